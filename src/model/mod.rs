@@ -1,0 +1,24 @@
+//! Plain data that every layer speaks: benchmark keys, samples and series, settings, facts, runs, verdicts.
+//!
+//! Must not do I/O, read a clock or know a third-party crate other than serde. Invariant: everything here
+//! can be compared, cloned and written down exactly; counts and times are integers.
+
+mod benchmark;
+mod facts;
+mod percent;
+mod run;
+mod series;
+mod settings;
+mod verdict;
+
+pub use benchmark::{Benchmark, BenchmarkKey, Throughput};
+pub use facts::{BuildFacts, Environment, GitState, HostFacts};
+pub use percent::parse_fraction;
+pub use run::{
+    Acceptance, Failure, LaunchSeries, Measurement, Run, RunId, RunStatus, TargetFacts, Timestamp,
+};
+pub use series::{Nanos, Sample, Series};
+pub use settings::{
+    AuthorSettings, DecisionSettings, MIN_LAUNCHES, SamplingMode, SamplingSettings,
+};
+pub use verdict::{Tally, Verdict};

@@ -1,0 +1,120 @@
+//! A run: all launches of one invocation.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Benchmark, DecisionSettings, Environment, GitState, Nanos, SamplingSettings, Series, Verdict,
+};
+
+/// Number of a run in its store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RunId(pub i64);
+
+impl std::fmt::Display for RunId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// Nanoseconds since the Unix epoch, UTC.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Timestamp(pub i64);
+
+/// How far a run came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunStatus {
+    /// Under way, interrupted or killed: what is stored is whole, but something may be missing.
+    Incomplete,
+    /// Ended by itself.
+    Complete,
+}
+
+/// Whether a run may serve as a reference by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Acceptance {
+    /// Not a reference: it ended with `regressed` or `suspect`, or has not ended.
+    Pending,
+    /// It ended without `regressed` or `suspect`.
+    Automatic,
+    /// The user said so; it starts a new segment of the history.
+    ByCommand,
+}
+
+/// The head of a run, without its series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// Its number.
+    pub id: RunId,
+    /// When it began.
+    pub started: Timestamp,
+    /// When it ended, if it did.
+    pub finished: Option<Timestamp>,
+    /// How far it came.
+    pub status: RunStatus,
+    /// Whether it may be a reference.
+    pub acceptance: Acceptance,
+    /// The checkout, where there is one.
+    pub git: Option<GitState>,
+    /// Machine and build.
+    pub environment: Environment,
+    /// One-minute load average at the start, where the system tells.
+    pub load: Option<f64>,
+    /// Seed of everything random in the run.
+    pub seed: u64,
+    /// Settings of the decision at the level of the run.
+    pub decision: DecisionSettings,
+    /// Version of cargo-perfcheck.
+    pub tool_version: String,
+}
+
+/// Facts of one bench target in a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetFacts {
+    /// Features of the package as cargo built it, sorted.
+    pub features: Vec<String>,
+}
+
+/// Why a launch gave no series of a benchmark.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// Ordinal of the launch in the run, from 0.
+    pub launch: u32,
+    /// What happened, in words.
+    pub message: String,
+}
+
+/// A benchmark's series in one launch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaunchSeries {
+    /// Ordinal of the launch in the run, from 0.
+    pub launch: u32,
+    /// Smallest step of the child's clock.
+    pub quantum: Nanos,
+    /// What was measured.
+    pub series: Series,
+}
+
+/// Everything that a run knows of one benchmark.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measurement {
+    /// The benchmark as announced.
+    pub benchmark: Benchmark,
+    /// Facts of its target.
+    pub target_facts: TargetFacts,
+    /// How it was sampled.
+    pub sampling: SamplingSettings,
+    /// Noise threshold in force for it, a fraction.
+    pub noise_threshold: f64,
+    /// Its series by launch, ascending.
+    pub launches: Vec<LaunchSeries>,
+    /// Launches that failed.
+    pub failures: Vec<Failure>,
+    /// The verdict of the run about it, once there is one.
+    pub verdict: Option<Verdict>,
+}

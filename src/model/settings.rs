@@ -1,0 +1,98 @@
+//! Settings of sampling and of decisions, with the defaults of the project.
+
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+use super::Nanos;
+
+/// A benchmark with fewer whole launches than this has no verdict.
+pub const MIN_LAUNCHES: usize = 3;
+
+/// How the iteration counts of a launch are laid out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SamplingMode {
+    /// A linear ramp that ends near 1 ms, then flat samples near 1 ms.
+    #[default]
+    Standard,
+    /// One linear schedule over the whole measurement time.
+    Linear,
+    /// One flat schedule over the whole measurement time.
+    Flat,
+    /// Linear, but flat where linear would take more than twice the measurement time.
+    Auto,
+}
+
+/// What a bench author set in code; `None` where nothing was set.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct AuthorSettings {
+    /// Processes per run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launches: Option<u32>,
+    /// Samples per launch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<u32>,
+    /// Warm-up time per launch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_up_ns: Option<Nanos>,
+    /// Measurement time per launch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measurement_ns: Option<Nanos>,
+    /// Layout of the iteration counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampling_mode: Option<SamplingMode>,
+    /// Relative change that counts as noise, as a fraction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_threshold: Option<f64>,
+}
+
+/// How a benchmark is sampled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SamplingSettings {
+    /// Processes per run.
+    pub launches: u32,
+    /// Samples per launch in the flat (or only) phase; `None`: as many as fit.
+    pub samples: Option<u32>,
+    /// Warm-up time per launch.
+    pub warm_up: Nanos,
+    /// Measurement time per launch.
+    pub measurement: Nanos,
+    /// Layout of the iteration counts.
+    pub mode: SamplingMode,
+}
+
+impl Default for SamplingSettings {
+    fn default() -> Self {
+        Self {
+            launches: 5,
+            samples: None,
+            warm_up: Duration::from_millis(100).into(),
+            measurement: Duration::from_millis(400).into(),
+            mode: SamplingMode::default(),
+        }
+    }
+}
+
+/// How a comparison is decided.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct DecisionSettings {
+    /// Relative change that counts as noise, as a fraction.
+    pub noise_threshold: f64,
+    /// One-sided, family-wise level of a run: for worsening, and again for improvement.
+    pub significance_level: f64,
+    /// Level of the descriptive bootstrap intervals.
+    pub confidence_level: f64,
+    /// Bootstrap resamples.
+    pub resamples: u32,
+}
+
+impl Default for DecisionSettings {
+    fn default() -> Self {
+        Self {
+            noise_threshold: 0.02,
+            significance_level: 0.01,
+            confidence_level: 0.95,
+            resamples: 100_000,
+        }
+    }
+}
