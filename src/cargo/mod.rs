@@ -1,1 +1,18 @@
-//! Placeholder, filled by its owner.
+//! Cargo itself: the workspace's metadata and settings, the build of its bench targets, the environment that
+//! `cargo bench` would run them in.
+//!
+//! Calls the cargo that `$CARGO` names and reads its JSON messages; never guesses at files below the target
+//! directory. Must not start a bench. Invariant: targets come in a stable order, whatever order cargo built them in.
+
+mod build;
+mod error;
+mod library_path;
+mod metadata;
+mod options;
+mod toolchain;
+
+pub use build::{BenchTarget, Built, build};
+pub use error::CargoError;
+pub use metadata::{PackageSettings, Workspace};
+pub use options::CargoOptions;
+pub use toolchain::Toolchain;

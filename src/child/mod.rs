@@ -1,1 +1,13 @@
-//! Placeholder, filled by its owner.
+//! Bench processes: the protocol's frames and requests, a running child and its pipes, the conversation with it.
+//!
+//! Owns docs/PROTOCOL.md from the parent's side. Must not decide what is measured, nor print: bench output is
+//! handed to the caller. Invariant: every pipe is drained at all times and every wait has a deadline.
+
+mod codec;
+mod error;
+mod pipes;
+mod session;
+
+pub use codec::{Announcement, Capability, Hello, SampleSpec};
+pub use error::ChildError;
+pub use session::{LaunchSpec, PROTOCOL_VERSION, Session, Started};

@@ -1,1 +1,14 @@
-//! Placeholder, filled by its owner.
+//! The machine and the checkout: clock, environment variables, git, what /proc and /sys tell.
+//!
+//! The only place that reads them. Must not interpret what it reads beyond putting it into the model's types.
+//! Invariant: a fact that cannot be had is absent, never an error.
+
+mod clock;
+mod git;
+mod machine;
+mod variables;
+
+pub use clock::{now, suspended, to_rfc3339};
+pub use git::Checkout;
+pub use machine::{detect, load};
+pub use variables::Variables;

@@ -1,1 +1,15 @@
-//! Placeholder, filled by its owner.
+//! Processes as such: started in groups of their own, ended with everything that they started, and the signals
+//! that end ourselves.
+//!
+//! Lowest of the rooms that touch the system; `cargo`, `child` and `host` start their programs here and nowhere
+//! else. It knows nothing of benches. Invariant: a group that was started is killed when its [`Group`] is
+//! dropped, and also when this process dies without dropping anything (see [`Reaper`]).
+
+mod group;
+mod interrupt;
+mod orphans;
+mod reaper;
+
+pub use group::{Group, Supervisor};
+pub use interrupt::{INTERRUPTED_TWICE, Interrupt};
+pub use reaper::{REAPER_ARGUMENT, reap};

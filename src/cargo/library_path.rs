@@ -1,0 +1,131 @@
+//! The variables that `cargo bench` sets for the executables it runs.
+
+use cargo_metadata::{BuildScript, Package, camino::Utf8PathBuf};
+use std::collections::BTreeMap;
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::toolchain::Toolchain;
+
+/// Where the dynamic linker looks besides its own places.
+const LIBRARY_PATH: &str = if cfg!(target_os = "macos") {
+    "DYLD_FALLBACK_LIBRARY_PATH"
+} else {
+    "LD_LIBRARY_PATH"
+};
+
+/// What cargo knows when it starts an executable.
+pub(super) struct Surroundings<'a> {
+    pub(super) cargo: &'a Path,
+    pub(super) toolchain: &'a Toolchain,
+    /// Every build script that ran, in cargo's order.
+    pub(super) scripts: &'a [BuildScript],
+}
+
+/// The variables for an executable of `package` that lies in a `deps` directory.
+///
+/// `None` removes a variable: those of another package that our own parent, itself a program run by cargo, has left us.
+pub(super) fn variables(
+    surroundings: &Surroundings<'_>,
+    package: &Package,
+    executable: &Path,
+) -> BTreeMap<String, Option<OsString>> {
+    let mut variables: BTreeMap<String, Option<OsString>> = env::vars_os()
+        .filter_map(|(name, _)| name.into_string().ok())
+        .filter(|name| {
+            name.starts_with("CARGO_PKG_") || name == "OUT_DIR" || name.starts_with("CARGO_BIN_")
+        })
+        .map(|name| (name, None))
+        .collect();
+    for (name, value, force) in &surroundings.toolchain.configured_environment {
+        if *force || env::var_os(name).is_none() {
+            variables.insert(name.clone(), Some(value.clone()));
+        }
+    }
+    if let Some(script) = surroundings
+        .scripts
+        .iter()
+        .find(|script| script.package_id == package.id)
+    {
+        for (name, value) in &script.env {
+            variables.insert(name.clone(), Some(value.into()));
+        }
+        if !script.out_dir.as_str().is_empty() {
+            variables.insert("OUT_DIR".to_owned(), Some(script.out_dir.clone().into()));
+        }
+    }
+    let mut set = |name: &str, value: OsString| {
+        variables.insert(name.to_owned(), Some(value));
+    };
+    let version = &package.version;
+    let text = |option: &Option<String>| OsString::from(option.clone().unwrap_or_default());
+    let path = |option: &Option<Utf8PathBuf>| {
+        OsString::from(
+            option
+                .as_ref()
+                .map_or_else(String::new, ToString::to_string),
+        )
+    };
+    set("CARGO", surroundings.cargo.into());
+    set("CARGO_MANIFEST_PATH", package.manifest_path.clone().into());
+    set("CARGO_MANIFEST_DIR", directory(package).into());
+    set("CARGO_PKG_NAME", package.name.to_string().into());
+    set("CARGO_PKG_VERSION", version.to_string().into());
+    set("CARGO_PKG_VERSION_MAJOR", version.major.to_string().into());
+    set("CARGO_PKG_VERSION_MINOR", version.minor.to_string().into());
+    set("CARGO_PKG_VERSION_PATCH", version.patch.to_string().into());
+    set("CARGO_PKG_VERSION_PRE", version.pre.as_str().into());
+    set("CARGO_PKG_AUTHORS", package.authors.join(":").into());
+    set("CARGO_PKG_DESCRIPTION", text(&package.description));
+    set("CARGO_PKG_HOMEPAGE", text(&package.homepage));
+    set("CARGO_PKG_REPOSITORY", text(&package.repository));
+    set("CARGO_PKG_LICENSE", text(&package.license));
+    set("CARGO_PKG_LICENSE_FILE", path(&package.license_file));
+    set("CARGO_PKG_README", path(&package.readme));
+    let rust_version = package.rust_version.as_ref().map(ToString::to_string);
+    set("CARGO_PKG_RUST_VERSION", text(&rust_version));
+    if let Ok(joined) = env::join_paths(library_directories(surroundings, executable)) {
+        set(LIBRARY_PATH, joined);
+    }
+    variables
+}
+
+/// The package's directory, which is its executables' working directory.
+pub(super) fn directory(package: &Package) -> PathBuf {
+    let manifest = package.manifest_path.as_std_path();
+    manifest.parent().unwrap_or(manifest).to_owned()
+}
+
+/// In cargo's order: what build scripts asked for inside the target directory, the executable's own directory and
+/// the one above, the standard library, what was set before.
+fn library_directories(surroundings: &Surroundings<'_>, executable: &Path) -> Vec<PathBuf> {
+    let deps = executable.parent().unwrap_or(executable);
+    let output = deps.parent().unwrap_or(deps);
+    let mut directories: Vec<PathBuf> = surroundings
+        .scripts
+        .iter()
+        .flat_map(|script| &script.linked_paths)
+        .filter_map(|path| {
+            let path = path.as_str();
+            let path = match path.split_once('=') {
+                Some(("dependency" | "crate" | "native" | "framework" | "all", path)) => path,
+                _ => path,
+            };
+            Path::new(path).starts_with(output).then(|| path.into())
+        })
+        .collect();
+    directories.sort();
+    directories.dedup();
+    directories.push(deps.to_owned());
+    directories.push(output.to_owned());
+    directories.push(surroundings.toolchain.target_libraries.clone());
+    if let Some(before) = env::var_os(LIBRARY_PATH) {
+        for directory in env::split_paths(&before) {
+            if !directories.contains(&directory) {
+                directories.push(directory);
+            }
+        }
+    }
+    directories
+}

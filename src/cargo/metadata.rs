@@ -1,0 +1,123 @@
+//! The workspace as `cargo metadata` describes it.
+
+use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package, PackageId, TargetKind};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+use super::error::CargoError;
+use super::options::CargoOptions;
+
+/// The `[package.metadata.perfcheck]` table of a package.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PackageSettings {
+    /// Name of the package.
+    pub package: String,
+    /// Its `Cargo.toml`.
+    pub manifest: PathBuf,
+    /// The table, as JSON.
+    pub table: Value,
+}
+
+/// A workspace.
+#[derive(Debug, Clone)]
+pub struct Workspace {
+    metadata: Metadata,
+}
+
+impl Workspace {
+    /// Asks cargo.
+    pub fn load(cargo: &Path, options: &CargoOptions) -> Result<Self, CargoError> {
+        let mut command = MetadataCommand::new();
+        command.cargo_path(cargo).other_options(options.common());
+        if let Some(path) = &options.manifest_path {
+            command.manifest_path(path);
+        }
+        if options.all_features {
+            command.features(CargoOpt::AllFeatures);
+        }
+        if options.no_default_features {
+            command.features(CargoOpt::NoDefaultFeatures);
+        }
+        if !options.features.is_empty() {
+            command.features(CargoOpt::SomeFeatures(options.features.clone()));
+        }
+        let metadata = command.exec().map_err(|error| match error {
+            cargo_metadata::Error::CargoMetadata { stderr } => CargoError::Metadata {
+                said: stderr.trim_end().to_owned(),
+            },
+            cargo_metadata::Error::Io(source) => CargoError::Start {
+                program: cargo.to_owned(),
+                source,
+            },
+            other => CargoError::Answer {
+                program: "cargo metadata".to_owned(),
+                what: other.to_string(),
+            },
+        })?;
+        Ok(Self { metadata })
+    }
+
+    /// The workspace's root directory.
+    pub fn root(&self) -> &Path {
+        self.metadata.workspace_root.as_std_path()
+    }
+
+    /// The `[workspace.metadata.perfcheck]` table, as JSON; null where there is none.
+    pub fn settings(&self) -> &Value {
+        &self.metadata.workspace_metadata["perfcheck"]
+    }
+
+    /// The `[package.metadata.perfcheck]` tables of the members that have one.
+    pub fn package_settings(&self) -> Vec<PackageSettings> {
+        self.metadata
+            .workspace_packages()
+            .into_iter()
+            .filter(|package| !package.metadata["perfcheck"].is_null())
+            .map(|package| PackageSettings {
+                package: package.name.to_string(),
+                manifest: package.manifest_path.clone().into_std_path_buf(),
+                table: package.metadata["perfcheck"].clone(),
+            })
+            .collect()
+    }
+
+    /// Whether any package that `options` select has a bench target at all.
+    ///
+    /// Cargo refuses a pattern that matches nothing; for us that is no failed build, but nothing to measure.
+    /// Package specifications that are not plain names are left for cargo to judge.
+    pub fn has_bench_targets(&self, options: &CargoOptions) -> bool {
+        if !options.benches.is_empty() {
+            return true;
+        }
+        let named = |package: &Package| options.packages.iter().any(|name| *name == *package.name);
+        let members = self.metadata.workspace_packages();
+        let all_plain = options
+            .packages
+            .iter()
+            .all(|name| members.iter().any(|package| *name == *package.name));
+        if !all_plain {
+            return true;
+        }
+        let defaults = self.metadata.workspace_default_packages();
+        members
+            .iter()
+            .filter(|package| {
+                if options.workspace {
+                    !options.exclude.iter().any(|name| *name == *package.name)
+                } else if options.packages.is_empty() {
+                    defaults.iter().any(|default| default.id == package.id)
+                } else {
+                    named(package)
+                }
+            })
+            .flat_map(|package| &package.targets)
+            .any(|target| target.kind == [TargetKind::Bench])
+    }
+
+    pub(super) fn package(&self, id: &PackageId) -> Option<&Package> {
+        self.metadata
+            .packages
+            .iter()
+            .find(|package| package.id == *id)
+    }
+}

@@ -1,0 +1,150 @@
+//! Cargo's own flags, as the user gave them, and their spelling on cargo's command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The flags of `cargo bench` that select packages, targets and features and govern the build.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CargoOptions {
+    /// `--manifest-path`
+    pub manifest_path: Option<PathBuf>,
+    /// `--package`
+    pub packages: Vec<String>,
+    /// `--workspace`
+    pub workspace: bool,
+    /// `--exclude`
+    pub exclude: Vec<String>,
+    /// `--bench`; empty: all bench targets
+    pub benches: Vec<String>,
+    /// `--features`
+    pub features: Vec<String>,
+    /// `--all-features`
+    pub all_features: bool,
+    /// `--no-default-features`
+    pub no_default_features: bool,
+    /// `--profile`; `None`: cargo's `bench`
+    pub profile: Option<String>,
+    /// `--target`
+    pub target: Option<String>,
+    /// `--target-dir`
+    pub target_dir: Option<PathBuf>,
+    /// `--locked`
+    pub locked: bool,
+    /// `--offline`
+    pub offline: bool,
+    /// `--frozen`
+    pub frozen: bool,
+    /// `--jobs`
+    pub jobs: Option<String>,
+    /// `--config`, repeatable
+    pub config: Vec<String>,
+    /// `--verbose`, how often
+    pub verbose: u8,
+    /// `--quiet`
+    pub quiet: bool,
+    /// `--color`
+    pub color: Option<String>,
+}
+
+impl CargoOptions {
+    /// Flags that `cargo metadata` takes too, but for the manifest path and the features.
+    pub(super) fn common(&self) -> Vec<String> {
+        let mut flags = Vec::new();
+        for (on, flag) in [
+            (self.locked, "--locked"),
+            (self.offline, "--offline"),
+            (self.frozen, "--frozen"),
+        ] {
+            if on {
+                flags.push(flag.to_owned());
+            }
+        }
+        for config in &self.config {
+            flags.extend(["--config".to_owned(), config.clone()]);
+        }
+        flags
+    }
+
+    /// Everything that `cargo bench --no-run` is given.
+    pub(super) fn for_build(&self) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> = self.common().into_iter().map(Into::into).collect();
+        let mut pair = |flag: &str, value: OsString| {
+            arguments.push(flag.into());
+            arguments.push(value);
+        };
+        if let Some(path) = &self.manifest_path {
+            pair("--manifest-path", path.into());
+        }
+        for package in &self.packages {
+            pair("--package", package.into());
+        }
+        for package in &self.exclude {
+            pair("--exclude", package.into());
+        }
+        if self.benches.is_empty() {
+            pair("--bench", "*".into());
+        }
+        for bench in &self.benches {
+            pair("--bench", bench.into());
+        }
+        for features in &self.features {
+            pair("--features", features.into());
+        }
+        for (flag, value) in [
+            ("--profile", &self.profile),
+            ("--target", &self.target),
+            ("--jobs", &self.jobs),
+            ("--color", &self.color),
+        ] {
+            if let Some(value) = value {
+                pair(flag, value.into());
+            }
+        }
+        if let Some(directory) = &self.target_dir {
+            pair("--target-dir", directory.into());
+        }
+        for (on, flag) in [
+            (self.workspace, "--workspace"),
+            (self.all_features, "--all-features"),
+            (self.no_default_features, "--no-default-features"),
+            (self.quiet, "--quiet"),
+        ] {
+            if on {
+                arguments.push(flag.into());
+            }
+        }
+        arguments.extend((0..self.verbose).map(|_| "--verbose".into()));
+        arguments
+    }
+
+    /// The profile that is built.
+    pub fn profile_name(&self) -> &str {
+        self.profile.as_deref().unwrap_or("bench")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_bench_flag_all_bench_targets_are_built_and_no_others() {
+        let arguments = CargoOptions::default().for_build();
+        assert_eq!(arguments, ["--bench", "*"]);
+    }
+
+    #[test]
+    fn cargos_flags_are_passed_on_as_cargo_spells_them() {
+        let options = CargoOptions {
+            packages: vec!["a".into()],
+            benches: vec!["b".into()],
+            features: vec!["x y".into()],
+            locked: true,
+            jobs: Some("2".into()),
+            verbose: 2,
+            ..CargoOptions::default()
+        };
+        let expected = "--locked|--package|a|--bench|b|--features|x y|--jobs|2|--verbose|--verbose";
+        assert_eq!(options.for_build(), expected.split('|').collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,225 @@
+//! Requests as lines of words, frames as JSON objects a line (docs/PROTOCOL.md, sections 2 to 4).
+
+use serde::Deserialize;
+use std::fmt;
+
+use crate::model::{AuthorSettings, Nanos, Throughput};
+
+/// A frame longer than this is no frame.
+pub(super) const LONGEST_FRAME: usize = 64 << 20;
+
+/// How a child lets itself be driven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Capability {
+    /// Any id, any number of times, in any order.
+    Addressable,
+    /// Program order: run or skip.
+    Sequential,
+}
+
+/// The first frame.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Hello {
+    /// Version of the protocol that the child chose.
+    pub protocol: u64,
+    /// Name of the harness.
+    pub harness: String,
+    /// Version of the harness.
+    pub version: String,
+    /// What it can do, including words that we do not know.
+    pub capabilities: Vec<String>,
+    /// Smallest step of its clock.
+    pub quantum_ns: Nanos,
+}
+
+impl Hello {
+    /// The capability to drive it by: addressable if it has it.
+    pub fn capability(&self) -> Option<Capability> {
+        let has = |word: &str| {
+            self.capabilities
+                .iter()
+                .any(|capability| capability == word)
+        };
+        if has("addressable") {
+            Some(Capability::Addressable)
+        } else if has("sequential") {
+            Some(Capability::Sequential)
+        } else {
+            None
+        }
+    }
+}
+
+/// A benchmark as its child announces it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Announcement {
+    /// Id within the executable.
+    pub id: String,
+    /// The author's version string.
+    #[serde(default)]
+    pub version: Option<String>,
+    /// What one iteration processes.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub throughput: Throughput,
+    /// What the author set in code.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub settings: AuthorSettings,
+}
+
+fn null_is_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// Everything that a child can say.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub(super) enum Frame {
+    Hello(Hello),
+    Benchmark(Announcement),
+    Listed {
+        count: usize,
+    },
+    Started {
+        id: String,
+        #[serde(default, deserialize_with = "null_is_default")]
+        throughput: Throughput,
+    },
+    WarmedUp {
+        iterations: u64,
+        elapsed_ns: Nanos,
+    },
+    Samples {
+        iterations: Vec<u64>,
+        elapsed_ns: Vec<Nanos>,
+    },
+    Finished {
+        id: String,
+    },
+    Skipped {
+        id: String,
+        reason: String,
+    },
+    Error {
+        message: String,
+        #[serde(default)]
+        fatal: bool,
+    },
+    End,
+    Bye,
+}
+
+impl Frame {
+    pub(super) fn parse(line: &[u8]) -> Result<Self, serde_json::Error> {
+        serde_json::from_slice(line)
+    }
+}
+
+/// A number of samples of the same number of iterations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SampleSpec {
+    /// Iterations of each sample.
+    pub iterations: u64,
+    /// How many samples.
+    pub count: u64,
+}
+
+impl fmt::Display for SampleSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.count {
+            1 => write!(f, "{}", self.iterations),
+            count => write!(f, "{}*{count}", self.iterations),
+        }
+    }
+}
+
+/// Everything that we can ask.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Request<'a> {
+    List,
+    Start(&'a str),
+    Begin,
+    Run,
+    Skip,
+    Next,
+    WarmUp(Nanos),
+    Sample(&'a [SampleSpec]),
+    Finish,
+    Bye,
+}
+
+impl fmt::Display for Request<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::List => f.write_str("list"),
+            Self::Start(id) => write!(f, "start {}", escape(id)),
+            Self::Begin => f.write_str("begin"),
+            Self::Run => f.write_str("run"),
+            Self::Skip => f.write_str("skip"),
+            Self::Next => f.write_str("next"),
+            Self::WarmUp(time) => write!(f, "warm-up {}", time.0),
+            Self::Sample(specs) => {
+                f.write_str("sample")?;
+                specs.iter().try_for_each(|spec| write!(f, " {spec}"))
+            }
+            Self::Finish => f.write_str("finish"),
+            Self::Bye => f.write_str("bye"),
+        }
+    }
+}
+
+fn escape(id: &str) -> String {
+    id.replace('\\', "\\\\")
+        .replace('\n', "\\n")
+        .replace('\r', "\\r")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_with_line_ends_stays_on_one_line_and_can_be_told_apart() {
+        assert_eq!(Request::Start("a b").to_string(), "start a b");
+        assert_eq!(Request::Start("a\nb\r").to_string(), "start a\\nb\\r");
+        assert_eq!(Request::Start("a\\nb").to_string(), "start a\\\\nb");
+    }
+
+    #[test]
+    fn a_schedule_is_written_in_its_short_form() {
+        let ramp = (1..=3).map(|step| SampleSpec {
+            iterations: 10 * step,
+            count: 1,
+        });
+        let flat = SampleSpec {
+            iterations: 30,
+            count: 400,
+        };
+        let schedule: Vec<SampleSpec> = ramp.chain([flat]).collect();
+        assert_eq!(
+            Request::Sample(&schedule).to_string(),
+            "sample 10 20 30 30*400"
+        );
+    }
+
+    #[test]
+    fn members_that_are_not_known_are_ignored_and_nulls_are_defaults() {
+        let line = br#"{"type":"benchmark","id":"x","version":null,"throughput":null,"settings":{"samples":5,"new":1},"more":[]}"#;
+        let Ok(Frame::Benchmark(announcement)) = Frame::parse(line) else {
+            panic!("a benchmark frame");
+        };
+        assert_eq!(announcement.settings.samples, Some(5));
+        assert_eq!(announcement.throughput, Throughput::default());
+    }
+
+    #[test]
+    fn times_that_are_negative_or_no_numbers_are_no_frames() {
+        for elapsed in ["-1", "NaN", "1.5", "1e400", "\"7\""] {
+            let line = format!(r#"{{"type":"samples","iterations":[1],"elapsed_ns":[{elapsed}]}}"#);
+            assert!(Frame::parse(line.as_bytes()).is_err(), "{line}");
+        }
+    }
+}

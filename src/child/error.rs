@@ -1,0 +1,92 @@
+//! What can go wrong with a child.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::session::PROTOCOL_VERSION;
+
+/// A situation that ended a conversation, or (for [`ChildError::Bench`]) one benchmark of it.
+#[derive(Debug, thiserror::Error)]
+pub enum ChildError {
+    /// The executable could not be started.
+    #[error("could not start `{}`: {source}", path.display())]
+    Spawn {
+        /// The executable.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The process ended, or said nothing in time, without a `hello`.
+    #[error(
+        "it does not speak the perfcheck protocol: {what}{}\n  help: a bench target needs `harness = false` in Cargo.toml and `perfcheck::main!(...)` in its source",
+        quoted(first_line)
+    )]
+    NoHello {
+        /// How it ended.
+        what: String,
+        /// The first line it printed in place of a `hello`.
+        first_line: Option<String>,
+    },
+    /// The child speaks no version that we do.
+    #[error("its harness ({harness} {harness_version}) speaks version {theirs} of the bench protocol, this cargo-perfcheck speaks version {PROTOCOL_VERSION}\n  help: {}", if *theirs > PROTOCOL_VERSION { "update cargo-perfcheck" } else { "update the crate that the bench is written against" })]
+    Version {
+        /// Its version of the protocol.
+        theirs: u64,
+        /// Name of the harness.
+        harness: String,
+        /// Version of the harness.
+        harness_version: String,
+    },
+    /// A capability is needed that the child lacks.
+    #[error("its harness offers none of the capabilities `addressable` and `sequential`")]
+    Capability,
+    /// A line that is no frame, or a frame in the wrong place.
+    #[error("it broke the bench protocol: {what}")]
+    Protocol {
+        /// What was wrong, quoting it.
+        what: String,
+    },
+    /// No answer before the deadline.
+    #[error("no answer to `{request}` within {:.1} s\n  help: if the benchmark takes that long, raise `--timeout`", after.as_secs_f64())]
+    Timeout {
+        /// The request.
+        request: String,
+        /// How long it had.
+        after: Duration,
+    },
+    /// The process ended in the middle.
+    #[error(
+        "the process ended ({status}) before it answered `{request}`{}",
+        quoted(last_output)
+    )]
+    Exited {
+        /// Exit status or signal.
+        status: String,
+        /// The request.
+        request: String,
+        /// The last line of its output.
+        last_output: Option<String>,
+    },
+    /// The bench itself failed; the child can go on with others.
+    #[error("{message}")]
+    Bench {
+        /// What the child said of it.
+        message: String,
+    },
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl ChildError {
+    /// Whether the child is still good for other benchmarks.
+    pub fn child_goes_on(&self) -> bool {
+        matches!(self, Self::Bench { .. })
+    }
+}
+
+fn quoted(line: &Option<String>) -> String {
+    line.as_ref()
+        .map_or_else(String::new, |line| format!("; its output: `{line}`"))
+}

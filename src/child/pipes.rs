@@ -1,0 +1,94 @@
+//! One thread a pipe, reading at all times; what was read waits in bounded channels.
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use std::io::{BufRead, BufReader, Read};
+use std::thread;
+
+use super::codec::LONGEST_FRAME;
+
+/// Pieces that may wait before the child is made to wait.
+const WAITING: usize = 256;
+/// Bench output is passed on in pieces of at most this many bytes.
+const PIECE: usize = 64 << 10;
+
+/// What came through the protocol's pipe.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Incoming {
+    /// A whole line, without its end.
+    Line(Vec<u8>),
+    /// A line longer than any frame: its beginning. The rest is dropped.
+    TooLong(Vec<u8>),
+}
+
+/// Reads lines until end of file, which closes the channel.
+pub(super) fn read_lines(pipe: impl Read + Send + 'static) -> Receiver<Incoming> {
+    spawn(move |sender| {
+        let mut pipe = BufReader::with_capacity(PIECE, pipe);
+        while let Some(incoming) = next_line(&mut pipe) {
+            if sender.send(incoming).is_err() {
+                return;
+            }
+        }
+    })
+}
+
+fn next_line(pipe: &mut impl BufRead) -> Option<Incoming> {
+    let mut line = Vec::new();
+    let limit = LONGEST_FRAME as u64 + 1;
+    pipe.by_ref()
+        .take(limit)
+        .read_until(b'\n', &mut line)
+        .ok()?;
+    match line.last() {
+        None => None,
+        Some(b'\n') => {
+            line.pop();
+            Some(Incoming::Line(line))
+        }
+        Some(_) if line.len() <= LONGEST_FRAME => Some(Incoming::Line(line)),
+        Some(_) => {
+            line.truncate(PIECE);
+            pipe.skip_until(b'\n').ok()?;
+            Some(Incoming::TooLong(line))
+        }
+    }
+}
+
+/// Reads bytes as they come until end of file, which closes the channel.
+pub(super) fn read_pieces(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    spawn(move |sender| {
+        let mut piece = vec![0; PIECE];
+        while let Ok(length @ 1..) = pipe.read(&mut piece) {
+            if sender.send(piece[..length].to_vec()).is_err() {
+                return;
+            }
+        }
+    })
+}
+
+fn spawn<T: Send + 'static>(read: impl FnOnce(Sender<T>) + Send + 'static) -> Receiver<T> {
+    let (sender, receiver) = bounded(WAITING);
+    thread::spawn(move || read(sender));
+    receiver
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_whole_and_the_last_one_needs_no_end() {
+        let lines: Vec<Incoming> = read_lines(&b"a\n\nbc"[..]).iter().collect();
+        let expected = [&b"a"[..], b"", b"bc"].map(|line| Incoming::Line(line.to_vec()));
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn a_line_beyond_every_limit_is_cut_and_the_next_one_is_whole() {
+        let endless = std::io::repeat(b'x').take(LONGEST_FRAME as u64 + 10);
+        let mut lines = read_lines(endless.chain(&b"\nnext\n"[..])).into_iter();
+        assert!(matches!(lines.next(), Some(Incoming::TooLong(line)) if line.len() == PIECE));
+        assert_eq!(lines.next(), Some(Incoming::Line(b"next".to_vec())));
+        assert_eq!(lines.next(), None);
+    }
+}

@@ -1,0 +1,486 @@
+//! The conversation with one child: start, hello, requests and their answers, the end.
+
+use crossbeam_channel::{Receiver, after, never, select};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{ChildStdin, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use super::codec::{Announcement, Frame, Hello, Request, SampleSpec};
+use super::error::ChildError;
+use super::pipes::{Incoming, read_lines, read_pieces};
+use crate::model::{Nanos, Sample, Throughput};
+use crate::process::{Group, Interrupt, Supervisor};
+
+/// The version of docs/PROTOCOL.md that we speak.
+pub const PROTOCOL_VERSION: u64 = 1;
+
+/// How long a child may take to say hello, and to end once it was told or has closed its pipe.
+const HELLO_DEADLINE: Duration = Duration::from_secs(10);
+const END_GRACE: Duration = Duration::from_secs(2);
+/// What is left in the pipe of a child that has ended is there at once, unless somebody else holds the pipe.
+const OUTPUT_GRACE: Duration = Duration::from_millis(200);
+/// How much is expected of a request, times this, is allowed on top of the timeout.
+const PATIENCE: u32 = 10;
+/// Quoted output is cut to this many characters.
+const QUOTED: usize = 200;
+
+/// Everything needed to start a bench executable.
+#[derive(Debug, Clone)]
+pub struct LaunchSpec {
+    /// What to start.
+    pub program: PathBuf,
+    /// Arguments before `--bench`: a runner's own, and the executable that it is to run.
+    pub first_arguments: Vec<OsString>,
+    /// Its working directory.
+    pub directory: PathBuf,
+    /// Variables to set, and (`None`) to remove, on top of our own environment.
+    pub variables: BTreeMap<String, Option<OsString>>,
+    /// Ordinal of the launch in the run.
+    pub launch: u32,
+    /// Bytes by which the environment is made larger.
+    pub padding: u32,
+}
+
+/// What `start` and `run` lead to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Started {
+    /// The benchmark waits for requests.
+    Ready(Throughput),
+    /// The bench declined, for this reason.
+    Skipped(String),
+}
+
+/// A child, from its start to its end. Dropping it kills it.
+pub struct Session<'a> {
+    group: Group,
+    requests: ChildStdin,
+    frames: Receiver<Incoming>,
+    output: Receiver<Vec<u8>>,
+    ended: Receiver<()>,
+    on_output: &'a dyn Fn(&[u8]),
+    interrupt: Interrupt,
+    timeout: Duration,
+    last_output: Vec<u8>,
+    hello: Hello,
+}
+
+impl<'a> Session<'a> {
+    /// Starts the executable and waits for its `hello`.
+    ///
+    /// `timeout` is the part of every deadline that does not depend on the request; `on_output` gets what the bench prints.
+    pub fn start(
+        spec: &LaunchSpec,
+        supervisor: &Supervisor,
+        interrupt: &Interrupt,
+        timeout: Duration,
+        on_output: &'a dyn Fn(&[u8]),
+    ) -> Result<Self, ChildError> {
+        let spawn_error = |source| ChildError::Spawn {
+            path: spec.program.clone(),
+            source,
+        };
+        let mut group = supervisor.spawn(&mut command(spec)).map_err(spawn_error)?;
+        let leader = group.leader();
+        let (Some(requests), Some(stdout), Some(stderr)) = (
+            leader.stdin.take(),
+            leader.stdout.take(),
+            leader.stderr.take(),
+        ) else {
+            return Err(spawn_error(std::io::ErrorKind::BrokenPipe.into()));
+        };
+        let mut session = Self {
+            ended: group.ended(),
+            group,
+            requests,
+            frames: read_lines(stdout),
+            output: read_pieces(stderr),
+            on_output,
+            interrupt: interrupt.clone(),
+            timeout,
+            last_output: Vec::new(),
+            hello: Hello {
+                protocol: 0,
+                harness: String::new(),
+                version: String::new(),
+                capabilities: Vec::new(),
+                quantum_ns: Nanos(0),
+            },
+        };
+        session.hello = session.wait_for_hello()?;
+        if session.hello.protocol != PROTOCOL_VERSION {
+            return Err(ChildError::Version {
+                theirs: session.hello.protocol,
+                harness: session.hello.harness.clone(),
+                harness_version: session.hello.version.clone(),
+            });
+        }
+        Ok(session)
+    }
+
+    /// What the child said of itself.
+    pub fn hello(&self) -> &Hello {
+        &self.hello
+    }
+
+    /// All benchmarks of an addressable child, in program order.
+    pub fn list(&mut self) -> Result<Vec<Announcement>, ChildError> {
+        let request = Request::List;
+        self.send(&request)?;
+        let mut found = Vec::new();
+        loop {
+            match self.answer(&request, Duration::ZERO)? {
+                Frame::Benchmark(announcement) => found.push(announcement),
+                Frame::Listed { count } if count == found.len() => return Ok(found),
+                other => return Err(unexpected(&request, &other)),
+            }
+        }
+    }
+
+    /// Starts a benchmark of an addressable child.
+    pub fn start_benchmark(&mut self, id: &str) -> Result<Started, ChildError> {
+        self.started(&Request::Start(id), id)
+    }
+
+    /// The first benchmark of a sequential child, if it has any.
+    pub fn begin(&mut self) -> Result<Option<Announcement>, ChildError> {
+        self.announced(&Request::Begin)
+    }
+
+    /// Passes over the benchmark that a sequential child has announced; gives the next.
+    pub fn skip(&mut self) -> Result<Option<Announcement>, ChildError> {
+        self.announced(&Request::Skip)
+    }
+
+    /// The next benchmark of a sequential child, after one has ended.
+    pub fn next_benchmark(&mut self) -> Result<Option<Announcement>, ChildError> {
+        self.announced(&Request::Next)
+    }
+
+    /// Starts the benchmark that a sequential child has announced.
+    pub fn run_announced(&mut self, id: &str) -> Result<Started, ChildError> {
+        self.started(&Request::Run, id)
+    }
+
+    /// Warms up for more than `time`; gives the totals.
+    pub fn warm_up(&mut self, time: Nanos) -> Result<Sample, ChildError> {
+        let request = Request::WarmUp(time);
+        // The last round may take as long as all rounds before it.
+        let expected = Duration::from(time) * 2;
+        match self.ask(&request, expected)? {
+            Frame::WarmedUp {
+                iterations,
+                elapsed_ns,
+            } if iterations > 0 => Ok(Sample {
+                iterations,
+                elapsed: elapsed_ns,
+            }),
+            other => Err(unexpected(&request, &other)),
+        }
+    }
+
+    /// Takes the samples of a schedule, which is expected to take `expected`.
+    pub fn sample(
+        &mut self,
+        schedule: &[SampleSpec],
+        expected: Duration,
+    ) -> Result<Vec<Sample>, ChildError> {
+        let request = Request::Sample(schedule);
+        match self.ask(&request, expected)? {
+            Frame::Samples {
+                iterations,
+                elapsed_ns,
+            } => {
+                let asked = schedule
+                    .iter()
+                    .flat_map(|spec| (0..spec.count).map(|_| spec.iterations));
+                if !asked.eq(iterations.iter().copied()) || elapsed_ns.len() != iterations.len() {
+                    let what = format!(
+                        "its answer to `{request}` has {} counts and {} times that are not those asked for",
+                        iterations.len(),
+                        elapsed_ns.len()
+                    );
+                    return Err(ChildError::Protocol { what });
+                }
+                Ok(iterations
+                    .into_iter()
+                    .zip(elapsed_ns)
+                    .map(|(iterations, elapsed)| Sample {
+                        iterations,
+                        elapsed,
+                    })
+                    .collect())
+            }
+            other => Err(unexpected(&request, &other)),
+        }
+    }
+
+    /// Tears the started benchmark down.
+    pub fn finish(&mut self, id: &str) -> Result<(), ChildError> {
+        match self.ask(&Request::Finish, Duration::ZERO)? {
+            Frame::Finished { id: finished } if finished == id => Ok(()),
+            other => Err(unexpected(&Request::Finish, &other)),
+        }
+    }
+
+    /// Lets the child end by itself. What it does wrong now changes nothing that was measured.
+    pub fn bye(mut self) -> Result<(), ChildError> {
+        match self.ask(&Request::Bye, Duration::ZERO)? {
+            Frame::Bye => {
+                let _ = self.group.end(END_GRACE);
+                Ok(())
+            }
+            other => Err(unexpected(&Request::Bye, &other)),
+        }
+    }
+
+    fn started(&mut self, request: &Request<'_>, id: &str) -> Result<Started, ChildError> {
+        match self.ask(request, Duration::ZERO)? {
+            Frame::Started {
+                id: started,
+                throughput,
+            } if started == id => Ok(Started::Ready(throughput)),
+            Frame::Skipped {
+                id: skipped,
+                reason,
+            } if skipped == id => Ok(Started::Skipped(reason)),
+            other => Err(unexpected(request, &other)),
+        }
+    }
+
+    fn announced(&mut self, request: &Request<'_>) -> Result<Option<Announcement>, ChildError> {
+        match self.ask(request, Duration::ZERO)? {
+            Frame::Benchmark(announcement) => Ok(Some(announcement)),
+            Frame::End => Ok(None),
+            other => Err(unexpected(request, &other)),
+        }
+    }
+
+    fn ask(&mut self, request: &Request<'_>, expected: Duration) -> Result<Frame, ChildError> {
+        self.send(request)?;
+        self.answer(request, expected)
+    }
+
+    fn send(&mut self, request: &Request<'_>) -> Result<(), ChildError> {
+        let line = format!("{request}\n");
+        // A failed write means that the child is gone: how it went is worth more than the write's own error.
+        match self.requests.write_all(line.as_bytes()) {
+            Ok(()) => Ok(()),
+            Err(_) => Err(self.exited(&request.to_string())),
+        }
+    }
+
+    fn answer(&mut self, request: &Request<'_>, expected: Duration) -> Result<Frame, ChildError> {
+        let allowed = self
+            .timeout
+            .saturating_add(expected.saturating_mul(PATIENCE));
+        let request = request.to_string();
+        let line = match self.next_line(Instant::now().checked_add(allowed)) {
+            Wait::Line(Incoming::Line(line)) => line,
+            Wait::Line(Incoming::TooLong(start)) => {
+                let what = format!("a line of more than 64 MiB, `{}`", quote(&start));
+                return Err(ChildError::Protocol { what });
+            }
+            Wait::Closed => return Err(self.exited(&request)),
+            Wait::Late => {
+                let after = allowed;
+                return Err(ChildError::Timeout { request, after });
+            }
+            Wait::Interrupted => return Err(ChildError::Interrupted),
+        };
+        match Frame::parse(&line) {
+            Ok(Frame::Error {
+                message,
+                fatal: true,
+                ..
+            }) => Err(ChildError::Exited {
+                status: format!("{}; {message}", self.status()),
+                request,
+                last_output: None,
+            }),
+            Ok(Frame::Error { message, .. }) => Err(ChildError::Bench { message }),
+            Ok(frame) => Ok(frame),
+            Err(error) => Err(ChildError::Protocol {
+                what: format!(
+                    "`{}` in answer to `{request}` is no frame ({error})",
+                    quote(&line)
+                ),
+            }),
+        }
+    }
+
+    fn wait_for_hello(&mut self) -> Result<Hello, ChildError> {
+        let deadline = Instant::now().checked_add(HELLO_DEADLINE);
+        let mut first_line = None;
+        loop {
+            match self.next_line(deadline) {
+                Wait::Line(Incoming::Line(line)) => {
+                    if let Ok(Frame::Hello(hello)) = Frame::parse(&line) {
+                        return Ok(hello);
+                    }
+                    if !line.is_empty() {
+                        first_line.get_or_insert_with(|| quote(&line));
+                        (self.on_output)(&line);
+                        (self.on_output)(b"\n");
+                    }
+                }
+                Wait::Line(Incoming::TooLong(start)) => (self.on_output)(&start),
+                Wait::Closed => {
+                    let status = self.status();
+                    self.drain_output();
+                    return Err(ChildError::NoHello {
+                        what: format!("it ended ({status}) without a word of it"),
+                        first_line: first_line.or_else(|| self.last_line()),
+                    });
+                }
+                Wait::Late => {
+                    return Err(ChildError::NoHello {
+                        what: format!("no hello within {} s", HELLO_DEADLINE.as_secs()),
+                        first_line,
+                    });
+                }
+                Wait::Interrupted => return Err(ChildError::Interrupted),
+            }
+        }
+    }
+
+    /// Waits for a line from the child, passing its output on meanwhile.
+    fn next_line(&mut self, deadline: Option<Instant>) -> Wait {
+        let late = deadline.map_or_else(never, crossbeam_channel::at);
+        let mut output = self.output.clone();
+        let mut ended = self.ended.clone();
+        // A grandchild may hold the pipe of a child that has ended: what is in the pipe by then is all there will be.
+        let mut pipe_is_stale = never();
+        loop {
+            select! {
+                recv(self.frames) -> line => return line.map_or(Wait::Closed, Wait::Line),
+                recv(ended) -> _ => {
+                    ended = never();
+                    pipe_is_stale = after(OUTPUT_GRACE);
+                }
+                recv(pipe_is_stale) -> _ => return Wait::Closed,
+                recv(output) -> piece => match piece {
+                    Ok(piece) => self.pass_on(&piece),
+                    Err(_) => output = never(),
+                },
+                recv(self.interrupt.channel()) -> _ => return Wait::Interrupted,
+                recv(late) -> _ => return Wait::Late,
+            }
+        }
+    }
+
+    fn pass_on(&mut self, piece: &[u8]) {
+        (self.on_output)(piece);
+        self.last_output
+            .extend_from_slice(&piece[piece.len().saturating_sub(4 * QUOTED)..]);
+        let surplus = self.last_output.len().saturating_sub(4 * QUOTED);
+        self.last_output.drain(..surplus);
+    }
+
+    fn drain_output(&mut self) {
+        let late = after(OUTPUT_GRACE);
+        let output = self.output.clone();
+        loop {
+            select! {
+                recv(output) -> piece => match piece {
+                    Ok(piece) => self.pass_on(&piece),
+                    Err(_) => return,
+                },
+                recv(late) -> _ => return,
+            }
+        }
+    }
+
+    fn last_line(&self) -> Option<String> {
+        let text = String::from_utf8_lossy(&self.last_output);
+        let line = text.lines().rfind(|line| !line.trim().is_empty())?;
+        Some(quote(line.trim().as_bytes()))
+    }
+
+    fn status(&mut self) -> String {
+        match self.group.end(END_GRACE) {
+            Ok(status) => in_words(status),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    fn exited(&mut self, request: &str) -> ChildError {
+        let status = self.status();
+        self.drain_output();
+        ChildError::Exited {
+            status,
+            request: request.to_owned(),
+            last_output: self.last_line(),
+        }
+    }
+}
+
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        let _ = self.group.end(Duration::ZERO);
+        self.drain_output();
+    }
+}
+
+enum Wait {
+    Line(Incoming),
+    Closed,
+    Late,
+    Interrupted,
+}
+
+fn command(spec: &LaunchSpec) -> Command {
+    let mut command = Command::new(&spec.program);
+    command
+        .args(&spec.first_arguments)
+        .arg("--bench")
+        .current_dir(&spec.directory)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    for (name, value) in &spec.variables {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command
+        .env("PERFCHECK_PROTOCOL", PROTOCOL_VERSION.to_string())
+        .env("PERFCHECK_LAUNCH", spec.launch.to_string())
+        .env("PERFCHECK_PADDING", "x".repeat(spec.padding as usize));
+    command
+}
+
+fn unexpected(request: &Request<'_>, frame: &Frame) -> ChildError {
+    let mut said = format!("{frame:?}");
+    if said.len() > QUOTED {
+        said = said.chars().take(QUOTED).chain(['…']).collect();
+    }
+    ChildError::Protocol {
+        what: format!("{said} is no answer to `{request}`"),
+    }
+}
+
+fn quote(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let mut quoted: String = text
+        .chars()
+        .take(QUOTED)
+        .flat_map(char::escape_debug)
+        .collect();
+    if text.chars().nth(QUOTED).is_some() {
+        quoted.push('…');
+    }
+    quoted
+}
+
+fn in_words(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit status {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => "unknown status".to_owned(),
+    }
+}

@@ -1,0 +1,90 @@
+//! What git says about a directory. Every question may have no answer: no git, no repository, no commit.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::model::GitState;
+
+/// A git work tree that contains a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkout {
+    directory: PathBuf,
+    /// The repository's common directory: the same for all its work trees.
+    pub common_directory: PathBuf,
+    /// Where in the work tree the directory lies; empty at its top.
+    pub prefix: PathBuf,
+}
+
+impl Checkout {
+    /// The checkout that `directory` lies in.
+    pub fn find(directory: &Path) -> Option<Self> {
+        let common = git(
+            directory,
+            &["rev-parse", "--path-format=absolute", "--git-common-dir"],
+        )?;
+        let prefix = git(directory, &["rev-parse", "--show-prefix"])?;
+        Some(Self {
+            directory: directory.to_owned(),
+            common_directory: PathBuf::from(&common).canonicalize().ok()?,
+            prefix: prefix.trim_end_matches('/').into(),
+        })
+    }
+
+    /// Commit, branch and whether tracked files differ; `None` before the first commit.
+    pub fn state(&self) -> Option<GitState> {
+        let commit = self.ask(&["rev-parse", "--verify", "HEAD"])?;
+        let status = self.ask(&["status", "--porcelain", "--untracked-files=no"])?;
+        Some(GitState {
+            commit,
+            branch: self.ask(&["symbolic-ref", "--quiet", "--short", "HEAD"]),
+            dirty: !status.is_empty(),
+        })
+    }
+
+    /// The full hash that a revision stands for.
+    pub fn resolve(&self, revision: &str) -> Option<String> {
+        let commit = format!("{revision}^{{commit}}");
+        self.ask(&[
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            "--end-of-options",
+            &commit,
+        ])
+    }
+
+    /// How many commits lie between `HEAD` and the point where it left `branch`; `None`: they share no history.
+    pub fn commits_since(&self, branch: &str) -> Option<u64> {
+        let branch = self.resolve(branch)?;
+        self.ask(&["merge-base", "HEAD", &branch])?;
+        let range = format!("{branch}..HEAD");
+        self.ask(&["rev-list", "--count", &range])?.parse().ok()
+    }
+
+    /// Whether `commit` is `HEAD` or one of its ancestors.
+    pub fn is_ancestor(&self, commit: &str) -> bool {
+        self.ask(&["merge-base", "--is-ancestor", commit, "HEAD"])
+            .is_some()
+    }
+
+    fn ask(&self, arguments: &[&str]) -> Option<String> {
+        git(&self.directory, arguments)
+    }
+}
+
+fn git(directory: &Path, arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(directory)
+        .args(arguments)
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output
+        .status
+        .success()
+        .then(|| text.trim_end_matches('\n').to_owned())
+}

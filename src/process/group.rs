@@ -1,0 +1,137 @@
+//! Programs in process groups of their own, and their end.
+
+use crossbeam_channel::{Receiver, bounded};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::orphans;
+use super::reaper::Reaper;
+
+/// How often a process that should be ending is looked at; nothing is being timed then.
+const POLL: Duration = Duration::from_millis(1);
+
+/// Starts groups and sees to it that they end, whatever becomes of us.
+///
+/// Groups must be started from a thread that lives as long as they do: on Linux a bench asks to be killed when the
+/// thread that started it ends.
+#[derive(Debug, Clone)]
+pub struct Supervisor {
+    shared: Arc<Mutex<Shared>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    reaper: Option<Reaper>,
+    /// Processes that are ours and alive: what else turns up as our child is an orphan of theirs.
+    known: Vec<u32>,
+}
+
+impl Supervisor {
+    /// Starts the reaper. Without one (no executable to start) groups still end with their [`Group`].
+    pub fn start() -> Self {
+        orphans::adopt();
+        let reaper = Reaper::start().ok();
+        let known = reaper.iter().map(Reaper::pid).collect();
+        Self {
+            shared: Arc::new(Mutex::new(Shared { reaper, known })),
+        }
+    }
+
+    /// Starts `command` as the leader of a new process group.
+    pub fn spawn(&self, command: &mut Command) -> io::Result<Group> {
+        // Held while starting: an orphan hunt must not mistake the newcomer for an orphan.
+        let mut shared = self.lock();
+        let child = command.process_group(0).spawn()?;
+        let id = Pid::from_child(&child);
+        shared.known.push(child.id());
+        if let Some(reaper) = &mut shared.reaper {
+            reaper.watch(id);
+        }
+        drop(shared);
+        Ok(Group {
+            child,
+            id,
+            status: None,
+            supervisor: self.clone(),
+        })
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A running process group. Dropping it kills and reaps it.
+#[derive(Debug)]
+pub struct Group {
+    child: Child,
+    id: Pid,
+    status: Option<ExitStatus>,
+    supervisor: Supervisor,
+}
+
+impl Group {
+    /// The leader, for its pipes.
+    pub fn leader(&mut self) -> &mut Child {
+        &mut self.child
+    }
+
+    /// A channel that is ready (disconnected) once the leader has ended.
+    pub fn ended(&self) -> Receiver<()> {
+        let (sender, receiver) = bounded(0);
+        let leader = self.id;
+        thread::spawn(move || {
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(leader), options) {}
+            drop::<crossbeam_channel::Sender<()>>(sender);
+        });
+        receiver
+    }
+
+    /// Asks the whole group to end, as Ctrl-C would.
+    pub fn interrupt(&self) {
+        if self.status.is_none() {
+            let _ = kill_process_group(self.id, Signal::INT);
+        }
+    }
+
+    /// Waits up to `grace` for the leader to end by itself, kills what is left of the group and of
+    /// processes that tried to leave it, and returns how the leader ended.
+    pub fn end(&mut self, grace: Duration) -> io::Result<ExitStatus> {
+        if let Some(status) = self.status {
+            return Ok(status);
+        }
+        let deadline = Instant::now() + grace;
+        while !self.leader_has_ended() && Instant::now() < deadline {
+            thread::sleep(POLL);
+        }
+        // The leader is not reaped yet, so its number, which is the group's, cannot be another's.
+        let _ = kill_process_group(self.id, Signal::KILL);
+        let status = self.child.wait()?;
+        self.status = Some(status);
+        let mut shared = self.supervisor.lock();
+        if let Some(reaper) = &mut shared.reaper {
+            reaper.forget(self.id);
+        }
+        let leader = self.child.id();
+        shared.known.retain(|pid| *pid != leader);
+        orphans::kill_all_but(&shared.known);
+        Ok(status)
+    }
+
+    fn leader_has_ended(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        !matches!(waitid(WaitId::Pid(self.id), options), Ok(None))
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = self.end(Duration::ZERO);
+    }
+}
