@@ -1,1 +1,9 @@
-//! Placeholder, filled by its owner.
+//! The command line: clap's types, and their translation into plain option structs.
+//!
+//! Must not do anything but parse. Invariant: cargo's flags are spelled and mean what they do in cargo.
+
+mod arguments;
+mod cargo_flags;
+mod run_flags;
+
+pub use arguments::{Command, Parsed, command_line, parse};

@@ -1,1 +1,15 @@
-//! Placeholder, filled by its owner.
+//! Measuring: which benchmarks, in which order, with which schedules; the loop that drives the children.
+//!
+//! Must not decide what a result means, nor print. Invariant: the processes of a run do the same things in the
+//! same order for the same seed, whatever the run will be compared with.
+
+mod campaign;
+mod discover;
+mod filter;
+mod schedule;
+mod visit;
+
+pub use campaign::{Campaign, Ended, MeasureError, Resolved};
+pub use discover::{Discovered, DiscoveredTarget, TargetFailure, discover};
+pub use filter::Filter;
+pub use schedule::{FlatSchedule, Layout, lay_out};

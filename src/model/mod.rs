@@ -4,16 +4,18 @@
 //! can be compared, cloned and written down exactly; counts and times are integers.
 
 mod benchmark;
+mod event;
 mod facts;
-mod percent;
+mod quantity;
 mod run;
 mod series;
 mod settings;
 mod verdict;
 
 pub use benchmark::{Benchmark, BenchmarkKey, Throughput};
+pub use event::{Event, Observer};
 pub use facts::{BuildFacts, Environment, GitState, HostFacts};
-pub use percent::parse_fraction;
+pub use quantity::{parse_duration, parse_fraction};
 pub use run::{
     Acceptance, Failure, LaunchSeries, Measurement, Run, RunId, RunStatus, TargetFacts, Timestamp,
 };

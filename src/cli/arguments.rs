@@ -1,0 +1,363 @@
+//! `cargo perfcheck` and its subcommands.
+
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::cargo_flags::{BuildFlags, WorkspaceFlags};
+use super::run_flags::{ComparisonFlags, OutputFlags, SamplingFlags};
+use crate::app::{BaselineAction, CompareOptions, RunOptions, StoreOptions};
+use crate::measure::Filter;
+use crate::model::parse_duration;
+
+const AFTER_HELP: &str = "\
+Examples:
+  cargo perfcheck                              measure, compare with the last accepted run, store
+  cargo perfcheck --save-baseline main         ... and call this run `main`
+  cargo perfcheck --baseline main              ... and compare with the run called `main`
+  cargo perfcheck -p parser json               only benchmarks of `parser` with `json` in their id
+  cargo perfcheck compare main latest          compare stored runs without measuring
+  cargo perfcheck --fail-on regressed,suspect  be strict in CI
+
+Exit status: 0 clean, 1 regression, 2 usage, 3 build failed, 4 a benchmark failed or nothing was measured,
+5 store unusable, 6 baseline missing or not comparable, 130 interrupted.";
+
+/// Did my change make it slower? Measures a workspace's benchmarks, stores every run and compares.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cargo-perfcheck",
+    bin_name = "cargo perfcheck",
+    version,
+    after_help = AFTER_HELP,
+    args_conflicts_with_subcommands = true,
+    subcommand_help_heading = "Commands",
+    max_term_width = 110
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Subcommands>,
+    #[command(flatten)]
+    run: RunArguments,
+}
+
+#[derive(Debug, Args)]
+struct RunArguments {
+    /// Measure only benchmarks whose id contains one of these
+    #[arg(value_name = "FILTER")]
+    filters: Vec<String>,
+    /// FILTERs are whole ids
+    #[arg(long)]
+    exact: bool,
+    /// Compare with this baseline (or run number, `latest`, `@commit`) rather than the last accepted run
+    #[arg(short, long, value_name = "NAME")]
+    baseline: Option<String>,
+    /// Store this run under a name
+    #[arg(short, long, value_name = "NAME")]
+    save_baseline: Option<String>,
+    /// Build and list the benchmarks, but do not measure
+    #[arg(long)]
+    no_run: bool,
+    /// Longest time to wait for a bench beyond what is expected of it
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    timeout: Option<Duration>,
+    #[command(flatten)]
+    store: StoreFlags,
+    #[command(flatten)]
+    output: OutputFlags,
+    #[command(flatten)]
+    build: BuildFlags,
+    #[command(flatten)]
+    sampling: SamplingFlags,
+    #[command(flatten)]
+    comparison: ComparisonFlags,
+}
+
+#[derive(Debug, Clone, Args)]
+struct StoreFlags {
+    /// The database [default: perfcheck.db in the user's data directory]
+    #[arg(long, value_name = "PATH", env = "PERFCHECK_STORE", hide_env_values = true)]
+    store: Option<PathBuf>,
+}
+
+/// What every command that only reads or edits the store takes.
+#[derive(Debug, Args)]
+struct StoredArguments {
+    #[command(flatten)]
+    store: StoreFlags,
+    #[command(flatten)]
+    output: OutputFlags,
+    #[command(flatten)]
+    at: WorkspaceFlags,
+}
+
+#[derive(Debug, Subcommand)]
+enum Subcommands {
+    /// Compare two stored runs, without measuring
+    Compare {
+        /// The reference: a baseline, a run number, `latest` or `@commit`
+        base: String,
+        /// What is compared with it
+        #[arg(default_value = "latest")]
+        candidate: String,
+        /// Compare only benchmarks whose id contains one of these
+        #[arg(long = "filter", value_name = "FILTER")]
+        filters: Vec<String>,
+        /// FILTERs are whole ids
+        #[arg(long)]
+        exact: bool,
+        #[command(flatten)]
+        comparison: ComparisonFlags,
+        #[command(flatten)]
+        stored: StoredArguments,
+    },
+    /// List the benchmarks in the store, with their latest times
+    List {
+        #[command(flatten)]
+        stored: StoredArguments,
+    },
+    /// List the stored runs, newest first
+    Runs {
+        #[command(subcommand)]
+        action: Option<RunsAction>,
+        /// Show at most this many
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        limit: usize,
+        #[command(flatten)]
+        stored: StoredArguments,
+    },
+    /// Show what a run measured
+    Show {
+        /// A run number, baseline, `latest` or `@commit`
+        #[arg(default_value = "latest")]
+        run: String,
+        #[command(flatten)]
+        stored: StoredArguments,
+    },
+    /// Make a run a reference although it regressed: the change was meant
+    Accept {
+        /// A run number, baseline, `latest` or `@commit`
+        run: String,
+        #[command(flatten)]
+        stored: StoredArguments,
+    },
+    /// Names for runs
+    Baseline {
+        #[command(subcommand)]
+        action: BaselineCommand,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum RunsAction {
+    /// Take over the runs of a workspace that has moved, or of another clone
+    Adopt {
+        /// The other workspace: its key, number or path as `runs adopt` without it lists them
+        from: Option<String>,
+        #[command(flatten)]
+        stored: StoredArguments,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum BaselineCommand {
+    /// List the names
+    List {
+        #[command(flatten)]
+        stored: StoredArguments,
+    },
+    /// Name a run, or move a name to it
+    Save {
+        /// The name
+        name: String,
+        /// A run number, baseline, `latest` or `@commit`
+        #[arg(default_value = "latest")]
+        run: String,
+        #[command(flatten)]
+        stored: StoredArguments,
+    },
+    /// Change a name
+    Rename {
+        /// The name
+        from: String,
+        /// The new name
+        to: String,
+        #[command(flatten)]
+        stored: StoredArguments,
+    },
+    /// Forget a name; the run stays
+    Remove {
+        /// The name
+        name: String,
+        #[command(flatten)]
+        stored: StoredArguments,
+    },
+}
+
+/// What the user wants.
+#[derive(Debug)]
+pub enum Command {
+    /// Measure, compare, store.
+    Run(Box<RunOptions>),
+    /// Compare stored runs.
+    Compare(Box<CompareOptions>),
+    /// List benchmarks.
+    List,
+    /// List runs.
+    Runs {
+        /// At most so many.
+        limit: usize,
+    },
+    /// Take over another workspace's runs; without a name: list the workspaces.
+    Adopt {
+        /// The other workspace.
+        from: Option<String>,
+    },
+    /// Show a run.
+    Show {
+        /// Which.
+        run: String,
+    },
+    /// Accept a run.
+    Accept {
+        /// Which.
+        run: String,
+    },
+    /// Work on names of runs.
+    Baseline(BaselineAction),
+}
+
+/// A command line in plain values.
+#[derive(Debug)]
+pub struct Parsed {
+    /// What to do.
+    pub command: Command,
+    /// With which store and workspace, and how to print.
+    pub common: StoreOptions,
+    /// `auto`, `always` or `never`.
+    pub color: &'static str,
+}
+
+/// Parses the process's arguments, called by cargo (`cargo-perfcheck perfcheck ...`) or directly.
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Parsed, clap::Error> {
+    let mut arguments: Vec<OsString> = arguments.into_iter().collect();
+    if arguments.get(1).is_some_and(|first| first == "perfcheck") {
+        arguments.remove(1);
+    }
+    Arguments::try_parse_from(arguments).map(Arguments::translate)
+}
+
+/// The whole command line, for documentation and completions.
+pub fn command_line() -> clap::Command {
+    Arguments::command()
+}
+
+impl Arguments {
+    fn translate(self) -> Parsed {
+        match self.command {
+            None => self.run.translate(),
+            Some(Subcommands::Compare {
+                base,
+                candidate,
+                filters: words,
+                exact,
+                comparison,
+                stored,
+            }) => stored.with(Command::Compare(Box::new(CompareOptions {
+                base,
+                candidate,
+                filter: Filter { words, exact },
+                comparison: comparison.options(),
+            }))),
+            Some(Subcommands::List { stored }) => stored.with(Command::List),
+            Some(Subcommands::Runs {
+                action: None,
+                limit,
+                stored,
+            }) => stored.with(Command::Runs { limit }),
+            Some(Subcommands::Runs {
+                action: Some(RunsAction::Adopt { from, stored }),
+                ..
+            }) => stored.with(Command::Adopt { from }),
+            Some(Subcommands::Show { run, stored }) => stored.with(Command::Show { run }),
+            Some(Subcommands::Accept { run, stored }) => stored.with(Command::Accept { run }),
+            Some(Subcommands::Baseline { action }) => action.translate(),
+        }
+    }
+}
+
+impl BaselineCommand {
+    fn translate(self) -> Parsed {
+        let (action, stored) = match self {
+            Self::List { stored } => (BaselineAction::List, stored),
+            Self::Save { name, run, stored } => (BaselineAction::Save { name, run }, stored),
+            Self::Rename { from, to, stored } => (BaselineAction::Rename { from, to }, stored),
+            Self::Remove { name, stored } => (BaselineAction::Remove { name }, stored),
+        };
+        stored.with(Command::Baseline(action))
+    }
+}
+
+impl StoredArguments {
+    fn with(self, command: Command) -> Parsed {
+        Parsed {
+            command,
+            color: self.output.color.word(),
+            common: StoreOptions {
+                store: self.store.store,
+                output: self.output.options(),
+                cargo: self.at.options(),
+            },
+        }
+    }
+}
+
+impl RunArguments {
+    fn translate(self) -> Parsed {
+        let color = self.output.color.word();
+        let mut layer = self.sampling.layer();
+        layer.noise_threshold = self.comparison.noise_threshold;
+        let cargo = self.build.options(self.output.quiet, Some(color));
+        Parsed {
+            color,
+            common: StoreOptions {
+                store: self.store.store,
+                output: self.output.options(),
+                cargo,
+            },
+            command: Command::Run(Box::new(RunOptions {
+                filter: Filter {
+                    words: self.filters,
+                    exact: self.exact,
+                },
+                baseline: self.baseline,
+                save_baseline: self.save_baseline,
+                no_run: self.no_run,
+                timeout: self.timeout,
+                layer,
+                comparison: self.comparison.options(),
+            })),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        command_line().debug_assert();
+    }
+
+    #[test]
+    fn cargo_and_a_direct_call_mean_the_same() {
+        let parse = |words: &[&str]| parse(words.iter().map(OsString::from)).expect("it is well formed");
+        for words in [&["cargo-perfcheck", "perfcheck", "x"][..], &["cargo-perfcheck", "x"]] {
+            let Command::Run(options) = parse(words).command else {
+                panic!("a run");
+            };
+            assert_eq!(options.filter.words, ["x"]);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Cargo's own flags.
+
+use clap::{ArgAction, Args};
+use clap_cargo::{Features, Manifest, Workspace};
+use std::path::PathBuf;
+
+use crate::cargo::CargoOptions;
+
+/// Where the workspace is and how cargo is to be asked about it.
+#[derive(Debug, Clone, Args)]
+pub(super) struct WorkspaceFlags {
+    #[command(flatten)]
+    manifest: Manifest,
+    /// Assert that `Cargo.lock` will remain unchanged
+    #[arg(long, help_heading = "Manifest options")]
+    locked: bool,
+    /// Run without accessing the network
+    #[arg(long, help_heading = "Manifest options")]
+    offline: bool,
+    /// Equivalent to specifying both --locked and --offline
+    #[arg(long, help_heading = "Manifest options")]
+    frozen: bool,
+    /// Override a configuration value of cargo
+    #[arg(long, value_name = "KEY=VALUE|PATH", help_heading = "Manifest options")]
+    config: Vec<String>,
+}
+
+impl WorkspaceFlags {
+    pub(super) fn options(self) -> CargoOptions {
+        CargoOptions {
+            manifest_path: self.manifest.manifest_path,
+            locked: self.locked,
+            offline: self.offline,
+            frozen: self.frozen,
+            config: self.config,
+            ..CargoOptions::default()
+        }
+    }
+}
+
+/// What is built and how.
+#[derive(Debug, Clone, Args)]
+pub(super) struct BuildFlags {
+    #[command(flatten)]
+    workspace: Workspace,
+    /// Build and run only the bench target NAME (may be given more than once; globs work)
+    #[arg(long, value_name = "NAME")]
+    bench: Vec<String>,
+    /// Build and run all bench targets, as without --bench
+    #[arg(long, conflicts_with = "bench")]
+    benches: bool,
+    #[command(flatten)]
+    features: Features,
+    /// Build with this profile of cargo
+    #[arg(long, value_name = "PROFILE-NAME", default_value = "bench", help_heading = "Compilation options")]
+    profile: String,
+    /// Build for the target triple
+    #[arg(long, value_name = "TRIPLE", help_heading = "Compilation options")]
+    target: Option<String>,
+    /// Directory for all generated artifacts
+    #[arg(long, value_name = "DIRECTORY", help_heading = "Compilation options")]
+    target_dir: Option<PathBuf>,
+    /// Number of parallel jobs of the build
+    #[arg(short, long, value_name = "N", allow_hyphen_values = true, help_heading = "Compilation options")]
+    jobs: Option<String>,
+    #[command(flatten)]
+    pub(super) at: WorkspaceFlags,
+    /// Use verbose output (-vv very verbose)
+    #[arg(short, long, action = ArgAction::Count, conflicts_with = "quiet")]
+    pub(super) verbose: u8,
+}
+
+impl BuildFlags {
+    pub(super) fn options(self, quiet: bool, color: Option<&str>) -> CargoOptions {
+        CargoOptions {
+            packages: self.workspace.package,
+            workspace: self.workspace.workspace || self.workspace.all,
+            exclude: self.workspace.exclude,
+            benches: self.bench,
+            features: self.features.features,
+            all_features: self.features.all_features,
+            no_default_features: self.features.no_default_features,
+            profile: Some(self.profile),
+            target: self.target,
+            target_dir: self.target_dir,
+            jobs: self.jobs,
+            verbose: self.verbose,
+            quiet,
+            color: color.map(str::to_owned),
+            ..self.at.options()
+        }
+    }
+}

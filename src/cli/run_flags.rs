@@ -1,0 +1,222 @@
+//! Flags of a run and of a comparison.
+
+use clap::{Args, ValueEnum};
+use std::time::Duration;
+
+use crate::app::{ComparisonOptions, FailOn, Order, OutputOptions};
+use crate::compare::Fact;
+use crate::model::{SamplingMode, Verdict, parse_duration, parse_fraction};
+use crate::report::MessageFormat;
+use crate::settings::Layer;
+
+/// How benchmarks are sampled.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Sampling options")]
+pub(super) struct SamplingFlags {
+    /// Processes that each benchmark is measured in [default: 5]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    launches: Option<u32>,
+    /// Samples per launch [default: as many as fit]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    samples: Option<u32>,
+    /// Warm-up per launch, e.g. 100ms or 0.1 (seconds) [default: 100ms]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    warm_up_time: Option<Duration>,
+    /// Time of samples per launch [default: 400ms]
+    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
+    measurement_time: Option<Duration>,
+    /// How iteration counts are laid out [default: standard]
+    #[arg(long, value_name = "MODE")]
+    sampling_mode: Option<Mode>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Mode {
+    /// A linear ramp that ends near 1 ms, then samples near 1 ms
+    Standard,
+    /// One linear schedule over the whole measurement time
+    Linear,
+    /// One flat schedule over the whole measurement time
+    Flat,
+    /// Linear, but flat where that would take more than twice the measurement time
+    Auto,
+}
+
+impl From<Mode> for SamplingMode {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Standard => Self::Standard,
+            Mode::Linear => Self::Linear,
+            Mode::Flat => Self::Flat,
+            Mode::Auto => Self::Auto,
+        }
+    }
+}
+
+impl SamplingFlags {
+    pub(super) fn layer(&self) -> Layer {
+        Layer {
+            launches: self.launches,
+            samples: self.samples,
+            warm_up: self.warm_up_time.map(Into::into),
+            measurement: self.measurement_time.map(Into::into),
+            mode: self.sampling_mode.map(Into::into),
+            noise_threshold: None,
+        }
+    }
+}
+
+/// How a comparison is decided.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Comparison options")]
+pub(super) struct ComparisonFlags {
+    /// Relative change that counts as noise, e.g. 1% [default: 2%]
+    #[arg(long, value_name = "FRACTION", value_parser = fraction_below_one)]
+    pub(super) noise_threshold: Option<f64>,
+    /// One-sided level for all benchmarks of a run together [default: 1%]
+    #[arg(long, value_name = "FRACTION", value_parser = significance_level)]
+    significance_level: Option<f64>,
+    /// Level of the intervals of times and of mean and median changes [default: 95%]
+    #[arg(long, value_name = "FRACTION", value_parser = confidence_level)]
+    confidence_level: Option<f64>,
+    /// Bootstrap resamples [default: 100000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1000..=100_000_000))]
+    resamples: Option<u32>,
+    /// Let the t-score alone decide, as Criterion does: quicker to cry wolf on a machine that drifts
+    #[arg(long)]
+    screen: bool,
+    /// Verdicts that make the exit status 1 (comma-separated), or `none` [default: regressed]
+    #[arg(long, value_name = "VERDICTS", value_parser = fail_on)]
+    fail_on: Option<FailOn>,
+    /// Facts that may differ between the two sides, e.g. rustc,profile
+    #[arg(long, value_name = "FACTS", value_delimiter = ',', value_parser = str::parse::<Fact>)]
+    allow_different: Vec<Fact>,
+    /// Seed of everything random: bootstrap, order of benchmarks, environment size [default: random; stored with the run]
+    #[arg(long, value_name = "N")]
+    pub(super) seed: Option<u64>,
+}
+
+impl ComparisonFlags {
+    pub(super) fn options(self) -> ComparisonOptions {
+        ComparisonOptions {
+            noise_threshold: self.noise_threshold,
+            significance_level: self.significance_level,
+            confidence_level: self.confidence_level,
+            resamples: self.resamples,
+            screen: self.screen,
+            fail_on: self.fail_on,
+            allow_different: self.allow_different,
+            seed: self.seed,
+        }
+    }
+}
+
+/// What is printed and how.
+#[derive(Debug, Clone, Args)]
+pub(super) struct OutputFlags {
+    /// Do not print progress and notes
+    #[arg(short, long)]
+    pub(super) quiet: bool,
+    /// Coloring
+    #[arg(long, value_name = "WHEN", default_value = "auto", env = "CARGO_TERM_COLOR", hide_env = true)]
+    pub(super) color: Color,
+    /// Output format of results
+    #[arg(long, value_name = "FMT", default_value = "human")]
+    message_format: Format,
+    /// Order of results
+    #[arg(long, value_name = "ORDER", default_value = "name")]
+    sort: Sort,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Always => "always",
+            Self::Never => "never",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// A table
+    Human,
+    /// One JSON object a line, see docs/MESSAGES.md
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Sort {
+    /// By package, target and id
+    Name,
+    /// Worst first
+    Worst,
+}
+
+impl OutputFlags {
+    pub(super) fn options(&self) -> OutputOptions {
+        OutputOptions {
+            quiet: self.quiet,
+            format: match self.message_format {
+                Format::Human => MessageFormat::Human,
+                Format::Json => MessageFormat::Json,
+            },
+            order: match self.sort {
+                Sort::Name => Order::Name,
+                Sort::Worst => Order::WorstFirst,
+            },
+        }
+    }
+}
+
+fn positive_duration(text: &str) -> Result<Duration, String> {
+    match parse_duration(text)? {
+        Duration::ZERO => Err("a measurement takes more than no time".to_owned()),
+        duration => Ok(duration),
+    }
+}
+
+fn fraction_below_one(text: &str) -> Result<f64, String> {
+    let fraction = parse_fraction(text)?;
+    if fraction < 1.0 {
+        Ok(fraction)
+    } else {
+        Err(format!("`{text}` is not below 100 %; did you mean `{text}%`?"))
+    }
+}
+
+fn significance_level(text: &str) -> Result<f64, String> {
+    let level = parse_fraction(text)?;
+    if level > 0.0 && level < 0.5 {
+        Ok(level)
+    } else {
+        Err("a significance level lies between 0 and 50 %".to_owned())
+    }
+}
+
+fn confidence_level(text: &str) -> Result<f64, String> {
+    let level = parse_fraction(text)?;
+    if (0.5..1.0).contains(&level) {
+        Ok(level)
+    } else {
+        Err("a confidence level lies between 50 % and 100 %".to_owned())
+    }
+}
+
+fn fail_on(text: &str) -> Result<FailOn, String> {
+    if text == "none" {
+        return Ok(FailOn(Vec::new()));
+    }
+    text.split(',')
+        .map(|word| word.trim().parse::<Verdict>())
+        .collect::<Result<_, _>>()
+        .map(FailOn)
+}

@@ -1,0 +1,151 @@
+//! The contract with CI: what the process's exit status means. Documented in README.md.
+
+use crate::model::{Tally, Verdict};
+
+/// Everything that the process can end with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitCode {
+    /// Nothing to report.
+    Clean,
+    /// A benchmark regressed, or got another verdict that `--fail-on` names.
+    Regression,
+    /// The command line or a configuration table is wrong.
+    Usage,
+    /// The bench targets could not be built.
+    BuildFailed,
+    /// A benchmark failed, or nothing was measured.
+    BenchmarkFailed,
+    /// The store cannot be used.
+    StoreUnusable,
+    /// A named baseline is missing, or nothing was comparable with it.
+    NoBaseline,
+    /// The user pressed Ctrl-C.
+    Interrupted,
+}
+
+impl ExitCode {
+    /// The number.
+    pub fn number(self) -> u8 {
+        match self {
+            Self::Clean => 0,
+            Self::Regression => 1,
+            Self::Usage => 2,
+            Self::BuildFailed => 3,
+            Self::BenchmarkFailed => 4,
+            Self::StoreUnusable => 5,
+            Self::NoBaseline => 6,
+            Self::Interrupted => 130,
+        }
+    }
+
+    /// Of two, the one that the process ends with: a gate must not switch itself off in silence.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        if self.rank() >= other.rank() {
+            self
+        } else {
+            other
+        }
+    }
+
+    fn rank(self) -> u8 {
+        match self {
+            Self::Clean => 0,
+            Self::NoBaseline => 1,
+            Self::Regression => 2,
+            Self::BenchmarkFailed => 3,
+            Self::StoreUnusable => 4,
+            Self::BuildFailed => 5,
+            Self::Usage => 6,
+            Self::Interrupted => 7,
+        }
+    }
+
+    /// What a finished comparison ends with. `fail_on`: the verdicts that make it fail; a benchmark that
+    /// failed always does. `named_reference`: the user named a run or baseline to compare with.
+    pub fn of_verdicts(tally: &Tally, fail_on: &[Verdict], named_reference: bool) -> Self {
+        let mut code = Self::Clean;
+        if fail_on.iter().any(|verdict| tally.count(*verdict) > 0) {
+            code = code.and(Self::Regression);
+        }
+        if tally.count(Verdict::Failed) > 0 || tally.iter().next().is_none() {
+            code = code.and(Self::BenchmarkFailed);
+        }
+        if named_reference && !tally.iter().any(|(verdict, _)| compared(verdict)) {
+            code = code.and(Self::NoBaseline);
+        }
+        code
+    }
+}
+
+/// Whether a verdict rests on a comparison of two measurements.
+fn compared(verdict: Verdict) -> bool {
+    match verdict {
+        Verdict::Regressed
+        | Verdict::Suspect
+        | Verdict::Inconclusive
+        | Verdict::Unchanged
+        | Verdict::Improved => true,
+        Verdict::Failed | Verdict::Incomparable | Verdict::Missing | Verdict::New => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(verdicts: &[Verdict], named: bool) -> u8 {
+        let tally = verdicts.iter().copied().collect();
+        ExitCode::of_verdicts(&tally, &[Verdict::Regressed], named).number()
+    }
+
+    #[test]
+    fn only_what_fail_on_names_is_a_regression() {
+        assert_eq!(
+            code(&[Verdict::Unchanged, Verdict::Improved, Verdict::New], true),
+            0
+        );
+        assert_eq!(code(&[Verdict::Unchanged, Verdict::Regressed], true), 1);
+        assert_eq!(code(&[Verdict::Suspect, Verdict::Inconclusive], false), 0);
+        let suspects = [Verdict::Suspect].into_iter().collect();
+        assert_eq!(
+            ExitCode::of_verdicts(&suspects, &[Verdict::Suspect], false).number(),
+            1
+        );
+        let regressions = [Verdict::Regressed].into_iter().collect();
+        assert_eq!(ExitCode::of_verdicts(&regressions, &[], false).number(), 0);
+    }
+
+    #[test]
+    fn a_failed_benchmark_outranks_a_regression_and_nothing_at_all_is_a_failure() {
+        assert_eq!(code(&[Verdict::Regressed, Verdict::Failed], true), 4);
+        assert_eq!(code(&[], false), 4);
+    }
+
+    #[test]
+    fn a_named_reference_with_nothing_comparable_is_no_success() {
+        assert_eq!(code(&[Verdict::Incomparable, Verdict::New], true), 6);
+        assert_eq!(code(&[Verdict::Incomparable, Verdict::New], false), 0);
+    }
+
+    #[test]
+    fn of_two_codes_the_graver_one_wins() {
+        use ExitCode::*;
+        let gravest_first = [
+            Interrupted,
+            Usage,
+            BuildFailed,
+            StoreUnusable,
+            BenchmarkFailed,
+            Regression,
+            NoBaseline,
+            Clean,
+        ];
+        for (index, graver) in gravest_first.iter().enumerate() {
+            for other in &gravest_first[index..] {
+                assert_eq!(graver.and(*other), *graver);
+                assert_eq!(other.and(*graver), *graver);
+            }
+        }
+    }
+}

@@ -1,0 +1,429 @@
+//! The measuring loop: rounds of launches over all targets, fresh processes each, benchmarks in turn inside them.
+
+use std::time::{Duration, Instant};
+
+use super::discover::{DiscoveredTarget, launch_spec};
+use super::schedule::{FlatSchedule, Layout};
+use super::visit::{Reach, Visited, visit};
+use crate::cargo::BenchTarget;
+use crate::child::{Capability, ChildError, Session};
+use crate::host;
+use crate::model::{Benchmark, Event, Nanos, Observer, SamplingSettings};
+use crate::process::{Interrupt, Supervisor};
+use crate::stats::{Draws, Stream};
+use crate::store::{LaunchFailure, LaunchRecord, MeasuredBenchmark, StoreError};
+
+/// A benchmark that failed in this many launches is not tried again.
+const MOST_FAILURES: u32 = 2;
+/// The environment grows by less than this: a page, so that every alignment of the stack within it can occur.
+const LARGEST_PADDING: u32 = 4096;
+
+/// What is settled about a benchmark before it is measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Resolved {
+    /// How it is sampled.
+    pub sampling: SamplingSettings,
+    /// Noise threshold in force for it, a fraction.
+    pub noise_threshold: f64,
+    /// The flat phase of the run that it will be compared with.
+    pub pinned: Option<FlatSchedule>,
+}
+
+/// How a campaign ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// Everything was visited.
+    Complete,
+    /// The user asked to stop.
+    Interrupted,
+}
+
+/// Why a campaign could not go on. Failing benches are no reason: they are recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// A launch could not be recorded.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Everything that one run measures.
+pub struct Campaign<'a> {
+    targets: Vec<Target>,
+    seed: u64,
+    timeout: Duration,
+    supervisor: &'a Supervisor,
+    interrupt: &'a Interrupt,
+    observer: &'a dyn Observer,
+    done: usize,
+}
+
+struct Target {
+    target: BenchTarget,
+    subjects: Vec<Subject>,
+}
+
+struct Subject {
+    benchmark: Benchmark,
+    resolved: Resolved,
+    layout: Option<Layout>,
+    /// Rounds in which it was visited, well or ill.
+    visited: u32,
+    failures: u32,
+    skipped: bool,
+    /// How long a visit takes: as expected, then as it was.
+    visit: Duration,
+}
+
+/// One launch under way.
+struct Launch {
+    record: LaunchRecord,
+    /// Subjects still to be visited, by their place in the target.
+    wanted: Vec<usize>,
+    interrupted: bool,
+}
+
+impl<'a> Campaign<'a> {
+    /// Plans a campaign over `targets`; `resolve` settles each benchmark.
+    pub fn plan(
+        targets: Vec<DiscoveredTarget>,
+        resolve: impl Fn(&Benchmark) -> Resolved,
+        seed: u64,
+        timeout: Duration,
+        supervisor: &'a Supervisor,
+        interrupt: &'a Interrupt,
+        observer: &'a dyn Observer,
+    ) -> Self {
+        let subject = |benchmark: Benchmark| {
+            let resolved = resolve(&benchmark);
+            let sampling = &resolved.sampling;
+            Subject {
+                visit: Duration::from(sampling.warm_up) + Duration::from(sampling.measurement),
+                benchmark,
+                resolved,
+                layout: None,
+                visited: 0,
+                failures: 0,
+                skipped: false,
+            }
+        };
+        let targets = targets
+            .into_iter()
+            .filter(|target| !target.benchmarks.is_empty())
+            .map(|found| Target {
+                target: found.target,
+                subjects: found.benchmarks.into_iter().map(subject).collect(),
+            })
+            .collect();
+        Self {
+            targets,
+            seed,
+            timeout,
+            supervisor,
+            interrupt,
+            observer,
+            done: 0,
+        }
+    }
+
+    /// Measures. Every launch is handed to `record` as soon as it has ended, also one that was cut short.
+    pub fn run(
+        mut self,
+        record: &mut dyn FnMut(&LaunchRecord) -> Result<(), StoreError>,
+    ) -> Result<Ended, MeasureError> {
+        self.observer.observe(&Event::Planned {
+            benchmarks: self.subjects().count(),
+            visits: self.visits_left(),
+            expected: self.time_left(),
+        });
+        let rounds = self
+            .subjects()
+            .map(|subject| subject.resolved.sampling.launches)
+            .max()
+            .unwrap_or(0);
+        let mut ended = Ended::Complete;
+        'rounds: for round in 0..rounds {
+            for index in 0..self.targets.len() {
+                if self.visit_target(index, round, record)? == Ended::Interrupted {
+                    ended = Ended::Interrupted;
+                    break 'rounds;
+                }
+            }
+        }
+        self.observer.observe(&Event::Measured);
+        Ok(ended)
+    }
+
+    /// Launches a target as often as it takes to visit each of its benchmarks once.
+    fn visit_target(
+        &mut self,
+        index: usize,
+        round: u32,
+        record: &mut dyn FnMut(&LaunchRecord) -> Result<(), StoreError>,
+    ) -> Result<Ended, MeasureError> {
+        let mut wanted = self.wanted(index, round);
+        let mut attempt = 0;
+        while !wanted.is_empty() {
+            let launch = self.launch(index, round, attempt, wanted);
+            if !launch.record.measured.is_empty() || !launch.record.failures.is_empty() {
+                record(&launch.record)?;
+            }
+            if launch.interrupted {
+                return Ok(Ended::Interrupted);
+            }
+            wanted = launch.wanted;
+            attempt += 1;
+        }
+        Ok(Ended::Complete)
+    }
+
+    fn launch(&mut self, index: usize, round: u32, attempt: u32, wanted: Vec<usize>) -> Launch {
+        let target = self.targets[index].target.clone();
+        let name = format!("padding/{}/{}", target.package, target.target);
+        let block = u64::from(round) << 32 | u64::from(attempt);
+        let padding = self.draws("padding", &target, block).index(LARGEST_PADDING) as u32;
+        let mut launch = Launch {
+            record: LaunchRecord {
+                ordinal: round,
+                attempt,
+                package: target.package.clone(),
+                target: target.target.clone(),
+                started: host::now(),
+                padding,
+                harness: String::new(),
+                quantum: Nanos(0),
+                measured: Vec::new(),
+                failures: Vec::new(),
+            },
+            wanted,
+            interrupted: false,
+        };
+        let observer = self.observer;
+        let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
+        let spec = launch_spec(&target, round, padding);
+        let session = Session::start(
+            &spec,
+            self.supervisor,
+            self.interrupt,
+            self.timeout,
+            &pass_on,
+        );
+        let ended = session.and_then(|mut session| {
+            let hello = session.hello();
+            launch.record.harness = format!("{} {}", hello.harness, hello.version);
+            launch.record.quantum = hello.quantum_ns;
+            match hello.capability() {
+                Some(Capability::Addressable) => {
+                    self.by_address(index, &mut session, &mut launch)?
+                }
+                Some(Capability::Sequential) => self.in_order(index, &mut session, &mut launch)?,
+                None => return Err(ChildError::Capability),
+            }
+            session.bye()
+        });
+        match ended {
+            Ok(()) => {}
+            Err(ChildError::Interrupted) => launch.interrupted = true,
+            // Everything was measured by then.
+            Err(error) if launch.wanted.is_empty() => {
+                let message = format!("{}/{}: {error}", target.package, target.target);
+                self.observer.observe(&Event::Warning(&message));
+            }
+            // A launch in which no benchmark was reached would go the same way again.
+            Err(error)
+                if launch.record.measured.is_empty() && launch.record.failures.is_empty() =>
+            {
+                for place in std::mem::take(&mut launch.wanted) {
+                    self.targets[index].subjects[place].visited += 1;
+                    self.failed(index, place, &mut launch.record, &error.to_string());
+                }
+            }
+            Err(_) => {}
+        }
+        launch
+    }
+
+    fn by_address(
+        &mut self,
+        index: usize,
+        session: &mut Session<'_>,
+        launch: &mut Launch,
+    ) -> Result<(), ChildError> {
+        while let Some(place) = launch.wanted.pop() {
+            self.visit_one(index, place, Reach::Address, session, launch)?;
+        }
+        Ok(())
+    }
+
+    fn in_order(
+        &mut self,
+        index: usize,
+        session: &mut Session<'_>,
+        launch: &mut Launch,
+    ) -> Result<(), ChildError> {
+        let mut next = session.begin()?;
+        while let Some(announcement) = next {
+            let subjects = &self.targets[index].subjects;
+            let found = launch
+                .wanted
+                .iter()
+                .position(|place| subjects[*place].benchmark.key.id == announcement.id);
+            next = match found {
+                Some(position) => {
+                    let place = launch.wanted.remove(position);
+                    self.visit_one(index, place, Reach::Announced, session, launch)?;
+                    session.next_benchmark()?
+                }
+                None => session.skip()?,
+            };
+        }
+        for place in std::mem::take(&mut launch.wanted) {
+            self.targets[index].subjects[place].visited += 1;
+            let message = "the bench did not announce it again in this launch";
+            self.failed(index, place, &mut launch.record, message);
+        }
+        Ok(())
+    }
+
+    /// Visits one benchmark; `Err` when the child is of no more use.
+    fn visit_one(
+        &mut self,
+        index: usize,
+        place: usize,
+        reach: Reach,
+        session: &mut Session<'_>,
+        launch: &mut Launch,
+    ) -> Result<(), ChildError> {
+        let left = self.time_left();
+        let visits = self.done + self.visits_left();
+        let subject = &mut self.targets[index].subjects[place];
+        self.observer.observe(&Event::Visiting {
+            benchmark: &subject.benchmark.key,
+            launch: launch.record.ordinal,
+            done: self.done,
+            visits,
+            left,
+        });
+        subject.visited += 1;
+        let began = Instant::now();
+        let visited = visit(
+            session,
+            &subject.benchmark.key.id,
+            reach,
+            &subject.resolved.sampling,
+            subject.resolved.pinned,
+            &mut subject.layout,
+        );
+        match visited {
+            Ok(Visited::Measured { series, throughput }) => {
+                subject.visit = began.elapsed();
+                let mut benchmark = subject.benchmark.clone();
+                if throughput != crate::model::Throughput::default() {
+                    benchmark.throughput = throughput;
+                }
+                launch.record.measured.push(MeasuredBenchmark {
+                    benchmark,
+                    target_facts: self.targets[index].target.facts.clone(),
+                    sampling: self.targets[index].subjects[place].resolved.sampling,
+                    noise_threshold: self.targets[index].subjects[place].resolved.noise_threshold,
+                    position: launch.record.measured.len() as u32,
+                    series,
+                });
+            }
+            Ok(Visited::Skipped(reason)) => {
+                subject.skipped = true;
+                self.observer.observe(&Event::Skipped {
+                    benchmark: &subject.benchmark.key,
+                    reason: &reason,
+                });
+            }
+            Err(ChildError::Interrupted) => return Err(ChildError::Interrupted),
+            Err(error) => {
+                self.failed(index, place, &mut launch.record, &error.to_string());
+                if !error.child_goes_on() {
+                    return Err(error);
+                }
+            }
+        }
+        self.done += 1;
+        if self.interrupt.requested() {
+            return Err(ChildError::Interrupted);
+        }
+        Ok(())
+    }
+
+    fn failed(&mut self, index: usize, place: usize, record: &mut LaunchRecord, message: &str) {
+        let target_facts = self.targets[index].target.facts.clone();
+        let subject = &mut self.targets[index].subjects[place];
+        subject.failures += 1;
+        self.observer.observe(&Event::VisitFailed {
+            benchmark: &subject.benchmark.key,
+            launch: record.ordinal,
+            message,
+        });
+        record.failures.push(LaunchFailure {
+            benchmark: subject.benchmark.clone(),
+            target_facts,
+            sampling: subject.resolved.sampling,
+            noise_threshold: subject.resolved.noise_threshold,
+            message: message.to_owned(),
+        });
+    }
+
+    /// Places to be visited in this round, shuffled; to be taken from the end.
+    fn wanted(&self, index: usize, round: u32) -> Vec<usize> {
+        let target = &self.targets[index];
+        let mut wanted: Vec<usize> = (0..target.subjects.len())
+            .filter(|place| target.subjects[*place].wanted_in(round))
+            .collect();
+        let mut draws = self.draws("order", &target.target, u64::from(round));
+        for last in (1..wanted.len()).rev() {
+            wanted.swap(last, draws.index(last as u32 + 1));
+        }
+        wanted
+    }
+
+    fn draws(&self, purpose: &str, target: &BenchTarget, block: u64) -> Draws {
+        let name = format!("{purpose}/{}/{}", target.package, target.target);
+        Draws::new(
+            Stream {
+                seed: self.seed,
+                name: &name,
+            },
+            block,
+        )
+    }
+
+    fn subjects(&self) -> impl Iterator<Item = &Subject> {
+        self.targets.iter().flat_map(|target| &target.subjects)
+    }
+
+    fn visits_left(&self) -> usize {
+        self.subjects()
+            .map(|subject| subject.visits_left() as usize)
+            .sum()
+    }
+
+    fn time_left(&self) -> Duration {
+        self.subjects()
+            .map(|subject| subject.visit * subject.visits_left())
+            .sum()
+    }
+}
+
+impl Subject {
+    fn wanted_in(&self, round: u32) -> bool {
+        !self.given_up() && round < self.resolved.sampling.launches
+    }
+
+    fn visits_left(&self) -> u32 {
+        if self.given_up() {
+            0
+        } else {
+            self.resolved.sampling.launches - self.visited
+        }
+    }
+
+    fn given_up(&self) -> bool {
+        self.skipped || self.failures >= MOST_FAILURES
+    }
+}

@@ -1,0 +1,134 @@
+//! Finding out which benchmarks the executables have, before anything is measured.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::cargo::BenchTarget;
+use crate::child::{Announcement, Capability, ChildError, LaunchSpec, Session};
+use crate::model::{Benchmark, BenchmarkKey, Event, Observer};
+use crate::process::{Interrupt, Supervisor};
+
+/// A bench target and the benchmarks that it announced.
+#[derive(Debug, Clone)]
+pub struct DiscoveredTarget {
+    /// The target.
+    pub target: BenchTarget,
+    /// Its benchmarks, in program order.
+    pub benchmarks: Vec<Benchmark>,
+}
+
+/// A target that could not tell its benchmarks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TargetFailure {
+    /// Name of the package.
+    pub package: String,
+    /// Name of the target.
+    pub target: String,
+    /// What happened.
+    pub message: String,
+}
+
+/// All targets, good and bad.
+#[derive(Debug, Clone, Default)]
+pub struct Discovered {
+    /// Those that told their benchmarks.
+    pub targets: Vec<DiscoveredTarget>,
+    /// Those that did not.
+    pub failures: Vec<TargetFailure>,
+}
+
+/// Launches every target once and asks for its benchmarks. `Err` only if the user asked to stop.
+pub fn discover(
+    targets: Vec<BenchTarget>,
+    supervisor: &Supervisor,
+    interrupt: &Interrupt,
+    timeout: Duration,
+    observer: &dyn Observer,
+) -> Result<Discovered, ChildError> {
+    let mut found = Discovered::default();
+    for target in targets {
+        match announcements(&target, supervisor, interrupt, timeout, observer) {
+            Ok(announcements) => {
+                let benchmarks = announcements
+                    .into_iter()
+                    .map(|announcement| benchmark(&target, announcement))
+                    .collect();
+                found.targets.push(DiscoveredTarget { target, benchmarks });
+            }
+            Err(ChildError::Interrupted) => return Err(ChildError::Interrupted),
+            Err(error) => {
+                let message = error.to_string();
+                observer.observe(&Event::TargetFailed {
+                    package: &target.package,
+                    target: &target.target,
+                    message: &message,
+                });
+                found.failures.push(TargetFailure {
+                    package: target.package,
+                    target: target.target,
+                    message,
+                });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// What is needed to launch `target`.
+pub(super) fn launch_spec(target: &BenchTarget, launch: u32, padding: u32) -> LaunchSpec {
+    LaunchSpec {
+        program: target.program.clone(),
+        first_arguments: target.first_arguments.clone(),
+        directory: target.directory.clone(),
+        variables: target.variables.clone(),
+        launch,
+        padding,
+    }
+}
+
+fn announcements(
+    target: &BenchTarget,
+    supervisor: &Supervisor,
+    interrupt: &Interrupt,
+    timeout: Duration,
+    observer: &dyn Observer,
+) -> Result<Vec<Announcement>, ChildError> {
+    let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
+    let spec = launch_spec(target, 0, 0);
+    let mut session = Session::start(&spec, supervisor, interrupt, timeout, &pass_on)?;
+    let announcements = match session.hello().capability() {
+        Some(Capability::Addressable) => session.list()?,
+        Some(Capability::Sequential) => {
+            let mut announcements = Vec::new();
+            let mut next = session.begin()?;
+            while let Some(announcement) = next {
+                announcements.push(announcement);
+                next = session.skip()?;
+            }
+            announcements
+        }
+        None => return Err(ChildError::Capability),
+    };
+    session.bye()?;
+    let mut ids = BTreeSet::new();
+    for announcement in &announcements {
+        if !ids.insert(&announcement.id) {
+            let message = format!("two benchmarks have the id `{}`", announcement.id);
+            return Err(ChildError::Bench { message });
+        }
+    }
+    Ok(announcements)
+}
+
+fn benchmark(target: &BenchTarget, announcement: Announcement) -> Benchmark {
+    Benchmark {
+        key: BenchmarkKey {
+            package: target.package.clone(),
+            target: target.target.clone(),
+            id: announcement.id,
+        },
+        version: announcement.version,
+        throughput: announcement.throughput,
+        settings: announcement.settings,
+    }
+}

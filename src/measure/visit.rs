@@ -1,0 +1,73 @@
+//! One visit: a benchmark warmed up and sampled in one launch.
+
+use std::time::Duration;
+
+use super::schedule::{FlatSchedule, Layout, expected, lay_out};
+use crate::child::{ChildError, Session, Started};
+use crate::host;
+use crate::model::{SamplingSettings, Series, Throughput};
+
+/// A machine that was suspended for longer than this during a visit has spoilt it.
+const SUSPENDED: Duration = Duration::from_millis(100);
+
+/// How a visit ended, if not with an error.
+pub(super) enum Visited {
+    Measured {
+        series: Series,
+        throughput: Throughput,
+    },
+    Skipped(String),
+}
+
+/// How the benchmark is reached in its child.
+#[derive(Clone, Copy)]
+pub(super) enum Reach {
+    /// By its id.
+    Address,
+    /// It was announced a moment ago.
+    Announced,
+}
+
+/// Visits the benchmark `id`. The first visit of a run lays the schedule out; the others repeat it.
+pub(super) fn visit(
+    session: &mut Session<'_>,
+    id: &str,
+    reach: Reach,
+    settings: &SamplingSettings,
+    pinned: Option<FlatSchedule>,
+    layout: &mut Option<Layout>,
+) -> Result<Visited, ChildError> {
+    let started = match reach {
+        Reach::Address => session.start_benchmark(id)?,
+        Reach::Announced => session.run_announced(id)?,
+    };
+    let throughput = match started {
+        Started::Ready(throughput) => throughput,
+        Started::Skipped(reason) => return Ok(Visited::Skipped(reason)),
+    };
+    let suspended = host::suspended();
+    let warm_up = session.warm_up(settings.warm_up)?;
+    let iteration_ns = warm_up.per_iteration();
+    let layout = layout.get_or_insert_with(|| lay_out(settings, iteration_ns, pinned));
+    let mut phase = |request: Vec<_>| {
+        if request.is_empty() {
+            return Ok(Vec::new());
+        }
+        session.sample(&request, expected(&request, iteration_ns))
+    };
+    let linear = phase(layout.linear_request())?;
+    let flat = phase(layout.flat_request())?;
+    session.finish(id)?;
+    if host::suspended().saturating_sub(suspended) > SUSPENDED {
+        let message = "the machine was suspended while this was measured".to_owned();
+        return Err(ChildError::Bench { message });
+    }
+    Ok(Visited::Measured {
+        series: Series {
+            warm_up,
+            linear,
+            flat,
+        },
+        throughput,
+    })
+}

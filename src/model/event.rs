@@ -1,0 +1,69 @@
+//! What happens while a run is being measured, for whoever shows it.
+
+use std::time::Duration;
+
+use super::BenchmarkKey;
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event<'a> {
+    /// The benchmarks are known and about to be measured.
+    Planned {
+        /// How many benchmarks.
+        benchmarks: usize,
+        /// How many visits: benchmarks times their launches.
+        visits: usize,
+        /// How long that should take.
+        expected: Duration,
+    },
+    /// A benchmark is about to be visited.
+    Visiting {
+        /// Which.
+        benchmark: &'a BenchmarkKey,
+        /// In which launch, from 0.
+        launch: u32,
+        /// Visits that have ended.
+        done: usize,
+        /// Visits in all.
+        visits: usize,
+        /// How long the rest should take.
+        left: Duration,
+    },
+    /// All visits have ended, or the user asked to stop.
+    Measured,
+    /// The bench printed this.
+    Output(&'a [u8]),
+    /// A visit failed; the others go on.
+    VisitFailed {
+        /// Which benchmark.
+        benchmark: &'a BenchmarkKey,
+        /// In which launch, from 0.
+        launch: u32,
+        /// What happened.
+        message: &'a str,
+    },
+    /// A bench target could not be driven at all.
+    TargetFailed {
+        /// Name of the package.
+        package: &'a str,
+        /// Name of the target.
+        target: &'a str,
+        /// What happened.
+        message: &'a str,
+    },
+    /// A bench declined to run a benchmark.
+    Skipped {
+        /// Which.
+        benchmark: &'a BenchmarkKey,
+        /// Why, in the bench's words.
+        reason: &'a str,
+    },
+    /// Something that the user should know.
+    Warning(&'a str),
+}
+
+/// Somebody who wants to know.
+pub trait Observer {
+    /// Takes notice. Called between samples only, except for [`Event::Output`].
+    fn observe(&self, event: &Event<'_>);
+}

@@ -1,0 +1,83 @@
+//! Fractions and times as people write them.
+
+use std::time::Duration;
+
+/// Reads `1%`, `0.5 %` or `0.01` as a fraction. The error says what was expected.
+pub fn parse_fraction(text: &str) -> Result<f64, String> {
+    let trimmed = text.trim();
+    let (number, scale) = match trimmed.strip_suffix('%') {
+        Some(number) => (number.trim_end(), 100.0),
+        None => (trimmed, 1.0),
+    };
+    match number.parse::<f64>() {
+        Ok(value) if value.is_finite() && value >= 0.0 => Ok(value / scale),
+        _ => Err(format!(
+            "`{text}` is neither a percentage such as `1%` nor a fraction such as `0.01`"
+        )),
+    }
+}
+
+/// Reads `100ms`, `1.5s`, `2min`, or a plain number of seconds. The error says what was expected.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let trimmed = text.trim();
+    let unit_at = trimmed
+        .find(|c: char| c.is_alphabetic())
+        .unwrap_or(trimmed.len());
+    let (number, unit) = trimmed.split_at(unit_at);
+    let seconds = match unit {
+        "ns" => Some(1e-9),
+        "us" | "µs" => Some(1e-6),
+        "ms" => Some(1e-3),
+        "" | "s" => Some(1.0),
+        "m" | "min" => Some(60.0),
+        _ => None,
+    };
+    let number = number.trim_end().parse::<f64>().ok();
+    number
+        .zip(seconds)
+        .and_then(|(number, seconds)| Duration::try_from_secs_f64(number * seconds).ok())
+        .ok_or_else(|| {
+            format!("`{text}` is not a time such as `100ms`, `1.5s` or `2min` (a plain number is seconds)")
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_has_a_unit_or_is_in_seconds() {
+        for (text, millis) in [
+            ("100ms", 100),
+            ("0.1", 100),
+            ("1.5 s", 1500),
+            ("2min", 120_000),
+        ] {
+            assert_eq!(
+                parse_duration(text),
+                Ok(Duration::from_millis(millis)),
+                "{text}"
+            );
+        }
+        for bad in ["", "s", "-1s", "1h", "NaN", "1e300s"] {
+            let message = parse_duration(bad).expect_err("refused");
+            assert!(message.contains(&format!("`{bad}`")), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_percentage_and_a_fraction_mean_the_same() {
+        assert_eq!(parse_fraction("1%"), Ok(0.01));
+        assert_eq!(parse_fraction(" 0.5 % "), Ok(0.005));
+        assert_eq!(parse_fraction("0.01"), Ok(0.01));
+        assert_eq!(parse_fraction("0"), Ok(0.0));
+    }
+
+    #[test]
+    fn anything_else_is_refused_with_the_text_in_the_message() {
+        for bad in ["", "%", "-1%", "NaN", "inf", "one"] {
+            let message = parse_fraction(bad).expect_err("refused");
+            assert!(message.contains(&format!("`{bad}`")), "{message}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Values that may be unsaid, and the order in which the places that may say them are asked.
+
+use globset::GlobMatcher;
+
+use crate::model::{AuthorSettings, Benchmark, Nanos, SamplingMode, SamplingSettings};
+
+/// What one place says about how a benchmark is sampled and judged.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Layer {
+    /// Processes per run.
+    pub launches: Option<u32>,
+    /// Samples per launch.
+    pub samples: Option<u32>,
+    /// Warm-up time per launch.
+    pub warm_up: Option<Nanos>,
+    /// Measurement time per launch.
+    pub measurement: Option<Nanos>,
+    /// Layout of the iteration counts.
+    pub mode: Option<SamplingMode>,
+    /// Noise threshold, a fraction.
+    pub noise_threshold: Option<f64>,
+}
+
+impl Layer {
+    /// This layer, with `below` where it says nothing.
+    #[must_use]
+    pub fn or(self, below: Self) -> Self {
+        Self {
+            launches: self.launches.or(below.launches),
+            samples: self.samples.or(below.samples),
+            warm_up: self.warm_up.or(below.warm_up),
+            measurement: self.measurement.or(below.measurement),
+            mode: self.mode.or(below.mode),
+            noise_threshold: self.noise_threshold.or(below.noise_threshold),
+        }
+    }
+}
+
+impl From<AuthorSettings> for Layer {
+    fn from(author: AuthorSettings) -> Self {
+        Self {
+            // A child may be anybody's program: what it announces is kept within sense.
+            launches: author.launches.map(|launches| launches.max(1)),
+            samples: author.samples.map(|samples| samples.max(2)),
+            warm_up: author.warm_up_ns,
+            measurement: author.measurement_ns,
+            mode: author.sampling_mode,
+            noise_threshold: author
+                .noise_threshold
+                .filter(|threshold| (0.0..1.0).contains(threshold)),
+        }
+    }
+}
+
+/// All places that say something, strongest first: command line, matching overrides, the bench's code, its package,
+/// the workspace.
+#[derive(Debug, Clone, Default)]
+pub struct Layers {
+    /// The command line.
+    pub command_line: Layer,
+    /// Patterns on ids, in the order of their strength; `Some(package)`: for that package only.
+    pub overrides: Vec<(Option<String>, GlobMatcher, Layer)>,
+    /// By package name.
+    pub packages: Vec<(String, Layer)>,
+    /// The workspace.
+    pub workspace: Layer,
+}
+
+impl Layers {
+    /// How `benchmark` is sampled, and its noise threshold, if anybody set one.
+    pub fn resolve(&self, benchmark: &Benchmark) -> (SamplingSettings, Option<f64>) {
+        let key = &benchmark.key;
+        let overrides = self
+            .overrides
+            .iter()
+            .filter(|(package, pattern, _)| {
+                package
+                    .as_ref()
+                    .is_none_or(|package| *package == key.package)
+                    && pattern.is_match(&key.id)
+            })
+            .map(|(_, _, layer)| *layer);
+        let package = self
+            .packages
+            .iter()
+            .find(|(package, _)| *package == key.package)
+            .map_or_else(Layer::default, |(_, layer)| *layer);
+        let said = overrides
+            .fold(self.command_line, Layer::or)
+            .or(benchmark.settings.into())
+            .or(package)
+            .or(self.workspace);
+        let default = SamplingSettings::default();
+        let sampling = SamplingSettings {
+            launches: said.launches.unwrap_or(default.launches),
+            samples: said.samples.or(default.samples),
+            warm_up: said.warm_up.unwrap_or(default.warm_up),
+            measurement: said.measurement.unwrap_or(default.measurement),
+            mode: said.mode.unwrap_or(default.mode),
+        };
+        (sampling, said.noise_threshold)
+    }
+}

@@ -1,0 +1,422 @@
+//! The tables in Cargo.toml, read strictly.
+
+use globset::GlobBuilder;
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::layer::{Layer, Layers};
+use crate::model::{Nanos, SamplingMode, Verdict, parse_duration, parse_fraction};
+
+/// A table that cannot be obeyed.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum SettingsError {
+    /// Nobody knows this key.
+    #[error("unknown key `{key}` in {table} of {}{}", file.display(), nearest.as_ref().map_or_else(String::new, |nearest| format!("\n  help: did you mean `{nearest}`?")))]
+    UnknownKey {
+        /// The key.
+        key: String,
+        /// The table.
+        table: String,
+        /// The manifest.
+        file: PathBuf,
+        /// The known key that looks most like it.
+        nearest: Option<String>,
+    },
+    /// A value that makes no sense.
+    #[error("`{key}` in {table} of {}: {why}", file.display())]
+    Value {
+        /// The key.
+        key: String,
+        /// The table.
+        table: String,
+        /// The manifest.
+        file: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+/// What only the workspace may say.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct WorkspaceOnly {
+    /// Name under which the store knows the workspace.
+    pub id: Option<String>,
+    /// Whether the machine is shared with others; `None`: find out.
+    pub shared_host: Option<bool>,
+    /// One-sided, family-wise level.
+    pub significance_level: Option<f64>,
+    /// Level of the descriptive intervals.
+    pub confidence_level: Option<f64>,
+    /// Bootstrap resamples.
+    pub resamples: Option<u32>,
+    /// The part of every deadline that does not depend on the request.
+    pub timeout: Option<Duration>,
+    /// Verdicts that make the run fail.
+    pub fail_on: Option<Vec<Verdict>>,
+}
+
+/// All tables of a workspace.
+#[derive(Debug, Clone, Default)]
+pub struct Tables {
+    /// What only the workspace may say.
+    pub workspace: WorkspaceOnly,
+    /// The rest, laid over one another; the command line is still empty.
+    pub layers: Layers,
+}
+
+const LAYER_KEYS: [&str; 6] = [
+    "launches",
+    "samples",
+    "warm-up-time",
+    "measurement-time",
+    "sampling-mode",
+    "noise-threshold",
+];
+const WORKSPACE_KEYS: [&str; 7] = [
+    "id",
+    "host",
+    "significance-level",
+    "confidence-level",
+    "resamples",
+    "timeout",
+    "fail-on",
+];
+const OVERRIDE: &str = "override";
+const MATCH: &str = "match";
+
+impl Tables {
+    /// Reads the workspace's table and those of its packages: name, manifest, table.
+    pub fn read<'a>(
+        workspace_manifest: &Path,
+        workspace: &Value,
+        packages: impl IntoIterator<Item = (&'a str, &'a Path, &'a Value)>,
+    ) -> Result<Self, SettingsError> {
+        let mut tables = Self::default();
+        let mut workspace_overrides = Vec::new();
+        if !workspace.is_null() {
+            let place = Place::new("[workspace.metadata.perfcheck]", workspace_manifest);
+            let table = place.table(workspace)?;
+            let known = [&LAYER_KEYS[..], &WORKSPACE_KEYS, &[OVERRIDE]].concat();
+            place.only(table, &known)?;
+            tables.workspace = place.workspace_only(table)?;
+            tables.layers.workspace = place.layer(table)?;
+            workspace_overrides = place.overrides(table, None)?;
+        }
+        for (package, manifest, value) in packages {
+            let place = Place::new("[package.metadata.perfcheck]", manifest);
+            let table = place.table(value)?;
+            place.only(table, &[&LAYER_KEYS[..], &[OVERRIDE]].concat())?;
+            tables
+                .layers
+                .packages
+                .push((package.to_owned(), place.layer(table)?));
+            let overrides = place.overrides(table, Some(package))?;
+            tables.layers.overrides.extend(overrides);
+        }
+        tables.layers.overrides.extend(workspace_overrides);
+        Ok(tables)
+    }
+}
+
+/// Where a table stands, for messages.
+struct Place<'a> {
+    table: String,
+    file: &'a Path,
+}
+
+type Table = Map<String, Value>;
+type Override = (Option<String>, globset::GlobMatcher, Layer);
+
+impl<'a> Place<'a> {
+    fn new(table: &str, file: &'a Path) -> Self {
+        Self {
+            table: table.to_owned(),
+            file,
+        }
+    }
+
+    fn wrong(&self, key: &str, why: impl Into<String>) -> SettingsError {
+        SettingsError::Value {
+            key: key.to_owned(),
+            table: self.table.clone(),
+            file: self.file.to_owned(),
+            why: why.into(),
+        }
+    }
+
+    fn table<'v>(&self, value: &'v Value) -> Result<&'v Table, SettingsError> {
+        value
+            .as_object()
+            .ok_or_else(|| self.wrong("perfcheck", format!("{value} is not a table")))
+    }
+
+    fn only(&self, table: &Table, known: &[&str]) -> Result<(), SettingsError> {
+        let Some(key) = table.keys().find(|key| !known.contains(&key.as_str())) else {
+            return Ok(());
+        };
+        let nearest = known
+            .iter()
+            .map(|known| (strsim::jaro_winkler(key, known), *known))
+            .filter(|(likeness, _)| *likeness > 0.7)
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, known)| known.to_owned());
+        Err(SettingsError::UnknownKey {
+            key: key.clone(),
+            table: self.table.clone(),
+            file: self.file.to_owned(),
+            nearest,
+        })
+    }
+
+    fn layer(&self, table: &Table) -> Result<Layer, SettingsError> {
+        let mode = |text: &str| {
+            serde_json::from_value::<SamplingMode>(text.into())
+                .map_err(|_| format!("`{text}` is none of standard, linear, flat, auto"))
+        };
+        Ok(Layer {
+            launches: self.whole(table, "launches", 1)?,
+            samples: self.whole(table, "samples", 2)?,
+            warm_up: self.time(table, "warm-up-time")?.map(Nanos::from),
+            measurement: self.time(table, "measurement-time")?.map(Nanos::from),
+            mode: self.word(table, "sampling-mode", mode)?,
+            noise_threshold: self.fraction(table, "noise-threshold", 0.0, 1.0)?,
+        })
+    }
+
+    fn workspace_only(&self, table: &Table) -> Result<WorkspaceOnly, SettingsError> {
+        let id = |text: &str| {
+            if text.trim().is_empty() {
+                Err("it is empty".to_owned())
+            } else {
+                Ok(text.to_owned())
+            }
+        };
+        let host = |text: &str| match text {
+            "dedicated" => Ok(false),
+            "shared" => Ok(true),
+            _ => Err(format!("`{text}` is neither `dedicated` nor `shared`")),
+        };
+        let fail_on = match table.get("fail-on") {
+            None => None,
+            Some(Value::String(word)) if word == "none" => Some(Vec::new()),
+            Some(Value::Array(words)) => {
+                let verdict = |word: &Value| match word.as_str() {
+                    Some(word) => word
+                        .parse()
+                        .map_err(|why: String| self.wrong("fail-on", why)),
+                    None => Err(self.wrong("fail-on", format!("{word} is not a word"))),
+                };
+                Some(words.iter().map(verdict).collect::<Result<_, _>>()?)
+            }
+            Some(other) => {
+                let why = format!("{other} is neither a list of verdicts nor \"none\"");
+                return Err(self.wrong("fail-on", why));
+            }
+        };
+        Ok(WorkspaceOnly {
+            id: self.word(table, "id", id)?,
+            shared_host: self.word(table, "host", host)?,
+            significance_level: self.fraction(
+                table,
+                "significance-level",
+                f64::MIN_POSITIVE,
+                0.5,
+            )?,
+            confidence_level: self.fraction(table, "confidence-level", 0.5, 1.0)?,
+            resamples: self.whole(table, "resamples", 1000)?,
+            timeout: self.time(table, "timeout")?,
+            fail_on,
+        })
+    }
+
+    /// Later entries are stronger than earlier ones: the result is strongest first.
+    fn overrides(
+        &self,
+        table: &Table,
+        package: Option<&str>,
+    ) -> Result<Vec<Override>, SettingsError> {
+        let entries = match table.get(OVERRIDE) {
+            None => return Ok(Vec::new()),
+            Some(Value::Array(entries)) => entries,
+            Some(other) => {
+                let why =
+                    format!("{other} is not an array of tables (`[[...perfcheck.override]]`)");
+                return Err(self.wrong(OVERRIDE, why));
+            }
+        };
+        let inner = Place {
+            table: format!("[{}.{OVERRIDE}]", self.table),
+            file: self.file,
+        };
+        let mut overrides = Vec::new();
+        for entry in entries.iter().rev() {
+            let table = inner.table(entry)?;
+            inner.only(table, &[&LAYER_KEYS[..], &[MATCH]].concat())?;
+            let glob = |text: &str| {
+                GlobBuilder::new(text)
+                    .build()
+                    .map(|glob| glob.compile_matcher())
+                    .map_err(|error| error.to_string())
+            };
+            let pattern = inner.word(table, MATCH, glob)?.ok_or_else(|| {
+                inner.wrong(MATCH, "it is missing: which benchmarks is this for?")
+            })?;
+            overrides.push((package.map(str::to_owned), pattern, inner.layer(table)?));
+        }
+        Ok(overrides)
+    }
+
+    fn word<T>(
+        &self,
+        table: &Table,
+        key: &str,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Option<T>, SettingsError> {
+        match table.get(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => read(text).map(Some).map_err(|why| self.wrong(key, why)),
+            Some(other) => Err(self.wrong(key, format!("{other} is not a string"))),
+        }
+    }
+
+    fn whole(&self, table: &Table, key: &str, least: u32) -> Result<Option<u32>, SettingsError> {
+        let Some(value) = table.get(key) else {
+            return Ok(None);
+        };
+        value
+            .as_u64()
+            .and_then(|number| u32::try_from(number).ok())
+            .filter(|number| *number >= least)
+            .map(Some)
+            .ok_or_else(|| {
+                self.wrong(
+                    key,
+                    format!("{value} is not a whole number from {least} up"),
+                )
+            })
+    }
+
+    fn time(&self, table: &Table, key: &str) -> Result<Option<Duration>, SettingsError> {
+        self.number_or_text(table, key, parse_duration)
+    }
+
+    fn fraction(
+        &self,
+        table: &Table,
+        key: &str,
+        least: f64,
+        below: f64,
+    ) -> Result<Option<f64>, SettingsError> {
+        let read = |text: &str| match parse_fraction(text) {
+            Ok(fraction) if (least..below).contains(&fraction) => Ok(fraction),
+            Ok(_) => Err(format!("{text} is not below {} %", below * 100.0)),
+            Err(why) => Err(why),
+        };
+        self.number_or_text(table, key, read)
+    }
+
+    fn number_or_text<T>(
+        &self,
+        table: &Table,
+        key: &str,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Option<T>, SettingsError> {
+        let text = match table.get(key) {
+            None => return Ok(None),
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Number(number)) => number.to_string(),
+            Some(other) => {
+                return Err(self.wrong(key, format!("{other} is neither a number nor a string")));
+            }
+        };
+        read(&text).map(Some).map_err(|why| self.wrong(key, why))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{AuthorSettings, Benchmark, BenchmarkKey, Throughput};
+    use serde_json::json;
+
+    fn read(workspace: &Value, package: &Value) -> Result<Tables, SettingsError> {
+        let packages = [("p", Path::new("p/Cargo.toml"), package)];
+        Tables::read(Path::new("Cargo.toml"), workspace, packages)
+    }
+
+    fn benchmark(id: &str, settings: AuthorSettings) -> Benchmark {
+        Benchmark {
+            key: BenchmarkKey {
+                package: "p".into(),
+                target: "t".into(),
+                id: id.into(),
+            },
+            version: None,
+            throughput: Throughput::default(),
+            settings,
+        }
+    }
+
+    #[test]
+    fn what_is_nearer_to_the_benchmark_is_stronger_and_the_command_line_strongest() {
+        let workspace = json!({"launches": 3, "samples": 20, "override": [
+            {"match": "sort/*", "samples": 40, "noise-threshold": "5%"},
+        ]});
+        let package = json!({"launches": 4, "override": [
+            {"match": "*", "noise-threshold": 0.03},
+            {"match": "sort/1?", "noise-threshold": "4%"},
+        ]});
+        let mut tables = read(&workspace, &package).expect("they are well formed");
+        let author = AuthorSettings {
+            samples: Some(30),
+            ..AuthorSettings::default()
+        };
+        let (sampling, threshold) = tables.layers.resolve(&benchmark("sort/10", author));
+        assert_eq!((sampling.launches, sampling.samples), (4, Some(40)));
+        assert_eq!(threshold, Some(0.04));
+        let (sampling, threshold) = tables.layers.resolve(&benchmark("hash", author));
+        assert_eq!((sampling.launches, sampling.samples), (4, Some(30)));
+        assert_eq!(threshold, Some(0.03));
+        tables.layers.command_line.launches = Some(9);
+        let (sampling, _) = tables.layers.resolve(&benchmark("hash", author));
+        assert_eq!(sampling.launches, 9);
+    }
+
+    #[test]
+    fn an_unknown_key_is_an_error_that_names_the_nearest_known_one() {
+        let error = read(&json!({"noise-treshold": 1}), &Value::Null).expect_err("unknown");
+        let text = error.to_string();
+        assert!(
+            text.contains("unknown key `noise-treshold` in [workspace.metadata.perfcheck]"),
+            "{text}"
+        );
+        assert!(text.contains("did you mean `noise-threshold`?"), "{text}");
+    }
+
+    #[test]
+    fn what_only_the_workspace_may_say_is_unknown_in_a_package() {
+        assert!(read(&Value::Null, &json!({"id": "x"})).is_err());
+        let tables = read(&json!({"id": "x", "fail-on": "none"}), &json!({})).expect("well formed");
+        assert_eq!(tables.workspace.id.as_deref(), Some("x"));
+        assert_eq!(tables.workspace.fail_on, Some(Vec::new()));
+    }
+
+    #[test]
+    fn values_that_make_no_sense_are_named_with_their_key() {
+        for (table, key) in [
+            (json!({"launches": 0}), "launches"),
+            (json!({"samples": 1.5}), "samples"),
+            (json!({"warm-up-time": "soon"}), "warm-up-time"),
+            (json!({"noise-threshold": "200%"}), "noise-threshold"),
+            (json!({"sampling-mode": "round"}), "sampling-mode"),
+            (json!({"fail-on": ["slower"]}), "fail-on"),
+            (json!({"host": "mine"}), "host"),
+            (json!({"override": {}}), "override"),
+            (json!({"override": [{"samples": 5}]}), "match"),
+        ] {
+            let error = read(&table, &json!({})).expect_err("refused");
+            assert!(error.to_string().contains(&format!("`{key}`")), "{error}");
+        }
+    }
+}
