@@ -1,0 +1,181 @@
+//! What stderr shows while a run is measured: a bar in a terminal, plain lines elsewhere, bench output, failures.
+
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::cell::{Cell, RefCell};
+use std::io::Write;
+
+use super::theme;
+use crate::model::{Event, Observer};
+
+/// Where and how much is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProgressMode {
+    /// A bar, redrawn between samples.
+    Bar,
+    /// A line for each launch of all benchmarks.
+    Lines,
+    /// Only what went wrong, and what the bench prints.
+    Quiet,
+}
+
+/// Shows events on stderr, or wherever `writer` leads.
+pub struct Progress<W: Write> {
+    writer: RefCell<W>,
+    mode: ProgressMode,
+    bar: ProgressBar,
+    /// The launch that the last line was about.
+    announced: Cell<Option<u32>>,
+    /// Whether bench output stopped in the middle of a line.
+    unfinished_line: Cell<bool>,
+}
+
+impl<W: Write> Progress<W> {
+    /// A sink for the events of one run.
+    pub fn new(writer: W, mode: ProgressMode) -> Self {
+        let bar = match mode {
+            ProgressMode::Bar => ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()),
+            ProgressMode::Lines | ProgressMode::Quiet => ProgressBar::hidden(),
+        };
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len}  {msg}") {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        Self {
+            writer: RefCell::new(writer),
+            mode,
+            bar,
+            announced: Cell::new(None),
+            unfinished_line: Cell::new(false),
+        }
+    }
+
+    /// Writes a whole line, after whatever the bench has left unfinished. A stderr that is gone is no reason to stop.
+    fn line(&self, text: &str) {
+        self.bar.suspend(|| {
+            let start = if self.unfinished_line.replace(false) { "\n" } else { "" };
+            let _ = writeln!(self.writer.borrow_mut(), "{start}{text}");
+        });
+    }
+
+    fn output(&self, bytes: &[u8]) {
+        self.bar.suspend(|| {
+            let mut writer = self.writer.borrow_mut();
+            let _ = writer.write_all(bytes).and_then(|()| writer.flush());
+        });
+        if let Some(last) = bytes.last() {
+            self.unfinished_line.set(*last != b'\n');
+        }
+    }
+}
+
+impl<W: Write> Observer for Progress<W> {
+    fn observe(&self, event: &Event<'_>) {
+        let loud = self.mode != ProgressMode::Quiet;
+        match event {
+            Event::Planned {
+                benchmarks,
+                visits,
+                expected,
+            } => {
+                self.bar.set_length(*visits as u64);
+                if loud {
+                    let plural = if *benchmarks == 1 { "" } else { "s" };
+                    self.line(&format!(
+                        "   Measuring {benchmarks} benchmark{plural}, about {}",
+                        HumanDuration(*expected)
+                    ));
+                }
+            }
+            Event::Visiting {
+                benchmark,
+                launch,
+                done,
+                visits,
+                left,
+            } => {
+                self.bar.set_length(*visits as u64);
+                self.bar.set_position(*done as u64);
+                self.bar
+                    .set_message(format!("{} left  {}", HumanDuration(*left), benchmark.id.escape_debug()));
+                let new_launch = self.announced.replace(Some(*launch)) != Some(*launch);
+                if self.mode == ProgressMode::Lines && new_launch {
+                    self.line(&format!(
+                        "      Launch {} ({done} of {visits} visits done, {} left)",
+                        launch + 1,
+                        HumanDuration(*left)
+                    ));
+                }
+            }
+            Event::Measured => self.bar.finish_and_clear(),
+            Event::Output(bytes) => self.output(bytes),
+            Event::VisitFailed {
+                benchmark,
+                launch,
+                message,
+            } => self.line(&format!(
+                "{}: {benchmark} failed in launch {}: {message}",
+                theme::error(),
+                launch + 1
+            )),
+            Event::TargetFailed {
+                package,
+                target,
+                message,
+            } => self.line(&format!(
+                "{}: bench target `{target}` of package `{package}`: {message}",
+                theme::error()
+            )),
+            Event::Skipped { benchmark, reason } => {
+                if loud {
+                    self.line(&format!("     Skipped {benchmark}: {reason}"));
+                }
+            }
+            Event::Warning(message) => self.line(&format!("{}: {message}", theme::warning())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::BenchmarkKey;
+    use std::time::Duration;
+
+    fn shown(mode: ProgressMode, events: &[Event<'_>]) -> String {
+        let progress = Progress::new(Vec::new(), mode);
+        for event in events {
+            progress.observe(event);
+        }
+        let text = String::from_utf8(progress.writer.into_inner()).expect("text");
+        anstream::adapter::strip_str(&text).to_string()
+    }
+
+    #[test]
+    fn without_a_terminal_there_is_a_line_for_each_launch() {
+        let key = BenchmarkKey {
+            package: "p".into(),
+            target: "t".into(),
+            id: "i".into(),
+        };
+        let visiting = |launch, done| Event::Visiting {
+            benchmark: &key,
+            launch,
+            done,
+            visits: 4,
+            left: Duration::from_secs(2),
+        };
+        let events = [visiting(0, 0), visiting(0, 1), visiting(1, 2), Event::Measured];
+        insta::assert_snapshot!(shown(ProgressMode::Lines, &events), @r"
+              Launch 1 (0 of 4 visits done, 2 seconds left)
+              Launch 2 (2 of 4 visits done, 2 seconds left)
+        ");
+        assert_eq!(shown(ProgressMode::Quiet, &events), "");
+    }
+
+    #[test]
+    fn a_message_never_continues_a_line_of_the_bench() {
+        let events = [Event::Output(b"half a li"), Event::Output(b"ne"), Event::Warning("careful")];
+        assert_eq!(shown(ProgressMode::Quiet, &events), "half a line\nwarning: careful\n");
+        let events = [Event::Output(b"a line\n"), Event::Warning("careful")];
+        assert_eq!(shown(ProgressMode::Quiet, &events), "a line\nwarning: careful\n");
+    }
+}

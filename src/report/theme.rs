@@ -1,0 +1,40 @@
+//! The one theme: which meaning has which colour. Colours are always written; the stream strips them where
+//! the terminal, `--color` or `NO_COLOR` say so.
+
+use owo_colors::{OwoColorize, Style};
+use std::fmt::Display;
+
+use crate::model::Verdict;
+
+/// Text for a verdict.
+pub(super) fn verdict(verdict: Verdict) -> String {
+    let style = match verdict {
+        Verdict::Regressed | Verdict::Failed => Style::new().red().bold(),
+        Verdict::Suspect => Style::new().yellow().bold(),
+        Verdict::Incomparable | Verdict::Missing => Style::new().yellow(),
+        Verdict::Improved => Style::new().green().bold(),
+        Verdict::Unchanged => Style::new().green(),
+        Verdict::Inconclusive | Verdict::New => Style::new().cyan(),
+    };
+    verdict.word().style(style).to_string()
+}
+
+/// A heading.
+pub(super) fn heading(text: impl Display) -> String {
+    text.bold().to_string()
+}
+
+/// Something that matters less.
+pub(super) fn faint(text: impl Display) -> String {
+    text.dimmed().to_string()
+}
+
+/// `warning:`, as cargo colours it.
+pub(super) fn warning() -> String {
+    "warning".yellow().bold().to_string()
+}
+
+/// `error:`, as cargo colours it.
+pub(super) fn error() -> String {
+    "error".red().bold().to_string()
+}

@@ -1,0 +1,110 @@
+//! Numbers in human units. Machines get exact numbers, never these.
+
+/// Nanoseconds with four significant digits and the unit that fits: `123.4 ns`, `1.234 µs`.
+pub(super) fn time(nanoseconds: f64) -> String {
+    let magnitude = nanoseconds.abs();
+    let (value, unit) = if magnitude < 1.0 {
+        (nanoseconds * 1e3, "ps")
+    } else if magnitude < 1e3 {
+        (nanoseconds, "ns")
+    } else if magnitude < 1e6 {
+        (nanoseconds / 1e3, "µs")
+    } else if magnitude < 1e9 {
+        (nanoseconds / 1e6, "ms")
+    } else {
+        (nanoseconds / 1e9, "s")
+    };
+    format!("{} {unit}", four_digits(value))
+}
+
+/// A relative change, signed, in percent with three significant digits: `+2.31 %`.
+pub(super) fn change(fraction: f64) -> String {
+    let percent = fraction * 100.0;
+    let decimals = match percent.abs() {
+        size if size < 9.995 => 2,
+        size if size < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{percent:+.decimals$} %").replace('-', "−")
+}
+
+/// An unsigned percentage: `1 %`, `0.5 %`.
+pub(super) fn percent(fraction: f64) -> String {
+    let rounded = (fraction * 1e6).round() / 1e4;
+    format!("{rounded} %")
+}
+
+/// Bytes per second: `1.23 GB/s`.
+pub(super) fn byte_rate(bytes: u64, nanoseconds: f64) -> String {
+    rate(bytes as f64 * 1e9 / nanoseconds, "B/s")
+}
+
+/// Elements per second: `1.23 Melem/s`.
+pub(super) fn element_rate(elements: u64, nanoseconds: f64) -> String {
+    rate(elements as f64 * 1e9 / nanoseconds, "elem/s")
+}
+
+fn rate(per_second: f64, unit: &str) -> String {
+    let (value, prefix) = if per_second < 1e3 {
+        (per_second, "")
+    } else if per_second < 1e6 {
+        (per_second / 1e3, "k")
+    } else if per_second < 1e9 {
+        (per_second / 1e6, "M")
+    } else {
+        (per_second / 1e9, "G")
+    };
+    format!("{} {prefix}{unit}", four_digits(value))
+}
+
+fn four_digits(value: f64) -> String {
+    let decimals = match value.abs() {
+        size if size < 9.9995 => 3,
+        size if size < 99.995 => 2,
+        size if size < 999.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_four_digits_and_the_unit_that_fits() {
+        for (nanoseconds, text) in [
+            (0.25, "250.0 ps"),
+            (1.0, "1.000 ns"),
+            (123.44, "123.4 ns"),
+            (1234.0, "1.234 µs"),
+            (30e6, "30.00 ms"),
+            (1.2e9, "1.200 s"),
+            (120e9, "120.0 s"),
+            (12_345e9, "12345 s"),
+        ] {
+            assert_eq!(time(nanoseconds), text);
+        }
+    }
+
+    #[test]
+    fn changes_are_signed_percentages_with_a_true_minus() {
+        assert_eq!(change(0.0231), "+2.31 %");
+        assert_eq!(change(-0.105), "−10.5 %");
+        assert_eq!(change(1.0), "+100 %");
+        assert_eq!(change(0.0), "+0.00 %");
+    }
+
+    #[test]
+    fn percentages_have_no_more_digits_than_they_need() {
+        assert_eq!(percent(0.01), "1 %");
+        assert_eq!(percent(0.005), "0.5 %");
+        assert_eq!(percent(0.98), "98 %");
+    }
+
+    #[test]
+    fn rates_are_per_second() {
+        assert_eq!(byte_rate(1000, 1000.0), "1.000 GB/s");
+        assert_eq!(element_rate(3, 2e9), "1.500 elem/s");
+    }
+}
