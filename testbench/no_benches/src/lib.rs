@@ -1,0 +1,6 @@
+//! A package without bench targets.
+
+/// One more than `n`.
+pub fn successor(n: u32) -> u32 {
+    n + 1
+}
