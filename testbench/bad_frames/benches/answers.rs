@@ -11,6 +11,9 @@ fn main() {
         for fault in Fault::ALL {
             send_benchmark(fault.id());
         }
-        send(format!(r#"{{"type":"listed","count":{}}}"#, Fault::ALL.len()));
+        send(format!(
+            r#"{{"type":"listed","count":{}}}"#,
+            Fault::ALL.len()
+        ));
     });
 }

@@ -75,6 +75,7 @@ impl Fault {
     ];
 
     /// The id of its benchmark.
+    #[must_use]
     pub fn id(self) -> &'static str {
         match self {
             Self::None => "fine",
@@ -102,6 +103,7 @@ impl Fault {
 }
 
 /// Whether `cargo perfcheck` has started this process; says so on stderr if not.
+#[must_use]
 pub fn has_parent() -> bool {
     let has_parent = std::env::var_os("PERFCHECK_PROTOCOL").is_some();
     if !has_parent {
@@ -152,7 +154,10 @@ pub fn serve(mut list: impl FnMut()) {
             }
             ("warm-up", until_ns) => send_warmed_up(under_way, until_ns),
             ("sample", specs) => send_samples(under_way, specs),
-            ("finish", _) => send(format!(r#"{{"type":"finished","id":"{}"}}"#, under_way.id())),
+            ("finish", _) => send(format!(
+                r#"{{"type":"finished","id":"{}"}}"#,
+                under_way.id()
+            )),
             ("bye", _) => {
                 send(r#"{"type":"bye"}"#);
                 return;
@@ -163,7 +168,11 @@ pub fn serve(mut list: impl FnMut()) {
 }
 
 fn send_started(fault: Fault, id: &str) {
-    let id = if fault == Fault::OtherId { Fault::None.id() } else { id };
+    let id = if fault == Fault::OtherId {
+        Fault::None.id()
+    } else {
+        id
+    };
     send(format!(
         r#"{{"type":"started","id":"{id}","throughput":{{"bytes":null,"elements":null}}}}"#
     ));
@@ -222,7 +231,10 @@ fn samples_frame(fault: Fault, counts: &[u64]) -> String {
     };
     let mut elapsed_ns: Vec<String> = match fault {
         Fault::ZeroTimes => vec!["0".to_owned(); counts.len()],
-        _ => counts.iter().map(|count| (count * 1_000).to_string()).collect(),
+        _ => counts
+            .iter()
+            .map(|count| (count * 1_000).to_string())
+            .collect(),
     };
     // One bad time among good ones.
     if let Some(last) = elapsed_ns.last_mut() {

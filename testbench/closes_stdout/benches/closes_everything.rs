@@ -3,7 +3,10 @@
 use perfcheck::{Suite, black_box};
 
 #[cfg(unix)]
-#[expect(unsafe_code, reason = "std cannot close descriptors that it does not own")]
+#[expect(
+    unsafe_code,
+    reason = "std cannot close descriptors that it does not own"
+)]
 fn close_all_descriptors() {
     unsafe extern "C" {
         fn close(descriptor: i32) -> i32;

@@ -11,7 +11,11 @@ fn spin(rounds: u64) -> u64 {
 }
 
 fn doubled(suite: &mut Suite) {
-    let factor = if std::env::var("DOUBLED").is_ok_and(|value| value == "1") { 2 } else { 1 };
+    let factor = if std::env::var("DOUBLED").is_ok_and(|value| value == "1") {
+        2
+    } else {
+        1
+    };
     suite.bench("doubled", |b| b.iter(|| spin(2_000 * factor)));
     suite.bench("unaffected", |b| b.iter(|| spin(2_000)));
 }

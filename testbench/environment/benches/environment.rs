@@ -16,7 +16,8 @@ fn environment(suite: &mut Suite) {
                 .open(path)
                 .expect("ENVIRONMENT_DUMP names a writable file");
             // One write for the line: two dumps at once do not mix.
-            file.write_all(dump().as_bytes()).expect("the dump is written");
+            file.write_all(dump().as_bytes())
+                .expect("the dump is written");
         }
         b.iter(|| black_box(1) + 1);
     });
@@ -24,7 +25,9 @@ fn environment(suite: &mut Suite) {
 
 /// `{"argv":[...],"cwd":"...","env":{...},"compiled":{...}}` and a newline, `env` sorted by name.
 fn dump() -> String {
-    let argv: Vec<String> = std::env::args_os().map(|argument| quoted(&argument)).collect();
+    let argv: Vec<String> = std::env::args_os()
+        .map(|argument| quoted(&argument))
+        .collect();
     let cwd = std::env::current_dir().expect("there is a working directory");
     let mut variables: Vec<(OsString, OsString)> = std::env::vars_os().collect();
     variables.sort();

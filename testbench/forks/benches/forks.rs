@@ -22,7 +22,10 @@ fn forks(suite: &mut Suite) {
     });
 }
 
-#[expect(clippy::zombie_processes, reason = "leaving processes behind is the situation")]
+#[expect(
+    clippy::zombie_processes,
+    reason = "leaving processes behind is the situation"
+)]
 fn leave_behind(command: &mut Command) {
     command.spawn().expect("the program is installed");
 }

@@ -31,7 +31,6 @@ fn main() {
     }
 }
 
-#[expect(clippy::zombie_processes, reason = "leaving a process behind is the situation")]
 fn die_and_leave_a_sleeper() -> ! {
     Command::new("sleep")
         .arg("1000")

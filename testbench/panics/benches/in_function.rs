@@ -3,7 +3,9 @@
 use perfcheck::{Suite, black_box};
 
 fn broken(suite: &mut Suite) {
-    suite.bench("registered_before_the_panic", |b| b.iter(|| black_box(1) + 1));
+    suite.bench("registered_before_the_panic", |b| {
+        b.iter(|| black_box(1) + 1);
+    });
     let corpus: Result<String, _> = std::fs::read_to_string("no/such/corpus.txt");
     let corpus = corpus.expect("panic in the function: the corpus is there");
     suite.bench("never_registered", |b| b.iter(|| black_box(&corpus).len()));

@@ -6,9 +6,7 @@ struct PanicsOnDrop;
 
 impl Drop for PanicsOnDrop {
     fn drop(&mut self) {
-        if !std::thread::panicking() {
-            panic!("panic in drop");
-        }
+        assert!(std::thread::panicking(), "panic in drop");
     }
 }
 

@@ -10,7 +10,9 @@ fn json(suite: &mut Suite) {
     let mut group = suite.group("json");
     group.throughput(Throughput::bytes(text.len() as u64));
     // What the closure returns is dropped outside the measurement.
-    group.bench("parse", |b| b.iter(|| serde_json::from_str::<Value>(black_box(text))));
+    group.bench("parse", |b| {
+        b.iter(|| serde_json::from_str::<Value>(black_box(text)))
+    });
     group.bench("print", |b| {
         let orders: Value = serde_json::from_str(text).expect("orders.json is JSON");
         b.iter(|| black_box(&orders).to_string());

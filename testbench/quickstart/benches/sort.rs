@@ -11,10 +11,18 @@ fn sort(suite: &mut Suite) {
         group.throughput(Throughput::elements(count as u64));
         group.bench(format!("stable/{count}"), |b| {
             // The first closure makes the input, the second is measured.
-            b.iter_batched_ref(|| lines.to_vec(), |lines| lines.sort(), BatchSize::SmallInput);
+            b.iter_batched_ref(
+                || lines.to_vec(),
+                |lines| lines.sort(),
+                BatchSize::SmallInput,
+            );
         });
         group.bench(format!("unstable/{count}"), |b| {
-            b.iter_batched_ref(|| lines.to_vec(), |lines| lines.sort_unstable(), BatchSize::SmallInput);
+            b.iter_batched_ref(
+                || lines.to_vec(),
+                |lines| lines.sort_unstable(),
+                BatchSize::SmallInput,
+            );
         });
     }
 

@@ -5,7 +5,9 @@ use std::io::Read;
 
 fn read_stdin() -> usize {
     let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text).expect("standard input can be read");
+    std::io::stdin()
+        .read_to_string(&mut text)
+        .expect("standard input can be read");
     assert_eq!(text, "", "standard input is empty");
     text.len()
 }

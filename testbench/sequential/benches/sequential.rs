@@ -63,7 +63,9 @@ fn serve(requests: Lines<StdinLock>) {
                 ));
                 State::Started(index)
             }
-            (State::Announced(index), ["skip"]) | (State::Done(index), ["next"]) => announce(index + 1),
+            (State::Announced(index), ["skip"]) | (State::Done(index), ["next"]) => {
+                announce(index + 1)
+            }
             (State::Started(index), ["warm-up", nanos]) => {
                 warm_up(index, nanos.parse().expect("warm-up takes nanoseconds"));
                 State::Started(index)
@@ -73,7 +75,10 @@ fn serve(requests: Lines<StdinLock>) {
                 State::Started(index)
             }
             (State::Started(index), ["finish"]) => {
-                send(&format!(r#"{{"type":"finished","id":"{}"}}"#, BENCHMARKS[index].id));
+                send(&format!(
+                    r#"{{"type":"finished","id":"{}"}}"#,
+                    BENCHMARKS[index].id
+                ));
                 State::Done(index)
             }
             (State::Idle | State::Announced(_) | State::Done(_), ["bye"]) => {
@@ -89,16 +94,17 @@ fn serve(requests: Lines<StdinLock>) {
 }
 
 fn announce(index: usize) -> State {
-    match BENCHMARKS.get(index) {
-        Some(Benchmark { id, announcement, .. }) => {
-            send(&format!(r#"{{"type":"benchmark","id":"{id}",{announcement}}}"#));
-            State::Announced(index)
-        }
-        None => {
-            send(r#"{"type":"end"}"#);
-            State::Done(index)
-        }
-    }
+    let Some(benchmark) = BENCHMARKS.get(index) else {
+        send(r#"{"type":"end"}"#);
+        return State::Done(index);
+    };
+    let Benchmark {
+        id, announcement, ..
+    } = benchmark;
+    send(&format!(
+        r#"{{"type":"benchmark","id":"{id}",{announcement}}}"#
+    ));
+    State::Announced(index)
 }
 
 fn warm_up(index: usize, until_ns: u64) {
@@ -118,7 +124,9 @@ fn sample(index: usize, specs: &[&str]) {
     let (mut counts, mut times) = (Vec::new(), Vec::new());
     for spec in specs {
         let (iterations, samples) = spec.split_once('*').unwrap_or((spec, "1"));
-        let iterations: u64 = iterations.parse().expect("a spec starts with its iterations");
+        let iterations: u64 = iterations
+            .parse()
+            .expect("a spec starts with its iterations");
         for _ in 0..samples.parse().expect("a spec ends with its samples") {
             counts.push(iterations.to_string());
             times.push(time(index, iterations).to_string());
@@ -143,7 +151,10 @@ fn time(index: usize, iterations: u64) -> u64 {
 /// One frame is one line, and has left the process before the next request is awaited.
 fn send(frame: &str) {
     let mut stdout = std::io::stdout().lock();
-    if writeln!(stdout, "{frame}").and_then(|()| stdout.flush()).is_err() {
+    if writeln!(stdout, "{frame}")
+        .and_then(|()| stdout.flush())
+        .is_err()
+    {
         std::process::exit(0);
     }
 }
