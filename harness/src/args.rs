@@ -1,0 +1,252 @@
+//! The command line, as `cargo bench`, `cargo test` and nextest spell it. Flags of libtest and Criterion that mean nothing here are
+//! tolerated, with their values, so that scripts which pass them to all bench executables keep working.
+
+use crate::request::escape;
+
+/// What the executable is asked to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// `cargo bench`: measure and print a table.
+    Bench,
+    /// `cargo test`, nextest: run each body once.
+    Test,
+    /// `--list`.
+    List(ListFormat),
+    /// `--help`.
+    Help,
+}
+
+/// How a listing ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ListFormat {
+    /// With a count.
+    Pretty,
+    /// With nothing: `--format terse`.
+    Terse,
+}
+
+/// How much is printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Verbosity {
+    /// Everything.
+    #[default]
+    Normal,
+    /// `--quiet`: results without the lines around them.
+    Quiet,
+}
+
+/// Which benchmarks are wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Selection {
+    filters: Vec<String>,
+    skips: Vec<String>,
+    exact: bool,
+    only_ignored: bool,
+}
+
+impl Selection {
+    /// Whether `id` is wanted: any filter matches, and no `--skip` does.
+    pub(crate) fn contains(&self, id: &str) -> bool {
+        // Who read the id from a listing has it escaped.
+        let escaped = escape(id);
+        let matches = |pattern: &String| {
+            if self.exact {
+                id == pattern || escaped == *pattern
+            } else {
+                id.contains(pattern) || escaped.contains(pattern)
+            }
+        };
+        !self.only_ignored
+            && (self.filters.is_empty() || self.filters.iter().any(matches))
+            && !self.skips.iter().any(matches)
+    }
+}
+
+/// The command line, read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Args {
+    pub(crate) mode: Mode,
+    pub(crate) selection: Selection,
+    pub(crate) verbosity: Verbosity,
+    /// Arguments that have no effect here and had one in the author's mind.
+    pub(crate) ignored: Vec<String>,
+}
+
+/// Flags of libtest that mean nothing here.
+const LIBTEST_FLAGS: [&str; 15] = [
+    "--nocapture",
+    "--no-capture",
+    "--show-output",
+    "--include-ignored",
+    "--exclude-should-panic",
+    "--force-run-in-process",
+    "--report-time",
+    "--ensure-time",
+    "--strict",
+    "--shuffle",
+    "--verbose",
+    "-v",
+    "--noplot",
+    "--discard-baseline",
+    "--quick",
+];
+
+/// Options of libtest that take a value and mean nothing here.
+const LIBTEST_OPTIONS: [&str; 6] = [
+    "--test-threads",
+    "--logfile",
+    "--color",
+    "--colour",
+    "--shuffle-seed",
+    "-Z",
+];
+
+/// Options of Criterion's benches that take a value: ignored aloud.
+const CRITERION_OPTIONS: [&str; 15] = [
+    "--save-baseline",
+    "--baseline",
+    "-b",
+    "--baseline-lenient",
+    "--load-baseline",
+    "--sample-size",
+    "--warm-up-time",
+    "--measurement-time",
+    "--nresamples",
+    "--noise-threshold",
+    "--confidence-level",
+    "--significance-level",
+    "--profile-time",
+    "--plotting-backend",
+    "--output-format",
+];
+
+impl Args {
+    /// Reads the arguments after the program's name. There are no errors: what is not understood is listed as ignored.
+    pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Self {
+        let mut selection = Selection::default();
+        let mut ignored = Vec::new();
+        let mut verbosity = Verbosity::Normal;
+        let (mut bench, mut test, mut list, mut terse, mut help) =
+            (false, false, false, false, false);
+        let mut arguments = arguments.into_iter();
+        while let Some(argument) = arguments.next() {
+            let (name, attached) = match argument.split_once('=') {
+                Some((name, value)) if name.starts_with("--") => (name, Some(value.to_owned())),
+                _ => (argument.as_str(), None),
+            };
+            match name {
+                "--bench" => bench = true,
+                "--test" => test = true,
+                "--list" => list = true,
+                "--help" | "-h" => help = true,
+                "--exact" => selection.exact = true,
+                "--ignored" => selection.only_ignored = true,
+                "--quiet" | "-q" => verbosity = Verbosity::Quiet,
+                "--format" => {
+                    terse = attached.or_else(|| arguments.next()).as_deref() == Some("terse");
+                }
+                "--skip" => selection
+                    .skips
+                    .extend(attached.or_else(|| arguments.next())),
+                "--" => selection.filters.extend(arguments.by_ref()),
+                _ if LIBTEST_FLAGS.contains(&name) => {}
+                _ if LIBTEST_OPTIONS.contains(&name) => {
+                    let _ = attached.or_else(|| arguments.next());
+                }
+                _ if CRITERION_OPTIONS.contains(&name) => {
+                    let _ = attached.or_else(|| arguments.next());
+                    ignored.push(name.to_owned());
+                }
+                _ if name.starts_with('-') && name.len() > 1 => ignored.push(argument),
+                _ => selection.filters.push(argument),
+            }
+        }
+        let mode = if help {
+            Mode::Help
+        } else if list {
+            Mode::List(if terse {
+                ListFormat::Terse
+            } else {
+                ListFormat::Pretty
+            })
+        } else if bench && !test {
+            Mode::Bench
+        } else {
+            Mode::Test
+        };
+        Self {
+            mode,
+            selection,
+            verbosity,
+            ignored,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Args {
+        Args::parse(line.split_whitespace().map(ToOwned::to_owned))
+    }
+
+    #[test]
+    fn the_mode_follows_from_bench_test_and_list() {
+        assert_eq!(parse("").mode, Mode::Test);
+        assert_eq!(parse("--bench").mode, Mode::Bench);
+        assert_eq!(parse("--bench --test").mode, Mode::Test);
+        assert_eq!(parse("--list --bench").mode, Mode::List(ListFormat::Pretty));
+        for terse in ["--list --format terse", "--format=terse --list"] {
+            assert_eq!(parse(terse).mode, Mode::List(ListFormat::Terse));
+        }
+    }
+
+    #[test]
+    fn filters_are_alternatives_and_skips_have_the_last_word() {
+        let selection = parse("sort hash --skip slow --bench").selection;
+        assert!(selection.contains("sort/stable"));
+        assert!(selection.contains("a/hash/b"));
+        assert!(!selection.contains("other"));
+        assert!(!selection.contains("sort/slow"));
+        assert!(parse("--bench").selection.contains("anything"));
+    }
+
+    #[test]
+    fn exact_wants_the_whole_id_plain_or_escaped() {
+        let selection = parse("--exact sort --nocapture").selection;
+        assert!(selection.contains("sort"));
+        assert!(!selection.contains("sort/stable"));
+        assert!(parse(r"--exact a\nb").selection.contains("a\nb"));
+        let skipping = parse("--exact --skip sort").selection;
+        assert!(!skipping.contains("sort") && skipping.contains("sort/stable"));
+    }
+
+    #[test]
+    fn nothing_is_ignored_in_the_sense_of_libtest() {
+        assert!(
+            !parse("--list --format terse --ignored")
+                .selection
+                .contains("a")
+        );
+        assert!(parse("--include-ignored").selection.contains("a"));
+    }
+
+    #[test]
+    fn flags_of_others_are_tolerated_with_their_values() {
+        let args = parse(
+            "--test-threads 4 --color=always --color never --save-baseline main -Z unstable-options --frobnicate --level=3 real --bench",
+        );
+        assert_eq!(args.selection.filters, ["real"]);
+        assert_eq!(
+            args.ignored,
+            ["--save-baseline", "--frobnicate", "--level=3"]
+        );
+        assert_eq!(args.mode, Mode::Bench);
+    }
+
+    #[test]
+    fn after_two_hyphens_everything_is_a_filter() {
+        assert_eq!(parse("-- --bench").selection.filters, ["--bench"]);
+    }
+}

@@ -1,0 +1,176 @@
+//! The bencher's methods for asynchronous routines. A sample is one `block_on`; the clock is read inside it, so entering and leaving the
+//! executor is not timed, and set-up may use the executor's context.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use crate::batch::BatchSize;
+use crate::bencher::Measure;
+use crate::executor::AsyncExecutor;
+use crate::timing::Batches;
+
+/// A [`Bencher`](crate::Bencher) for routines that return futures, made by [`Bencher::to_async`](crate::Bencher::to_async).
+///
+/// Routines are async closures, or closures that return a future: `async || read().await` and `|| read()`.
+pub struct AsyncBencher<'b, E> {
+    bencher: &'b mut dyn Measure,
+    executor: E,
+}
+
+impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
+    pub(crate) fn new(bencher: &'b mut dyn Measure, executor: E) -> Self {
+        Self { bencher, executor }
+    }
+
+    /// Times `routine`, awaited to its end; the drop of its output is part of the time.
+    #[track_caller]
+    #[expect(
+        clippy::iter_not_returning_iterator,
+        reason = "the usual name in bench harnesses"
+    )]
+    pub fn iter<O>(&mut self, mut routine: impl AsyncFnMut() -> O) {
+        let executor = &self.executor;
+        self.bencher.measure(&mut |iterations| {
+            executor.block_on(async {
+                let start = Instant::now();
+                for _ in 0..iterations {
+                    black_box(routine().await);
+                }
+                start.elapsed()
+            })
+        });
+    }
+
+    /// Times `routine` without the drop of its output.
+    #[track_caller]
+    pub fn iter_with_large_drop<O>(&mut self, mut routine: impl AsyncFnMut() -> O) {
+        self.iter_batched(|| (), async |()| routine().await, BatchSize::SmallInput);
+    }
+
+    /// Times `routine` on inputs made by `setup`. Neither `setup` nor the drop of the output is timed.
+    #[track_caller]
+    pub fn iter_batched<I, O>(
+        &mut self,
+        mut setup: impl FnMut() -> I,
+        mut routine: impl AsyncFnMut(I) -> O,
+        size: BatchSize,
+    ) {
+        let executor = &self.executor;
+        self.bencher.measure(&mut |iterations| {
+            executor.block_on(async {
+                let mut batches = Batches::new(iterations, size);
+                let mut elapsed = Duration::ZERO;
+                while let Some((inputs, outputs)) = batches.next(&mut setup) {
+                    let start = Instant::now();
+                    for input in inputs.drain(..) {
+                        outputs.push(routine(input).await);
+                    }
+                    elapsed += start.elapsed();
+                }
+                elapsed
+            })
+        });
+    }
+
+    /// Times `routine` on inputs made by `setup`, by reference. Neither `setup` nor the drop of input or output is timed.
+    ///
+    /// A future that borrows its input comes from an async closure: `async |input| ...`.
+    #[track_caller]
+    pub fn iter_batched_ref<I, O>(
+        &mut self,
+        mut setup: impl FnMut() -> I,
+        mut routine: impl AsyncFnMut(&mut I) -> O,
+        size: BatchSize,
+    ) {
+        let executor = &self.executor;
+        self.bencher.measure(&mut |iterations| {
+            executor.block_on(async {
+                let mut batches = Batches::new(iterations, size);
+                let mut elapsed = Duration::ZERO;
+                while let Some((inputs, outputs)) = batches.next(&mut setup) {
+                    let start = Instant::now();
+                    for input in inputs.iter_mut() {
+                        outputs.push(routine(input).await);
+                    }
+                    elapsed += start.elapsed();
+                }
+                elapsed
+            })
+        });
+    }
+
+    /// Leaves the timing to `routine`: it is given a number of iterations and resolves to how long they took.
+    #[track_caller]
+    pub fn iter_custom(&mut self, mut routine: impl AsyncFnMut(u64) -> Duration) {
+        let executor = &self.executor;
+        self.bencher
+            .measure(&mut |iterations| executor.block_on(routine(iterations)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    /// Counts how often it is entered.
+    #[derive(Default)]
+    struct Counting(std::cell::Cell<u32>);
+
+    impl AsyncExecutor for Counting {
+        fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+            self.0.set(self.0.get() + 1);
+            let mut future = pin!(future);
+            let mut context = Context::from_waker(Waker::noop());
+            loop {
+                if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+                    return output;
+                }
+            }
+        }
+    }
+
+    /// Takes two samples of four iterations.
+    struct TwoOfFour;
+
+    impl Measure for TwoOfFour {
+        fn measure(&mut self, sampler: &mut crate::bencher::Sampler<'_>) {
+            sampler(4);
+            sampler(4);
+        }
+    }
+
+    #[test]
+    fn each_sample_enters_the_executor_once() {
+        let executor = Counting::default();
+        let mut count = 0;
+        AsyncBencher::new(&mut TwoOfFour, &executor).iter(async || count += 1);
+        assert_eq!((count, executor.0.get()), (8, 2));
+        AsyncBencher::new(&mut TwoOfFour, &executor).iter_batched(
+            || 1,
+            async |one| count += one,
+            BatchSize::PerIteration,
+        );
+        assert_eq!((count, executor.0.get()), (16, 4));
+    }
+
+    #[test]
+    fn a_routine_may_borrow_its_input_or_be_a_plain_closure() {
+        let executor = Counting::default();
+        let mut total = 0;
+        AsyncBencher::new(&mut TwoOfFour, &executor).iter_batched_ref(
+            || vec![1, 2],
+            async |input| {
+                input.push(3);
+                total += input.iter().sum::<i32>();
+            },
+            BatchSize::SmallInput,
+        );
+        assert_eq!(total, 48);
+        AsyncBencher::new(&mut TwoOfFour, &executor).iter(|| async { 1 + 1 });
+        AsyncBencher::new(&mut TwoOfFour, &executor).iter_with_large_drop(|| async { vec![0] });
+        AsyncBencher::new(&mut TwoOfFour, &executor)
+            .iter_custom(async |iterations| Duration::from_nanos(iterations));
+    }
+}

@@ -1,0 +1,254 @@
+//! What a benchmark's closure is given: the choice of how its routine is measured. Each method makes a *sampler*, a function from
+//! an iteration count to a time, and hands it to the driver, which asks for samples until it has enough.
+
+use std::time::Duration;
+
+use crate::async_bencher::AsyncBencher;
+use crate::batch::BatchSize;
+use crate::executor::AsyncExecutor;
+use crate::throughput::Throughput;
+use crate::timing;
+
+/// Takes one sample of the given number of iterations.
+pub(crate) type Sampler<'s> = dyn FnMut(u64) -> Duration + 's;
+
+/// Who asks for samples: `cargo perfcheck` through the protocol, the plain table, or a test that runs the body once.
+pub(crate) trait Driver {
+    /// Called once set-up is done. Takes as many samples as it wants.
+    fn drive(&mut self, throughput: Throughput, sampler: &mut Sampler<'_>);
+}
+
+/// Something that can be measured with a sampler.
+pub(crate) trait Measure {
+    /// Hands `sampler` to the driver.
+    fn measure(&mut self, sampler: &mut Sampler<'_>);
+}
+
+/// How a closure used its bencher.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Use {
+    Nothing,
+    Measuring,
+    Measured,
+    Skipped(String),
+}
+
+/// How a benchmark ended that did not panic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It was measured.
+    Measured,
+    /// It declined, for this reason.
+    Skipped(String),
+    /// Its closure broke the rules, in these words.
+    Misused(&'static str),
+}
+
+/// Measures the routine of one benchmark. Its closure calls exactly one of the methods `iter*`, or [`skip`](Self::skip).
+///
+/// Code of the closure before that call is set-up: it runs once per start of the benchmark and is never timed.
+pub struct Bencher<'d> {
+    driver: &'d mut dyn Driver,
+    throughput: Throughput,
+    used: Use,
+}
+
+impl<'d> Bencher<'d> {
+    /// Runs a benchmark's closure with a bencher for `driver`.
+    pub(crate) fn run(
+        body: &mut dyn FnMut(&mut Bencher<'_>),
+        throughput: Throughput,
+        driver: &'d mut dyn Driver,
+    ) -> Outcome {
+        let mut bencher = Self {
+            driver,
+            throughput,
+            used: Use::Nothing,
+        };
+        body(&mut bencher);
+        match bencher.used {
+            Use::Measured => Outcome::Measured,
+            Use::Skipped(reason) => Outcome::Skipped(reason),
+            Use::Nothing => Outcome::Misused(
+                "the benchmark's closure measured nothing: it must call one of the methods `iter*`, or `skip`",
+            ),
+            Use::Measuring => {
+                Outcome::Misused("the benchmark's closure caught the panic of its own routine")
+            }
+        }
+    }
+
+    /// Times `routine`; the drop of its output is part of the time. The output passes through [`black_box`](crate::black_box).
+    #[track_caller]
+    #[expect(
+        clippy::iter_not_returning_iterator,
+        reason = "the usual name in bench harnesses"
+    )]
+    pub fn iter<O>(&mut self, mut routine: impl FnMut() -> O) {
+        self.measure(&mut |iterations| timing::time_loop(iterations, &mut routine));
+    }
+
+    /// Times `routine` without the drop of its output. Outputs are kept in batches of a tenth of a sample.
+    #[track_caller]
+    pub fn iter_with_large_drop<O>(&mut self, mut routine: impl FnMut() -> O) {
+        self.iter_batched(|| (), |()| routine(), BatchSize::SmallInput);
+    }
+
+    /// Times `routine` on inputs made by `setup`. Neither `setup` nor the drop of the output is timed.
+    #[track_caller]
+    pub fn iter_batched<I, O>(
+        &mut self,
+        mut setup: impl FnMut() -> I,
+        mut routine: impl FnMut(I) -> O,
+        size: BatchSize,
+    ) {
+        self.measure(&mut |iterations| {
+            timing::time_batches(iterations, size, &mut setup, &mut routine)
+        });
+    }
+
+    /// Times `routine` on inputs made by `setup`, by reference. Neither `setup` nor the drop of input or output is timed.
+    #[track_caller]
+    pub fn iter_batched_ref<I, O>(
+        &mut self,
+        mut setup: impl FnMut() -> I,
+        mut routine: impl FnMut(&mut I) -> O,
+        size: BatchSize,
+    ) {
+        self.measure(&mut |iterations| {
+            timing::time_batches_ref(iterations, size, &mut setup, &mut routine)
+        });
+    }
+
+    /// Leaves the timing to `routine`: it is given a number of iterations and returns how long they took.
+    #[track_caller]
+    pub fn iter_custom(&mut self, mut routine: impl FnMut(u64) -> Duration) {
+        self.measure(&mut routine);
+    }
+
+    /// The same methods for routines that return futures, which `executor` runs.
+    pub fn to_async<E: AsyncExecutor>(&mut self, executor: E) -> AsyncBencher<'_, E> {
+        AsyncBencher::new(self, executor)
+    }
+
+    /// Declines to measure, for the given reason: no such device, wrong CPU, missing data.
+    ///
+    /// # Panics
+    /// If something was measured already.
+    #[track_caller]
+    pub fn skip(&mut self, reason: impl Into<String>) {
+        self.assert_unused("skip");
+        self.used = Use::Skipped(reason.into());
+    }
+
+    /// What one iteration processes, in place of the group's setting: for benchmarks of several inputs. Comes before `iter*`.
+    ///
+    /// # Panics
+    /// If something was measured already.
+    #[track_caller]
+    pub fn throughput(&mut self, throughput: Throughput) -> &mut Self {
+        self.assert_unused("throughput");
+        self.throughput = throughput;
+        self
+    }
+
+    #[track_caller]
+    fn assert_unused(&self, method: &str) {
+        assert!(
+            self.used == Use::Nothing,
+            "`{method}` was called after `iter*` or `skip`: a benchmark's closure calls exactly one of these, and calls it last"
+        );
+    }
+}
+
+impl Measure for Bencher<'_> {
+    #[track_caller]
+    fn measure(&mut self, sampler: &mut Sampler<'_>) {
+        self.assert_unused("iter*");
+        self.used = Use::Measuring;
+        self.driver.drive(self.throughput, sampler);
+        self.used = Use::Measured;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    /// Takes one sample of three iterations.
+    #[derive(Default)]
+    struct Three(Option<Throughput>);
+
+    impl Driver for Three {
+        fn drive(&mut self, throughput: Throughput, sampler: &mut Sampler<'_>) {
+            self.0 = Some(throughput);
+            sampler(3);
+        }
+    }
+
+    fn run(mut body: impl FnMut(&mut Bencher<'_>)) -> Outcome {
+        Bencher::run(&mut body, Throughput::default(), &mut Three::default())
+    }
+
+    #[test]
+    fn every_way_to_iterate_runs_the_routine_as_often_as_asked() {
+        let mut count = 0;
+        let outcome = run(|b| b.iter(|| count += 1));
+        assert_eq!((outcome, count), (Outcome::Measured, 3));
+        run(|b| b.iter_with_large_drop(|| count += 1));
+        run(|b| b.iter_batched(|| 1, |one| count += one, BatchSize::SmallInput));
+        run(|b| b.iter_batched_ref(|| 1, |one| count += *one, BatchSize::PerIteration));
+        run(|b| {
+            b.iter_custom(|iterations| {
+                count += iterations;
+                Duration::ZERO
+            });
+        });
+        assert_eq!(count, 15);
+    }
+
+    #[test]
+    fn a_closure_that_measures_nothing_is_misused() {
+        assert!(matches!(run(|_| ()), Outcome::Misused(_)));
+    }
+
+    #[test]
+    fn a_second_measurement_panics_with_an_explanation() {
+        let twice = catch_unwind(|| {
+            run(|b| {
+                b.iter(|| ());
+                b.iter(|| ());
+            })
+        });
+        let message = *twice.unwrap_err().downcast::<String>().unwrap();
+        assert!(message.contains("exactly one"), "{message}");
+    }
+
+    #[test]
+    fn a_closure_that_hides_its_panic_is_misused() {
+        let outcome = run(|b| {
+            let hidden = catch_unwind(AssertUnwindSafe(|| b.iter(|| panic!("hidden"))));
+            assert!(hidden.is_err());
+        });
+        assert!(matches!(outcome, Outcome::Misused(_)));
+    }
+
+    #[test]
+    fn skip_keeps_its_reason() {
+        assert_eq!(
+            run(|b| b.skip("no disk")),
+            Outcome::Skipped("no disk".into())
+        );
+    }
+
+    #[test]
+    fn the_throughput_of_the_input_replaces_that_of_the_group() {
+        let mut driver = Three::default();
+        let mut body = |b: &mut Bencher<'_>| {
+            b.throughput(Throughput::elements(9)).iter(|| ());
+        };
+        Bencher::run(&mut body, Throughput::bytes(1), &mut driver);
+        assert_eq!(driver.0, Some(Throughput::elements(9)));
+    }
+}

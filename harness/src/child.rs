@@ -1,0 +1,278 @@
+//! Driven by `cargo perfcheck`: the child's side of docs/PROTOCOL.md. The parent is in command; this file answers each request with
+//! exactly one final frame, and waits. While a benchmark is started its closure is on the stack, and requests are read inside its
+//! `iter*`.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::process::{self, ExitCode};
+
+use crate::bencher::{Bencher, Driver, Outcome, Sampler};
+use crate::frame::Frames;
+use crate::request::Request;
+use crate::scripted::{self, Script, Stopwatch};
+use crate::throughput::Throughput;
+use crate::walk::{
+    Announcement, BenchFunction, Catalogue, Missing, Visitor, duplicate_message, walk,
+};
+use crate::{clock, descriptors, panics};
+
+/// The variable by which a parent makes itself known, with the versions it speaks.
+pub(crate) const VARIABLE: &str = "PERFCHECK_PROTOCOL";
+
+/// The version spoken here.
+const PROTOCOL: u32 = 1;
+
+/// A round of warm-up is at most this long: a routine that reports no time at all must not be run for ever.
+const LONGEST_ROUND: u64 = 1 << 40;
+
+/// Serves the parent until it says `bye` or is gone.
+pub(crate) fn run(functions: &[BenchFunction], parent_speaks: &str) -> ExitCode {
+    forget_the_parent();
+    let serve = || -> Result<(), String> {
+        let launch = std::env::var("PERFCHECK_LAUNCH").map_or(Ok(0), |text| {
+            text.parse()
+                .map_err(|_| format!("PERFCHECK_LAUNCH: {text:?} is no ordinal"))
+        })?;
+        let script = Script::parse(&std::env::var(scripted::VARIABLE).unwrap_or_default())?;
+        let wires = descriptors::take_over().map_err(|error| error.to_string())?;
+        let mut frames = Frames::new(wires.frames);
+        panics::record(&frames).map_err(|error| error.to_string())?;
+        frames.empty_line();
+        frames.hello(PROTOCOL, clock::quantum().as_nanos() as u64);
+        if !speaks(parent_speaks, PROTOCOL) {
+            return Ok(());
+        }
+        let wire = Wire {
+            requests: BufReader::new(wires.requests),
+            line: Vec::with_capacity(4096),
+            frames,
+        };
+        Child {
+            functions,
+            catalogue: None,
+            script,
+            launch,
+            wire,
+        }
+        .serve();
+        Ok(())
+    };
+    match serve() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => crate::run::fail(2, &format!("cannot serve cargo perfcheck: {error}")),
+    }
+}
+
+/// Programs that a bench starts must not take themselves for children.
+#[expect(unsafe_code, reason = "changing the environment is unsafe")]
+fn forget_the_parent() {
+    // SAFETY: `main` has just begun; there is no other thread that could read the environment.
+    unsafe { std::env::remove_var(VARIABLE) }
+}
+
+fn speaks(versions: &str, version: u32) -> bool {
+    versions
+        .split(',')
+        .any(|word| word.trim().parse() == Ok(version))
+}
+
+/// Requests in, frames out.
+struct Wire {
+    requests: BufReader<File>,
+    line: Vec<u8>,
+    frames: Frames,
+}
+
+impl Wire {
+    /// The next request that makes sense; the others are answered here. When the parent is gone the process ends.
+    fn next(&mut self) -> Request {
+        loop {
+            self.line.clear();
+            let read = self.requests.read_until(b'\n', &mut self.line);
+            if read.is_err() || self.line.pop() != Some(b'\n') {
+                process::exit(0);
+            }
+            let request = std::str::from_utf8(&self.line)
+                .map_err(|_| "the request is not UTF-8".to_owned())
+                .and_then(Request::parse);
+            match request {
+                Ok(request) => return request,
+                Err(message) => self.frames.error(None, &message),
+            }
+        }
+    }
+
+    fn refuse(&mut self, request: &Request, state: &str) {
+        let message = format!("`{}` is not valid while {state}", request.name());
+        self.frames.error(None, &message);
+    }
+}
+
+/// The idle child.
+struct Child<'f> {
+    functions: &'f [BenchFunction],
+    catalogue: Option<Catalogue>,
+    script: Script,
+    launch: usize,
+    wire: Wire,
+}
+
+impl Child<'_> {
+    fn serve(&mut self) {
+        loop {
+            match self.wire.next() {
+                Request::List => self.list(),
+                Request::Start(id) => self.start(&id),
+                Request::Bye => return self.wire.frames.bye(),
+                request => self.wire.refuse(&request, "no benchmark is started"),
+            }
+        }
+    }
+
+    /// The benchmarks, listed on first demand: each child does the same work, whether it is asked to list or only to start.
+    fn catalogue(&mut self) -> Result<&Catalogue, String> {
+        if self.catalogue.is_none() {
+            panics::set_under_way(None);
+            let catalogue = Catalogue::list(self.functions).map_err(|panic| {
+                format!(
+                    "the function `{}` {}, outside its benchmarks",
+                    panic.function,
+                    panics::message(&*panic.payload)
+                )
+            })?;
+            self.catalogue = Some(catalogue);
+        }
+        self.catalogue.as_ref().ok_or_else(String::new)
+    }
+
+    fn list(&mut self) {
+        match self.catalogue() {
+            Err(message) => self.wire.frames.error(None, &message),
+            Ok(catalogue) => {
+                if let Some(id) = catalogue.duplicate().map(ToOwned::to_owned) {
+                    self.wire.frames.error(Some(&id), &duplicate_message(&id));
+                    return;
+                }
+                let Some(catalogue) = &self.catalogue else {
+                    return;
+                };
+                for entry in &catalogue.entries {
+                    self.wire.frames.benchmark(&entry.announcement);
+                }
+                self.wire.frames.listed(catalogue.entries.len());
+            }
+        }
+    }
+
+    /// Walks the function that declares `id` and runs its closure.
+    fn start(&mut self, id: &str) {
+        let found = match self.catalogue() {
+            Err(message) => Err(message),
+            Ok(catalogue) => match catalogue.find(id) {
+                Ok(entry) => Ok(self.functions[entry.function]),
+                Err(Missing::Unknown) => Err(format!("there is no benchmark {id:?}")),
+                Err(Missing::Ambiguous) => Err(duplicate_message(id)),
+            },
+        };
+        let function = match found {
+            Ok(function) => function,
+            Err(message) => return self.wire.frames.error(Some(id), &message),
+        };
+        panics::set_under_way(Some(id));
+        let mut starter = Starter {
+            id,
+            stopwatch: self.script.stopwatch(id, self.launch),
+            wire: &mut self.wire,
+            outcome: None,
+        };
+        let result = walk(function, &mut starter);
+        let outcome = starter.outcome;
+        let frames = &mut self.wire.frames;
+        match (result, outcome) {
+            (Err(payload), _) => frames.error(Some(id), &panics::message(&*payload)),
+            (Ok(()), Some(Outcome::Measured)) => frames.finished(id),
+            (Ok(()), Some(Outcome::Skipped(reason))) => frames.skipped(id, &reason),
+            (Ok(()), Some(Outcome::Misused(message))) => frames.error(Some(id), message),
+            (Ok(()), None) => frames.error(
+                Some(id),
+                "the benchmark was listed, but its function did not declare it again: what a function declares must not change",
+            ),
+        }
+        panics::set_under_way(None);
+    }
+}
+
+/// Runs the closure of one benchmark and lets the parent drive it.
+struct Starter<'s> {
+    id: &'s str,
+    stopwatch: Stopwatch,
+    wire: &'s mut Wire,
+    outcome: Option<Outcome>,
+}
+
+impl Visitor for Starter<'_> {
+    fn visit(&mut self, announcement: Announcement, body: &mut dyn FnMut(&mut Bencher<'_>)) {
+        if announcement.id == self.id && self.outcome.is_none() {
+            let throughput = announcement.settings.throughput;
+            drop(announcement);
+            self.outcome = Some(Bencher::run(body, throughput, self));
+        }
+    }
+}
+
+impl Driver for Starter<'_> {
+    fn drive(&mut self, throughput: Throughput, sampler: &mut Sampler<'_>) {
+        self.wire.frames.started(self.id, throughput);
+        loop {
+            match self.wire.next() {
+                Request::WarmUp(time) => {
+                    let limit_ns = crate::frame::saturating_nanos(time);
+                    let (iterations, elapsed_ns) = self.warm_up(sampler, limit_ns);
+                    self.wire.frames.warmed_up(iterations, elapsed_ns);
+                }
+                Request::Sample(schedule) => {
+                    // All memory is had before the first sample, whatever the samples will be.
+                    let mut iterations = Vec::with_capacity(schedule.len());
+                    let mut elapsed_ns = Vec::with_capacity(schedule.len());
+                    self.wire.frames.reserve_samples(schedule.len());
+                    for count in schedule.iterations() {
+                        elapsed_ns.push(self.stopwatch.sample(sampler, count));
+                        iterations.push(count);
+                    }
+                    self.wire.frames.samples(&iterations, &elapsed_ns);
+                }
+                Request::Finish => return,
+                request => self.wire.refuse(&request, "a benchmark is started"),
+            }
+        }
+    }
+}
+
+impl Starter<'_> {
+    /// Rounds of 1, 2, 4, ... iterations until their time exceeds the limit: total iterations and time.
+    fn warm_up(&self, sampler: &mut Sampler<'_>, limit_ns: u64) -> (u64, u64) {
+        let (mut iterations, mut elapsed_ns, mut round) = (0, 0, 1);
+        loop {
+            elapsed_ns += self.stopwatch.warm_up(sampler, round);
+            iterations += round;
+            if elapsed_ns > limit_ns || round >= LONGEST_ROUND {
+                return (iterations, elapsed_ns);
+            }
+            round *= 2;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_found_among_those_of_the_parent() {
+        assert!(speaks("1", 1));
+        assert!(speaks("1,2", 1));
+        assert!(speaks("3,2,1", 1));
+        assert!(!speaks("2,11", 1));
+        assert!(!speaks("", 1));
+    }
+}

@@ -1,0 +1,51 @@
+//! What runs the futures of asynchronous benchmarks.
+
+/// Runs a future to its end on the calling thread. With the feature `tokio`, tokio's `Runtime` and `Handle` are executors.
+///
+/// ```
+/// use std::pin::pin;
+/// use std::task::{Context, Poll, Waker};
+///
+/// /// For futures that are never pending for long.
+/// struct Spin;
+///
+/// impl perfcheck::AsyncExecutor for Spin {
+///     fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+///         let mut future = pin!(future);
+///         let mut context = Context::from_waker(Waker::noop());
+///         loop {
+///             if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+///                 return output;
+///             }
+///         }
+///     }
+/// }
+///
+/// fn ready(suite: &mut perfcheck::Suite) {
+///     suite.bench("ready", |b| b.to_async(Spin).iter(|| async { 1 + 1 }));
+/// }
+/// ```
+pub trait AsyncExecutor {
+    /// Runs `future` until it is ready.
+    fn block_on<T>(&self, future: impl Future<Output = T>) -> T;
+}
+
+impl<E: AsyncExecutor> AsyncExecutor for &E {
+    fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+        (**self).block_on(future)
+    }
+}
+
+#[cfg(feature = "tokio")]
+impl AsyncExecutor for tokio::runtime::Runtime {
+    fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+        self.block_on(future)
+    }
+}
+
+#[cfg(feature = "tokio")]
+impl AsyncExecutor for tokio::runtime::Handle {
+    fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+        self.block_on(future)
+    }
+}

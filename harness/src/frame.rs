@@ -1,0 +1,299 @@
+//! Frames of the child: one JSON object a line, see docs/PROTOCOL.md, section 3. Each is written whole, in one call, from a buffer that
+//! was reserved beforehand.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::process;
+
+use crate::settings::Settings;
+use crate::throughput::Throughput;
+use crate::walk::Announcement;
+
+/// Longest text of a count or a time below 2^63, and the comma after it.
+const LONGEST_NUMBER: usize = 20;
+
+/// Longest text of the other parts of a `samples` frame.
+const REST_OF_SAMPLES: usize = 64;
+
+/// The way to the parent.
+#[derive(Debug)]
+pub(crate) struct Frames {
+    out: File,
+    line: String,
+}
+
+impl Frames {
+    /// Frames go to `out`.
+    pub(crate) fn new(out: File) -> Self {
+        Self {
+            out,
+            line: String::with_capacity(4096),
+        }
+    }
+
+    /// Another way to the same parent, for the panic hook.
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
+        self.out.try_clone().map(Self::new)
+    }
+
+    /// Ends a line that may have been begun before the protocol was.
+    pub(crate) fn empty_line(&mut self) {
+        self.line.clear();
+        self.send();
+    }
+
+    pub(crate) fn hello(&mut self, protocol: u32, quantum_ns: u64) {
+        self.line = format!(
+            r#"{{"type":"hello","protocol":{protocol},"harness":"{}","version":"{}","capabilities":["addressable"],"quantum_ns":{quantum_ns}}}"#,
+            env!("CARGO_PKG_NAME"),
+            env!("CARGO_PKG_VERSION"),
+        );
+        self.send();
+    }
+
+    pub(crate) fn benchmark(&mut self, announcement: &Announcement) {
+        let Announcement { id, settings } = announcement;
+        self.begin("benchmark");
+        self.member("id");
+        push_string(&mut self.line, id);
+        self.member("version");
+        match &settings.version {
+            Some(version) => push_string(&mut self.line, version),
+            None => self.line.push_str("null"),
+        }
+        self.throughput(settings.throughput);
+        self.member("settings");
+        push_settings(&mut self.line, settings);
+        self.end();
+    }
+
+    pub(crate) fn listed(&mut self, count: usize) {
+        self.begin("listed");
+        self.member("count");
+        push(&mut self.line, count);
+        self.end();
+    }
+
+    pub(crate) fn started(&mut self, id: &str, throughput: Throughput) {
+        self.begin("started");
+        self.member("id");
+        push_string(&mut self.line, id);
+        self.throughput(throughput);
+        self.end();
+    }
+
+    pub(crate) fn warmed_up(&mut self, iterations: u64, elapsed_ns: u64) {
+        self.begin("warmed-up");
+        self.member("iterations");
+        push(&mut self.line, iterations);
+        self.member("elapsed_ns");
+        push(&mut self.line, elapsed_ns);
+        self.end();
+    }
+
+    /// Makes room for a `samples` frame, so that sending it allocates nothing.
+    pub(crate) fn reserve_samples(&mut self, count: usize) {
+        self.line.clear();
+        self.line
+            .reserve(REST_OF_SAMPLES + 2 * LONGEST_NUMBER * count);
+    }
+
+    pub(crate) fn samples(&mut self, iterations: &[u64], elapsed_ns: &[u64]) {
+        self.begin("samples");
+        self.member("iterations");
+        push_array(&mut self.line, iterations);
+        self.member("elapsed_ns");
+        push_array(&mut self.line, elapsed_ns);
+        self.end();
+    }
+
+    pub(crate) fn finished(&mut self, id: &str) {
+        self.begin("finished");
+        self.member("id");
+        push_string(&mut self.line, id);
+        self.end();
+    }
+
+    pub(crate) fn skipped(&mut self, id: &str, reason: &str) {
+        self.begin("skipped");
+        self.member("id");
+        push_string(&mut self.line, id);
+        self.member("reason");
+        push_string(&mut self.line, reason);
+        self.end();
+    }
+
+    pub(crate) fn error(&mut self, id: Option<&str>, message: &str) {
+        self.begin("error");
+        self.member("id");
+        match id {
+            Some(id) => push_string(&mut self.line, id),
+            None => self.line.push_str("null"),
+        }
+        self.member("message");
+        push_string(&mut self.line, message);
+        self.end();
+    }
+
+    pub(crate) fn bye(&mut self) {
+        self.begin("bye");
+        self.end();
+    }
+
+    fn begin(&mut self, kind: &str) {
+        self.line.clear();
+        self.line.push_str(r#"{"type":""#);
+        self.line.push_str(kind);
+        self.line.push('"');
+    }
+
+    fn member(&mut self, name: &str) {
+        self.line.push_str(",\"");
+        self.line.push_str(name);
+        self.line.push_str("\":");
+    }
+
+    fn throughput(&mut self, throughput: Throughput) {
+        let mut either = |name, count: Option<u64>| {
+            self.line.push_str(name);
+            match count {
+                Some(count) => push(&mut self.line, count),
+                None => self.line.push_str("null"),
+            }
+        };
+        either(
+            r#","throughput":{"bytes":"#,
+            throughput.bytes_per_iteration(),
+        );
+        either(r#","elements":"#, throughput.elements_per_iteration());
+        self.line.push('}');
+    }
+
+    fn end(&mut self) {
+        self.line.push('}');
+        self.send();
+    }
+
+    /// Writes the line. A parent that is gone wants no answer: the child ends.
+    fn send(&mut self) {
+        self.line.push('\n');
+        if self.out.write_all(self.line.as_bytes()).is_err() {
+            process::exit(0);
+        }
+    }
+}
+
+fn push_settings(line: &mut String, settings: &Settings) {
+    let mut separator = '{';
+    let mut member = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            line.push(separator);
+            separator = ',';
+            push(line, format_args!("\"{name}\":{value}"));
+        }
+    };
+    let nanoseconds = |time: std::time::Duration| saturating_nanos(time).to_string();
+    member("launches", settings.launches.map(|n| n.to_string()));
+    member("samples", settings.samples.map(|n| n.to_string()));
+    member("warm_up_ns", settings.warm_up.map(nanoseconds));
+    member("measurement_ns", settings.measurement.map(nanoseconds));
+    let mode = settings.sampling_mode.map(|m| format!("\"{}\"", m.name()));
+    member("sampling_mode", mode);
+    // Rust writes finite floats as JSON does.
+    let threshold = settings
+        .noise_threshold
+        .map(|fraction| fraction.to_string());
+    member("noise_threshold", threshold);
+    if separator == '{' {
+        line.push('{');
+    }
+    line.push('}');
+}
+
+/// Nanoseconds as the protocol has them: below 2^63.
+pub(crate) fn saturating_nanos(time: std::time::Duration) -> u64 {
+    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX) as u64
+}
+
+fn push(line: &mut String, value: impl std::fmt::Display) {
+    write!(line, "{value}").expect("a String takes any text");
+}
+
+fn push_array(line: &mut String, numbers: &[u64]) {
+    let mut separator = '[';
+    for number in numbers {
+        line.push(separator);
+        separator = ',';
+        push(line, number);
+    }
+    if separator == '[' {
+        line.push('[');
+    }
+    line.push(']');
+}
+
+/// A JSON string (RFC 8259, section 7).
+fn push_string(line: &mut String, text: &str) {
+    line.push('"');
+    for character in text.chars() {
+        match character {
+            '"' => line.push_str("\\\""),
+            '\\' => line.push_str("\\\\"),
+            '\n' => line.push_str("\\n"),
+            '\r' => line.push_str("\\r"),
+            '\t' => line.push_str("\\t"),
+            control if control < ' ' => push(line, format_args!("\\u{:04x}", control as u32)),
+            other => line.push(other),
+        }
+    }
+    line.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::SamplingMode;
+    use std::time::Duration;
+
+    #[test]
+    fn strings_are_escaped_as_json_wants() {
+        let mut line = String::new();
+        push_string(&mut line, "a\"b\\c\n\r\t\u{1}\u{1f} é😀/");
+        assert_eq!(line, r#""a\"b\\c\n\r\t\u0001\u001f é😀/""#);
+    }
+
+    #[test]
+    fn only_settings_that_were_set_are_sent() {
+        let mut line = String::new();
+        push_settings(&mut line, &Settings::default());
+        assert_eq!(line, "{}");
+        line.clear();
+        let settings = Settings {
+            launches: Some(3),
+            warm_up: Some(Duration::from_millis(1)),
+            sampling_mode: Some(SamplingMode::Flat),
+            noise_threshold: Some(0.03),
+            ..Settings::default()
+        };
+        push_settings(&mut line, &settings);
+        assert_eq!(
+            line,
+            r#"{"launches":3,"warm_up_ns":1000000,"sampling_mode":"flat","noise_threshold":0.03}"#
+        );
+    }
+
+    #[test]
+    fn a_reserved_samples_frame_fits_the_largest_numbers() {
+        let largest = vec![(1_u64 << 63) - 1; 1000];
+        let mut line = String::new();
+        push_array(&mut line, &largest);
+        assert!(2 * line.len() <= REST_OF_SAMPLES / 2 + 2 * LONGEST_NUMBER * largest.len());
+    }
+
+    #[test]
+    fn times_stay_below_two_to_the_63() {
+        assert_eq!(saturating_nanos(Duration::from_nanos(7)), 7);
+        assert_eq!(saturating_nanos(Duration::MAX), (1 << 63) - 1);
+    }
+}

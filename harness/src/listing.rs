@@ -1,0 +1,25 @@
+//! `--list`: the ids, as libtest lists benchmarks and nextest reads them.
+
+use std::process::ExitCode;
+
+use crate::args::ListFormat;
+use crate::request::escape;
+use crate::run::print;
+use crate::walk::Entry;
+
+/// Prints one line for each wanted benchmark.
+pub(crate) fn run(wanted: &[Entry], format: ListFormat) -> ExitCode {
+    let lines: String = wanted
+        .iter()
+        .flat_map(|entry| [escape(&entry.announcement.id), ": benchmark\n".to_owned()])
+        .collect();
+    let plural = if wanted.len() == 1 { "" } else { "s" };
+    match format {
+        ListFormat::Terse => print(&lines),
+        ListFormat::Pretty => print(&format!(
+            "{lines}\n0 tests, {} benchmark{plural}\n",
+            wanted.len()
+        )),
+    }
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,77 @@
+//! Times and rates in human units, four significant digits.
+
+use crate::throughput::Throughput;
+
+/// `ns` nanoseconds.
+pub(crate) fn time(ns: f64) -> String {
+    scaled(ns, &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")])
+}
+
+/// What `throughput` comes to at `ns` nanoseconds per iteration; empty if it is unknown.
+pub(crate) fn per_second(throughput: Throughput, ns: f64) -> String {
+    let bytes = throughput.bytes_per_iteration().map(|bytes| {
+        let units = [(1.0, "B/s"), (KIB, "KiB/s"), (MIB, "MiB/s"), (GIB, "GiB/s")];
+        scaled(bytes as f64 / ns * 1e9, &units)
+    });
+    let elements = throughput.elements_per_iteration().map(|elements| {
+        let units = [
+            (1.0, "elements/s"),
+            (1e3, "k elements/s"),
+            (1e6, "M elements/s"),
+            (1e9, "G elements/s"),
+        ];
+        scaled(elements as f64 / ns * 1e9, &units)
+    });
+    let rates: Vec<String> = bytes.into_iter().chain(elements).collect();
+    rates.join(", ")
+}
+
+const KIB: f64 = 1024.0;
+const MIB: f64 = 1024.0 * KIB;
+const GIB: f64 = 1024.0 * MIB;
+
+/// `value` in the largest of the ascending `units` that leaves at least 1.
+fn scaled(value: f64, units: &[(f64, &str)]) -> String {
+    let (factor, unit) = units
+        .iter()
+        .rev()
+        .find(|(factor, _)| value >= *factor)
+        .unwrap_or(&units[0]);
+    let value = value / factor;
+    let decimals = match value {
+        value if value < 9.9995 => 3,
+        value if value < 99.995 => 2,
+        value if value < 999.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_four_digits_in_every_unit() {
+        let texts = [0.25, 1.5, 99.999, 999.96, 1234.0, 5e6, 61e9].map(time);
+        assert_eq!(
+            texts,
+            [
+                "0.250 ns",
+                "1.500 ns",
+                "100.0 ns",
+                "1000 ns",
+                "1.234 µs",
+                "5.000 ms",
+                "61.00 s"
+            ]
+        );
+    }
+
+    #[test]
+    fn rates_name_what_is_counted() {
+        let both = Throughput::bytes(2048).and_elements(3);
+        assert_eq!(per_second(both, 1e9), "2.000 KiB/s, 3.000 elements/s");
+        assert_eq!(per_second(Throughput::default(), 1.0), "");
+    }
+}

@@ -1,0 +1,102 @@
+//! The start of the executable: finds out who is calling.
+
+use std::io::{self, Write};
+use std::process::{self, ExitCode};
+
+use crate::args::{Args, Mode};
+use crate::walk::{BenchFunction, Catalogue, Entry, duplicate_message};
+use crate::{child, listing, panics, smoke, table};
+
+const HELP: &str = "\
+Benchmarks written with the crate `perfcheck`. `cargo perfcheck` measures, stores and compares them.
+
+Usage: [OPTIONS] [FILTER]...
+
+Arguments:
+  [FILTER]...      Only benchmarks whose id contains one of these
+
+Options:
+      --bench      Measure and print a table (cargo bench passes it); without it each body runs once
+      --test       Run each body once
+      --list       List the benchmarks; with --format terse one `ID: benchmark` a line
+      --exact      A FILTER is a whole id
+      --skip TEXT  Leave out benchmarks whose id contains TEXT
+  -q, --quiet      Print results alone
+  -h, --help       Print this help
+
+Options of libtest that mean nothing here are accepted.
+";
+
+/// Runs the benchmarks of `functions` as the caller of the executable wants it. [`main!`](crate::main) expands to a call of this.
+pub fn run(functions: &[BenchFunction]) -> ExitCode {
+    if let Ok(versions) = std::env::var(child::VARIABLE) {
+        return child::run(functions, &versions);
+    }
+    let args = Args::parse(std::env::args_os().skip(1).map(|argument| {
+        // Ids are UTF-8: an argument that is not matches none of them.
+        argument.to_string_lossy().into_owned()
+    }));
+    if args.mode == Mode::Help {
+        print(HELP);
+        return ExitCode::SUCCESS;
+    }
+    for argument in &args.ignored {
+        note(&format!(
+            "warning: `{argument}` has no effect on benchmarks of the crate perfcheck; see `cargo perfcheck --help`"
+        ));
+    }
+    let catalogue = match Catalogue::list(functions) {
+        Ok(catalogue) => catalogue,
+        Err(panic) => {
+            let message = format!(
+                "the function `{}` panicked outside its benchmarks: {}",
+                panic.function,
+                panics::text(&*panic.payload)
+            );
+            return fail(101, &message);
+        }
+    };
+    if let Some(id) = catalogue.duplicate() {
+        return fail(2, &duplicate_message(id));
+    }
+    let all = catalogue.entries.len();
+    let wanted: Vec<Entry> = catalogue
+        .entries
+        .into_iter()
+        .filter(|entry| args.selection.contains(&entry.announcement.id))
+        .collect();
+    match args.mode {
+        Mode::List(format) => listing::run(&wanted, format),
+        Mode::Bench => table::run(functions, &wanted, args.verbosity),
+        Mode::Test | Mode::Help => {
+            smoke::run(functions, &wanted, all - wanted.len(), args.verbosity)
+        }
+    }
+}
+
+/// Prints to stdout. A reader that has seen enough and closed the pipe is a success.
+pub(crate) fn print(text: &str) {
+    let mut stdout = io::stdout().lock();
+    let written = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
+    match written {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => process::exit(0),
+        Err(error) => {
+            note(&format!("error: cannot write the results: {error}"));
+            process::exit(2);
+        }
+    }
+}
+
+/// Prints a line to stderr, if there is one.
+pub(crate) fn note(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// Ends with an error.
+pub(crate) fn fail(code: u8, message: &str) -> ExitCode {
+    note(&format!("error: {message}"));
+    ExitCode::from(code)
+}

@@ -1,0 +1,147 @@
+//! The scripted clock (docs/PROTOCOL.md, section 7): times that follow from a script alone, so that tests of the parent have exact
+//! results. Everything else runs as usual.
+
+use std::time::Duration;
+
+use crate::bencher::Sampler;
+use crate::frame::saturating_nanos;
+
+/// The variable that holds the script.
+pub(crate) const VARIABLE: &str = "PERFCHECK_SCRIPTED_CLOCK";
+
+/// Times per iteration by benchmark and launch.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Script {
+    /// Id, and nanoseconds per iteration of launch 0, 1, ... in turn.
+    items: Vec<(String, Vec<f64>)>,
+}
+
+impl Script {
+    /// Reads `ID=NS/NS/...;ID=...`.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let items = text
+            .split(';')
+            .filter(|item| !item.is_empty())
+            .map(|item| {
+                let (id, times) = item
+                    .rsplit_once('=')
+                    .ok_or_else(|| format!("{VARIABLE}: {item:?} is not ID=NS/NS/..."))?;
+                let times = times
+                    .split('/')
+                    .map(|time| {
+                        time.parse()
+                            .ok()
+                            .filter(|ns: &f64| ns.is_finite() && *ns > 0.0)
+                            .ok_or_else(|| {
+                                format!("{VARIABLE}: {time:?} is no positive number of nanoseconds")
+                            })
+                    })
+                    .collect::<Result<_, _>>()?;
+                Ok((id.to_owned(), times))
+            })
+            .collect::<Result<_, String>>()?;
+        Ok(Self { items })
+    }
+
+    /// Nanoseconds per iteration of `id` in the launch, if the script has it.
+    fn ns_per_iteration(&self, id: &str, launch: usize) -> Option<f64> {
+        self.items
+            .iter()
+            .find(|(scripted, _)| scripted == id)
+            .map(|(_, times)| times[launch % times.len()])
+    }
+
+    /// The stopwatch of a benchmark that starts now.
+    pub(crate) fn stopwatch(&self, id: &str, launch: usize) -> Stopwatch {
+        match self.ns_per_iteration(id, launch) {
+            Some(ns_per_iteration) => Stopwatch::Scripted {
+                ns_per_iteration,
+                sample: 0,
+            },
+            None => Stopwatch::Real,
+        }
+    }
+}
+
+/// Where the reported times of a benchmark come from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Stopwatch {
+    /// The clock.
+    Real,
+    /// The script; `sample` is the index of the next sample since the benchmark started.
+    Scripted { ns_per_iteration: f64, sample: u32 },
+}
+
+impl Stopwatch {
+    /// One round of warm-up: its time in nanoseconds.
+    pub(crate) fn warm_up(&self, sampler: &mut Sampler<'_>, iterations: u64) -> u64 {
+        let measured = sampler(iterations);
+        match self {
+            Self::Real => saturating_nanos(measured),
+            Self::Scripted {
+                ns_per_iteration, ..
+            } => scripted_ns(iterations, *ns_per_iteration, 0),
+        }
+    }
+
+    /// One sample: its time in nanoseconds.
+    pub(crate) fn sample(&mut self, sampler: &mut Sampler<'_>, iterations: u64) -> u64 {
+        let measured = sampler(iterations);
+        match self {
+            Self::Real => saturating_nanos(measured),
+            Self::Scripted {
+                ns_per_iteration,
+                sample,
+            } => {
+                let scripted = scripted_ns(iterations, *ns_per_iteration, *sample);
+                *sample = sample.wrapping_add(1);
+                scripted
+            }
+        }
+    }
+}
+
+/// `round(M * NS * (1 + 1e-3 * (i mod 7)))`
+fn scripted_ns(iterations: u64, ns_per_iteration: f64, sample: u32) -> u64 {
+    let wobble = 1.0 + 1e-3 * f64::from(sample % 7);
+    let ns = (iterations as f64 * ns_per_iteration * wobble).round() as u64;
+    saturating_nanos(Duration::from_nanos(ns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_launch_chooses_in_turn_among_the_times() {
+        let script = Script::parse("a=b=10/20.5;g/c d=3").unwrap();
+        assert_eq!(script.ns_per_iteration("a=b", 0), Some(10.0));
+        assert_eq!(script.ns_per_iteration("a=b", 1), Some(20.5));
+        assert_eq!(script.ns_per_iteration("a=b", 2), Some(10.0));
+        assert_eq!(script.ns_per_iteration("g/c d", 7), Some(3.0));
+        assert_eq!(script.ns_per_iteration("a", 0), None);
+        assert_eq!(script.stopwatch("a", 0), Stopwatch::Real);
+    }
+
+    #[test]
+    fn scripts_that_make_no_sense_are_refused() {
+        for script in ["a", "a=", "a=x", "a=1/", "a=0", "a=-1", "a=inf", "a=NaN"] {
+            assert!(Script::parse(script).is_err(), "{script}");
+        }
+        assert_eq!(Script::parse(""), Ok(Script::default()));
+    }
+
+    #[test]
+    fn scripted_times_wobble_by_the_index_of_the_sample() {
+        let mut stopwatch = Script::parse("a=100").unwrap().stopwatch("a", 0);
+        let mut iterations = 0;
+        let mut sampler = |count| {
+            iterations += count;
+            Duration::from_secs(1)
+        };
+        let times: Vec<u64> = (0..8).map(|_| stopwatch.sample(&mut sampler, 10)).collect();
+        assert_eq!(times, [1000, 1001, 1002, 1003, 1004, 1005, 1006, 1000]);
+        assert_eq!(stopwatch.warm_up(&mut sampler, 3), 300);
+        assert_eq!(iterations, 83, "the body runs all the same");
+    }
+}

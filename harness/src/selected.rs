@@ -1,0 +1,90 @@
+//! The walk of the callers that run several benchmarks in one process: each wanted benchmark runs as it comes along, and a
+//! panic ends that benchmark alone.
+
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::bencher::{Bencher, Driver, Outcome};
+use crate::panics;
+use crate::settings::Settings;
+use crate::walk::{Announcement, BenchFunction, Entry, Visitor, walk};
+
+/// How one benchmark ended.
+pub(crate) enum Ending {
+    /// Its driver has been driven.
+    Measured,
+    /// It declined.
+    Skipped(String),
+    /// It panicked, or broke the rules.
+    Failed(String),
+}
+
+/// Does something with each benchmark that is run.
+pub(crate) trait Caller {
+    /// What drives one benchmark.
+    type Driver: Driver;
+
+    /// Called before the benchmark `id` runs.
+    fn driver(&mut self, id: &str, settings: &Settings) -> Self::Driver;
+
+    /// Called when it has ended.
+    fn ended(&mut self, id: &str, driver: Self::Driver, ending: Ending);
+}
+
+/// Runs the wanted benchmarks in program order; functions that declare none of them are not walked. An error is a panic of a
+/// function outside its benchmarks: its other benchmarks are lost, those of later functions are not.
+pub(crate) fn run_selected(
+    functions: &[BenchFunction],
+    wanted: &[Entry],
+    caller: &mut impl Caller,
+) -> Result<(), String> {
+    let ids: HashSet<&str> = wanted
+        .iter()
+        .map(|entry| entry.announcement.id.as_str())
+        .collect();
+    let mut result = Ok(());
+    let declaring: HashSet<usize> = wanted.iter().map(|entry| entry.function).collect();
+    for (index, function) in functions.iter().enumerate() {
+        if !declaring.contains(&index) {
+            continue;
+        }
+        let mut selected = Selected {
+            wanted: &ids,
+            caller,
+        };
+        if let Err(payload) = walk(*function, &mut selected) {
+            result = Err(format!(
+                "the function `{}` panicked outside its benchmarks: {}",
+                function.name(),
+                panics::text(&*payload)
+            ));
+        }
+    }
+    result
+}
+
+struct Selected<'s, C> {
+    wanted: &'s HashSet<&'s str>,
+    caller: &'s mut C,
+}
+
+impl<C: Caller> Visitor for Selected<'_, C> {
+    fn visit(&mut self, announcement: Announcement, body: &mut dyn FnMut(&mut Bencher<'_>)) {
+        let Announcement { id, settings } = announcement;
+        if !self.wanted.contains(id.as_str()) {
+            return;
+        }
+        let mut driver = self.caller.driver(&id, &settings);
+        let throughput = settings.throughput;
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            Bencher::run(body, throughput, &mut driver)
+        }));
+        let ending = match result {
+            Ok(Outcome::Measured) => Ending::Measured,
+            Ok(Outcome::Skipped(reason)) => Ending::Skipped(reason),
+            Ok(Outcome::Misused(message)) => Ending::Failed(message.to_owned()),
+            Err(payload) => Ending::Failed(format!("panicked: {}", panics::text(&*payload))),
+        };
+        self.caller.ended(&id, driver, ending);
+    }
+}

@@ -1,0 +1,118 @@
+//! `cargo test --benches` and nextest: each body once, reported as libtest reports tests.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use crate::args::Verbosity;
+use crate::bencher::{Driver, Sampler};
+use crate::request::escape;
+use crate::run::{note, print};
+use crate::selected::{Caller, Ending, run_selected};
+use crate::settings::Settings;
+use crate::throughput::Throughput;
+use crate::walk::{BenchFunction, Entry};
+
+/// Runs each wanted benchmark's body once.
+pub(crate) fn run(
+    functions: &[BenchFunction],
+    wanted: &[Entry],
+    filtered_out: usize,
+    verbosity: Verbosity,
+) -> ExitCode {
+    let start = Instant::now();
+    let plural = if wanted.len() == 1 { "" } else { "s" };
+    print(&format!("\nrunning {} test{plural}\n", wanted.len()));
+    let mut tests = Tests {
+        verbosity,
+        ..Tests::default()
+    };
+    let walked = run_selected(functions, wanted, &mut tests);
+    if let Err(message) = &walked {
+        note(&format!("error: {message}"));
+    }
+    let failed = !tests.failures.is_empty() || walked.is_err();
+    print(&tests.summary(failed, filtered_out, start.elapsed()));
+    ExitCode::from(if failed { 101 } else { 0 })
+}
+
+/// One iteration.
+struct Once;
+
+impl Driver for Once {
+    fn drive(&mut self, _: Throughput, sampler: &mut Sampler<'_>) {
+        sampler(1);
+    }
+}
+
+#[derive(Default)]
+struct Tests {
+    verbosity: Verbosity,
+    passed: usize,
+    skipped: usize,
+    /// Id and message.
+    failures: Vec<(String, String)>,
+}
+
+impl Caller for Tests {
+    type Driver = Once;
+
+    fn driver(&mut self, id: &str, _: &Settings) -> Once {
+        if self.verbosity == Verbosity::Normal {
+            // Before it runs: where a benchmark aborts or hangs, its name is the last thing printed.
+            print(&format!("test {} ... ", escape(id)));
+        }
+        Once
+    }
+
+    fn ended(&mut self, id: &str, _: Once, ending: Ending) {
+        let result = match ending {
+            Ending::Measured => {
+                self.passed += 1;
+                "ok".to_owned()
+            }
+            Ending::Skipped(reason) => {
+                self.skipped += 1;
+                format!("ignored, {}", escape(&reason))
+            }
+            Ending::Failed(message) => {
+                self.failures.push((escape(id), message));
+                "FAILED".to_owned()
+            }
+        };
+        if self.verbosity == Verbosity::Normal {
+            print(&format!("{result}\n"));
+        }
+    }
+}
+
+impl Tests {
+    fn summary(&self, failed: bool, filtered_out: usize, elapsed: Duration) -> String {
+        let verdict = if failed { "FAILED" } else { "ok" };
+        format!(
+            "{}\ntest result: {verdict}. {} passed; {} failed; {} ignored; 0 measured; {filtered_out} filtered out; finished in {:.2}s\n\n",
+            self.failure_report(),
+            self.passed,
+            self.failures.len(),
+            self.skipped,
+            elapsed.as_secs_f64()
+        )
+    }
+
+    /// What each failure said, then their names; nothing if there is none.
+    fn failure_report(&self) -> String {
+        if self.failures.is_empty() {
+            return String::new();
+        }
+        let said: String = self
+            .failures
+            .iter()
+            .flat_map(|(id, message)| ["---- ", id, " ----\n", message, "\n\n"])
+            .collect();
+        let names: String = self
+            .failures
+            .iter()
+            .flat_map(|(id, _)| ["    ", id, "\n"])
+            .collect();
+        format!("\nfailures:\n\n{said}\nfailures:\n{names}")
+    }
+}

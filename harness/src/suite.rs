@@ -1,0 +1,185 @@
+//! Where benchmarks are declared: the suite, and groups of it. Declaring decides nothing: what becomes of a benchmark is the
+//! business of the visitor that walks along.
+
+use std::time::Duration;
+
+use crate::bencher::Bencher;
+use crate::inputs::IntoInputs;
+use crate::settings::{SamplingMode, Settings, settings_methods};
+use crate::throughput::Throughput;
+use crate::walk::{Announcement, Visitor};
+
+/// The benchmarks of an executable, handed to each function of [`main!`](crate::main).
+///
+/// Settings apply to the benchmarks and groups that follow in the same function. A benchmark's closure runs only where that
+/// benchmark is wanted, so expensive set-up belongs inside it; the function around it runs several times.
+pub struct Suite<'w> {
+    visitor: &'w mut dyn Visitor,
+    settings: Settings,
+}
+
+/// Benchmarks under a common prefix: ids are `group/name`. It starts with the settings of its suite.
+pub struct Group<'s> {
+    visitor: &'s mut dyn Visitor,
+    prefix: String,
+    settings: Settings,
+}
+
+/// The ways to declare a benchmark that [`Suite`] and [`Group`] share; both have `visitor`, `settings` and `id`.
+macro_rules! declaring_methods {
+    () => {
+        /// Declares a benchmark. `body` must call exactly one of the methods `iter*` or `skip` of its [`Bencher`].
+        ///
+        /// # Panics
+        /// If `name` is empty.
+        #[track_caller]
+        pub fn bench(
+            &mut self,
+            name: impl AsRef<str>,
+            body: impl FnOnce(&mut Bencher<'_>),
+        ) -> &mut Self {
+            let name = name.as_ref();
+            assert!(!name.is_empty(), "a benchmark needs a name");
+            let announcement = Announcement {
+                id: self.id(name),
+                settings: self.settings.clone(),
+            };
+            let mut body = Some(body);
+            self.visitor.visit(announcement, &mut |bencher| {
+                if let Some(body) = body.take() {
+                    body(bencher);
+                }
+            });
+            self
+        }
+
+        /// Declares a benchmark of one borrowed input, which takes no part in the id.
+        ///
+        /// # Panics
+        /// If `name` is empty.
+        #[track_caller]
+        pub fn bench_input<I: ?Sized>(
+            &mut self,
+            name: impl AsRef<str>,
+            input: &I,
+            body: impl FnOnce(&mut Bencher<'_>, &I),
+        ) -> &mut Self {
+            self.bench(name, |bencher| body(bencher, input))
+        }
+
+        /// Declares a benchmark for each input; the input's text, or its label, is the last part of the id.
+        /// See [`matrix`](crate::matrix) for several parameters and [`labelled`](crate::labelled) for labels of your own.
+        ///
+        /// # Panics
+        /// If `name` is empty.
+        #[track_caller]
+        pub fn bench_inputs<I: IntoInputs>(
+            &mut self,
+            name: impl AsRef<str>,
+            inputs: I,
+            mut body: impl FnMut(&mut Bencher<'_>, I::Value),
+        ) -> &mut Self {
+            let name = name.as_ref();
+            assert!(!name.is_empty(), "a benchmark needs a name");
+            for (label, input) in inputs.into_inputs() {
+                self.bench(format!("{name}/{label}"), |bencher| body(bencher, input));
+            }
+            self
+        }
+    };
+}
+
+impl<'w> Suite<'w> {
+    pub(crate) fn new(visitor: &'w mut dyn Visitor) -> Self {
+        Self {
+            visitor,
+            settings: Settings::default(),
+        }
+    }
+
+    /// A group of benchmarks: the ids of its benchmarks start with `name/`.
+    pub fn group(&mut self, name: impl Into<String>) -> Group<'_> {
+        Group {
+            visitor: &mut *self.visitor,
+            prefix: name.into(),
+            settings: self.settings.clone(),
+        }
+    }
+
+    #[expect(clippy::unused_self, reason = "the counterpart of a group's prefix")]
+    fn id(&self, name: &str) -> String {
+        name.to_owned()
+    }
+
+    declaring_methods!();
+    settings_methods!();
+}
+
+impl Group<'_> {
+    fn id(&self, name: &str) -> String {
+        format!("{}/{name}", self.prefix)
+    }
+
+    /// A group within this group.
+    pub fn group(&mut self, name: impl AsRef<str>) -> Group<'_> {
+        Group {
+            prefix: self.id(name.as_ref()),
+            visitor: &mut *self.visitor,
+            settings: self.settings.clone(),
+        }
+    }
+
+    declaring_methods!();
+    settings_methods!();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keeps the ids and runs nothing.
+    #[derive(Default)]
+    struct Ids(Vec<String>);
+
+    impl Visitor for Ids {
+        fn visit(&mut self, announcement: Announcement, _: &mut dyn FnMut(&mut Bencher<'_>)) {
+            self.0.push(announcement.id);
+        }
+    }
+
+    #[test]
+    fn ids_are_paths_of_group_name_and_input() {
+        let mut ids = Ids::default();
+        let mut suite = Suite::new(&mut ids);
+        suite.bench("alone", |_| ());
+        let mut group = suite.group("sort");
+        group.bench("stable", |_| ());
+        group.bench_input("one", "not in the id", |_, _| ());
+        group.bench_inputs("unstable", [10, 100], |_, _| ());
+        group.group("deep").bench("er", |_| ());
+        suite.bench_inputs("copy", crate::matrix([1], ["a", "b"]), |_, (_, _)| ());
+        let expected = [
+            "alone",
+            "sort/stable",
+            "sort/one",
+            "sort/unstable/10",
+            "sort/unstable/100",
+            "sort/deep/er",
+            "copy/1/a",
+            "copy/1/b",
+        ];
+        assert_eq!(ids.0, expected);
+    }
+
+    #[test]
+    #[should_panic(expected = "samples: at least 2 are needed, not 1")]
+    fn a_setting_that_makes_no_sense_is_refused() {
+        Suite::new(&mut Ids::default()).samples(1);
+    }
+
+    #[test]
+    #[should_panic(expected = "a benchmark needs a name")]
+    fn a_benchmark_without_a_name_is_refused() {
+        Suite::new(&mut Ids::default()).bench("", |_| ());
+    }
+}

@@ -1,0 +1,215 @@
+//! Plain `cargo bench`: one process, a short warm-up, flat samples, and a table. Nothing is stored and nothing compared; that is what
+//! `cargo perfcheck` is for.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use crate::args::Verbosity;
+use crate::bencher::{Driver, Sampler};
+use crate::quantity::{per_second, time};
+use crate::request::escape;
+use crate::run::{fail, print};
+use crate::selected::{Caller, Ending, run_selected};
+use crate::settings::{SamplingMode, Settings};
+use crate::throughput::Throughput;
+use crate::walk::{BenchFunction, Entry};
+
+const WARM_UP: Duration = Duration::from_millis(100);
+const MEASUREMENT: Duration = Duration::from_millis(400);
+
+/// Samples aim at this length where the author does not say how many there are to be.
+const SAMPLE_NS: f64 = 1e6;
+
+/// Samples of a linear schedule where the author does not say.
+const LINEAR_SAMPLES: u64 = 100;
+
+/// Longer ids do not widen the first column.
+const WIDEST_ID: usize = 48;
+
+/// Measures the wanted benchmarks and prints a row for each.
+pub(crate) fn run(functions: &[BenchFunction], wanted: &[Entry], verbosity: Verbosity) -> ExitCode {
+    let id_width = wanted
+        .iter()
+        .map(|entry| escape(&entry.announcement.id).chars().count())
+        .filter(|&width| width <= WIDEST_ID)
+        .fold("benchmark".len(), usize::max);
+    let mut table = Table {
+        id_width,
+        failures: Vec::new(),
+    };
+    if verbosity == Verbosity::Normal && !wanted.is_empty() {
+        print(&format!(
+            "{:<id_width$}  {:>9}  {:>9}    {:<9}  throughput\n",
+            "benchmark", "median", "lowest", "highest"
+        ));
+    }
+    let walked = run_selected(functions, wanted, &mut table);
+    if let Err(message) = walked {
+        return fail(101, &message);
+    }
+    if !table.failures.is_empty() {
+        let message = format!(
+            "{} of {} benchmarks failed: {}",
+            table.failures.len(),
+            wanted.len(),
+            table.failures.join(", ")
+        );
+        return fail(101, &message);
+    }
+    ExitCode::SUCCESS
+}
+
+struct Table {
+    id_width: usize,
+    failures: Vec<String>,
+}
+
+impl Caller for Table {
+    type Driver = Sampling;
+
+    fn driver(&mut self, _: &str, settings: &Settings) -> Sampling {
+        Sampling {
+            settings: settings.clone(),
+            throughput: Throughput::default(),
+            ns_per_iteration: Vec::new(),
+        }
+    }
+
+    fn ended(&mut self, id: &str, sampling: Sampling, ending: Ending) {
+        let id = escape(id);
+        let result = match ending {
+            Ending::Measured => sampling.row(),
+            Ending::Skipped(reason) => format!("skipped: {}", escape(&reason)),
+            Ending::Failed(message) => {
+                self.failures.push(id.clone());
+                format!("FAILED: {}", escape(&message))
+            }
+        };
+        let row = format!("{id:<width$}  {result}", width = self.id_width);
+        print(&format!("{}\n", row.trim_end()));
+    }
+}
+
+/// The samples of one benchmark.
+struct Sampling {
+    settings: Settings,
+    throughput: Throughput,
+    ns_per_iteration: Vec<f64>,
+}
+
+impl Driver for Sampling {
+    fn drive(&mut self, throughput: Throughput, sampler: &mut Sampler<'_>) {
+        self.throughput = throughput;
+        let estimate_ns = warm_up(sampler, self.settings.warm_up.unwrap_or(WARM_UP));
+        let schedule = schedule(&self.settings, estimate_ns);
+        self.ns_per_iteration = Vec::with_capacity(schedule.len());
+        for iterations in schedule {
+            let elapsed = sampler(iterations);
+            let ns = elapsed.as_nanos() as f64 / iterations as f64;
+            self.ns_per_iteration.push(ns);
+        }
+    }
+}
+
+/// Rounds of 1, 2, 4, ... iterations: nanoseconds per iteration.
+fn warm_up(sampler: &mut Sampler<'_>, limit: Duration) -> f64 {
+    let (mut iterations, mut elapsed) = (0_u64, Duration::ZERO);
+    for round in 0..40 {
+        elapsed += sampler(1 << round);
+        iterations += 1 << round;
+        if elapsed > limit {
+            break;
+        }
+    }
+    elapsed.as_nanos() as f64 / iterations as f64
+}
+
+/// The iteration count of each sample.
+fn schedule(settings: &Settings, estimate_ns: f64) -> Vec<u64> {
+    let estimate_ns = estimate_ns.max(1e-3);
+    let total_ns = settings.measurement.unwrap_or(MEASUREMENT).as_nanos() as f64;
+    let samples = settings.samples.map(u64::from);
+    if settings.sampling_mode == Some(SamplingMode::Linear) {
+        let samples = samples.unwrap_or(LINEAR_SAMPLES);
+        // d (1 + 2 + ... + n) iterations fill the time.
+        let steps = samples as f64 * (samples + 1) as f64 / 2.0;
+        let step = ((total_ns / estimate_ns / steps).ceil() as u64).max(1);
+        return (1..=samples).map(|index| index * step).collect();
+    }
+    let sample_ns = samples.map_or(SAMPLE_NS, |samples| total_ns / samples as f64);
+    let iterations = ((sample_ns / estimate_ns).round() as u64).max(1);
+    let samples =
+        samples.unwrap_or_else(|| (total_ns / (iterations as f64 * estimate_ns)).round() as u64);
+    vec![iterations; samples.max(2) as usize]
+}
+
+impl Sampling {
+    fn row(mut self) -> String {
+        let sorted = &mut self.ns_per_iteration;
+        sorted.sort_unstable_by(f64::total_cmp);
+        let (Some(&lowest), Some(&highest)) = (sorted.first(), sorted.last()) else {
+            return "no samples".to_owned();
+        };
+        let middle = sorted.len() / 2;
+        let median = if sorted.len() % 2 == 1 {
+            sorted[middle]
+        } else {
+            f64::midpoint(sorted[middle - 1], sorted[middle])
+        };
+        format!(
+            "{:>9}  {:>9} .. {:<9}  {}",
+            time(median),
+            time(lowest),
+            time(highest),
+            per_second(self.throughput, median)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flat_samples_of_a_millisecond_fill_the_time() {
+        assert_eq!(schedule(&Settings::default(), 1000.0), vec![1000; 400]);
+        assert_eq!(schedule(&Settings::default(), 30e6), vec![1; 13]);
+        assert_eq!(schedule(&Settings::default(), 5e9), vec![1; 2]);
+    }
+
+    #[test]
+    fn the_authors_settings_are_kept() {
+        let settings = Settings {
+            samples: Some(10),
+            measurement: Some(Duration::from_millis(1)),
+            ..Settings::default()
+        };
+        assert_eq!(schedule(&settings, 1000.0), vec![100; 10]);
+        let linear = Settings {
+            sampling_mode: Some(SamplingMode::Linear),
+            samples: Some(4),
+            measurement: Some(Duration::from_micros(20)),
+            ..Settings::default()
+        };
+        assert_eq!(schedule(&linear, 1000.0), [2, 4, 6, 8]);
+    }
+
+    #[test]
+    fn a_routine_that_takes_no_time_ends_all_the_same() {
+        let estimate_ns = warm_up(&mut |_| Duration::ZERO, WARM_UP);
+        assert!(!schedule(&Settings::default(), estimate_ns).is_empty());
+    }
+
+    #[test]
+    fn a_row_has_median_extremes_and_throughput() {
+        let sampling = Sampling {
+            settings: Settings::default(),
+            throughput: Throughput::elements(2),
+            ns_per_iteration: vec![30.0, 10.0, 20.0, 1000.0],
+        };
+        assert_eq!(
+            sampling.row(),
+            " 25.00 ns   10.00 ns .. 1.000 µs   80.00 M elements/s"
+        );
+    }
+}

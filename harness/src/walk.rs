@@ -1,0 +1,201 @@
+//! Walking the bench functions. A function is walked as often as needed: to list its benchmarks, no closure is run; to
+//! run one, only the closure of that one is. So the set-up inside a filtered-out closure never happens, and closures may borrow locals
+//! of their function. The callers of the executable differ only in their [`Visitor`].
+
+use std::any::Any;
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::bencher::Bencher;
+use crate::settings::Settings;
+use crate::suite::Suite;
+
+/// A function that declares benchmarks, with its name. [`main!`](crate::main) makes them.
+#[derive(Debug, Clone, Copy)]
+pub struct BenchFunction {
+    name: &'static str,
+    function: fn(&mut Suite<'_>),
+}
+
+impl BenchFunction {
+    /// `function`, called `name` in messages.
+    pub const fn new(name: &'static str, function: fn(&mut Suite<'_>)) -> Self {
+        Self { name, function }
+    }
+}
+
+/// A benchmark as it is declared.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Announcement {
+    pub(crate) id: String,
+    pub(crate) settings: Settings,
+}
+
+/// What is done with each benchmark on a walk.
+pub(crate) trait Visitor {
+    /// Called for each benchmark in program order. `body` runs the author's closure.
+    fn visit(&mut self, announcement: Announcement, body: &mut dyn FnMut(&mut Bencher<'_>));
+}
+
+/// What a panic carried.
+pub(crate) type PanicPayload = Box<dyn Any + Send>;
+
+/// Walks one function; a panic outside the benchmarks' closures, or one that `visitor` let through, is returned.
+pub(crate) fn walk(function: BenchFunction, visitor: &mut dyn Visitor) -> Result<(), PanicPayload> {
+    catch_unwind(AssertUnwindSafe(|| {
+        (function.function)(&mut Suite::new(visitor));
+    }))
+}
+
+/// A benchmark and the function that declares it.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub(crate) announcement: Announcement,
+    /// Index of the function that declares it.
+    pub(crate) function: usize,
+}
+
+/// All benchmarks of the executable, in program order.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Catalogue {
+    pub(crate) entries: Vec<Entry>,
+}
+
+/// Why there is no catalogue.
+pub(crate) struct ListingPanic {
+    /// Name of the function that panicked.
+    pub(crate) function: &'static str,
+    /// What it panicked with.
+    pub(crate) payload: PanicPayload,
+}
+
+impl Catalogue {
+    /// Lists the benchmarks of all functions without running any of them.
+    pub(crate) fn list(functions: &[BenchFunction]) -> Result<Self, ListingPanic> {
+        struct Lister {
+            function: usize,
+            entries: Vec<Entry>,
+        }
+        impl Visitor for Lister {
+            fn visit(&mut self, announcement: Announcement, _: &mut dyn FnMut(&mut Bencher<'_>)) {
+                self.entries.push(Entry {
+                    announcement,
+                    function: self.function,
+                });
+            }
+        }
+        let mut catalogue = Self::default();
+        for (index, &function) in functions.iter().enumerate() {
+            let mut lister = Lister {
+                function: index,
+                entries: Vec::new(),
+            };
+            walk(function, &mut lister).map_err(|payload| ListingPanic {
+                function: function.name,
+                payload,
+            })?;
+            catalogue.entries.append(&mut lister.entries);
+        }
+        Ok(catalogue)
+    }
+
+    /// The first id that two benchmarks share.
+    pub(crate) fn duplicate(&self) -> Option<&str> {
+        let mut seen = HashSet::new();
+        self.entries
+            .iter()
+            .map(|entry| entry.announcement.id.as_str())
+            .find(|id| !seen.insert(*id))
+    }
+
+    /// The only benchmark called `id`.
+    pub(crate) fn find(&self, id: &str) -> Result<&Entry, Missing> {
+        let mut found = self
+            .entries
+            .iter()
+            .filter(|entry| entry.announcement.id == id);
+        match (found.next(), found.next()) {
+            (None, _) => Err(Missing::Unknown),
+            (Some(entry), None) => Ok(entry),
+            (Some(_), Some(_)) => Err(Missing::Ambiguous),
+        }
+    }
+}
+
+/// Why an id names no benchmark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// No benchmark is called so.
+    Unknown,
+    /// Several are.
+    Ambiguous,
+}
+
+/// The explanation of a duplicate id, for all callers.
+pub(crate) fn duplicate_message(id: &str) -> String {
+    format!(
+        "two benchmarks have the id {id:?}; ids must be unique in an executable: rename one, or put it in a group"
+    )
+}
+
+impl BenchFunction {
+    /// Its name in messages.
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn declares(suite: &mut Suite<'_>) {
+        suite.bench("a", |_| panic!("must not run"));
+        suite.samples(7).bench("b", |b| b.skip("never"));
+        suite.group("g").version("2").bench("c", |_| ());
+    }
+
+    fn declares_b_again(suite: &mut Suite<'_>) {
+        suite.bench("b", |_| ());
+    }
+
+    #[test]
+    fn listing_runs_no_closure_and_keeps_program_order() {
+        let catalogue = Catalogue::list(&[BenchFunction::new("declares", declares)]);
+        let entries = catalogue.unwrap_or_else(|_| panic!("listed")).entries;
+        let ids: Vec<_> = entries.iter().map(|e| e.announcement.id.as_str()).collect();
+        assert_eq!(ids, ["a", "b", "g/c"]);
+        assert_eq!(entries[0].announcement.settings.samples, None);
+        assert_eq!(entries[2].announcement.settings.samples, Some(7));
+        assert_eq!(
+            entries[2].announcement.settings.version.as_deref(),
+            Some("2")
+        );
+    }
+
+    #[test]
+    fn a_duplicate_id_is_found_across_functions() {
+        let functions = [
+            BenchFunction::new("declares", declares),
+            BenchFunction::new("declares_b_again", declares_b_again),
+        ];
+        let catalogue = Catalogue::list(&functions).unwrap_or_else(|_| panic!("listed"));
+        assert_eq!(catalogue.duplicate(), Some("b"));
+        assert_eq!(catalogue.find("b").err(), Some(Missing::Ambiguous));
+        assert_eq!(catalogue.find("x").err(), Some(Missing::Unknown));
+        assert!(catalogue.find("a").is_ok());
+    }
+
+    #[test]
+    fn settings_of_one_function_do_not_reach_the_next() {
+        let functions = [
+            BenchFunction::new("declares", declares),
+            BenchFunction::new("declares_b_again", declares_b_again),
+        ];
+        let catalogue = Catalogue::list(&functions).unwrap_or_else(|_| panic!("listed"));
+        assert_eq!(
+            catalogue.entries[3].announcement.settings,
+            Settings::default()
+        );
+    }
+}
