@@ -1,0 +1,19 @@
+//! One benchmark for each fault of an answer, named after it; `fine` comes first and `zero_times` is allowed.
+
+use bad_frames::{Fault, has_parent, send, send_benchmark, send_hello, serve};
+
+fn main() {
+    if !has_parent() {
+        return;
+    }
+    send_hello();
+    serve(|| {
+        for fault in Fault::ALL {
+            send_benchmark(fault.id());
+        }
+        send(format!(
+            r#"{{"type":"listed","count":{}}}"#,
+            Fault::ALL.len()
+        ));
+    });
+}

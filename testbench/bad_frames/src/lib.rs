@@ -1,0 +1,258 @@
+//! A child, written without the harness, that answers as asked except where a [`Fault`] wants it otherwise.
+//!
+//! Its times are made up: an iteration takes 1000 ns.
+
+use std::io::{BufRead, Write};
+
+/// One wrong thing to say. The benchmark of the same name says it; those around it are fine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// None: every answer is right.
+    None,
+    /// `sample` is answered with text that is no JSON.
+    Garbage,
+    /// `sample` is answered with bytes that are not UTF-8.
+    NotUtf8,
+    /// `sample` is answered with a JSON array.
+    NotAnObject,
+    /// `sample` is answered with the first half of a frame and the end of the process.
+    HalfAFrame,
+    /// `sample` is answered with a type that is not in the protocol.
+    UnknownType,
+    /// `sample` is answered with a frame that belongs to another request.
+    WrongFrame,
+    /// `sample` is answered without `elapsed_ns`.
+    MissingMember,
+    /// `sample` is answered with arrays of different lengths.
+    MismatchedLengths,
+    /// `sample` is answered with other iteration counts than were asked for.
+    OtherCounts,
+    /// A time is negative.
+    NegativeTime,
+    /// A time is not whole.
+    FractionalTime,
+    /// A time is `NaN`, which is no JSON.
+    NotANumber,
+    /// A time is `null`, as some writers put a NaN.
+    NullTime,
+    /// A time is 2^63.
+    TooLarge,
+    /// `start` is answered with the id of another benchmark.
+    OtherId,
+    /// `sample` is answered twice.
+    ExtraFrame,
+    /// `sample` is answered with 65 MiB without a newline: more than a frame may have.
+    EndlessLine,
+    /// `warm-up` is answered with no iterations in no time.
+    NoWarmUp,
+    /// All times are 0, which is allowed.
+    ZeroTimes,
+}
+
+impl Fault {
+    /// All of them in program order.
+    pub const ALL: [Self; 20] = [
+        Self::None,
+        Self::Garbage,
+        Self::NotUtf8,
+        Self::NotAnObject,
+        Self::HalfAFrame,
+        Self::UnknownType,
+        Self::WrongFrame,
+        Self::MissingMember,
+        Self::MismatchedLengths,
+        Self::OtherCounts,
+        Self::NegativeTime,
+        Self::FractionalTime,
+        Self::NotANumber,
+        Self::NullTime,
+        Self::TooLarge,
+        Self::OtherId,
+        Self::ExtraFrame,
+        Self::EndlessLine,
+        Self::NoWarmUp,
+        Self::ZeroTimes,
+    ];
+
+    /// The id of its benchmark.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::None => "fine",
+            Self::Garbage => "garbage",
+            Self::NotUtf8 => "not_utf8",
+            Self::NotAnObject => "not_an_object",
+            Self::HalfAFrame => "half_a_frame",
+            Self::UnknownType => "unknown_type",
+            Self::WrongFrame => "wrong_frame",
+            Self::MissingMember => "missing_member",
+            Self::MismatchedLengths => "mismatched_lengths",
+            Self::OtherCounts => "other_counts",
+            Self::NegativeTime => "negative_time",
+            Self::FractionalTime => "fractional_time",
+            Self::NotANumber => "not_a_number",
+            Self::NullTime => "null_time",
+            Self::TooLarge => "too_large",
+            Self::OtherId => "other_id",
+            Self::ExtraFrame => "extra_frame",
+            Self::EndlessLine => "endless_line",
+            Self::NoWarmUp => "no_warm_up",
+            Self::ZeroTimes => "zero_times",
+        }
+    }
+}
+
+/// Whether `cargo perfcheck` has started this process; says so on stderr if not.
+#[must_use]
+pub fn has_parent() -> bool {
+    let has_parent = std::env::var_os("PERFCHECK_PROTOCOL").is_some();
+    if !has_parent {
+        eprintln!("bad_frames has something to say to `cargo perfcheck` only");
+    }
+    has_parent
+}
+
+/// Sends a line; ends the process when nobody reads it.
+pub fn send(line: impl AsRef<[u8]>) {
+    let mut stdout = std::io::stdout().lock();
+    let sent = stdout
+        .write_all(line.as_ref())
+        .and_then(|()| stdout.write_all(b"\n"))
+        .and_then(|()| stdout.flush());
+    if sent.is_err() {
+        std::process::exit(0);
+    }
+}
+
+/// Says a good hello.
+pub fn send_hello() {
+    send("");
+    send(
+        r#"{"type":"hello","protocol":1,"harness":"by hand","version":"0.0.0","capabilities":["addressable"],"quantum_ns":100}"#,
+    );
+}
+
+/// Announces a benchmark of this plain id.
+pub fn send_benchmark(id: &str) {
+    send(format!(
+        r#"{{"type":"benchmark","id":"{id}","version":null,"throughput":{{"bytes":null,"elements":null}},"settings":{{}}}}"#
+    ));
+}
+
+/// Answers requests until there are no more; `list` is the caller's.
+pub fn serve(mut list: impl FnMut()) {
+    let mut under_way = Fault::None;
+    for request in std::io::stdin().lock().lines().map_while(Result::ok) {
+        match request.split_once(' ').unwrap_or((&request, "")) {
+            ("list", _) => list(),
+            ("start", id) => {
+                under_way = Fault::ALL
+                    .into_iter()
+                    .find(|fault| fault.id() == id)
+                    .unwrap_or(Fault::None);
+                send_started(under_way, id);
+            }
+            ("warm-up", until_ns) => send_warmed_up(under_way, until_ns),
+            ("sample", specs) => send_samples(under_way, specs),
+            ("finish", _) => send(format!(
+                r#"{{"type":"finished","id":"{}"}}"#,
+                under_way.id()
+            )),
+            ("bye", _) => {
+                send(r#"{"type":"bye"}"#);
+                return;
+            }
+            _ => send(r#"{"type":"error","id":null,"message":"no such request"}"#),
+        }
+    }
+}
+
+fn send_started(fault: Fault, id: &str) {
+    let id = if fault == Fault::OtherId {
+        Fault::None.id()
+    } else {
+        id
+    };
+    send(format!(
+        r#"{{"type":"started","id":"{id}","throughput":{{"bytes":null,"elements":null}}}}"#
+    ));
+}
+
+fn send_warmed_up(fault: Fault, until_ns: &str) {
+    let iterations = match fault {
+        Fault::NoWarmUp => 0,
+        _ => until_ns.parse::<u64>().unwrap_or(0) / 1_000 + 1,
+    };
+    send(format!(
+        r#"{{"type":"warmed-up","iterations":{iterations},"elapsed_ns":{}}}"#,
+        iterations * 1_000
+    ));
+}
+
+fn send_samples(fault: Fault, specs: &str) {
+    let counts = iteration_counts(specs);
+    match fault {
+        Fault::Garbage => send("@@@ this is no frame @@@"),
+        Fault::NotUtf8 => send(b"{\"type\":\"samples\",\"\xff\xfe\":1}"),
+        Fault::NotAnObject => send("[1,2,3]"),
+        Fault::HalfAFrame => {
+            print!(r#"{{"type":"samples","iterations":[1,"#);
+            // The rest never comes; leaving through `exit` flushes what there is.
+            std::process::exit(0);
+        }
+        Fault::UnknownType => send(r#"{"type":"surprise"}"#),
+        Fault::WrongFrame => send(r#"{"type":"listed","count":0}"#),
+        Fault::MissingMember => send(r#"{"type":"samples","iterations":[1]}"#),
+        Fault::EndlessLine => send(vec![b'x'; 65 << 20]),
+        Fault::ExtraFrame => {
+            send(samples_frame(fault, &counts));
+            send(samples_frame(fault, &counts));
+        }
+        _ => send(samples_frame(fault, &counts)),
+    }
+}
+
+/// Reads `M` as one sample of M iterations, `M*K` as K of them.
+fn iteration_counts(specs: &str) -> Vec<u64> {
+    specs
+        .split(' ')
+        .flat_map(|spec| {
+            let (iterations, samples) = spec.split_once('*').unwrap_or((spec, "1"));
+            vec![iterations.parse().unwrap_or(1); samples.parse().unwrap_or(1)]
+        })
+        .collect()
+}
+
+fn samples_frame(fault: Fault, counts: &[u64]) -> String {
+    let asked = counts.iter().map(u64::to_string);
+    let mut iterations: Vec<String> = match fault {
+        Fault::OtherCounts => counts.iter().map(|count| (count + 1).to_string()).collect(),
+        _ => asked.collect(),
+    };
+    let mut elapsed_ns: Vec<String> = match fault {
+        Fault::ZeroTimes => vec!["0".to_owned(); counts.len()],
+        _ => counts
+            .iter()
+            .map(|count| (count * 1_000).to_string())
+            .collect(),
+    };
+    // One bad time among good ones.
+    if let Some(last) = elapsed_ns.last_mut() {
+        match fault {
+            Fault::NegativeTime => "-1000".clone_into(last),
+            Fault::FractionalTime => "1000.5".clone_into(last),
+            Fault::NotANumber => "NaN".clone_into(last),
+            Fault::NullTime => "null".clone_into(last),
+            Fault::TooLarge => "9223372036854775808".clone_into(last),
+            _ => {}
+        }
+    }
+    if fault == Fault::MismatchedLengths {
+        iterations.push("1".to_owned());
+    }
+    format!(
+        r#"{{"type":"samples","iterations":[{}],"elapsed_ns":[{}]}}"#,
+        iterations.join(","),
+        elapsed_ns.join(",")
+    )
+}

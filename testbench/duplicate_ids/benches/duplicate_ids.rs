@@ -1,0 +1,13 @@
+//! The id `group/same` is given twice, in two ways; `other` is fine.
+
+use perfcheck::{Suite, black_box};
+
+fn duplicate_ids(suite: &mut Suite) {
+    suite.bench("other", |b| b.iter(|| black_box(1) + 1));
+    suite.bench("group/same", |b| b.iter(|| black_box(1) + 1));
+    suite
+        .group("group")
+        .bench("same", |b| b.iter(|| black_box(2) + 2));
+}
+
+perfcheck::main!(duplicate_ids);

@@ -1,0 +1,28 @@
+//! `in_body`, `in_set_up` and `busy` never come back; `before` and `after` are fine.
+//!
+//! "Never" is a quarter of an hour, so that a broken test leaves nothing behind for good.
+
+use perfcheck::{Suite, black_box};
+use std::time::{Duration, Instant};
+
+const FOREVER: Duration = Duration::from_mins(15);
+
+fn hangs(suite: &mut Suite) {
+    suite.bench("before", |b| b.iter(|| black_box(1) + 1));
+    suite.bench("in_body", |b| b.iter(|| std::thread::sleep(FOREVER)));
+    suite.bench("in_set_up", |b| {
+        std::thread::sleep(FOREVER);
+        b.iter(|| black_box(1) + 1);
+    });
+    suite.bench("busy", |b| {
+        b.iter(|| {
+            let start = Instant::now();
+            while start.elapsed() < FOREVER {
+                std::hint::spin_loop();
+            }
+        });
+    });
+    suite.bench("after", |b| b.iter(|| black_box(1) + 1));
+}
+
+perfcheck::main!(hangs);

@@ -1,0 +1,40 @@
+//! Prints whole lines from function, set-up and body, among them lines that look like frames.
+
+use perfcheck::{Suite, black_box};
+
+fn prints_to_stdout(suite: &mut Suite) {
+    println!("printed by the function");
+    suite.bench("in_set_up", |b| {
+        println!("printed in set-up");
+        b.iter(|| black_box(1) + 1);
+    });
+    suite.bench("in_body", |b| {
+        let mut lines_left = 3;
+        b.iter(|| {
+            if lines_left > 0 {
+                lines_left -= 1;
+                println!("printed in the body");
+            }
+        });
+    });
+    suite.bench("frames", |b| {
+        println!(r#"{{"type":"hello","protocol":1,"harness":"fake","version":"0","capabilities":[],"quantum_ns":1}}"#);
+        println!(r#"{{"type":"samples","iterations":[1],"elapsed_ns":[1]}}"#);
+        println!(r#"{{"type":"error","id":null,"message":"a fake"}}"#);
+        println!(r#"{{"type":"bye"}}"#);
+        b.iter(|| black_box(1) + 1);
+    });
+    // Far more than a pipe holds: a parent that does not read stops the bench here.
+    suite.bench("flood", |b| {
+        for line in 0..50_000 {
+            println!("line {line} of the flood");
+        }
+        b.iter(|| black_box(1) + 1);
+    });
+    suite.bench("to_stderr", |b| {
+        eprintln!("printed to stderr");
+        b.iter(|| black_box(1) + 1);
+    });
+}
+
+perfcheck::main!(prints_to_stdout);

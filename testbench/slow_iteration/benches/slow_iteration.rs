@@ -1,0 +1,15 @@
+//! Iterations longer than a sample is meant to be: 30 ms, and 1.2 s (longer than the time for a whole launch).
+
+use perfcheck::Suite;
+use std::time::Duration;
+
+fn slow_iteration(suite: &mut Suite) {
+    suite.bench("30ms", |b| {
+        b.iter(|| std::thread::sleep(Duration::from_millis(30)));
+    });
+    suite.bench("1200ms", |b| {
+        b.iter(|| std::thread::sleep(Duration::from_millis(1_200)));
+    });
+}
+
+perfcheck::main!(slow_iteration);

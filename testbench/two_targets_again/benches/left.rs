@@ -1,0 +1,10 @@
+//! Has target name and ids of the package `two_targets`: none may mix.
+
+use perfcheck::{Suite, black_box};
+
+fn same_ids(suite: &mut Suite) {
+    suite.bench("first", |b| b.iter(|| black_box(1) + 1));
+    suite.bench("second", |b| b.iter(|| black_box(2) + 2));
+}
+
+perfcheck::main!(same_ids);
