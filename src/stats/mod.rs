@@ -1,1 +1,26 @@
-//! Placeholder, filled by its owner.
+//! Statistics: slices in, values out.
+//!
+//! No I/O, no clock, nothing of the rest of the crate. Everything random draws from a named generator seeded by
+//! (base seed, stream name, block), so that the same data give the same bytes for any number of threads.
+//! The formulas with their sources stand in docs/STATISTICS.md.
+
+mod bootstrap;
+mod description;
+mod holm;
+mod outliers;
+mod quantile;
+mod random;
+mod regression;
+mod statistic;
+pub mod student_t;
+mod t_score;
+
+pub use bootstrap::{Interval, Resampling, percentile_interval, ratio_interval};
+pub use description::{Description, NORMAL_MAD, mean, sample_variance};
+pub use holm::{adjusted_p_values, step_levels};
+pub use outliers::{Fences, OutlierCounts, OutlierLabel};
+pub use quantile::{Quantile, median};
+pub use random::{Draws, Stream, derived_seed};
+pub use regression::{Line, r_squared_through_origin, slope_through_origin};
+pub use statistic::{ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, Statistic};
+pub use t_score::{SMALL_SAMPLE, TScore, welch};

@@ -1,0 +1,121 @@
+//! Location and spread of one sample.
+
+use super::quantile::median;
+
+/// What makes the median absolute deviation estimate the standard deviation of normal data: 1 / Phi^-1(3/4).
+pub const NORMAL_MAD: f64 = 1.4826;
+
+/// Location and spread of one sample, in its unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Description {
+    /// Number of values.
+    pub count: usize,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Standard deviation with n - 1; `None` for one value.
+    pub sd: Option<f64>,
+    /// Median, mean of the middle two.
+    pub median: f64,
+    /// Median absolute deviation from the median, unscaled.
+    pub mad: f64,
+    /// Smallest value.
+    pub min: f64,
+    /// Largest value.
+    pub max: f64,
+}
+
+impl Description {
+    /// Describes `values`; `None` without values or with one that is not finite.
+    pub fn of(values: &[f64]) -> Option<Self> {
+        if values.iter().any(|value| !value.is_finite()) {
+            return None;
+        }
+        let mean = mean(values)?;
+        let centre = median(values)?;
+        let deviations: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
+        Some(Self {
+            count: values.len(),
+            mean,
+            sd: sample_variance(values).map(f64::sqrt),
+            median: centre,
+            mad: median(&deviations)?,
+            min: values.iter().copied().fold(f64::INFINITY, f64::min),
+            max: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        })
+    }
+
+    /// The MAD times 1.4826: an estimate of the standard deviation that outliers hardly move.
+    pub fn mad_scaled(&self) -> f64 {
+        self.mad * NORMAL_MAD
+    }
+
+    /// Coefficient of variation, sd / mean; `None` for one value or a mean of 0.
+    pub fn cv(&self) -> Option<f64> {
+        self.sd
+            .filter(|_| self.mean != 0.0)
+            .map(|sd| sd / self.mean)
+    }
+}
+
+/// Arithmetic mean; `None` without values.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// Variance with n - 1; `None` below two values.
+pub fn sample_variance(values: &[f64]) -> Option<f64> {
+    if values.len() < 2 {
+        return None;
+    }
+    let centre = mean(values)?;
+    let squares: f64 = values.iter().map(|value| (value - centre).powi(2)).sum();
+    Some(squares / (values.len() - 1) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_unscaled_mad_of_the_published_example_is_one() {
+        let described = Description::of(&[1.0, 1.0, 2.0, 2.0, 4.0, 6.0, 9.0]).unwrap();
+        assert_eq!(described.mad, 1.0);
+        assert_eq!(described.mad_scaled(), 1.4826);
+        assert_eq!(described.median, 2.0);
+        assert_eq!((described.min, described.max), (1.0, 9.0));
+    }
+
+    #[test]
+    fn the_standard_deviation_divides_by_n_minus_one() {
+        // np.std([100, 110, 90], ddof=1) = 10
+        let described = Description::of(&[100.0, 110.0, 90.0]).unwrap();
+        assert!((described.sd.unwrap() - 10.0).abs() < 1e-12);
+        assert!((described.cv().unwrap() - 0.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_value_has_no_standard_deviation_and_a_zero_mean_no_cv() {
+        let one = Description::of(&[3.0]).unwrap();
+        assert_eq!((one.sd, one.cv()), (None, None));
+        assert_eq!(Description::of(&[-1.0, 1.0]).unwrap().cv(), None);
+    }
+
+    #[test]
+    fn nothing_and_values_that_are_not_finite_have_no_description() {
+        assert_eq!(Description::of(&[]), None);
+        assert_eq!(Description::of(&[1.0, f64::NAN]), None);
+        assert_eq!(Description::of(&[1.0, f64::INFINITY]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn scaling_the_values_scales_every_field(x in prop::collection::vec(1.0f64..1e6, 2..40), c in 0.01f64..100.0) {
+            let scaled: Vec<f64> = x.iter().map(|v| v * c).collect();
+            let (a, b) = (Description::of(&x).unwrap(), Description::of(&scaled).unwrap());
+            let near = |u: f64, v: f64| (u - v).abs() <= 1e-9 * b.max;
+            prop_assert!(near(a.mean * c, b.mean) && near(a.median * c, b.median) && near(a.mad * c, b.mad));
+            prop_assert!(near(a.sd.unwrap() * c, b.sd.unwrap()));
+        }
+    }
+}

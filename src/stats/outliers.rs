@@ -1,0 +1,184 @@
+//! Tukey's fences. Outliers are labelled and counted, never dropped before a test.
+
+use serde::Serialize;
+
+use super::quantile::Quantile;
+
+/// Where a value lies with respect to the fences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutlierLabel {
+    /// Below Q1 - 3 IQR.
+    LowSevere,
+    /// Below Q1 - 1.5 IQR.
+    LowMild,
+    /// Within the fences, their values included.
+    Inside,
+    /// Above Q3 + 1.5 IQR.
+    HighMild,
+    /// Above Q3 + 3 IQR.
+    HighSevere,
+}
+
+/// The four fences of a sample (Tukey 1977), from quartiles by [`Quantile::Linear`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fences {
+    /// Q1 - 3 IQR.
+    pub low_severe: f64,
+    /// Q1 - 1.5 IQR.
+    pub low_mild: f64,
+    /// Q3 + 1.5 IQR.
+    pub high_mild: f64,
+    /// Q3 + 3 IQR.
+    pub high_severe: f64,
+}
+
+/// How many values carry each outlier label.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub struct OutlierCounts {
+    /// Below Q1 - 3 IQR.
+    pub low_severe: usize,
+    /// Below Q1 - 1.5 IQR, not severe.
+    pub low_mild: usize,
+    /// Above Q3 + 1.5 IQR, not severe.
+    pub high_mild: usize,
+    /// Above Q3 + 3 IQR.
+    pub high_severe: usize,
+}
+
+impl Fences {
+    /// The fences of `values`; `None` without values.
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let mut values = values.to_vec();
+        let q1 = Quantile::Linear.select(&mut values, 0.25)?;
+        let q3 = Quantile::Linear.select(&mut values, 0.75)?;
+        let iqr = q3 - q1;
+        Some(Self {
+            low_severe: q1 - 3.0 * iqr,
+            low_mild: q1 - 1.5 * iqr,
+            high_mild: q3 + 1.5 * iqr,
+            high_severe: q3 + 3.0 * iqr,
+        })
+    }
+
+    /// The label of `value`; a value on a fence is within it. Without spread nothing is an outlier.
+    pub fn label(&self, value: f64) -> OutlierLabel {
+        if self.low_severe == self.high_severe {
+            OutlierLabel::Inside
+        } else if value < self.low_severe {
+            OutlierLabel::LowSevere
+        } else if value < self.low_mild {
+            OutlierLabel::LowMild
+        } else if value > self.high_severe {
+            OutlierLabel::HighSevere
+        } else if value > self.high_mild {
+            OutlierLabel::HighMild
+        } else {
+            OutlierLabel::Inside
+        }
+    }
+}
+
+impl OutlierCounts {
+    /// Counts the outliers of `values` by their own fences.
+    pub fn of(values: &[f64]) -> Self {
+        let mut counts = Self::default();
+        let Some(fences) = Fences::of(values) else {
+            return counts;
+        };
+        for value in values {
+            match fences.label(*value) {
+                OutlierLabel::LowSevere => counts.low_severe += 1,
+                OutlierLabel::LowMild => counts.low_mild += 1,
+                OutlierLabel::HighMild => counts.high_mild += 1,
+                OutlierLabel::HighSevere => counts.high_severe += 1,
+                OutlierLabel::Inside => {}
+            }
+        }
+        counts
+    }
+
+    /// All outliers.
+    pub fn total(&self) -> usize {
+        self.low_severe + self.low_mild + self.high_mild + self.high_severe
+    }
+}
+
+impl std::ops::Add for OutlierCounts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            low_severe: self.low_severe + other.low_severe,
+            low_mild: self.low_mild + other.low_mild,
+            high_mild: self.high_mild + other.high_mild,
+            high_severe: self.high_severe + other.high_severe,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one_to_twenty_and(more: &[f64]) -> Vec<f64> {
+        (1..=20)
+            .map(f64::from)
+            .chain(more.iter().copied())
+            .collect()
+    }
+
+    #[test]
+    fn sixty_is_a_severe_outlier_of_one_to_twenty_and_thirty_two_is_none() {
+        let x = one_to_twenty_and(&[32.0, 60.0]);
+        let fences = Fences::of(&x).unwrap();
+        let expected = Fences {
+            low_severe: -25.25,
+            low_mild: -9.5,
+            high_mild: 32.5,
+            high_severe: 48.25,
+        };
+        assert_eq!(fences, expected);
+        assert_eq!(
+            OutlierCounts::of(&x),
+            OutlierCounts {
+                high_severe: 1,
+                ..OutlierCounts::default()
+            }
+        );
+    }
+
+    #[test]
+    fn a_value_on_a_fence_is_inside_it() {
+        let fences = Fences {
+            low_severe: -25.25,
+            low_mild: -9.5,
+            high_mild: 32.5,
+            high_severe: 48.25,
+        };
+        assert_eq!(fences.label(32.5), OutlierLabel::Inside);
+        assert_eq!(fences.label(32.500_01), OutlierLabel::HighMild);
+        assert_eq!(fences.label(48.25), OutlierLabel::HighMild);
+        assert_eq!(fences.label(48.250_01), OutlierLabel::HighSevere);
+        assert_eq!(fences.label(-9.5), OutlierLabel::Inside);
+        assert_eq!(fences.label(-9.6), OutlierLabel::LowMild);
+        assert_eq!(fences.label(-25.3), OutlierLabel::LowSevere);
+    }
+
+    #[test]
+    fn without_an_interquartile_range_nothing_is_an_outlier() {
+        let mut x = vec![5.0; 9];
+        x.push(1000.0);
+        assert_eq!(OutlierCounts::of(&x).total(), 0);
+        assert_eq!(OutlierCounts::of(&[]).total(), 0);
+    }
+
+    #[test]
+    fn the_order_of_the_values_does_not_matter() {
+        let mut x = one_to_twenty_and(&[40.0, 60.0, -40.0]);
+        let counts = OutlierCounts::of(&x);
+        x.reverse();
+        assert_eq!(OutlierCounts::of(&x), counts);
+        assert_eq!(counts.total(), 3);
+    }
+}

@@ -1,0 +1,140 @@
+//! Quantiles. Three definitions are in use among benchmark tools; every consumer names the one it means.
+
+/// A definition of the sample quantile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantile {
+    /// The order statistic of rank ceil(p n), at least 1 (Hyndman and Fan 1996, definition 1; nearest rank).
+    InvertedCdf,
+    /// Linear interpolation at position (n - 1) p (Hyndman and Fan 1996, definition 7).
+    Linear,
+    /// The order statistic of rank max(1, floor(p n)).
+    FloorRank,
+}
+
+impl Quantile {
+    /// The `p` quantile of ascending `sorted`; `None` without values or with `p` outside 0..=1.
+    pub fn of_sorted(self, sorted: &[f64], p: f64) -> Option<f64> {
+        let last = sorted.len().checked_sub(1)?;
+        let (below, weight) = self.position(sorted.len(), p)?;
+        let low = sorted[below];
+        if weight == 0.0 {
+            return Some(low);
+        }
+        Some(interpolate(low, sorted[(below + 1).min(last)], weight))
+    }
+
+    /// The `p` quantile of `values` in any order, which are reordered; linear in their number.
+    pub fn select(self, values: &mut [f64], p: f64) -> Option<f64> {
+        let (below, weight) = self.position(values.len(), p)?;
+        let (_, low, above) = values.select_nth_unstable_by(below, f64::total_cmp);
+        let low = *low;
+        if weight == 0.0 {
+            return Some(low);
+        }
+        let next = above.iter().copied().min_by(f64::total_cmp).unwrap_or(low);
+        Some(interpolate(low, next, weight))
+    }
+
+    /// Index of the order statistic at or below the quantile, and the weight of the next one.
+    fn position(self, count: usize, p: f64) -> Option<(usize, f64)> {
+        if count == 0 || !(0.0..=1.0).contains(&p) {
+            return None;
+        }
+        let n = count as f64;
+        let nth = |rank: f64| (rank.max(1.0) as usize - 1).min(count - 1);
+        Some(match self {
+            Self::InvertedCdf => (nth((p * n).ceil()), 0.0),
+            Self::FloorRank => (nth((p * n).floor()), 0.0),
+            Self::Linear => {
+                let position = p * (n - 1.0);
+                (position.floor() as usize, position.fract())
+            }
+        })
+    }
+}
+
+fn interpolate(low: f64, high: f64, weight: f64) -> f64 {
+    // Equal ends give themselves, infinities included.
+    if low == high {
+        low
+    } else {
+        low + (high - low) * weight
+    }
+}
+
+/// The median as people know it: the mean of the two middle values for an even number.
+pub fn median(values: &[f64]) -> Option<f64> {
+    Quantile::Linear.select(&mut values.to_vec(), 0.5)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn up_to(n: u32) -> Vec<f64> {
+        (1..=n).map(f64::from).collect()
+    }
+
+    #[test]
+    fn quartiles_of_one_to_twenty_differ_by_definition_as_in_numpy() {
+        let x = up_to(20);
+        // np.percentile(range(1,21), [25,75], method='inverted_cdf') and the default method
+        assert_eq!(Quantile::InvertedCdf.of_sorted(&x, 0.25), Some(5.0));
+        assert_eq!(Quantile::InvertedCdf.of_sorted(&x, 0.75), Some(15.0));
+        assert_eq!(Quantile::Linear.of_sorted(&x, 0.25), Some(5.75));
+        assert_eq!(Quantile::Linear.of_sorted(&x, 0.75), Some(15.25));
+    }
+
+    #[test]
+    fn nearest_rank_takes_the_19th_of_20_and_the_95th_and_99th_of_100() {
+        assert_eq!(
+            Quantile::InvertedCdf.of_sorted(&up_to(20), 0.95),
+            Some(19.0)
+        );
+        assert_eq!(
+            Quantile::InvertedCdf.of_sorted(&up_to(100), 0.95),
+            Some(95.0)
+        );
+        assert_eq!(
+            Quantile::InvertedCdf.of_sorted(&up_to(100), 0.99),
+            Some(99.0)
+        );
+        // 0.07 * 100 is 7.000000000000001 in binary: the eighth, as in numpy.
+        assert_eq!(
+            Quantile::InvertedCdf.of_sorted(&up_to(100), 0.07),
+            Some(8.0)
+        );
+    }
+
+    #[test]
+    fn floor_rank_takes_the_ninth_of_ten_at_95_percent() {
+        assert_eq!(Quantile::FloorRank.of_sorted(&up_to(10), 0.95), Some(9.0));
+        assert_eq!(Quantile::FloorRank.of_sorted(&up_to(10), 0.01), Some(1.0));
+    }
+
+    #[test]
+    fn the_median_of_an_even_number_is_the_mean_of_the_middle_two() {
+        assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), Some(2.5));
+        assert_eq!(Quantile::InvertedCdf.of_sorted(&up_to(4), 0.5), Some(2.0));
+    }
+
+    #[test]
+    fn nothing_and_levels_outside_the_unit_interval_have_no_quantile() {
+        assert_eq!(Quantile::Linear.of_sorted(&[], 0.5), None);
+        assert_eq!(Quantile::Linear.of_sorted(&[1.0], 1.5), None);
+        assert_eq!(Quantile::Linear.of_sorted(&[1.0], f64::NAN), None);
+        assert_eq!(median(&[]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn selection_agrees_with_sorting(mut x in prop::collection::vec(-1e6f64..1e6, 1..60), p in 0.0f64..=1.0) {
+            for kind in [Quantile::InvertedCdf, Quantile::Linear, Quantile::FloorRank] {
+                let selected = kind.select(&mut x.clone(), p);
+                x.sort_by(f64::total_cmp);
+                prop_assert_eq!(selected, kind.of_sorted(&x, p));
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Straight lines through a linear sampling ramp.
+
+use super::description::mean;
+
+/// Least-squares slope of a line through the origin, sum xy / sum x^2.
+///
+/// `None` for unequal lengths, no points, all x zero, or a result that is not finite.
+pub fn slope_through_origin(x: &[f64], y: &[f64]) -> Option<f64> {
+    if x.len() != y.len() {
+        return None;
+    }
+    let xy: f64 = x.iter().zip(y).map(|(x, y)| x * y).sum();
+    let xx: f64 = x.iter().map(|x| x * x).sum();
+    Some(xy / xx).filter(|slope| slope.is_finite())
+}
+
+/// R^2 of the line through the origin: 1 - sum (y - b x)^2 / sum (y - mean y)^2.
+///
+/// Negative where the line fits worse than the mean; `None` where y does not vary.
+pub fn r_squared_through_origin(x: &[f64], y: &[f64]) -> Option<f64> {
+    let slope = slope_through_origin(x, y)?;
+    let centre = mean(y)?;
+    let residual: f64 = x.iter().zip(y).map(|(x, y)| (y - slope * x).powi(2)).sum();
+    let total: f64 = y.iter().map(|y| (y - centre).powi(2)).sum();
+    (total > 0.0).then(|| 1.0 - residual / total)
+}
+
+/// A least-squares line with an intercept.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Line {
+    /// Value at x = 0.
+    pub intercept: f64,
+    /// Rise per unit of x.
+    pub slope: f64,
+}
+
+impl Line {
+    /// Ordinary least squares; `None` below three points, for unequal lengths or where x does not vary.
+    pub fn fit(x: &[f64], y: &[f64]) -> Option<Self> {
+        if x.len() != y.len() || x.len() < 3 {
+            return None;
+        }
+        let (x_mean, y_mean) = (mean(x)?, mean(y)?);
+        let xy: f64 = x
+            .iter()
+            .zip(y)
+            .map(|(x, y)| (x - x_mean) * (y - y_mean))
+            .sum();
+        let xx: f64 = x.iter().map(|x| (x - x_mean).powi(2)).sum();
+        let slope = xy / xx;
+        let line = Self {
+            intercept: y_mean - slope * x_mean,
+            slope,
+        };
+        slope.is_finite().then_some(line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slope_is_sum_xy_over_sum_xx_and_not_the_mean_of_ratios() {
+        let (x, y) = ([10.0, 20.0, 30.0, 40.0], [101.0, 199.0, 305.0, 398.0]);
+        assert!((slope_through_origin(&x, &y).unwrap() - 10.02).abs() < 1e-12);
+    }
+
+    #[test]
+    fn r_squared_is_one_on_the_line_and_uses_the_centred_total() {
+        assert_eq!(
+            r_squared_through_origin(&[1.0, 2.0], &[3.0, 6.0]),
+            Some(1.0)
+        );
+        // x 1 2 3, y 1 2 4: b = 17/14, residual = 21 - 17^2/14 = 0.357142..., total = 14/3
+        let r2 = r_squared_through_origin(&[1.0, 2.0, 3.0], &[1.0, 2.0, 4.0]).unwrap();
+        assert!((r2 - (1.0 - (21.0 - 289.0 / 14.0) / (14.0 / 3.0))).abs() < 1e-12);
+    }
+
+    #[test]
+    fn points_that_fix_no_line_give_none() {
+        assert_eq!(slope_through_origin(&[], &[]), None);
+        assert_eq!(slope_through_origin(&[0.0], &[1.0]), None);
+        assert_eq!(slope_through_origin(&[1.0, 2.0], &[1.0]), None);
+        assert_eq!(r_squared_through_origin(&[1.0, 2.0], &[5.0, 5.0]), None);
+        assert_eq!(Line::fit(&[2.0, 2.0, 2.0], &[1.0, 2.0, 3.0]), None);
+    }
+
+    #[test]
+    fn a_constant_overhead_is_the_intercept() {
+        let line = Line::fit(&[1.0, 2.0, 3.0], &[12.0, 14.0, 16.0]).unwrap();
+        assert!((line.intercept - 10.0).abs() < 1e-12 && (line.slope - 2.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,255 @@
+//! The bootstrap t-score of two independent groups, its p-values and their inversion into one-sided bounds.
+
+use super::bootstrap::{Resampling, TABULATED, replicates, tabulate};
+use super::description::{mean, sample_variance};
+use super::random::Draws;
+use super::student_t;
+
+/// Below this many values on either side the bootstrap has too few distinct resamples: Student's t guards it.
+pub const SMALL_SAMPLE: usize = 8;
+
+/// Elementary steps that the null distribution may take; beyond it, fewer resamples are drawn.
+const STEPS: usize = 16_000_000;
+
+/// Standard error and degrees of freedom of a difference of means (Welch 1947).
+/// `None` with fewer than two values on a side; df is not finite where neither side varies.
+pub fn welch(new: &[f64], base: &[f64]) -> Option<(f64, f64)> {
+    let a = sample_variance(new)? / new.len() as f64;
+    let b = sample_variance(base)? / base.len() as f64;
+    let df = (a + b).powi(2) / (a * a / (new.len() - 1) as f64 + b * b / (base.len() - 1) as f64);
+    Some(((a + b).sqrt(), df))
+}
+
+/// The t-score of new against base and its null distribution.
+///
+/// T = (mean new - mean base - shift) / sqrt(s_new^2 / k_new + s_base^2 / k_base). The null is that of both sides centred and
+/// resampled with replacement. p = (1 + #{T* >= T}) / (B + 1) for "larger by more than the shift", likewise for "smaller".
+/// With fewer than [`SMALL_SAMPLE`] values on a side, p is the larger one of this and Welch's.
+#[derive(Debug, Clone)]
+pub struct TScore {
+    /// Mean of new less mean of base.
+    pub difference: f64,
+    /// Its standard error; 0 where neither side varies.
+    pub standard_error: f64,
+    /// p of "new exceeds base by more than the threshold".
+    pub p_greater: f64,
+    /// p of "new falls below base by more than the threshold".
+    pub p_less: f64,
+    /// Resamples with a finite score.
+    pub kept: usize,
+    /// Resamples without one.
+    pub dropped: usize,
+    /// The largest scores, descending, and the smallest, ascending: as many as any level asked for needs.
+    upper_tail: Vec<f64>,
+    lower_tail: Vec<f64>,
+    /// Degrees of freedom of the guard, where it applies.
+    guard_df: Option<f64>,
+    /// Where neither side varies: differences up to this are not told apart.
+    resolution: f64,
+}
+
+impl TScore {
+    /// Tests whether the means differ by more than `threshold`, at levels up to `max_level`.
+    ///
+    /// `resolution` is the smallest difference that the clock can show; it matters only where neither side varies.
+    /// `None` with fewer than two values on a side, a value that is not finite, or where more than half
+    /// of the resamples have no finite score.
+    pub fn unpaired(
+        new: &[f64],
+        base: &[f64],
+        threshold: f64,
+        resolution: f64,
+        max_level: f64,
+        resampling: Resampling<'_>,
+    ) -> Option<Self> {
+        let (standard_error, df) = welch(new, base)?;
+        let (new_mean, base_mean) = (mean(new)?, mean(base)?);
+        let difference = new_mean - base_mean;
+        if !standard_error.is_finite() || !difference.is_finite() {
+            return None;
+        }
+        let mut score = Self {
+            difference,
+            standard_error,
+            p_greater: 1.0,
+            p_less: 1.0,
+            kept: resampling.resamples,
+            dropped: 0,
+            upper_tail: Vec::new(),
+            lower_tail: Vec::new(),
+            guard_df: (new.len().min(base.len()) < SMALL_SAMPLE).then_some(df),
+            resolution,
+        };
+        // Equal values whose mean is rounded vary by some units in the last place.
+        if standard_error <= 1e-13 * new_mean.abs().max(base_mean.abs()).max(1.0) {
+            score.decide_constants(threshold);
+            return Some(score);
+        }
+        let mut null = null_scores(new, new_mean, base, base_mean, resampling);
+        let drawn = null.len();
+        null.retain(|value| value.is_finite());
+        score.kept = null.len();
+        score.dropped = drawn - null.len();
+        if score.kept * 2 < drawn || score.kept == 0 {
+            return None;
+        }
+        let above = (difference - threshold) / standard_error;
+        let below = (difference + threshold) / standard_error;
+        score.p_greater = score.p_value(null.iter().filter(|t| **t >= above).count(), above);
+        score.p_less = score.p_value(null.iter().filter(|t| **t <= below).count(), -below);
+        score.keep_tails(null, max_level);
+        Some(score)
+    }
+
+    /// Whether neither side varies.
+    pub fn is_constant(&self) -> bool {
+        self.standard_error == 0.0
+    }
+
+    /// Lower confidence bound of the difference: beyond the threshold exactly when p(greater) is within `level`.
+    /// Minus infinity where the resamples are too few for the level.
+    pub fn lower(&self, level: f64) -> f64 {
+        self.difference - self.margin(level, &self.upper_tail, 1.0)
+    }
+
+    /// Upper confidence bound of the difference, as [`Self::lower`].
+    pub fn upper(&self, level: f64) -> f64 {
+        self.difference + self.margin(level, &self.lower_tail, -1.0)
+    }
+
+    fn decide_constants(&mut self, threshold: f64) {
+        self.standard_error = 0.0;
+        self.guard_df = None;
+        let smallest = 1.0 / (self.kept + 1) as f64;
+        if self.difference - self.resolution > threshold {
+            self.p_greater = smallest;
+        }
+        if self.difference + self.resolution < -threshold {
+            self.p_less = smallest;
+        }
+    }
+
+    /// `hits` resamples are at least as extreme; `t` is the score, positive when extreme.
+    fn p_value(&self, hits: usize, t: f64) -> f64 {
+        let bootstrap = (1 + hits) as f64 / (self.kept + 1) as f64;
+        let guard = self.guard_df.and_then(|df| student_t::upper_tail(t, df));
+        bootstrap.max(guard.unwrap_or(0.0))
+    }
+
+    /// How many resamples p = `level` corresponds to.
+    fn rank(&self, level: f64) -> usize {
+        // The addition keeps a level that is a whole number of resamples from falling below it by rounding.
+        (level * (self.kept + 1) as f64 + 1e-9).floor() as usize
+    }
+
+    fn keep_tails(&mut self, mut null: Vec<f64>, max_level: f64) {
+        let size = self.rank(max_level).min(null.len());
+        if size == 0 {
+            return;
+        }
+        let (lowest, _, _) = null.select_nth_unstable_by(size - 1, f64::total_cmp);
+        let last = lowest.len();
+        self.lower_tail = null[..=last].to_vec();
+        self.lower_tail.sort_unstable_by(f64::total_cmp);
+        null.select_nth_unstable_by(size - 1, |a, b| b.total_cmp(a));
+        self.upper_tail = null[..size].to_vec();
+        self.upper_tail.sort_unstable_by(|a, b| b.total_cmp(a));
+    }
+
+    /// Distance from the difference to the bound at `level`. `sign` is 1 for the upper tail of the null, -1 for the lower.
+    fn margin(&self, level: f64, tail: &[f64], sign: f64) -> f64 {
+        let rank = self.rank(level);
+        if rank == 0 {
+            return f64::INFINITY;
+        }
+        if self.is_constant() {
+            return self.resolution;
+        }
+        let Some(critical) = tail.get(rank - 1) else {
+            return f64::INFINITY;
+        };
+        let guard = self.guard_df.and_then(|df| student_t::critical(level, df));
+        (critical * sign).max(guard.unwrap_or(f64::NEG_INFINITY)) * self.standard_error
+    }
+}
+
+/// Mean and variance of the mean of a resample.
+type Moments = (f64, f64);
+
+/// One side, centred, ready to be resampled.
+enum Side {
+    Table(Vec<Moments>),
+    Direct(Vec<f64>),
+}
+
+impl Side {
+    fn new(values: &[f64], centre: f64) -> Self {
+        let centred: Vec<f64> = values.iter().map(|value| value - centre).collect();
+        if centred.len() > TABULATED {
+            return Self::Direct(centred);
+        }
+        Self::Table(tabulate(centred.len(), |weights| {
+            let drawn = weights
+                .iter()
+                .zip(&centred)
+                .map(|(w, x)| (f64::from(*w), *x));
+            moments(centred.len(), drawn)
+        }))
+    }
+
+    fn draw(&self, draws: &mut Draws, scratch: &mut Vec<f64>) -> Moments {
+        match self {
+            Self::Table(moments) => moments[draws.index(moments.len() as u32)],
+            Self::Direct(values) => {
+                let k = values.len();
+                scratch.clear();
+                scratch.extend((0..k).map(|_| values[draws.index(k as u32)]));
+                moments(k, scratch.iter().map(|value| (1.0, *value)))
+            }
+        }
+    }
+}
+
+/// Moments of `count` draws given as (times, value). Exactly no variance where one value makes up all draws.
+fn moments(count: usize, drawn: impl Iterator<Item = (f64, f64)> + Clone) -> Moments {
+    let n = count as f64;
+    let mut present = drawn
+        .clone()
+        .filter(|(times, _)| *times > 0.0)
+        .map(|(_, value)| value);
+    let first = present.next().unwrap_or(f64::NAN);
+    if present.all(|value| value == first) {
+        return (first, 0.0);
+    }
+    let (sum, squares) = drawn.fold((0.0, 0.0), |(sum, squares), (times, value)| {
+        (sum + times * value, squares + times * value * value)
+    });
+    let centre = sum / n;
+    // The values are centred already, so this does not cancel.
+    let variance = ((squares - sum * centre) / (n - 1.0)).max(0.0);
+    (centre, variance / n)
+}
+
+fn null_scores(
+    new: &[f64],
+    new_mean: f64,
+    base: &[f64],
+    base_mean: f64,
+    resampling: Resampling<'_>,
+) -> Vec<f64> {
+    let sides = (Side::new(new, new_mean), Side::new(base, base_mean));
+    let cost = match sides {
+        (Side::Table(_), Side::Table(_)) => 1,
+        _ => new.len() + base.len(),
+    };
+    let count = resampling.within(STEPS, cost);
+    replicates(resampling.stream, count, Vec::new, |draws, scratch| {
+        let (a_mean, a_variance) = sides.0.draw(draws, scratch);
+        let (b_mean, b_variance) = sides.1.draw(draws, scratch);
+        (a_mean - b_mean) / (a_variance + b_variance).sqrt()
+    })
+}
+
+#[cfg(test)]
+#[path = "t_score_tests.rs"]
+mod tests;

@@ -1,0 +1,240 @@
+//! Golden values, laws, degenerate input and calibration of the t-score.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::stats::random::Stream;
+
+const A: [f64; 5] = [10.0, 10.2, 9.9, 10.1, 10.3];
+const B: [f64; 6] = [10.5, 10.7, 10.4, 10.6, 10.9, 10.6];
+
+fn resampling(resamples: usize, seed: u64) -> Resampling<'static> {
+    Resampling {
+        resamples,
+        stream: Stream {
+            seed,
+            name: "t-score",
+        },
+    }
+}
+
+fn score(new: &[f64], base: &[f64], threshold: f64) -> TScore {
+    TScore::unpaired(new, base, threshold, 0.0, 0.05, resampling(10_000, 1)).unwrap()
+}
+
+#[test]
+fn welch_agrees_with_scipy() {
+    // stats.ttest_ind(a, b, equal_var=False): statistic, df, p
+    let (se, df) = welch(&A, &B).unwrap();
+    let t = (mean(&A).unwrap() - mean(&B).unwrap()) / se;
+    assert!((t - -5.181_078_596_102_794).abs() < 1e-12, "{t}");
+    assert!((df - 8.877_590_601_795_411).abs() < 1e-12, "{df}");
+    let p = 2.0 * student_t::cdf(t, df).unwrap();
+    assert!((p - 0.000_604_415_990_955_168_8).abs() < 1e-12, "{p}");
+}
+
+#[test]
+fn the_score_is_the_welch_statistic_and_small_groups_never_get_a_p_below_welch() {
+    let score = score(&A, &B, 0.0);
+    assert!((score.difference / score.standard_error - -5.181_078_596_102_794).abs() < 1e-12);
+    assert!(score.p_less >= 0.000_302_207_9, "{}", score.p_less);
+    assert!(score.p_less < 0.01 && score.p_greater > 0.99);
+}
+
+#[test]
+fn on_normal_data_the_bootstrap_and_welch_agree_within_two_percent() {
+    let quantiles = |shift: f64, n: u32| -> Vec<f64> {
+        (1..=n)
+            .map(|i| shift + student_t::quantile(f64::from(i) / f64::from(n + 1), 200.0).unwrap())
+            .collect()
+    };
+    for shift in [0.0, 0.2, 0.5] {
+        let (new, base) = (quantiles(shift, 20), quantiles(0.0, 25));
+        let (se, df) = welch(&new, &base).unwrap();
+        let p = student_t::upper_tail(shift / se, df).unwrap();
+        let score = score(&new, &base, 0.0);
+        assert!(
+            (score.p_greater - p).abs() < 0.02,
+            "{} {p}",
+            score.p_greater
+        );
+    }
+}
+
+#[test]
+fn equal_constants_on_both_sides_are_the_same_with_p_one() {
+    let score = score(&[3.0; 5], &[3.0; 5], 0.01);
+    assert_eq!(
+        (score.difference, score.p_greater, score.p_less),
+        (0.0, 1.0, 1.0)
+    );
+    assert_eq!((score.lower(0.01), score.upper(0.01)), (0.0, 0.0));
+}
+
+#[test]
+fn different_constants_differ_only_beyond_the_threshold_and_the_clock() {
+    let constant = |new: f64, resolution: f64| {
+        TScore::unpaired(
+            &[new; 5],
+            &[3.0; 5],
+            0.01,
+            resolution,
+            0.05,
+            resampling(999, 1),
+        )
+        .unwrap()
+    };
+    let beyond = constant(3.05, 0.001);
+    assert!(beyond.is_constant());
+    assert_eq!((beyond.p_greater, beyond.p_less), (0.001, 1.0));
+    assert!(beyond.lower(0.01) > 0.01);
+    assert_eq!(constant(2.95, 0.001).p_less, 0.001);
+    assert_eq!(constant(3.009, 0.0).p_greater, 1.0);
+    let quantised = constant(3.05, 0.06);
+    assert_eq!(quantised.p_greater, 1.0);
+    assert!(quantised.lower(0.01) < 0.01);
+}
+
+#[test]
+fn one_constant_side_still_gives_a_test() {
+    let score = score(&[5.0; 5], &[1.0, 1.1, 0.9, 1.05, 0.95], 0.0);
+    assert!(!score.is_constant());
+    assert!(score.p_greater < 0.01 && score.p_less > 0.99);
+}
+
+#[test]
+fn fewer_than_two_values_or_values_that_are_not_finite_cannot_be_tested() {
+    let test = |new: &[f64], base: &[f64]| {
+        TScore::unpaired(new, base, 0.0, 0.0, 0.05, resampling(100, 1)).is_some()
+    };
+    assert!(test(&[1.0, 2.0], &[1.0, 2.0]));
+    assert!(!test(&[], &[1.0, 2.0]));
+    assert!(!test(&[1.0], &[1.0, 2.0]));
+    assert!(!test(&[1.0, 2.0], &[f64::NAN, 2.0]));
+    assert!(!test(&[1.0, f64::INFINITY], &[1.0, 2.0]));
+}
+
+#[test]
+fn resamples_without_a_finite_score_are_counted_and_too_many_of_them_leave_no_test() {
+    // Two values a side: half the resamples of each are constant, a quarter of all scores is not finite.
+    let two = TScore::unpaired(
+        &[1.0, 2.0],
+        &[1.5, 2.5],
+        0.0,
+        0.0,
+        0.05,
+        resampling(10_000, 1),
+    )
+    .unwrap();
+    assert_eq!(two.kept + two.dropped, 10_000);
+    assert!((2_300..2_700).contains(&two.dropped), "{}", two.dropped);
+    // Two values against a constant side: just half of the scores are finite, with this seed a few less.
+    let spiked = TScore::unpaired(&[1.0, 2.0], &[1.0; 60], 0.0, 0.0, 0.05, resampling(10_000, 1));
+    assert!(spiked.is_none());
+}
+
+#[test]
+fn levels_finer_than_the_resamples_have_no_bound() {
+    let score = TScore::unpaired(&A, &B, 0.0, 0.0, 0.05, resampling(99, 1)).unwrap();
+    assert_eq!(score.lower(0.001), f64::NEG_INFINITY);
+    assert_eq!(score.upper(0.001), f64::INFINITY);
+    assert!(score.lower(0.05).is_finite());
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let new: Vec<f64> = (0..9).map(|i| f64::from(i * 7 % 9)).collect();
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        let s = pool.install(|| score(&new, &B, 0.1));
+        [s.p_greater, s.p_less, s.lower(0.01), s.upper(0.003)].map(f64::to_bits)
+    };
+    let one = run(1);
+    assert_eq!(run(2), one);
+    assert_eq!(run(8), one);
+}
+
+/// The logarithm of a log-normal launch effect, by inversion (Student's t with 10,000 degrees of freedom is normal enough).
+fn normal(draws: &mut Draws) -> f64 {
+    let u = (draws.index(1 << 24) as f64 + 0.5) / f64::from(1 << 24);
+    student_t::quantile(u, 1e4).unwrap()
+}
+
+#[test]
+fn with_five_launches_a_side_false_alarms_stay_within_the_nominal_rate() {
+    let simulations = 600;
+    let mut draws = Draws::new(
+        Stream {
+            seed: 20_26,
+            name: "simulation",
+        },
+        0,
+    );
+    let mut alarms = [0_u32; 2];
+    for seed in 0..simulations {
+        let mut side = || -> Vec<f64> { (0..5).map(|_| 3.0 + 0.02 * normal(&mut draws)).collect() };
+        let (new, base) = (side(), side());
+        let score = TScore::unpaired(&new, &base, 0.0, 0.0, 0.05, resampling(999, seed)).unwrap();
+        alarms[0] += u32::from(score.p_greater <= 0.05);
+        alarms[1] += u32::from(score.p_less <= 0.05);
+    }
+    // Binomial(600, .05): mean 30, SD 5.3; the upper end is its .999 quantile, the lower leaves room for the guard's caution.
+    for count in alarms {
+        assert!((8..=48).contains(&count), "{alarms:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_bound_excludes_the_threshold_exactly_when_its_p_is_within_the_level(
+        new in prop::collection::vec(0.0f64..1.0, 3..12),
+        base in prop::collection::vec(0.0f64..1.0, 3..12),
+        threshold in 0.0f64..0.3,
+        level in 0.002f64..0.05,
+    ) {
+        let score = TScore::unpaired(&new, &base, threshold, 0.0, 0.05, resampling(2_000, 3)).unwrap();
+        prop_assert_eq!(score.lower(level) > threshold, score.p_greater <= level);
+        prop_assert_eq!(score.upper(level) < -threshold, score.p_less <= level);
+    }
+
+    #[test]
+    fn a_slower_new_side_never_raises_the_p_of_worsening(
+        new in prop::collection::vec(0.0f64..1.0, 3..10),
+        base in prop::collection::vec(0.0f64..1.0, 3..10),
+        more in 0.0f64..0.5,
+    ) {
+        let slower: Vec<f64> = new.iter().map(|y| y + more).collect();
+        let test = |new: &[f64]| TScore::unpaired(new, &base, 0.01, 0.0, 0.05, resampling(2_000, 3)).unwrap();
+        // Centring rounds, so scores equal to the observed one may fall to either side of it.
+        prop_assert!(test(&slower).p_greater <= test(&new).p_greater + 3.0 / 2_001.0);
+    }
+
+    #[test]
+    fn swapping_the_sides_flips_the_difference_and_exchanges_the_p_values(
+        new in prop::collection::vec(0.0f64..1.0, 4..10),
+        base in prop::collection::vec(0.0f64..1.0, 4..10),
+    ) {
+        let test = |a: &[f64], b: &[f64]| TScore::unpaired(a, b, 0.01, 0.0, 0.05, resampling(4_000, 3)).unwrap();
+        let (there, back) = (test(&new, &base), test(&base, &new));
+        prop_assert_eq!(there.difference, -back.difference);
+        prop_assert!((there.p_greater - back.p_less).abs() < 0.06);
+    }
+
+    #[test]
+    fn a_common_shift_of_both_sides_changes_nothing(
+        new in prop::collection::vec(0.0f64..1.0, 3..10),
+        base in prop::collection::vec(0.0f64..1.0, 3..10),
+        shift in -10.0f64..10.0,
+    ) {
+        let moved = |x: &[f64]| -> Vec<f64> { x.iter().map(|y| y + shift).collect() };
+        let test = |a: &[f64], b: &[f64]| TScore::unpaired(a, b, 0.01, 0.0, 0.05, resampling(2_000, 3)).unwrap();
+        let (here, there) = (test(&new, &base), test(&moved(&new), &moved(&base)));
+        prop_assert!((here.difference - there.difference).abs() < 1e-12);
+        prop_assert!((here.p_greater - there.p_greater).abs() < 4.0 / 2_001.0);
+    }
+}
