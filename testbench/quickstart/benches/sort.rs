@@ -1,34 +1,29 @@
 //! Fresh input for every iteration: sorting what is sorted already would measure something else.
 
-use perfcheck::{BatchSize, Suite, Throughput, black_box};
+use perfcheck::{BatchSize, Suite, Throughput, matrix};
 
 fn sort(suite: &mut Suite) {
     let lines: Vec<&str> = include_str!("../data/source.txt").lines().collect();
 
     let mut group = suite.group("sort");
-    for count in [100, 1_000] {
-        let lines = &lines[..count];
-        group.throughput(Throughput::elements(count as u64));
-        group.bench(format!("stable/{count}"), |b| {
-            // The first closure makes the input, the second is measured.
-            b.iter_batched_ref(
-                || lines.to_vec(),
-                |lines| lines.sort(),
-                BatchSize::SmallInput,
-            );
-        });
-        group.bench(format!("unstable/{count}"), |b| {
-            b.iter_batched_ref(
-                || lines.to_vec(),
-                |lines| lines.sort_unstable(),
-                BatchSize::SmallInput,
-            );
-        });
-    }
+    // Changes below 3 % count as noise here. A new version says: not comparable with what was measured before.
+    group.noise_threshold(0.03).version("1");
 
-    // Changes below 5 % are noise here; a change of the version says that the benchmark itself is another one.
-    group.noise_threshold(0.05).version("2");
-    group.bench("is_sorted", |b| b.iter(|| black_box(&lines).is_sorted()));
+    // Every combination of two parameters: sort/lines/100/stable, sort/lines/100/unstable, ...
+    let cases = matrix([100, 1_000], ["stable", "unstable"]);
+    group.bench_inputs("lines", cases, |b, (count, algorithm)| {
+        let sort = match algorithm {
+            "stable" => <[&str]>::sort,
+            _ => <[&str]>::sort_unstable,
+        };
+        b.throughput(Throughput::elements(count as u64));
+        // The first closure makes the input of an iteration, only the second is timed.
+        b.iter_batched_ref(
+            || lines[..count].to_vec(),
+            |lines| sort(lines),
+            BatchSize::SmallInput,
+        );
+    });
 }
 
 perfcheck::main!(sort);
