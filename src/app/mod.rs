@@ -1,1 +1,33 @@
-//! Placeholder, filled by its owner.
+//! One file per command: the only place that knows all adapters and puts them together.
+//!
+//! Must not parse arguments, speak SQL or format numbers. Invariant: whatever goes wrong ends in exactly one
+//! [`ExitCode`](crate::exit_code::ExitCode), decided in `error.rs` alone.
+
+mod accept;
+mod adopt;
+mod baseline;
+mod compare;
+mod context;
+mod error;
+mod findings;
+mod list;
+mod options;
+mod reference;
+mod run;
+mod runs;
+mod show;
+
+pub use accept::accept;
+pub use adopt::adopt;
+pub use baseline::baseline;
+pub use compare::compare;
+pub use context::World;
+pub use error::AppError;
+pub use list::list;
+pub use options::{
+    BaselineAction, CompareOptions, ComparisonOptions, FailOn, Order, OutputOptions, RunOptions,
+    StoreOptions,
+};
+pub use run::run;
+pub use runs::runs;
+pub use show::show;

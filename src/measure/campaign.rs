@@ -8,10 +8,10 @@ use super::visit::{Reach, Visited, visit};
 use crate::cargo::BenchTarget;
 use crate::child::{Capability, ChildError, Session};
 use crate::host;
-use crate::model::{Benchmark, Event, Nanos, Observer, SamplingSettings};
+use crate::model::{Benchmark, Event, Observer, SamplingSettings, Throughput};
 use crate::process::{Interrupt, Supervisor};
 use crate::stats::{Draws, Stream};
-use crate::store::{LaunchFailure, LaunchRecord, MeasuredBenchmark, StoreError};
+use crate::store::{Harness, LaunchHead, LaunchRecord, LaunchedBenchmark, Outcome, StoreError};
 
 /// A benchmark that failed in this many launches is not tried again.
 const MOST_FAILURES: u32 = 2;
@@ -164,7 +164,7 @@ impl<'a> Campaign<'a> {
         let mut attempt = 0;
         while !wanted.is_empty() {
             let launch = self.launch(index, round, attempt, wanted);
-            if !launch.record.measured.is_empty() || !launch.record.failures.is_empty() {
+            if !launch.record.benchmarks.is_empty() {
                 record(&launch.record)?;
             }
             if launch.interrupted {
@@ -183,16 +183,18 @@ impl<'a> Campaign<'a> {
         let padding = self.draws("padding", &target, block).index(LARGEST_PADDING) as u32;
         let mut launch = Launch {
             record: LaunchRecord {
-                ordinal: round,
-                attempt,
-                package: target.package.clone(),
-                target: target.target.clone(),
-                started: host::now(),
-                padding,
-                harness: String::new(),
-                quantum: Nanos(0),
-                measured: Vec::new(),
-                failures: Vec::new(),
+                head: LaunchHead {
+                    package: target.package.clone(),
+                    target: target.target.clone(),
+                    ordinal: round,
+                    attempt,
+                    started: host::now(),
+                    padding_bytes: padding,
+                    harness: None,
+                    failure: None,
+                },
+                target_facts: target.facts.clone(),
+                benchmarks: Vec::new(),
             },
             wanted,
             interrupted: false,
@@ -209,8 +211,11 @@ impl<'a> Campaign<'a> {
         );
         let ended = session.and_then(|mut session| {
             let hello = session.hello();
-            launch.record.harness = format!("{} {}", hello.harness, hello.version);
-            launch.record.quantum = hello.quantum_ns;
+            launch.record.head.harness = Some(Harness {
+                name: hello.harness.clone(),
+                version: hello.version.clone(),
+                quantum: hello.quantum_ns,
+            });
             match hello.capability() {
                 Some(Capability::Addressable) => {
                     self.by_address(index, &mut session, &mut launch)?
@@ -220,24 +225,25 @@ impl<'a> Campaign<'a> {
             }
             session.bye()
         });
-        match ended {
-            Ok(()) => {}
-            Err(ChildError::Interrupted) => launch.interrupted = true,
+        let error = match ended {
+            Ok(()) => return launch,
+            Err(ChildError::Interrupted) => {
+                launch.interrupted = true;
+                return launch;
+            }
+            Err(error) => error.to_string(),
+        };
+        launch.record.head.failure = Some(error.clone());
+        if launch.wanted.is_empty() && !failed_last(&launch.record) {
             // Everything was measured by then.
-            Err(error) if launch.wanted.is_empty() => {
-                let message = format!("{}/{}: {error}", target.package, target.target);
-                self.observer.observe(&Event::Warning(&message));
-            }
+            let message = format!("{}/{}: {error}", target.package, target.target);
+            self.observer.observe(&Event::Warning(&message));
+        } else if launch.record.benchmarks.is_empty() {
             // A launch in which no benchmark was reached would go the same way again.
-            Err(error)
-                if launch.record.measured.is_empty() && launch.record.failures.is_empty() =>
-            {
-                for place in std::mem::take(&mut launch.wanted) {
-                    self.targets[index].subjects[place].visited += 1;
-                    self.failed(index, place, &mut launch.record, &error.to_string());
-                }
+            for place in std::mem::take(&mut launch.wanted) {
+                self.targets[index].subjects[place].visited += 1;
+                self.failed(index, place, &mut launch.record, &error);
             }
-            Err(_) => {}
         }
         launch
     }
@@ -298,7 +304,7 @@ impl<'a> Campaign<'a> {
         let subject = &mut self.targets[index].subjects[place];
         self.observer.observe(&Event::Visiting {
             benchmark: &subject.benchmark.key,
-            launch: launch.record.ordinal,
+            launch: launch.record.head.ordinal,
             done: self.done,
             visits,
             left,
@@ -316,18 +322,11 @@ impl<'a> Campaign<'a> {
         match visited {
             Ok(Visited::Measured { series, throughput }) => {
                 subject.visit = began.elapsed();
-                let mut benchmark = subject.benchmark.clone();
-                if throughput != crate::model::Throughput::default() {
-                    benchmark.throughput = throughput;
+                let mut launched = subject.launched(Outcome::Measured(series));
+                if throughput != Throughput::default() {
+                    launched.benchmark.throughput = throughput;
                 }
-                launch.record.measured.push(MeasuredBenchmark {
-                    benchmark,
-                    target_facts: self.targets[index].target.facts.clone(),
-                    sampling: self.targets[index].subjects[place].resolved.sampling,
-                    noise_threshold: self.targets[index].subjects[place].resolved.noise_threshold,
-                    position: launch.record.measured.len() as u32,
-                    series,
-                });
+                launch.record.benchmarks.push(launched);
             }
             Ok(Visited::Skipped(reason)) => {
                 subject.skipped = true;
@@ -352,21 +351,15 @@ impl<'a> Campaign<'a> {
     }
 
     fn failed(&mut self, index: usize, place: usize, record: &mut LaunchRecord, message: &str) {
-        let target_facts = self.targets[index].target.facts.clone();
         let subject = &mut self.targets[index].subjects[place];
         subject.failures += 1;
         self.observer.observe(&Event::VisitFailed {
             benchmark: &subject.benchmark.key,
-            launch: record.ordinal,
+            launch: record.head.ordinal,
             message,
         });
-        record.failures.push(LaunchFailure {
-            benchmark: subject.benchmark.clone(),
-            target_facts,
-            sampling: subject.resolved.sampling,
-            noise_threshold: subject.resolved.noise_threshold,
-            message: message.to_owned(),
-        });
+        let launched = subject.launched(Outcome::Failed(message.to_owned()));
+        record.benchmarks.push(launched);
     }
 
     /// Places to be visited in this round, shuffled; to be taken from the end.
@@ -423,7 +416,27 @@ impl Subject {
         }
     }
 
+    fn launched(&self, outcome: Outcome) -> LaunchedBenchmark {
+        LaunchedBenchmark {
+            benchmark: self.benchmark.clone(),
+            sampling: self.resolved.sampling,
+            noise_threshold: self.resolved.noise_threshold,
+            outcome,
+        }
+    }
+
     fn given_up(&self) -> bool {
         self.skipped || self.failures >= MOST_FAILURES
     }
+}
+
+/// Whether the launch ended with the failure of a benchmark, which says all there is to say.
+fn failed_last(record: &LaunchRecord) -> bool {
+    matches!(
+        record.benchmarks.last(),
+        Some(LaunchedBenchmark {
+            outcome: Outcome::Failed(_),
+            ..
+        })
+    )
 }

@@ -1,1 +1,21 @@
-//! Placeholder, filled by its owner.
+//! What people and machines read: the table, the JSON messages, progress; one file per sink, the writer is passed in.
+//!
+//! Must not measure, decide or store, nor know where its input came from. Invariant: every number in the table is in the
+//! JSON messages too; a reader that has gone away is no error.
+
+mod content;
+mod json;
+mod listing;
+mod progress;
+mod table;
+mod theme;
+mod units;
+
+pub use content::{Findings, MessageFormat, Row, Verdicts};
+pub use json::{SCHEMA, write_json};
+pub use listing::{
+    BaselineLine, BenchmarkLine, RunLine, WorkspaceLine, write_announced, write_baselines, write_benchmarks,
+    write_runs, write_workspaces,
+};
+pub use progress::{Progress, ProgressMode};
+pub use table::{write_error, write_run_head, write_table, write_warning};

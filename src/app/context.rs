@@ -1,0 +1,155 @@
+//! What every command starts from: the world around the process, the workspace, its settings, its place in the store.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use super::error::AppError;
+use super::options::StoreOptions;
+use crate::cargo::Workspace;
+use crate::host::{Checkout, Variables};
+use crate::model::RunId;
+use crate::process::{Interrupt, Supervisor};
+use crate::report::ProgressMode;
+use crate::settings::Tables;
+use crate::store::{Store, StoreError, WorkspaceId, default_path};
+
+/// The world around the process.
+pub struct World<'a> {
+    /// Environment variables.
+    pub variables: Variables,
+    /// Starts processes.
+    pub supervisor: &'a Supervisor,
+    /// Whether the user wants to stop.
+    pub interrupt: &'a Interrupt,
+    /// The result goes here.
+    pub stdout: &'a mut dyn Write,
+    /// Progress and warnings go here.
+    pub stderr: &'a mut dyn Write,
+    /// How progress is shown.
+    pub progress: ProgressMode,
+}
+
+/// A workspace and its settings.
+pub(super) struct Context {
+    pub(super) workspace: Workspace,
+    pub(super) tables: Tables,
+    pub(super) checkout: Option<Checkout>,
+    store_path: PathBuf,
+}
+
+impl Context {
+    /// Reads the workspace that `options` name.
+    pub(super) fn load(variables: &Variables, options: &StoreOptions) -> Result<Self, AppError> {
+        let workspace = Workspace::load(&variables.cargo, &options.cargo)?;
+        let packages = workspace.package_settings();
+        let tables = Tables::read(
+            &workspace.root().join("Cargo.toml"),
+            workspace.settings(),
+            packages
+                .iter()
+                .map(|found| (found.package.as_str(), found.manifest.as_path(), &found.table)),
+        )?;
+        let store_path = match options.store.clone().or_else(|| variables.store.clone()) {
+            Some(path) => path,
+            None => default_path()?,
+        };
+        let checkout = Checkout::find(workspace.root());
+        Ok(Self {
+            workspace,
+            tables,
+            checkout,
+            store_path,
+        })
+    }
+
+    /// The store, for reading; `None` where nothing was ever stored.
+    pub(super) fn existing_store(&self) -> Result<Option<Store>, StoreError> {
+        Store::open_existing(&self.store_path)
+    }
+
+    /// The store, for writing.
+    pub(super) fn store(&self) -> Result<Store, StoreError> {
+        Store::open(&self.store_path)
+    }
+
+    /// The store and the workspace in it, for reading; `None` where nothing was ever stored of it.
+    pub(super) fn stored(&self) -> Result<Option<(Store, WorkspaceId)>, StoreError> {
+        let Some(store) = self.existing_store()? else {
+            return Ok(None);
+        };
+        Ok(store.find_workspace(&self.key())?.map(|id| (store, id)))
+    }
+
+    /// The store and the workspace in it, for writing; an error where nothing was ever stored of it.
+    pub(super) fn stored_for_writing(&self) -> Result<(Store, WorkspaceId), AppError> {
+        if let Some((reader, _)) = self.stored()? {
+            drop(reader);
+            let mut store = self.store()?;
+            let id = store.workspace(&self.key(), &self.label())?;
+            return Ok((store, id));
+        }
+        Err(self.nothing_stored())
+    }
+
+    /// That nothing was stored yet, in words.
+    pub(super) fn nothing_stored(&self) -> AppError {
+        AppError::Usage(format!(
+            "nothing has been stored of the workspace {} yet\n  help: `cargo perfcheck` measures and stores; `cargo perfcheck runs adopt` lists the workspaces that the store knows",
+            self.workspace.root().display()
+        ))
+    }
+
+    /// The name by which the store knows the workspace.
+    pub(super) fn key(&self) -> String {
+        if let Some(id) = &self.tables.workspace.id {
+            return format!("id:{id}");
+        }
+        if let Some(checkout) = &self.checkout {
+            let repository = checkout.common_directory.display();
+            return match checkout.prefix.as_os_str().is_empty() {
+                true => format!("git:{repository}"),
+                false => format!("git:{repository}:{}", checkout.prefix.display()),
+            };
+        }
+        let root = self.workspace.root();
+        let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        format!("path:{}", root.display())
+    }
+
+    /// Where the workspace was last seen, for people.
+    pub(super) fn label(&self) -> String {
+        self.workspace.root().display().to_string()
+    }
+}
+
+/// The run that a word stands for: a baseline's name, a number, `latest`, `@commit`.
+pub(super) fn resolve_run(store: &Store, workspace: WorkspaceId, word: &str) -> Result<RunId, AppError> {
+    let found = if word == "latest" {
+        store.latest_run(workspace)?
+    } else if let Some(commit) = word.strip_prefix('@') {
+        store.run_of_commit(workspace, commit)?
+    } else if let Ok(number) = word.parse() {
+        let run = RunId(number);
+        // The number of another workspace's run stands for nothing here.
+        store
+            .run_summary(run)
+            .ok()
+            .filter(|summary| summary.workspace == workspace)
+            .map(|_| run)
+    } else {
+        store.baseline(workspace, word)?
+    };
+    match found {
+        Some(run) => Ok(run),
+        None => Err(AppError::NoSuchRun {
+            name: word.to_owned(),
+            existing: baseline_names(store, workspace)?,
+        }),
+    }
+}
+
+/// The names of all baselines.
+pub(super) fn baseline_names(store: &Store, workspace: WorkspaceId) -> Result<Vec<String>, StoreError> {
+    let baselines = store.baselines(workspace)?;
+    Ok(baselines.into_iter().map(|baseline| baseline.name).collect())
+}

@@ -1,0 +1,83 @@
+//! Everything that can end a command early, and the exit status that it means.
+
+use std::io;
+
+use crate::cargo::CargoError;
+use crate::exit_code::ExitCode;
+use crate::measure::MeasureError;
+use crate::settings::SettingsError;
+use crate::store::StoreError;
+
+/// Why a command could not do its work. A regression is no error, and neither is a bench that fails.
+#[derive(Debug, thiserror::Error)]
+pub enum AppError {
+    /// The command line asks for something that makes no sense.
+    #[error("{0}")]
+    Usage(String),
+    /// A table in Cargo.toml is wrong.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// Cargo could not do its part.
+    #[error(transparent)]
+    Cargo(#[from] CargoError),
+    /// The store could not do its part.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// There is no user data directory.
+    #[error("no user data directory is known for the store\n  help: name a file with `--store PATH` or PERFCHECK_STORE")]
+    NoStorePath,
+    /// A name, number or commit that stands for no run.
+    #[error("there is no baseline or run `{name}`; {}", existing_baselines(existing))]
+    NoSuchRun {
+        /// What was asked for.
+        name: String,
+        /// The baselines there are.
+        existing: Vec<String>,
+    },
+    /// Nothing to measure.
+    #[error("nothing was measured: {0}")]
+    NothingToMeasure(String),
+    /// The user asked to stop.
+    #[error("interrupted{0}")]
+    Interrupted(String),
+    /// The result could not be written.
+    #[error("could not write the result: {0}")]
+    Output(#[from] io::Error),
+}
+
+impl AppError {
+    /// The exit status.
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Usage(_) | Self::Settings(_) => ExitCode::Usage,
+            Self::Cargo(error) => match error {
+                CargoError::Metadata { .. } | CargoError::Configuration(_) => ExitCode::Usage,
+                CargoError::Start { .. } | CargoError::Build { .. } | CargoError::Answer { .. } => {
+                    ExitCode::BuildFailed
+                }
+                CargoError::Interrupted => ExitCode::Interrupted,
+            },
+            Self::Store(error) if error.is_usage() => ExitCode::Usage,
+            Self::Store(_) | Self::NoStorePath | Self::Output(_) => ExitCode::StoreUnusable,
+            Self::NoSuchRun { .. } => ExitCode::NoBaseline,
+            Self::NothingToMeasure(_) => ExitCode::BenchmarkFailed,
+            Self::Interrupted(_) => ExitCode::Interrupted,
+        }
+    }
+}
+
+impl From<MeasureError> for AppError {
+    fn from(error: MeasureError) -> Self {
+        match error {
+            MeasureError::Store(error) => Self::Store(error),
+        }
+    }
+}
+
+fn existing_baselines(existing: &[String]) -> String {
+    if existing.is_empty() {
+        "no baseline has been saved yet\n  help: `cargo perfcheck --save-baseline NAME` saves one".to_owned()
+    } else {
+        format!("the baselines are: {}", existing.join(", "))
+    }
+}

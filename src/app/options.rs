@@ -1,0 +1,163 @@
+//! What the user asked for, in plain values.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::cargo::CargoOptions;
+use crate::compare::{Decider, Fact};
+use crate::measure::Filter;
+use crate::model::{DecisionSettings, Verdict};
+use crate::report::MessageFormat;
+use crate::settings::{Layer, WorkspaceOnly};
+
+/// With which store and workspace, and how to print.
+#[derive(Debug, Clone)]
+pub struct StoreOptions {
+    /// The database; `None`: the user's.
+    pub store: Option<PathBuf>,
+    /// How to print.
+    pub output: OutputOptions,
+    /// How to ask cargo about the workspace, and what to build.
+    pub cargo: CargoOptions,
+}
+
+/// How to print.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutputOptions {
+    /// Results only.
+    pub quiet: bool,
+    /// For people or for machines.
+    pub format: MessageFormat,
+    /// In which order.
+    pub order: Order,
+}
+
+/// The order of results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// By package, target and id.
+    Name,
+    /// By verdict, then by change.
+    WorstFirst,
+}
+
+/// Verdicts that make the exit status 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailOn(pub Vec<Verdict>);
+
+/// How a comparison is decided; `None`: as the workspace says, else the default.
+#[derive(Debug, Clone, Default)]
+pub struct ComparisonOptions {
+    /// Relative change that counts as noise, a fraction.
+    pub noise_threshold: Option<f64>,
+    /// One-sided, family-wise level.
+    pub significance_level: Option<f64>,
+    /// Level of descriptive intervals.
+    pub confidence_level: Option<f64>,
+    /// Bootstrap resamples.
+    pub resamples: Option<u32>,
+    /// The t-score alone decides.
+    pub screen: bool,
+    /// Verdicts that make the exit status 1.
+    pub fail_on: Option<FailOn>,
+    /// Facts that may differ.
+    pub allow_different: Vec<Fact>,
+    /// Base seed.
+    pub seed: Option<u64>,
+}
+
+impl ComparisonOptions {
+    /// The settings in force.
+    pub(super) fn decision(&self, workspace: &WorkspaceOnly) -> DecisionSettings {
+        let default = DecisionSettings::default();
+        let either = |own: Option<f64>, other: Option<f64>, default| own.or(other).unwrap_or(default);
+        DecisionSettings {
+            noise_threshold: self.noise_threshold.unwrap_or(default.noise_threshold),
+            significance_level: either(
+                self.significance_level,
+                workspace.significance_level,
+                default.significance_level,
+            ),
+            confidence_level: either(
+                self.confidence_level,
+                workspace.confidence_level,
+                default.confidence_level,
+            ),
+            resamples: self.resamples.or(workspace.resamples).unwrap_or(default.resamples),
+        }
+    }
+
+    /// The verdicts that make the exit status 1.
+    pub(super) fn fail_on(&self, workspace: &WorkspaceOnly) -> Vec<Verdict> {
+        let said = self.fail_on.clone().map(|fail_on| fail_on.0);
+        said.or_else(|| workspace.fail_on.clone())
+            .unwrap_or_else(|| vec![Verdict::Regressed])
+    }
+
+    /// Which test decides.
+    pub(super) fn decider(&self) -> Decider {
+        if self.screen {
+            Decider::Screen
+        } else {
+            Decider::RunLevel
+        }
+    }
+}
+
+/// Measure, compare, store.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// Which benchmarks.
+    pub filter: Filter,
+    /// Compare with this run.
+    pub baseline: Option<String>,
+    /// Name this run.
+    pub save_baseline: Option<String>,
+    /// Build and list only.
+    pub no_run: bool,
+    /// The part of every deadline that does not depend on the request.
+    pub timeout: Option<Duration>,
+    /// Sampling and noise threshold as the command line has them.
+    pub layer: Layer,
+    /// How to compare.
+    pub comparison: ComparisonOptions,
+}
+
+/// Compare stored runs.
+#[derive(Debug, Clone)]
+pub struct CompareOptions {
+    /// The reference.
+    pub base: String,
+    /// What is compared with it.
+    pub candidate: String,
+    /// Which benchmarks.
+    pub filter: Filter,
+    /// How to compare.
+    pub comparison: ComparisonOptions,
+}
+
+/// Work on names of runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BaselineAction {
+    /// Show them.
+    List,
+    /// Name a run.
+    Save {
+        /// The name.
+        name: String,
+        /// The run.
+        run: String,
+    },
+    /// Change a name.
+    Rename {
+        /// The name.
+        from: String,
+        /// The new one.
+        to: String,
+    },
+    /// Forget a name.
+    Remove {
+        /// The name.
+        name: String,
+    },
+}

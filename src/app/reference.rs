@@ -1,0 +1,363 @@
+//! What each benchmark is compared with: the choice of reference runs from the history.
+//!
+//! The reference is the run that the user named, else the accepted runs of the segment that ends with the newest
+//! comparable accepted run of the branch; else that of the branch which this one forked from. A segment is a stretch
+//! of history without a known change of level: it begins with a run that was accepted by command, that improved the
+//! benchmark, or that had nothing to compare it with.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::compare::{Circumstances, Difference, Differences, Fact, differences};
+use crate::host::Checkout;
+use crate::model::{Acceptance, BenchmarkKey, Environment, Run, RunId, TargetFacts, Verdict};
+use crate::store::{
+    BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, Store, StoreError, WorkspaceId,
+};
+
+/// At most so many runs make up a reference and its spread.
+const MOST_RUNS: usize = 20;
+/// So far back is looked for comparable runs of the same branch, and of any branch.
+const BRANCH_HORIZON: usize = 100;
+const FORK_HORIZON: usize = 400;
+
+/// A benchmark that wants something to be compared with.
+#[derive(Debug, Clone)]
+pub(super) struct Subject {
+    pub(super) key: BenchmarkKey,
+    pub(super) target_facts: TargetFacts,
+    pub(super) version: Option<String>,
+}
+
+/// Which run the user wants as the reference.
+#[derive(Debug, Clone)]
+pub(super) enum Wanted<'a> {
+    /// This one, by the name that the user gave it.
+    Named(RunId, &'a str),
+    /// The last accepted one before this run, if it is stored already, of this branch.
+    LastAccepted {
+        before: Option<RunId>,
+        branch: Option<&'a str>,
+    },
+}
+
+/// What a benchmark is compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Chosen {
+    /// There is nothing.
+    New,
+    /// There is this run, but the differences forbid it.
+    Incomparable(RunId, Vec<Difference>),
+    /// Runs, newest first.
+    Runs {
+        averaged: Vec<RunId>,
+        spread: Vec<RunId>,
+        warnings: Vec<Difference>,
+    },
+}
+
+impl Chosen {
+    /// The runs whose mean is the reference.
+    pub(super) fn averaged(&self) -> &[RunId] {
+        match self {
+            Self::Runs { averaged, .. } => averaged,
+            Self::New | Self::Incomparable(..) => &[],
+        }
+    }
+}
+
+/// The choice for all benchmarks.
+#[derive(Debug, Clone)]
+pub(super) struct References {
+    pub(super) chosen: BTreeMap<BenchmarkKey, Chosen>,
+    /// The run whose benchmarks should all be there again, if there is one.
+    pub(super) expected: Option<RunId>,
+    /// What was chosen, in words.
+    pub(super) words: String,
+}
+
+/// Where and under which circumstances references are looked for.
+pub(super) struct Chooser<'a> {
+    pub(super) store: &'a Store,
+    pub(super) workspace: WorkspaceId,
+    pub(super) checkout: Option<&'a Checkout>,
+    pub(super) environment: &'a Environment,
+    pub(super) allowed: &'a [Fact],
+}
+
+impl Chooser<'_> {
+    /// Chooses for all `subjects`.
+    pub(super) fn choose(&self, wanted: &Wanted<'_>, subjects: &[Subject]) -> Result<References, StoreError> {
+        match *wanted {
+            Wanted::Named(run, name) => self.named(run, name, subjects),
+            Wanted::LastAccepted { before, branch } => self.last_accepted(before, branch, subjects),
+        }
+    }
+
+    fn named(&self, run: RunId, name: &str, subjects: &[Subject]) -> Result<References, StoreError> {
+        let head = self.store.run(run)?;
+        let keys: Vec<BenchmarkKey> = subjects.iter().map(|subject| subject.key.clone()).collect();
+        let measured = self.store.measurements(run, Some(&keys))?;
+        let branch = head.git.as_ref().and_then(|git| git.branch.as_deref());
+        let history = self.history(&keys, BranchFilter::Only(branch), None, BRANCH_HORIZON)?;
+        let mut chosen = BTreeMap::new();
+        for subject in subjects {
+            let found = measured
+                .iter()
+                .find(|measurement| measurement.benchmark.key == subject.key && !measurement.launches.is_empty());
+            let choice = match found {
+                None => Chosen::New,
+                Some(base) => {
+                    let circumstances = Circumstances {
+                        environment: &head.environment,
+                        target: &base.target_facts,
+                        version: base.benchmark.version.as_deref(),
+                    };
+                    let found = self.differences(subject, &circumstances);
+                    if found.comparable() {
+                        Chosen::Runs {
+                            averaged: vec![run],
+                            spread: self.spread_around(&head, subject, &history),
+                            warnings: found.warnings,
+                        }
+                    } else {
+                        Chosen::Incomparable(run, found.blocking)
+                    }
+                }
+            };
+            chosen.insert(subject.key.clone(), choice);
+        }
+        Ok(References {
+            chosen,
+            expected: Some(run),
+            words: if name.parse() == Ok(run.0) {
+                format!("run {run}")
+            } else {
+                format!("`{name}` (run {run})")
+            },
+        })
+    }
+
+    /// The runs like `named` that tell how far runs drift: those of its commit, or of its segment.
+    fn spread_around(&self, named: &Run, subject: &Subject, history: &History) -> Vec<RunId> {
+        let past = history.benchmarks.get(&subject.key).map_or(&[][..], Vec::as_slice);
+        let comparable: Vec<&PastMeasurement> = past
+            .iter()
+            .filter(|past| self.of_past(subject, past, history).comparable())
+            .collect();
+        let segment = segments(&comparable, history)
+            .into_iter()
+            .find(|segment| segment.iter().any(|past| past.run == named.id));
+        let mut spread = vec![named.id];
+        match segment {
+            Some(segment) => spread.extend(segment.iter().map(|past| past.run)),
+            None => spread.extend(
+                comparable
+                    .iter()
+                    .map(|past| past.run)
+                    .filter(|run| same_clean_commit(&history.runs[run], named)),
+            ),
+        }
+        let mut seen = BTreeSet::new();
+        spread.retain(|run| seen.insert(*run));
+        spread.truncate(MOST_RUNS);
+        spread
+    }
+
+    fn last_accepted(
+        &self,
+        before: Option<RunId>,
+        branch: Option<&str>,
+        subjects: &[Subject],
+    ) -> Result<References, StoreError> {
+        let keys: Vec<BenchmarkKey> = subjects.iter().map(|subject| subject.key.clone()).collect();
+        let own = self.history(&keys, BranchFilter::Only(branch), before, BRANCH_HORIZON)?;
+        let mut chosen: BTreeMap<BenchmarkKey, Chosen> = subjects
+            .iter()
+            .map(|subject| (subject.key.clone(), self.newest_segment(subject, &own, |_| true)))
+            .collect();
+        let mut words = branch.map_or_else(
+            || "the last accepted run".to_owned(),
+            |branch| format!("the last accepted run of `{branch}`"),
+        );
+        let unserved: Vec<&Subject> = subjects
+            .iter()
+            .filter(|subject| chosen[&subject.key].averaged().is_empty())
+            .collect();
+        let mut expected = newest(&chosen);
+        if let (Some(checkout), false) = (self.checkout, unserved.is_empty()) {
+            let keys: Vec<BenchmarkKey> = unserved.iter().map(|subject| subject.key.clone()).collect();
+            let all = self.history(&keys, BranchFilter::Any, before, FORK_HORIZON)?;
+            if let Some(parent) = parent_branch(checkout, branch, &all) {
+                let ancestors = ancestors(checkout, &parent, &all);
+                for subject in unserved {
+                    let of_parent = |run: &Run| branch_of(run) == Some(parent.as_str());
+                    let mut choice = Chosen::New;
+                    if !ancestors.is_empty() {
+                        choice = self.newest_segment(subject, &all, |run| of_parent(run) && ancestors.contains(&run.id));
+                    }
+                    if choice.averaged().is_empty() {
+                        choice = self.newest_segment(subject, &all, of_parent);
+                    }
+                    if choice != Chosen::New {
+                        chosen.insert(subject.key.clone(), choice);
+                    }
+                }
+                if expected.is_none() {
+                    words = format!("the last accepted run of `{parent}`, which this branch forked from");
+                    expected = newest(&chosen);
+                }
+            }
+        }
+        Ok(References {
+            chosen,
+            expected,
+            words,
+        })
+    }
+
+    /// The newest segment of comparable runs among those that `eligible` lets pass.
+    fn newest_segment(&self, subject: &Subject, history: &History, eligible: impl Fn(&Run) -> bool) -> Chosen {
+        let past = history.benchmarks.get(&subject.key).map_or(&[][..], Vec::as_slice);
+        let mut refused = None;
+        let mut comparable = Vec::new();
+        let mut warnings = Vec::new();
+        for past in past.iter().filter(|past| eligible(&history.runs[&past.run])) {
+            let found = self.of_past(subject, past, history);
+            if found.comparable() {
+                if comparable.is_empty() {
+                    warnings = found.warnings;
+                }
+                comparable.push(past);
+            } else if refused.is_none() {
+                refused = Some(Chosen::Incomparable(past.run, found.blocking));
+            }
+        }
+        match segments(&comparable, history).first() {
+            None => refused.unwrap_or(Chosen::New),
+            Some(segment) => {
+                let runs: Vec<RunId> = segment.iter().take(MOST_RUNS).map(|past| past.run).collect();
+                Chosen::Runs {
+                    averaged: runs.clone(),
+                    spread: runs,
+                    warnings,
+                }
+            }
+        }
+    }
+
+    fn of_past(&self, subject: &Subject, past: &PastMeasurement, history: &History) -> Differences {
+        let circumstances = Circumstances {
+            environment: &history.runs[&past.run].environment,
+            target: &past.target_facts,
+            version: past.version.as_deref(),
+        };
+        self.differences(subject, &circumstances)
+    }
+
+    fn differences(&self, subject: &Subject, base: &Circumstances<'_>) -> Differences {
+        let new = Circumstances {
+            environment: self.environment,
+            target: &subject.target_facts,
+            version: subject.version.as_deref(),
+        };
+        differences(&new, base).allowing(self.allowed)
+    }
+
+    fn history(
+        &self,
+        keys: &[BenchmarkKey],
+        branch: BranchFilter<'_>,
+        before: Option<RunId>,
+        limit: usize,
+    ) -> Result<History, StoreError> {
+        let query = HistoryQuery {
+            branch,
+            runs: RunFilter::Accepted,
+            before,
+            limit,
+        };
+        self.store.history(self.workspace, keys, &query)
+    }
+}
+
+/// Splits runs, newest first, where the level of the benchmark is known to have changed.
+fn segments<'p>(past: &[&'p PastMeasurement], history: &History) -> Vec<Vec<&'p PastMeasurement>> {
+    let mut segments = vec![Vec::new()];
+    for measurement in past {
+        if let Some(segment) = segments.last_mut() {
+            segment.push(*measurement);
+        }
+        if begins_segment(measurement, &history.runs[&measurement.run]) {
+            segments.push(Vec::new());
+        }
+    }
+    segments.retain(|segment| !segment.is_empty());
+    segments
+}
+
+fn begins_segment(past: &PastMeasurement, run: &Run) -> bool {
+    let of_verdict = match past.verdict {
+        None
+        | Some(
+            Verdict::New
+            | Verdict::Incomparable
+            | Verdict::Improved
+            | Verdict::Regressed
+            | Verdict::Failed
+            | Verdict::Missing,
+        ) => true,
+        Some(Verdict::Unchanged | Verdict::Inconclusive | Verdict::Suspect) => false,
+    };
+    of_verdict || run.acceptance == Acceptance::ByCommand
+}
+
+/// The newest of the runs that anything is compared with.
+fn newest(chosen: &BTreeMap<BenchmarkKey, Chosen>) -> Option<RunId> {
+    chosen
+        .values()
+        .filter_map(|choice| choice.averaged().first())
+        .max()
+        .copied()
+}
+
+/// The branch with accepted runs that `HEAD` left most recently.
+fn parent_branch(checkout: &Checkout, own: Option<&str>, history: &History) -> Option<String> {
+    let branches: BTreeSet<&str> = history
+        .runs
+        .values()
+        .filter_map(branch_of)
+        .filter(|branch| Some(*branch) != own)
+        .collect();
+    branches
+        .into_iter()
+        .filter_map(|branch| Some((checkout.commits_since(branch)?, branch)))
+        .min()
+        .map(|(_, branch)| branch.to_owned())
+}
+
+/// The runs of `branch` whose commit `HEAD` contains.
+fn ancestors(checkout: &Checkout, branch: &str, history: &History) -> BTreeSet<RunId> {
+    let mut known: BTreeMap<&str, bool> = BTreeMap::new();
+    let mut ancestors = BTreeSet::new();
+    for run in history.runs.values().filter(|run| branch_of(run) == Some(branch)) {
+        let Some(git) = &run.git else { continue };
+        let is_ancestor = *known
+            .entry(&git.commit)
+            .or_insert_with(|| checkout.is_ancestor(&git.commit));
+        if is_ancestor {
+            ancestors.insert(run.id);
+        }
+    }
+    ancestors
+}
+
+fn branch_of(run: &Run) -> Option<&str> {
+    run.git.as_ref()?.branch.as_deref()
+}
+
+fn same_clean_commit(a: &Run, b: &Run) -> bool {
+    match (&a.git, &b.git) {
+        (Some(a), Some(b)) => a.commit == b.commit && !a.dirty && !b.dirty,
+        _ => false,
+    }
+}

@@ -1,0 +1,69 @@
+//! What the sinks are given: findings, not yet words.
+
+use crate::compare::{Comparison, Decider, Difference, Summary};
+use crate::model::{BenchmarkKey, DecisionSettings, Measurement, Run, RunId, Tally, Verdict};
+
+/// For whom the result is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MessageFormat {
+    /// A table.
+    Human,
+    /// One JSON object a line.
+    Json,
+}
+
+/// What a run measured and how it compares.
+#[derive(Debug, Clone)]
+pub struct Findings<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// In the order in which they are to be shown.
+    pub rows: Vec<Row<'a>>,
+    /// Verdicts and what they rest on; `None` where nothing was compared.
+    pub verdicts: Option<Verdicts>,
+    /// Level of the intervals of times.
+    pub confidence_level: f64,
+    /// The status that the process ends with.
+    pub exit_code: u8,
+}
+
+/// How the verdicts of [`Findings`] were reached.
+#[derive(Debug, Clone)]
+pub struct Verdicts {
+    /// What was compared with, in words.
+    pub reference: String,
+    /// Levels in force.
+    pub decision: DecisionSettings,
+    /// Which test decided.
+    pub decider: Decider,
+    /// Facts that differ without making the sides incomparable, each once.
+    pub warnings: Vec<Difference>,
+    /// What to do next, a line each.
+    pub advice: Vec<String>,
+}
+
+/// What is known of one benchmark.
+#[derive(Debug, Clone)]
+pub struct Row<'a> {
+    /// Which.
+    pub key: BenchmarkKey,
+    /// What was measured; `None` for a missing benchmark.
+    pub measurement: Option<&'a Measurement>,
+    /// Its description; `None` without samples.
+    pub summary: Option<Summary>,
+    /// The verdict, where there is one.
+    pub verdict: Option<Verdict>,
+    /// How it was reached, where two measurements were compared.
+    pub comparison: Option<Comparison>,
+    /// The runs it was compared with.
+    pub reference: Vec<RunId>,
+    /// What makes the sides incomparable.
+    pub blocking: Vec<Difference>,
+}
+
+impl Findings<'_> {
+    /// How often each verdict was given.
+    pub fn tally(&self) -> Tally {
+        self.rows.iter().filter_map(|row| row.verdict).collect()
+    }
+}
