@@ -1,1 +1,28 @@
-//! Placeholder, filled by its owner.
+//! From measurements to verdicts. Pure: no I/O, no clock; knows the model and the statistics.
+//!
+//! `compare` decides a family of questions about stored runs, `summarize` describes one measurement, `differences` says what
+//! makes two of them incomparable. Verdict and printed interval are one inversion of one test. The procedure is
+//! described in docs/STATISTICS.md.
+
+mod comparison;
+mod decide;
+mod differences;
+mod evidence;
+mod launch_values;
+mod note;
+mod question;
+mod run_level;
+mod summary;
+
+pub use comparison::{Comparison, Estimate};
+pub use decide::compare;
+pub use differences::{Difference, Differences, Fact, differences};
+pub use launch_values::{LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE};
+pub use note::{Note, Side};
+pub use question::{Decider, HostClass, Question, Reference, Rules};
+pub use summary::{Summary, summarize};
+
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+mod tests;

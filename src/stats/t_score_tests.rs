@@ -129,7 +129,14 @@ fn resamples_without_a_finite_score_are_counted_and_too_many_of_them_leave_no_te
     assert_eq!(two.kept + two.dropped, 10_000);
     assert!((2_300..2_700).contains(&two.dropped), "{}", two.dropped);
     // Two values against a constant side: just half of the scores are finite, with this seed a few less.
-    let spiked = TScore::unpaired(&[1.0, 2.0], &[1.0; 60], 0.0, 0.0, 0.05, resampling(10_000, 1));
+    let spiked = TScore::unpaired(
+        &[1.0, 2.0],
+        &[1.0; 60],
+        0.0,
+        0.0,
+        0.05,
+        resampling(10_000, 1),
+    );
     assert!(spiked.is_none());
 }
 

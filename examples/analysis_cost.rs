@@ -1,0 +1,116 @@
+//! What the analysis of one comparison costs, on one thread and on all of them.
+//!
+//! Five launches of 390 flat samples (and a ramp of 30) per side at 100,000 resamples: one comparison with all its
+//! intervals, and the summary of each side. Run with `cargo run --release --example analysis_cost`; prints medians in milliseconds.
+
+#![allow(clippy::print_stdout)]
+
+use cargo_perfcheck::compare::{
+    Decider, HostClass, Question, Reference, Rules, compare, summarize,
+};
+use cargo_perfcheck::model::{
+    AuthorSettings, Benchmark, BenchmarkKey, DecisionSettings, LaunchSeries, Measurement, Nanos,
+    Sample, SamplingSettings, Series, TargetFacts, Throughput,
+};
+use cargo_perfcheck::stats::{Draws, Stream};
+use std::hint::black_box;
+use std::time::Instant;
+
+const SAMPLES: u64 = 390;
+const RAMP: u64 = 30;
+const REPETITIONS: usize = 21;
+
+fn main() {
+    println!("threads launches compare_ms summary_ms both_sides_ms");
+    for threads in [1, rayon::current_num_threads()] {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("threads");
+        for launches in [5, 10, 1] {
+            let (base, new) = (measurement("base", launches), measurement("new", launches));
+            let compared = median_ms(|| pool.install(|| compare_once(&new, &base)));
+            let summed =
+                median_ms(|| pool.install(|| drop(black_box(summarize(&new, 0.95, 100_000, 1)))));
+            println!(
+                "{threads} {launches} {compared:.2} {summed:.2} {:.2}",
+                compared + 2.0 * summed
+            );
+        }
+    }
+}
+
+fn compare_once(new: &Measurement, base: &Measurement) {
+    let reference = Reference {
+        averaged: vec![base],
+        spread: vec![base],
+    };
+    let question = Question {
+        new,
+        reference: &reference,
+        noise_threshold: 0.02,
+    };
+    let rules = Rules {
+        decision: DecisionSettings::default(),
+        decider: Decider::RunLevel,
+        host: HostClass::Shared,
+        seed: 1,
+    };
+    black_box(compare(&[question], &rules));
+}
+
+#[allow(clippy::disallowed_methods)]
+fn median_ms(work: impl Fn()) -> f64 {
+    let mut times: Vec<f64> = (0..REPETITIONS)
+        .map(|_| {
+            let start = Instant::now();
+            work();
+            start.elapsed().as_secs_f64() * 1e3
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    times[REPETITIONS / 2]
+}
+
+/// Launches near 100 ns per iteration, with noise upwards only.
+fn measurement(name: &str, launches: u32) -> Measurement {
+    let mut draws = Draws::new(Stream { seed: 3, name }, 0);
+    let mut sample = |iterations: u64| {
+        let noise = (draws.index(1000) * draws.index(1000)) as u64 / 10;
+        let elapsed = Nanos(iterations * 100 + noise);
+        Sample {
+            iterations,
+            elapsed,
+        }
+    };
+    let launches = (0..launches)
+        .map(|launch| LaunchSeries {
+            launch,
+            quantum: Nanos(20),
+            series: Series {
+                warm_up: sample(1_000_000),
+                linear: (1..=RAMP).map(|i| sample(i * 333)).collect(),
+                flat: (0..SAMPLES).map(|_| sample(10_000)).collect(),
+            },
+        })
+        .collect();
+    let key = BenchmarkKey {
+        package: "example".into(),
+        target: "cost".into(),
+        id: "analysis".into(),
+    };
+    Measurement {
+        benchmark: Benchmark {
+            key,
+            version: None,
+            throughput: Throughput::default(),
+            settings: AuthorSettings::default(),
+        },
+        target_facts: TargetFacts::default(),
+        sampling: SamplingSettings::default(),
+        noise_threshold: 0.02,
+        launches,
+        failures: vec![],
+        verdict: None,
+    }
+}

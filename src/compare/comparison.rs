@@ -1,0 +1,82 @@
+//! The answer to a question.
+
+use serde::Serialize;
+
+use super::launch_values::Location;
+use super::note::Note;
+use crate::model::Verdict;
+use crate::stats::Interval;
+
+/// A value with its interval. A bound that the data do not give is infinite.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Estimate {
+    /// The value.
+    pub estimate: f64,
+    /// Lower bound.
+    pub lower: f64,
+    /// Upper bound.
+    pub upper: f64,
+}
+
+impl Estimate {
+    /// The relative change that a difference of logarithms means.
+    pub(super) fn from_logarithms(estimate: f64, lower: f64, upper: f64) -> Self {
+        Self {
+            estimate: estimate.exp_m1(),
+            lower: lower.exp_m1(),
+            upper: upper.exp_m1(),
+        }
+    }
+
+    pub(super) fn with(estimate: f64, interval: Interval) -> Self {
+        Self {
+            estimate,
+            lower: interval.lower,
+            upper: interval.upper,
+        }
+    }
+
+    pub(super) fn unbounded(estimate: f64) -> Self {
+        Self {
+            estimate,
+            lower: f64::NEG_INFINITY,
+            upper: f64::INFINITY,
+        }
+    }
+}
+
+/// What was found about one question. Changes are fractions: 0.05 is 5 % slower.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The change of the location, with the interval that decided: its lower bound lies beyond the noise threshold
+    /// exactly when the verdict is `regressed`, its upper one exactly when it is `improved`. `None` where nothing was tested.
+    pub change: Option<Estimate>,
+    /// p of the deciding test in the direction seen, adjusted for the family.
+    pub p_value: Option<f64>,
+    /// p of the t-score in the direction seen, adjusted for the family.
+    pub t_score_p: Option<f64>,
+    /// The change of the mean of all samples, with its bootstrap interval at the confidence level.
+    pub change_mean: Option<Estimate>,
+    /// The change of the median of all samples, likewise.
+    pub change_median: Option<Estimate>,
+    /// The noise threshold in force, a fraction.
+    pub noise_threshold: f64,
+    /// The smallest slowdown that this comparison could have called, a fraction.
+    pub smallest_callable: Option<f64>,
+    /// What was taken of each launch.
+    pub location: Option<Location>,
+    /// Launches used of the new run.
+    pub launches_new: usize,
+    /// Launches used of the reference.
+    pub launches_base: usize,
+    /// Runs whose mean is the reference value.
+    pub runs_averaged: usize,
+    /// Runs from which the drift was estimated.
+    pub runs_spread: usize,
+    /// The standard deviation between runs that was assumed, a fraction.
+    pub run_sd: Option<f64>,
+    /// What else a reader must know.
+    pub notes: Vec<Note>,
+}

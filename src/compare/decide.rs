@@ -1,0 +1,291 @@
+//! The decision about a family of questions.
+//!
+//! Two families are tested by Holm's procedure, worsening and improvement, each at the whole level. A question's bounds are
+//! taken at the level of the step at which it was decided, so that verdict and interval never disagree.
+
+use rayon::prelude::*;
+
+use super::comparison::{Comparison, Estimate};
+use super::evidence::{Evidence, Tests};
+use super::note::Note;
+use super::question::{Decider, Question, Rules};
+use crate::model::Verdict;
+use crate::stats::{TScore, adjusted_p_values, step_levels};
+
+/// Decides all `questions` as one family; the answers come in their order.
+///
+/// Pure and seeded: the same input gives the same bytes for any number of threads.
+pub fn compare(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> {
+    let evidence: Vec<Evidence> = questions
+        .par_iter()
+        .map(|question| Evidence::of(question, rules))
+        .collect();
+    let level = rules.decision.significance_level;
+    let run_level = Families::new(&evidence, level, |tests, threshold| {
+        let test = &tests.run_level;
+        Some((test.p_greater(threshold), test.p_less(threshold)))
+    });
+    let t_score = Families::new(&evidence, level, |tests, _| {
+        tests
+            .t_score
+            .as_ref()
+            .map(|test| (test.p_greater, test.p_less))
+    });
+    evidence
+        .into_iter()
+        .zip(questions)
+        .enumerate()
+        .map(|(index, (evidence, question))| {
+            answer(
+                evidence,
+                question,
+                rules,
+                &run_level.of(index),
+                &t_score.of(index),
+            )
+        })
+        .collect()
+}
+
+/// Holm's procedure in both directions, over all questions.
+struct Families {
+    adjusted_greater: Vec<f64>,
+    adjusted_less: Vec<f64>,
+    level_greater: Vec<f64>,
+    level_less: Vec<f64>,
+}
+
+/// What the families say about one question.
+struct Place {
+    adjusted_greater: f64,
+    adjusted_less: f64,
+    level_greater: f64,
+    level_less: f64,
+}
+
+impl Families {
+    /// A question that cannot be tested stays in the family, with p = 1.
+    fn new(
+        evidence: &[Evidence],
+        level: f64,
+        p: impl Fn(&Tests, f64) -> Option<(f64, f64)>,
+    ) -> Self {
+        let (greater, less): (Vec<f64>, Vec<f64>) = evidence
+            .iter()
+            .map(|one| {
+                let tests = one.tests.as_ref().ok();
+                tests
+                    .and_then(|tests| p(tests, one.threshold))
+                    .unwrap_or((1.0, 1.0))
+            })
+            .unzip();
+        Self {
+            adjusted_greater: adjusted_p_values(&greater),
+            adjusted_less: adjusted_p_values(&less),
+            level_greater: step_levels(&greater, level),
+            level_less: step_levels(&less, level),
+        }
+    }
+
+    fn of(&self, index: usize) -> Place {
+        Place {
+            adjusted_greater: self.adjusted_greater[index],
+            adjusted_less: self.adjusted_less[index],
+            level_greater: self.level_greater[index],
+            level_less: self.level_less[index],
+        }
+    }
+}
+
+impl Place {
+    fn adjusted(&self, difference: f64) -> f64 {
+        if difference >= 0.0 {
+            self.adjusted_greater
+        } else {
+            self.adjusted_less
+        }
+    }
+}
+
+/// A difference of logarithms with its bounds.
+#[derive(Clone, Copy)]
+struct Bounds {
+    difference: f64,
+    lower: f64,
+    upper: f64,
+}
+
+impl Bounds {
+    fn of_t_score(score: &TScore, place: &Place) -> Self {
+        Self {
+            difference: score.difference,
+            lower: score.lower(place.level_greater),
+            upper: score.upper(place.level_less),
+        }
+    }
+
+    fn of_run_level(tests: &Tests, place: &Place) -> Self {
+        let test = &tests.run_level;
+        if tests.identical {
+            // Not one clock step apart in any launch: no drift hides a change so exactly.
+            return Self {
+                difference: 0.0,
+                lower: 0.0,
+                upper: 0.0,
+            };
+        }
+        Self {
+            difference: test.difference,
+            lower: test.difference - test.margin(place.level_greater),
+            upper: test.difference + test.margin(place.level_less),
+        }
+    }
+
+    /// The only place where an interval becomes a verdict.
+    fn verdict(self, threshold: f64) -> Verdict {
+        if self.lower > threshold {
+            Verdict::Regressed
+        } else if self.upper < -threshold {
+            Verdict::Improved
+        } else if self.lower >= -threshold && self.upper <= threshold {
+            Verdict::Unchanged
+        } else {
+            Verdict::Inconclusive
+        }
+    }
+
+    fn change(self) -> Estimate {
+        Estimate::from_logarithms(self.difference, self.lower, self.upper)
+    }
+}
+
+/// What was decided about a question that could be tested.
+struct Decision {
+    verdict: Verdict,
+    bounds: Bounds,
+    p_value: f64,
+    /// Distance that a slowdown needs beyond the threshold.
+    margin: f64,
+}
+
+fn answer(
+    evidence: Evidence,
+    question: &Question<'_>,
+    rules: &Rules,
+    run_level: &Place,
+    t_score: &Place,
+) -> Comparison {
+    let Evidence {
+        threshold,
+        tests,
+        launches_new,
+        launches_base,
+        runs_averaged,
+        runs_spread,
+        mut notes,
+    } = evidence;
+    let mut comparison = Comparison {
+        verdict: Verdict::Inconclusive,
+        change: None,
+        p_value: None,
+        t_score_p: None,
+        change_mean: None,
+        change_median: None,
+        noise_threshold: question.noise_threshold,
+        smallest_callable: None,
+        location: None,
+        launches_new,
+        launches_base,
+        runs_averaged,
+        runs_spread,
+        run_sd: None,
+        notes: Vec::new(),
+    };
+    match tests {
+        Err(verdict) => comparison.verdict = verdict,
+        Ok(tests) => {
+            note_resolution(&tests, rules, t_score, &mut notes);
+            let decision = match rules.decider {
+                Decider::RunLevel => Some(decide_by_runs(
+                    &tests, threshold, run_level, t_score, &mut notes,
+                )),
+                Decider::Screen => tests
+                    .t_score
+                    .as_ref()
+                    .map(|score| screen(score, threshold, t_score)),
+            };
+            if let Some(decision) = decision {
+                comparison.verdict = decision.verdict;
+                comparison.change = Some(decision.bounds.change());
+                comparison.p_value = Some(decision.p_value);
+                comparison.smallest_callable = Some((threshold + decision.margin).exp_m1());
+            }
+            comparison.t_score_p = tests
+                .t_score
+                .as_ref()
+                .map(|score| t_score.adjusted(score.difference));
+            comparison.change_mean = tests.change_mean;
+            comparison.change_median = tests.change_median;
+            comparison.location = Some(tests.location);
+            comparison.run_sd = Some(tests.run_level.run_sd);
+        }
+    }
+    comparison.notes = notes;
+    comparison
+}
+
+fn screen(score: &TScore, threshold: f64, place: &Place) -> Decision {
+    let bounds = Bounds::of_t_score(score, place);
+    Decision {
+        verdict: bounds.verdict(threshold),
+        bounds,
+        p_value: place.adjusted(score.difference),
+        margin: bounds.difference - bounds.lower,
+    }
+}
+
+fn decide_by_runs(
+    tests: &Tests,
+    threshold: f64,
+    run_level: &Place,
+    t_score: &Place,
+    notes: &mut Vec<Note>,
+) -> Decision {
+    let bounds = Bounds::of_run_level(tests, run_level);
+    let mut verdict = bounds.verdict(threshold);
+    let seen = tests
+        .t_score
+        .as_ref()
+        .map(|score| Bounds::of_t_score(score, t_score).verdict(threshold));
+    match (verdict, seen) {
+        (Verdict::Inconclusive | Verdict::Unchanged, Some(Verdict::Regressed)) => {
+            verdict = Verdict::Suspect;
+        }
+        (Verdict::Inconclusive | Verdict::Unchanged, Some(Verdict::Improved)) => {
+            verdict = Verdict::Inconclusive;
+            notes.push(Note::FasterByTScoreOnly);
+        }
+        _ => {}
+    }
+    Decision {
+        verdict,
+        bounds,
+        p_value: if tests.identical {
+            1.0
+        } else {
+            run_level.adjusted(bounds.difference)
+        },
+        margin: tests.run_level.margin(run_level.level_greater),
+    }
+}
+
+/// Says so where p = 1 / (B + 1), the smallest there is, would not be small enough for the family.
+fn note_resolution(tests: &Tests, rules: &Rules, place: &Place, notes: &mut Vec<Note>) {
+    let Some(score) = &tests.t_score else { return };
+    let level = place.level_greater.min(place.level_less);
+    if level * ((score.kept + 1) as f64) < 1.0 && rules.decision.significance_level > 0.0 {
+        notes.push(Note::TooFewResamples {
+            needed: (1.0 / level).ceil() as u64,
+        });
+    }
+}

@@ -1,0 +1,286 @@
+//! What makes two measurements incomparable, and what merely calls for caution.
+
+use serde::Serialize;
+use std::fmt;
+use std::str::FromStr;
+
+use crate::model::{Environment, Measurement};
+
+/// A fact about how something was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fact {
+    /// CPU model.
+    Cpu,
+    /// Instruction set.
+    Architecture,
+    /// Target triple.
+    Target,
+    /// Cargo profile.
+    Profile,
+    /// Features of the package.
+    Features,
+    /// Effective compiler flags.
+    Rustflags,
+    /// Compiler version.
+    Rustc,
+    /// The author's version of the benchmark.
+    BenchmarkVersion,
+    /// Operating system.
+    Os,
+    /// Kernel release.
+    Kernel,
+    /// Frequency governor.
+    Governor,
+    /// Microcode revision.
+    Microcode,
+    /// Logical processors.
+    Cores,
+}
+
+impl Fact {
+    /// The facts that make measurements incomparable.
+    pub const BLOCKING: [Self; 8] = [
+        Self::Cpu,
+        Self::Architecture,
+        Self::Target,
+        Self::Profile,
+        Self::Features,
+        Self::Rustflags,
+        Self::Rustc,
+        Self::BenchmarkVersion,
+    ];
+
+    /// Its name, as users write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Architecture => "architecture",
+            Self::Target => "target",
+            Self::Profile => "profile",
+            Self::Features => "features",
+            Self::Rustflags => "rustflags",
+            Self::Rustc => "rustc",
+            Self::BenchmarkVersion => "benchmark-version",
+            Self::Os => "os",
+            Self::Kernel => "kernel",
+            Self::Governor => "governor",
+            Self::Microcode => "microcode",
+            Self::Cores => "cores",
+        }
+    }
+}
+
+impl fmt::Display for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Fact {
+    type Err = String;
+
+    /// Reads the name of a blocking fact: the others need no permission to differ.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wanted = text.trim();
+        Self::BLOCKING
+            .into_iter()
+            .find(|fact| fact.name() == wanted)
+            .ok_or_else(|| {
+                let names: Vec<&str> = Self::BLOCKING.iter().map(|fact| fact.name()).collect();
+                format!(
+                    "`{wanted}` is not a fact that can be allowed to differ; those are {}",
+                    names.join(", ")
+                )
+            })
+    }
+}
+
+/// A fact that is not the same on both sides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// Which one.
+    pub fact: Fact,
+    /// Its value in the new run.
+    pub new: String,
+    /// Its value in the reference.
+    pub base: String,
+}
+
+impl fmt::Display for Difference {
+    /// `rustc: 1.94.0 -> 1.95.0`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} -> {}", self.fact, self.base, self.new)
+    }
+}
+
+/// All facts that differ, and only those.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Differences {
+    /// Those that make the measurements incomparable.
+    pub blocking: Vec<Difference>,
+    /// Those that a reader should know.
+    pub warnings: Vec<Difference>,
+}
+
+impl Differences {
+    /// Turns the blocking differences in `facts` into warnings.
+    #[must_use]
+    pub fn allowing(mut self, facts: &[Fact]) -> Self {
+        let (allowed, blocking) = self
+            .blocking
+            .into_iter()
+            .partition(|difference| facts.contains(&difference.fact));
+        self.blocking = blocking;
+        self.warnings.splice(0..0, allowed);
+        self
+    }
+
+    /// Whether nothing stands against a comparison.
+    pub fn comparable(&self) -> bool {
+        self.blocking.is_empty()
+    }
+}
+
+/// What an absent value is called.
+const ABSENT: &str = "none";
+
+/// The facts that differ between two measurements of the same benchmark.
+pub fn differences(
+    new: (&Environment, &Measurement),
+    base: (&Environment, &Measurement),
+) -> Differences {
+    let (new_facts, base_facts) = (facts(new.0, new.1), facts(base.0, base.1));
+    let mut found = Differences::default();
+    for ((fact, new), (_, base)) in new_facts.into_iter().zip(base_facts) {
+        if new != base {
+            let list = if Fact::BLOCKING.contains(&fact) {
+                &mut found.blocking
+            } else {
+                &mut found.warnings
+            };
+            list.push(Difference { fact, new, base });
+        }
+    }
+    found
+}
+
+/// Every fact with its value, always in the same order.
+fn facts(environment: &Environment, measurement: &Measurement) -> [(Fact, String); 13] {
+    let (host, build) = (&environment.host, &environment.build);
+    let or_absent = |text: &Option<String>| text.clone().unwrap_or_else(|| ABSENT.to_owned());
+    let listed = |text: String| {
+        if text.is_empty() {
+            ABSENT.to_owned()
+        } else {
+            text
+        }
+    };
+    let mut features = measurement.target_facts.features.clone();
+    features.sort_unstable();
+    [
+        (Fact::Cpu, host.cpu.clone()),
+        (Fact::Architecture, host.architecture.clone()),
+        (Fact::Target, build.target.clone()),
+        (Fact::Profile, build.profile.clone()),
+        (Fact::Features, listed(features.join(","))),
+        (Fact::Rustflags, listed(build.rustflags.clone())),
+        (Fact::Rustc, build.rustc.clone()),
+        (
+            Fact::BenchmarkVersion,
+            or_absent(&measurement.benchmark.version),
+        ),
+        (Fact::Os, host.os.clone()),
+        (Fact::Kernel, host.kernel.clone()),
+        (Fact::Governor, or_absent(&host.governor)),
+        (Fact::Microcode, or_absent(&host.microcode)),
+        (Fact::Cores, host.cores.to_string()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::fixtures::measurement;
+
+    type Change = fn(&mut Environment, &mut Measurement);
+
+    fn found(change: Change) -> Differences {
+        let (environment, base) = (Environment::default(), measurement(vec![]));
+        let (mut other, mut new) = (environment.clone(), base.clone());
+        change(&mut other, &mut new);
+        differences((&other, &new), (&environment, &base))
+    }
+
+    #[test]
+    fn equal_measurements_have_no_differences() {
+        assert_eq!(found(|_, _| {}), Differences::default());
+    }
+
+    #[test]
+    fn each_blocking_fact_makes_incomparable_and_can_be_allowed() {
+        let changes: [(Fact, Change); 8] = [
+            (Fact::Cpu, |e, _| e.host.cpu = "x".into()),
+            (Fact::Architecture, |e, _| e.host.architecture = "x".into()),
+            (Fact::Target, |e, _| e.build.target = "x".into()),
+            (Fact::Profile, |e, _| e.build.profile = "x".into()),
+            (Fact::Features, |_, m| {
+                m.target_facts.features.push("x".into())
+            }),
+            (Fact::Rustflags, |e, _| e.build.rustflags = "x".into()),
+            (Fact::Rustc, |e, _| e.build.rustc = "x".into()),
+            (Fact::BenchmarkVersion, |_, m| {
+                m.benchmark.version = Some("x".into())
+            }),
+        ];
+        for (fact, change) in changes {
+            let differences = found(change);
+            assert_eq!(differences.blocking.len(), 1, "{fact}");
+            assert_eq!(
+                (differences.blocking[0].fact, &*differences.blocking[0].new),
+                (fact, "x")
+            );
+            assert!(!differences.comparable() && differences.warnings.is_empty());
+            let read: Fact = fact.name().parse().unwrap();
+            let allowed = differences.allowing(&[read]);
+            assert!(allowed.comparable());
+            assert_eq!(allowed.warnings[0].fact, fact);
+        }
+    }
+
+    #[test]
+    fn the_other_facts_only_warn() {
+        let changes: [(Fact, Change); 5] = [
+            (Fact::Os, |e, _| e.host.os = "x".into()),
+            (Fact::Kernel, |e, _| e.host.kernel = "x".into()),
+            (Fact::Governor, |e, _| e.host.governor = Some("x".into())),
+            (Fact::Microcode, |e, _| e.host.microcode = Some("x".into())),
+            (Fact::Cores, |e, _| e.host.cores = 3),
+        ];
+        for (fact, change) in changes {
+            let differences = found(change);
+            assert!(differences.comparable());
+            assert_eq!(differences.warnings.len(), 1, "{fact}");
+            assert_eq!(differences.warnings[0].fact, fact);
+        }
+    }
+
+    #[test]
+    fn an_unknown_fact_is_refused_with_the_names_that_there_are() {
+        let message = "compiler".parse::<Fact>().unwrap_err();
+        assert!(
+            message.contains("`compiler`") && message.contains("rustc, benchmark-version"),
+            "{message}"
+        );
+        assert!("kernel".parse::<Fact>().is_err());
+    }
+
+    #[test]
+    fn a_difference_reads_from_base_to_new() {
+        let differences = found(|e, _| e.host.governor = Some("schedutil".into()));
+        assert_eq!(
+            differences.warnings[0].to_string(),
+            "governor: none -> schedutil"
+        );
+    }
+}

@@ -1,0 +1,322 @@
+//! What the samples of one question say, before the family decides.
+
+use super::comparison::Estimate;
+use super::launch_values::{
+    LaunchTimes, Location, MIN_SAMPLES_FOR_LOW_QUANTILE, RunTimes, first, has_samples, needed_for,
+};
+use super::note::{Note, Side};
+use super::question::{Question, Rules};
+use super::run_level::{RunLevel, RunValues};
+use crate::model::{MIN_LAUNCHES, Measurement, Verdict};
+use crate::stats::{
+    ClusterMean, ClusterMedian, Resampling, Statistic, Stream, TScore, derived_seed, median,
+    ratio_interval,
+};
+
+/// The tests of one question.
+pub(super) struct Tests {
+    pub location: Location,
+    pub run_level: RunLevel,
+    pub t_score: Option<TScore>,
+    pub change_mean: Option<Estimate>,
+    pub change_median: Option<Estimate>,
+    /// All launch values of both sides are one and the same.
+    pub identical: bool,
+}
+
+/// One question after its samples have been looked at.
+pub(super) struct Evidence {
+    /// ln(1 + noise threshold).
+    pub threshold: f64,
+    /// The tests, or the verdict of what cannot be tested.
+    pub tests: Result<Tests, Verdict>,
+    pub launches_new: usize,
+    pub launches_base: usize,
+    pub runs_averaged: usize,
+    pub runs_spread: usize,
+    pub notes: Vec<Note>,
+}
+
+/// The samples of both sides.
+struct Sides {
+    new: RunTimes,
+    averaged: Vec<RunTimes>,
+    spread: Vec<RunTimes>,
+}
+
+impl Evidence {
+    /// Looks at `question`.
+    pub(super) fn of(question: &Question<'_>, rules: &Rules) -> Self {
+        let sides = Sides::of(question);
+        let mut notes = Vec::new();
+        let tests = match refusal(question, &sides, &mut notes) {
+            Some(verdict) => Err(verdict),
+            None => sides
+                .tests(question, rules, &mut notes)
+                .ok_or(Verdict::Inconclusive),
+        };
+        Self {
+            threshold: question.noise_threshold.ln_1p(),
+            tests,
+            launches_new: sides.new.launches.len(),
+            launches_base: sides.averaged.iter().map(|run| run.launches.len()).sum(),
+            runs_averaged: sides.averaged.len(),
+            runs_spread: sides.spread.len(),
+            notes,
+        }
+    }
+}
+
+/// Why a question cannot be tested, if so, with notes on what is missing.
+fn refusal(question: &Question<'_>, sides: &Sides, notes: &mut Vec<Note>) -> Option<Verdict> {
+    let good = question
+        .new
+        .launches
+        .iter()
+        .filter(|launch| has_samples(launch))
+        .count();
+    let failed = question.new.failures.len();
+    if failed > 0 {
+        notes.push(Note::LaunchesFailed {
+            side: Side::New,
+            failed,
+            good,
+        });
+    }
+    if good == 0 {
+        notes.push(Note::NoSamples { side: Side::New });
+        return Some(Verdict::Failed);
+    }
+    if failed > 0 && good < MIN_LAUNCHES {
+        return Some(Verdict::Failed);
+    }
+    let new_is_short = sides.new.launches.is_empty();
+    if new_is_short {
+        notes.push(Note::SamplesTooShort {
+            side: Side::New,
+            needed_ns: needed_for(question.new),
+        });
+    }
+    if sides.averaged.is_empty() {
+        notes.push(base_shortage(&question.reference.averaged));
+    }
+    (new_is_short || sides.averaged.is_empty()).then_some(Verdict::Inconclusive)
+}
+
+fn base_shortage(runs: &[&Measurement]) -> Note {
+    let has_any = runs.iter().any(|run| run.launches.iter().any(has_samples));
+    if has_any {
+        let needed_ns = runs.iter().map(|run| needed_for(run)).fold(0.0, f64::max);
+        Note::SamplesTooShort {
+            side: Side::Base,
+            needed_ns,
+        }
+    } else {
+        Note::NoSamples { side: Side::Base }
+    }
+}
+
+impl Sides {
+    fn of(question: &Question<'_>) -> Self {
+        let usable = |runs: &[&Measurement]| -> Vec<RunTimes> {
+            runs.iter()
+                .map(|run| RunTimes::of(run))
+                .filter(|run| !run.launches.is_empty())
+                .collect()
+        };
+        Self {
+            new: RunTimes::of(question.new),
+            averaged: usable(&question.reference.averaged),
+            spread: usable(&question.reference.spread),
+        }
+    }
+
+    fn tests(
+        &self,
+        question: &Question<'_>,
+        rules: &Rules,
+        notes: &mut Vec<Note>,
+    ) -> Option<Tests> {
+        let count = self.compared().filter_map(RunTimes::fewest_samples).min()?;
+        let location = self.location(count, notes);
+        self.note_launches(notes);
+        self.note_lengths(notes);
+        let values = |run: &RunTimes| RunValues {
+            launches: run.values(location, count),
+        };
+        let new = values(&self.new);
+        let averaged: Vec<RunValues> = self.averaged.iter().map(values).collect();
+        let spread: Vec<RunValues> = self.spread.iter().map(values).collect();
+        let run_level = RunLevel::of(&new, &averaged, &spread, rules.host)?;
+        let base: Vec<f64> = averaged.into_iter().flat_map(|run| run.launches).collect();
+        let identical = base
+            .iter()
+            .chain(&new.launches)
+            .all(|value| *value == base[0]);
+        let random = Random::of(question, rules);
+        let units = if new.launches.len() < 2 || base.len() < 2 {
+            notes.push(Note::SamplesAsUnits);
+            (self.new_samples(count), self.base_samples(count))
+        } else {
+            (new.launches, base)
+        };
+        let t_score = TScore::unpaired(
+            &units.0,
+            &units.1,
+            question.noise_threshold.ln_1p(),
+            self.resolution(),
+            rules.decision.significance_level,
+            random.resampling("t-score"),
+        );
+        match &t_score {
+            None => notes.push(Note::NoTScore),
+            Some(score) if score.is_constant() => notes.push(Note::NoVariance),
+            Some(_) => {}
+        }
+        let new_clusters = clusters(std::slice::from_ref(&self.new), count);
+        let base_clusters = clusters(&self.averaged, count);
+        let level = rules.decision.confidence_level;
+        Some(Tests {
+            location,
+            run_level,
+            t_score,
+            change_mean: relative_change(
+                &ClusterMean::new(&new_clusters),
+                &ClusterMean::new(&base_clusters),
+                level,
+                random.resampling("change of the mean"),
+            ),
+            change_median: relative_change(
+                &ClusterMedian::new(&new_clusters),
+                &ClusterMedian::new(&base_clusters),
+                level,
+                random.resampling("change of the median"),
+            ),
+            identical,
+        })
+    }
+
+    /// The runs whose values are compared.
+    fn compared(&self) -> impl Iterator<Item = &RunTimes> {
+        self.averaged.iter().chain([&self.new])
+    }
+
+    /// What can be compared with `count` samples per launch.
+    fn location(&self, count: usize, notes: &mut Vec<Note>) -> Location {
+        let base: usize = self.averaged.iter().map(|run| run.launches.len()).sum();
+        let samples = count * base.min(self.new.launches.len());
+        let mut launches = self.compared().flat_map(|run| &run.launches);
+        if launches.any(|launch| launch.from_ramp) {
+            notes.push(Note::MedianOfRamp);
+            Location::Median
+        } else if samples < MIN_SAMPLES_FOR_LOW_QUANTILE {
+            notes.push(Note::MedianOfFewSamples { samples });
+            Location::Median
+        } else {
+            Location::LowQuantile
+        }
+    }
+
+    fn note_launches(&self, notes: &mut Vec<Note>) {
+        let base = self.averaged.iter().map(|run| run.launches.len()).sum();
+        for (side, launches) in [(Side::New, self.new.launches.len()), (Side::Base, base)] {
+            if launches < MIN_LAUNCHES {
+                notes.push(Note::FewLaunches { side, launches });
+            }
+        }
+    }
+
+    fn note_lengths(&self, notes: &mut Vec<Note>) {
+        let typical = |runs: &[RunTimes]| {
+            let lengths: Vec<f64> = launches(runs).map(|launch| launch.sample_ns).collect();
+            median(&lengths)
+        };
+        let new = typical(std::slice::from_ref(&self.new));
+        if let (Some(new), Some(base)) = (new, typical(&self.averaged)) {
+            let ratio = (new / base).max(base / new);
+            if ratio > MAX_LENGTH_RATIO {
+                notes.push(Note::SampleLengthsDiffer { ratio });
+            }
+        }
+    }
+
+    /// The smallest relative difference that the clocks can show in a typical sample.
+    fn resolution(&self) -> f64 {
+        self.compared()
+            .flat_map(|run| &run.launches)
+            .map(|launch| launch.quantum_ns / launch.sample_ns)
+            .fold(0.0, f64::max)
+    }
+
+    fn new_samples(&self, count: usize) -> Vec<f64> {
+        sample_logarithms(std::slice::from_ref(&self.new), count)
+    }
+
+    fn base_samples(&self, count: usize) -> Vec<f64> {
+        sample_logarithms(&self.averaged, count)
+    }
+}
+
+/// Beyond this ratio of sample lengths the reader is told.
+const MAX_LENGTH_RATIO: f64 = 4.0;
+
+fn launches(runs: &[RunTimes]) -> impl Iterator<Item = &LaunchTimes> {
+    runs.iter().flat_map(|run| &run.launches)
+}
+
+fn sample_logarithms(runs: &[RunTimes], count: usize) -> Vec<f64> {
+    launches(runs)
+        .flat_map(|launch| first(&launch.times, count))
+        .map(|time| time.ln())
+        .collect()
+}
+
+/// What is resampled: launches, or with a single launch its samples.
+fn clusters(runs: &[RunTimes], count: usize) -> Vec<&[f64]> {
+    let whole: Vec<&[f64]> = launches(runs)
+        .map(|launch| first(&launch.times, count))
+        .collect();
+    match whole[..] {
+        [only] => only.chunks(1).collect(),
+        _ => whole,
+    }
+}
+
+fn relative_change(
+    new: &impl Statistic,
+    base: &impl Statistic,
+    level: f64,
+    resampling: Resampling<'_>,
+) -> Option<Estimate> {
+    let estimate = new.observed() / base.observed() - 1.0;
+    let interval = ratio_interval(new, base, level, resampling)?;
+    estimate
+        .is_finite()
+        .then(|| Estimate::with(estimate, interval))
+}
+
+/// The random streams of one benchmark.
+struct Random {
+    seed: u64,
+    resamples: usize,
+}
+
+impl Random {
+    fn of(question: &Question<'_>, rules: &Rules) -> Self {
+        let name = question.new.benchmark.key.to_string();
+        Self {
+            seed: derived_seed(rules.seed, &name),
+            resamples: rules.decision.resamples as usize,
+        }
+    }
+
+    fn resampling<'a>(&self, name: &'a str) -> Resampling<'a> {
+        Resampling {
+            resamples: self.resamples,
+            stream: Stream {
+                seed: self.seed,
+                name,
+            },
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Measurements made up for tests.
+
+use crate::model::{
+    AuthorSettings, Benchmark, BenchmarkKey, LaunchSeries, Measurement, Nanos, Sample,
+    SamplingSettings, Series, TargetFacts, Throughput,
+};
+
+/// A flat sample that lasts about a millisecond at ordinary values.
+pub(super) const ITERATIONS: u64 = 10_000;
+
+/// A launch with flat samples of `iterations` at `times` nanoseconds per iteration.
+pub(super) fn flat_launch(launch: u32, iterations: u64, times: &[f64]) -> LaunchSeries {
+    let flat = times
+        .iter()
+        .map(|time| Sample {
+            iterations,
+            elapsed: Nanos((time * iterations as f64).round() as u64),
+        })
+        .collect();
+    let warm_up = Sample {
+        iterations: 1,
+        elapsed: Nanos(1),
+    };
+    LaunchSeries {
+        launch,
+        quantum: Nanos(1),
+        series: Series {
+            warm_up,
+            linear: vec![],
+            flat,
+        },
+    }
+}
+
+/// Adds a ramp of `count` samples that grow by `step` iterations and have a constant overhead.
+pub(super) fn with_ramp(
+    mut launch: LaunchSeries,
+    step: u64,
+    count: u64,
+    time: f64,
+    overhead: f64,
+) -> LaunchSeries {
+    launch.series.linear = (1..=count)
+        .map(|i| {
+            let iterations = i * step;
+            Sample {
+                iterations,
+                elapsed: Nanos((time * iterations as f64 + overhead).round() as u64),
+            }
+        })
+        .collect();
+    launch
+}
+
+/// A measurement of the benchmark `p/t: b`.
+pub(super) fn measurement(launches: Vec<LaunchSeries>) -> Measurement {
+    Measurement {
+        benchmark: Benchmark {
+            key: BenchmarkKey {
+                package: "p".into(),
+                target: "t".into(),
+                id: "b".into(),
+            },
+            version: None,
+            throughput: Throughput::default(),
+            settings: AuthorSettings::default(),
+        },
+        target_facts: TargetFacts::default(),
+        sampling: SamplingSettings::default(),
+        noise_threshold: 0.02,
+        launches,
+        failures: vec![],
+        verdict: None,
+    }
+}
+
+/// A measurement whose launches have `samples` samples from the given floor upwards, by up to 6 per mille.
+pub(super) fn floors(floors: &[f64], samples: u32) -> Measurement {
+    let launches = (0_u32..)
+        .zip(floors)
+        .map(|(launch, floor)| {
+            let times: Vec<f64> = (0..samples)
+                .map(|i| floor * (1.0 + 1e-3 * f64::from(i % 7)))
+                .collect();
+            flat_launch(launch, ITERATIONS, &times)
+        })
+        .collect();
+    measurement(launches)
+}

@@ -1,0 +1,155 @@
+//! From the samples of a launch to the one value that stands for it.
+//!
+//! Only samples that are long enough for the clock count. Both sides use the same number of samples per launch, the first ones
+//! in the order taken, and the same location, because a low quantile depends on the number it is taken from.
+
+use serde::Serialize;
+use std::fmt;
+
+use crate::model::{LaunchSeries, Measurement, Sample};
+use crate::stats::{Quantile, median};
+
+/// The quantile that is compared where there are samples enough: chosen by measurement, see docs/STATISTICS.md.
+pub const LOW_QUANTILE: f64 = 0.01;
+
+/// With fewer samples than this on a side the median is compared.
+pub const MIN_SAMPLES_FOR_LOW_QUANTILE: usize = 100;
+
+/// A sample must last this long, and this many steps of the clock.
+const MIN_SAMPLE_NS: f64 = 100_000.0;
+const MIN_SAMPLE_QUANTA: f64 = 512.0;
+
+/// What is taken of the samples of a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Location {
+    /// The quantile [`LOW_QUANTILE`], by nearest rank.
+    LowQuantile,
+    /// The median.
+    Median,
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::LowQuantile => "1st percentile",
+            Self::Median => "median",
+        })
+    }
+}
+
+impl Location {
+    /// ln of the location of positive `times`, in nanoseconds per iteration; `None` without times.
+    pub(super) fn logarithm(self, times: &[f64]) -> Option<f64> {
+        let value = match self {
+            Self::LowQuantile => Quantile::InvertedCdf.select(&mut times.to_vec(), LOW_QUANTILE),
+            Self::Median => median(times),
+        };
+        value.map(f64::ln)
+    }
+}
+
+/// The usable samples of one launch.
+#[derive(Debug, Clone)]
+pub(super) struct LaunchTimes {
+    /// Nanoseconds per iteration, in the order taken.
+    pub times: Vec<f64>,
+    /// Typical length of a sample, in nanoseconds.
+    pub sample_ns: f64,
+    /// Smallest step of the clock, in nanoseconds.
+    pub quantum_ns: f64,
+    /// Whether they come from the linear phase.
+    pub from_ramp: bool,
+}
+
+/// Shortest sample that counts with a clock of this step, in nanoseconds.
+fn needed_ns(quantum_ns: f64) -> f64 {
+    MIN_SAMPLE_NS.max(MIN_SAMPLE_QUANTA * quantum_ns)
+}
+
+impl LaunchTimes {
+    /// `None` where most of the samples are too short: the few long ones would be just the disturbed ones.
+    fn of(launch: &LaunchSeries) -> Option<Self> {
+        let quantum_ns = launch.quantum.as_f64();
+        let from_ramp = launch.series.flat.is_empty();
+        let mut samples: Vec<Sample> = launch
+            .series
+            .deciding()
+            .iter()
+            .copied()
+            .filter(|sample| sample.iterations > 0)
+            .collect();
+        if from_ramp {
+            // Lengths within a factor of two: the short samples of a ramp have floors of their own.
+            let longest = samples.iter().map(|sample| sample.iterations).max()?;
+            samples.retain(|sample| sample.iterations.saturating_mul(2) >= longest);
+        }
+        let candidates = samples.len();
+        samples.retain(|sample| sample.elapsed.as_f64() >= needed_ns(quantum_ns));
+        if samples.is_empty() || samples.len() * 2 < candidates {
+            return None;
+        }
+        let lengths: Vec<f64> = samples
+            .iter()
+            .map(|sample| sample.elapsed.as_f64())
+            .collect();
+        Some(Self {
+            times: samples.into_iter().map(Sample::per_iteration).collect(),
+            sample_ns: median(&lengths)?,
+            quantum_ns,
+            from_ramp,
+        })
+    }
+}
+
+/// The usable launches of one run.
+#[derive(Debug, Clone)]
+pub(super) struct RunTimes {
+    /// Launches with samples that count.
+    pub launches: Vec<LaunchTimes>,
+}
+
+impl RunTimes {
+    /// Reads what `measurement` has.
+    pub(super) fn of(measurement: &Measurement) -> Self {
+        Self {
+            launches: measurement
+                .launches
+                .iter()
+                .filter_map(LaunchTimes::of)
+                .collect(),
+        }
+    }
+
+    /// Samples of the shortest launch; `None` without launches.
+    pub(super) fn fewest_samples(&self) -> Option<usize> {
+        self.launches.iter().map(|launch| launch.times.len()).min()
+    }
+
+    /// The launch values of the first `count` samples of each launch.
+    pub(super) fn values(&self, location: Location, count: usize) -> Vec<f64> {
+        self.launches
+            .iter()
+            .filter_map(|launch| location.logarithm(first(&launch.times, count)))
+            .collect()
+    }
+}
+
+/// The first `count` of `times`, or all.
+pub(super) fn first(times: &[f64], count: usize) -> &[f64] {
+    &times[..count.min(times.len())]
+}
+
+/// Whether `measurement` has any samples at all.
+pub(super) fn has_samples(launch: &LaunchSeries) -> bool {
+    !launch.series.deciding().is_empty()
+}
+
+/// Shortest sample that would count for every launch of `measurement`, in nanoseconds.
+pub(super) fn needed_for(measurement: &Measurement) -> f64 {
+    let quantum = measurement
+        .launches
+        .iter()
+        .map(|launch| launch.quantum.as_f64());
+    needed_ns(quantum.fold(0.0, f64::max))
+}

@@ -1,0 +1,126 @@
+//! What a reader must know about a comparison besides its numbers.
+
+use serde::Serialize;
+use std::fmt;
+
+/// One of the two things compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// The measurement in question.
+    New,
+    /// The reference.
+    Base,
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::New => "the new run",
+            Self::Base => "the reference",
+        })
+    }
+}
+
+/// A remark on a comparison. `Display` gives a sentence without a full stop.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "note", rename_all = "kebab-case")]
+pub enum Note {
+    /// A side has no samples.
+    NoSamples {
+        /// Which side.
+        side: Side,
+    },
+    /// The samples of a side are too short for its clock.
+    SamplesTooShort {
+        /// Which side.
+        side: Side,
+        /// Shortest sample that would count, in nanoseconds.
+        needed_ns: f64,
+    },
+    /// Launches of a side failed.
+    LaunchesFailed {
+        /// Which side.
+        side: Side,
+        /// Launches that failed.
+        failed: usize,
+        /// Launches that are left.
+        good: usize,
+    },
+    /// A side has only one or two launches.
+    FewLaunches {
+        /// Which side.
+        side: Side,
+        /// How many.
+        launches: usize,
+    },
+    /// With one launch on a side the t-score compares samples, as if they were independent.
+    SamplesAsUnits,
+    /// Fewer samples than the low quantile needs: the median was compared.
+    MedianOfFewSamples {
+        /// Samples of the smaller side.
+        samples: usize,
+    },
+    /// No flat phase: the median of the longer half of the ramp was compared.
+    MedianOfRamp,
+    /// The samples of the two sides differ much in length; short samples have lower floors.
+    SampleLengthsDiffer {
+        /// Longer over shorter, of the typical samples.
+        ratio: f64,
+    },
+    /// All launch values of each side are equal.
+    NoVariance,
+    /// The t-score could not be computed.
+    NoTScore,
+    /// The resamples are too few for the level that the family asks for.
+    TooFewResamples {
+        /// How many would do.
+        needed: u64,
+    },
+    /// Only the t-score says faster.
+    FasterByTScoreOnly,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSamples { side } => write!(f, "{side} has no samples"),
+            Self::SamplesTooShort { side, needed_ns } => write!(
+                f,
+                "the samples of {side} are too short to test; they need {:.0} us each (more iterations per sample)",
+                needed_ns / 1000.0
+            ),
+            Self::LaunchesFailed { side, failed, good } => {
+                write!(f, "{failed} launches of {side} failed, {good} are left")
+            }
+            Self::FewLaunches { side, launches: 1 } => {
+                write!(f, "{side} has one launch: how launches differ is not known")
+            }
+            Self::FewLaunches { side, launches } => {
+                write!(f, "{side} has only {launches} launches")
+            }
+            Self::SamplesAsUnits => f.write_str(
+                "with one launch the t-score compares samples as if they were independent: it alarms too often",
+            ),
+            Self::MedianOfFewSamples { samples } => {
+                write!(f, "medians are compared, as a side has only {samples} samples")
+            }
+            Self::MedianOfRamp => f.write_str(
+                "medians of the longer half of the ramp are compared, as there is no flat phase",
+            ),
+            Self::SampleLengthsDiffer { ratio } => write!(
+                f,
+                "the samples of one side are {ratio:.1} times as long as those of the other; short samples reach lower times"
+            ),
+            Self::NoVariance => f.write_str("all launches of each side give the same value (a coarse clock?)"),
+            Self::NoTScore => f.write_str("the t-score could not be computed"),
+            Self::TooFewResamples { needed } => write!(
+                f,
+                "so many benchmarks at this significance level need at least {needed} resamples"
+            ),
+            Self::FasterByTScoreOnly => f.write_str(
+                "the t-score says faster, but the drift between runs could explain it",
+            ),
+        }
+    }
+}

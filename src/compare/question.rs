@@ -1,0 +1,64 @@
+//! What is asked, and by which rules it is decided.
+
+use crate::model::{DecisionSettings, Measurement};
+
+/// How far runs of identical code drift apart on a host, before any run has been seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostClass {
+    /// A machine of one's own.
+    Dedicated,
+    /// A virtual machine, a container host, a CI runner.
+    Shared,
+}
+
+impl HostClass {
+    /// The prior standard deviation of a run's value, as a fraction.
+    pub fn prior_sd(self) -> f64 {
+        match self {
+            Self::Dedicated => 0.01,
+            Self::Shared => 0.03,
+        }
+    }
+}
+
+/// What a measurement is compared with.
+#[derive(Debug, Clone)]
+pub struct Reference<'a> {
+    /// The runs whose mean is the reference value: one for a named baseline. Never empty.
+    pub averaged: Vec<&'a Measurement>,
+    /// The runs from which the drift between runs is estimated; contains those averaged.
+    pub spread: Vec<&'a Measurement>,
+}
+
+/// Is `new` slower or faster than `reference` by more than the threshold?
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// The measurement in question.
+    pub new: &'a Measurement,
+    /// What it is compared with.
+    pub reference: &'a Reference<'a>,
+    /// Relative change that counts as noise, a fraction.
+    pub noise_threshold: f64,
+}
+
+/// Which test decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decider {
+    /// The run-level prediction interval; the t-score alone makes a `suspect`.
+    RunLevel,
+    /// The t-score alone.
+    Screen,
+}
+
+/// How all questions of a family are decided.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules {
+    /// Levels and number of resamples. The noise threshold is that of each question.
+    pub decision: DecisionSettings,
+    /// Which test decides.
+    pub decider: Decider,
+    /// Where the runs were measured.
+    pub host: HostClass,
+    /// Base seed of everything random.
+    pub seed: u64,
+}

@@ -1,0 +1,262 @@
+//! Description of one measurement, for people: nothing here decides.
+
+use serde::Serialize;
+
+use super::comparison::Estimate;
+use crate::model::{LaunchSeries, Measurement, Sample};
+use crate::stats::{
+    ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, Description, Interval, Line,
+    NORMAL_MAD, OutlierCounts, Resampling, Statistic, Stream, derived_seed, mean,
+    percentile_interval, r_squared_through_origin, sample_variance, student_t,
+};
+
+/// What one run says of one benchmark. Times are nanoseconds per iteration; the intervals are percentile bootstrap intervals
+/// over launches (over samples where there is only one launch).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// Mean of the deciding samples.
+    pub mean: Estimate,
+    /// Their median.
+    pub median: Estimate,
+    /// Slope of the linear phases of all launches, where there are any.
+    pub slope: Option<Estimate>,
+    /// R^2 of that slope.
+    pub r_squared: Option<f64>,
+    /// Standard deviation of the deciding samples; `None` for one sample.
+    pub sd: Option<Estimate>,
+    /// Median absolute deviation, scaled to estimate the standard deviation of normal data.
+    pub mad: Estimate,
+    /// Fastest deciding sample.
+    pub min: f64,
+    /// Slowest deciding sample.
+    pub max: f64,
+    /// Number of deciding samples.
+    pub samples: usize,
+    /// Number of launches they come from.
+    pub launches: usize,
+    /// Outliers among the samples of each launch.
+    pub outliers: OutlierCounts,
+    /// Nanoseconds that a sample takes besides its iterations, where the ramps of the launches agree that there are some.
+    pub overhead_ns: Option<f64>,
+}
+
+/// Describes `measurement`; `None` where it has no samples.
+pub fn summarize(
+    measurement: &Measurement,
+    confidence_level: f64,
+    resamples: u32,
+    seed: u64,
+) -> Option<Summary> {
+    let launches: Vec<Vec<f64>> = measurement
+        .launches
+        .iter()
+        .map(times)
+        .filter(|x| !x.is_empty())
+        .collect();
+    let pooled: Vec<f64> = launches.iter().flatten().copied().collect();
+    let described = Description::of(&pooled)?;
+    let whole: Vec<&[f64]> = launches.iter().map(Vec::as_slice).collect();
+    let clusters: Vec<&[f64]> = match whole[..] {
+        [only] => only.chunks(1).collect(),
+        _ => whole,
+    };
+    let intervals = Intervals {
+        seed: derived_seed(seed, &measurement.benchmark.key.to_string()),
+        resamples: resamples as usize,
+        confidence_level,
+    };
+    let ramps: Vec<Vec<(f64, f64)>> = measurement
+        .launches
+        .iter()
+        .map(ramp)
+        .filter(|x| !x.is_empty())
+        .collect();
+    Some(Summary {
+        mean: intervals.of("mean", &ClusterMean::new(&clusters)),
+        median: intervals.of("median", &ClusterMedian::new(&clusters)),
+        slope: intervals.slope(&ramps),
+        r_squared: r_squared(&ramps),
+        sd: described
+            .sd
+            .map(|_| intervals.of("sd", &ClusterSd::new(&clusters))),
+        mad: scaled(intervals.of("mad", &ClusterMad::new(&clusters)), NORMAL_MAD),
+        min: described.min,
+        max: described.max,
+        samples: described.count,
+        launches: launches.len(),
+        outliers: launches.iter().fold(OutlierCounts::default(), |sum, x| {
+            sum + OutlierCounts::of(x)
+        }),
+        overhead_ns: overhead(&ramps, confidence_level),
+    })
+}
+
+fn times(launch: &LaunchSeries) -> Vec<f64> {
+    let samples = launch
+        .series
+        .deciding()
+        .iter()
+        .filter(|sample| sample.iterations > 0);
+    samples
+        .map(|sample| Sample::per_iteration(*sample))
+        .collect()
+}
+
+fn ramp(launch: &LaunchSeries) -> Vec<(f64, f64)> {
+    let samples = launch.series.linear.iter();
+    samples
+        .map(|sample| (sample.iterations as f64, sample.elapsed.as_f64()))
+        .collect()
+}
+
+fn scaled(estimate: Estimate, factor: f64) -> Estimate {
+    Estimate {
+        estimate: estimate.estimate * factor,
+        lower: estimate.lower * factor,
+        upper: estimate.upper * factor,
+    }
+}
+
+/// How intervals are drawn for one benchmark.
+struct Intervals {
+    seed: u64,
+    resamples: usize,
+    confidence_level: f64,
+}
+
+impl Intervals {
+    fn of(&self, name: &str, statistic: &impl Statistic) -> Estimate {
+        let estimate = statistic.observed();
+        let stream = Stream {
+            seed: self.seed,
+            name,
+        };
+        let resampling = Resampling {
+            resamples: self.resamples,
+            stream,
+        };
+        // One sample says nothing of how far off it is.
+        let interval: Option<Interval> = (statistic.clusters() > 1)
+            .then(|| percentile_interval(statistic, self.confidence_level, resampling))
+            .flatten();
+        interval.map_or(Estimate::unbounded(estimate), |interval| {
+            Estimate::with(estimate, interval)
+        })
+    }
+
+    fn slope(&self, ramps: &[Vec<(f64, f64)>]) -> Option<Estimate> {
+        let clusters: Vec<&[(f64, f64)]> = match ramps {
+            [only] => only.chunks(1).collect(),
+            _ => ramps.iter().map(Vec::as_slice).collect(),
+        };
+        let slope = self.of("slope", &ClusterSlope::new(&clusters));
+        slope.estimate.is_finite().then_some(slope)
+    }
+}
+
+fn r_squared(ramps: &[Vec<(f64, f64)>]) -> Option<f64> {
+    let (x, y): (Vec<f64>, Vec<f64>) = ramps.iter().flatten().copied().unzip();
+    r_squared_through_origin(&x, &y)
+}
+
+/// The mean intercept of the launches' ramps, if its t interval over launches lies above 0.
+fn overhead(ramps: &[Vec<(f64, f64)>], confidence_level: f64) -> Option<f64> {
+    let intercepts: Vec<f64> = ramps
+        .iter()
+        .filter_map(|points| {
+            let (x, y): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
+            Line::fit(&x, &y).map(|line| line.intercept)
+        })
+        .collect();
+    let count = intercepts.len() as f64;
+    let centre = mean(&intercepts)?;
+    let error = (sample_variance(&intercepts)? / count).sqrt();
+    let t = student_t::critical((1.0 - confidence_level) / 2.0, count - 1.0)?;
+    (centre - t * error > 0.0).then_some(centre)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::fixtures::{flat_launch, measurement, with_ramp};
+
+    fn summary(launches: Vec<LaunchSeries>) -> Option<Summary> {
+        summarize(&measurement(launches), 0.95, 2_000, 7)
+    }
+
+    #[test]
+    fn location_and_spread_are_those_of_all_samples_and_the_intervals_come_from_launches() {
+        let launches = (0..5)
+            .map(|k| flat_launch(k, 1000, &[100.0 + f64::from(k), 102.0 + f64::from(k)]))
+            .collect();
+        let summary = summary(launches).unwrap();
+        assert_eq!((summary.samples, summary.launches), (10, 5));
+        assert!((summary.mean.estimate - 103.0).abs() < 1e-9);
+        assert!((summary.median.estimate - 103.0).abs() < 1e-9);
+        assert_eq!((summary.min, summary.max), (100.0, 106.0));
+        // Launch means run from 101 to 105: no resample of launches leaves that range.
+        assert!(summary.mean.lower >= 101.0 && summary.mean.upper <= 105.0);
+        assert!(summary.mean.lower < 103.0 && summary.mean.upper > 103.0);
+        assert!(summary.slope.is_none() && summary.overhead_ns.is_none());
+    }
+
+    #[test]
+    fn a_ramp_gives_slope_linearity_and_overhead() {
+        // 50 ns per iteration and 400 ns per sample, give or take a launch's own few.
+        let launches = (0..5)
+            .map(|k| {
+                with_ramp(
+                    flat_launch(k, 1000, &[50.0]),
+                    10,
+                    20,
+                    50.0,
+                    400.0 + f64::from(k),
+                )
+            })
+            .collect();
+        let summary = summary(launches).unwrap();
+        let slope = summary.slope.unwrap();
+        assert!((50.0..56.0).contains(&slope.estimate), "{slope:?}");
+        assert!(summary.r_squared.unwrap() > 0.99);
+        assert!((summary.overhead_ns.unwrap() - 402.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_ramp_through_the_origin_shows_no_overhead() {
+        let launches = (0..4)
+            .map(|k| {
+                with_ramp(
+                    flat_launch(k, 1000, &[50.0]),
+                    10,
+                    20,
+                    50.0,
+                    if k % 2 == 0 { 3.0 } else { -3.0 },
+                )
+            })
+            .collect();
+        assert_eq!(summary(launches).unwrap().overhead_ns, None);
+    }
+
+    #[test]
+    fn one_sample_has_a_value_but_no_interval() {
+        let summary = summary(vec![flat_launch(0, 1000, &[5.0])]).unwrap();
+        assert_eq!(summary.mean, Estimate::unbounded(5.0));
+        assert_eq!(summary.sd, None);
+    }
+
+    #[test]
+    fn without_samples_there_is_no_summary() {
+        assert_eq!(summary(vec![]), None);
+        assert_eq!(summary(vec![flat_launch(0, 1000, &[])]), None);
+    }
+
+    #[test]
+    fn outliers_are_labelled_within_each_launch_and_dropped_from_nothing() {
+        let mut times: Vec<f64> = (0..20).map(|i| 100.0 + f64::from(i)).collect();
+        times.push(1000.0);
+        let launches = (0..3).map(|k| flat_launch(k, 1000, &times)).collect();
+        let summary = summary(launches).unwrap();
+        assert_eq!(summary.outliers.high_severe, 3);
+        assert_eq!((summary.samples, summary.max), (63, 1000.0));
+    }
+}
