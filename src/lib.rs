@@ -1,4 +1,10 @@
-//! x
+//! `cargo perfcheck`: benchmarks with stored baselines, a trustworthy verdict and an exit code.
+//!
+//! The data flow: `cli` parses, `app` directs; `cargo` builds the bench targets, `measure` drives them through
+//! `child`, `store` keeps every launch, `compare` reaches verdicts by means of `stats`, `report` writes them down and
+//! `exit_code` says what the process ends with. docs/DESIGN.md has a sentence on every module, and
+//! tests/architecture.rs keeps the directions of the imports.
+
 pub mod app;
 pub mod cargo;
 pub mod child;

@@ -1,2 +1,84 @@
-//! Entry point.
-fn main() {}
+//! Parses, calls the command, prints the error, returns the exit status.
+
+use anstream::ColorChoice;
+use cargo_perfcheck::app::{self, AppError, World};
+use cargo_perfcheck::cli::{self, Command, Parsed};
+use cargo_perfcheck::exit_code::ExitCode;
+use cargo_perfcheck::host::Variables;
+use cargo_perfcheck::process::{Interrupt, REAPER_ARGUMENT, Supervisor, reap};
+use cargo_perfcheck::report::{MessageFormat, ProgressMode, write_error};
+use std::io::{self, IsTerminal, Write};
+use std::process;
+
+fn main() -> process::ExitCode {
+    let arguments: Vec<_> = std::env::args_os().collect();
+    if arguments
+        .get(1)
+        .is_some_and(|argument| argument == REAPER_ARGUMENT)
+    {
+        reap(io::stdin().lock());
+        return process::ExitCode::SUCCESS;
+    }
+    let parsed = match cli::parse(arguments) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            // Help and version are results, everything else is a wrong use; a reader that is gone changes neither.
+            let _ = error.print();
+            let status = if error.use_stderr() {
+                ExitCode::Usage
+            } else {
+                ExitCode::Clean
+            };
+            return status.number().into();
+        }
+    };
+    match parsed.color {
+        "always" => ColorChoice::Always.write_global(),
+        "never" => ColorChoice::Never.write_global(),
+        _ => {}
+    }
+    let mut stderr = anstream::stderr();
+    let status = match dispatch(&parsed, &mut stderr) {
+        Ok(status) => status,
+        Err(AppError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::Clean
+        }
+        Err(error) => {
+            let _ = write_error(&mut stderr, &error.to_string());
+            error.exit_code()
+        }
+    };
+    status.number().into()
+}
+
+fn dispatch(parsed: &Parsed, stderr: &mut dyn Write) -> Result<ExitCode, AppError> {
+    let interrupt = Interrupt::install().map_err(|error| AppError::Usage(error.to_string()))?;
+    let supervisor = Supervisor::start();
+    let mut stdout = anstream::stdout();
+    let common = &parsed.common;
+    let progress = if common.output.quiet {
+        ProgressMode::Quiet
+    } else if io::stderr().is_terminal() && common.output.format == MessageFormat::Human {
+        ProgressMode::Bar
+    } else {
+        ProgressMode::Lines
+    };
+    let mut world = World {
+        variables: Variables::read(),
+        supervisor: &supervisor,
+        interrupt: &interrupt,
+        stdout: &mut stdout,
+        stderr,
+        progress,
+    };
+    match &parsed.command {
+        Command::Run(options) => app::run(options, common, &mut world),
+        Command::Compare(options) => app::compare(options, common, &mut world),
+        Command::List => app::list(common, &mut world),
+        Command::Runs { limit } => app::runs(*limit, common, &mut world),
+        Command::Adopt { from } => app::adopt(from.as_deref(), common, &mut world),
+        Command::Show { run } => app::show(run, common, &mut world),
+        Command::Accept { run } => app::accept(run, common, &mut world),
+        Command::Baseline(action) => app::baseline(action, common, &mut world),
+    }
+}

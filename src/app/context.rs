@@ -45,9 +45,13 @@ impl Context {
         let tables = Tables::read(
             &workspace.root().join("Cargo.toml"),
             workspace.settings(),
-            packages
-                .iter()
-                .map(|found| (found.package.as_str(), found.manifest.as_path(), &found.table)),
+            packages.iter().map(|found| {
+                (
+                    found.package.as_str(),
+                    found.manifest.as_path(),
+                    &found.table,
+                )
+            }),
         )?;
         let store_path = match options.store.clone().or_else(|| variables.store.clone()) {
             Some(path) => path,
@@ -123,7 +127,11 @@ impl Context {
 }
 
 /// The run that a word stands for: a baseline's name, a number, `latest`, `@commit`.
-pub(super) fn resolve_run(store: &Store, workspace: WorkspaceId, word: &str) -> Result<RunId, AppError> {
+pub(super) fn resolve_run(
+    store: &Store,
+    workspace: WorkspaceId,
+    word: &str,
+) -> Result<RunId, AppError> {
     let found = if word == "latest" {
         store.latest_run(workspace)?
     } else if let Some(commit) = word.strip_prefix('@') {
@@ -149,7 +157,13 @@ pub(super) fn resolve_run(store: &Store, workspace: WorkspaceId, word: &str) -> 
 }
 
 /// The names of all baselines.
-pub(super) fn baseline_names(store: &Store, workspace: WorkspaceId) -> Result<Vec<String>, StoreError> {
+pub(super) fn baseline_names(
+    store: &Store,
+    workspace: WorkspaceId,
+) -> Result<Vec<String>, StoreError> {
     let baselines = store.baselines(workspace)?;
-    Ok(baselines.into_iter().map(|baseline| baseline.name).collect())
+    Ok(baselines
+        .into_iter()
+        .map(|baseline| baseline.name)
+        .collect())
 }

@@ -24,10 +24,15 @@ pub enum AppError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// There is no user data directory.
-    #[error("no user data directory is known for the store\n  help: name a file with `--store PATH` or PERFCHECK_STORE")]
+    #[error(
+        "no user data directory is known for the store\n  help: name a file with `--store PATH` or PERFCHECK_STORE"
+    )]
     NoStorePath,
     /// A name, number or commit that stands for no run.
-    #[error("there is no baseline or run `{name}`; {}", existing_baselines(existing))]
+    #[error(
+        "there is no baseline or run `{name}`; {}",
+        existing_baselines(existing)
+    )]
     NoSuchRun {
         /// What was asked for.
         name: String,
@@ -76,7 +81,8 @@ impl From<MeasureError> for AppError {
 
 fn existing_baselines(existing: &[String]) -> String {
     if existing.is_empty() {
-        "no baseline has been saved yet\n  help: `cargo perfcheck --save-baseline NAME` saves one".to_owned()
+        "no baseline has been saved yet\n  help: `cargo perfcheck --save-baseline NAME` saves one"
+            .to_owned()
     } else {
         format!("the baselines are: {}", existing.join(", "))
     }

@@ -70,7 +70,8 @@ impl ComparisonOptions {
     /// The settings in force.
     pub(super) fn decision(&self, workspace: &WorkspaceOnly) -> DecisionSettings {
         let default = DecisionSettings::default();
-        let either = |own: Option<f64>, other: Option<f64>, default| own.or(other).unwrap_or(default);
+        let either =
+            |own: Option<f64>, other: Option<f64>, default| own.or(other).unwrap_or(default);
         DecisionSettings {
             noise_threshold: self.noise_threshold.unwrap_or(default.noise_threshold),
             significance_level: either(
@@ -83,7 +84,10 @@ impl ComparisonOptions {
                 workspace.confidence_level,
                 default.confidence_level,
             ),
-            resamples: self.resamples.or(workspace.resamples).unwrap_or(default.resamples),
+            resamples: self
+                .resamples
+                .or(workspace.resamples)
+                .unwrap_or(default.resamples),
         }
     }
 

@@ -86,14 +86,23 @@ pub(super) struct Chooser<'a> {
 
 impl Chooser<'_> {
     /// Chooses for all `subjects`.
-    pub(super) fn choose(&self, wanted: &Wanted<'_>, subjects: &[Subject]) -> Result<References, StoreError> {
+    pub(super) fn choose(
+        &self,
+        wanted: &Wanted<'_>,
+        subjects: &[Subject],
+    ) -> Result<References, StoreError> {
         match *wanted {
             Wanted::Named(run, name) => self.named(run, name, subjects),
             Wanted::LastAccepted { before, branch } => self.last_accepted(before, branch, subjects),
         }
     }
 
-    fn named(&self, run: RunId, name: &str, subjects: &[Subject]) -> Result<References, StoreError> {
+    fn named(
+        &self,
+        run: RunId,
+        name: &str,
+        subjects: &[Subject],
+    ) -> Result<References, StoreError> {
         let head = self.store.run(run)?;
         let keys: Vec<BenchmarkKey> = subjects.iter().map(|subject| subject.key.clone()).collect();
         let measured = self.store.measurements(run, Some(&keys))?;
@@ -101,9 +110,9 @@ impl Chooser<'_> {
         let history = self.history(&keys, BranchFilter::Only(branch), None, BRANCH_HORIZON)?;
         let mut chosen = BTreeMap::new();
         for subject in subjects {
-            let found = measured
-                .iter()
-                .find(|measurement| measurement.benchmark.key == subject.key && !measurement.launches.is_empty());
+            let found = measured.iter().find(|measurement| {
+                measurement.benchmark.key == subject.key && !measurement.launches.is_empty()
+            });
             let choice = match found {
                 None => Chosen::New,
                 Some(base) => {
@@ -139,7 +148,10 @@ impl Chooser<'_> {
 
     /// The runs like `named` that tell how far runs drift: those of its commit, or of its segment.
     fn spread_around(&self, named: &Run, subject: &Subject, history: &History) -> Vec<RunId> {
-        let past = history.benchmarks.get(&subject.key).map_or(&[][..], Vec::as_slice);
+        let past = history
+            .benchmarks
+            .get(&subject.key)
+            .map_or(&[][..], Vec::as_slice);
         let comparable: Vec<&PastMeasurement> = past
             .iter()
             .filter(|past| self.of_past(subject, past, history).comparable())
@@ -173,7 +185,12 @@ impl Chooser<'_> {
         let own = self.history(&keys, BranchFilter::Only(branch), before, BRANCH_HORIZON)?;
         let mut chosen: BTreeMap<BenchmarkKey, Chosen> = subjects
             .iter()
-            .map(|subject| (subject.key.clone(), self.newest_segment(subject, &own, |_| true)))
+            .map(|subject| {
+                (
+                    subject.key.clone(),
+                    self.newest_segment(subject, &own, |_| true),
+                )
+            })
             .collect();
         let mut words = branch.map_or_else(
             || "the last accepted run".to_owned(),
@@ -185,7 +202,8 @@ impl Chooser<'_> {
             .collect();
         let mut expected = newest(&chosen);
         if let (Some(checkout), false) = (self.checkout, unserved.is_empty()) {
-            let keys: Vec<BenchmarkKey> = unserved.iter().map(|subject| subject.key.clone()).collect();
+            let keys: Vec<BenchmarkKey> =
+                unserved.iter().map(|subject| subject.key.clone()).collect();
             let all = self.history(&keys, BranchFilter::Any, before, FORK_HORIZON)?;
             if let Some(parent) = parent_branch(checkout, branch, &all) {
                 let ancestors = ancestors(checkout, &parent, &all);
@@ -193,7 +211,9 @@ impl Chooser<'_> {
                     let of_parent = |run: &Run| branch_of(run) == Some(parent.as_str());
                     let mut choice = Chosen::New;
                     if !ancestors.is_empty() {
-                        choice = self.newest_segment(subject, &all, |run| of_parent(run) && ancestors.contains(&run.id));
+                        choice = self.newest_segment(subject, &all, |run| {
+                            of_parent(run) && ancestors.contains(&run.id)
+                        });
                     }
                     if choice.averaged().is_empty() {
                         choice = self.newest_segment(subject, &all, of_parent);
@@ -203,7 +223,9 @@ impl Chooser<'_> {
                     }
                 }
                 if expected.is_none() {
-                    words = format!("the last accepted run of `{parent}`, which this branch forked from");
+                    words = format!(
+                        "the last accepted run of `{parent}`, which this branch forked from"
+                    );
                     expected = newest(&chosen);
                 }
             }
@@ -216,12 +238,23 @@ impl Chooser<'_> {
     }
 
     /// The newest segment of comparable runs among those that `eligible` lets pass.
-    fn newest_segment(&self, subject: &Subject, history: &History, eligible: impl Fn(&Run) -> bool) -> Chosen {
-        let past = history.benchmarks.get(&subject.key).map_or(&[][..], Vec::as_slice);
+    fn newest_segment(
+        &self,
+        subject: &Subject,
+        history: &History,
+        eligible: impl Fn(&Run) -> bool,
+    ) -> Chosen {
+        let past = history
+            .benchmarks
+            .get(&subject.key)
+            .map_or(&[][..], Vec::as_slice);
         let mut refused = None;
         let mut comparable = Vec::new();
         let mut warnings = Vec::new();
-        for past in past.iter().filter(|past| eligible(&history.runs[&past.run])) {
+        for past in past
+            .iter()
+            .filter(|past| eligible(&history.runs[&past.run]))
+        {
             let found = self.of_past(subject, past, history);
             if found.comparable() {
                 if comparable.is_empty() {
@@ -235,7 +268,11 @@ impl Chooser<'_> {
         match segments(&comparable, history).first() {
             None => refused.unwrap_or(Chosen::New),
             Some(segment) => {
-                let runs: Vec<RunId> = segment.iter().take(MOST_RUNS).map(|past| past.run).collect();
+                let runs: Vec<RunId> = segment
+                    .iter()
+                    .take(MOST_RUNS)
+                    .map(|past| past.run)
+                    .collect();
                 Chosen::Runs {
                     averaged: runs.clone(),
                     spread: runs,
@@ -339,7 +376,11 @@ fn parent_branch(checkout: &Checkout, own: Option<&str>, history: &History) -> O
 fn ancestors(checkout: &Checkout, branch: &str, history: &History) -> BTreeSet<RunId> {
     let mut known: BTreeMap<&str, bool> = BTreeMap::new();
     let mut ancestors = BTreeSet::new();
-    for run in history.runs.values().filter(|run| branch_of(run) == Some(branch)) {
+    for run in history
+        .runs
+        .values()
+        .filter(|run| branch_of(run) == Some(branch))
+    {
         let Some(git) = &run.git else { continue };
         let is_ancestor = *known
             .entry(&git.commit)

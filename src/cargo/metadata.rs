@@ -28,7 +28,11 @@ impl Workspace {
     /// Asks cargo.
     pub fn load(cargo: &Path, options: &CargoOptions) -> Result<Self, CargoError> {
         let mut command = MetadataCommand::new();
-        command.cargo_path(cargo).other_options(options.common());
+        // Members are all we ask about: without dependencies there is nothing to resolve, lock or download.
+        command
+            .cargo_path(cargo)
+            .no_deps()
+            .other_options(options.common());
         if let Some(path) = &options.manifest_path {
             command.manifest_path(path);
         }
@@ -81,37 +85,51 @@ impl Workspace {
             .collect()
     }
 
+    /// The names of the packages that `options` select; `None` where that takes cargo's own understanding of
+    /// package specifications.
+    pub fn selected_packages(&self, options: &CargoOptions) -> Option<Vec<String>> {
+        Some(
+            self.selected(options)?
+                .iter()
+                .map(|package| package.name.to_string())
+                .collect(),
+        )
+    }
+
     /// Whether any package that `options` select has a bench target at all.
     ///
     /// Cargo refuses a pattern that matches nothing; for us that is no failed build, but nothing to measure.
-    /// Package specifications that are not plain names are left for cargo to judge.
     pub fn has_bench_targets(&self, options: &CargoOptions) -> bool {
-        if !options.benches.is_empty() {
+        let Some(selected) = self.selected(options) else {
             return true;
-        }
-        let named = |package: &Package| options.packages.iter().any(|name| *name == *package.name);
+        };
+        let is_bench = |target: &cargo_metadata::Target| target.kind == [TargetKind::Bench];
+        !options.benches.is_empty()
+            || selected
+                .iter()
+                .flat_map(|package| &package.targets)
+                .any(is_bench)
+    }
+
+    fn selected(&self, options: &CargoOptions) -> Option<Vec<&Package>> {
         let members = self.metadata.workspace_packages();
-        let all_plain = options
-            .packages
-            .iter()
-            .all(|name| members.iter().any(|package| *name == *package.name));
-        if !all_plain {
-            return true;
+        let names =
+            |list: &[String], package: &Package| list.iter().any(|name| *name == *package.name);
+        if options.workspace {
+            let mut selected = members;
+            selected.retain(|package| !names(&options.exclude, package));
+            return Some(selected);
         }
-        let defaults = self.metadata.workspace_default_packages();
-        members
-            .iter()
-            .filter(|package| {
-                if options.workspace {
-                    !options.exclude.iter().any(|name| *name == *package.name)
-                } else if options.packages.is_empty() {
-                    defaults.iter().any(|default| default.id == package.id)
-                } else {
-                    named(package)
-                }
-            })
-            .flat_map(|package| &package.targets)
-            .any(|target| target.kind == [TargetKind::Bench])
+        if options.packages.is_empty() {
+            return Some(self.metadata.workspace_default_packages());
+        }
+        let known = |name: &String| members.iter().any(|package| *name == *package.name);
+        if !options.packages.iter().all(known) {
+            return None;
+        }
+        let mut selected = members;
+        selected.retain(|package| names(&options.packages, package));
+        Some(selected)
     }
 
     pub(super) fn package(&self, id: &PackageId) -> Option<&Package> {

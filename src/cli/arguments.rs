@@ -76,7 +76,12 @@ struct RunArguments {
 #[derive(Debug, Clone, Args)]
 struct StoreFlags {
     /// The database [default: perfcheck.db in the user's data directory]
-    #[arg(long, value_name = "PATH", env = "PERFCHECK_STORE", hide_env_values = true)]
+    #[arg(
+        long,
+        value_name = "PATH",
+        env = "PERFCHECK_STORE",
+        hide_env_values = true
+    )]
     store: Option<PathBuf>,
 }
 
@@ -352,8 +357,12 @@ mod tests {
 
     #[test]
     fn cargo_and_a_direct_call_mean_the_same() {
-        let parse = |words: &[&str]| parse(words.iter().map(OsString::from)).expect("it is well formed");
-        for words in [&["cargo-perfcheck", "perfcheck", "x"][..], &["cargo-perfcheck", "x"]] {
+        let parse =
+            |words: &[&str]| parse(words.iter().map(OsString::from)).expect("it is well formed");
+        for words in [
+            &["cargo-perfcheck", "perfcheck", "x"][..],
+            &["cargo-perfcheck", "x"],
+        ] {
             let Command::Run(options) = parse(words).command else {
                 panic!("a run");
             };

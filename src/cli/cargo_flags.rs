@@ -52,7 +52,12 @@ pub(super) struct BuildFlags {
     #[command(flatten)]
     features: Features,
     /// Build with this profile of cargo
-    #[arg(long, value_name = "PROFILE-NAME", default_value = "bench", help_heading = "Compilation options")]
+    #[arg(
+        long,
+        value_name = "PROFILE-NAME",
+        default_value = "bench",
+        help_heading = "Compilation options"
+    )]
     profile: String,
     /// Build for the target triple
     #[arg(long, value_name = "TRIPLE", help_heading = "Compilation options")]
@@ -61,7 +66,13 @@ pub(super) struct BuildFlags {
     #[arg(long, value_name = "DIRECTORY", help_heading = "Compilation options")]
     target_dir: Option<PathBuf>,
     /// Number of parallel jobs of the build
-    #[arg(short, long, value_name = "N", allow_hyphen_values = true, help_heading = "Compilation options")]
+    #[arg(
+        short,
+        long,
+        value_name = "N",
+        allow_hyphen_values = true,
+        help_heading = "Compilation options"
+    )]
     jobs: Option<String>,
     #[command(flatten)]
     pub(super) at: WorkspaceFlags,

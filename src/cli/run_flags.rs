@@ -118,7 +118,13 @@ pub(super) struct OutputFlags {
     #[arg(short, long)]
     pub(super) quiet: bool,
     /// Coloring
-    #[arg(long, value_name = "WHEN", default_value = "auto", env = "CARGO_TERM_COLOR", hide_env = true)]
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        env = "CARGO_TERM_COLOR",
+        hide_env = true
+    )]
     pub(super) color: Color,
     /// Output format of results
     #[arg(long, value_name = "FMT", default_value = "human")]
@@ -189,7 +195,9 @@ fn fraction_below_one(text: &str) -> Result<f64, String> {
     if fraction < 1.0 {
         Ok(fraction)
     } else {
-        Err(format!("`{text}` is not below 100 %; did you mean `{text}%`?"))
+        Err(format!(
+            "`{text}` is not below 100 %; did you mean `{text}%`?"
+        ))
     }
 }
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::model::{Environment, Measurement};
+use crate::model::{Environment, TargetFacts};
 
 /// A fact about how something was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -145,12 +145,20 @@ impl Differences {
 /// What an absent value is called.
 const ABSENT: &str = "none";
 
+/// Under which circumstances a benchmark was or will be measured.
+#[derive(Debug, Clone, Copy)]
+pub struct Circumstances<'a> {
+    /// Machine and build.
+    pub environment: &'a Environment,
+    /// Facts of the bench target.
+    pub target: &'a TargetFacts,
+    /// The author's version of the benchmark.
+    pub version: Option<&'a str>,
+}
+
 /// The facts that differ between two measurements of the same benchmark.
-pub fn differences(
-    new: (&Environment, &Measurement),
-    base: (&Environment, &Measurement),
-) -> Differences {
-    let (new_facts, base_facts) = (facts(new.0, new.1), facts(base.0, base.1));
+pub fn differences(new: &Circumstances<'_>, base: &Circumstances<'_>) -> Differences {
+    let (new_facts, base_facts) = (facts(new), facts(base));
     let mut found = Differences::default();
     for ((fact, new), (_, base)) in new_facts.into_iter().zip(base_facts) {
         if new != base {
@@ -166,8 +174,8 @@ pub fn differences(
 }
 
 /// Every fact with its value, always in the same order.
-fn facts(environment: &Environment, measurement: &Measurement) -> [(Fact, String); 13] {
-    let (host, build) = (&environment.host, &environment.build);
+fn facts(circumstances: &Circumstances<'_>) -> [(Fact, String); 13] {
+    let Environment { host, build } = circumstances.environment;
     let or_absent = |text: &Option<String>| text.clone().unwrap_or_else(|| ABSENT.to_owned());
     let listed = |text: String| {
         if text.is_empty() {
@@ -176,7 +184,7 @@ fn facts(environment: &Environment, measurement: &Measurement) -> [(Fact, String
             text
         }
     };
-    let mut features = measurement.target_facts.features.clone();
+    let mut features = circumstances.target.features.clone();
     features.sort_unstable();
     [
         (Fact::Cpu, host.cpu.clone()),
@@ -188,7 +196,7 @@ fn facts(environment: &Environment, measurement: &Measurement) -> [(Fact, String
         (Fact::Rustc, build.rustc.clone()),
         (
             Fact::BenchmarkVersion,
-            or_absent(&measurement.benchmark.version),
+            circumstances.version.unwrap_or(ABSENT).to_owned(),
         ),
         (Fact::Os, host.os.clone()),
         (Fact::Kernel, host.kernel.clone()),
@@ -202,14 +210,23 @@ fn facts(environment: &Environment, measurement: &Measurement) -> [(Fact, String
 mod tests {
     use super::*;
     use crate::compare::fixtures::measurement;
+    use crate::model::Measurement;
 
     type Change = fn(&mut Environment, &mut Measurement);
+
+    fn of<'a>(environment: &'a Environment, measurement: &'a Measurement) -> Circumstances<'a> {
+        Circumstances {
+            environment,
+            target: &measurement.target_facts,
+            version: measurement.benchmark.version.as_deref(),
+        }
+    }
 
     fn found(change: Change) -> Differences {
         let (environment, base) = (Environment::default(), measurement(vec![]));
         let (mut other, mut new) = (environment.clone(), base.clone());
         change(&mut other, &mut new);
-        differences((&other, &new), (&environment, &base))
+        differences(&of(&other, &new), &of(&environment, &base))
     }
 
     #[test]

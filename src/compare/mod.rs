@@ -16,7 +16,7 @@ mod summary;
 
 pub use comparison::{Comparison, Estimate};
 pub use decide::compare;
-pub use differences::{Difference, Differences, Fact, differences};
+pub use differences::{Circumstances, Difference, Differences, Fact, differences};
 pub use launch_values::{LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE};
 pub use note::{Note, Side};
 pub use question::{Decider, HostClass, Question, Reference, Rules};

@@ -11,4 +11,4 @@ mod variables;
 pub use clock::{now, suspended, to_rfc3339};
 pub use git::Checkout;
 pub use machine::{detect, load};
-pub use variables::Variables;
+pub use variables::{Variables, fresh_seed};

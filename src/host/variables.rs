@@ -38,3 +38,9 @@ impl Variables {
         }
     }
 }
+
+/// A seed that nobody has used before.
+pub fn fresh_seed() -> u64 {
+    // Half of the range: a seed must survive programs whose integers are signed or are floats only in JSON.
+    rand::random::<u64>() >> 11
+}

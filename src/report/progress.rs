@@ -51,7 +51,11 @@ impl<W: Write> Progress<W> {
     /// Writes a whole line, after whatever the bench has left unfinished. A stderr that is gone is no reason to stop.
     fn line(&self, text: &str) {
         self.bar.suspend(|| {
-            let start = if self.unfinished_line.replace(false) { "\n" } else { "" };
+            let start = if self.unfinished_line.replace(false) {
+                "\n"
+            } else {
+                ""
+            };
             let _ = writeln!(self.writer.borrow_mut(), "{start}{text}");
         });
     }
@@ -94,8 +98,11 @@ impl<W: Write> Observer for Progress<W> {
             } => {
                 self.bar.set_length(*visits as u64);
                 self.bar.set_position(*done as u64);
-                self.bar
-                    .set_message(format!("{} left  {}", HumanDuration(*left), benchmark.id.escape_debug()));
+                self.bar.set_message(format!(
+                    "{} left  {}",
+                    HumanDuration(*left),
+                    benchmark.id.escape_debug()
+                ));
                 let new_launch = self.announced.replace(Some(*launch)) != Some(*launch);
                 if self.mode == ProgressMode::Lines && new_launch {
                     self.line(&format!(
@@ -163,7 +170,12 @@ mod tests {
             visits: 4,
             left: Duration::from_secs(2),
         };
-        let events = [visiting(0, 0), visiting(0, 1), visiting(1, 2), Event::Measured];
+        let events = [
+            visiting(0, 0),
+            visiting(0, 1),
+            visiting(1, 2),
+            Event::Measured,
+        ];
         insta::assert_snapshot!(shown(ProgressMode::Lines, &events), @r"
               Launch 1 (0 of 4 visits done, 2 seconds left)
               Launch 2 (2 of 4 visits done, 2 seconds left)
@@ -173,9 +185,19 @@ mod tests {
 
     #[test]
     fn a_message_never_continues_a_line_of_the_bench() {
-        let events = [Event::Output(b"half a li"), Event::Output(b"ne"), Event::Warning("careful")];
-        assert_eq!(shown(ProgressMode::Quiet, &events), "half a line\nwarning: careful\n");
+        let events = [
+            Event::Output(b"half a li"),
+            Event::Output(b"ne"),
+            Event::Warning("careful"),
+        ];
+        assert_eq!(
+            shown(ProgressMode::Quiet, &events),
+            "half a line\nwarning: careful\n"
+        );
         let events = [Event::Output(b"a line\n"), Event::Warning("careful")];
-        assert_eq!(shown(ProgressMode::Quiet, &events), "a line\nwarning: careful\n");
+        assert_eq!(
+            shown(ProgressMode::Quiet, &events),
+            "a line\nwarning: careful\n"
+        );
     }
 }

@@ -1,0 +1,96 @@
+//! `cargo perfcheck compare BASE [CANDIDATE]`: stored runs only.
+
+use std::collections::BTreeSet;
+
+use super::context::{Context, World, resolve_run};
+use super::error::AppError;
+use super::findings::{Evidence, host_class, rows, sort, warnings};
+use super::options::{CompareOptions, StoreOptions};
+use super::reference::{Chooser, Subject, Wanted};
+use super::run::write;
+use crate::compare::Rules;
+use crate::exit_code::ExitCode;
+use crate::model::{BenchmarkKey, Measurement};
+use crate::report::{Findings, Verdicts};
+
+/// Runs the command.
+pub fn compare(
+    options: &CompareOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let context = Context::load(&world.variables, common)?;
+    let Some((store, workspace)) = context.stored()? else {
+        return Err(context.nothing_stored());
+    };
+    let base = resolve_run(&store, workspace, &options.base)?;
+    let candidate = resolve_run(&store, workspace, &options.candidate)?;
+    if base == candidate {
+        return Err(AppError::Usage(format!(
+            "`{}` and `{}` are the same run ({base}): a run cannot be compared with itself",
+            options.base, options.candidate
+        )));
+    }
+    let head = store.run(candidate)?;
+    let measurements: Vec<Measurement> = store
+        .measurements(candidate, None)?
+        .into_iter()
+        .filter(|measurement| options.filter.wants(&measurement.benchmark.key.id))
+        .collect();
+    let subjects: Vec<Subject> = measurements
+        .iter()
+        .map(|measurement| Subject {
+            key: measurement.benchmark.key.clone(),
+            target_facts: measurement.target_facts.clone(),
+            version: measurement.benchmark.version.clone(),
+        })
+        .collect();
+    let chooser = Chooser {
+        store: &store,
+        workspace,
+        checkout: context.checkout.as_ref(),
+        environment: &head.environment,
+        allowed: &options.comparison.allow_different,
+    };
+    let references = chooser.choose(&Wanted::Named(base, &options.base), &subjects)?;
+    let settings = &context.tables.workspace;
+    let decision = options.comparison.decision(settings);
+    let rules = Rules {
+        decision,
+        decider: options.comparison.decider(),
+        host: host_class(settings.shared_host, head.environment.host.shared),
+        // A comparison of stored runs is always the same: the seed is stored too.
+        seed: options.comparison.seed.unwrap_or(head.seed),
+    };
+    let threshold = options.comparison.noise_threshold;
+    let mut rows = rows(&Evidence {
+        store: &store,
+        measurements: &measurements,
+        references: &references,
+        rules: &rules,
+        noise_threshold: &|measurement: &Measurement| {
+            threshold.unwrap_or(measurement.noise_threshold)
+        },
+        in_scope: &|key: &BenchmarkKey| options.filter.wants(&key.id),
+        failed_targets: &BTreeSet::new(),
+    })?;
+    sort(&mut rows, common.output.order);
+    let mut findings = Findings {
+        run: &head,
+        rows,
+        verdicts: Some(Verdicts {
+            reference: references.words.clone(),
+            decision,
+            decider: rules.decider,
+            warnings: warnings(&references),
+            advice: Vec::new(),
+        }),
+        confidence_level: decision.confidence_level,
+        exit_code: 0,
+    };
+    let fail_on = options.comparison.fail_on(settings);
+    let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true);
+    findings.exit_code = exit_code.number();
+    write(&findings, common, world)?;
+    Ok(exit_code)
+}

@@ -1,0 +1,341 @@
+//! From measurements and their references to rows with verdicts.
+
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::error::AppError;
+use super::options::Order;
+use super::reference::{Chosen, References};
+use crate::compare::{
+    Comparison, Difference, HostClass, Question, Reference, Rules, Summary, compare, summarize,
+};
+use crate::model::{BenchmarkKey, Measurement, RunId, Verdict};
+use crate::report::Row;
+use crate::store::{RunVerdict, Store, StoreError};
+
+/// Everything that rows are made from.
+pub(super) struct Evidence<'a> {
+    pub(super) store: &'a Store,
+    /// What the run measured, by key.
+    pub(super) measurements: &'a [Measurement],
+    pub(super) references: &'a References,
+    pub(super) rules: &'a Rules,
+    /// Noise threshold that the user or the workspace set for a benchmark, if any.
+    pub(super) noise_threshold: &'a dyn Fn(&Measurement) -> f64,
+    /// Whether a benchmark should be there again if the reference has it.
+    pub(super) in_scope: &'a dyn Fn(&BenchmarkKey) -> bool,
+    /// Bench targets (package, target) that could not be driven.
+    pub(super) failed_targets: &'a BTreeSet<(String, String)>,
+}
+
+/// Rows, by key.
+pub(super) fn rows<'a>(evidence: &Evidence<'a>) -> Result<Vec<Row<'a>>, AppError> {
+    let past = past_measurements(evidence)?;
+    let summaries = summarize_all(evidence.measurements, evidence.rules);
+    let comparisons = comparisons(evidence, &past);
+    let mut rows: Vec<Row<'a>> = evidence
+        .measurements
+        .iter()
+        .zip(summaries)
+        .zip(comparisons)
+        .map(|((measurement, summary), comparison)| {
+            let key = &measurement.benchmark.key;
+            let chosen = &evidence.references.chosen[key];
+            row(measurement, summary, comparison, chosen)
+        })
+        .collect();
+    rows.extend(missing(evidence)?);
+    rows.sort_by(|a, b| a.key.cmp(&b.key));
+    Ok(rows)
+}
+
+/// Descriptions of measurements, in their order.
+pub(super) fn summarize_all(measurements: &[Measurement], rules: &Rules) -> Vec<Option<Summary>> {
+    let decision = &rules.decision;
+    measurements
+        .par_iter()
+        .map(|measurement| {
+            summarize(
+                measurement,
+                decision.confidence_level,
+                decision.resamples,
+                rules.seed,
+            )
+        })
+        .collect()
+}
+
+/// Puts rows into the order in which they are shown.
+pub(super) fn sort(rows: &mut [Row<'_>], order: Order) {
+    match order {
+        Order::Name => rows.sort_by(|a, b| a.key.cmp(&b.key)),
+        Order::WorstFirst => rows.sort_by(|a, b| {
+            let change = |row: &Row<'_>| {
+                row.comparison
+                    .as_ref()
+                    .and_then(|comparison| comparison.change)
+                    .map_or(f64::NEG_INFINITY, |change| change.estimate)
+            };
+            (a.verdict.cmp(&b.verdict))
+                .then(change(b).total_cmp(&change(a)))
+                .then(a.key.cmp(&b.key))
+        }),
+    }
+}
+
+/// What the store keeps of the rows.
+pub(super) fn verdicts(rows: &[Row<'_>]) -> Vec<RunVerdict> {
+    rows.iter()
+        .filter_map(|row| {
+            Some(RunVerdict {
+                key: row.key.clone(),
+                verdict: row.verdict?,
+                typical_ns: row.summary.as_ref().map(|summary| summary.median.estimate),
+                change: row
+                    .comparison
+                    .as_ref()
+                    .and_then(|comparison| comparison.change)
+                    .map(|change| change.estimate),
+                reference: row.reference.first().copied(),
+            })
+        })
+        .collect()
+}
+
+/// Facts that differ without forbidding the comparison, each once.
+pub(super) fn warnings(references: &References) -> Vec<Difference> {
+    let mut found: Vec<Difference> = Vec::new();
+    for choice in references.chosen.values() {
+        if let Chosen::Runs { warnings, .. } = choice {
+            for warning in warnings {
+                if !found.contains(warning) {
+                    found.push(warning.clone());
+                }
+            }
+        }
+    }
+    found
+}
+
+/// What to do about suspects: the last lines of the report.
+pub(super) fn advice(rows: &[Row<'_>], run: RunId) -> Vec<String> {
+    let suspects: Vec<&Row<'_>> = rows
+        .iter()
+        .filter(|row| row.verdict == Some(Verdict::Suspect))
+        .collect();
+    let worst = suspects.iter().max_by(|a, b| {
+        let change = |row: &Row<'_>| estimate(row.comparison.as_ref());
+        change(a).total_cmp(&change(b))
+    });
+    let Some(worst) = worst else {
+        return Vec::new();
+    };
+    let comparison = worst.comparison.as_ref();
+    let percent = |fraction: f64| format!("{:.1} %", fraction * 100.0);
+    let drift = comparison
+        .and_then(|comparison| comparison.run_sd)
+        .unwrap_or(f64::NAN);
+    let callable = comparison
+        .and_then(|comparison| comparison.smallest_callable)
+        .unwrap_or(f64::NAN);
+    let key = &worst.key;
+    vec![
+        format!(
+            "suspect: `{}` looks {} slower, but runs on this host drift by {} (standard deviation), so less than {} cannot be called from a stored run.",
+            key.id.escape_debug(),
+            percent(estimate(comparison)),
+            percent(drift),
+            percent(callable),
+        ),
+        format!(
+            "Run {run} is stored but not accepted. Measure again: cargo perfcheck -p {} --bench {} --exact {}   (if the change is meant: cargo perfcheck accept {run})",
+            key.package,
+            key.target,
+            shell_quoted(&key.id),
+        ),
+    ]
+}
+
+fn estimate(comparison: Option<&Comparison>) -> f64 {
+    comparison
+        .and_then(|comparison| comparison.change)
+        .map_or(f64::NAN, |change| change.estimate)
+}
+
+/// A word that a POSIX shell reads back as it is.
+fn shell_quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=+,@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+fn row<'a>(
+    measurement: &'a Measurement,
+    summary: Option<Summary>,
+    comparison: Option<Comparison>,
+    chosen: &Chosen,
+) -> Row<'a> {
+    let (verdict, reference, blocking) = match (chosen, &comparison) {
+        (_, _) if measurement.launches.is_empty() => (Verdict::Failed, Vec::new(), Vec::new()),
+        (Chosen::Runs { averaged, .. }, Some(comparison)) => {
+            (comparison.verdict, averaged.clone(), Vec::new())
+        }
+        (Chosen::Incomparable(run, blocking), _) => {
+            (Verdict::Incomparable, vec![*run], blocking.clone())
+        }
+        (Chosen::New | Chosen::Runs { .. }, _) if too_few(measurement) => {
+            (Verdict::Failed, Vec::new(), Vec::new())
+        }
+        (Chosen::New | Chosen::Runs { .. }, _) => (Verdict::New, Vec::new(), Vec::new()),
+    };
+    Row {
+        key: measurement.benchmark.key.clone(),
+        measurement: Some(measurement),
+        summary,
+        verdict: Some(verdict),
+        comparison,
+        reference,
+        blocking,
+    }
+}
+
+/// Too many of its launches failed.
+fn too_few(measurement: &Measurement) -> bool {
+    !measurement.failures.is_empty() && measurement.launches.len() < crate::model::MIN_LAUNCHES
+}
+
+/// The measurements of all reference runs, by run and key.
+fn past_measurements(
+    evidence: &Evidence<'_>,
+) -> Result<BTreeMap<(RunId, BenchmarkKey), Measurement>, StoreError> {
+    let mut wanted: BTreeMap<RunId, Vec<BenchmarkKey>> = BTreeMap::new();
+    for (key, choice) in &evidence.references.chosen {
+        if let Chosen::Runs {
+            averaged, spread, ..
+        } = choice
+        {
+            let runs: BTreeSet<RunId> = averaged.iter().chain(spread).copied().collect();
+            for run in runs {
+                wanted.entry(run).or_default().push(key.clone());
+            }
+        }
+    }
+    let mut past = BTreeMap::new();
+    for (run, keys) in wanted {
+        for measurement in evidence.store.measurements(run, Some(&keys))? {
+            past.insert((run, measurement.benchmark.key.clone()), measurement);
+        }
+    }
+    Ok(past)
+}
+
+/// The comparison of each measurement that has a reference.
+fn comparisons(
+    evidence: &Evidence<'_>,
+    past: &BTreeMap<(RunId, BenchmarkKey), Measurement>,
+) -> Vec<Option<Comparison>> {
+    let references: Vec<Option<Reference<'_>>> = evidence
+        .measurements
+        .iter()
+        .map(|measurement| {
+            let key = &measurement.benchmark.key;
+            let Chosen::Runs {
+                averaged, spread, ..
+            } = &evidence.references.chosen[key]
+            else {
+                return None;
+            };
+            if measurement.launches.is_empty() {
+                return None;
+            }
+            let load = |runs: &[RunId]| -> Vec<&Measurement> {
+                runs.iter()
+                    .filter_map(|run| past.get(&(*run, key.clone())))
+                    .filter(|measurement| !measurement.launches.is_empty())
+                    .collect()
+            };
+            let reference = Reference {
+                averaged: load(averaged),
+                spread: load(spread),
+            };
+            (!reference.averaged.is_empty()).then_some(reference)
+        })
+        .collect();
+    let mut questions = Vec::new();
+    let mut places = Vec::new();
+    for (place, reference) in references.iter().enumerate() {
+        if let Some(reference) = reference {
+            let new = &evidence.measurements[place];
+            questions.push(Question {
+                new,
+                reference,
+                noise_threshold: (evidence.noise_threshold)(new),
+            });
+            places.push(place);
+        }
+    }
+    let mut found = vec![None; references.len()];
+    for (place, comparison) in places.into_iter().zip(compare(&questions, evidence.rules)) {
+        found[place] = Some(comparison);
+    }
+    found
+}
+
+/// Benchmarks of the reference that the run does not have.
+fn missing<'a>(evidence: &Evidence<'a>) -> Result<Vec<Row<'a>>, StoreError> {
+    let Some(expected) = evidence.references.expected else {
+        return Ok(Vec::new());
+    };
+    let here: BTreeSet<&BenchmarkKey> = evidence
+        .measurements
+        .iter()
+        .map(|measurement| &measurement.benchmark.key)
+        .collect();
+    let there = evidence.store.verdicts(expected)?;
+    Ok(there
+        .into_iter()
+        .filter(|there| !matches!(there.verdict, Verdict::Missing | Verdict::Failed))
+        .filter(|there| !here.contains(&there.key) && (evidence.in_scope)(&there.key))
+        .map(|there| {
+            let target = (there.key.package.clone(), there.key.target.clone());
+            let verdict = if evidence.failed_targets.contains(&target) {
+                Verdict::Failed
+            } else {
+                Verdict::Missing
+            };
+            Row {
+                key: there.key,
+                measurement: None,
+                summary: None,
+                verdict: Some(verdict),
+                comparison: None,
+                reference: vec![expected],
+                blocking: Vec::new(),
+            }
+        })
+        .collect())
+}
+
+/// Whether the machine is shared: as the workspace says, else as the machine looks.
+pub(super) fn host_class(said: Option<bool>, looks_shared: bool) -> HostClass {
+    if said.unwrap_or(looks_shared) {
+        HostClass::Shared
+    } else {
+        HostClass::Dedicated
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shell_quoted;
+
+    #[test]
+    fn an_id_in_a_command_can_be_pasted_into_a_shell() {
+        assert_eq!(shell_quoted("sort/10"), "sort/10");
+        assert_eq!(shell_quoted("two words"), "'two words'");
+        assert_eq!(shell_quoted("it's"), r"'it'\''s'");
+    }
+}

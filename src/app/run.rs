@@ -1,0 +1,431 @@
+//! `cargo perfcheck [FILTER]...`: build, measure, store, compare, report.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::context::{Context, World, resolve_run};
+use super::error::AppError;
+use super::findings::{Evidence, advice, host_class, rows, sort, verdicts, warnings};
+use super::options::{RunOptions, StoreOptions};
+use super::reference::{Chooser, Chosen, References, Subject, Wanted};
+use crate::cargo::{self, BenchTarget, Toolchain};
+use crate::child::ChildError;
+use crate::compare::Rules;
+use crate::exit_code::ExitCode;
+use crate::host;
+use crate::measure::{
+    Campaign, Discovered, DiscoveredTarget, Ended, FlatSchedule, Resolved, discover,
+};
+use crate::model::{
+    Acceptance, Benchmark, BenchmarkKey, BuildFacts, Environment, GitState, Measurement, RunId,
+    Tally, Verdict,
+};
+use crate::report::{self, Findings, MessageFormat, Progress, Verdicts};
+use crate::settings::Layers;
+use crate::store::{NewRun, RunEnd, Store, StoreError, WorkspaceId, check_baseline_name};
+
+/// The part of every deadline that does not depend on the request.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Runs the command.
+pub fn run(
+    options: &RunOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    if let Some(name) = &options.save_baseline {
+        check_baseline_name(name)?;
+    }
+    let mut context = Context::load(&world.variables, common)?;
+    context.tables.layers.command_line = options.layer;
+    let (toolchain, targets) = build(&context, common, world)?;
+    let discovered = find_benchmarks(options, targets, &context, world)?;
+    if options.no_run {
+        return list_only(&discovered, world);
+    }
+    let mut store = context.store()?;
+    let workspace = store.workspace(&context.key(), &context.label())?;
+    let baseline = named_baseline(options, &store, workspace)?;
+    if discovered
+        .targets
+        .iter()
+        .all(|target| target.benchmarks.is_empty())
+    {
+        return Err(nothing_found(options, &discovered));
+    }
+    let environment = Environment {
+        host: host::detect(world.variables.ci),
+        build: toolchain,
+    };
+    let git = git_state(&context, world);
+    let session = Session {
+        options,
+        common,
+        context: &context,
+        workspace,
+        baseline,
+        environment,
+        git,
+        seed: options.comparison.seed.unwrap_or_else(host::fresh_seed),
+    };
+    session.run(&mut store, discovered, world)
+}
+
+/// Everything that stays the same during one run.
+struct Session<'a> {
+    options: &'a RunOptions,
+    common: &'a StoreOptions,
+    context: &'a Context,
+    workspace: WorkspaceId,
+    baseline: Option<(RunId, String)>,
+    environment: Environment,
+    git: Option<GitState>,
+    seed: u64,
+}
+
+impl Session<'_> {
+    fn run(
+        &self,
+        store: &mut Store,
+        discovered: Discovered,
+        world: &mut World<'_>,
+    ) -> Result<ExitCode, AppError> {
+        let tables = &self.context.tables;
+        let decision = self.options.comparison.decision(&tables.workspace);
+        let references = self.references(store, &discovered.targets)?;
+        let pins = pinned_schedules(store, &references)?;
+        let scope: BTreeSet<(String, String)> = all_targets(&discovered);
+        let failed_targets: BTreeSet<(String, String)> = discovered
+            .failures
+            .iter()
+            .map(|failure| (failure.package.clone(), failure.target.clone()))
+            .collect();
+        let run = store.begin_run(
+            self.workspace,
+            &NewRun {
+                started: host::now(),
+                git: self.git.clone(),
+                environment: self.environment.clone(),
+                load: host::load(),
+                seed: self.seed,
+                decision,
+                tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            },
+        )?;
+        self.measure(store, run, discovered.targets, &pins, world)?;
+        let measurements = store.measurements(run, None)?;
+        let rules = Rules {
+            decision,
+            decider: self.options.comparison.decider(),
+            host: host_class(tables.workspace.shared_host, self.environment.host.shared),
+            seed: self.seed,
+        };
+        let cargo = &self.common.cargo;
+        let packages = self.context.workspace.selected_packages(cargo);
+        let in_scope = |key: &BenchmarkKey| {
+            let selected = match &packages {
+                Some(packages) if cargo.benches.is_empty() => packages.contains(&key.package),
+                _ => scope.contains(&(key.package.clone(), key.target.clone())),
+            };
+            selected && self.options.filter.wants(&key.id)
+        };
+        let mut rows = rows(&Evidence {
+            store,
+            measurements: &measurements,
+            references: &references,
+            rules: &rules,
+            noise_threshold: &|measurement: &Measurement| measurement.noise_threshold,
+            in_scope: &in_scope,
+            failed_targets: &failed_targets,
+        })?;
+        let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
+        let fail_on = self.options.comparison.fail_on(&tables.workspace);
+        let mut exit_code = ExitCode::of_verdicts(&tally, &fail_on, self.baseline.is_some());
+        if !failed_targets.is_empty() || measurements.is_empty() {
+            exit_code = exit_code.and(ExitCode::BenchmarkFailed);
+        }
+        store.finish_run(
+            run,
+            &RunEnd {
+                finished: host::now(),
+                acceptance: acceptance(&tally),
+                exit_code: exit_code.number(),
+                verdicts: verdicts(&rows),
+            },
+        )?;
+        if let Some(name) = &self.options.save_baseline {
+            store.set_baseline(self.workspace, name, run)?;
+        }
+        let mut advice = advice(&rows, run);
+        if let Some(name) = &self.options.save_baseline {
+            advice.insert(0, format!("Saved as baseline `{name}`."));
+        }
+        sort(&mut rows, self.common.output.order);
+        let head = store.run(run)?;
+        let findings = Findings {
+            run: &head,
+            rows,
+            verdicts: Some(Verdicts {
+                reference: references.words.clone(),
+                decision,
+                decider: rules.decider,
+                warnings: warnings(&references),
+                advice,
+            }),
+            confidence_level: decision.confidence_level,
+            exit_code: exit_code.number(),
+        };
+        write(&findings, self.common, world)?;
+        Ok(exit_code)
+    }
+
+    fn references(
+        &self,
+        store: &Store,
+        targets: &[DiscoveredTarget],
+    ) -> Result<References, AppError> {
+        let subjects: Vec<Subject> = targets
+            .iter()
+            .flat_map(|found| {
+                found.benchmarks.iter().map(|benchmark| Subject {
+                    key: benchmark.key.clone(),
+                    target_facts: found.target.facts.clone(),
+                    version: benchmark.version.clone(),
+                })
+            })
+            .collect();
+        let wanted = match &self.baseline {
+            Some((run, name)) => Wanted::Named(*run, name),
+            None => Wanted::LastAccepted {
+                before: None,
+                branch: self.git.as_ref().and_then(|git| git.branch.as_deref()),
+            },
+        };
+        let chooser = Chooser {
+            store,
+            workspace: self.workspace,
+            checkout: self.context.checkout.as_ref(),
+            environment: &self.environment,
+            allowed: &self.options.comparison.allow_different,
+        };
+        Ok(chooser.choose(&wanted, &subjects)?)
+    }
+
+    fn measure(
+        &self,
+        store: &mut Store,
+        run: RunId,
+        targets: Vec<DiscoveredTarget>,
+        pins: &[(BenchmarkKey, FlatSchedule)],
+        world: &mut World<'_>,
+    ) -> Result<(), AppError> {
+        let default_threshold = self
+            .options
+            .comparison
+            .decision(&self.context.tables.workspace)
+            .noise_threshold;
+        let layers: &Layers = &self.context.tables.layers;
+        let resolve = |benchmark: &Benchmark| {
+            let (sampling, noise_threshold) = layers.resolve(benchmark);
+            let pinned = pins.iter().find(|(key, _)| *key == benchmark.key);
+            Resolved {
+                sampling,
+                noise_threshold: noise_threshold.unwrap_or(default_threshold),
+                pinned: pinned.map(|(_, schedule)| *schedule),
+            }
+        };
+        let progress = Progress::new(&mut *world.stderr, world.progress);
+        let campaign = Campaign::plan(
+            targets,
+            resolve,
+            self.seed,
+            timeout(self.options, self.context),
+            world.supervisor,
+            world.interrupt,
+            &progress,
+        );
+        let mut record = |launch: &_| store.record_launch(run, launch);
+        match campaign.run(&mut record)? {
+            Ended::Complete => Ok(()),
+            Ended::Interrupted => Err(AppError::Interrupted(format!(
+                "; run {run} is stored as incomplete with the launches that had ended"
+            ))),
+        }
+    }
+}
+
+fn build(
+    context: &Context,
+    common: &StoreOptions,
+    world: &World<'_>,
+) -> Result<(BuildFacts, Vec<BenchTarget>), AppError> {
+    let options = &common.cargo;
+    if !context.workspace.has_bench_targets(options) {
+        return Err(AppError::NothingToMeasure(
+            "the selected packages have no bench targets\n  help: `--workspace` selects all packages; docs/GUIDE.md shows how to write a first benchmark".to_owned(),
+        ));
+    }
+    let toolchain = Toolchain::detect(options)?;
+    let built = cargo::build(
+        &world.variables.cargo,
+        &context.workspace,
+        &toolchain,
+        options,
+        world.supervisor,
+        world.interrupt,
+    )?;
+    Ok((toolchain.facts, built.targets))
+}
+
+fn find_benchmarks(
+    options: &RunOptions,
+    targets: Vec<BenchTarget>,
+    context: &Context,
+    world: &mut World<'_>,
+) -> Result<Discovered, AppError> {
+    let progress = Progress::new(&mut *world.stderr, world.progress);
+    let mut discovered = discover(
+        targets,
+        world.supervisor,
+        world.interrupt,
+        timeout(options, context),
+        &progress,
+    )
+    .map_err(|error| match error {
+        ChildError::Interrupted => AppError::Interrupted(String::new()),
+        other => AppError::NothingToMeasure(other.to_string()),
+    })?;
+    for target in &mut discovered.targets {
+        target
+            .benchmarks
+            .retain(|benchmark| options.filter.wants(&benchmark.key.id));
+    }
+    Ok(discovered)
+}
+
+fn list_only(discovered: &Discovered, world: &mut World<'_>) -> Result<ExitCode, AppError> {
+    let keys = discovered
+        .targets
+        .iter()
+        .flat_map(|target| &target.benchmarks)
+        .map(|benchmark| &benchmark.key);
+    report::write_announced(world.stdout, keys)?;
+    Ok(if discovered.failures.is_empty() {
+        ExitCode::Clean
+    } else {
+        ExitCode::BenchmarkFailed
+    })
+}
+
+fn nothing_found(options: &RunOptions, discovered: &Discovered) -> AppError {
+    AppError::NothingToMeasure(if !discovered.failures.is_empty() {
+        "no bench target could be driven; the errors are above".to_owned()
+    } else if options.filter.words.is_empty() {
+        "the bench targets have no benchmarks".to_owned()
+    } else {
+        format!(
+            "no benchmark {} `{}`\n  help: `cargo perfcheck --no-run` lists them",
+            if options.filter.exact {
+                "is called"
+            } else {
+                "has an id that contains"
+            },
+            options.filter.words.join("` or `")
+        )
+    })
+}
+
+/// The run to compare with, if the user named one. A baseline that is about to be saved need not exist yet.
+fn named_baseline(
+    options: &RunOptions,
+    store: &Store,
+    workspace: WorkspaceId,
+) -> Result<Option<(RunId, String)>, AppError> {
+    let Some(name) = &options.baseline else {
+        return Ok(None);
+    };
+    match resolve_run(store, workspace, name) {
+        Ok(run) => Ok(Some((run, name.clone()))),
+        Err(AppError::NoSuchRun { .. }) if options.save_baseline.as_ref() == Some(name) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn git_state(context: &Context, world: &World<'_>) -> Option<GitState> {
+    let mut state = context.checkout.as_ref()?.state()?;
+    if state.branch.is_none() {
+        state.branch.clone_from(&world.variables.ci_branch);
+    }
+    Some(state)
+}
+
+fn timeout(options: &RunOptions, context: &Context) -> Duration {
+    options
+        .timeout
+        .or(context.tables.workspace.timeout)
+        .unwrap_or(TIMEOUT)
+}
+
+/// The flat schedules of the reference runs: the new run follows them, so that equal samples are compared.
+fn pinned_schedules(
+    store: &Store,
+    references: &References,
+) -> Result<Vec<(BenchmarkKey, FlatSchedule)>, StoreError> {
+    let mut pins = Vec::new();
+    for (key, choice) in &references.chosen {
+        let Chosen::Runs { averaged, .. } = choice else {
+            continue;
+        };
+        let Some(newest) = averaged.first() else {
+            continue;
+        };
+        let measured = store.measurements(*newest, Some(std::slice::from_ref(key)))?;
+        let flat = measured
+            .first()
+            .and_then(|measurement| measurement.launches.first())
+            .map(|launch| &launch.series.flat);
+        if let Some(sample) = flat.and_then(|flat| flat.first()) {
+            pins.push((
+                key.clone(),
+                FlatSchedule {
+                    iterations: sample.iterations,
+                    samples: flat.map_or(0, |flat| flat.len() as u64),
+                },
+            ));
+        }
+    }
+    Ok(pins)
+}
+
+fn all_targets(discovered: &Discovered) -> BTreeSet<(String, String)> {
+    let good = discovered
+        .targets
+        .iter()
+        .map(|found| (found.target.package.clone(), found.target.target.clone()));
+    let bad = discovered
+        .failures
+        .iter()
+        .map(|failure| (failure.package.clone(), failure.target.clone()));
+    good.chain(bad).collect()
+}
+
+fn acceptance(tally: &Tally) -> Acceptance {
+    if tally.count(Verdict::Regressed) + tally.count(Verdict::Suspect) > 0 {
+        Acceptance::Pending
+    } else {
+        Acceptance::Automatic
+    }
+}
+
+/// Writes findings in the format that the user wants.
+pub(super) fn write(
+    findings: &Findings<'_>,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<(), AppError> {
+    match common.output.format {
+        MessageFormat::Human => report::write_table(world.stdout, findings)?,
+        MessageFormat::Json => report::write_json(world.stdout, findings)?,
+    }
+    Ok(())
+}

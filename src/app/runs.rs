@@ -1,0 +1,38 @@
+//! `cargo perfcheck runs`: the stored runs, newest first.
+
+use super::context::{Context, World};
+use super::error::AppError;
+use super::options::StoreOptions;
+use crate::exit_code::ExitCode;
+use crate::host;
+use crate::report::{RunLine, write_runs};
+
+/// Runs the command.
+pub fn runs(
+    limit: usize,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let context = Context::load(&world.variables, common)?;
+    let Some((store, workspace)) = context.stored()? else {
+        return Err(context.nothing_stored());
+    };
+    let baselines = store.baselines(workspace)?;
+    let lines: Vec<RunLine> = store
+        .runs(workspace, Some(limit))?
+        .into_iter()
+        .map(|summary| RunLine {
+            started: host::to_rfc3339(summary.run.started),
+            names: baselines
+                .iter()
+                .filter(|baseline| baseline.run == summary.run.id)
+                .map(|baseline| baseline.name.clone())
+                .collect(),
+            benchmarks: summary.benchmarks,
+            tally: summary.tally,
+            run: summary.run,
+        })
+        .collect();
+    write_runs(world.stdout, &lines, common.output.format)?;
+    Ok(ExitCode::Clean)
+}

@@ -1,0 +1,170 @@
+//! One JSON object a line, for machines: docs/MESSAGES.md is its contract.
+
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+use super::content::{Findings, Row, Verdicts};
+use crate::compare::{Comparison, Decider, Estimate, Summary};
+use crate::model::{BenchmarkKey, Measurement, Sample, Tally, Verdict};
+
+/// Version of the messages: it grows when a member changes its meaning or goes away, not when one is added.
+pub const SCHEMA: u32 = 1;
+
+/// Writes `benchmark-measured` and `benchmark-compared` for each benchmark, then `run-finished`.
+pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result<()> {
+    for row in &findings.rows {
+        if let Some(measurement) = row.measurement {
+            write_object(writer, &measured(findings, row, measurement))?;
+        }
+        if let (Some(verdict), Some(verdicts)) = (row.verdict, &findings.verdicts) {
+            write_object(writer, &compared(findings, row, verdict, verdicts))?;
+        }
+    }
+    let run = findings.run;
+    let finished = json!({
+        "reason": "run-finished",
+        "schema": SCHEMA,
+        "run": run.id,
+        "exit_code": findings.exit_code,
+        "benchmarks": findings.rows.len(),
+        "verdicts": tally_json(&findings.tally()),
+        "reference": findings.verdicts.as_ref().map(|verdicts| &verdicts.reference),
+        "warnings": findings.verdicts.as_ref().map_or(&[][..], |verdicts| &verdicts.warnings),
+        "seed": run.seed,
+        "git": run.git,
+        "environment": run.environment,
+        "load": run.load,
+        "tool_version": run.tool_version,
+    });
+    write_object(writer, &finished)
+}
+
+pub(super) fn write_object(writer: &mut dyn Write, object: &Value) -> io::Result<()> {
+    serde_json::to_writer(&mut *writer, object)?;
+    writer.write_all(b"\n")
+}
+
+pub(super) fn key_json(key: &BenchmarkKey) -> Value {
+    json!({"package": key.package, "target": key.target, "id": key.id})
+}
+
+/// Every verdict with its count, also where that is 0.
+pub(super) fn tally_json(tally: &Tally) -> Value {
+    Verdict::ALL
+        .iter()
+        .map(|verdict| (verdict.word().to_owned(), tally.count(*verdict).into()))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
+}
+
+fn measured(findings: &Findings<'_>, row: &Row<'_>, measurement: &Measurement) -> Value {
+    let launches: Vec<Value> = measurement
+        .launches
+        .iter()
+        .map(|launch| {
+            let series = &launch.series;
+            json!({
+                "launch": launch.launch,
+                "quantum_ns": launch.quantum,
+                "warm_up": samples_json(std::slice::from_ref(&series.warm_up)),
+                "linear": samples_json(&series.linear),
+                "flat": samples_json(&series.flat),
+            })
+        })
+        .collect();
+    let benchmark = &measurement.benchmark;
+    json!({
+        "reason": "benchmark-measured",
+        "schema": SCHEMA,
+        "run": findings.run.id,
+        "benchmark": key_json(&row.key),
+        "version": benchmark.version,
+        "throughput": benchmark.throughput,
+        "features": measurement.target_facts.features,
+        "sampling": {
+            "launches": measurement.sampling.launches,
+            "samples": measurement.sampling.samples,
+            "warm_up_ns": measurement.sampling.warm_up,
+            "measurement_ns": measurement.sampling.measurement,
+            "mode": measurement.sampling.mode,
+        },
+        "confidence_level": findings.confidence_level,
+        "summary": row.summary.as_ref().map(summary_json),
+        "launches": launches,
+        "failures": measurement.failures,
+    })
+}
+
+/// Parallel arrays, exact.
+fn samples_json(samples: &[Sample]) -> Value {
+    let iterations: Vec<u64> = samples.iter().map(|sample| sample.iterations).collect();
+    let elapsed: Vec<u64> = samples.iter().map(|sample| sample.elapsed.0).collect();
+    json!({"iterations": iterations, "elapsed_ns": elapsed})
+}
+
+fn summary_json(summary: &Summary) -> Value {
+    json!({
+        "samples": summary.samples,
+        "launches": summary.launches,
+        "mean_ns": estimate_json(&summary.mean),
+        "median_ns": estimate_json(&summary.median),
+        "slope_ns": summary.slope.as_ref().map(estimate_json),
+        "std_dev_ns": summary.sd.as_ref().map(estimate_json),
+        "median_abs_dev_ns": estimate_json(&summary.mad),
+        "min_ns": summary.min,
+        "max_ns": summary.max,
+        "r_squared": summary.r_squared,
+        "overhead_ns": summary.overhead_ns,
+        "outliers": summary.outliers,
+    })
+}
+
+fn compared(
+    findings: &Findings<'_>,
+    row: &Row<'_>,
+    verdict: Verdict,
+    verdicts: &Verdicts,
+) -> Value {
+    let comparison = row.comparison.as_ref();
+    let estimate = |pick: fn(&Comparison) -> Option<Estimate>| {
+        comparison.and_then(pick).map(|found| estimate_json(&found))
+    };
+    json!({
+        "reason": "benchmark-compared",
+        "schema": SCHEMA,
+        "run": findings.run.id,
+        "benchmark": key_json(&row.key),
+        "verdict": verdict,
+        "reference_runs": row.reference,
+        "change": estimate(|found| found.change),
+        "p_value": comparison.and_then(|found| found.p_value),
+        "t_score_p_value": comparison.and_then(|found| found.t_score_p),
+        "change_of_mean": estimate(|found| found.change_mean),
+        "change_of_median": estimate(|found| found.change_median),
+        "noise_threshold": comparison.map(|found| found.noise_threshold),
+        "smallest_callable": comparison.and_then(|found| found.smallest_callable),
+        "significance_level": verdicts.decision.significance_level,
+        "resamples": verdicts.decision.resamples,
+        "decided_by": match verdicts.decider {
+            Decider::RunLevel => "run-level",
+            Decider::Screen => "t-score",
+        },
+        "location": comparison.and_then(|found| found.location),
+        "launches": comparison.map(|found| json!({"new": found.launches_new, "base": found.launches_base})),
+        "runs_averaged": comparison.map(|found| found.runs_averaged),
+        "runs_spread": comparison.map(|found| found.runs_spread),
+        "run_std_dev": comparison.and_then(|found| found.run_sd),
+        "differences": row.blocking,
+        "notes": comparison.map_or(&[][..], |found| &found.notes),
+    })
+}
+
+/// A bound that the data do not give is null.
+fn estimate_json(estimate: &Estimate) -> Value {
+    let finite = |value: f64| value.is_finite().then_some(value);
+    json!({
+        "estimate": finite(estimate.estimate),
+        "lower": finite(estimate.lower),
+        "upper": finite(estimate.upper),
+    })
+}

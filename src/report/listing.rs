@@ -1,0 +1,272 @@
+//! Lists of what is in the store, for people and as JSON lines.
+
+use comfy_table::{CellAlignment, Table, presets};
+use serde_json::json;
+use std::io::{self, Write};
+
+use super::content::MessageFormat;
+use super::json::{SCHEMA, key_json, tally_json, write_object};
+use super::{theme, units};
+use crate::model::{Acceptance, BenchmarkKey, GitState, Run, RunId, RunStatus, Tally, Verdict};
+
+/// A benchmark that the store knows.
+#[derive(Debug, Clone)]
+pub struct BenchmarkLine {
+    /// Which.
+    pub key: BenchmarkKey,
+    /// How many runs measured it.
+    pub runs: usize,
+    /// The newest of them.
+    pub last_run: RunId,
+    /// When that began, RFC 3339.
+    pub last_started: String,
+    /// What it measured, nanoseconds per iteration.
+    pub typical_ns: Option<f64>,
+    /// Its change against its reference, a fraction.
+    pub change: Option<f64>,
+    /// Its verdict.
+    pub verdict: Option<Verdict>,
+}
+
+/// A stored run.
+#[derive(Debug, Clone)]
+pub struct RunLine {
+    /// Its head.
+    pub run: Run,
+    /// When it began, RFC 3339.
+    pub started: String,
+    /// The baselines that name it.
+    pub names: Vec<String>,
+    /// How many benchmarks it launched.
+    pub benchmarks: usize,
+    /// Its verdicts.
+    pub tally: Tally,
+}
+
+/// A baseline.
+#[derive(Debug, Clone)]
+pub struct BaselineLine {
+    /// Its name.
+    pub name: String,
+    /// The run that it names.
+    pub run: RunId,
+    /// When that began, RFC 3339.
+    pub started: String,
+    /// The checkout of that run.
+    pub git: Option<GitState>,
+}
+
+/// A workspace that the store knows.
+#[derive(Debug, Clone)]
+pub struct WorkspaceLine {
+    /// What it is known by.
+    pub key: String,
+    /// Where it was last seen.
+    pub label: String,
+    /// How many runs it has.
+    pub runs: usize,
+    /// Whether it is the one that the command was called in.
+    pub own: bool,
+}
+
+/// Benchmarks that were found but not measured: `PACKAGE/TARGET: ID` a line.
+pub fn write_announced<'a>(
+    writer: &mut dyn Write,
+    keys: impl Iterator<Item = &'a BenchmarkKey>,
+) -> io::Result<()> {
+    for key in keys {
+        writeln!(
+            writer,
+            "{}/{}: {}",
+            key.package,
+            key.target,
+            key.id.escape_debug()
+        )?;
+    }
+    Ok(())
+}
+
+/// Writes benchmarks.
+pub fn write_benchmarks(
+    writer: &mut dyn Write,
+    lines: &[BenchmarkLine],
+    format: MessageFormat,
+) -> io::Result<()> {
+    if format == MessageFormat::Json {
+        for line in lines {
+            let object = json!({
+                "reason": "benchmark", "schema": SCHEMA, "benchmark": key_json(&line.key), "runs": line.runs,
+                "last_run": line.last_run, "last_started": line.last_started, "typical_ns": line.typical_ns,
+                "change": line.change, "verdict": line.verdict,
+            });
+            write_object(writer, &object)?;
+        }
+        return Ok(());
+    }
+    let rows = lines.iter().map(|line| {
+        vec![
+            format!(
+                "{}/{}: {}",
+                line.key.package,
+                line.key.target,
+                line.key.id.escape_debug()
+            ),
+            line.typical_ns.map_or_else(|| "-".to_owned(), units::time),
+            line.change.map_or_else(|| "-".to_owned(), units::change),
+            line.runs.to_string(),
+            line.last_run.to_string(),
+            line.last_started.clone(),
+            line.verdict.map_or_else(String::new, theme::verdict),
+        ]
+    });
+    let header = [
+        "benchmark",
+        "last median",
+        "change",
+        "runs",
+        "last run",
+        "when",
+        "verdict",
+    ];
+    write_columns(writer, &header, &[1, 2, 3, 4], rows)
+}
+
+/// Writes runs.
+pub fn write_runs(
+    writer: &mut dyn Write,
+    lines: &[RunLine],
+    format: MessageFormat,
+) -> io::Result<()> {
+    if format == MessageFormat::Json {
+        for line in lines {
+            let object = json!({
+                "reason": "run", "schema": SCHEMA, "run": line.run.id, "started": line.started,
+                "status": line.run.status, "acceptance": line.run.acceptance, "baselines": line.names,
+                "git": line.run.git, "environment": line.run.environment, "seed": line.run.seed,
+                "benchmarks": line.benchmarks, "verdicts": tally_json(&line.tally),
+            });
+            write_object(writer, &object)?;
+        }
+        return Ok(());
+    }
+    let rows = lines.iter().map(|line| {
+        let verdicts: Vec<String> = line
+            .tally
+            .iter()
+            .map(|(verdict, count)| format!("{count} {}", theme::verdict(verdict)))
+            .collect();
+        let state = match (line.run.status, line.run.acceptance) {
+            (RunStatus::Incomplete, _) => "incomplete",
+            (RunStatus::Complete, Acceptance::Pending) => "not accepted",
+            (RunStatus::Complete, Acceptance::Automatic) => "accepted",
+            (RunStatus::Complete, Acceptance::ByCommand) => "accepted by command",
+        };
+        vec![
+            line.run.id.to_string(),
+            line.started.clone(),
+            line.run.git.as_ref().map_or_else(|| "-".to_owned(), commit),
+            line.benchmarks.to_string(),
+            state.to_owned(),
+            line.names.join(", "),
+            verdicts.join(", "),
+        ]
+    });
+    let header = [
+        "run",
+        "when",
+        "commit",
+        "benchmarks",
+        "state",
+        "baselines",
+        "verdicts",
+    ];
+    write_columns(writer, &header, &[0, 3], rows)
+}
+
+/// Writes baselines.
+pub fn write_baselines(
+    writer: &mut dyn Write,
+    lines: &[BaselineLine],
+    format: MessageFormat,
+) -> io::Result<()> {
+    if format == MessageFormat::Json {
+        for line in lines {
+            let object = json!({
+                "reason": "baseline", "schema": SCHEMA, "name": line.name, "run": line.run,
+                "started": line.started, "git": line.git,
+            });
+            write_object(writer, &object)?;
+        }
+        return Ok(());
+    }
+    let rows = lines.iter().map(|line| {
+        let git = line.git.as_ref().map_or_else(|| "-".to_owned(), commit);
+        vec![
+            line.name.clone(),
+            line.run.to_string(),
+            line.started.clone(),
+            git,
+        ]
+    });
+    write_columns(writer, &["baseline", "run", "when", "commit"], &[1], rows)
+}
+
+/// Writes workspaces.
+pub fn write_workspaces(
+    writer: &mut dyn Write,
+    lines: &[WorkspaceLine],
+    format: MessageFormat,
+) -> io::Result<()> {
+    if format == MessageFormat::Json {
+        for line in lines {
+            let object = json!({
+                "reason": "workspace", "schema": SCHEMA, "key": line.key, "label": line.label,
+                "runs": line.runs, "own": line.own,
+            });
+            write_object(writer, &object)?;
+        }
+        return Ok(());
+    }
+    let rows = lines.iter().map(|line| {
+        let own = if line.own { "this one" } else { "" };
+        vec![
+            line.key.clone(),
+            line.label.clone(),
+            line.runs.to_string(),
+            own.to_owned(),
+        ]
+    });
+    write_columns(writer, &["key", "last seen at", "runs", ""], &[2], rows)
+}
+
+/// `0123456789ab main, modified`
+fn commit(git: &GitState) -> String {
+    let hash = git.commit.get(..12).unwrap_or(&git.commit);
+    let branch = git.branch.as_deref().unwrap_or("(detached)");
+    let dirty = if git.dirty { ", modified" } else { "" };
+    format!("{hash} {branch}{dirty}")
+}
+
+fn write_columns(
+    writer: &mut dyn Write,
+    header: &[&str],
+    right_aligned: &[usize],
+    rows: impl Iterator<Item = Vec<String>>,
+) -> io::Result<()> {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header(header.iter().map(theme::faint));
+    for row in rows {
+        table.add_row(row);
+    }
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        if right_aligned.contains(&index) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    for line in table.lines() {
+        writeln!(writer, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
