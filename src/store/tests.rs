@@ -1,0 +1,1 @@
+//! Tests that look behind the interface of the store.
