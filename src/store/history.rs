@@ -165,19 +165,27 @@ pub(super) const LIST: &str = "
 /// It walks the runs that fit, newest first, and looks each up among the benchmark's; it ends where the benchmark
 /// began, so that neither a rare branch nor a young benchmark makes it walk everything.
 pub(super) fn past_sql(branch: BranchFilter<'_>, runs: RunFilter) -> String {
+    // Left alone, SQLite prefers the general indexes to the partial ones.
+    let index = match (branch, runs) {
+        (BranchFilter::Any, RunFilter::Any) => "runs_by_workspace",
+        (BranchFilter::Any, RunFilter::Accepted) => "accepted_runs",
+        (BranchFilter::Only(_), RunFilter::Any) => "runs_by_branch",
+        (BranchFilter::Only(_), RunFilter::Accepted) => "accepted_runs_by_branch",
+    };
     let branch = match branch {
-        // Parameters have to occur: this one is always true.
+        // Every parameter has to occur: this is always true.
         BranchFilter::Any => "AND ?5 IS NULL",
         BranchFilter::Only(_) => "AND r.git_branch IS ?5",
     };
-    // Word for word the condition of the partial indexes.
     let accepted = match runs {
         RunFilter::Any => "",
+        // Word for word the condition of the partial indexes.
         RunFilter::Accepted => "AND r.acceptance <> 'pending'",
     };
     format!(
         "SELECT rb.run, rb.conditions, rb.verdict, rb.typical_ns
-         FROM runs r CROSS JOIN run_benchmarks rb ON rb.benchmark = ?1 AND rb.run = r.id
+         FROM runs r INDEXED BY {index}
+         CROSS JOIN run_benchmarks rb ON rb.benchmark = ?1 AND rb.run = r.id
          WHERE r.workspace = ?2 AND r.id < ?3
            AND r.id >= (SELECT min(run) FROM run_benchmarks WHERE benchmark = ?1)
            {branch} {accepted}

@@ -98,8 +98,9 @@ impl Store {
         }
         let store = Self::connect(file, Access::Read, options)?;
         // An older schema is brought up to date first: queries know one schema only.
-        let version = store.read(|connection| schema::version(connection, store.path()));
-        match version? {
+        let version = schema::version(&store.connection, store.path())
+            .map_err(|fault| fault.at(store.path(), options.busy_timeout))?;
+        match version {
             // The creation was cut short: what the header promised was rolled back.
             0 => Ok(None),
             schema::VERSION => Ok(Some(store)),
