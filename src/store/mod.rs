@@ -1,1 +1,40 @@
-//! Placeholder, filled by its owner.
+//! The store: runs, launches, series and baselines in one SQLite file of the user.
+//!
+//! Owns the schema (docs/STORE.md), its migrations and every statement; no other module knows SQLite. Must not
+//! read the clock, the environment or the checkout: times and facts are passed in. Invariants: what a method
+//! reported as recorded survives a kill, a launch is there whole or not at all, samples come back as the same
+//! integers or as an error, and a file that is not ours or is newer than this program is never written to.
+
+mod access;
+mod adopt;
+mod baselines;
+mod check;
+mod codec;
+mod columns;
+mod conditions;
+mod error;
+mod file;
+mod header;
+mod history;
+mod launches;
+mod location;
+mod measurements;
+mod open;
+mod runs;
+mod schema;
+mod workspaces;
+
+#[cfg(test)]
+mod tests;
+
+pub use adopt::Adopted;
+pub use baselines::{Baseline, check_baseline_name};
+pub use error::StoreError;
+pub use history::{
+    BenchmarkSummary, BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter,
+};
+pub use launches::{Harness, LaunchHead, LaunchRecord, LaunchedBenchmark, Outcome};
+pub use location::default_path;
+pub use open::{OpenOptions, Store};
+pub use runs::{NewRun, RunEnd, RunSummary, RunVerdict};
+pub use workspaces::{WorkspaceId, WorkspaceSummary};

@@ -1,0 +1,34 @@
+//! A thorough check of the whole file, for tests and for users who suspect their disk.
+
+use super::codec;
+use super::error::Fault;
+use super::{Store, StoreError};
+
+impl Store {
+    /// Reads everything: the structure of the file, the references between tables, and every series. Takes as long as
+    /// reading the file takes; opening does nothing of the kind.
+    pub fn check(&self) -> Result<(), StoreError> {
+        self.read(|connection| {
+            let finding: String =
+                connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+            if finding != "ok" {
+                return Err(Fault::Content(finding));
+            }
+            if connection.prepare("PRAGMA foreign_key_check")?.exists([])? {
+                return Err(Fault::Content(
+                    "a row refers to one that is not there".into(),
+                ));
+            }
+            let mut statement = connection.prepare("SELECT id, samples FROM series")?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let bytes = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
+                if let Err(detail) = codec::decode(bytes) {
+                    let id: i64 = row.get(0)?;
+                    return Err(Fault::Content(format!("series {id}: {detail}")));
+                }
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,114 @@
+//! The file before SQLite has it: creation with private permissions, and refusal of what is not ours.
+
+use std::collections::BTreeMap;
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::header::{self, Found};
+use super::{StoreError, schema};
+
+/// Creates directories (0700) and an empty file (0600), unless they are there. SQLite gives the files that it makes
+/// beside it the permissions of the file.
+pub(super) fn create_if_absent(path: &Path) -> Result<(), StoreError> {
+    let mut directory = DirBuilder::new();
+    let mut file = OpenOptions::new();
+    directory.recursive(true);
+    file.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+        directory.mode(0o700);
+        file.mode(0o600);
+    }
+    if path.try_exists().unwrap_or(false) {
+        return Ok(());
+    }
+    let failed = |path: &Path, action, source| StoreError::Io {
+        path: path.to_owned(),
+        action,
+        source,
+    };
+    if let Some(parent) = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+    {
+        directory
+            .create(parent)
+            .map_err(|source| failed(parent, "create the directory", source))?;
+    }
+    // Under the lock: closing the new file must not coincide with a connection of ours, see `OpenFile`.
+    let _lock = open_files();
+    match file.open(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(failed(path, "create", error)),
+    }
+}
+
+/// The files that this process has open as stores, with the number of stores.
+///
+/// POSIX gives up all locks of a process on a file when the process closes *any* descriptor of it ("How To Corrupt An
+/// SQLite Database File", 2.2). So a file is looked at directly only while no store of this process has it open.
+static OPEN_FILES: Mutex<BTreeMap<PathBuf, usize>> = Mutex::new(BTreeMap::new());
+
+fn open_files() -> MutexGuard<'static, BTreeMap<PathBuf, usize>> {
+    // The map is never left half changed, so a panic elsewhere does no harm.
+    OPEN_FILES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An entry among the open files, by canonical path.
+#[derive(Debug)]
+pub(super) struct OpenFile(PathBuf);
+
+impl OpenFile {
+    /// Enters the file and tells what it is; `None` where there is no file. Refuses what must not be opened.
+    pub(super) fn claim(path: &Path) -> Result<Option<(Self, Found)>, StoreError> {
+        let failed = |source: io::Error| StoreError::Io {
+            path: path.to_owned(),
+            action: "open",
+            source,
+        };
+        let mut files = open_files();
+        let metadata = match std::fs::metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failed(error)),
+        };
+        // Before anything is opened: a pipe would block.
+        if !metadata.is_file() {
+            return Err(StoreError::NotAFile {
+                path: path.to_owned(),
+            });
+        }
+        let canonical = path.canonicalize().map_err(failed)?;
+        let found = if files.contains_key(&canonical) {
+            // It was inspected when it was first opened; SQLite is asked again in any case.
+            Found::Store {
+                version: schema::VERSION,
+            }
+        } else {
+            header::inspect(&canonical)?
+        };
+        *files.entry(canonical.clone()).or_insert(0) += 1;
+        Ok(Some((Self(canonical), found)))
+    }
+
+    /// The canonical path.
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for OpenFile {
+    fn drop(&mut self) {
+        let mut files = open_files();
+        if let Some(stores) = files.get_mut(&self.0) {
+            *stores -= 1;
+            if *stores == 0 {
+                files.remove(&self.0);
+            }
+        }
+    }
+}

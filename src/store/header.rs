@@ -1,0 +1,81 @@
+//! Looks at the first bytes of a file before SQLite does: opening a database may already write to it.
+//!
+//! Offsets are those of "The Database Header" in <https://www.sqlite.org/fileformat2.html>.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use super::StoreError;
+use super::schema::{APPLICATION_ID, VERSION};
+
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+const HEADER_BYTES: usize = 100;
+/// The smallest page, and so the smallest database.
+const SMALLEST_DATABASE_BYTES: u64 = 512;
+const USER_VERSION_OFFSET: usize = 60;
+const APPLICATION_ID_OFFSET: usize = 68;
+
+/// What a file that may be opened is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Nothing is in it yet.
+    Empty,
+    /// A store of this version or an older one.
+    Store {
+        /// Its schema version.
+        version: u32,
+    },
+}
+
+/// Inspects a regular file, or says why it must not be opened.
+pub(super) fn inspect(path: &Path) -> Result<Found, StoreError> {
+    let failed = |source: io::Error| StoreError::Io {
+        path: path.to_owned(),
+        action: "read",
+        source,
+    };
+    let file = File::open(path).map_err(failed)?;
+    let length = file.metadata().map_err(failed)?.len();
+    let mut header = Vec::with_capacity(HEADER_BYTES);
+    file.take(HEADER_BYTES as u64)
+        .read_to_end(&mut header)
+        .map_err(failed)?;
+    classify(&header, length, path)
+}
+
+fn classify(header: &[u8], length: u64, path: &Path) -> Result<Found, StoreError> {
+    if header.is_empty() {
+        return Ok(Found::Empty);
+    }
+    if !header.starts_with(MAGIC) {
+        return Err(StoreError::NotADatabase {
+            path: path.to_owned(),
+        });
+    }
+    if length < SMALLEST_DATABASE_BYTES || header.len() < HEADER_BYTES {
+        return Err(StoreError::Corrupt {
+            path: path.to_owned(),
+            detail: format!("it ends after {length} bytes"),
+        });
+    }
+    let number = |offset: usize| {
+        let bytes = &header[offset..offset + 4];
+        u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+    };
+    let application_id = number(APPLICATION_ID_OFFSET);
+    if application_id != APPLICATION_ID {
+        return Err(StoreError::Foreign {
+            path: path.to_owned(),
+            application_id,
+        });
+    }
+    match number(USER_VERSION_OFFSET) {
+        found if found > VERSION => Err(StoreError::Newer {
+            path: path.to_owned(),
+            found,
+            supported: VERSION,
+        }),
+        version => Ok(Found::Store { version }),
+    }
+}

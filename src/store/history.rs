@@ -1,0 +1,233 @@
+//! Questions about many runs: which of them measured a benchmark, and what is there at all.
+//!
+//! Every query here is served by an index; none counts or scans the history.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::{Connection, params};
+
+use super::columns::{Count, Word};
+use super::conditions::{KnownConditions, find_benchmark};
+use super::error::Attempt;
+use super::runs::{RUN_COLUMNS, key_at, run_at};
+use super::{Store, StoreError, WorkspaceId};
+use crate::model::{
+    BenchmarkKey, Run, RunId, SamplingSettings, TargetFacts, Throughput, Timestamp, Verdict,
+};
+
+/// Runs of which branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BranchFilter<'a> {
+    /// Of any branch.
+    Any,
+    /// Of this one; `None`: of a detached `HEAD` or outside of git.
+    Only(Option<&'a str>),
+}
+
+/// Runs in which state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunFilter {
+    /// All of them.
+    Any,
+    /// Those that may serve as a reference.
+    Accepted,
+}
+
+/// Which part of the history is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HistoryQuery<'a> {
+    /// Of which branch.
+    pub branch: BranchFilter<'a>,
+    /// In which state.
+    pub runs: RunFilter,
+    /// Only runs older than this one.
+    pub before: Option<RunId>,
+    /// At most so many runs of each benchmark, the newest.
+    pub limit: usize,
+}
+
+/// What runs found about some benchmarks.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct History {
+    /// The heads of all runs that occur.
+    pub runs: BTreeMap<RunId, Run>,
+    /// Of each benchmark that was measured, newest first.
+    pub benchmarks: BTreeMap<BenchmarkKey, Vec<PastMeasurement>>,
+}
+
+/// A benchmark in an earlier run, without its series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PastMeasurement {
+    /// The run.
+    pub run: RunId,
+    /// The author's version string.
+    pub version: Option<String>,
+    /// Facts of its target.
+    pub target_facts: TargetFacts,
+    /// How it was sampled.
+    pub sampling: SamplingSettings,
+    /// The verdict, once there is one.
+    pub verdict: Option<Verdict>,
+    /// The run's value: nanoseconds of one iteration.
+    pub typical_ns: Option<f64>,
+}
+
+/// A benchmark and when it was last measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BenchmarkSummary {
+    /// The benchmark.
+    pub key: BenchmarkKey,
+    /// How many runs measured it.
+    pub runs: usize,
+    /// The newest of them.
+    pub last_run: RunId,
+    /// When that began.
+    pub last_started: Timestamp,
+    /// Its verdict.
+    pub verdict: Option<Verdict>,
+    /// Its value: nanoseconds of one iteration.
+    pub typical_ns: Option<f64>,
+    /// Its relative change against its reference, a fraction.
+    pub change: Option<f64>,
+    /// What one iteration processes.
+    pub throughput: Throughput,
+}
+
+impl Store {
+    /// Which runs measured these benchmarks, newest first, and under which conditions: what references are chosen from.
+    pub fn history(
+        &self,
+        workspace: WorkspaceId,
+        benchmarks: &[BenchmarkKey],
+        query: &HistoryQuery<'_>,
+    ) -> Result<History, StoreError> {
+        self.read(|connection| {
+            let mut history = History::default();
+            let mut known = KnownConditions::default();
+            for key in benchmarks {
+                let Some(benchmark) = find_benchmark(connection, workspace, key)? else {
+                    continue;
+                };
+                let past = past_of(connection, &mut known, workspace, benchmark, query)?;
+                if !past.is_empty() {
+                    history.benchmarks.insert(key.clone(), past);
+                }
+            }
+            let runs: BTreeSet<RunId> = history
+                .benchmarks
+                .values()
+                .flatten()
+                .map(|past| past.run)
+                .collect();
+            for run in runs {
+                history.runs.insert(run, head_of(connection, run)?);
+            }
+            Ok(history)
+        })
+    }
+
+    /// The benchmarks of a workspace that were ever measured, sorted by key.
+    pub fn benchmarks(&self, workspace: WorkspaceId) -> Result<Vec<BenchmarkSummary>, StoreError> {
+        self.read(|connection| {
+            let mut known = KnownConditions::default();
+            let mut statement = connection.prepare(LIST)?;
+            let mut rows = statement.query([workspace.0])?;
+            let mut benchmarks = Vec::new();
+            while let Some(row) = rows.next()? {
+                benchmarks.push(BenchmarkSummary {
+                    key: key_at(row, 0)?,
+                    runs: row.get::<_, Count>(3)?.0,
+                    last_run: row.get(4)?,
+                    last_started: row.get(5)?,
+                    verdict: row
+                        .get::<_, Option<Word<_>>>(6)?
+                        .map(|Word(verdict)| verdict),
+                    typical_ns: row.get(7)?,
+                    change: row.get(8)?,
+                    throughput: known.get(connection, row.get(9)?)?.throughput,
+                });
+            }
+            Ok(benchmarks)
+        })
+    }
+}
+
+pub(super) const LIST: &str = "
+    SELECT b.package, b.target, b.name, b.runs, rb.run, r.started, rb.verdict, rb.typical_ns, rb.change, rb.conditions
+    FROM benchmarks b
+    JOIN run_benchmarks rb ON rb.benchmark = b.id
+        AND rb.run = (SELECT max(run) FROM run_benchmarks WHERE benchmark = b.id)
+    JOIN runs r ON r.id = rb.run
+    WHERE b.workspace = ?1 ORDER BY b.package, b.target, b.name";
+
+/// The query for the past of one benchmark: (benchmark, workspace, before, limit, branch).
+///
+/// It walks the runs that fit, newest first, and looks each up among the benchmark's; it ends where the benchmark
+/// began, so that neither a rare branch nor a young benchmark makes it walk everything.
+pub(super) fn past_sql(branch: BranchFilter<'_>, runs: RunFilter) -> String {
+    // Left alone, SQLite prefers the general indexes to the partial ones.
+    let index = match (branch, runs) {
+        (BranchFilter::Any, RunFilter::Any) => "runs_by_workspace",
+        (BranchFilter::Any, RunFilter::Accepted) => "accepted_runs",
+        (BranchFilter::Only(_), RunFilter::Any) => "runs_by_branch",
+        (BranchFilter::Only(_), RunFilter::Accepted) => "accepted_runs_by_branch",
+    };
+    let branch = match branch {
+        // Every parameter has to occur: this is always true.
+        BranchFilter::Any => "AND ?5 IS NULL",
+        BranchFilter::Only(_) => "AND r.git_branch IS ?5",
+    };
+    let accepted = match runs {
+        RunFilter::Any => "",
+        // Word for word the condition of the partial indexes.
+        RunFilter::Accepted => "AND r.acceptance <> 'pending'",
+    };
+    format!(
+        "SELECT rb.run, rb.conditions, rb.verdict, rb.typical_ns
+         FROM runs r INDEXED BY {index}
+         CROSS JOIN run_benchmarks rb ON rb.benchmark = ?1 AND rb.run = r.id
+         WHERE r.workspace = ?2 AND r.id < ?3
+           AND r.id >= (SELECT min(run) FROM run_benchmarks WHERE benchmark = ?1)
+           {branch} {accepted}
+         ORDER BY r.id DESC LIMIT ?4"
+    )
+}
+
+fn past_of(
+    connection: &Connection,
+    known: &mut KnownConditions,
+    workspace: WorkspaceId,
+    benchmark: i64,
+    query: &HistoryQuery<'_>,
+) -> Attempt<Vec<PastMeasurement>> {
+    let mut statement = connection.prepare_cached(&past_sql(query.branch, query.runs))?;
+    let before = query.before.map_or(i64::MAX, |run| run.0);
+    let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
+    let branch = match query.branch {
+        BranchFilter::Any => None,
+        BranchFilter::Only(branch) => branch,
+    };
+    let mut rows = statement.query(params![benchmark, workspace.0, before, limit, branch])?;
+    let mut past = Vec::new();
+    while let Some(row) = rows.next()? {
+        let conditions = known.get(connection, row.get(1)?)?;
+        past.push(PastMeasurement {
+            run: row.get(0)?,
+            version: conditions.version.clone(),
+            target_facts: conditions.target.clone(),
+            sampling: conditions.sampling,
+            verdict: row
+                .get::<_, Option<Word<_>>>(2)?
+                .map(|Word(verdict)| verdict),
+            typical_ns: row.get(3)?,
+        });
+    }
+    Ok(past)
+}
+
+fn head_of(connection: &Connection, run: RunId) -> Attempt<Run> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {RUN_COLUMNS} FROM runs r JOIN environments e ON e.id = r.environment WHERE r.id = ?1"
+    ))?;
+    Ok(statement.query_row([run], run_at)?)
+}

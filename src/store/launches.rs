@@ -1,0 +1,199 @@
+//! Launches: each is recorded whole, in one transaction, as soon as it has ended.
+
+use rusqlite::{Connection, params};
+
+use super::access::Survives;
+use super::codec;
+use super::columns::Unsigned;
+use super::conditions::{Conditions, intern_benchmark};
+use super::error::Attempt;
+use super::runs::workspace_of_open_run;
+use super::{Store, StoreError};
+use crate::model::{Benchmark, Nanos, RunId, SamplingSettings, Series, TargetFacts, Timestamp};
+
+/// What one process of a bench executable was and gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LaunchRecord {
+    /// Its head.
+    pub head: LaunchHead,
+    /// Facts of its target.
+    pub target_facts: TargetFacts,
+    /// The benchmarks that it was asked for, in the order of asking.
+    pub benchmarks: Vec<LaunchedBenchmark>,
+}
+
+/// A launch without what it measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaunchHead {
+    /// Name of the cargo package.
+    pub package: String,
+    /// Name of the bench target.
+    pub target: String,
+    /// Ordinal in the run, from 0.
+    pub ordinal: u32,
+    /// 0; counts up when a process died and another one took over what was left.
+    pub attempt: u32,
+    /// When the process was started.
+    pub started: Timestamp,
+    /// Bytes of padding in its environment.
+    pub padding_bytes: u32,
+    /// What it said about itself; `None` if it never did.
+    pub harness: Option<Harness>,
+    /// Why the launch as a whole went wrong, in words.
+    pub failure: Option<String>,
+}
+
+/// What a bench executable says about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Harness {
+    /// Name of the harness.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Smallest step of its clock.
+    pub quantum: Nanos,
+}
+
+/// One benchmark in one launch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LaunchedBenchmark {
+    /// The benchmark as announced.
+    pub benchmark: Benchmark,
+    /// How it was sampled.
+    pub sampling: SamplingSettings,
+    /// Noise threshold in force for it, a fraction.
+    pub noise_threshold: f64,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// What came of a benchmark in a launch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was measured.
+    Measured(Series),
+    /// It was not, for the reason given.
+    Failed(String),
+}
+
+impl Store {
+    /// Adds a launch to a run that has not ended. When this returns the launch survives the death of this process.
+    pub fn record_launch(&mut self, run: RunId, launch: &LaunchRecord) -> Result<(), StoreError> {
+        self.write(Survives::Kill, |connection| {
+            let workspace = workspace_of_open_run(connection, run)?;
+            let launch_id = insert_head(connection, run, &launch.head)?;
+            for (position, launched) in (0_i64..).zip(&launch.benchmarks) {
+                let benchmark = intern_benchmark(connection, workspace, &launched.benchmark.key)?;
+                let run_benchmark =
+                    note_benchmark(connection, run, benchmark, &launch.target_facts, launched)?;
+                let place = [run_benchmark, launch_id, position];
+                insert_outcome(connection, place, &launched.outcome)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The launches of a run by target, ordinal and attempt.
+    pub fn launches(&self, run: RunId) -> Result<Vec<LaunchHead>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT package, target, ordinal, attempt, started, padding_bytes,
+                        harness, harness_version, quantum_ns, failure
+                 FROM launches WHERE run = ?1 ORDER BY package, target, ordinal, attempt",
+            )?;
+            let heads = statement.query_map([run], |row| {
+                let harness = match row.get(6)? {
+                    Some(name) => Some(Harness {
+                        name,
+                        version: row.get(7)?,
+                        quantum: Nanos(row.get::<_, Unsigned>(8)?.0),
+                    }),
+                    None => None,
+                };
+                Ok(LaunchHead {
+                    package: row.get(0)?,
+                    target: row.get(1)?,
+                    ordinal: row.get(2)?,
+                    attempt: row.get(3)?,
+                    started: row.get(4)?,
+                    padding_bytes: row.get(5)?,
+                    harness,
+                    failure: row.get(9)?,
+                })
+            })?;
+            Ok(heads.collect::<Result<_, _>>()?)
+        })
+    }
+}
+
+fn insert_head(connection: &Connection, run: RunId, head: &LaunchHead) -> Attempt<i64> {
+    let harness = head.harness.as_ref();
+    Ok(connection
+        .prepare_cached(
+            "INSERT INTO launches (run, package, target, ordinal, attempt, started, padding_bytes,
+                                   harness, harness_version, quantum_ns, failure)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        )?
+        .insert(params![
+            run,
+            head.package,
+            head.target,
+            head.ordinal,
+            head.attempt,
+            head.started,
+            head.padding_bytes,
+            harness.map(|harness| &harness.name),
+            harness.map(|harness| &harness.version),
+            harness.map(|harness| Unsigned::from(harness.quantum)),
+            head.failure,
+        ])?)
+}
+
+/// The row of the benchmark in the run. Where launches differ, the last one that measured tells the conditions: an
+/// executable may know more about a benchmark once it has started it.
+fn note_benchmark(
+    connection: &Connection,
+    run: RunId,
+    benchmark: i64,
+    target_facts: &TargetFacts,
+    launched: &LaunchedBenchmark,
+) -> Attempt<i64> {
+    let announced = &launched.benchmark;
+    let conditions = Conditions {
+        version: announced.version.clone(),
+        throughput: announced.throughput,
+        settings: announced.settings,
+        target: target_facts.clone(),
+        sampling: launched.sampling,
+        noise_threshold: launched.noise_threshold,
+    };
+    let conditions = conditions.intern(connection)?;
+    let measured = matches!(launched.outcome, Outcome::Measured(_));
+    Ok(connection
+        .prepare_cached(
+            "INSERT INTO run_benchmarks (run, benchmark, conditions) VALUES (?1, ?2, ?3)
+             ON CONFLICT (benchmark, run)
+             DO UPDATE SET conditions = iif(?4, excluded.conditions, conditions) RETURNING id",
+        )?
+        .query_row(params![run, benchmark, conditions, measured], |row| {
+            row.get(0)
+        })?)
+}
+
+/// Inserts what came of a benchmark at (row of the benchmark in the run, launch, position).
+fn insert_outcome(connection: &Connection, place: [i64; 3], outcome: &Outcome) -> Attempt<()> {
+    let [run_benchmark, launch, position] = place;
+    match outcome {
+        Outcome::Measured(series) => connection
+            .prepare_cached(
+                "INSERT INTO series (run_benchmark, launch, position, samples) VALUES (?1, ?2, ?3, ?4)",
+            )?
+            .execute(params![run_benchmark, launch, position, codec::encode(series)])?,
+        Outcome::Failed(message) => connection
+            .prepare_cached(
+                "INSERT INTO failures (run_benchmark, launch, position, message) VALUES (?1, ?2, ?3, ?4)",
+            )?
+            .execute(params![run_benchmark, launch, position, message])?,
+    };
+    Ok(())
+}

@@ -1,0 +1,277 @@
+//! Opening: SQLite's settings, the journal, and reading where nothing can be written.
+//!
+//! No step depends on how much is stored.
+
+use std::fmt::Write;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, ffi};
+
+use super::error::{Attempt, Fault};
+use super::file::{OpenFile, create_if_absent};
+use super::header::Found;
+use super::{StoreError, schema};
+
+/// An open store. One connection: share a store between threads by opening it once in each.
+#[derive(Debug)]
+pub struct Store {
+    // Declared before `file`, so that SQLite is done with the file before others may look at it directly.
+    pub(super) connection: Connection,
+    file: OpenFile,
+    pub(super) busy_timeout: Duration,
+    pub(super) journal: Journal,
+}
+
+/// How a store is opened.
+#[derive(Debug, Clone, Copy)]
+pub struct OpenOptions {
+    /// How long to wait for another process that is writing.
+    pub busy_timeout: Duration,
+    /// The largest size of the file in pages of 4 KiB; `None`: what the device holds.
+    pub max_pages: Option<u32>,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self {
+            busy_timeout: Duration::from_secs(10),
+            max_pages: None,
+        }
+    }
+}
+
+/// SQLite's journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Journal {
+    /// Write-ahead log: readers and a writer do not wait for each other.
+    WriteAhead,
+    /// Rollback journal, where there can be no write-ahead log.
+    Rollback,
+}
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Write,
+    Read,
+}
+
+impl Store {
+    /// Opens the store at `path` for reading and writing, and creates it, with its directories, where there is none.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        Self::open_with(path, OpenOptions::default())
+    }
+
+    /// As [`Store::open`], with options.
+    pub fn open_with(path: &Path, options: OpenOptions) -> Result<Self, StoreError> {
+        create_if_absent(path)?;
+        match OpenFile::claim(path)? {
+            Some((file, _)) => Self::connect(file, Access::Write, options),
+            None => Err(StoreError::Io {
+                path: path.to_owned(),
+                action: "open",
+                source: ErrorKind::NotFound.into(),
+            }),
+        }
+    }
+
+    /// Opens the store at `path` for reading alone; `None` where there is none or nothing in it. Creates no store.
+    ///
+    /// Works on read-only media, as long as no other process left unfinished work there.
+    pub fn open_existing(path: &Path) -> Result<Option<Self>, StoreError> {
+        Self::open_existing_with(path, OpenOptions::default())
+    }
+
+    /// As [`Store::open_existing`], with options.
+    pub fn open_existing_with(
+        path: &Path,
+        options: OpenOptions,
+    ) -> Result<Option<Self>, StoreError> {
+        let Some((file, found)) = OpenFile::claim(path)? else {
+            return Ok(None);
+        };
+        if found == Found::Empty {
+            return Ok(None);
+        }
+        let store = Self::connect(file, Access::Read, options)?;
+        // An older schema is brought up to date first: queries know one schema only.
+        let version = schema::version(&store.connection, store.path())
+            .map_err(|fault| fault.at(store.path(), options.busy_timeout))?;
+        match version {
+            // The creation was cut short: what the header promised was rolled back.
+            0 => Ok(None),
+            schema::VERSION => Ok(Some(store)),
+            _ => {
+                let path = store.path().to_owned();
+                drop(store);
+                drop(Self::open_with(&path, options)?);
+                Self::open_existing_with(&path, options)
+            }
+        }
+    }
+
+    /// The file, as an absolute path without symbolic links.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    fn connect(file: OpenFile, access: Access, options: OpenOptions) -> Result<Self, StoreError> {
+        let path = file.path().to_owned();
+        let outcome = match access {
+            Access::Write => connect_to_write(&path, options),
+            Access::Read => connect_to_read(&path, options),
+        };
+        let (connection, journal) =
+            outcome.map_err(|fault| fault.at(&path, options.busy_timeout))?;
+        Ok(Self {
+            connection,
+            file,
+            busy_timeout: options.busy_timeout,
+            journal,
+        })
+    }
+}
+
+/// Statements that are kept prepared.
+const STATEMENTS: usize = 64;
+
+/// The connection is used by one thread at a time, which Rust checks.
+fn flags() -> OpenFlags {
+    OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX
+}
+
+fn connect_to_write(path: &Path, options: OpenOptions) -> Attempt<(Connection, Journal)> {
+    let mut connection = Connection::open_with_flags(path, flags())?;
+    let journal = set_up(&mut connection, path, options).inspect_err(|_| {
+        // A file that is refused stays as it is, even if another program left its log beside it.
+        let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+    })?;
+    Ok((connection, journal))
+}
+
+fn set_up(connection: &mut Connection, path: &Path, options: OpenOptions) -> Attempt<Journal> {
+    settle(connection, options)?;
+    if let Some(pages) = options.max_pages {
+        connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
+    }
+    schema::migrate(connection, path)?;
+    choose_journal(connection, path)
+}
+
+/// Settings of every connection.
+fn settle(connection: &Connection, options: OpenOptions) -> Attempt<()> {
+    connection.busy_timeout(options.busy_timeout)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "cell_size_check", true)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    Ok(())
+}
+
+/// Prefers the write-ahead log, and takes what can be had: a network file system has no shared memory, and a
+/// connection that is open elsewhere may hinder the change this time.
+fn choose_journal(connection: &Connection, path: &Path) -> Attempt<Journal> {
+    let wanted = if is_on_network(path) { "delete" } else { "wal" };
+    let mut mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    if mode != wanted
+        && let Ok(changed) =
+            connection.pragma_update_and_check(None, "journal_mode", wanted, |row| {
+                row.get::<_, String>(0)
+            })
+    {
+        mode = changed;
+    }
+    Ok(journal_of(&mode))
+}
+
+fn journal_of(mode: &str) -> Journal {
+    if mode == "wal" {
+        Journal::WriteAhead
+    } else {
+        Journal::Rollback
+    }
+}
+
+/// Whether the file lies on another machine: processes of two machines share no memory, and a write-ahead log
+/// that each of them believes to share is how a database gets damaged (<https://www.sqlite.org/wal.html>).
+#[cfg(target_os = "linux")]
+fn is_on_network(path: &Path) -> bool {
+    // NFS, SMB, CIFS, SMB2, 9P, AFS, Coda, Ceph: magic numbers of statfs(2).
+    const NETWORK: [u32; 8] = [
+        0x6969,
+        0x517B,
+        0xFF53_4D42,
+        0xFE53_4D42,
+        0x0102_1997,
+        0x5346_414F,
+        0x7375_7245,
+        0x00C3_6400,
+    ];
+    rustix::fs::statfs(path).is_ok_and(|stat| NETWORK.contains(&(stat.f_type as u32)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_on_network(_: &Path) -> bool {
+    false
+}
+
+fn connect_to_read(path: &Path, options: OpenOptions) -> Attempt<(Connection, Journal)> {
+    match read_through(path, flags(), options) {
+        Err(Fault::Sqlite(rusqlite::Error::SqliteFailure(failure, _)))
+            if cannot_share(failure) && !has_log(path) =>
+        {
+            // Nothing can be created beside the file and nothing is there: the file alone is the whole store.
+            let immutable = immutable_uri(path);
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+                | OpenFlags::SQLITE_OPEN_NO_MUTEX
+                | OpenFlags::SQLITE_OPEN_URI;
+            read_through(Path::new(&immutable), flags, options)
+        }
+        outcome => outcome,
+    }
+}
+
+fn read_through(
+    path: &Path,
+    flags: OpenFlags,
+    options: OpenOptions,
+) -> Attempt<(Connection, Journal)> {
+    let connection = Connection::open_with_flags(path, flags)?;
+    settle(&connection, options)?;
+    connection.pragma_update(None, "query_only", true)?;
+    // The first read is what fails where the log cannot be shared.
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    Ok((connection, journal_of(&mode)))
+}
+
+/// The failures of a write-ahead log in a directory that cannot be written.
+fn cannot_share(failure: ffi::Error) -> bool {
+    matches!(
+        failure.extended_code & 0xff,
+        ffi::SQLITE_CANTOPEN | ffi::SQLITE_READONLY
+    )
+}
+
+/// Whether a write-ahead log with content lies beside the file.
+fn has_log(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    std::fs::metadata(log).is_ok_and(|metadata| metadata.len() > 0)
+}
+
+/// The path as a URI that tells SQLite that nothing will change the file; every byte that could mean something is escaped.
+fn immutable_uri(path: &Path) -> String {
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-_.".contains(byte) {
+            uri.push(char::from(*byte));
+        } else {
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri + "?immutable=1"
+}

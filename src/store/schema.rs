@@ -1,0 +1,159 @@
+//! The schema and its migrations. docs/STORE.md explains every column; a released migration is never edited.
+
+use std::path::Path;
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite_migration::{HookError, M, Migrations};
+
+use super::StoreError;
+use super::error::{Attempt, Fault};
+
+/// `pfck` in ASCII: marks the file as ours.
+pub(super) const APPLICATION_ID: u32 = u32::from_be_bytes(*b"pfck");
+
+/// One SQL script a version, oldest first; `user_version` counts those applied.
+const SCRIPTS: [&str; 1] = [include_str!("schema/1.sql")];
+
+/// The schema version that this program writes, and the newest that it reads.
+pub(super) const VERSION: u32 = SCRIPTS.len() as u32;
+
+fn migrations() -> Migrations<'static> {
+    SCRIPTS
+        .into_iter()
+        .zip(0..)
+        .map(|(script, index)| guarded(index, script))
+        .collect()
+}
+
+/// The migration from version `index`. The library reads the version before it takes the lock: a script that
+/// another process has applied in between must not be applied twice. It fails, rolls back, and we look again.
+fn guarded(index: i64, script: &'static str) -> M<'static> {
+    M::up_with_hook(script, move |transaction: &Transaction<'_>| {
+        let applied: i64 =
+            transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        if applied <= index {
+            Ok(())
+        } else {
+            Err(HookError::Hook("applied by another process".into()))
+        }
+    })
+}
+
+/// What SQLite says about the identity of an open database.
+struct Identity {
+    application_id: u32,
+    version: u32,
+    objects: u64,
+}
+
+impl Identity {
+    /// Read in one transaction: another process may be creating the schema.
+    fn read(connection: &Connection) -> rusqlite::Result<Self> {
+        let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
+        // Both are signed in SQLite; the bits are what counts.
+        let bits = |name| transaction.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
+        Ok(Self {
+            application_id: bits("application_id")?.cast_unsigned(),
+            version: bits("user_version")?.cast_unsigned(),
+            objects: transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| {
+                row.get::<_, i64>(0).map(i64::cast_unsigned)
+            })?,
+        })
+    }
+
+    fn is_blank(&self) -> bool {
+        self.application_id == 0 && self.version == 0 && self.objects == 0
+    }
+}
+
+/// Refuses what is not a store of ours or is newer, without writing. Tells the version; 0 is an empty database.
+pub(super) fn version(connection: &Connection, path: &Path) -> Attempt<u32> {
+    let identity = Identity::read(connection)?;
+    if identity.is_blank() {
+        Ok(0)
+    } else if identity.application_id != APPLICATION_ID {
+        Err(Fault::Store(StoreError::Foreign {
+            path: path.to_owned(),
+            application_id: identity.application_id,
+        }))
+    } else if identity.version > VERSION {
+        Err(Fault::Store(StoreError::Newer {
+            path: path.to_owned(),
+            found: identity.version,
+            supported: VERSION,
+        }))
+    } else {
+        Ok(identity.version)
+    }
+}
+
+/// Applies the migrations that are missing, all in one transaction.
+pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Attempt<()> {
+    if version(connection, path)? == VERSION {
+        return Ok(());
+    }
+    connection.set_transaction_behavior(TransactionBehavior::Immediate);
+    let outcome = migrations().to_latest(connection);
+    connection.set_transaction_behavior(TransactionBehavior::Deferred);
+    match outcome {
+        Ok(()) => {
+            // The version in the header of the file itself is what protects it from older programs.
+            let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+            Ok(())
+        }
+        Err(error) => {
+            if version(connection, path)? == VERSION {
+                return Ok(());
+            }
+            Err(match error {
+                rusqlite_migration::Error::RusqliteError { err, .. } => Fault::Sqlite(err),
+                other => Fault::Store(StoreError::Sqlite {
+                    path: path.to_owned(),
+                    detail: other.to_string(),
+                }),
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use rusqlite::Connection;
+    use rusqlite_migration::Migrations;
+
+    use super::{guarded, migrate, migrations};
+
+    #[test]
+    fn every_migration_applies_to_an_empty_database() {
+        migrations().validate().expect("valid");
+    }
+
+    #[test]
+    fn a_migration_that_another_process_has_applied_is_rolled_back() {
+        let mut connection = Connection::open_in_memory().expect("in memory");
+        // The script itself plays the other process: when the hook looks, version 1 is there.
+        let late = Migrations::new(vec![guarded(
+            0,
+            "CREATE TABLE twice (x INTEGER); PRAGMA user_version = 1;",
+        )]);
+        late.to_latest(&mut connection)
+            .expect_err("applied already");
+        let tables: i64 = connection
+            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+            .expect("count");
+        assert_eq!(tables, 0);
+    }
+
+    #[test]
+    fn every_table_is_strict() {
+        let mut connection = Connection::open_in_memory().expect("in memory");
+        migrate(&mut connection, Path::new("memory")).expect("migrated");
+        let lax: Vec<String> = connection
+            .prepare("SELECT name FROM pragma_table_list WHERE schema = 'main' AND NOT strict AND name NOT LIKE 'sqlite%'")
+            .and_then(|mut statement| statement.query_map([], |row| row.get(0))?.collect())
+            .expect("list");
+        assert_eq!(lax, Vec::<String>::new());
+    }
+}

@@ -1,0 +1,129 @@
+-- Version 1. docs/STORE.md says what every column means.
+
+PRAGMA application_id = 0x7066636b;
+
+CREATE TABLE workspaces (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    label TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE environments (
+    id INTEGER PRIMARY KEY,
+    facts TEXT NOT NULL UNIQUE
+) STRICT;
+
+-- AUTOINCREMENT: the number of a deleted run is never given to another one.
+CREATE TABLE runs (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    workspace INTEGER NOT NULL REFERENCES workspaces,
+    environment INTEGER NOT NULL REFERENCES environments,
+    status TEXT NOT NULL DEFAULT 'incomplete' CHECK (status IN ('incomplete', 'complete')),
+    acceptance TEXT NOT NULL DEFAULT 'pending' CHECK (acceptance IN ('pending', 'automatic', 'by-command')),
+    started INTEGER NOT NULL,
+    finished INTEGER,
+    exit_code INTEGER,
+    git_commit TEXT,
+    git_branch TEXT,
+    git_dirty INTEGER CHECK (git_dirty IN (0, 1)),
+    load REAL,
+    seed INTEGER NOT NULL,
+    decision TEXT NOT NULL,
+    tool_version TEXT NOT NULL,
+    CHECK ((git_commit IS NULL) = (git_dirty IS NULL)),
+    CHECK ((finished IS NULL) = (status = 'incomplete'))
+) STRICT;
+CREATE INDEX runs_by_workspace ON runs (workspace);
+CREATE INDEX runs_by_branch ON runs (workspace, git_branch);
+CREATE INDEX runs_by_commit ON runs (workspace, git_commit);
+CREATE INDEX accepted_runs ON runs (workspace) WHERE acceptance <> 'pending';
+CREATE INDEX accepted_runs_by_branch ON runs (workspace, git_branch) WHERE acceptance <> 'pending';
+
+CREATE TABLE benchmarks (
+    id INTEGER PRIMARY KEY,
+    workspace INTEGER NOT NULL REFERENCES workspaces,
+    package TEXT NOT NULL,
+    target TEXT NOT NULL,
+    name TEXT NOT NULL,
+    runs INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (workspace, package, target, name)
+) STRICT;
+
+CREATE TABLE conditions (
+    id INTEGER PRIMARY KEY,
+    facts TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE TABLE run_benchmarks (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    benchmark INTEGER NOT NULL REFERENCES benchmarks,
+    conditions INTEGER NOT NULL REFERENCES conditions,
+    verdict TEXT,
+    typical_ns REAL,
+    change REAL,
+    reference INTEGER,
+    UNIQUE (benchmark, run)
+) STRICT;
+CREATE INDEX run_benchmarks_by_run ON run_benchmarks (run, verdict);
+
+-- How many runs have measured a benchmark, kept so that listing needs no count over the history.
+CREATE TRIGGER run_benchmark_added AFTER INSERT ON run_benchmarks BEGIN
+    UPDATE benchmarks SET runs = runs + 1 WHERE id = new.benchmark;
+END;
+CREATE TRIGGER run_benchmark_removed AFTER DELETE ON run_benchmarks BEGIN
+    UPDATE benchmarks SET runs = runs - 1 WHERE id = old.benchmark;
+END;
+
+CREATE TABLE unmeasured (
+    run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    benchmark INTEGER NOT NULL REFERENCES benchmarks,
+    verdict TEXT NOT NULL,
+    reference INTEGER,
+    PRIMARY KEY (run, benchmark)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX unmeasured_by_benchmark ON unmeasured (benchmark);
+
+CREATE TABLE launches (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    package TEXT NOT NULL,
+    target TEXT NOT NULL,
+    ordinal INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    started INTEGER NOT NULL,
+    padding_bytes INTEGER NOT NULL,
+    harness TEXT,
+    harness_version TEXT,
+    quantum_ns INTEGER,
+    failure TEXT,
+    UNIQUE (run, package, target, ordinal, attempt)
+) STRICT;
+
+CREATE TABLE series (
+    id INTEGER PRIMARY KEY,
+    run_benchmark INTEGER NOT NULL REFERENCES run_benchmarks ON DELETE CASCADE,
+    launch INTEGER NOT NULL REFERENCES launches ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    samples BLOB NOT NULL,
+    UNIQUE (run_benchmark, launch)
+) STRICT;
+CREATE INDEX series_by_launch ON series (launch);
+
+CREATE TABLE failures (
+    id INTEGER PRIMARY KEY,
+    run_benchmark INTEGER NOT NULL REFERENCES run_benchmarks ON DELETE CASCADE,
+    launch INTEGER NOT NULL REFERENCES launches ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    message TEXT NOT NULL,
+    UNIQUE (run_benchmark, launch)
+) STRICT;
+CREATE INDEX failures_by_launch ON failures (launch);
+
+CREATE TABLE baselines (
+    workspace INTEGER NOT NULL REFERENCES workspaces,
+    name TEXT NOT NULL,
+    run INTEGER NOT NULL REFERENCES runs,
+    PRIMARY KEY (workspace, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX baselines_by_run ON baselines (run);

@@ -1,0 +1,198 @@
+//! Tests that look behind the interface of the store.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::history::{LIST, past_sql};
+use super::{BranchFilter, OpenOptions, RunFilter, Store, StoreError};
+
+fn place() -> (TempDir, PathBuf) {
+    let directory = tempfile::tempdir().expect("temporary directory");
+    let path = directory.path().join("perfcheck.db");
+    (directory, path)
+}
+
+fn impatient() -> OpenOptions {
+    OpenOptions {
+        busy_timeout: Duration::from_millis(20),
+        ..OpenOptions::default()
+    }
+}
+
+fn assert_locked<T: std::fmt::Debug>(outcome: Result<T, StoreError>) {
+    match outcome {
+        Err(StoreError::Locked { waited, .. }) => assert_eq!(waited, Duration::from_millis(20)),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_writer_that_holds_the_store_for_too_long_is_an_error_and_readers_do_not_mind() {
+    let (_directory, path) = place();
+    let workspace = Store::open(&path)
+        .and_then(|mut store| store.workspace("key", "/project"))
+        .expect("creates");
+    let other = Connection::open(&path).expect("opens");
+    other
+        .execute_batch("BEGIN IMMEDIATE; UPDATE workspaces SET label = 'half done'")
+        .expect("holds");
+
+    let mut store = Store::open_with(&path, impatient()).expect("opens");
+    assert_locked(store.workspace("another", "/another"));
+    assert_eq!(store.find_workspace("key").expect("reads"), Some(workspace));
+    assert_eq!(store.workspaces().expect("reads")[0].label, "/project");
+    other.execute_batch("ROLLBACK").expect("lets go");
+    store.workspace("another", "/another").expect("free again");
+}
+
+#[test]
+fn a_creation_that_another_process_holds_for_too_long_is_an_error() {
+    let (_directory, path) = place();
+    let other = Connection::open(&path).expect("opens");
+    other.execute_batch("BEGIN EXCLUSIVE").expect("holds");
+    assert_locked(Store::open_with(&path, impatient()));
+}
+
+#[test]
+fn a_database_with_tables_and_no_application_id_is_refused() {
+    let (_directory, path) = place();
+    let other = Connection::open(&path).expect("opens");
+    other
+        .execute_batch("CREATE TABLE notes (text TEXT)")
+        .expect("creates");
+    drop(other);
+    let before = std::fs::read(&path).expect("reads");
+    assert!(matches!(
+        Store::open(&path),
+        Err(StoreError::Foreign {
+            application_id: 0,
+            ..
+        })
+    ));
+    assert_eq!(std::fs::read(&path).expect("reads"), before);
+}
+
+/// The header of the file may lag behind its log.
+#[test]
+fn a_newer_version_that_is_only_in_the_log_is_refused_and_stays_there() {
+    let (_directory, path) = place();
+    drop(Store::open(&path).expect("creates"));
+    let newer = Connection::open(&path).expect("opens");
+    newer
+        .execute_batch("PRAGMA wal_autocheckpoint = 0; PRAGMA user_version = 7")
+        .expect("upgrades");
+    // As a killed process leaves it: file and log, and nobody has them open.
+    let (_copy, copied) = place();
+    for suffix in ["", "-wal"] {
+        let from = |path: &Path| PathBuf::from(format!("{}{suffix}", path.display()));
+        std::fs::copy(from(&path), from(&copied)).expect("copies");
+    }
+    let before = std::fs::read(&copied).expect("reads");
+    for _ in 0..2 {
+        assert!(matches!(
+            Store::open(&copied),
+            Err(StoreError::Newer {
+                found: 7,
+                supported: 1,
+                ..
+            })
+        ));
+    }
+    assert!(
+        std::fs::read(&copied).expect("reads") == before,
+        "the file was changed"
+    );
+    assert!(matches!(
+        Store::open_existing(&copied),
+        Err(StoreError::Newer { found: 7, .. })
+    ));
+}
+
+#[test]
+fn a_store_is_in_write_ahead_mode_and_survives_a_kill_at_normal_and_power_loss_at_full() {
+    let (_directory, path) = place();
+    let mut store = Store::open(&path).expect("creates");
+    let pragma = |store: &Store, name: &str| -> String {
+        store
+            .connection
+            .pragma_query_value(None, name, |row| {
+                row.get_ref(0).map(|value| format!("{value:?}"))
+            })
+            .expect("tells")
+    };
+    assert!(
+        pragma(&store, "journal_mode").contains("wal")
+            || pragma(&store, "journal_mode").contains("119")
+    );
+    assert_eq!(pragma(&store, "foreign_keys"), "Integer(1)");
+    let workspace = store.workspace("key", "/project").expect("writes");
+    assert_eq!(pragma(&store, "synchronous"), "Integer(1)");
+    let other = store.workspace("other", "/other").expect("writes");
+    store.adopt(other, workspace).expect("adopts");
+    assert_eq!(pragma(&store, "synchronous"), "Integer(2)");
+}
+
+#[test]
+fn a_word_or_a_json_text_that_nobody_wrote_is_damage() {
+    let (_directory, path) = place();
+    let mut store = Store::open(&path).expect("creates");
+    let workspace = store.workspace("key", "/project").expect("writes");
+    store
+        .connection
+        .execute_batch(
+            "INSERT INTO environments (facts) VALUES ('{}');
+             INSERT INTO runs (workspace, environment, started, seed, decision, tool_version)
+             VALUES (1, 1, 0, 0, '{}', '')",
+        )
+        .expect("inserts");
+    match store.runs(workspace, None) {
+        Err(StoreError::Corrupt { detail, .. }) => {
+            assert!(detail.contains("missing field"), "{detail}")
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn no_question_about_the_history_scans_a_table() {
+    let (_directory, path) = place();
+    let store = Store::open(&path).expect("creates");
+    let plan = |sql: &str, values: usize| -> Vec<String> {
+        let mut statement = store
+            .connection
+            .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
+            .expect("prepares");
+        assert_eq!(statement.parameter_count(), values);
+        let nulls = vec![None::<i64>; values];
+        statement
+            .query_map(rusqlite::params_from_iter(nulls), |row| row.get(3))
+            .and_then(Iterator::collect)
+            .expect("explains")
+    };
+    let mut plans = vec![plan(LIST, 1)];
+    for branch in [BranchFilter::Any, BranchFilter::Only(None)] {
+        for runs in [RunFilter::Any, RunFilter::Accepted] {
+            plans.push(plan(&past_sql(branch, runs), 5));
+        }
+    }
+    for plan in &plans {
+        assert!(!plan.is_empty());
+        for step in plan {
+            assert!(
+                !step.starts_with("SCAN") && !step.contains("TEMP B-TREE"),
+                "{plan:#?}"
+            );
+        }
+    }
+    // A rare branch and an acceptance are found by their own indexes.
+    assert!(
+        plans[4]
+            .iter()
+            .any(|step| step.contains("accepted_runs_by_branch")),
+        "{:#?}",
+        plans[4]
+    );
+}

@@ -1,0 +1,80 @@
+//! Workspaces: the owners of benchmarks, runs and baselines.
+
+use rusqlite::{OptionalExtension, params};
+
+use super::access::Survives;
+use super::columns::Count;
+use super::{Store, StoreError};
+
+/// Number of a workspace in its store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct WorkspaceId(pub(super) i64);
+
+/// A workspace and how much it holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkspaceSummary {
+    /// Its number.
+    pub id: WorkspaceId,
+    /// What it is known by, unique in the store.
+    pub key: String,
+    /// What people are shown: the path where it was last seen.
+    pub label: String,
+    /// How many runs it has.
+    pub runs: usize,
+}
+
+impl Store {
+    /// The workspace of this key, created where there is none. A new label replaces the old one.
+    pub fn workspace(&mut self, key: &str, label: &str) -> Result<WorkspaceId, StoreError> {
+        let known = self.read(|connection| {
+            Ok(connection
+                .query_row(
+                    "SELECT id FROM workspaces WHERE key = ?1 AND label = ?2",
+                    [key, label],
+                    |row| row.get(0).map(WorkspaceId),
+                )
+                .optional()?)
+        })?;
+        if let Some(workspace) = known {
+            return Ok(workspace);
+        }
+        self.write(Survives::Kill, |connection| {
+            Ok(connection.query_row(
+                "INSERT INTO workspaces (key, label) VALUES (?1, ?2)
+                 ON CONFLICT (key) DO UPDATE SET label = excluded.label RETURNING id",
+                [key, label],
+                |row| row.get(0).map(WorkspaceId),
+            )?)
+        })
+    }
+
+    /// The workspace of this key, if there is one.
+    pub fn find_workspace(&self, key: &str) -> Result<Option<WorkspaceId>, StoreError> {
+        self.read(|connection| {
+            Ok(connection
+                .query_row("SELECT id FROM workspaces WHERE key = ?1", [key], |row| {
+                    row.get(0).map(WorkspaceId)
+                })
+                .optional()?)
+        })
+    }
+
+    /// All workspaces, by key.
+    pub fn workspaces(&self) -> Result<Vec<WorkspaceSummary>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT id, key, label, (SELECT count(*) FROM runs WHERE workspace = workspaces.id)
+                 FROM workspaces ORDER BY key",
+            )?;
+            let rows = statement.query_map(params![], |row| {
+                Ok(WorkspaceSummary {
+                    id: WorkspaceId(row.get(0)?),
+                    key: row.get(1)?,
+                    label: row.get(2)?,
+                    runs: row.get::<_, Count>(3)?.0,
+                })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+}

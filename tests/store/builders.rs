@@ -1,0 +1,176 @@
+//! Small values to store, all made from their arguments alone.
+
+use std::path::{Path, PathBuf};
+
+use cargo_perfcheck::model::{
+    Acceptance, AuthorSettings, Benchmark, BenchmarkKey, BuildFacts, DecisionSettings, Environment,
+    GitState, HostFacts, Nanos, RunId, Sample, SamplingMode, SamplingSettings, Series, TargetFacts,
+    Throughput, Timestamp, Verdict,
+};
+use cargo_perfcheck::store::{
+    Harness, LaunchHead, LaunchRecord, LaunchedBenchmark, NewRun, Outcome, RunEnd, RunVerdict,
+    Store, WorkspaceId,
+};
+use tempfile::TempDir;
+
+/// A directory and the path of a store in it.
+pub fn place() -> (TempDir, PathBuf) {
+    let directory = tempfile::tempdir().expect("temporary directory");
+    let path = directory.path().join("perfcheck.db");
+    (directory, path)
+}
+
+/// A new store with one workspace.
+pub fn fresh() -> (TempDir, Store, WorkspaceId) {
+    let (directory, path) = place();
+    let (store, workspace) = open(&path);
+    (directory, store, workspace)
+}
+
+/// The store at `path` and its workspace.
+pub fn open(path: &Path) -> (Store, WorkspaceId) {
+    let mut store = Store::open(path).expect("opens");
+    let workspace = store.workspace("key", "/project").expect("workspace");
+    (store, workspace)
+}
+
+pub fn key(id: &str) -> BenchmarkKey {
+    BenchmarkKey {
+        package: "package".into(),
+        target: "target".into(),
+        id: id.into(),
+    }
+}
+
+pub fn new_run(commit: &str, branch: &str) -> NewRun {
+    NewRun {
+        started: Timestamp(1_700_000_000_000_000_000),
+        git: Some(GitState {
+            commit: commit.into(),
+            branch: Some(branch.into()),
+            dirty: false,
+        }),
+        environment: Environment {
+            host: HostFacts {
+                cpu: "A processor".into(),
+                architecture: "x86_64".into(),
+                os: "linux".into(),
+                cores: 8,
+                kernel: "6.1.0".into(),
+                governor: Some("performance".into()),
+                microcode: None,
+                shared: true,
+            },
+            build: BuildFacts {
+                rustc: "rustc 1.95.0".into(),
+                target: "x86_64-unknown-linux-gnu".into(),
+                profile: "bench".into(),
+                rustflags: "-C target-cpu=native".into(),
+            },
+        },
+        load: Some(0.25),
+        seed: u64::MAX - 1,
+        decision: DecisionSettings::default(),
+        tool_version: "0.1.0".into(),
+    }
+}
+
+/// A series that differs for every launch and benchmark.
+pub fn series(salt: u64) -> Series {
+    let sample = |iterations: u64| Sample {
+        iterations,
+        elapsed: Nanos(iterations * 1000 + (iterations * 7 + salt * 13) % 997),
+    };
+    Series {
+        warm_up: sample(255),
+        linear: (1..=10).map(|step| sample(step * 100)).collect(),
+        flat: (0..50).map(|_| sample(1000 + salt)).collect(),
+    }
+}
+
+pub fn measured(id: &str, series: Series) -> LaunchedBenchmark {
+    LaunchedBenchmark {
+        benchmark: Benchmark {
+            key: key(id),
+            version: Some("2".into()),
+            throughput: Throughput {
+                bytes: Some(u64::MAX),
+                elements: None,
+            },
+            settings: AuthorSettings {
+                samples: Some(50),
+                sampling_mode: Some(SamplingMode::Flat),
+                ..AuthorSettings::default()
+            },
+        },
+        sampling: SamplingSettings::default(),
+        noise_threshold: 0.1 + 0.2,
+        outcome: Outcome::Measured(series),
+    }
+}
+
+/// A launch of these benchmarks, with series made from its ordinal and their positions.
+pub fn launch(ordinal: u32, ids: &[&str]) -> LaunchRecord {
+    LaunchRecord {
+        head: LaunchHead {
+            package: "package".into(),
+            target: "target".into(),
+            ordinal,
+            attempt: 0,
+            started: Timestamp(1_700_000_000_000_000_001 + i64::from(ordinal)),
+            padding_bytes: ordinal % 4096,
+            harness: Some(Harness {
+                name: "perfcheck".into(),
+                version: "0.1.0".into(),
+                quantum: Nanos(20),
+            }),
+            failure: None,
+        },
+        target_facts: TargetFacts {
+            features: vec!["default".into(), "std".into()],
+        },
+        benchmarks: (0..)
+            .zip(ids)
+            .map(|(position, id)| measured(id, series(u64::from(ordinal) * 1000 + position)))
+            .collect(),
+    }
+}
+
+pub fn verdict(id: &str, verdict: Verdict) -> RunVerdict {
+    RunVerdict {
+        key: key(id),
+        verdict,
+        typical_ns: Some(1000.5),
+        change: Some(-0.01),
+        reference: None,
+    }
+}
+
+pub fn end(acceptance: Acceptance, verdicts: Vec<RunVerdict>) -> RunEnd {
+    RunEnd {
+        finished: Timestamp(1_700_000_005_000_000_000),
+        acceptance,
+        exit_code: 0,
+        verdicts,
+    }
+}
+
+/// A complete run with one launch of each benchmark.
+pub fn record(
+    store: &mut Store,
+    workspace: WorkspaceId,
+    run: &NewRun,
+    acceptance: Acceptance,
+    ids: &[&str],
+) -> RunId {
+    let run = store.begin_run(workspace, run).expect("begins");
+    store.record_launch(run, &launch(0, ids)).expect("records");
+    let verdicts = ids
+        .iter()
+        .map(|id| verdict(id, Verdict::Unchanged))
+        .collect();
+    store
+        .finish_run(run, &end(acceptance, verdicts))
+        .expect("ends");
+    run
+}

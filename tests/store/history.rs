@@ -1,0 +1,418 @@
+//! Questions about many runs.
+
+use cargo_perfcheck::model::{Acceptance, RunId, Verdict};
+use cargo_perfcheck::store::{
+    BranchFilter, HistoryQuery, NewRun, RunFilter, Store, StoreError, WorkspaceId,
+};
+
+use crate::builders::{end, fresh, key, launch, new_run, record, verdict};
+
+fn runs_of(store: &Store, workspace: WorkspaceId, id: &str, query: HistoryQuery<'_>) -> Vec<RunId> {
+    let history = store.history(workspace, &[key(id)], &query).expect("reads");
+    let past = history
+        .benchmarks
+        .get(&key(id))
+        .cloned()
+        .unwrap_or_default();
+    for past in &past {
+        assert_eq!(history.runs[&past.run].id, past.run);
+    }
+    past.into_iter().map(|past| past.run).collect()
+}
+
+const ALL: HistoryQuery<'_> = HistoryQuery {
+    branch: BranchFilter::Any,
+    runs: RunFilter::Any,
+    before: None,
+    limit: usize::MAX,
+};
+
+#[test]
+fn the_history_of_a_benchmark_is_filtered_by_branch_acceptance_age_and_number() {
+    let (_directory, mut store, workspace) = fresh();
+    let mut add = |branch: &str, acceptance, ids: &[&str]| {
+        record(
+            &mut store,
+            workspace,
+            &new_run("c0ffee", branch),
+            acceptance,
+            ids,
+        )
+    };
+    let first = add("main", Acceptance::Automatic, &["a"]);
+    let side = add("side", Acceptance::Automatic, &["a"]);
+    let slow = add("main", Acceptance::Pending, &["a", "b"]);
+    let other = add("main", Acceptance::Automatic, &["b"]);
+    let last = add("main", Acceptance::Automatic, &["a", "b"]);
+    let mut detached = new_run("c0ffee", "");
+    detached.git = None;
+    let bare = record(
+        &mut store,
+        workspace,
+        &detached,
+        Acceptance::Automatic,
+        &["a"],
+    );
+    let unfinished = store
+        .begin_run(workspace, &new_run("c0ffee", "main"))
+        .expect("begins");
+    store
+        .record_launch(unfinished, &launch(0, &["a"]))
+        .expect("records");
+
+    let main = BranchFilter::Only(Some("main"));
+    let accepted = RunFilter::Accepted;
+    let a = |query| runs_of(&store, workspace, "a", query);
+    assert_eq!(a(ALL), [unfinished, bare, last, slow, side, first]);
+    assert_eq!(
+        a(HistoryQuery {
+            runs: accepted,
+            ..ALL
+        }),
+        [bare, last, side, first]
+    );
+    assert_eq!(
+        a(HistoryQuery {
+            branch: main,
+            ..ALL
+        }),
+        [unfinished, last, slow, first]
+    );
+    assert_eq!(
+        a(HistoryQuery {
+            branch: main,
+            runs: accepted,
+            ..ALL
+        }),
+        [last, first]
+    );
+    assert_eq!(
+        a(HistoryQuery {
+            branch: BranchFilter::Only(None),
+            ..ALL
+        }),
+        [bare]
+    );
+    assert_eq!(
+        a(HistoryQuery {
+            branch: main,
+            runs: accepted,
+            before: Some(last),
+            ..ALL
+        }),
+        [first]
+    );
+    assert_eq!(
+        a(HistoryQuery {
+            branch: main,
+            runs: accepted,
+            limit: 1,
+            ..ALL
+        }),
+        [last]
+    );
+    assert_eq!(runs_of(&store, workspace, "b", ALL), [last, other, slow]);
+    assert_eq!(runs_of(&store, workspace, "never", ALL), []);
+
+    store.accept(slow).expect("accepts");
+    assert_eq!(
+        store.run(slow).expect("reads").acceptance,
+        Acceptance::ByCommand
+    );
+    assert_eq!(
+        runs_of(
+            &store,
+            workspace,
+            "a",
+            HistoryQuery {
+                branch: main,
+                runs: accepted,
+                ..ALL
+            }
+        ),
+        [last, slow, first]
+    );
+}
+
+#[test]
+fn the_history_tells_conditions_and_values() {
+    let (_directory, mut store, workspace) = fresh();
+    let run = record(
+        &mut store,
+        workspace,
+        &new_run("c0ffee", "main"),
+        Acceptance::Automatic,
+        &["a"],
+    );
+    let history = store.history(workspace, &[key("a")], &ALL).expect("reads");
+    let past = &history.benchmarks[&key("a")][0];
+    let given = launch(0, &["a"]);
+    assert_eq!(past.version, given.benchmarks[0].benchmark.version);
+    assert_eq!(
+        (past.sampling, &past.target_facts),
+        (given.benchmarks[0].sampling, &given.target_facts)
+    );
+    assert_eq!(
+        (past.verdict, past.typical_ns),
+        (Some(Verdict::Unchanged), Some(1000.5))
+    );
+    assert_eq!(history.runs[&run], store.run(run).expect("reads"));
+}
+
+#[test]
+fn the_list_of_benchmarks_shows_the_newest_run_of_each() {
+    let (_directory, mut store, workspace) = fresh();
+    let first = record(
+        &mut store,
+        workspace,
+        &new_run("c0ffee", "main"),
+        Acceptance::Automatic,
+        &["b", "a"],
+    );
+    let second = store
+        .begin_run(workspace, &new_run("c0ffee", "main"))
+        .expect("begins");
+    store
+        .record_launch(second, &launch(0, &["b"]))
+        .expect("records");
+    store
+        .record_launch(second, &launch(1, &["b"]))
+        .expect("records");
+    let mut faster = verdict("b", Verdict::Improved);
+    (faster.typical_ns, faster.change) = (Some(500.0), Some(-0.5));
+    let missing = verdict("only missing", Verdict::Missing);
+    store
+        .finish_run(second, &end(Acceptance::Automatic, vec![faster, missing]))
+        .expect("ends");
+    record_elsewhere(&mut store);
+
+    let list = store.benchmarks(workspace).expect("reads");
+    let facts: Vec<_> = list
+        .iter()
+        .map(|row| {
+            (
+                row.key.id.as_str(),
+                row.runs,
+                row.last_run,
+                row.verdict,
+                row.typical_ns,
+                row.change,
+            )
+        })
+        .collect();
+    assert_eq!(
+        facts,
+        [
+            (
+                "a",
+                1,
+                first,
+                Some(Verdict::Unchanged),
+                Some(1000.5),
+                Some(-0.01)
+            ),
+            (
+                "b",
+                2,
+                second,
+                Some(Verdict::Improved),
+                Some(500.0),
+                Some(-0.5)
+            ),
+        ]
+    );
+    assert_eq!(list[0].throughput.bytes, Some(u64::MAX));
+    assert_eq!(
+        list[0].last_started,
+        store.run(first).expect("reads").started
+    );
+}
+
+/// Another workspace with the same names.
+fn record_elsewhere(store: &mut Store) -> (WorkspaceId, RunId) {
+    let workspace = store
+        .workspace("elsewhere", "/elsewhere")
+        .expect("workspace");
+    let run = record(
+        store,
+        workspace,
+        &new_run("c0ffee", "main"),
+        Acceptance::Automatic,
+        &["a", "z"],
+    );
+    (workspace, run)
+}
+
+#[test]
+fn runs_are_listed_newest_first_and_by_workspace() {
+    let (_directory, mut store, workspace) = fresh();
+    assert_eq!(store.latest_run(workspace).expect("reads"), None);
+    let first = record(
+        &mut store,
+        workspace,
+        &new_run("c0ffee", "main"),
+        Acceptance::Automatic,
+        &["a"],
+    );
+    let second = record(
+        &mut store,
+        workspace,
+        &new_run("c0ffee", "main"),
+        Acceptance::Automatic,
+        &["a", "b"],
+    );
+    let unfinished = store
+        .begin_run(workspace, &new_run("c0ffee", "main"))
+        .expect("begins");
+    let (elsewhere, there) = record_elsewhere(&mut store);
+
+    let ids = |limit| -> Vec<RunId> {
+        let runs = store.runs(workspace, limit).expect("reads");
+        runs.iter().map(|summary| summary.run.id).collect()
+    };
+    assert_eq!(ids(None), [unfinished, second, first]);
+    assert_eq!(ids(Some(2)), [unfinished, second]);
+    assert_eq!(store.latest_run(workspace).expect("reads"), Some(second));
+    assert_eq!(store.latest_run(elsewhere).expect("reads"), Some(there));
+    let runs = store.runs(workspace, Some(2)).expect("reads");
+    assert_eq!((runs[0].exit_code, runs[0].benchmarks), (None, 0));
+    assert_eq!(
+        (
+            runs[1].exit_code,
+            runs[1].benchmarks,
+            runs[1].tally.count(Verdict::Unchanged)
+        ),
+        (Some(0), 2, 2)
+    );
+}
+
+#[test]
+fn a_commit_is_found_by_its_first_digits() {
+    let (_directory, mut store, workspace) = fresh();
+    let mut add = |run: &NewRun| record(&mut store, workspace, run, Acceptance::Automatic, &["a"]);
+    let old = add(&new_run("abc123", "main"));
+    let clean = add(&new_run("abc123", "main"));
+    let mut dirty = new_run("abc123", "main");
+    dirty.git.as_mut().expect("git").dirty = true;
+    add(&dirty);
+    let other = add(&new_run("abd999", "main"));
+    let mut only_dirty = new_run("feed00", "main");
+    only_dirty.git.as_mut().expect("git").dirty = true;
+    let only_dirty = add(&only_dirty);
+    assert!(old < clean);
+
+    let find = |prefix: &str| store.run_of_commit(workspace, prefix);
+    assert_eq!(find("abc123").expect("reads"), Some(clean));
+    assert_eq!(find("ABC").expect("reads"), Some(clean));
+    assert_eq!(find("abd").expect("reads"), Some(other));
+    assert_eq!(find("feed").expect("reads"), Some(only_dirty));
+    assert_eq!(find("abc1234").expect("reads"), None);
+    assert_eq!(find("main").expect("reads"), None);
+    assert_eq!(find("").expect("reads"), None);
+    match find("ab") {
+        Err(StoreError::AmbiguousCommit { commits, .. }) => {
+            assert_eq!(commits, ["abc123", "abd999"])
+        }
+        other => panic!("{other:?}"),
+    }
+    // A run that never ended is no run of a commit.
+    store
+        .begin_run(workspace, &new_run("0dd", "main"))
+        .expect("begins");
+    assert_eq!(store.run_of_commit(workspace, "0dd").expect("reads"), None);
+}
+
+#[test]
+fn a_workspace_keeps_its_number_and_takes_a_new_label() {
+    let (_directory, mut store, workspace) = fresh();
+    assert_eq!(store.workspace("key", "/moved").expect("writes"), workspace);
+    assert_eq!(store.find_workspace("key").expect("reads"), Some(workspace));
+    assert_eq!(store.find_workspace("no such").expect("reads"), None);
+    let (elsewhere, _) = record_elsewhere(&mut store);
+    let list = store.workspaces().expect("reads");
+    let facts: Vec<_> = list
+        .iter()
+        .map(|row| (row.id, row.key.as_str(), row.label.as_str(), row.runs))
+        .collect();
+    assert_eq!(
+        facts,
+        [
+            (elsewhere, "elsewhere", "/elsewhere", 1),
+            (workspace, "key", "/moved", 0)
+        ]
+    );
+}
+
+#[test]
+fn adopting_makes_two_histories_one() {
+    let (_directory, mut store, workspace) = fresh();
+    let here = record(
+        &mut store,
+        workspace,
+        &new_run("c0ffee", "main"),
+        Acceptance::Automatic,
+        &["a", "b"],
+    );
+    let (elsewhere, there) = record_elsewhere(&mut store);
+    let unfinished = store
+        .begin_run(elsewhere, &new_run("c0ffee", "main"))
+        .expect("begins");
+    store
+        .finish_run(
+            unfinished,
+            &end(Acceptance::Pending, vec![verdict("a", Verdict::Missing)]),
+        )
+        .expect("ends");
+    store.set_baseline(elsewhere, "base", there).expect("sets");
+    let before = store.measurements(there, None).expect("reads");
+
+    let adopted = store.adopt(elsewhere, workspace).expect("adopts");
+    assert_eq!(
+        (adopted.runs, adopted.baselines, adopted.merged_benchmarks),
+        (2, 1, 1)
+    );
+    assert_eq!(store.find_workspace("elsewhere").expect("reads"), None);
+    assert_eq!(store.measurements(there, None).expect("reads"), before);
+    assert_eq!(runs_of(&store, workspace, "a", ALL), [there, here]);
+    assert_eq!(runs_of(&store, workspace, "z", ALL), [there]);
+    let counts: Vec<_> = store
+        .benchmarks(workspace)
+        .expect("reads")
+        .into_iter()
+        .map(|row| (row.key.id, row.runs))
+        .collect();
+    assert_eq!(counts, [("a".into(), 2), ("b".into(), 1), ("z".into(), 1)]);
+    assert_eq!(
+        store.baseline(workspace, "base").expect("reads"),
+        Some(there)
+    );
+    assert_eq!(store.verdicts(unfinished).expect("reads")[0].key, key("a"));
+    store.check().expect("whole");
+}
+
+#[test]
+fn adopting_moves_nothing_where_baselines_clash() {
+    let (_directory, mut store, workspace) = fresh();
+    let here = record(
+        &mut store,
+        workspace,
+        &new_run("c0ffee", "main"),
+        Acceptance::Automatic,
+        &["a"],
+    );
+    let (elsewhere, there) = record_elsewhere(&mut store);
+    for name in ["base", "other"] {
+        store.set_baseline(workspace, name, here).expect("sets");
+        store.set_baseline(elsewhere, name, there).expect("sets");
+    }
+    store.set_baseline(elsewhere, "free", there).expect("sets");
+    match store.adopt(elsewhere, workspace) {
+        Err(StoreError::NameClash { names }) => assert_eq!(names, ["base", "other"]),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(store.runs(elsewhere, None).expect("reads").len(), 1);
+    assert_eq!(store.baseline(workspace, "free").expect("reads"), None);
+    // With itself there is nothing to do.
+    assert_eq!(store.adopt(workspace, workspace).expect("nothing").runs, 0);
+    assert_eq!(store.runs(workspace, None).expect("reads").len(), 1);
+}

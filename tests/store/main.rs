@@ -1,0 +1,9 @@
+//! The store through its public interface, with real files and real processes.
+
+mod baselines;
+mod builders;
+mod damage;
+mod history;
+mod opening;
+mod processes;
+mod recording;
