@@ -113,7 +113,10 @@ fn a_panic_in_cargo_bench_is_named_and_the_rest_is_measured() {
         run.stdout
             .contains("panics/in-body  FAILED: panicked: a number\n")
     );
-    assert!(run.stdout.contains("\ncustom           1.000 µs"), "{run:?}");
+    assert!(
+        run.stdout.contains("\ncustom           1.000 µs"),
+        "{run:?}"
+    );
     assert!(
         run.stderr
             .ends_with("error: 1 of 2 benchmarks failed: panics/in-body\n"),

@@ -5,17 +5,7 @@ mod support;
 use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 
-use support::{Conversation, command};
-
-/// The array of numbers called `name` in a frame.
-fn numbers(frame: &str, name: &str) -> Vec<u64> {
-    let (_, rest) = frame.split_once(&format!("\"{name}\":[")).unwrap();
-    let (array, _) = rest.split_once(']').unwrap();
-    array
-        .split(',')
-        .map(|number| number.parse().unwrap())
-        .collect()
-}
+use support::{Conversation, command, numbers};
 
 #[test]
 fn hello_comes_first_and_says_what_the_child_can() {

@@ -3,7 +3,8 @@
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a bench that prints is one of the situations"
+    clippy::zombie_processes,
+    reason = "benches that print and leave programs behind are among the situations"
 )]
 
 use perfcheck::{AsyncExecutor, BatchSize, SamplingMode, Suite, Throughput, matrix};

@@ -1,7 +1,10 @@
 //! Builds the subject and talks to it.
 
-// Each test binary uses a part of this.
-#![allow(dead_code)]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "each test binary uses a part of this, and all of it is test code"
+)]
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -185,4 +188,14 @@ pub fn wait(child: &mut Child) -> ExitStatus {
         assert!(start.elapsed() < DEADLINE, "the process does not end");
         thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// The array of numbers called `name` in a frame.
+pub fn numbers(frame: &str, name: &str) -> Vec<u64> {
+    let (_, rest) = frame.split_once(&format!("\"{name}\":[")).unwrap();
+    let (array, _) = rest.split_once(']').unwrap();
+    array
+        .split(',')
+        .map(|number| number.parse().unwrap())
+        .collect()
 }
