@@ -72,8 +72,8 @@ pub(crate) struct Args {
     pub(crate) ignored: Vec<String>,
 }
 
-/// Flags of libtest that mean nothing here.
-const LIBTEST_FLAGS: [&str; 15] = [
+/// Flags of libtest and Criterion that mean nothing here.
+const FLAGS: [&str; 15] = [
     "--nocapture",
     "--no-capture",
     "--show-output",
@@ -149,7 +149,7 @@ impl Args {
                     .skips
                     .extend(attached.or_else(|| arguments.next())),
                 "--" => selection.filters.extend(arguments.by_ref()),
-                _ if LIBTEST_FLAGS.contains(&name) => {}
+                _ if FLAGS.contains(&name) => {}
                 _ if LIBTEST_OPTIONS.contains(&name) => {
                     let _ = attached.or_else(|| arguments.next());
                 }

@@ -56,9 +56,10 @@ impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
         size: BatchSize,
     ) {
         let executor = &self.executor;
+        let mut batches = Batches::new(size);
         self.bencher.measure(&mut |iterations| {
             executor.block_on(async {
-                let mut batches = Batches::new(iterations, size);
+                batches.begin(iterations);
                 let mut elapsed = Duration::ZERO;
                 while let Some((inputs, outputs)) = batches.next(&mut setup) {
                     let start = Instant::now();
@@ -83,9 +84,10 @@ impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
         size: BatchSize,
     ) {
         let executor = &self.executor;
+        let mut batches = Batches::new(size);
         self.bencher.measure(&mut |iterations| {
             executor.block_on(async {
-                let mut batches = Batches::new(iterations, size);
+                batches.begin(iterations);
                 let mut elapsed = Duration::ZERO;
                 while let Some((inputs, outputs)) = batches.next(&mut setup) {
                     let start = Instant::now();

@@ -7,7 +7,7 @@ use crate::async_bencher::AsyncBencher;
 use crate::batch::BatchSize;
 use crate::executor::AsyncExecutor;
 use crate::throughput::Throughput;
-use crate::timing;
+use crate::timing::{self, Batches};
 
 /// Takes one sample of the given number of iterations.
 pub(crate) type Sampler<'s> = dyn FnMut(u64) -> Duration + 's;
@@ -102,8 +102,9 @@ impl<'d> Bencher<'d> {
         mut routine: impl FnMut(I) -> O,
         size: BatchSize,
     ) {
+        let mut batches = Batches::new(size);
         self.measure(&mut |iterations| {
-            timing::time_batches(iterations, size, &mut setup, &mut routine)
+            timing::time_batches(&mut batches, iterations, &mut setup, &mut routine)
         });
     }
 
@@ -115,8 +116,9 @@ impl<'d> Bencher<'d> {
         mut routine: impl FnMut(&mut I) -> O,
         size: BatchSize,
     ) {
+        let mut batches = Batches::new(size);
         self.measure(&mut |iterations| {
-            timing::time_batches_ref(iterations, size, &mut setup, &mut routine)
+            timing::time_batches_ref(&mut batches, iterations, &mut setup, &mut routine)
         });
     }
 

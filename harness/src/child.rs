@@ -22,6 +22,10 @@ pub(crate) const VARIABLE: &str = "PERFCHECK_PROTOCOL";
 /// The version spoken here.
 const PROTOCOL: u32 = 1;
 
+/// Room for a schedule of a few thousand SPECs, so that the buffer of requests never grows in a usual conversation: what the
+/// allocator does must not depend on the number of digits in an iteration count.
+const LONGEST_USUAL_REQUEST: usize = 64 * 1024;
+
 /// A round of warm-up is at most this long: a routine that reports no time at all must not be run for ever.
 const LONGEST_ROUND: u64 = 1 << 40;
 
@@ -44,7 +48,7 @@ pub(crate) fn run(functions: &[BenchFunction], parent_speaks: &str) -> ExitCode 
         }
         let wire = Wire {
             requests: BufReader::new(wires.requests),
-            line: Vec::with_capacity(4096),
+            line: Vec::with_capacity(LONGEST_USUAL_REQUEST),
             frames,
         };
         Child {

@@ -49,3 +49,24 @@ impl AsyncExecutor for tokio::runtime::Handle {
         self.block_on(future)
     }
 }
+
+#[cfg(all(test, feature = "tokio"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tokio_runtime_its_reference_and_its_handle_are_executors() {
+        fn answer(executor: impl AsyncExecutor) -> u32 {
+            executor.block_on(async {
+                tokio::task::yield_now().await;
+                42
+            })
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        assert_eq!(answer(&runtime), 42);
+        assert_eq!(answer(runtime.handle().clone()), 42);
+        assert_eq!(answer(runtime), 42);
+    }
+}

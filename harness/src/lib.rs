@@ -1,4 +1,92 @@
-//! Benchmarks for `cargo perfcheck`.
+//! Write benchmarks for `cargo perfcheck`, the cargo subcommand that stores results, compares runs and fails on regressions.
+//!
+//! # Quick start
+//!
+//! ```toml
+//! # Cargo.toml
+//! [dev-dependencies]
+//! perfcheck = "0.1"
+//!
+//! [[bench]]
+//! name = "sorting"
+//! harness = false
+//! ```
+//!
+//! ```no_run
+//! // benches/sorting.rs
+//! use perfcheck::{BatchSize, Suite, Throughput, black_box};
+//!
+//! fn fibonacci(n: u64) -> u64 {
+//!     if n < 2 { n } else { fibonacci(n - 1) + fibonacci(n - 2) }
+//! }
+//!
+//! fn numbers(suite: &mut Suite) {
+//!     suite.bench("fibonacci", |b| b.iter(|| fibonacci(black_box(20))));
+//! }
+//!
+//! fn sorting(suite: &mut Suite) {
+//!     let mut group = suite.group("sort");
+//!     group.throughput(Throughput::bytes(8000)).samples(50);
+//!     group.bench("stable", |b| {
+//!         let data: Vec<u64> = (0..1000).rev().collect(); // set-up: never timed
+//!         b.iter_batched_ref(|| data.clone(), |v| v.sort(), BatchSize::SmallInput);
+//!     });
+//!     group.bench_inputs("unstable", [10, 100, 1000], |b, count| {
+//!         let data: Vec<u64> = (0..count).rev().collect();
+//!         b.throughput(Throughput::elements(count));
+//!         b.iter_batched_ref(|| data.clone(), |v| v.sort_unstable(), BatchSize::SmallInput);
+//!     });
+//! }
+//!
+//! perfcheck::main!(numbers, sorting);
+//! ```
+//!
+//! The ids are `fibonacci`, `sort/stable`, `sort/unstable/10`, `sort/unstable/100` and `sort/unstable/1000`. They must be unique in an
+//! executable, and may be any text.
+//!
+//! # Who calls
+//!
+//! The same executable serves
+//!
+//! - `cargo perfcheck`, which starts it several times and asks for samples over a line protocol;
+//! - `cargo bench`: a table of medians, half a second a benchmark. Filters, `--exact`, `--skip` and `--list` work as in libtest;
+//! - `cargo test --benches`: each body once, as a test;
+//! - `cargo nextest`: `--list --format terse`, then one process for each benchmark.
+//!
+//! # What is timed
+//!
+//! A sample is one reading of the monotonic clock, a loop over the routine, and another reading. Nothing else stands between the two.
+//! What a routine returns passes through [`black_box`]; what it is given should, wherever the compiler could compute the result beforehand.
+//!
+//! | method of [`Bencher`] | timed | not timed |
+//! |---|---|---|
+//! | [`iter`](Bencher::iter) | the routine and the drop of its output | |
+//! | [`iter_with_large_drop`](Bencher::iter_with_large_drop) | the routine | the drop |
+//! | [`iter_batched`](Bencher::iter_batched) | the routine, which is given the input | set-up of inputs, the drop of outputs |
+//! | [`iter_batched_ref`](Bencher::iter_batched_ref) | the routine, which borrows the input | set-up and drop of inputs, the drop of outputs |
+//! | [`iter_custom`](Bencher::iter_custom) | what the routine says | |
+//!
+//! [`Bencher::to_async`] has the same five for routines that return futures; with the feature `tokio`, a tokio runtime runs them.
+//!
+//! # What runs when
+//!
+//! The functions given to [`main!`] are walked several times: to learn the ids, and to run what is wanted. A benchmark's closure runs only when
+//! that benchmark is wanted, so set-up that takes time belongs inside the closure, where a filtered-out benchmark costs nothing. What a
+//! function declares must not change from walk to walk. A closure calls exactly one of the methods `iter*`, or [`skip`](Bencher::skip).
+//!
+//! Under `cargo perfcheck`, what a bench prints appears on stderr and what it reads from stdin is empty. A benchmark that panics has
+//! failed; the others still run.
+//!
+//! # Settings
+//!
+//! [`Suite`] and [`Group`] have the same settings; they apply to the benchmarks that follow. `cargo perfcheck` takes them as the author's
+//! wish, which its command line and configuration override; the table of `cargo bench` keeps to those that concern one process.
+//!
+//! # Systems
+//!
+//! Linux, macOS and other Unix systems are supported alike, but only Linux kills a busy benchmark at once when `cargo perfcheck` itself is
+//! killed; elsewhere it ends with its current sample. On Windows everything written in Rust behaves the same; text printed by C code may get between
+//! the frames of the protocol, because the C runtime keeps its own idea of standard output.
 
 mod args;
 mod async_bencher;

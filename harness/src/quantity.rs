@@ -22,8 +22,10 @@ pub(crate) fn per_second(throughput: Throughput, ns: f64) -> String {
         ];
         scaled(elements as f64 / ns * 1e9, &units)
     });
-    let rates: Vec<String> = bytes.into_iter().chain(elements).collect();
-    rates.join(", ")
+    match (bytes, elements) {
+        (Some(bytes), Some(elements)) => format!("{bytes}, {elements}"),
+        (rate, None) | (None, rate) => rate.unwrap_or_default(),
+    }
 }
 
 const KIB: f64 = 1024.0;

@@ -1,7 +1,6 @@
 //! The walk of the callers that run several benchmarks in one process: each wanted benchmark runs as it comes along, and a
 //! panic ends that benchmark alone.
 
-use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::bencher::{Bencher, Driver, Outcome};
@@ -38,20 +37,12 @@ pub(crate) fn run_selected(
     wanted: &[Entry],
     caller: &mut impl Caller,
 ) -> Result<(), String> {
-    let ids: HashSet<&str> = wanted
-        .iter()
-        .map(|entry| entry.announcement.id.as_str())
-        .collect();
     let mut result = Ok(());
-    let declaring: HashSet<usize> = wanted.iter().map(|entry| entry.function).collect();
     for (index, function) in functions.iter().enumerate() {
-        if !declaring.contains(&index) {
+        if !wanted.iter().any(|entry| entry.function == index) {
             continue;
         }
-        let mut selected = Selected {
-            wanted: &ids,
-            caller,
-        };
+        let mut selected = Selected { wanted, caller };
         if let Err(payload) = walk(*function, &mut selected) {
             result = Err(format!(
                 "the function `{}` panicked outside its benchmarks: {}",
@@ -64,14 +55,14 @@ pub(crate) fn run_selected(
 }
 
 struct Selected<'s, C> {
-    wanted: &'s HashSet<&'s str>,
+    wanted: &'s [Entry],
     caller: &'s mut C,
 }
 
 impl<C: Caller> Visitor for Selected<'_, C> {
     fn visit(&mut self, announcement: Announcement, body: &mut dyn FnMut(&mut Bencher<'_>)) {
         let Announcement { id, settings } = announcement;
-        if !self.wanted.contains(id.as_str()) {
+        if !self.wanted.iter().any(|entry| entry.announcement.id == id) {
             return;
         }
         let mut driver = self.caller.driver(&id, &settings);

@@ -1,6 +1,7 @@
 //! Plain `cargo bench`: one process, a short warm-up, flat samples, and a table. Nothing is stored and nothing compared; that is what
 //! `cargo perfcheck` is for.
 
+use std::collections::BinaryHeap;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -35,7 +36,8 @@ pub(crate) fn run(functions: &[BenchFunction], wanted: &[Entry], verbosity: Verb
         .fold("benchmark".len(), usize::max);
     let mut table = Table {
         id_width,
-        failures: Vec::new(),
+        failures: String::new(),
+        failed: 0,
     };
     if verbosity == Verbosity::Normal && !wanted.is_empty() {
         print(&format!(
@@ -47,12 +49,12 @@ pub(crate) fn run(functions: &[BenchFunction], wanted: &[Entry], verbosity: Verb
     if let Err(message) = walked {
         return fail(101, &message);
     }
-    if !table.failures.is_empty() {
+    if table.failed > 0 {
         let message = format!(
             "{} of {} benchmarks failed: {}",
-            table.failures.len(),
+            table.failed,
             wanted.len(),
-            table.failures.join(", ")
+            table.failures
         );
         return fail(101, &message);
     }
@@ -61,7 +63,9 @@ pub(crate) fn run(functions: &[BenchFunction], wanted: &[Entry], verbosity: Verb
 
 struct Table {
     id_width: usize,
-    failures: Vec<String>,
+    failed: usize,
+    /// The ids of those that failed.
+    failures: String,
 }
 
 impl Caller for Table {
@@ -81,7 +85,10 @@ impl Caller for Table {
             Ending::Measured => sampling.row(),
             Ending::Skipped(reason) => format!("skipped: {}", escape(&reason)),
             Ending::Failed(message) => {
-                self.failures.push(id.clone());
+                let separator = if self.failed == 0 { "" } else { ", " };
+                self.failures.push_str(separator);
+                self.failures.push_str(&id);
+                self.failed += 1;
                 format!("FAILED: {}", escape(&message))
             }
         };
@@ -144,9 +151,15 @@ fn schedule(settings: &Settings, estimate_ns: f64) -> Vec<u64> {
 }
 
 impl Sampling {
-    fn row(mut self) -> String {
-        let sorted = &mut self.ns_per_iteration;
-        sorted.sort_unstable_by(f64::total_cmp);
+    fn row(&self) -> String {
+        // Floats that are not negative are ordered as their bits are. The heap sort is for the sake of compile time.
+        let bits: BinaryHeap<u64> = self
+            .ns_per_iteration
+            .iter()
+            .map(|ns| ns.to_bits())
+            .collect();
+        let bits = bits.into_sorted_vec();
+        let sorted: Vec<f64> = bits.into_iter().map(f64::from_bits).collect();
         let (Some(&lowest), Some(&highest)) = (sorted.first(), sorted.last()) else {
             return "no samples".to_owned();
         };

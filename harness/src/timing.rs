@@ -18,26 +18,24 @@ pub(crate) fn time_loop<O>(iterations: u64, routine: &mut impl FnMut() -> O) -> 
 
 /// Runs `routine` once for each of `iterations` inputs, in batches; inputs are made and outputs dropped outside the windows.
 pub(crate) fn time_batches<I, O>(
+    batches: &mut Batches<I, O>,
     iterations: u64,
-    size: BatchSize,
     setup: &mut impl FnMut() -> I,
     routine: &mut impl FnMut(I) -> O,
 ) -> Duration {
-    let mut batches = Batches::new(iterations, size);
-    batches.run(setup, |inputs, outputs| {
+    batches.run(iterations, setup, |inputs, outputs| {
         time_values(inputs, outputs, routine)
     })
 }
 
 /// As [`time_batches`], with inputs by reference; they too are dropped outside the windows.
 pub(crate) fn time_batches_ref<I, O>(
+    batches: &mut Batches<I, O>,
     iterations: u64,
-    size: BatchSize,
     setup: &mut impl FnMut() -> I,
     routine: &mut impl FnMut(&mut I) -> O,
 ) -> Duration {
-    let mut batches = Batches::new(iterations, size);
-    batches.run(setup, |inputs, outputs| {
+    batches.run(iterations, setup, |inputs, outputs| {
         time_references(inputs, outputs, routine)
     })
 }
@@ -65,38 +63,35 @@ fn time_references<I, O>(
     start.elapsed()
 }
 
-/// The buffers of a sample's batches, allocated once before its first window.
+/// The buffers of batches. They are allocated before a sample's first window and kept from sample to sample, so that their memory
+/// is not touched for the first time within a window, warm-up aside.
 pub(crate) struct Batches<I, O> {
-    remaining: u64,
+    size: BatchSize,
     per_batch: u64,
+    remaining: u64,
     inputs: Vec<I>,
     outputs: Vec<O>,
 }
 
 impl<I, O> Batches<I, O> {
-    /// For a sample of `iterations`.
-    pub(crate) fn new(iterations: u64, size: BatchSize) -> Self {
-        let per_batch = size.iterations_per_batch(iterations);
-        let capacity = usize::try_from(per_batch).unwrap_or(usize::MAX);
+    /// Empty buffers for batches of this size.
+    pub(crate) fn new(size: BatchSize) -> Self {
         Self {
-            remaining: iterations,
-            per_batch,
-            inputs: Vec::with_capacity(capacity),
-            outputs: Vec::with_capacity(capacity),
+            size,
+            per_batch: 1,
+            remaining: 0,
+            inputs: Vec::new(),
+            outputs: Vec::new(),
         }
     }
 
-    /// Runs all batches and sums their windows.
-    fn run(
-        &mut self,
-        setup: &mut impl FnMut() -> I,
-        mut window: impl FnMut(&mut Vec<I>, &mut Vec<O>) -> Duration,
-    ) -> Duration {
-        let mut elapsed = Duration::ZERO;
-        while let Some((inputs, outputs)) = self.next(setup) {
-            elapsed += window(inputs, outputs);
-        }
-        elapsed
+    /// Makes room for a sample of `iterations`.
+    pub(crate) fn begin(&mut self, iterations: u64) {
+        self.remaining = iterations;
+        self.per_batch = self.size.iterations_per_batch(iterations);
+        let capacity = usize::try_from(self.per_batch).unwrap_or(usize::MAX);
+        self.inputs.reserve(capacity);
+        self.outputs.reserve(capacity);
     }
 
     /// Drops what the last batch left, then prepares the next one's inputs; `None` when no iteration remains.
@@ -116,12 +111,27 @@ impl<I, O> Batches<I, O> {
         black_box(&mut self.inputs);
         Some((&mut self.inputs, &mut self.outputs))
     }
+
+    /// Runs all batches of a sample and sums their windows.
+    fn run(
+        &mut self,
+        iterations: u64,
+        setup: &mut impl FnMut() -> I,
+        mut window: impl FnMut(&mut Vec<I>, &mut Vec<O>) -> Duration,
+    ) -> Duration {
+        self.begin(iterations);
+        let mut elapsed = Duration::ZERO;
+        while let Some((inputs, outputs)) = self.next(setup) {
+            elapsed += window(inputs, outputs);
+        }
+        elapsed
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::RefCell;
+    use std::cell::{Cell, RefCell};
 
     #[test]
     fn a_loop_runs_its_routine_as_often_as_asked() {
@@ -141,21 +151,24 @@ mod tests {
         }
         let log = RefCell::new(String::new());
         let note = |c| log.borrow_mut().push(c);
+        let size = BatchSize::NumIterations(2);
         let mut setup = || note('s');
-        time_batches(5, BatchSize::NumIterations(2), &mut setup, &mut |()| {
+        let mut routine = |()| {
             note('r');
             Noted(&log, 'd')
-        });
+        };
+        time_batches(&mut Batches::new(size), 5, &mut setup, &mut routine);
         assert_eq!(log.take(), "ssrrddssrrddsrd");
 
         let mut setup = || {
             note('s');
             Noted(&log, 'i')
         };
-        time_batches_ref(3, BatchSize::NumIterations(2), &mut setup, &mut |_| {
+        let mut routine = |_: &mut Noted<'_>| {
             note('r');
             Noted(&log, 'o')
-        });
+        };
+        time_batches_ref(&mut Batches::new(size), 3, &mut setup, &mut routine);
         assert_eq!(log.take(), "ssrrooiisroi");
     }
 
@@ -167,9 +180,45 @@ mod tests {
             next += 1;
             next
         };
-        time_batches(25, BatchSize::SmallInput, &mut setup, &mut |input| {
-            seen.push(input);
-        });
-        assert_eq!(seen, (1..=25).collect::<Vec<_>>());
+        let mut batches = Batches::new(BatchSize::SmallInput);
+        let mut routine = |input| seen.push(input);
+        time_batches(&mut batches, 25, &mut setup, &mut routine);
+        time_batches(&mut batches, 3, &mut setup, &mut routine);
+        assert_eq!(seen, (1..=28).collect::<Vec<_>>());
+    }
+
+    /// Adds the time that `work` takes to `total`.
+    fn clocked(total: &Cell<Duration>, work: impl FnOnce()) {
+        let start = Instant::now();
+        work();
+        total.set(total.get() + start.elapsed());
+    }
+
+    /// The windows, the set-up and the drops are disjoint: on a machine of any speed their sum is at most the time of the whole. Were
+    /// set-up or drops timed, the sum would be nearly twice that.
+    #[test]
+    fn neither_set_up_nor_drops_are_timed() {
+        struct Slow<'t>(&'t Cell<Duration>);
+        impl Drop for Slow<'_> {
+            fn drop(&mut self) {
+                clocked(self.0, || std::thread::sleep(Duration::from_millis(5)));
+            }
+        }
+        let untimed = Cell::new(Duration::ZERO);
+        let mut setup = || {
+            clocked(&untimed, || std::thread::sleep(Duration::from_millis(5)));
+            Slow(&untimed)
+        };
+        for size in [BatchSize::PerIteration, BatchSize::NumBatches(2)] {
+            let start = Instant::now();
+            let timed = time_batches(&mut Batches::new(size), 4, &mut setup, &mut |input| input)
+                + time_batches_ref(&mut Batches::new(size), 4, &mut setup, &mut |_| {
+                    Slow(&untimed)
+                });
+            let whole = start.elapsed();
+            assert!(untimed.get() >= Duration::from_millis(100));
+            let sum = timed + untimed.take();
+            assert!(sum <= whole, "{timed:?}: {sum:?} > {whole:?}");
+        }
     }
 }

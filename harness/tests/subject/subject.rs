@@ -1,5 +1,12 @@
 //! A bench executable for the tests of the harness: one benchmark for each situation.
 
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::zombie_processes,
+    reason = "benches that print and leave programs behind are among the situations"
+)]
+
 use perfcheck::{AsyncExecutor, BatchSize, SamplingMode, Suite, Throughput, matrix};
 use std::io::{Read, Write};
 use std::pin::pin;
@@ -22,7 +29,7 @@ impl AsyncExecutor for Spin {
 }
 
 fn plain(suite: &mut Suite) {
-    let borrowed = vec![1_u64, 2, 3];
+    let borrowed = [1_u64, 2, 3];
     suite.bench("sum", |b| b.iter(|| borrowed.iter().sum::<u64>()));
     suite.bench("söme \"quotes\"\n\\ and 😀", |b| b.iter(|| ()));
     let mut group = suite.group("configured");
@@ -84,6 +91,17 @@ fn unruly(suite: &mut Suite) {
         b.iter(|| ());
     });
     suite.bench("exits", |b| b.iter(|| std::process::exit(7)));
+    suite.bench("sleeps", |b| {
+        b.iter(|| std::thread::sleep(Duration::from_secs(600)));
+    });
+    suite.bench("leaves-a-program-behind", |b| {
+        let program = std::process::Command::new("sleep")
+            .arg("600")
+            .spawn()
+            .expect("sleep runs");
+        eprintln!("{}", program.id());
+        b.iter(|| ());
+    });
     suite.bench("sees-environment", |b| {
         assert!(std::env::var_os("PERFCHECK_PROTOCOL").is_none());
         b.iter(|| ());
