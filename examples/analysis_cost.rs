@@ -30,8 +30,7 @@ fn main() {
         for launches in [5, 10, 1] {
             let (base, new) = (measurement("base", launches), measurement("new", launches));
             let compared = median_ms(|| pool.install(|| compare_once(&new, &base)));
-            let summed =
-                median_ms(|| pool.install(|| drop(black_box(summarize(&new, 0.95, 100_000, 1)))));
+            let summed = median_ms(|| pool.install(|| summarize_once(&new)));
             println!(
                 "{threads} {launches} {compared:.2} {summed:.2} {:.2}",
                 compared + 2.0 * summed
@@ -57,6 +56,10 @@ fn compare_once(new: &Measurement, base: &Measurement) {
         seed: 1,
     };
     black_box(compare(&[question], &rules));
+}
+
+fn summarize_once(measurement: &Measurement) {
+    black_box(summarize(measurement, 0.95, 100_000, 1));
 }
 
 #[allow(clippy::disallowed_methods)]

@@ -242,12 +242,12 @@ mod tests {
             (Fact::Target, |e, _| e.build.target = "x".into()),
             (Fact::Profile, |e, _| e.build.profile = "x".into()),
             (Fact::Features, |_, m| {
-                m.target_facts.features.push("x".into())
+                m.target_facts.features.push("x".into());
             }),
             (Fact::Rustflags, |e, _| e.build.rustflags = "x".into()),
             (Fact::Rustc, |e, _| e.build.rustc = "x".into()),
             (Fact::BenchmarkVersion, |_, m| {
-                m.benchmark.version = Some("x".into())
+                m.benchmark.version = Some("x".into());
             }),
         ];
         for (fact, change) in changes {

@@ -33,8 +33,8 @@ pub(super) struct RunLevel {
 }
 
 impl RunLevel {
-    /// s^2 = (nu0 s0^2 + (m - 1) s_runs^2) / (nu0 + m - 1) over the m runs of `spread`;
-    /// SE = sqrt(max(s^2 (1 + 1 / averaged), s_new^2 / k_new + s_base^2 / k_base)); df = nu0 + m - 1.
+    /// `s^2 = (nu0 s0^2 + (m - 1) s_runs^2) / (nu0 + m - 1)` over the m runs of `spread`;
+    /// `SE = sqrt(max(s^2 (1 + 1 / averaged), s_new^2 / k_new + s_base^2 / k_base))`; df = nu0 + m - 1.
     ///
     /// `None` where the new run or the reference has no launch.
     pub(super) fn of(

@@ -1,16 +1,16 @@
 //! Random indices from a named generator with counter-based seeds.
 //!
 //! The generator is xoshiro256++ (Blackman and Vigna 2019). Block b of stream s under base seed z starts from the state
-//! that SplitMix64 (Steele, Lea and Flood 2014) fills from mix(mix(z ^ mix(fnv1a(s))) + b). No state crosses a block, so the
+//! that `SplitMix64` (Steele, Lea and Flood 2014) fills from mix(mix(z ^ mix(fnv1a(s))) + b). No state crosses a block, so the
 //! blocks can be worked on in any order and by any number of threads. These rules are part of the results: never change them silently.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// Increment of SplitMix64: 2^64 divided by the golden ratio.
+/// Increment of `SplitMix64`: 2^64 divided by the golden ratio.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// SplitMix64's output function.
+/// `SplitMix64`'s output function.
 fn mix(value: u64) -> u64 {
     let mut z = value.wrapping_add(GOLDEN);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

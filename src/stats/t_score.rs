@@ -22,8 +22,8 @@ pub fn welch(new: &[f64], base: &[f64]) -> Option<(f64, f64)> {
 
 /// The t-score of new against base and its null distribution.
 ///
-/// T = (mean new - mean base - shift) / sqrt(s_new^2 / k_new + s_base^2 / k_base). The null is that of both sides centred and
-/// resampled with replacement. p = (1 + #{T* >= T}) / (B + 1) for "larger by more than the shift", likewise for "smaller".
+/// `T = (mean_new - mean_base - shift) / sqrt(s_new^2 / k_new + s_base^2 / k_base)`. The null is that of both sides centred and
+/// resampled with replacement. `p = (1 + #{T* >= T}) / (B + 1)` for "larger by more than the shift", likewise for "smaller".
 /// With fewer than [`SMALL_SAMPLE`] values on a side, p is the larger one of this and Welch's.
 #[derive(Debug, Clone)]
 pub struct TScore {
@@ -189,45 +189,58 @@ impl Side {
             return Self::Direct(centred);
         }
         Self::Table(tabulate(centred.len(), |weights| {
-            let drawn = weights
-                .iter()
-                .zip(&centred)
-                .map(|(w, x)| (f64::from(*w), *x));
-            moments(centred.len(), drawn)
+            weighted_moments(weights, &centred)
         }))
     }
 
-    fn draw(&self, draws: &mut Draws, scratch: &mut Vec<f64>) -> Moments {
+    fn draw(&self, draws: &mut Draws) -> Moments {
         match self {
             Self::Table(moments) => moments[draws.index(moments.len() as u32)],
             Self::Direct(values) => {
                 let k = values.len();
-                scratch.clear();
-                scratch.extend((0..k).map(|_| values[draws.index(k as u32)]));
-                moments(k, scratch.iter().map(|value| (1.0, *value)))
+                let first = values[draws.index(k as u32)];
+                let (mut sum, mut squares, mut varies) = (first, first * first, false);
+                for _ in 1..k {
+                    let value = values[draws.index(k as u32)];
+                    sum += value;
+                    squares += value * value;
+                    varies |= value != first;
+                }
+                if varies {
+                    moments(k, sum, squares)
+                } else {
+                    (first, 0.0)
+                }
             }
         }
     }
 }
 
-/// Moments of `count` draws given as (times, value). Exactly no variance where one value makes up all draws.
-fn moments(count: usize, drawn: impl Iterator<Item = (f64, f64)> + Clone) -> Moments {
+/// Mean and variance of the mean of `count` draws. The values are centred already, so nothing cancels.
+fn moments(count: usize, sum: f64, squares: f64) -> Moments {
     let n = count as f64;
-    let mut present = drawn
-        .clone()
-        .filter(|(times, _)| *times > 0.0)
-        .map(|(_, value)| value);
-    let first = present.next().unwrap_or(f64::NAN);
-    if present.all(|value| value == first) {
-        return (first, 0.0);
+    let variance = ((squares - sum * sum / n) / (n - 1.0)).max(0.0);
+    (sum / n, variance / n)
+}
+
+/// The moments where value i was drawn `weights[i]` times: exactly no variance where one value makes up all draws.
+fn weighted_moments(weights: &[u32], values: &[f64]) -> Moments {
+    let (mut sum, mut squares) = (0.0, 0.0);
+    let mut lone = None;
+    let mut varies = false;
+    for (weight, value) in weights
+        .iter()
+        .zip(values)
+        .filter(|(weight, _)| **weight > 0)
+    {
+        sum += f64::from(*weight) * value;
+        squares += f64::from(*weight) * value * value;
+        varies |= *lone.get_or_insert(*value) != *value;
     }
-    let (sum, squares) = drawn.fold((0.0, 0.0), |(sum, squares), (times, value)| {
-        (sum + times * value, squares + times * value * value)
-    });
-    let centre = sum / n;
-    // The values are centred already, so this does not cancel.
-    let variance = ((squares - sum * centre) / (n - 1.0)).max(0.0);
-    (centre, variance / n)
+    match lone {
+        Some(value) if !varies => (value, 0.0),
+        _ => moments(values.len(), sum, squares),
+    }
 }
 
 fn null_scores(
@@ -243,11 +256,16 @@ fn null_scores(
         _ => new.len() + base.len(),
     };
     let count = resampling.within(STEPS, cost);
-    replicates(resampling.stream, count, Vec::new, |draws, scratch| {
-        let (a_mean, a_variance) = sides.0.draw(draws, scratch);
-        let (b_mean, b_variance) = sides.1.draw(draws, scratch);
-        (a_mean - b_mean) / (a_variance + b_variance).sqrt()
-    })
+    replicates(
+        resampling.stream,
+        count,
+        || (),
+        |draws, ()| {
+            let (a_mean, a_variance) = sides.0.draw(draws);
+            let (b_mean, b_variance) = sides.1.draw(draws);
+            (a_mean - b_mean) / (a_variance + b_variance).sqrt()
+        },
+    )
 }
 
 #[cfg(test)]
