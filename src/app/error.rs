@@ -21,13 +21,8 @@ pub enum AppError {
     #[error(transparent)]
     Cargo(#[from] CargoError),
     /// The store could not do its part.
-    #[error(transparent)]
+    #[error("{error}\n  help: {hint}", error = .0, hint = .0.hint())]
     Store(#[from] StoreError),
-    /// There is no user data directory.
-    #[error(
-        "no user data directory is known for the store\n  help: name a file with `--store PATH` or PERFCHECK_STORE"
-    )]
-    NoStorePath,
     /// A name, number or commit that stands for no run.
     #[error(
         "there is no baseline or run `{name}`; {}",
@@ -62,12 +57,36 @@ impl AppError {
                 }
                 CargoError::Interrupted => ExitCode::Interrupted,
             },
-            Self::Store(error) if error.is_usage() => ExitCode::Usage,
-            Self::Store(_) | Self::NoStorePath | Self::Output(_) => ExitCode::StoreUnusable,
+            Self::Store(error) => of_store(error),
+            Self::Output(_) => ExitCode::StoreUnusable,
             Self::NoSuchRun { .. } => ExitCode::NoBaseline,
             Self::NothingToMeasure(_) => ExitCode::BenchmarkFailed,
             Self::Interrupted(_) => ExitCode::Interrupted,
         }
+    }
+}
+
+fn of_store(error: &StoreError) -> ExitCode {
+    match error {
+        StoreError::BadName { .. }
+        | StoreError::BaselineExists { .. }
+        | StoreError::NameClash { .. }
+        | StoreError::AmbiguousCommit { .. } => ExitCode::Usage,
+        StoreError::NoSuchBaseline { .. } | StoreError::NoSuchRun { .. } => ExitCode::NoBaseline,
+        StoreError::NoDataDirectory
+        | StoreError::Io { .. }
+        | StoreError::NotAFile { .. }
+        | StoreError::NotADatabase { .. }
+        | StoreError::Foreign { .. }
+        | StoreError::Newer { .. }
+        | StoreError::Corrupt { .. }
+        | StoreError::Locked { .. }
+        | StoreError::Full { .. }
+        | StoreError::ReadOnly { .. }
+        | StoreError::Moved { .. }
+        | StoreError::Sqlite { .. }
+        | StoreError::RunEnded { .. }
+        | StoreError::NotFinite { .. } => ExitCode::StoreUnusable,
     }
 }
 

@@ -14,10 +14,10 @@ use crate::report::Row;
 use crate::store::{RunVerdict, Store, StoreError};
 
 /// Everything that rows are made from.
-pub(super) struct Evidence<'a> {
+pub(super) struct Evidence<'a, 'm> {
     pub(super) store: &'a Store,
     /// What the run measured, by key.
-    pub(super) measurements: &'a [Measurement],
+    pub(super) measurements: &'m [Measurement],
     pub(super) references: &'a References,
     pub(super) rules: &'a Rules,
     /// Noise threshold that the user or the workspace set for a benchmark, if any.
@@ -29,11 +29,11 @@ pub(super) struct Evidence<'a> {
 }
 
 /// Rows, by key.
-pub(super) fn rows<'a>(evidence: &Evidence<'a>) -> Result<Vec<Row<'a>>, AppError> {
+pub(super) fn rows<'m>(evidence: &Evidence<'_, 'm>) -> Result<Vec<Row<'m>>, AppError> {
     let past = past_measurements(evidence)?;
     let summaries = summarize_all(evidence.measurements, evidence.rules);
     let comparisons = comparisons(evidence, &past);
-    let mut rows: Vec<Row<'a>> = evidence
+    let mut rows: Vec<Row<'m>> = evidence
         .measurements
         .iter()
         .zip(summaries)
@@ -209,7 +209,7 @@ fn too_few(measurement: &Measurement) -> bool {
 
 /// The measurements of all reference runs, by run and key.
 fn past_measurements(
-    evidence: &Evidence<'_>,
+    evidence: &Evidence<'_, '_>,
 ) -> Result<BTreeMap<(RunId, BenchmarkKey), Measurement>, StoreError> {
     let mut wanted: BTreeMap<RunId, Vec<BenchmarkKey>> = BTreeMap::new();
     for (key, choice) in &evidence.references.chosen {
@@ -234,7 +234,7 @@ fn past_measurements(
 
 /// The comparison of each measurement that has a reference.
 fn comparisons(
-    evidence: &Evidence<'_>,
+    evidence: &Evidence<'_, '_>,
     past: &BTreeMap<(RunId, BenchmarkKey), Measurement>,
 ) -> Vec<Option<Comparison>> {
     let references: Vec<Option<Reference<'_>>> = evidence
@@ -285,7 +285,7 @@ fn comparisons(
 }
 
 /// Benchmarks of the reference that the run does not have.
-fn missing<'a>(evidence: &Evidence<'a>) -> Result<Vec<Row<'a>>, StoreError> {
+fn missing<'m>(evidence: &Evidence<'_, 'm>) -> Result<Vec<Row<'m>>, StoreError> {
     let Some(expected) = evidence.references.expected else {
         return Ok(Vec::new());
     };

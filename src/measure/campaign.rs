@@ -178,7 +178,6 @@ impl<'a> Campaign<'a> {
 
     fn launch(&mut self, index: usize, round: u32, attempt: u32, wanted: Vec<usize>) -> Launch {
         let target = self.targets[index].target.clone();
-        let name = format!("padding/{}/{}", target.package, target.target);
         let block = u64::from(round) << 32 | u64::from(attempt);
         let padding = self.draws("padding", &target, block).index(LARGEST_PADDING) as u32;
         let mut launch = Launch {

@@ -254,7 +254,7 @@ fn write_columns(
     rows: impl Iterator<Item = Vec<String>>,
 ) -> io::Result<()> {
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
+    table.load_style(presets::NOTHING);
     table.set_header(header.iter().map(theme::faint));
     for row in rows {
         table.add_row(row);

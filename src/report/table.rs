@@ -97,7 +97,7 @@ fn write_rows(
 ) -> io::Result<()> {
     let throughput = rows.iter().any(|row| throughput_cell(row).is_some());
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
+    table.load_style(presets::NOTHING);
     let time_interval = format!("{} interval", units::percent(findings.confidence_level));
     let mut header = vec!["  benchmark".to_owned(), "median".to_owned(), time_interval];
     if throughput {
