@@ -289,3 +289,32 @@ fn note_resolution(tests: &Tests, rules: &Rules, place: &Place, notes: &mut Vec<
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_must_lie_wholly_and_strictly_beyond_the_threshold() {
+        let verdict = |lower, upper| {
+            Bounds {
+                difference: 0.0,
+                lower,
+                upper,
+            }
+            .verdict(0.01)
+        };
+        assert_eq!(verdict(0.011, 0.02), Verdict::Regressed);
+        assert_eq!(verdict(0.01, 0.02), Verdict::Inconclusive);
+        assert_eq!(verdict(0.004, 0.018), Verdict::Inconclusive);
+        assert_eq!(verdict(-0.02, -0.012), Verdict::Improved);
+        assert_eq!(verdict(-0.02, -0.01), Verdict::Inconclusive);
+        assert_eq!(verdict(-0.01, 0.01), Verdict::Unchanged);
+        assert_eq!(verdict(-0.011, 0.005), Verdict::Inconclusive);
+        assert_eq!(verdict(0.004, 0.009), Verdict::Unchanged);
+        assert_eq!(
+            verdict(f64::NEG_INFINITY, f64::INFINITY),
+            Verdict::Inconclusive
+        );
+    }
+}
