@@ -125,6 +125,18 @@ impl Frames {
     }
 
     pub(crate) fn error(&mut self, id: Option<&str>, message: &str) {
+        self.push_error(id, message);
+        self.end();
+    }
+
+    /// An error after which the child ends.
+    pub(crate) fn fatal_error(&mut self, id: Option<&str>, message: &str) {
+        self.push_error(id, message);
+        self.line.push_str(r#","fatal":true"#);
+        self.end();
+    }
+
+    fn push_error(&mut self, id: Option<&str>, message: &str) {
         self.begin("error");
         self.member("id");
         match id {
@@ -133,7 +145,6 @@ impl Frames {
         }
         self.member("message");
         push_string(&mut self.line, message);
-        self.end();
     }
 
     pub(crate) fn bye(&mut self) {

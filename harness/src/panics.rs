@@ -27,7 +27,7 @@ pub(crate) fn record(frames: &Frames) -> std::io::Result<()> {
             let message = describe(info);
             if cfg!(panic = "abort") {
                 if let (Ok(mut frames), Ok(id)) = (frames.lock(), UNDER_WAY.lock()) {
-                    frames.error(id.as_deref(), &message);
+                    frames.fatal_error(id.as_deref(), &message);
                 }
             }
             LAST.set(Some(message));

@@ -423,6 +423,7 @@ fn where_panics_abort_the_frame_is_sent_before_the_end() {
         error.starts_with(r#"{"type":"error","id":"panics/in-body","message":"panicked at "#),
         "{error}"
     );
+    assert!(error.ends_with(r#": a number","fatal":true}"#), "{error}");
     let (rest, status) = child.end();
     assert!(rest.is_empty() && !status.success());
 }
