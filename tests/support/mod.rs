@@ -1,0 +1,419 @@
+//! A user's machine in small: a home directory and a store of its own, and the real `cargo-perfcheck` run on it.
+//!
+//! Every process that a run starts inherits a marker in its environment, by which [`Machine::left_behind`] finds those
+//! that outlive the run. Nothing here waits without a deadline; deadlines are for tests that hang, not for slow machines.
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use serde_json::Value;
+use std::env;
+use std::ffi::OsStr;
+use std::io::Read;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A run that takes longer hangs.
+const DEADLINE: Duration = Duration::from_mins(5);
+/// How long processes may take to be gone after the run that started them.
+const CLEARED_AWAY_WITHIN: Duration = Duration::from_secs(2);
+const POLL: Duration = Duration::from_millis(5);
+/// The variable that every process of a machine carries.
+const MARKER: &str = "TEST_MACHINE";
+
+/// Variables of the surrounding shell or CI system that would change what a run says.
+const FOREIGN: [&str; 15] = [
+    "PERFCHECK_STORE",
+    "PERFCHECK_SCRIPTED_CLOCK",
+    "CARGO_TARGET_DIR",
+    "CARGO_TERM_COLOR",
+    "CARGO_TERM_QUIET",
+    "CARGO_INCREMENTAL",
+    "CI",
+    "GITHUB_HEAD_REF",
+    "GITHUB_REF_NAME",
+    "CI_COMMIT_REF_NAME",
+    "NO_COLOR",
+    "CLICOLOR_FORCE",
+    "COLUMNS",
+    "RUST_BACKTRACE",
+    "XDG_DATA_HOME",
+];
+
+/// An empty home directory, and a store that does not exist yet.
+pub struct Machine {
+    home: tempfile::TempDir,
+    marker: String,
+}
+
+impl Machine {
+    pub fn new() -> Self {
+        static MACHINES: AtomicU32 = AtomicU32::new(0);
+        let ordinal = MACHINES.fetch_add(1, Ordering::Relaxed);
+        Self {
+            home: tempfile::tempdir().expect("a temporary directory"),
+            marker: format!("{MARKER}=machine-{}-{ordinal}-end", std::process::id()),
+        }
+    }
+
+    /// The home directory, for whatever a test wants to put there.
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// The database that runs of this machine use.
+    pub fn store(&self) -> PathBuf {
+        self.home().join("perfcheck.db")
+    }
+
+    /// `cargo-perfcheck perfcheck`, to be given arguments.
+    pub fn perfcheck(&self) -> Perfcheck {
+        let mut command = self.command(env!("CARGO_BIN_EXE_cargo-perfcheck"));
+        command
+            .arg("perfcheck")
+            .env("PERFCHECK_STORE", self.store());
+        Perfcheck { command }
+    }
+
+    /// Any program, with the environment that runs of this machine have.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        for name in FOREIGN {
+            command.env_remove(name);
+        }
+        // Rustup and cargo look for their own things below the home directory, unless told where they are.
+        for (name, directory) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
+            if let (None, Some(home)) = (env::var_os(name), env::home_dir()) {
+                command.env(name, home.join(directory));
+            }
+        }
+        let (name, value) = self.marker.split_once('=').expect("NAME=VALUE");
+        command
+            .env("HOME", self.home())
+            .env("XDG_DATA_HOME", self.home().join("data"))
+            .env("CARGO_TARGET_DIR", target_directory())
+            .env(name, value)
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Processes of this machine that are still there, once they have had time to go: number and command line.
+    pub fn left_behind(&self) -> Vec<String> {
+        let deadline = Instant::now() + CLEARED_AWAY_WITHIN;
+        loop {
+            let left = self.processes();
+            if left.is_empty() || Instant::now() > deadline {
+                return left.into_iter().map(described).collect();
+            }
+            thread::sleep(POLL);
+        }
+    }
+
+    /// Linux only: elsewhere nobody knows the environment of another process, and the answer is "none".
+    fn processes(&self) -> Vec<Pid> {
+        let Ok(entries) = std::fs::read_dir("/proc") else {
+            return Vec::new();
+        };
+        entries
+            .filter_map(Result::ok)
+            .filter(|entry| {
+                std::fs::read(entry.path().join("environ")).is_ok_and(|environ| {
+                    environ
+                        .split(|byte| *byte == 0)
+                        .any(|variable| variable == self.marker.as_bytes())
+                })
+            })
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .filter_map(Pid::from_raw)
+            .collect()
+    }
+}
+
+impl Drop for Machine {
+    /// A test that found something left behind, or that failed half-way, leaves nothing behind itself.
+    fn drop(&mut self) {
+        for process in self.processes() {
+            let _ = kill_process(process, Signal::KILL);
+        }
+    }
+}
+
+fn described(process: Pid) -> String {
+    let number = process.as_raw_nonzero();
+    let line = std::fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
+    let line = String::from_utf8_lossy(&line).replace('\0', " ");
+    format!("{number}: {line}")
+}
+
+/// Where all tests build the bench crates, so that it is done once.
+pub fn target_directory() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("testbench")
+}
+
+/// The `Cargo.toml` of the testbench workspace, or of a directory below it.
+pub fn testbench(directory: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testbench");
+    root.join(directory).join("Cargo.toml")
+}
+
+/// A command line of `cargo perfcheck` in the making.
+pub struct Perfcheck {
+    command: Command,
+}
+
+impl Perfcheck {
+    pub fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {
+        self.command.arg(argument);
+        self
+    }
+
+    pub fn args(mut self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        self.command.args(arguments);
+        self
+    }
+
+    /// `--manifest-path` of testbench, or of a workspace below it.
+    pub fn testbench(self, directory: &str) -> Self {
+        self.arg("--manifest-path").arg(testbench(directory))
+    }
+
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    pub fn env_remove(mut self, name: &str) -> Self {
+        self.command.env_remove(name);
+        self
+    }
+
+    pub fn current_dir(mut self, directory: impl AsRef<Path>) -> Self {
+        self.command.current_dir(directory);
+        self
+    }
+
+    /// Runs to the end.
+    #[track_caller]
+    pub fn run(self) -> Finished {
+        self.start().finish()
+    }
+
+    /// Starts, in a process group of its own as a shell would.
+    #[track_caller]
+    pub fn start(self) -> Running {
+        start(self.command)
+    }
+}
+
+/// Runs any program to its end.
+#[track_caller]
+pub fn run(command: Command) -> Finished {
+    start(command).finish()
+}
+
+#[track_caller]
+fn start(mut command: Command) -> Running {
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .expect("the program starts");
+    let stdout = read_all(child.stdout.take().expect("piped"));
+    let stderr = read_all(child.stderr.take().expect("piped"));
+    Running {
+        child,
+        stdout: Stream::new(stdout),
+        stderr: Stream::new(stderr),
+    }
+}
+
+fn read_all(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        let mut piece = vec![0; 1 << 16];
+        while let Ok(length @ 1..) = pipe.read(&mut piece) {
+            if sender.send(piece[..length].to_vec()).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// What was read so far of one of the two streams.
+struct Stream {
+    pieces: Receiver<Vec<u8>>,
+    read: Vec<u8>,
+}
+
+impl Stream {
+    fn new(pieces: Receiver<Vec<u8>>) -> Self {
+        Self {
+            pieces,
+            read: Vec::new(),
+        }
+    }
+
+    /// Waits for the end of the stream; false if it does not come.
+    fn read_to_end(&mut self, deadline: Instant) -> bool {
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.pieces.recv_timeout(left) {
+                Ok(piece) => self.read.extend(piece),
+                Err(error) => return error == std::sync::mpsc::RecvTimeoutError::Disconnected,
+            }
+        }
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.read).into_owned()
+    }
+}
+
+/// A program under way. Dropping it kills it.
+pub struct Running {
+    child: Child,
+    stdout: Stream,
+    stderr: Stream,
+}
+
+impl Running {
+    /// Waits until stderr has `text`.
+    #[track_caller]
+    pub fn wait_for_stderr(&mut self, text: &str) {
+        let deadline = Instant::now() + DEADLINE;
+        while !self.stderr.text().contains(text) {
+            match self.stderr.pieces.recv_timeout(POLL) {
+                Ok(piece) => self.stderr.read.extend(piece),
+                Err(_) => assert!(
+                    Instant::now() < deadline && matches!(self.child.try_wait(), Ok(None)),
+                    "stderr never had {text:?}:\n{}",
+                    self.stderr.text()
+                ),
+            }
+        }
+    }
+
+    /// Sends a signal to the program alone.
+    pub fn signal(&self, signal: Signal) {
+        let _ = kill_process(Pid::from_child(&self.child), signal);
+    }
+
+    /// Sends a signal to the program's whole group, as the terminal does.
+    pub fn signal_group(&self, signal: Signal) {
+        let _ = kill_process_group(Pid::from_child(&self.child), signal);
+    }
+
+    /// Waits for the end of the program and of its output.
+    #[track_caller]
+    pub fn finish(mut self) -> Finished {
+        let deadline = Instant::now() + DEADLINE;
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("our own child") {
+                break status;
+            }
+            assert!(
+                Instant::now() < deadline,
+                "it does not end; stderr so far:\n{}",
+                self.stderr.text()
+            );
+            thread::sleep(POLL);
+        };
+        for stream in [&mut self.stdout, &mut self.stderr] {
+            assert!(
+                stream.read_to_end(deadline.max(Instant::now() + POLL)),
+                "somebody holds its output open after its end"
+            );
+        }
+        Finished {
+            status,
+            stdout: self.stdout.text(),
+            stderr: self.stderr.text(),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            self.signal_group(Signal::KILL);
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// How a program ended and what it said.
+#[derive(Debug)]
+pub struct Finished {
+    pub status: ExitStatus,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Finished {
+    /// The exit code, or 128 and the signal as a shell has it.
+    pub fn code(&self) -> i32 {
+        let signal = self.status.signal().unwrap_or(0);
+        self.status.code().unwrap_or(128 + signal)
+    }
+
+    /// Asserts the exit code.
+    #[track_caller]
+    pub fn expect_code(self, code: i32) -> Self {
+        assert_eq!(self.code(), code, "{self}");
+        self
+    }
+
+    /// Asserts that stderr has all of `texts`.
+    #[track_caller]
+    pub fn expect_stderr(self, texts: &[&str]) -> Self {
+        for text in texts {
+            assert!(
+                self.stderr.contains(text),
+                "no {text:?} on stderr of\n{self}"
+            );
+        }
+        self
+    }
+
+    /// The JSON objects on stdout; nothing else may be there.
+    #[track_caller]
+    pub fn json(&self) -> Vec<Value> {
+        self.stdout
+            .lines()
+            .map(|line| match serde_json::from_str(line) {
+                Ok(value @ Value::Object(_)) => value,
+                _ => panic!("{line:?} is no JSON object, on stdout of\n{self}"),
+            })
+            .collect()
+    }
+
+    /// The JSON objects on stdout with this `reason`.
+    #[track_caller]
+    pub fn messages(&self, reason: &str) -> Vec<Value> {
+        let mut messages = self.json();
+        messages.retain(|message| message["reason"] == reason);
+        messages
+    }
+}
+
+impl std::fmt::Display for Finished {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let cut = |text: &str| match text.char_indices().nth(20_000) {
+            Some((end, _)) => format!("{} ... ({} bytes)", &text[..end], text.len()),
+            None => text.to_owned(),
+        };
+        write!(
+            f,
+            "{}\n--- stdout\n{}\n--- stderr\n{}\n---",
+            self.status,
+            cut(&self.stdout),
+            cut(&self.stderr)
+        )
+    }
+}
