@@ -133,50 +133,34 @@ impl Child<'_> {
         }
     }
 
-    /// The benchmarks, listed on first demand: each child does the same work, whether it is asked to list or only to start.
-    fn catalogue(&mut self) -> Result<&Catalogue, String> {
-        if self.catalogue.is_none() {
-            panics::set_under_way(None);
-            let catalogue = Catalogue::list(self.functions).map_err(|panic| {
-                format!(
-                    "the function `{}` {}, outside its benchmarks",
-                    panic.function,
-                    panics::message(&*panic.payload)
-                )
-            })?;
-            self.catalogue = Some(catalogue);
-        }
-        self.catalogue.as_ref().ok_or_else(String::new)
-    }
-
     fn list(&mut self) {
-        match self.catalogue() {
-            Err(message) => self.wire.frames.error(None, &message),
-            Ok(catalogue) => {
-                if let Some(id) = catalogue.duplicate().map(ToOwned::to_owned) {
-                    self.wire.frames.error(Some(&id), &duplicate_message(&id));
-                    return;
-                }
-                let Some(catalogue) = &self.catalogue else {
-                    return;
-                };
-                for entry in &catalogue.entries {
-                    self.wire.frames.benchmark(&entry.announcement);
-                }
-                self.wire.frames.listed(catalogue.entries.len());
-            }
+        let catalogue = listed_once(&mut self.catalogue, self.functions);
+        let frames = &mut self.wire.frames;
+        if let Some(id) = catalogue.duplicate() {
+            frames.error(Some(id), &duplicate_message(id));
+            return;
         }
+        for entry in &catalogue.entries {
+            frames.benchmark(&entry.announcement);
+        }
+        for message in &catalogue.broken {
+            frames.broken(message);
+        }
+        frames.listed(catalogue.entries.len());
     }
 
     /// Walks the function that declares `id` and runs its closure.
     fn start(&mut self, id: &str) {
-        let found = match self.catalogue() {
-            Err(message) => Err(message),
-            Ok(catalogue) => match catalogue.find(id) {
-                Ok(entry) => Ok(self.functions[entry.function]),
-                Err(Missing::Unknown) => Err(format!("there is no benchmark {id:?}")),
-                Err(Missing::Ambiguous) => Err(duplicate_message(id)),
-            },
+        let catalogue = listed_once(&mut self.catalogue, self.functions);
+        let found = match catalogue.find(id) {
+            Ok(entry) => Ok(self.functions[entry.function]),
+            Err(Missing::Ambiguous) => Err(duplicate_message(id)),
+            Err(Missing::Unknown) => Err([format!("there is no benchmark {id:?}")]
+                .iter()
+                .chain(&catalogue.broken)
+                .map(String::as_str)
+                .collect::<Vec<_>>()
+                .join("; ")),
         };
         let function = match found {
             Ok(function) => function,
@@ -204,6 +188,17 @@ impl Child<'_> {
         }
         panics::set_under_way(None);
     }
+}
+
+/// The benchmarks, listed on first demand: each child does the same work, whether it is asked to list or only to start.
+fn listed_once<'c>(
+    catalogue: &'c mut Option<Catalogue>,
+    functions: &[BenchFunction],
+) -> &'c Catalogue {
+    catalogue.get_or_insert_with(|| {
+        panics::set_under_way(None);
+        Catalogue::list(functions)
+    })
 }
 
 /// Runs the closure of one benchmark and lets the parent drive it.

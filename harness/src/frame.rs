@@ -68,6 +68,13 @@ impl Frames {
         self.end();
     }
 
+    pub(crate) fn broken(&mut self, message: &str) {
+        self.begin("broken");
+        self.member("message");
+        push_string(&mut self.line, message);
+        self.end();
+    }
+
     pub(crate) fn listed(&mut self, count: usize) {
         self.begin("listed");
         self.member("count");

@@ -5,7 +5,7 @@ use std::process::{self, ExitCode};
 
 use crate::args::{Args, Mode};
 use crate::walk::{BenchFunction, Catalogue, Entry, duplicate_message};
-use crate::{child, listing, panics, smoke, table};
+use crate::{child, listing, smoke, table};
 
 const HELP: &str = "\
 Benchmarks written with the crate `perfcheck`. `cargo perfcheck` measures, stores and compares them.
@@ -45,17 +45,11 @@ pub fn run(functions: &[BenchFunction]) -> ExitCode {
             "warning: `{argument}` has no effect on benchmarks of the crate perfcheck; see `cargo perfcheck --help`"
         ));
     }
-    let catalogue = match Catalogue::list(functions) {
-        Ok(catalogue) => catalogue,
-        Err(panic) => {
-            let message = format!(
-                "the function `{}` panicked outside its benchmarks: {}",
-                panic.function,
-                panics::text(&*panic.payload)
-            );
-            return fail(101, &message);
-        }
-    };
+    let catalogue = Catalogue::list(functions);
+    for message in &catalogue.broken {
+        note(&format!("error: {message}"));
+    }
+    let broken = !catalogue.broken.is_empty();
     if let Some(id) = catalogue.duplicate() {
         return fail(2, &duplicate_message(id));
     }
@@ -65,13 +59,14 @@ pub fn run(functions: &[BenchFunction]) -> ExitCode {
         .into_iter()
         .filter(|entry| args.selection.contains(&entry.announcement.id))
         .collect();
-    match args.mode {
+    let status = match args.mode {
         Mode::List(format) => listing::run(&wanted, format),
         Mode::Bench => table::run(functions, &wanted, args.verbosity),
         Mode::Test | Mode::Help => {
             smoke::run(functions, &wanted, all - wanted.len(), args.verbosity)
         }
-    }
+    };
+    if broken { ExitCode::from(101) } else { status }
 }
 
 /// Prints to stdout. A reader that has seen enough and closed the pipe is a success.

@@ -7,6 +7,7 @@ use std::collections::BinaryHeap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::bencher::Bencher;
+use crate::panics;
 use crate::settings::Settings;
 use crate::suite::Suite;
 
@@ -59,19 +60,14 @@ pub(crate) struct Entry {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Catalogue {
     pub(crate) entries: Vec<Entry>,
-}
-
-/// Why there is no catalogue.
-pub(crate) struct ListingPanic {
-    /// Name of the function that panicked.
-    pub(crate) function: &'static str,
-    /// What it panicked with.
-    pub(crate) payload: PanicPayload,
+    /// What is wrong with functions that panicked while they declared their benchmarks; none of these is in `entries`, because
+    /// a benchmark can only be run by walking its function.
+    pub(crate) broken: Vec<String>,
 }
 
 impl Catalogue {
     /// Lists the benchmarks of all functions without running any of them.
-    pub(crate) fn list(functions: &[BenchFunction]) -> Result<Self, ListingPanic> {
+    pub(crate) fn list(functions: &[BenchFunction]) -> Self {
         struct Lister {
             function: usize,
             entries: Vec<Entry>,
@@ -90,13 +86,16 @@ impl Catalogue {
                 function: index,
                 entries: Vec::new(),
             };
-            walk(function, &mut lister).map_err(|payload| ListingPanic {
-                function: function.name,
-                payload,
-            })?;
-            catalogue.entries.append(&mut lister.entries);
+            match walk(function, &mut lister) {
+                Ok(()) => catalogue.entries.append(&mut lister.entries),
+                Err(payload) => catalogue.broken.push(format!(
+                    "the function `{}`, outside its benchmarks, {}",
+                    function.name,
+                    panics::message(&*payload)
+                )),
+            }
         }
-        Ok(catalogue)
+        catalogue
     }
 
     /// An id that two benchmarks share.
@@ -167,7 +166,7 @@ mod tests {
     #[test]
     fn listing_runs_no_closure_and_keeps_program_order() {
         let catalogue = Catalogue::list(&[BenchFunction::new("declares", declares)]);
-        let entries = catalogue.unwrap_or_else(|_| panic!("listed")).entries;
+        let entries = catalogue.entries;
         let ids: Vec<_> = entries.iter().map(|e| e.announcement.id.as_str()).collect();
         assert_eq!(ids, ["a", "b", "g/c"]);
         assert_eq!(entries[0].announcement.settings.samples, None);
@@ -184,11 +183,29 @@ mod tests {
             BenchFunction::new("declares", declares),
             BenchFunction::new("declares_b_again", declares_b_again),
         ];
-        let catalogue = Catalogue::list(&functions).unwrap_or_else(|_| panic!("listed"));
+        let catalogue = Catalogue::list(&functions);
         assert_eq!(catalogue.duplicate(), Some("b"));
         assert_eq!(catalogue.find("b").err(), Some(Missing::Ambiguous));
         assert_eq!(catalogue.find("x").err(), Some(Missing::Unknown));
         assert!(catalogue.find("a").is_ok());
+    }
+
+    #[test]
+    fn a_function_that_panics_costs_no_other_its_benchmarks() {
+        fn panics_half_way(suite: &mut Suite<'_>) {
+            suite.bench("lost", |_| ());
+            panic!("no corpus");
+        }
+        let catalogue = Catalogue::list(&[
+            BenchFunction::new("panics_half_way", panics_half_way),
+            BenchFunction::new("declares_b_again", declares_b_again),
+        ]);
+        assert_eq!(catalogue.entries.len(), 1);
+        assert!(catalogue.find("b").is_ok());
+        assert_eq!(
+            catalogue.broken,
+            ["the function `panics_half_way`, outside its benchmarks, panicked: no corpus"]
+        );
     }
 
     #[test]
@@ -197,7 +214,7 @@ mod tests {
             BenchFunction::new("declares", declares),
             BenchFunction::new("declares_b_again", declares_b_again),
         ];
-        let catalogue = Catalogue::list(&functions).unwrap_or_else(|_| panic!("listed"));
+        let catalogue = Catalogue::list(&functions);
         assert_eq!(
             catalogue.entries[3].announcement.settings,
             Settings::default()

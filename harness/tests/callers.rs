@@ -126,6 +126,23 @@ fn a_panic_in_cargo_bench_is_named_and_the_rest_is_measured() {
 }
 
 #[test]
+fn a_panic_outside_the_benchmarks_fails_the_call_and_the_rest_is_measured() {
+    for arguments in [&["custom", "--bench"][..], &["custom"], &["--list"]] {
+        let output = command()
+            .args(arguments)
+            .env("SUBJECT_PANICS", "1")
+            .output()
+            .expect("the subject runs");
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stdout.contains("custom"), "{stdout}");
+        let message = "error: the function `duplicates`, outside its benchmarks, panicked: outside of any benchmark\n";
+        assert!(stderr.contains(message), "{stderr}");
+        assert_eq!(output.status.code(), Some(101));
+    }
+}
+
+#[test]
 fn a_filtered_out_closure_does_not_run() {
     let run = plain(&["custom", "--bench"]);
     assert_eq!(run.stderr, "");

@@ -291,16 +291,38 @@ fn two_benchmarks_of_one_id_are_an_error_that_names_it() {
 }
 
 #[test]
-fn a_panic_outside_the_benchmarks_names_the_function() {
-    let mut child = Conversation::start_with(command().env("SUBJECT_PANICS", "1"));
-    let error = child.ask("list");
+fn a_panic_outside_the_benchmarks_names_the_function_and_costs_it_alone_its_benchmarks() {
+    let mut child = Conversation::start_with(
+        command()
+            .env("SUBJECT_DUPLICATES", "1")
+            .env("SUBJECT_PANICS", "1"),
+    );
+    let mut frame = child.ask("list");
+    let mut announced = 0;
+    while frame.starts_with(r#"{"type":"benchmark","#) {
+        assert!(!frame.contains("twin"), "{frame}");
+        announced += 1;
+        frame = child.frame();
+    }
+    let message = "the function `duplicates`, outside its benchmarks, panicked at ";
     assert!(
-        error.starts_with(
-            r#"{"type":"error","id":null,"message":"the function `duplicates` panicked at "#
-        ),
+        frame.starts_with(&format!(r#"{{"type":"broken","message":"{message}"#)),
+        "{frame}"
+    );
+    assert!(frame.contains("outside of any benchmark"), "{frame}");
+    assert!(announced > 0);
+    assert_eq!(
+        child.frame(),
+        format!(r#"{{"type":"listed","count":{announced}}}"#)
+    );
+    let started = child.ask("start sum");
+    assert!(started.starts_with(r#"{"type":"started","id":"sum","#));
+    child.ask("finish");
+    let error = child.ask("start twin");
+    assert!(
+        error.contains("there is no benchmark") && error.contains(message),
         "{error}"
     );
-    assert!(error.contains("outside of any benchmark"), "{error}");
     assert_eq!(child.ask("bye"), r#"{"type":"bye"}"#);
 }
 

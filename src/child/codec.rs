@@ -80,6 +80,9 @@ where
 pub(super) enum Frame {
     Hello(Hello),
     Benchmark(Announcement),
+    Broken {
+        message: String,
+    },
     Listed {
         count: usize,
     },
@@ -116,6 +119,21 @@ impl Frame {
     pub(super) fn parse(line: &[u8]) -> Result<Self, serde_json::Error> {
         serde_json::from_slice(line)
     }
+
+    /// Whether `line`, which is no frame, was meant to be a hello.
+    pub(super) fn attempts_hello(line: &[u8]) -> bool {
+        serde_json::from_slice::<serde_json::Value>(line)
+            .is_ok_and(|value| value.get("type").is_some_and(|kind| kind == "hello"))
+    }
+}
+
+/// What an addressable child has.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Listing {
+    /// Its benchmarks, in program order.
+    pub benchmarks: Vec<Announcement>,
+    /// What is wrong with the parts of it that cannot tell their benchmarks.
+    pub broken: Vec<String>,
 }
 
 /// A number of samples of the same number of iterations.
@@ -203,6 +221,17 @@ mod tests {
             Request::Sample(&schedule).to_string(),
             "sample 10 20 30 30*400"
         );
+    }
+
+    #[test]
+    fn a_hello_that_lacks_a_member_is_told_from_bench_output() {
+        for line in [r#"{"type":"hello"}"#, r#"{"type":"hello","protocol":"1"}"#] {
+            assert!(Frame::parse(line.as_bytes()).is_err());
+            assert!(Frame::attempts_hello(line.as_bytes()));
+        }
+        for line in ["hello", "[1]", r#"{"type":"bye"}"#, r#"{"hello":1}"#, ""] {
+            assert!(!Frame::attempts_hello(line.as_bytes()), "{line}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use super::codec::{Announcement, Frame, Hello, Request, SampleSpec};
+use super::codec::{Announcement, Frame, Hello, Listing, Request, SampleSpec};
 use super::error::ChildError;
 use super::pipes::{Incoming, read_lines, read_pieces};
 use crate::model::{Nanos, Sample, Throughput};
@@ -65,6 +65,8 @@ pub struct Session<'a> {
     interrupt: Interrupt,
     timeout: Duration,
     last_output: Vec<u8>,
+    /// The beginning of the last frame, to be quoted where it is the wrong one.
+    last_frame: String,
     hello: Hello,
 }
 
@@ -102,6 +104,7 @@ impl<'a> Session<'a> {
             interrupt: interrupt.clone(),
             timeout,
             last_output: Vec::new(),
+            last_frame: String::new(),
             hello: Hello {
                 protocol: 0,
                 harness: String::new(),
@@ -127,15 +130,23 @@ impl<'a> Session<'a> {
     }
 
     /// All benchmarks of an addressable child, in program order.
-    pub fn list(&mut self) -> Result<Vec<Announcement>, ChildError> {
+    pub fn list(&mut self) -> Result<Listing, ChildError> {
         let request = Request::List;
         self.send(&request)?;
-        let mut found = Vec::new();
+        let mut found = Listing::default();
         loop {
             match self.answer(&request, Duration::ZERO)? {
-                Frame::Benchmark(announcement) => found.push(announcement),
-                Frame::Listed { count } if count == found.len() => return Ok(found),
-                other => return Err(unexpected(&request, &other)),
+                Frame::Benchmark(announcement) => found.benchmarks.push(announcement),
+                Frame::Broken { message } => found.broken.push(message),
+                Frame::Listed { count } => {
+                    let announced = found.benchmarks.len();
+                    if count == announced {
+                        return Ok(found);
+                    }
+                    let what = format!("it announced {announced} benchmarks and counts {count}");
+                    return Err(ChildError::Protocol { what });
+                }
+                _ => return Err(self.unexpected(&request)),
             }
         }
     }
@@ -178,7 +189,7 @@ impl<'a> Session<'a> {
                 iterations,
                 elapsed: elapsed_ns,
             }),
-            other => Err(unexpected(&request, &other)),
+            _ => Err(self.unexpected(&request)),
         }
     }
 
@@ -214,7 +225,7 @@ impl<'a> Session<'a> {
                     })
                     .collect())
             }
-            other => Err(unexpected(&request, &other)),
+            _ => Err(self.unexpected(&request)),
         }
     }
 
@@ -222,7 +233,7 @@ impl<'a> Session<'a> {
     pub fn finish(&mut self, id: &str) -> Result<(), ChildError> {
         match self.ask(&Request::Finish, Duration::ZERO)? {
             Frame::Finished { id: finished } if finished == id => Ok(()),
-            other => Err(unexpected(&Request::Finish, &other)),
+            _ => Err(self.unexpected(&Request::Finish)),
         }
     }
 
@@ -233,7 +244,7 @@ impl<'a> Session<'a> {
                 let _ = self.group.end(END_GRACE);
                 Ok(())
             }
-            other => Err(unexpected(&Request::Bye, &other)),
+            _ => Err(self.unexpected(&Request::Bye)),
         }
     }
 
@@ -247,7 +258,7 @@ impl<'a> Session<'a> {
                 id: skipped,
                 reason,
             } if skipped == id => Ok(Started::Skipped(reason)),
-            other => Err(unexpected(request, &other)),
+            _ => Err(self.unexpected(request)),
         }
     }
 
@@ -255,7 +266,7 @@ impl<'a> Session<'a> {
         match self.ask(request, Duration::ZERO)? {
             Frame::Benchmark(announcement) => Ok(Some(announcement)),
             Frame::End => Ok(None),
-            other => Err(unexpected(request, &other)),
+            _ => Err(self.unexpected(request)),
         }
     }
 
@@ -302,7 +313,10 @@ impl<'a> Session<'a> {
                 last_output: None,
             }),
             Ok(Frame::Error { message, .. }) => Err(ChildError::Bench { message }),
-            Ok(frame) => Ok(frame),
+            Ok(frame) => {
+                self.last_frame = quote(&line);
+                Ok(frame)
+            }
             Err(error) => Err(ChildError::Protocol {
                 what: format!(
                     "`{}` in answer to `{request}` is no frame ({error})",
@@ -318,8 +332,14 @@ impl<'a> Session<'a> {
         loop {
             match self.next_line(deadline) {
                 Wait::Line(Incoming::Line(line)) => {
-                    if let Ok(Frame::Hello(hello)) = Frame::parse(&line) {
-                        return Ok(hello);
+                    match Frame::parse(&line) {
+                        Ok(Frame::Hello(hello)) => return Ok(hello),
+                        Err(error) if Frame::attempts_hello(&line) => {
+                            let what =
+                                format!("its hello `{}` is no frame ({error})", quote(&line));
+                            return Err(ChildError::Protocol { what });
+                        }
+                        _ => {}
                     }
                     if !line.is_empty() {
                         first_line.get_or_insert_with(|| quote(&line));
@@ -394,6 +414,13 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// That the last frame is not what the request wants.
+    fn unexpected(&self, request: &Request<'_>) -> ChildError {
+        ChildError::Protocol {
+            what: format!("`{}` is no answer to `{request}`", self.last_frame),
+        }
+    }
+
     fn last_line(&self) -> Option<String> {
         let text = String::from_utf8_lossy(&self.last_output);
         let line = text.lines().rfind(|line| !line.trim().is_empty())?;
@@ -454,23 +481,17 @@ fn command(spec: &LaunchSpec) -> Command {
     command
 }
 
-fn unexpected(request: &Request<'_>, frame: &Frame) -> ChildError {
-    let mut said = format!("{frame:?}");
-    if said.len() > QUOTED {
-        said = said.chars().take(QUOTED).chain(['…']).collect();
-    }
-    ChildError::Protocol {
-        what: format!("{said} is no answer to `{request}`"),
-    }
-}
-
+/// The beginning of a line in words that do a terminal no harm.
 fn quote(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    let mut quoted: String = text
-        .chars()
-        .take(QUOTED)
-        .flat_map(char::escape_debug)
-        .collect();
+    // A line may have 64 MiB: what lies beyond the quotation is not looked at.
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * QUOTED + 4)]);
+    let mut quoted = String::new();
+    for character in text.chars().take(QUOTED) {
+        match character {
+            '"' | '\'' | '\\' => quoted.push(character),
+            other => quoted.extend(other.escape_debug()),
+        }
+    }
     if text.chars().nth(QUOTED).is_some() {
         quoted.push('…');
     }
@@ -480,7 +501,8 @@ fn quote(bytes: &[u8]) -> String {
 fn in_words(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit status {code}"),
-        (None, Some(signal)) => format!("signal {signal}"),
+        // The standard library knows the names: "signal: 6 (SIGABRT)".
+        (None, Some(_)) => status.to_string().replacen("signal: ", "signal ", 1),
         (None, None) => "unknown status".to_owned(),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::cargo::BenchTarget;
-use crate::child::{Announcement, Capability, ChildError, LaunchSpec, Session};
+use crate::child::{Announcement, Capability, ChildError, LaunchSpec, Listing, Session};
 use crate::model::{Benchmark, BenchmarkKey, Event, Observer};
 use crate::process::{Interrupt, Supervisor};
 
@@ -17,7 +17,7 @@ pub struct DiscoveredTarget {
     pub benchmarks: Vec<Benchmark>,
 }
 
-/// A target that could not tell its benchmarks.
+/// A target that could not tell its benchmarks, or not all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetFailure {
     /// Name of the package.
@@ -33,7 +33,7 @@ pub struct TargetFailure {
 pub struct Discovered {
     /// Those that told their benchmarks.
     pub targets: Vec<DiscoveredTarget>,
-    /// Those that did not.
+    /// Those that did not, or not all: a target may be in both.
     pub failures: Vec<TargetFailure>,
 }
 
@@ -48,30 +48,37 @@ pub fn discover(
     let mut found = Discovered::default();
     for target in targets {
         match announcements(&target, supervisor, interrupt, timeout, observer) {
-            Ok(announcements) => {
-                let benchmarks = announcements
+            Ok(listing) => {
+                for message in listing.broken {
+                    found.fail(&target, message, observer);
+                }
+                let benchmarks = listing
+                    .benchmarks
                     .into_iter()
                     .map(|announcement| benchmark(&target, announcement))
                     .collect();
                 found.targets.push(DiscoveredTarget { target, benchmarks });
             }
             Err(ChildError::Interrupted) => return Err(ChildError::Interrupted),
-            Err(error) => {
-                let message = error.to_string();
-                observer.observe(&Event::TargetFailed {
-                    package: &target.package,
-                    target: &target.target,
-                    message: &message,
-                });
-                found.failures.push(TargetFailure {
-                    package: target.package,
-                    target: target.target,
-                    message,
-                });
-            }
+            Err(error) => found.fail(&target, error.to_string(), observer),
         }
     }
     Ok(found)
+}
+
+impl Discovered {
+    fn fail(&mut self, target: &BenchTarget, message: String, observer: &dyn Observer) {
+        observer.observe(&Event::TargetFailed {
+            package: &target.package,
+            target: &target.target,
+            message: &message,
+        });
+        self.failures.push(TargetFailure {
+            package: target.package.clone(),
+            target: target.target.clone(),
+            message,
+        });
+    }
 }
 
 /// What is needed to launch `target`.
@@ -92,32 +99,32 @@ fn announcements(
     interrupt: &Interrupt,
     timeout: Duration,
     observer: &dyn Observer,
-) -> Result<Vec<Announcement>, ChildError> {
+) -> Result<Listing, ChildError> {
     let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
     let spec = launch_spec(target, 0, 0);
     let mut session = Session::start(&spec, supervisor, interrupt, timeout, &pass_on)?;
-    let announcements = match session.hello().capability() {
+    let listing = match session.hello().capability() {
         Some(Capability::Addressable) => session.list()?,
         Some(Capability::Sequential) => {
-            let mut announcements = Vec::new();
+            let mut listing = Listing::default();
             let mut next = session.begin()?;
             while let Some(announcement) = next {
-                announcements.push(announcement);
+                listing.benchmarks.push(announcement);
                 next = session.skip()?;
             }
-            announcements
+            listing
         }
         None => return Err(ChildError::Capability),
     };
     session.bye()?;
     let mut ids = BTreeSet::new();
-    for announcement in &announcements {
+    for announcement in &listing.benchmarks {
         if !ids.insert(&announcement.id) {
             let message = format!("two benchmarks have the id `{}`", announcement.id);
             return Err(ChildError::Bench { message });
         }
     }
-    Ok(announcements)
+    Ok(listing)
 }
 
 fn benchmark(target: &BenchTarget, announcement: Announcement) -> Benchmark {
