@@ -85,7 +85,9 @@ impl<'a> Session<'a> {
             path: spec.program.clone(),
             source,
         };
-        let mut group = supervisor.spawn(&mut command(spec)).map_err(spawn_error)?;
+        let mut group = supervisor
+            .spawn_bench(&mut command(spec))
+            .map_err(spawn_error)?;
         let leader = group.leader();
         let (Some(requests), Some(stdout), Some(stderr)) = (
             leader.stdin.take(),

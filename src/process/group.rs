@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::orphans;
+use super::orphans::{self, Mark};
 use super::reaper::Reaper;
 
 /// How often a process that should be ending is looked at; nothing is being timed then.
@@ -27,6 +27,7 @@ pub struct Supervisor {
 #[derive(Debug)]
 struct Shared {
     reaper: Option<Reaper>,
+    mark: Mark,
     /// Processes that are ours and alive: what else turns up as our child is an orphan of theirs.
     known: Vec<u32>,
 }
@@ -35,17 +36,36 @@ impl Supervisor {
     /// Starts the reaper. Without one (no executable to start) groups still end with their [`Group`].
     pub fn start() -> Self {
         orphans::adopt();
-        let reaper = Reaper::start().ok();
+        let mark = Mark::fresh();
+        let reaper = Reaper::start(&mark).ok();
         let known = reaper.iter().map(Reaper::pid).collect();
+        let shared = Shared {
+            reaper,
+            mark,
+            known,
+        };
         Self {
-            shared: Arc::new(Mutex::new(Shared { reaper, known })),
+            shared: Arc::new(Mutex::new(shared)),
         }
     }
 
-    /// Starts `command` as the leader of a new process group.
+    /// Starts a tool as the leader of a new process group. What it leaves running outside of its group is meant to
+    /// stay, as the server of a compiler cache is.
     pub fn spawn(&self, command: &mut Command) -> io::Result<Group> {
+        self.spawn_of_kind(command, Kind::Tool)
+    }
+
+    /// Starts a bench as the leader of a new process group. Whatever it starts ends with it.
+    pub fn spawn_bench(&self, command: &mut Command) -> io::Result<Group> {
+        self.spawn_of_kind(command, Kind::Bench)
+    }
+
+    fn spawn_of_kind(&self, command: &mut Command, kind: Kind) -> io::Result<Group> {
         // Held while starting: an orphan hunt must not mistake the newcomer for an orphan.
         let mut shared = self.lock();
+        if kind == Kind::Bench {
+            shared.mark.put_on(command);
+        }
         let child = command.process_group(0).spawn()?;
         let id = Pid::from_child(&child);
         shared.known.push(child.id());
@@ -56,6 +76,7 @@ impl Supervisor {
         Ok(Group {
             child,
             id,
+            kind,
             status: None,
             supervisor: self.clone(),
         })
@@ -66,11 +87,18 @@ impl Supervisor {
     }
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Tool,
+    Bench,
+}
+
 /// A running process group. Dropping it kills and reaps it.
 #[derive(Debug)]
 pub struct Group {
     child: Child,
     id: Pid,
+    kind: Kind,
     status: Option<ExitStatus>,
     supervisor: Supervisor,
 }
@@ -86,8 +114,7 @@ impl Group {
         let (sender, receiver) = bounded(0);
         let leader = self.id;
         thread::spawn(move || {
-            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-            while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(leader), options) {}
+            wait_without_reaping(leader);
             drop::<crossbeam_channel::Sender<()>>(sender);
         });
         receiver
@@ -100,8 +127,8 @@ impl Group {
         }
     }
 
-    /// Waits up to `grace` for the leader to end by itself, kills what is left of the group and of
-    /// processes that tried to leave it, and returns how the leader ended.
+    /// Waits up to `grace` for the leader to end by itself, kills what is left of the group and, of a bench, the
+    /// processes that tried to leave it; returns how the leader ended.
     pub fn end(&mut self, grace: Duration) -> io::Result<ExitStatus> {
         if let Some(status) = self.status {
             return Ok(status);
@@ -110,17 +137,26 @@ impl Group {
         while !self.leader_has_ended() && Instant::now() < deadline {
             thread::sleep(POLL);
         }
-        // The leader is not reaped yet, so its number, which is the group's, cannot be another's.
+        // The leader is not reaped until the end, so its number, which is the group's, cannot be another's.
         let _ = kill_process_group(self.id, Signal::KILL);
-        let status = self.child.wait()?;
-        self.status = Some(status);
+        wait_without_reaping(self.id);
         let mut shared = self.supervisor.lock();
+        match self.kind {
+            Kind::Bench => orphans::kill_all_but(&shared.known),
+            Kind::Tool => {
+                shared.known.extend(orphans::children());
+                shared.known.sort_unstable();
+                shared.known.dedup();
+            }
+        }
+        // Only now: had we died before, the reaper would have had the rest to do.
         if let Some(reaper) = &mut shared.reaper {
             reaper.forget(self.id);
         }
+        let status = self.child.wait()?;
+        self.status = Some(status);
         let leader = self.child.id();
         shared.known.retain(|pid| *pid != leader);
-        orphans::kill_all_but(&shared.known);
         Ok(status)
     }
 
@@ -128,6 +164,11 @@ impl Group {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         !matches!(waitid(WaitId::Pid(self.id), options), Ok(None))
     }
+}
+
+fn wait_without_reaping(leader: Pid) {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(leader), options) {}
 }
 
 impl Drop for Group {

@@ -1,8 +1,9 @@
 //! A helper process that outlives us by a moment: when we die without warning (`kill -9`), it ends what we started.
 //!
-//! It is our own executable, started with [`REAPER_ARGUMENT`] in a group of its own. It reads `+GROUP` and
-//! `-GROUP` lines from a pipe whose other end only we hold; at end of file it kills every group still listed.
-//! It works on every Unix, where the parent-death signal is Linux's alone and does not reach grandchildren.
+//! It is our own executable, started with [`REAPER_ARGUMENT`] in a group of its own. It reads a `=MARK` line, then
+//! `+GROUP` and `-GROUP` lines from a pipe whose other end only we hold; at end of file, unless a `.` came before, it
+//! kills every group still listed and every process that bears the mark. Groups work on every Unix, where the
+//! parent-death signal is Linux's alone and does not reach grandchildren.
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::BTreeSet;
@@ -10,8 +11,13 @@ use std::io::{self, BufRead, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
+use super::orphans::{Mark, kill_marked};
+
 /// The argument that makes our executable a reaper.
 pub const REAPER_ARGUMENT: &str = "__reap";
+
+/// The last line of one who ends in good order and has nothing left to be killed.
+const ALL_IS_WELL: &[u8] = b".\n";
 
 /// Our end of a running reaper.
 #[derive(Debug)]
@@ -21,15 +27,20 @@ pub(super) struct Reaper {
 }
 
 impl Reaper {
-    pub(super) fn start() -> io::Result<Self> {
-        let mut process = Command::new(std::env::current_exe()?)
+    pub(super) fn start(mark: &Mark) -> io::Result<Self> {
+        let mut command = Command::new(std::env::current_exe()?);
+        Mark::take_off(&mut command);
+        let mut process = command
             .arg(REAPER_ARGUMENT)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .process_group(0)
             .spawn()?;
-        let list = process.stdin.take();
+        let mut list = process.stdin.take();
+        if let Some(list) = &mut list {
+            let _ = writeln!(list, "={}", mark.word());
+        }
         Ok(Self { process, list })
     }
 
@@ -55,7 +66,9 @@ impl Reaper {
 
 impl Drop for Reaper {
     fn drop(&mut self) {
-        drop(self.list.take());
+        if let Some(mut list) = self.list.take() {
+            let _ = list.write_all(ALL_IS_WELL);
+        }
         let _ = self.process.wait();
     }
 }
@@ -64,18 +77,25 @@ impl Drop for Reaper {
 pub fn reap(list: impl BufRead) {
     // The terminal's signals go to its own group, a `kill` of everything by name does not spare it: then nothing is left to do.
     let mut groups = BTreeSet::new();
+    let mut mark = None;
     for line in list.lines().map_while(Result::ok) {
-        let (sign, number) = line.split_at(line.len().min(1));
-        let Ok(number) = number.parse::<i32>() else {
-            continue;
-        };
-        match sign {
-            "+" => groups.insert(number),
-            "-" => groups.remove(&number),
-            _ => continue,
-        };
+        let (sign, rest) = line.split_at(line.len().min(1));
+        match (sign, rest.parse::<i32>()) {
+            ("+", Ok(group)) => {
+                groups.insert(group);
+            }
+            ("-", Ok(group)) => {
+                groups.remove(&group);
+            }
+            ("=", _) => mark = Some(Mark::from_word(rest)),
+            (".", _) => return,
+            _ => {}
+        }
     }
     for group in groups.into_iter().filter_map(Pid::from_raw) {
         let _ = kill_process_group(group, Signal::KILL);
+    }
+    if let Some(mark) = mark {
+        kill_marked(&mark);
     }
 }
