@@ -6,12 +6,13 @@
 //! ```
 //!
 //! Defaults: 10000 runs of 100 benchmarks with 5 launches of 20 samples, in a temporary directory that is removed at
-//! the end. Everything is written as a measuring run writes it, one transaction a launch.
+//! the end; `perfcheck.db` stays in DIRECTORY where one is given (`benches/store_scale.sh` times the commands on it).
+//! Everything is written as a measuring run writes it, one transaction a launch.
 
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use cargo_perfcheck::model::{
@@ -44,11 +45,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         launches: u32::try_from(number(5)?)?,
         samples: number(20)?,
     };
-    let directory = match arguments.next() {
-        Some(path) => tempfile::tempdir_in(path)?,
-        None => tempfile::tempdir()?,
-    };
-    let path = directory.path().join("perfcheck.db");
+    let temporary = tempfile::tempdir()?;
+    let directory = arguments
+        .next()
+        .map_or_else(|| temporary.path().to_owned(), PathBuf::from);
+    let path = directory.join("perfcheck.db");
 
     let begun = Instant::now();
     fill(&path, &scale)?;
@@ -77,7 +78,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn report(path: &Path, scale: &Scale) -> Result<(), Box<dyn Error>> {
     let store = open(path)?;
-    let workspace = store.find_workspace("scale")?.ok_or("no workspace")?;
+    let workspace = store.find_workspace("id:scale")?.ok_or("no workspace")?;
     let newest = store.latest_run(workspace)?.ok_or("no run")?;
     drop(store);
 
@@ -164,7 +165,7 @@ fn time(what: &str, action: impl Fn() -> Result<(), Box<dyn Error>>) -> Result<(
 
 fn fill(path: &Path, scale: &Scale) -> Result<(), Box<dyn Error>> {
     let mut store = Store::open(path)?;
-    let workspace = store.workspace("scale", "/scale")?;
+    let workspace = store.workspace("id:scale", "/scale")?;
     let mut noise = Noise(1);
     for index in 0..scale.runs {
         let started = FIRST_START + i64::try_from(index)? * RUN_SECONDS * 1_000_000_000;

@@ -15,6 +15,15 @@ use super::reaper::Reaper;
 /// How often a process that should be ending is looked at; nothing is being timed then.
 const POLL: Duration = Duration::from_millis(1);
 
+/// What becomes of processes that a group leaves behind when its leader has ended by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leftovers {
+    /// They are killed, also those that left the group: nothing may run beside the next measurement.
+    Kill,
+    /// They stay: a build may start a server that is meant to outlive it, such as a compiler cache's.
+    Leave,
+}
+
 /// Starts groups and sees to it that they end, whatever becomes of us.
 ///
 /// Groups must be started from a thread that lives as long as they do: on Linux a bench asks to be killed when the
@@ -43,9 +52,17 @@ impl Supervisor {
     }
 
     /// Starts `command` as the leader of a new process group.
-    pub fn spawn(&self, command: &mut Command) -> io::Result<Group> {
+    pub fn spawn(&self, command: &mut Command, leftovers: Leftovers) -> io::Result<Group> {
         // Held while starting: an orphan hunt must not mistake the newcomer for an orphan.
         let mut shared = self.lock();
+        if leftovers == Leftovers::Kill {
+            // Orphans that are here already are not this group's.
+            for pid in orphans::children() {
+                if !shared.known.contains(&pid) {
+                    shared.known.push(pid);
+                }
+            }
+        }
         let child = command.process_group(0).spawn()?;
         let id = Pid::from_child(&child);
         shared.known.push(child.id());
@@ -56,6 +73,7 @@ impl Supervisor {
         Ok(Group {
             child,
             id,
+            leftovers,
             status: None,
             supervisor: self.clone(),
         })
@@ -71,6 +89,7 @@ impl Supervisor {
 pub struct Group {
     child: Child,
     id: Pid,
+    leftovers: Leftovers,
     status: Option<ExitStatus>,
     supervisor: Supervisor,
 }
@@ -100,8 +119,8 @@ impl Group {
         }
     }
 
-    /// Waits up to `grace` for the leader to end by itself, kills what is left of the group and of
-    /// processes that tried to leave it, and returns how the leader ended.
+    /// Waits up to `grace` for the leader to end by itself and kills it and its group if it does not; treats
+    /// [`Leftovers`] as was said when it was started; returns how the leader ended.
     pub fn end(&mut self, grace: Duration) -> io::Result<ExitStatus> {
         if let Some(status) = self.status {
             return Ok(status);
@@ -110,8 +129,10 @@ impl Group {
         while !self.leader_has_ended() && Instant::now() < deadline {
             thread::sleep(POLL);
         }
-        // The leader is not reaped yet, so its number, which is the group's, cannot be another's.
-        let _ = kill_process_group(self.id, Signal::KILL);
+        if self.leftovers == Leftovers::Kill || !self.leader_has_ended() {
+            // The leader is not reaped yet, so its number, which is the group's, cannot be another's.
+            let _ = kill_process_group(self.id, Signal::KILL);
+        }
         let status = self.child.wait()?;
         self.status = Some(status);
         let mut shared = self.supervisor.lock();
@@ -120,7 +141,9 @@ impl Group {
         }
         let leader = self.child.id();
         shared.known.retain(|pid| *pid != leader);
-        orphans::kill_all_but(&shared.known);
+        if self.leftovers == Leftovers::Kill {
+            orphans::kill_all_but(&shared.known);
+        }
         Ok(status)
     }
 
