@@ -28,12 +28,12 @@ pub enum Leftovers {
 ///
 /// Groups must be started from a thread that lives as long as they do: on Linux a bench asks to be killed when the
 /// thread that started it ends.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Supervisor {
     shared: Arc<Mutex<Shared>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Shared {
     reaper: Option<Reaper>,
     /// Processes that are ours and alive: what else turns up as our child is an orphan of theirs.
@@ -41,20 +41,22 @@ struct Shared {
 }
 
 impl Supervisor {
-    /// Starts the reaper. Without one (no executable to start) groups still end with their [`Group`].
-    pub fn start() -> Self {
-        orphans::adopt();
-        let reaper = Reaper::start().ok();
-        let known = reaper.iter().map(Reaper::pid).collect();
-        Self {
-            shared: Arc::new(Mutex::new(Shared { reaper, known })),
-        }
+    /// A supervisor of nothing yet.
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// Starts `command` as the leader of a new process group.
     pub fn spawn(&self, command: &mut Command, leftovers: Leftovers) -> io::Result<Group> {
         // Held while starting: an orphan hunt must not mistake the newcomer for an orphan.
         let mut shared = self.lock();
+        if shared.reaper.is_none() {
+            orphans::adopt();
+            // Without a reaper (no executable to start) groups still end with their `Group`.
+            shared.reaper = Reaper::start().ok();
+            let reaper = shared.reaper.as_ref().map(Reaper::pid);
+            shared.known.extend(reaper);
+        }
         if leftovers == Leftovers::Kill {
             // Orphans that are here already are not this group's.
             for pid in orphans::children() {
