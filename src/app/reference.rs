@@ -148,12 +148,7 @@ impl Chooser<'_> {
 
     /// The runs like `named` that tell how far runs drift: those of its commit, or of its segment.
     fn spread_around(&self, named: &Run, subject: &Subject, history: &History) -> Vec<RunId> {
-        let past = history
-            .benchmarks
-            .get(&subject.key)
-            .map_or(&[][..], Vec::as_slice);
-        let comparable: Vec<&PastMeasurement> = past
-            .iter()
+        let comparable: Vec<&PastMeasurement> = measured(subject, history)
             .filter(|past| self.of_past(subject, past, history).comparable())
             .collect();
         let segment = segments(&comparable, history)
@@ -244,17 +239,10 @@ impl Chooser<'_> {
         history: &History,
         eligible: impl Fn(&Run) -> bool,
     ) -> Chosen {
-        let past = history
-            .benchmarks
-            .get(&subject.key)
-            .map_or(&[][..], Vec::as_slice);
         let mut refused = None;
         let mut comparable = Vec::new();
         let mut warnings = Vec::new();
-        for past in past
-            .iter()
-            .filter(|past| eligible(&history.runs[&past.run]))
-        {
+        for past in measured(subject, history).filter(|past| eligible(&history.runs[&past.run])) {
             let found = self.of_past(subject, past, history);
             if found.comparable() {
                 if comparable.is_empty() {
@@ -315,6 +303,17 @@ impl Chooser<'_> {
         };
         self.store.history(self.workspace, keys, &query)
     }
+}
+
+/// The runs that measured a benchmark, newest first. Where it failed there is nothing to compare with.
+fn measured<'h>(
+    subject: &Subject,
+    history: &'h History,
+) -> impl Iterator<Item = &'h PastMeasurement> {
+    let past = history.benchmarks.get(&subject.key);
+    past.into_iter()
+        .flatten()
+        .filter(|past| past.verdict != Some(Verdict::Failed))
 }
 
 /// Splits runs, newest first, where the level of the benchmark is known to have changed.

@@ -13,7 +13,7 @@ use super::codec::{Announcement, Frame, Hello, Listing, Request, SampleSpec};
 use super::error::ChildError;
 use super::pipes::{Incoming, read_lines, read_pieces};
 use crate::model::{Nanos, Sample, Throughput};
-use crate::process::{Group, Interrupt, Supervisor};
+use crate::process::{Group, Interrupt, Leftovers, Supervisor};
 
 /// The version of docs/PROTOCOL.md that we speak.
 pub const PROTOCOL_VERSION: u64 = 1;
@@ -86,7 +86,7 @@ impl<'a> Session<'a> {
             source,
         };
         let mut group = supervisor
-            .spawn_bench(&mut command(spec))
+            .spawn(&mut command(spec), Leftovers::Kill)
             .map_err(spawn_error)?;
         let leader = group.leader();
         let (Some(requests), Some(stdout), Some(stderr)) = (

@@ -15,6 +15,15 @@ use super::reaper::Reaper;
 /// How often a process that should be ending is looked at; nothing is being timed then.
 const POLL: Duration = Duration::from_millis(1);
 
+/// What becomes of processes that a group leaves behind when its leader has ended by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leftovers {
+    /// They are killed, also those that left the group: nothing may run beside the next measurement.
+    Kill,
+    /// They stay: a build may start a server that is meant to outlive it, such as a compiler cache's.
+    Leave,
+}
+
 /// Starts groups and sees to it that they end, whatever becomes of us.
 ///
 /// Groups must be started from a thread that lives as long as they do: on Linux a bench asks to be killed when the
@@ -33,38 +42,37 @@ struct Shared {
 }
 
 impl Supervisor {
-    /// Starts the reaper. Without one (no executable to start) groups still end with their [`Group`].
-    pub fn start() -> Self {
-        orphans::adopt();
-        let mark = Mark::fresh();
-        let reaper = Reaper::start(&mark).ok();
-        let known = reaper.iter().map(Reaper::pid).collect();
+    /// A supervisor of nothing yet.
+    pub fn new() -> Self {
         let shared = Shared {
-            reaper,
-            mark,
-            known,
+            reaper: None,
+            mark: Mark::fresh(),
+            known: Vec::new(),
         };
         Self {
             shared: Arc::new(Mutex::new(shared)),
         }
     }
 
-    /// Starts a tool as the leader of a new process group. What it leaves running outside of its group is meant to
-    /// stay, as the server of a compiler cache is.
-    pub fn spawn(&self, command: &mut Command) -> io::Result<Group> {
-        self.spawn_of_kind(command, Kind::Tool)
-    }
-
-    /// Starts a bench as the leader of a new process group. Whatever it starts ends with it.
-    pub fn spawn_bench(&self, command: &mut Command) -> io::Result<Group> {
-        self.spawn_of_kind(command, Kind::Bench)
-    }
-
-    fn spawn_of_kind(&self, command: &mut Command, kind: Kind) -> io::Result<Group> {
+    /// Starts `command` as the leader of a new process group.
+    pub fn spawn(&self, command: &mut Command, leftovers: Leftovers) -> io::Result<Group> {
         // Held while starting: an orphan hunt must not mistake the newcomer for an orphan.
         let mut shared = self.lock();
-        if kind == Kind::Bench {
+        if shared.reaper.is_none() {
+            orphans::adopt();
+            // Without a reaper (no executable to start) groups still end with their `Group`.
+            shared.reaper = Reaper::start(&shared.mark).ok();
+            let reaper = shared.reaper.as_ref().map(Reaper::pid);
+            shared.known.extend(reaper);
+        }
+        if leftovers == Leftovers::Kill {
             shared.mark.put_on(command);
+            // Orphans that are here already are not this group's.
+            for pid in orphans::children() {
+                if !shared.known.contains(&pid) {
+                    shared.known.push(pid);
+                }
+            }
         }
         let child = command.process_group(0).spawn()?;
         let id = Pid::from_child(&child);
@@ -76,7 +84,7 @@ impl Supervisor {
         Ok(Group {
             child,
             id,
-            kind,
+            leftovers,
             status: None,
             supervisor: self.clone(),
         })
@@ -87,18 +95,12 @@ impl Supervisor {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Tool,
-    Bench,
-}
-
 /// A running process group. Dropping it kills and reaps it.
 #[derive(Debug)]
 pub struct Group {
     child: Child,
     id: Pid,
-    kind: Kind,
+    leftovers: Leftovers,
     status: Option<ExitStatus>,
     supervisor: Supervisor,
 }
@@ -127,8 +129,8 @@ impl Group {
         }
     }
 
-    /// Waits up to `grace` for the leader to end by itself, kills what is left of the group and, of a bench, the
-    /// processes that tried to leave it; returns how the leader ended.
+    /// Waits up to `grace` for the leader to end by itself and kills it and its group if it does not; treats
+    /// [`Leftovers`] as was said when it was started; returns how the leader ended.
     pub fn end(&mut self, grace: Duration) -> io::Result<ExitStatus> {
         if let Some(status) = self.status {
             return Ok(status);
@@ -137,19 +139,16 @@ impl Group {
         while !self.leader_has_ended() && Instant::now() < deadline {
             thread::sleep(POLL);
         }
-        // The leader is not reaped until the end, so its number, which is the group's, cannot be another's.
-        let _ = kill_process_group(self.id, Signal::KILL);
+        if self.leftovers == Leftovers::Kill || !self.leader_has_ended() {
+            // The leader is not reaped until the end, so its number, which is the group's, cannot be another's.
+            let _ = kill_process_group(self.id, Signal::KILL);
+        }
         wait_without_reaping(self.id);
         let mut shared = self.supervisor.lock();
-        match self.kind {
-            Kind::Bench => orphans::kill_all_but(&shared.known),
-            Kind::Tool => {
-                shared.known.extend(orphans::children());
-                shared.known.sort_unstable();
-                shared.known.dedup();
-            }
+        if self.leftovers == Leftovers::Kill {
+            orphans::kill_all_but(&shared.known);
         }
-        // Only now: had we died before, the reaper would have had the rest to do.
+        // Not before: if we die on the way, the rest is for the reaper to do.
         if let Some(reaper) = &mut shared.reaper {
             reaper.forget(self.id);
         }
@@ -169,6 +168,12 @@ impl Group {
 fn wait_without_reaping(leader: Pid) {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(leader), options) {}
+}
+
+impl Default for Supervisor {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Drop for Group {
