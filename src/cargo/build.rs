@@ -1,5 +1,10 @@
 //! The build: `cargo bench --no-run`, read message by message.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "runs cargo, through the supervisor"
+)]
+
 use cargo_metadata::{Artifact, BuildScript, Message, TargetKind};
 use std::collections::BTreeMap;
 use std::ffi::OsString;

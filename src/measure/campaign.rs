@@ -1,5 +1,10 @@
 //! The measuring loop: rounds of launches over all targets, fresh processes each, benchmarks in turn inside them.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "how long a visit took, for the time left"
+)]
+
 use std::time::{Duration, Instant};
 
 use super::discover::{DiscoveredTarget, launch_spec};

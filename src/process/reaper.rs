@@ -4,6 +4,8 @@
 //! `-GROUP` lines from a pipe whose other end only we hold; at end of file it kills every group still listed.
 //! It works on every Unix, where the parent-death signal is Linux's alone and does not reach grandchildren.
 
+#![expect(clippy::disallowed_methods, reason = "starts itself as the reaper")]
+
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, Write};
