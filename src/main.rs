@@ -55,7 +55,7 @@ fn main() -> process::ExitCode {
 
 fn dispatch(parsed: &Parsed, stderr: &mut dyn Write) -> Result<ExitCode, AppError> {
     let interrupt = Interrupt::install().map_err(|error| AppError::Usage(error.to_string()))?;
-    let supervisor = Supervisor::start();
+    let supervisor = Supervisor::new();
     let mut stdout = anstream::stdout();
     let common = &parsed.common;
     let progress = if common.output.quiet {

@@ -10,15 +10,15 @@ pub(crate) fn time(ns: f64) -> String {
 /// What `throughput` comes to at `ns` nanoseconds per iteration; empty if it is unknown.
 pub(crate) fn per_second(throughput: Throughput, ns: f64) -> String {
     let bytes = throughput.bytes_per_iteration().map(|bytes| {
-        let units = [(1.0, "B/s"), (KIB, "KiB/s"), (MIB, "MiB/s"), (GIB, "GiB/s")];
+        let units = [(1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s")];
         scaled(bytes as f64 / ns * 1e9, &units)
     });
     let elements = throughput.elements_per_iteration().map(|elements| {
         let units = [
-            (1.0, "elements/s"),
-            (1e3, "k elements/s"),
-            (1e6, "M elements/s"),
-            (1e9, "G elements/s"),
+            (1.0, "elem/s"),
+            (1e3, "kelem/s"),
+            (1e6, "Melem/s"),
+            (1e9, "Gelem/s"),
         ];
         scaled(elements as f64 / ns * 1e9, &units)
     });
@@ -27,10 +27,6 @@ pub(crate) fn per_second(throughput: Throughput, ns: f64) -> String {
         (rate, None) | (None, rate) => rate.unwrap_or_default(),
     }
 }
-
-const KIB: f64 = 1024.0;
-const MIB: f64 = 1024.0 * KIB;
-const GIB: f64 = 1024.0 * MIB;
 
 /// `value` in the largest of the ascending `units` that leaves at least 1.
 fn scaled(value: f64, units: &[(f64, &str)]) -> String {
@@ -73,7 +69,7 @@ mod tests {
     #[test]
     fn rates_name_what_is_counted() {
         let both = Throughput::bytes(2048).and_elements(3);
-        assert_eq!(per_second(both, 1e9), "2.000 KiB/s, 3.000 elements/s");
+        assert_eq!(per_second(both, 1e9), "2.048 kB/s, 3.000 elem/s");
         assert_eq!(per_second(Throughput::default(), 1.0), "");
     }
 }

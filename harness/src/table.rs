@@ -222,7 +222,7 @@ mod tests {
         };
         assert_eq!(
             sampling.row(),
-            " 25.00 ns   10.00 ns .. 1.000 µs   80.00 M elements/s"
+            " 25.00 ns   10.00 ns .. 1.000 µs   80.00 Melem/s"
         );
     }
 }

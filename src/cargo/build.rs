@@ -20,7 +20,7 @@ use super::metadata::Workspace;
 use super::options::CargoOptions;
 use super::toolchain::Toolchain;
 use crate::model::TargetFacts;
-use crate::process::{Interrupt, Supervisor};
+use crate::process::{Interrupt, Leftovers, Supervisor};
 
 /// How long cargo may take to put its house in order after Ctrl-C.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
@@ -74,7 +74,9 @@ pub fn build(
         program: cargo.to_owned(),
         source,
     };
-    let mut group = supervisor.spawn(&mut command).map_err(start_error)?;
+    let mut group = supervisor
+        .spawn(&mut command, Leftovers::Leave)
+        .map_err(start_error)?;
     let Some(messages) = group.leader().stdout.take() else {
         return Err(start_error(std::io::ErrorKind::BrokenPipe.into()));
     };

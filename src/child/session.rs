@@ -18,7 +18,7 @@ use super::codec::{Announcement, Frame, Hello, Request, SampleSpec};
 use super::error::ChildError;
 use super::pipes::{Incoming, read_lines, read_pieces};
 use crate::model::{Nanos, Sample, Throughput};
-use crate::process::{Group, Interrupt, Supervisor};
+use crate::process::{Group, Interrupt, Leftovers, Supervisor};
 
 /// The version of docs/PROTOCOL.md that we speak.
 pub const PROTOCOL_VERSION: u64 = 1;
@@ -88,7 +88,9 @@ impl<'a> Session<'a> {
             path: spec.program.clone(),
             source,
         };
-        let mut group = supervisor.spawn(&mut command(spec)).map_err(spawn_error)?;
+        let mut group = supervisor
+            .spawn(&mut command(spec), Leftovers::Kill)
+            .map_err(spawn_error)?;
         let leader = group.leader();
         let (Some(requests), Some(stdout), Some(stderr)) = (
             leader.stdin.take(),

@@ -17,16 +17,25 @@ use super::reaper::Reaper;
 /// How often a process that should be ending is looked at; nothing is being timed then.
 const POLL: Duration = Duration::from_millis(1);
 
+/// What becomes of processes that a group leaves behind when its leader has ended by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leftovers {
+    /// They are killed, also those that left the group: nothing may run beside the next measurement.
+    Kill,
+    /// They stay: a build may start a server that is meant to outlive it, such as a compiler cache's.
+    Leave,
+}
+
 /// Starts groups and sees to it that they end, whatever becomes of us.
 ///
 /// Groups must be started from a thread that lives as long as they do: on Linux a bench asks to be killed when the
 /// thread that started it ends.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Supervisor {
     shared: Arc<Mutex<Shared>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Shared {
     reaper: Option<Reaper>,
     /// Processes that are ours and alive: what else turns up as our child is an orphan of theirs.
@@ -34,20 +43,30 @@ struct Shared {
 }
 
 impl Supervisor {
-    /// Starts the reaper. Without one (no executable to start) groups still end with their [`Group`].
-    pub fn start() -> Self {
-        orphans::adopt();
-        let reaper = Reaper::start().ok();
-        let known = reaper.iter().map(Reaper::pid).collect();
-        Self {
-            shared: Arc::new(Mutex::new(Shared { reaper, known })),
-        }
+    /// A supervisor of nothing yet.
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// Starts `command` as the leader of a new process group.
-    pub fn spawn(&self, command: &mut Command) -> io::Result<Group> {
+    pub fn spawn(&self, command: &mut Command, leftovers: Leftovers) -> io::Result<Group> {
         // Held while starting: an orphan hunt must not mistake the newcomer for an orphan.
         let mut shared = self.lock();
+        if shared.reaper.is_none() {
+            orphans::adopt();
+            // Without a reaper (no executable to start) groups still end with their `Group`.
+            shared.reaper = Reaper::start().ok();
+            let reaper = shared.reaper.as_ref().map(Reaper::pid);
+            shared.known.extend(reaper);
+        }
+        if leftovers == Leftovers::Kill {
+            // Orphans that are here already are not this group's.
+            for pid in orphans::children() {
+                if !shared.known.contains(&pid) {
+                    shared.known.push(pid);
+                }
+            }
+        }
         let child = command.process_group(0).spawn()?;
         let id = Pid::from_child(&child);
         shared.known.push(child.id());
@@ -58,6 +77,7 @@ impl Supervisor {
         Ok(Group {
             child,
             id,
+            leftovers,
             status: None,
             supervisor: self.clone(),
         })
@@ -73,6 +93,7 @@ impl Supervisor {
 pub struct Group {
     child: Child,
     id: Pid,
+    leftovers: Leftovers,
     status: Option<ExitStatus>,
     supervisor: Supervisor,
 }
@@ -102,8 +123,8 @@ impl Group {
         }
     }
 
-    /// Waits up to `grace` for the leader to end by itself, kills what is left of the group and of
-    /// processes that tried to leave it, and returns how the leader ended.
+    /// Waits up to `grace` for the leader to end by itself and kills it and its group if it does not; treats
+    /// [`Leftovers`] as was said when it was started; returns how the leader ended.
     pub fn end(&mut self, grace: Duration) -> io::Result<ExitStatus> {
         if let Some(status) = self.status {
             return Ok(status);
@@ -112,8 +133,10 @@ impl Group {
         while !self.leader_has_ended() && Instant::now() < deadline {
             thread::sleep(POLL);
         }
-        // The leader is not reaped yet, so its number, which is the group's, cannot be another's.
-        let _ = kill_process_group(self.id, Signal::KILL);
+        if self.leftovers == Leftovers::Kill || !self.leader_has_ended() {
+            // The leader is not reaped yet, so its number, which is the group's, cannot be another's.
+            let _ = kill_process_group(self.id, Signal::KILL);
+        }
         let status = self.child.wait()?;
         self.status = Some(status);
         let mut shared = self.supervisor.lock();
@@ -122,7 +145,9 @@ impl Group {
         }
         let leader = self.child.id();
         shared.known.retain(|pid| *pid != leader);
-        orphans::kill_all_but(&shared.known);
+        if self.leftovers == Leftovers::Kill {
+            orphans::kill_all_but(&shared.known);
+        }
         Ok(status)
     }
 

@@ -10,6 +10,6 @@ mod interrupt;
 mod orphans;
 mod reaper;
 
-pub use group::{Group, Supervisor};
+pub use group::{Group, Leftovers, Supervisor};
 pub use interrupt::{INTERRUPTED_TWICE, Interrupt};
 pub use reaper::{REAPER_ARGUMENT, reap};

@@ -31,7 +31,7 @@ mod imp {
         }
     }
 
-    fn children() -> Vec<u32> {
+    pub(in super::super) fn children() -> Vec<u32> {
         let Ok(threads) = fs::read_dir("/proc/self/task") else {
             return Vec::new();
         };
@@ -50,7 +50,10 @@ mod imp {
 #[cfg(not(target_os = "linux"))]
 mod imp {
     pub(in super::super) fn adopt() {}
+    pub(in super::super) fn children() -> Vec<u32> {
+        Vec::new()
+    }
     pub(in super::super) fn kill_all_but(_known: &[u32]) {}
 }
 
-pub(super) use imp::{adopt, kill_all_but};
+pub(super) use imp::{adopt, children, kill_all_but};

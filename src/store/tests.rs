@@ -150,7 +150,7 @@ fn a_word_or_a_json_text_that_nobody_wrote_is_damage() {
         .expect("inserts");
     match store.runs(workspace, None) {
         Err(StoreError::Corrupt { detail, .. }) => {
-            assert!(detail.contains("missing field"), "{detail}")
+            assert!(detail.contains("missing field"), "{detail}");
         }
         other => panic!("{other:?}"),
     }

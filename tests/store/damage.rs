@@ -126,7 +126,7 @@ fn one_wrong_byte_in_a_series_is_found_and_named() {
     let (store, _) = open(&path);
     match store.measurements(run, None) {
         Err(StoreError::Corrupt { detail, .. }) => {
-            assert!(detail.contains("package/target: marked"), "{detail}")
+            assert!(detail.contains("package/target: marked"), "{detail}");
         }
         other => panic!("{other:?}"),
     }

@@ -60,59 +60,48 @@ fn the_history_of_a_benchmark_is_filtered_by_branch_acceptance_age_and_number() 
         .record_launch(unfinished, &launch(0, &["a"]))
         .expect("records");
 
-    let main = BranchFilter::Only(Some("main"));
-    let accepted = RunFilter::Accepted;
-    let a = |query| runs_of(&store, workspace, "a", query);
-    assert_eq!(a(ALL), [unfinished, bare, last, slow, side, first]);
-    assert_eq!(
-        a(HistoryQuery {
-            runs: accepted,
-            ..ALL
-        }),
-        [bare, last, side, first]
-    );
-    assert_eq!(
-        a(HistoryQuery {
-            branch: main,
-            ..ALL
-        }),
-        [unfinished, last, slow, first]
-    );
-    assert_eq!(
-        a(HistoryQuery {
-            branch: main,
-            runs: accepted,
-            ..ALL
-        }),
-        [last, first]
-    );
-    assert_eq!(
-        a(HistoryQuery {
-            branch: BranchFilter::Only(None),
-            ..ALL
-        }),
-        [bare]
-    );
-    assert_eq!(
-        a(HistoryQuery {
-            branch: main,
-            runs: accepted,
-            before: Some(last),
-            ..ALL
-        }),
-        [first]
-    );
-    assert_eq!(
-        a(HistoryQuery {
-            branch: main,
-            runs: accepted,
-            limit: 1,
-            ..ALL
-        }),
-        [last]
-    );
-    assert_eq!(runs_of(&store, workspace, "b", ALL), [last, other, slow]);
-    assert_eq!(runs_of(&store, workspace, "never", ALL), []);
+    let main = HistoryQuery {
+        branch: BranchFilter::Only(Some("main")),
+        ..ALL
+    };
+    let reference = HistoryQuery {
+        runs: RunFilter::Accepted,
+        ..main
+    };
+    let detached = HistoryQuery {
+        branch: BranchFilter::Only(None),
+        ..ALL
+    };
+    let accepted = HistoryQuery {
+        runs: RunFilter::Accepted,
+        ..ALL
+    };
+    let older = HistoryQuery {
+        before: Some(last),
+        ..reference
+    };
+    let one = HistoryQuery {
+        limit: 1,
+        ..reference
+    };
+    let expected: [(&str, HistoryQuery<'_>, &[RunId]); 9] = [
+        ("a", ALL, &[unfinished, bare, last, slow, side, first]),
+        ("a", accepted, &[bare, last, side, first]),
+        ("a", main, &[unfinished, last, slow, first]),
+        ("a", reference, &[last, first]),
+        ("a", detached, &[bare]),
+        ("a", older, &[first]),
+        ("a", one, &[last]),
+        ("b", ALL, &[last, other, slow]),
+        ("never", ALL, &[]),
+    ];
+    for (id, query, runs) in expected {
+        assert_eq!(
+            runs_of(&store, workspace, id, query),
+            runs,
+            "{id} {query:?}"
+        );
+    }
 
     store.accept(slow).expect("accepts");
     assert_eq!(
@@ -120,16 +109,7 @@ fn the_history_of_a_benchmark_is_filtered_by_branch_acceptance_age_and_number() 
         Acceptance::ByCommand
     );
     assert_eq!(
-        runs_of(
-            &store,
-            workspace,
-            "a",
-            HistoryQuery {
-                branch: main,
-                runs: accepted,
-                ..ALL
-            }
-        ),
+        runs_of(&store, workspace, "a", reference),
         [last, slow, first]
     );
 }
@@ -311,7 +291,7 @@ fn a_commit_is_found_by_its_first_digits() {
     assert_eq!(find("").expect("reads"), None);
     match find("ab") {
         Err(StoreError::AmbiguousCommit { commits, .. }) => {
-            assert_eq!(commits, ["abc123", "abd999"])
+            assert_eq!(commits, ["abc123", "abd999"]);
         }
         other => panic!("{other:?}"),
     }

@@ -81,7 +81,7 @@ fn permissions_that_the_user_chose_stay() {
     use std::os::unix::fs::PermissionsExt;
     let (directory, path) = place();
     let set = |path: &Path, mode| {
-        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("sets")
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("sets");
     };
     let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
     drop(open(&path));
@@ -244,7 +244,7 @@ fn a_file_in_place_of_a_directory_is_named() {
     let below = directory.path().join("file/perfcheck.db");
     match Store::open(&below) {
         Err(StoreError::Io { path, .. }) => {
-            assert!(path.starts_with(directory.path().join("file")))
+            assert!(path.starts_with(directory.path().join("file")));
         }
         other => panic!("{other:?}"),
     }
