@@ -105,7 +105,7 @@ pub fn build(
             }
         }
     }
-    let status = group.end(Duration::from_secs(3600)).map_err(start_error)?;
+    let status = group.end(Duration::from_hours(1)).map_err(start_error)?;
     if interrupt.requested() {
         return Err(CargoError::Interrupted);
     }

@@ -222,7 +222,7 @@ impl<'a> Campaign<'a> {
             });
             match hello.capability() {
                 Some(Capability::Addressable) => {
-                    self.by_address(index, &mut session, &mut launch)?
+                    self.by_address(index, &mut session, &mut launch)?;
                 }
                 Some(Capability::Sequential) => self.in_order(index, &mut session, &mut launch)?,
                 None => return Err(ChildError::Capability),

@@ -19,18 +19,11 @@ pub fn tokens(source: &str) -> Vec<String> {
                 found.push("::".to_owned());
                 2
             }
-            [c, ..] if c.is_alphanumeric() || *c == '_' => match raw_string(rest) {
-                Some(length) => length,
-                None => {
-                    let word: String = rest
-                        .iter()
-                        .take_while(|c| c.is_alphanumeric() || **c == '_')
-                        .collect();
-                    let length = word.chars().count();
-                    found.push(word);
-                    length
-                }
-            },
+            [c, ..] if is_of_word(*c) => raw_string(rest).unwrap_or_else(|| {
+                let length = rest.iter().take_while(|c| is_of_word(**c)).count();
+                found.push(rest[..length].iter().collect());
+                length
+            }),
             [c, ..] => {
                 if !c.is_whitespace() {
                     found.push(c.to_string());
@@ -41,6 +34,10 @@ pub fn tokens(source: &str) -> Vec<String> {
         };
     }
     found
+}
+
+fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
 
 fn length_until(chars: &[char], end: char) -> usize {
@@ -149,7 +146,7 @@ fn heads(tokens: &[String]) -> Vec<String> {
             "{" => depth += 1,
             "}" => depth -= 1,
             _ if depth == 1 && (is(tokens, at - 1, "{") || is(tokens, at - 1, ",")) => {
-                heads.push(token.clone())
+                heads.push(token.clone());
             }
             _ => {}
         }
