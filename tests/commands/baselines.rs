@@ -59,8 +59,14 @@ fn both_flags_with_two_names_need_the_first_to_be_there() {
     let machine = Machine::new();
     let both = ["--baseline", "old", "--save-baseline", "new"];
     steady(&machine, &[]).args(both).run().expect_code(6);
-    steady(&machine, &[]).args(["--save-baseline", "old"]).run().expect_code(0);
-    steady(&machine, &[("text", 200.0)]).args(both).run().expect_code(1);
+    steady(&machine, &[])
+        .args(["--save-baseline", "old"])
+        .run()
+        .expect_code(0);
+    steady(&machine, &[("text", 200.0)])
+        .args(both)
+        .run()
+        .expect_code(1);
     assert_eq!(
         baselines(&machine),
         [("new".to_owned(), 2), ("old".to_owned(), 1)],
@@ -112,7 +118,10 @@ fn names_are_saved_moved_renamed_and_removed_while_runs_stay() {
     };
     baseline(&["save", "a"]).expect_stderr(&["Baseline `a` is run 2."]);
     baseline(&["save", "b", "1"]);
-    assert_eq!(baselines(&machine), [("a".to_owned(), 2), ("b".to_owned(), 1)]);
+    assert_eq!(
+        baselines(&machine),
+        [("a".to_owned(), 2), ("b".to_owned(), 1)]
+    );
     baseline(&["save", "a", "b"]).expect_stderr(&["`a` is run 1 now; it was run 2"]);
     baseline(&["rename", "b", "release-1.0"]);
     assert_eq!(
@@ -131,8 +140,13 @@ fn names_are_saved_moved_renamed_and_removed_while_runs_stay() {
 #[test]
 fn names_that_could_mean_something_else_or_are_taken_are_refused_with_2() {
     let machine = Machine::new();
-    steady(&machine, &[]).args(["text", "--save-baseline", "a"]).run().expect_code(0);
-    stored(&machine, &["baseline", "save", "b"]).run().expect_code(0);
+    steady(&machine, &[])
+        .args(["text", "--save-baseline", "a"])
+        .run()
+        .expect_code(0);
+    stored(&machine, &["baseline", "save", "b"])
+        .run()
+        .expect_code(0);
     for bad in ["", "12", "latest", "@abc", "two words", "-", "a/../b\n"] {
         for words in [&["baseline", "save"][..], &["baseline", "rename", "a"]] {
             stored(&machine, words)
@@ -146,13 +160,19 @@ fn names_that_could_mean_something_else_or_are_taken_are_refused_with_2() {
         .run()
         .expect_code(2)
         .expect_stderr(&["`b`"]);
-    assert_eq!(baselines(&machine), [("a".to_owned(), 1), ("b".to_owned(), 1)]);
+    assert_eq!(
+        baselines(&machine),
+        [("a".to_owned(), 1), ("b".to_owned(), 1)]
+    );
 }
 
 #[test]
 fn names_and_runs_that_are_not_there_end_with_6() {
     let machine = Machine::new();
-    steady(&machine, &[]).args(["text", "--save-baseline", "a"]).run().expect_code(0);
+    steady(&machine, &[])
+        .args(["text", "--save-baseline", "a"])
+        .run()
+        .expect_code(0);
     for words in [
         &["baseline", "remove", "gone"][..],
         &["baseline", "rename", "gone", "b"],
@@ -164,6 +184,9 @@ fn names_and_runs_that_are_not_there_end_with_6() {
         &["compare", "a", "gone"],
         &["compare", "@0123456"],
     ] {
-        stored(&machine, words).run().expect_code(6).expect_stderr(&["error: "]);
+        stored(&machine, words)
+            .run()
+            .expect_code(6)
+            .expect_stderr(&["error: "]);
     }
 }

@@ -14,7 +14,10 @@ fn compare(machine: &Machine, words: &[&str]) -> Finished {
 #[test]
 fn runs_are_named_by_baseline_number_and_latest() {
     let machine = Machine::new();
-    steady(&machine, &[]).args(["--save-baseline", "main"]).run().expect_code(0);
+    steady(&machine, &[])
+        .args(["--save-baseline", "main"])
+        .run()
+        .expect_code(0);
     steady(&machine, &[("text", 200.0)]).run().expect_code(1);
     for words in [
         &["main"][..],
@@ -41,22 +44,25 @@ fn runs_are_named_by_commit() {
     let first = made.git(&machine, &["rev-parse", "HEAD"]).stdout;
     let second = made.commit(&machine);
     measure(200.0).expect_code(1);
-    for (base, candidate) in [
-        (first.trim(), second.as_str()),
-        (&first[..8], &second[..8]),
-    ] {
+    for (base, candidate) in [(first.trim(), second.as_str()), (&first[..8], &second[..8])] {
         let (base, candidate) = (format!("@{base}"), format!("@{candidate}"));
         let words = ["compare", &base, &candidate, "--message-format", "json"];
         let run = made.perfcheck(&machine, &words).run().expect_code(1);
         assert_eq!(verdict(&run, "a"), "regressed");
-        assert_eq!((reference_runs(&run, "a"), &finish(&run)["run"]), (vec![1], &2.into()));
+        assert_eq!(
+            (reference_runs(&run, "a"), &finish(&run)["run"]),
+            (vec![1], &2.into())
+        );
     }
 }
 
 #[test]
 fn the_same_run_on_both_sides_is_wrong_use() {
     let machine = Machine::new();
-    steady(&machine, &[]).args(["text", "--save-baseline", "main"]).run().expect_code(0);
+    steady(&machine, &[])
+        .args(["text", "--save-baseline", "main"])
+        .run()
+        .expect_code(0);
     for words in [&["main"][..], &["1", "1"], &["latest", "main"]] {
         compare(&machine, words)
             .expect_code(2)
@@ -68,7 +74,9 @@ fn the_same_run_on_both_sides_is_wrong_use() {
 fn a_comparison_takes_filters_and_thresholds_of_its_own() {
     let machine = Machine::new();
     steady(&machine, &[]).run().expect_code(0);
-    steady(&machine, &[("text", 200.0), ("memory", 200.0)]).run().expect_code(1);
+    steady(&machine, &[("text", 200.0), ("memory", 200.0)])
+        .run()
+        .expect_code(1);
     let run = compare(&machine, &["1", "2", "--filter", "mem"]).expect_code(1);
     assert_eq!(verdicts(&run).into_keys().collect::<Vec<_>>(), ["memory"]);
     let run = compare(&machine, &["1", "2", "--filter", "arithmetic"]).expect_code(0);
@@ -96,7 +104,10 @@ fn a_comparison_measures_and_stores_nothing() {
 fn a_comparison_gives_the_same_bytes_for_any_number_of_threads() {
     let machine = Machine::new();
     steady(&machine, &[]).run().expect_code(0);
-    steady(&machine, &[("text", 104.0), ("memory", 95.0)]).args(["--fail-on", "none"]).run().expect_code(0);
+    steady(&machine, &[("text", 104.0), ("memory", 95.0)])
+        .args(["--fail-on", "none"])
+        .run()
+        .expect_code(0);
     let with_threads = |threads: &str| {
         stored(&machine, &["compare", "1", "2", "--message-format", "json"])
             .env("RAYON_NUM_THREADS", threads)

@@ -81,8 +81,18 @@ impl Crate {
     pub fn git(&self, machine: &Machine, words: &[&str]) -> Finished {
         let mut command = machine.command("git");
         command
-            .args(["-c", "user.name=Nobody", "-c", "user.email=nobody@localhost"])
-            .args(["-c", "init.defaultBranch=main", "-c", "commit.gpgsign=false"])
+            .args([
+                "-c",
+                "user.name=Nobody",
+                "-c",
+                "user.email=nobody@localhost",
+            ])
+            .args([
+                "-c",
+                "init.defaultBranch=main",
+                "-c",
+                "commit.gpgsign=false",
+            ])
             .args(words)
             .current_dir(&self.root);
         run(command).expect_code(0)

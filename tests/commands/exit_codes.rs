@@ -55,9 +55,15 @@ fn a_run_without_a_change_ends_with_0() {
     assert_eq!(verdicts(&second).len(), 3, "{second}");
     for (id, verdict) in verdicts(&second) {
         // A single run of a shared machine does not prove that nothing changed.
-        assert!(["unchanged", "inconclusive"].contains(&verdict.as_str()), "{id}: {second}");
+        assert!(
+            ["unchanged", "inconclusive"].contains(&verdict.as_str()),
+            "{id}: {second}"
+        );
     }
-    let third = steady(&machine, &[("text", 50.0)]).args(JSON).run().expect_code(0);
+    let third = steady(&machine, &[("text", 50.0)])
+        .args(JSON)
+        .run()
+        .expect_code(0);
     assert_eq!(verdict(&third, "text"), "improved");
 }
 
@@ -65,7 +71,10 @@ fn a_run_without_a_change_ends_with_0() {
 fn a_regression_ends_with_1() {
     let machine = Machine::new();
     steady(&machine, &[]).run().expect_code(0);
-    let run = steady(&machine, &[("text", 200.0)]).args(JSON).run().expect_code(1);
+    let run = steady(&machine, &[("text", 200.0)])
+        .args(JSON)
+        .run()
+        .expect_code(1);
     assert_eq!(verdict(&run, "text"), "regressed");
     assert_ne!(verdict(&run, "memory"), "regressed");
 }
@@ -113,7 +122,10 @@ fn a_failed_build_ends_with_3_also_when_the_store_is_damaged() {
         .expect_stderr(&["could not compile `does_not_compile`"]);
     assert!(!machine.store().exists(), "nothing was stored");
     spoil_store(&machine);
-    broken_build(&machine).args(["--baseline", "x"]).run().expect_code(3);
+    broken_build(&machine)
+        .args(["--baseline", "x"])
+        .run()
+        .expect_code(3);
 }
 
 #[test]
@@ -121,7 +133,10 @@ fn a_benchmark_that_fails_ends_with_4_and_the_others_are_measured() {
     let machine = Machine::new();
     let (made, broken) = breakable(&machine);
     fs::write(broken, "").expect("written");
-    let run = made.measure(&machine, &["good", "other"], &[]).run().expect_code(4);
+    let run = made
+        .measure(&machine, &["good", "other"], &[])
+        .run()
+        .expect_code(4);
     assert_eq!(verdict(&run, "good"), "new");
     assert_eq!(verdict(&run, "other"), "failed");
 }
@@ -133,7 +148,13 @@ fn a_damaged_store_ends_with_5_before_a_failing_benchmark_is_measured() {
     let run = quick(&machine, "panics").run().expect_code(5);
     assert!(run.stderr.contains("perfcheck.db"), "{run}");
     assert!(!run.stderr.contains("Measuring"), "{run}");
-    for words in [&["runs"][..], &["list"], &["show"], &["baseline", "list"], &["compare", "1", "2"]] {
+    for words in [
+        &["runs"][..],
+        &["list"],
+        &["show"],
+        &["baseline", "list"],
+        &["compare", "1", "2"],
+    ] {
         stored(&machine, words).run().expect_code(5);
     }
 }
@@ -142,14 +163,19 @@ fn a_damaged_store_ends_with_5_before_a_failing_benchmark_is_measured() {
 fn a_damaged_store_outranks_a_filter_that_matches_nothing() {
     let machine = Machine::new();
     spoil_store(&machine);
-    steady(&machine, &[]).arg("nothing_like_it").run().expect_code(5);
+    steady(&machine, &[])
+        .arg("nothing_like_it")
+        .run()
+        .expect_code(5);
 }
 
 #[test]
 fn a_failed_benchmark_outranks_a_regression() {
     let machine = Machine::new();
     let (made, broken) = breakable(&machine);
-    made.measure(&machine, &["good", "other"], &[]).run().expect_code(0);
+    made.measure(&machine, &["good", "other"], &[])
+        .run()
+        .expect_code(0);
     fs::write(broken, "").expect("written");
     let run = made
         .measure(&machine, &["other"], &[("good", 200.0)])
@@ -166,7 +192,10 @@ fn a_filter_that_matches_nothing_ends_with_4_and_stores_no_run() {
         .arg("nothing_like_it")
         .run()
         .expect_code(4)
-        .expect_stderr(&["no benchmark has an id that contains `nothing_like_it`", "--no-run"]);
+        .expect_stderr(&[
+            "no benchmark has an id that contains `nothing_like_it`",
+            "--no-run",
+        ]);
     // A baseline that is missing as well does not make it less grave.
     steady(&machine, &[])
         .args(["nothing_like_it", "--baseline", "gone"])
@@ -197,9 +226,18 @@ fn a_baseline_that_is_missing_ends_with_6_and_lists_those_there_are() {
         .args(["--baseline", "gone"])
         .run()
         .expect_code(6)
-        .expect_stderr(&["`gone`", "no baseline has been saved yet", "--save-baseline"]);
-    steady(&machine, &[]).args(["--save-baseline", "first"]).run().expect_code(0);
-    stored(&machine, &["baseline", "save", "second"]).run().expect_code(0);
+        .expect_stderr(&[
+            "`gone`",
+            "no baseline has been saved yet",
+            "--save-baseline",
+        ]);
+    steady(&machine, &[])
+        .args(["--save-baseline", "first"])
+        .run()
+        .expect_code(0);
+    stored(&machine, &["baseline", "save", "second"])
+        .run()
+        .expect_code(0);
     let run = steady(&machine, &[("text", 200.0)])
         .args(["--baseline", "gone"])
         .run()
@@ -207,7 +245,11 @@ fn a_baseline_that_is_missing_ends_with_6_and_lists_those_there_are() {
         .expect_stderr(&["`gone`", "first, second"]);
     assert_eq!(run.stdout, "");
     let runs = stored(&machine, &["runs", "--message-format", "json"]).run();
-    assert_eq!(runs.messages("run").len(), 1, "nothing was measured: {runs}");
+    assert_eq!(
+        runs.messages("run").len(),
+        1,
+        "nothing was measured: {runs}"
+    );
 }
 
 #[test]
@@ -236,7 +278,10 @@ fn a_named_baseline_with_nothing_comparable_ends_with_6() {
         .run()
         .expect_code(6);
     assert_eq!(verdict(&run, "memory"), "new");
-    assert!(!verdicts(&run).contains_key("text"), "the filter excludes it: {run}");
+    assert!(
+        !verdicts(&run).contains_key("text"),
+        "the filter excludes it: {run}"
+    );
     // One that can be compared is enough.
     steady(&machine, &[])
         .args(["--baseline", "text-only"])
