@@ -14,7 +14,7 @@ use crate::compare::Rules;
 use crate::exit_code::ExitCode;
 use crate::host;
 use crate::measure::{
-    Campaign, Discovered, DiscoveredTarget, Ended, FlatSchedule, Resolved, discover,
+    Campaign, Discovered, DiscoveredTarget, Ended, Filter, FlatSchedule, Resolved, discover,
 };
 use crate::model::{
     Acceptance, Benchmark, BenchmarkKey, BuildFacts, Environment, Event, GitState, Measurement,
@@ -155,21 +155,20 @@ impl Session<'_> {
         if !failed_targets.is_empty() || measurements.is_empty() {
             exit_code = exit_code.and(ExitCode::BenchmarkFailed);
         }
+        let acceptance = acceptance(&tally);
         store.finish_run(
             run,
             &RunEnd {
                 finished: host::now(),
-                acceptance: acceptance(&tally),
+                acceptance,
                 exit_code: exit_code.number(),
                 verdicts: verdicts(&rows),
             },
         )?;
-        if let Some(name) = &self.options.save_baseline {
-            store.set_baseline(self.workspace, name, run)?;
-        }
         let mut advice = advice(&rows, run);
         if let Some(name) = &self.options.save_baseline {
-            advice.insert(0, format!("Saved as baseline `{name}`."));
+            let good = exit_code == ExitCode::Clean && acceptance == Acceptance::Automatic;
+            advice.insert(0, self.save_baseline(store, name, run, good)?);
         }
         sort(&mut rows, self.common.output.order);
         let head = store.run(run)?;
@@ -188,6 +187,28 @@ impl Session<'_> {
         };
         write(&findings, self.common, world)?;
         Ok(exit_code)
+    }
+
+    /// Gives the run the name that the user wants, and says so.
+    ///
+    /// A run that was compared with that very name and was not `good` does not get it: the next run would be
+    /// compared with the bad one, and the gate would have switched itself off.
+    fn save_baseline(
+        &self,
+        store: &mut Store,
+        name: &str,
+        run: RunId,
+        good: bool,
+    ) -> Result<String, StoreError> {
+        match &self.baseline {
+            Some((before, compared_with)) if compared_with == name && !good => Ok(format!(
+                "Baseline `{name}` is still run {before}. If the change is meant: cargo perfcheck baseline save {name} {run}"
+            )),
+            _ => {
+                store.set_baseline(self.workspace, name, run)?;
+                Ok(format!("Saved as baseline `{name}`."))
+            }
+        }
     }
 
     fn references(
@@ -339,15 +360,23 @@ fn nothing_found(options: &RunOptions, discovered: &Discovered) -> AppError {
         "the bench targets have no benchmarks".to_owned()
     } else {
         format!(
-            "no benchmark {} `{}`\n  help: `cargo perfcheck --no-run` lists them",
-            if options.filter.exact {
-                "is called"
-            } else {
-                "has an id that contains"
-            },
-            options.filter.words.join("` or `")
+            "there is {}\n  help: `cargo perfcheck --no-run` lists them",
+            no_match(&options.filter)
         )
     })
+}
+
+/// That a filter selects nothing.
+pub(super) fn no_match(filter: &Filter) -> String {
+    let relation = if filter.exact {
+        "is called"
+    } else {
+        "has an id that contains"
+    };
+    format!(
+        "no benchmark that {relation} `{}`",
+        filter.words.join("` or `")
+    )
 }
 
 /// The run to compare with, if the user named one. A baseline that is about to be saved need not exist yet.

@@ -75,13 +75,8 @@ struct RunArguments {
 
 #[derive(Debug, Clone, Args)]
 struct StoreFlags {
-    /// The database [default: perfcheck.db in the user's data directory]
-    #[arg(
-        long,
-        value_name = "PATH",
-        env = "PERFCHECK_STORE",
-        hide_env_values = true
-    )]
+    /// The database [env: PERFCHECK_STORE] [default: perfcheck.db in the user's data directory]
+    #[arg(long, value_name = "PATH")]
     store: Option<PathBuf>,
 }
 

@@ -193,7 +193,7 @@ fn a_filter_that_matches_nothing_ends_with_4_and_stores_no_run() {
         .run()
         .expect_code(4)
         .expect_stderr(&[
-            "no benchmark has an id that contains `nothing_like_it`",
+            "no benchmark that has an id that contains `nothing_like_it`",
             "--no-run",
         ]);
     // A baseline that is missing as well does not make it less grave.
@@ -205,7 +205,7 @@ fn a_filter_that_matches_nothing_ends_with_4_and_stores_no_run() {
         .args(["tex", "--exact"])
         .run()
         .expect_code(4)
-        .expect_stderr(&["no benchmark is called `tex`"]);
+        .expect_stderr(&["no benchmark that is called `tex`"]);
     let runs = stored(&machine, &["runs", "--message-format", "json"]).run();
     assert_eq!(runs.messages("run"), Vec::<serde_json::Value>::new());
 }

@@ -115,17 +115,26 @@ fn where_nothing_was_stored_there_is_nothing_to_show_and_the_store_is_not_made()
     let machine = Machine::new();
     let made = Crate::of(&machine, &["a"], "");
     for words in [
-        &["runs"][..],
-        &["list"],
-        &["show"],
+        &["show"][..],
         &["accept", "latest"],
         &["compare", "1", "2"],
         &["baseline", "save", "x"],
     ] {
         made.perfcheck(&machine, words)
             .run()
-            .expect_code(2)
+            .expect_code(6)
             .expect_stderr(&["nothing has been stored", "runs adopt"]);
+    }
+    // An empty list is a list.
+    for words in ["runs", "list"] {
+        let listed = made.perfcheck(&machine, &[words]).run().expect_code(0);
+        assert_eq!(listed.stdout, "");
+        assert!(listed.stderr.contains("runs adopt"), "{listed}");
+        let quiet = made
+            .perfcheck(&machine, &[words, "--quiet"])
+            .run()
+            .expect_code(0);
+        assert_eq!(quiet.stderr, "");
     }
     made.perfcheck(&machine, &["baseline", "list"])
         .run()

@@ -174,6 +174,15 @@ fn two_packages_of_one_repository_have_histories_of_their_own() {
     let run = measure(&machine, &inner, 200.0).expect_code(0);
     assert_eq!(verdict(&run, "a"), "new");
     assert_eq!(runs(&machine, &made).len(), 1);
+    // The number of a run of the other one stands for nothing.
+    inner
+        .perfcheck(&machine, &["show", "1"])
+        .run()
+        .expect_code(6);
+    inner
+        .perfcheck(&machine, &["show", "2"])
+        .run()
+        .expect_code(0);
 }
 
 #[test]
@@ -190,9 +199,9 @@ fn a_clone_that_moved_finds_its_runs_again_by_adopting_them() {
     };
     fs::rename(&old, &moved.root).expect("moved");
     moved
-        .perfcheck(&machine, &["runs"])
+        .perfcheck(&machine, &["show"])
         .run()
-        .expect_code(2)
+        .expect_code(6)
         .expect_stderr(&["runs adopt"]);
     let known = moved
         .perfcheck(&machine, &["runs", "adopt", "--message-format", "json"])

@@ -98,7 +98,7 @@ fn an_unknown_key_is_refused_with_the_nearest_known_one() {
         (
             "[[package.metadata.perfcheck.override]]\nmatch = \"*\"\nsample = 20\n",
             "`sample`",
-            "[package.metadata.perfcheck.override]",
+            "[[package.metadata.perfcheck.override]]",
             "did you mean `samples`?",
         ),
     ] {
