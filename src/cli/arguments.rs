@@ -75,8 +75,12 @@ struct RunArguments {
 
 #[derive(Debug, Clone, Args)]
 struct StoreFlags {
-    /// The database [env: PERFCHECK_STORE] [default: perfcheck.db in the user's data directory]
-    #[arg(long, value_name = "PATH")]
+    // Not clap's `env`: a variable that is empty is none.
+    #[arg(
+        long,
+        value_name = "PATH",
+        help = "The database [env: PERFCHECK_STORE] [default: perfcheck.db in the user's data directory]"
+    )]
     store: Option<PathBuf>,
 }
 

@@ -15,15 +15,18 @@ fn running_again_does_not_turn_a_regression_green_and_accepting_it_does() {
         assert_eq!(verdict(&again, "text"), "regressed");
         assert_eq!(reference_runs(&again, "text"), [1]);
     }
+    let table = steady(&machine, &[("text", 200.0)]).run().expect_code(1);
+    let help = "Run 4 is stored but not accepted. If the change is meant: cargo perfcheck accept 4";
+    assert!(table.stdout.contains(help), "{table}");
     stored(&machine, &["accept", "latest"])
         .run()
         .expect_code(0)
-        .expect_stderr(&["Run 3 is accepted"]);
+        .expect_stderr(&["Run 4 is accepted"]);
     let accepted = slow().expect_code(0);
-    assert_eq!(reference_runs(&accepted, "text"), [3]);
+    assert_eq!(reference_runs(&accepted, "text"), [4]);
     assert_eq!(
         reference_runs(&accepted, "memory"),
-        [3],
+        [4],
         "a new segment begins there"
     );
     // Back at the old speed it is an improvement.

@@ -32,10 +32,12 @@ impl Crate {
     /// Writes the package to `root` with `benchmarks` (`ID` or `ID VERSION`); `tables` are appended to its manifest.
     pub fn write(root: PathBuf, benchmarks: &[&str], tables: &str) -> Self {
         let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("harness");
+        // As a TOML string, which is written as one of JSON.
+        let harness = serde_json::json!(harness).to_string();
         let manifest = format!(
             "[workspace]\n\n\
              [package]\nname = \"listed\"\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n\
-             [dev-dependencies]\nperfcheck = {{ path = {harness:?} }}\n\n\
+             [dev-dependencies]\nperfcheck = {{ path = {harness} }}\n\n\
              [[bench]]\nname = \"listed\"\nharness = false\n\n\
              [profile.bench]\nopt-level = 0\ndebug = false\n\n{tables}"
         );
