@@ -19,8 +19,9 @@ pub enum ProgressMode {
 }
 
 /// Shows events on stderr, or wherever `writer` leads.
-pub struct Progress<W: Write> {
+pub struct Progress<W: Write, B: Write> {
     writer: RefCell<W>,
+    bench_output: RefCell<B>,
     mode: ProgressMode,
     bar: ProgressBar,
     /// The launch that the last line was about.
@@ -29,9 +30,9 @@ pub struct Progress<W: Write> {
     unfinished_line: Cell<bool>,
 }
 
-impl<W: Write> Progress<W> {
-    /// A sink for the events of one run.
-    pub fn new(writer: W, mode: ProgressMode) -> Self {
+impl<W: Write, B: Write> Progress<W, B> {
+    /// A sink for the events of one run: our own lines go to `writer`, what benches print to `bench_output`.
+    pub fn new(writer: W, bench_output: B, mode: ProgressMode) -> Self {
         let bar = match mode {
             ProgressMode::Bar => ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()),
             ProgressMode::Lines | ProgressMode::Quiet => ProgressBar::hidden(),
@@ -41,6 +42,7 @@ impl<W: Write> Progress<W> {
         }
         Self {
             writer: RefCell::new(writer),
+            bench_output: RefCell::new(bench_output),
             mode,
             bar,
             announced: Cell::new(None),
@@ -62,8 +64,8 @@ impl<W: Write> Progress<W> {
 
     fn output(&self, bytes: &[u8]) {
         self.bar.suspend(|| {
-            let mut writer = self.writer.borrow_mut();
-            let _ = writer.write_all(bytes).and_then(|()| writer.flush());
+            let mut output = self.bench_output.borrow_mut();
+            let _ = output.write_all(bytes).and_then(|()| output.flush());
         });
         if let Some(last) = bytes.last() {
             self.unfinished_line.set(*last != b'\n');
@@ -71,7 +73,7 @@ impl<W: Write> Progress<W> {
     }
 }
 
-impl<W: Write> Observer for Progress<W> {
+impl<W: Write, B: Write> Observer for Progress<W, B> {
     fn observe(&self, event: &Event<'_>) {
         let loud = self.mode != ProgressMode::Quiet;
         match event {
@@ -148,12 +150,27 @@ mod tests {
     use std::time::Duration;
 
     fn shown(mode: ProgressMode, events: &[Event<'_>]) -> String {
-        let progress = Progress::new(Vec::new(), mode);
+        let terminal = Terminal::default();
+        let progress = Progress::new(&terminal, &terminal, mode);
         for event in events {
             progress.observe(event);
         }
-        let text = String::from_utf8(progress.writer.into_inner()).expect("text");
+        let text = String::from_utf8(terminal.0.take()).expect("text");
         anstream::adapter::strip_str(&text).to_string()
+    }
+
+    /// Where both kinds of output meet.
+    #[derive(Default)]
+    struct Terminal(RefCell<Vec<u8>>);
+
+    impl Write for &Terminal {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.borrow_mut().write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
     }
 
     #[test]
