@@ -5,6 +5,8 @@
 //! `exit_code` says what the process ends with. docs/DESIGN.md has a sentence on every module, and
 //! tests/architecture.rs keeps the directions of the imports.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 pub mod app;
 pub mod cargo;
 pub mod child;

@@ -1,5 +1,7 @@
 //! Parses, calls the command, prints the error, returns the exit status.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 use anstream::ColorChoice;
 use cargo_perfcheck::app::{self, AppError, World};
 use cargo_perfcheck::cli::{self, Command, Parsed};

@@ -112,9 +112,10 @@ impl Context {
         }
         if let Some(checkout) = &self.checkout {
             let repository = checkout.common_directory.display();
-            return match checkout.prefix.as_os_str().is_empty() {
-                true => format!("git:{repository}"),
-                false => format!("git:{repository}:{}", checkout.prefix.display()),
+            return if checkout.prefix.as_os_str().is_empty() {
+                format!("git:{repository}")
+            } else {
+                format!("git:{repository}:{}", checkout.prefix.display())
             };
         }
         let root = self.workspace.root();

@@ -1,5 +1,10 @@
 //! The build: `cargo bench --no-run`, read message by message.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "runs cargo, through the supervisor"
+)]
+
 use cargo_metadata::{Artifact, BuildScript, Message, TargetKind};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -100,7 +105,7 @@ pub fn build(
             }
         }
     }
-    let status = group.end(Duration::from_secs(3600)).map_err(start_error)?;
+    let status = group.end(Duration::from_hours(1)).map_err(start_error)?;
     if interrupt.requested() {
         return Err(CargoError::Interrupted);
     }

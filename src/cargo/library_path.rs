@@ -1,5 +1,10 @@
 //! The variables that `cargo bench` sets for the executables it runs.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "adds to the variables that the executables inherit"
+)]
+
 use cargo_metadata::{BuildScript, Package, camino::Utf8PathBuf};
 use std::collections::BTreeMap;
 use std::env;

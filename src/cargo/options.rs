@@ -5,6 +5,10 @@ use std::path::PathBuf;
 
 /// The flags of `cargo bench` that select packages, targets and features and govern the build.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "cargo's flags are what they are"
+)]
 pub struct CargoOptions {
     /// `--manifest-path`
     pub manifest_path: Option<PathBuf>,

@@ -1,5 +1,7 @@
 //! The compiler, and what cargo's configuration says about how it is used.
 
+#![expect(clippy::disallowed_methods, reason = "asks rustc")]
+
 use cargo_config2::Config;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

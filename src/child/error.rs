@@ -20,7 +20,7 @@ pub enum ChildError {
     /// The process ended, or said nothing in time, without a `hello`.
     #[error(
         "it does not speak the perfcheck protocol: {what}{}\n  help: a bench target needs `harness = false` in Cargo.toml and `perfcheck::main!(...)` in its source",
-        quoted(first_line)
+        quoted(first_line.as_ref())
     )]
     NoHello {
         /// How it ended.
@@ -58,7 +58,7 @@ pub enum ChildError {
     /// The process ended in the middle.
     #[error(
         "the process ended ({status}) before it answered `{request}`{}",
-        quoted(last_output)
+        quoted(last_output.as_ref())
     )]
     Exited {
         /// Exit status or signal.
@@ -86,7 +86,6 @@ impl ChildError {
     }
 }
 
-fn quoted(line: &Option<String>) -> String {
-    line.as_ref()
-        .map_or_else(String::new, |line| format!("; its output: `{line}`"))
+fn quoted(line: Option<&String>) -> String {
+    line.map_or_else(String::new, |line| format!("; its output: `{line}`"))
 }

@@ -1,5 +1,10 @@
 //! The conversation with one child: start, hello, requests and their answers, the end.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "starts benches, through the supervisor; deadlines"
+)]
+
 use crossbeam_channel::{Receiver, after, never, select};
 use std::collections::BTreeMap;
 use std::ffi::OsString;

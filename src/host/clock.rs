@@ -1,5 +1,10 @@
 //! Wall time for the record, and whether the machine slept.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the place that reads the wall clock"
+)]
+
 use jiff::Timestamp as Instant;
 use std::time::Duration;
 

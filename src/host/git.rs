@@ -1,5 +1,7 @@
 //! What git says about a directory. Every question may have no answer: no git, no repository, no commit.
 
+#![expect(clippy::disallowed_methods, reason = "asks git")]
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 

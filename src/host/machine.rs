@@ -44,6 +44,7 @@ fn cpu_model(cpu_info: &str) -> String {
 }
 
 #[cfg(target_os = "macos")]
+#[expect(clippy::disallowed_methods, reason = "asks sysctl")]
 fn sysctl_cpu_model() -> Option<String> {
     let output = std::process::Command::new("/usr/sbin/sysctl")
         .args(["-n", "machdep.cpu.brand_string"])

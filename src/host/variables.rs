@@ -1,5 +1,10 @@
 //! The environment variables that we obey, read once.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the place that reads the environment"
+)]
+
 use std::env;
 use std::path::PathBuf;
 

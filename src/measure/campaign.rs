@@ -1,5 +1,10 @@
 //! The measuring loop: rounds of launches over all targets, fresh processes each, benchmarks in turn inside them.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "how long a visit took, for the time left"
+)]
+
 use std::time::{Duration, Instant};
 
 use super::discover::{DiscoveredTarget, launch_spec};
@@ -217,7 +222,7 @@ impl<'a> Campaign<'a> {
             });
             match hello.capability() {
                 Some(Capability::Addressable) => {
-                    self.by_address(index, &mut session, &mut launch)?
+                    self.by_address(index, &mut session, &mut launch)?;
                 }
                 Some(Capability::Sequential) => self.in_order(index, &mut session, &mut launch)?,
                 None => return Err(ChildError::Capability),

@@ -1,5 +1,7 @@
 //! Programs in process groups of their own, and their end.
 
+#![expect(clippy::disallowed_methods, reason = "deadlines of ending groups")]
+
 use crossbeam_channel::{Receiver, bounded};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::io;

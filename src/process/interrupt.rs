@@ -1,5 +1,10 @@
 //! Ctrl-C (and a termination or hang-up signal) as something one can wait for beside other things.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the second Ctrl-C ends the process at once"
+)]
+
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::sync::Mutex;
 

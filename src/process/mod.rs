@@ -1,8 +1,8 @@
 //! Processes as such: started in groups of their own, ended with everything that they started, and the signals
 //! that end ourselves.
 //!
-//! Lowest of the rooms that touch the system; `cargo`, `child` and `host` start their programs here and nowhere
-//! else. It knows nothing of benches. Invariant: a group that was started is killed when its [`Group`] is
+//! Lowest of the rooms that touch the system: `cargo` starts its builds here, `child` its benches; only short questions (to
+//! rustc, to git) go without. It knows nothing of benches. Invariant: a group that was started is killed when its [`Group`] is
 //! dropped, and also when this process dies without dropping anything (see [`Reaper`]).
 
 mod group;

@@ -5,6 +5,8 @@
 //! kills every group still listed and every process that bears the mark. Groups work on every Unix, where the
 //! parent-death signal is Linux's alone and does not reach grandchildren.
 
+#![expect(clippy::disallowed_methods, reason = "starts itself as the reaper")]
+
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, Write};
