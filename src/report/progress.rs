@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::io::Write;
 
 use super::theme;
-use crate::model::{Event, Observer};
+use crate::model::{BenchmarkKey, Event, Observer};
 
 /// Where and how much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,8 +121,9 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 launch,
                 message,
             } => self.line(&format!(
-                "{}: {benchmark} failed in launch {}: {message}",
+                "{}: {} failed in launch {}: {message}",
                 theme::error(),
+                shown(benchmark),
                 launch + 1
             )),
             Event::TargetFailed {
@@ -135,7 +136,7 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
             )),
             Event::Skipped { benchmark, reason } => {
                 if loud {
-                    self.line(&format!("     Skipped {benchmark}: {reason}"));
+                    self.line(&format!("     Skipped {}: {reason}", shown(benchmark)));
                 }
             }
             Event::Warning(message) => self.line(&format!("{}: {message}", theme::warning())),
@@ -143,13 +144,22 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
     }
 }
 
+/// `package/target: id`, with nothing in it that a terminal would obey.
+fn shown(benchmark: &BenchmarkKey) -> String {
+    let BenchmarkKey {
+        package,
+        target,
+        id,
+    } = benchmark;
+    format!("{package}/{target}: {}", id.escape_debug())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::BenchmarkKey;
     use std::time::Duration;
 
-    fn shown(mode: ProgressMode, events: &[Event<'_>]) -> String {
+    fn shown_in(mode: ProgressMode, events: &[Event<'_>]) -> String {
         let terminal = Terminal::default();
         let progress = Progress::new(&terminal, &terminal, mode);
         for event in events {
@@ -193,11 +203,11 @@ mod tests {
             visiting(1, 2),
             Event::Measured,
         ];
-        insta::assert_snapshot!(shown(ProgressMode::Lines, &events), @r"
+        insta::assert_snapshot!(shown_in(ProgressMode::Lines, &events), @r"
               Launch 1 (0 of 4 visits done, 2 seconds left)
               Launch 2 (2 of 4 visits done, 2 seconds left)
         ");
-        assert_eq!(shown(ProgressMode::Quiet, &events), "");
+        assert_eq!(shown_in(ProgressMode::Quiet, &events), "");
     }
 
     #[test]
@@ -208,12 +218,12 @@ mod tests {
             Event::Warning("careful"),
         ];
         assert_eq!(
-            shown(ProgressMode::Quiet, &events),
+            shown_in(ProgressMode::Quiet, &events),
             "half a line\nwarning: careful\n"
         );
         let events = [Event::Output(b"a line\n"), Event::Warning("careful")];
         assert_eq!(
-            shown(ProgressMode::Quiet, &events),
+            shown_in(ProgressMode::Quiet, &events),
             "a line\nwarning: careful\n"
         );
     }
