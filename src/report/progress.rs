@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::io::Write;
 
 use super::theme;
-use crate::model::{Event, Observer};
+use crate::model::{BenchmarkKey, Event, Observer};
 
 /// Where and how much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,8 +19,9 @@ pub enum ProgressMode {
 }
 
 /// Shows events on stderr, or wherever `writer` leads.
-pub struct Progress<W: Write> {
+pub struct Progress<W: Write, B: Write> {
     writer: RefCell<W>,
+    bench_output: RefCell<B>,
     mode: ProgressMode,
     bar: ProgressBar,
     /// The launch that the last line was about.
@@ -29,9 +30,9 @@ pub struct Progress<W: Write> {
     unfinished_line: Cell<bool>,
 }
 
-impl<W: Write> Progress<W> {
-    /// A sink for the events of one run.
-    pub fn new(writer: W, mode: ProgressMode) -> Self {
+impl<W: Write, B: Write> Progress<W, B> {
+    /// A sink for the events of one run: our own lines go to `writer`, what benches print to `bench_output`.
+    pub fn new(writer: W, bench_output: B, mode: ProgressMode) -> Self {
         let bar = match mode {
             ProgressMode::Bar => ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()),
             ProgressMode::Lines | ProgressMode::Quiet => ProgressBar::hidden(),
@@ -41,6 +42,7 @@ impl<W: Write> Progress<W> {
         }
         Self {
             writer: RefCell::new(writer),
+            bench_output: RefCell::new(bench_output),
             mode,
             bar,
             announced: Cell::new(None),
@@ -62,8 +64,8 @@ impl<W: Write> Progress<W> {
 
     fn output(&self, bytes: &[u8]) {
         self.bar.suspend(|| {
-            let mut writer = self.writer.borrow_mut();
-            let _ = writer.write_all(bytes).and_then(|()| writer.flush());
+            let mut output = self.bench_output.borrow_mut();
+            let _ = output.write_all(bytes).and_then(|()| output.flush());
         });
         if let Some(last) = bytes.last() {
             self.unfinished_line.set(*last != b'\n');
@@ -71,7 +73,7 @@ impl<W: Write> Progress<W> {
     }
 }
 
-impl<W: Write> Observer for Progress<W> {
+impl<W: Write, B: Write> Observer for Progress<W, B> {
     fn observe(&self, event: &Event<'_>) {
         let loud = self.mode != ProgressMode::Quiet;
         match event {
@@ -119,8 +121,9 @@ impl<W: Write> Observer for Progress<W> {
                 launch,
                 message,
             } => self.line(&format!(
-                "{}: {benchmark} failed in launch {}: {message}",
+                "{}: {} failed in launch {}: {message}",
                 theme::error(),
+                shown(benchmark),
                 launch + 1
             )),
             Event::TargetFailed {
@@ -133,7 +136,7 @@ impl<W: Write> Observer for Progress<W> {
             )),
             Event::Skipped { benchmark, reason } => {
                 if loud {
-                    self.line(&format!("     Skipped {benchmark}: {reason}"));
+                    self.line(&format!("     Skipped {}: {reason}", shown(benchmark)));
                 }
             }
             Event::Warning(message) => self.line(&format!("{}: {message}", theme::warning())),
@@ -141,19 +144,43 @@ impl<W: Write> Observer for Progress<W> {
     }
 }
 
+/// `package/target: id`, with nothing in it that a terminal would obey.
+fn shown(benchmark: &BenchmarkKey) -> String {
+    let BenchmarkKey {
+        package,
+        target,
+        id,
+    } = benchmark;
+    format!("{package}/{target}: {}", id.escape_debug())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::BenchmarkKey;
     use std::time::Duration;
 
-    fn shown(mode: ProgressMode, events: &[Event<'_>]) -> String {
-        let progress = Progress::new(Vec::new(), mode);
+    fn shown_in(mode: ProgressMode, events: &[Event<'_>]) -> String {
+        let terminal = Terminal::default();
+        let progress = Progress::new(&terminal, &terminal, mode);
         for event in events {
             progress.observe(event);
         }
-        let text = String::from_utf8(progress.writer.into_inner()).expect("text");
+        let text = String::from_utf8(terminal.0.take()).expect("text");
         anstream::adapter::strip_str(&text).to_string()
+    }
+
+    /// Where both kinds of output meet.
+    #[derive(Default)]
+    struct Terminal(RefCell<Vec<u8>>);
+
+    impl Write for &Terminal {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.borrow_mut().write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
     }
 
     #[test]
@@ -176,11 +203,11 @@ mod tests {
             visiting(1, 2),
             Event::Measured,
         ];
-        insta::assert_snapshot!(shown(ProgressMode::Lines, &events), @r"
+        insta::assert_snapshot!(shown_in(ProgressMode::Lines, &events), @r"
               Launch 1 (0 of 4 visits done, 2 seconds left)
               Launch 2 (2 of 4 visits done, 2 seconds left)
         ");
-        assert_eq!(shown(ProgressMode::Quiet, &events), "");
+        assert_eq!(shown_in(ProgressMode::Quiet, &events), "");
     }
 
     #[test]
@@ -191,12 +218,12 @@ mod tests {
             Event::Warning("careful"),
         ];
         assert_eq!(
-            shown(ProgressMode::Quiet, &events),
+            shown_in(ProgressMode::Quiet, &events),
             "half a line\nwarning: careful\n"
         );
         let events = [Event::Output(b"a line\n"), Event::Warning("careful")];
         assert_eq!(
-            shown(ProgressMode::Quiet, &events),
+            shown_in(ProgressMode::Quiet, &events),
             "a line\nwarning: careful\n"
         );
     }
