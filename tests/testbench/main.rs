@@ -5,11 +5,11 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-//mod environment;
-//mod interruption;
-//mod selection;
-//mod settings;
+mod environment;
+mod interruption;
+mod selection;
+mod settings;
 mod situation;
 mod situations;
-//mod sudden_death;
-//mod verdicts;
+mod sudden_death;
+mod verdicts;
