@@ -73,7 +73,7 @@ const HOMES: [(&str, &[&str]); 24] = [
     ("jiff", &["host"]),
     ("owo_colors", &["report/theme"]),
     ("postcard", &["store"]),
-    ("rand", &["host"]),
+    ("rand", &["process", "host"]),
     ("rand_xoshiro", &["stats"]),
     ("rayon", &["stats", "compare", "app"]),
     ("rusqlite", &["store"]),

@@ -79,8 +79,8 @@
 //!
 //! # Settings
 //!
-//! [`Suite`] and [`Group`] have the same settings; they apply to the benchmarks that follow. `cargo perfcheck` takes them as the author's
-//! wish, which its command line and configuration override; the table of `cargo bench` keeps to those that concern one process.
+//! [`Suite`] and [`Group`] have the same settings; they apply to the benchmarks that follow. For `cargo perfcheck` they outrank the tables
+//! of workspace and package in Cargo.toml, but not their overrides by pattern, nor its command line; the table of `cargo bench` keeps to those that concern one process.
 //!
 //! # Systems
 //!
@@ -112,6 +112,7 @@ mod table;
 mod throughput;
 mod timing;
 mod walk;
+mod warm_up;
 
 pub use std::hint::black_box;
 

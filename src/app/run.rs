@@ -266,7 +266,7 @@ impl Session<'_> {
                 pinned: pinned.map(|(_, schedule)| *schedule),
             }
         };
-        let progress = Progress::new(&mut *world.stderr, world.progress);
+        let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
         let cores = self.environment.host.cores;
         if let Some(warning) = self.load.and_then(|load| busy(load, cores)) {
             progress.observe(&Event::Warning(&warning));
@@ -319,7 +319,7 @@ fn find_benchmarks(
     context: &Context,
     world: &mut World<'_>,
 ) -> Result<Discovered, AppError> {
-    let progress = Progress::new(&mut *world.stderr, world.progress);
+    let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
     let mut discovered = discover(
         targets,
         world.supervisor,

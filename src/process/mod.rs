@@ -3,7 +3,7 @@
 //!
 //! Lowest of the rooms that touch the system: `cargo` starts its builds here, `child` its benches; only short questions (to
 //! rustc, to git) go without. It knows nothing of benches. Invariant: a group that was started is killed when its [`Group`] is
-//! dropped, and also when this process dies without dropping anything (see [`Reaper`]).
+//! dropped, and also when this process dies without dropping anything (see [`reap`]).
 
 mod group;
 mod interrupt;
