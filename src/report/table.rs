@@ -135,7 +135,7 @@ fn write_rows(
             .map(|column| column.dispensable)
             .max()
             .unwrap_or(0);
-        if widths > room + 2 && most > 0 {
+        if widths > room.saturating_add(2) && most > 0 {
             columns.retain(|column| column.dispensable != most);
             continue;
         }
