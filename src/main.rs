@@ -71,6 +71,7 @@ fn dispatch(parsed: &Parsed, stderr: &mut dyn Write) -> Result<ExitCode, AppErro
         interrupt: &interrupt,
         stdout: &mut stdout,
         stderr,
+        bench_output: &mut io::stderr(),
         progress,
     };
     match &parsed.command {

@@ -14,6 +14,7 @@ use crate::throughput::Throughput;
 use crate::walk::{
     Announcement, BenchFunction, Catalogue, Missing, Visitor, duplicate_message, walk,
 };
+use crate::warm_up::warm_up;
 use crate::{clock, descriptors, panics};
 
 /// The variable by which a parent makes itself known, with the versions it speaks.
@@ -25,9 +26,6 @@ const PROTOCOL: u32 = 1;
 /// Room for a schedule of a few thousand SPECs, so that the buffer of requests never grows in a usual conversation: what the
 /// allocator does must not depend on the number of digits in an iteration count.
 const LONGEST_USUAL_REQUEST: usize = 64 * 1024;
-
-/// A round of warm-up is at most this long: a routine that reports no time at all must not be run for ever.
-const LONGEST_ROUND: u64 = 1 << 40;
 
 /// Serves the parent until it says `bye` or is gone.
 pub(crate) fn run(functions: &[BenchFunction], parent_speaks: &str) -> ExitCode {
@@ -226,8 +224,11 @@ impl Driver for Starter<'_> {
             match self.wire.next() {
                 Request::WarmUp(time) => {
                     let limit_ns = crate::frame::saturating_nanos(time);
-                    let (iterations, elapsed_ns) = self.warm_up(sampler, limit_ns);
-                    self.wire.frames.warmed_up(iterations, elapsed_ns);
+                    let warm_up = warm_up(
+                        |iterations| self.stopwatch.warm_up(sampler, iterations),
+                        limit_ns,
+                    );
+                    self.wire.frames.warmed_up(&warm_up);
                 }
                 Request::Sample(schedule) => {
                     // All memory is had before the first sample, whatever the samples will be.
@@ -243,21 +244,6 @@ impl Driver for Starter<'_> {
                 Request::Finish => return,
                 request => self.wire.refuse(&request, "a benchmark is started"),
             }
-        }
-    }
-}
-
-impl Starter<'_> {
-    /// Rounds of 1, 2, 4, ... iterations until their time exceeds the limit: total iterations and time.
-    fn warm_up(&self, sampler: &mut Sampler<'_>, limit_ns: u64) -> (u64, u64) {
-        let (mut iterations, mut elapsed_ns, mut round) = (0, 0, 1);
-        loop {
-            elapsed_ns += self.stopwatch.warm_up(sampler, round);
-            iterations += round;
-            if elapsed_ns > limit_ns || round >= LONGEST_ROUND {
-                return (iterations, elapsed_ns);
-            }
-            round *= 2;
         }
     }
 }

@@ -9,6 +9,7 @@ use std::process;
 use crate::settings::Settings;
 use crate::throughput::Throughput;
 use crate::walk::Announcement;
+use crate::warm_up::WarmUp;
 
 /// Longest text of a count or a time below 2^63, and the comma after it.
 const LONGEST_NUMBER: usize = 20;
@@ -90,12 +91,14 @@ impl Frames {
         self.end();
     }
 
-    pub(crate) fn warmed_up(&mut self, iterations: u64, elapsed_ns: u64) {
+    pub(crate) fn warmed_up(&mut self, warm_up: &WarmUp) {
         self.begin("warmed-up");
         self.member("iterations");
-        push(&mut self.line, iterations);
+        push(&mut self.line, warm_up.iterations);
         self.member("elapsed_ns");
-        push(&mut self.line, elapsed_ns);
+        push(&mut self.line, warm_up.elapsed_ns);
+        self.member("total_ns");
+        push(&mut self.line, warm_up.total_ns);
         self.end();
     }
 

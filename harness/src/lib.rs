@@ -112,6 +112,7 @@ mod table;
 mod throughput;
 mod timing;
 mod walk;
+mod warm_up;
 
 pub use std::hint::black_box;
 

@@ -1,7 +1,7 @@
 //! The scripted clock (docs/PROTOCOL.md, section 7): times that follow from a script alone, so that tests of the parent have exact
 //! results. Everything else runs as usual.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::bencher::Sampler;
 use crate::frame::saturating_nanos;
@@ -73,14 +73,21 @@ pub(crate) enum Stopwatch {
 }
 
 impl Stopwatch {
-    /// One round of warm-up: its time in nanoseconds.
-    pub(crate) fn warm_up(&self, sampler: &mut Sampler<'_>, iterations: u64) -> u64 {
+    /// One round of warm-up: its time in nanoseconds, without and with set-up and drops.
+    pub(crate) fn warm_up(&self, sampler: &mut Sampler<'_>, iterations: u64) -> (u64, u64) {
+        let start = Instant::now();
         let measured = sampler(iterations);
         match self {
-            Self::Real => saturating_nanos(measured),
+            Self::Real => (
+                saturating_nanos(measured),
+                saturating_nanos(start.elapsed()),
+            ),
             Self::Scripted {
                 ns_per_iteration, ..
-            } => scripted_ns(iterations, *ns_per_iteration, 0),
+            } => {
+                let scripted = scripted_ns(iterations, *ns_per_iteration, 0);
+                (scripted, scripted)
+            }
         }
     }
 
@@ -141,7 +148,7 @@ mod tests {
         };
         let times: Vec<u64> = (0..8).map(|_| stopwatch.sample(&mut sampler, 10)).collect();
         assert_eq!(times, [1000, 1001, 1002, 1003, 1004, 1005, 1006, 1000]);
-        assert_eq!(stopwatch.warm_up(&mut sampler, 3), 300);
+        assert_eq!(stopwatch.warm_up(&mut sampler, 3), (300, 300));
         assert_eq!(iterations, 83, "the body runs all the same");
     }
 }

@@ -7,13 +7,16 @@ use std::time::Duration;
 
 use crate::args::Verbosity;
 use crate::bencher::{Driver, Sampler};
+use crate::frame::saturating_nanos;
 use crate::quantity::{per_second, time};
 use crate::request::escape;
 use crate::run::{fail, print};
+use crate::scripted::Stopwatch;
 use crate::selected::{Caller, Ending, run_selected};
 use crate::settings::{SamplingMode, Settings};
 use crate::throughput::Throughput;
 use crate::walk::{BenchFunction, Entry};
+use crate::warm_up::warm_up;
 
 const WARM_UP: Duration = Duration::from_millis(100);
 const MEASUREMENT: Duration = Duration::from_millis(400);
@@ -107,7 +110,10 @@ struct Sampling {
 impl Driver for Sampling {
     fn drive(&mut self, throughput: Throughput, sampler: &mut Sampler<'_>) {
         self.throughput = throughput;
-        let estimate_ns = warm_up(sampler, self.settings.warm_up.unwrap_or(WARM_UP));
+        let limit_ns = saturating_nanos(self.settings.warm_up.unwrap_or(WARM_UP));
+        let stopwatch = Stopwatch::Real;
+        let warm_up = warm_up(|round| stopwatch.warm_up(sampler, round), limit_ns);
+        let estimate_ns = warm_up.planned_ns();
         let schedule = schedule(&self.settings, estimate_ns);
         self.ns_per_iteration = Vec::with_capacity(schedule.len());
         for iterations in schedule {
@@ -116,19 +122,6 @@ impl Driver for Sampling {
             self.ns_per_iteration.push(ns);
         }
     }
-}
-
-/// Rounds of 1, 2, 4, ... iterations: nanoseconds per iteration.
-fn warm_up(sampler: &mut Sampler<'_>, limit: Duration) -> f64 {
-    let (mut iterations, mut elapsed) = (0_u64, Duration::ZERO);
-    for round in 0..40 {
-        elapsed += sampler(1 << round);
-        iterations += 1 << round;
-        if elapsed > limit {
-            break;
-        }
-    }
-    elapsed.as_nanos() as f64 / iterations as f64
 }
 
 /// The iteration count of each sample.
@@ -209,8 +202,8 @@ mod tests {
 
     #[test]
     fn a_routine_that_takes_no_time_ends_all_the_same() {
-        let estimate_ns = warm_up(&mut |_| Duration::ZERO, WARM_UP);
-        assert!(!schedule(&Settings::default(), estimate_ns).is_empty());
+        let warm_up = warm_up(|_| (0, 0), 100);
+        assert!(!schedule(&Settings::default(), warm_up.planned_ns()).is_empty());
     }
 
     #[test]

@@ -77,16 +77,21 @@ fn a_benchmark_is_started_warmed_sampled_and_finished() {
         child.ask("start custom"),
         r#"{"type":"started","id":"custom","throughput":{"bytes":null,"elements":null}}"#
     );
-    // Rounds of 1, 2, 4 and 8 µs exceed 10 µs.
-    assert_eq!(
-        child.ask("warm-up 10000"),
-        r#"{"type":"warmed-up","iterations":15,"elapsed_ns":15000}"#
-    );
-    // 15 µs do not exceed 15 µs.
-    assert_eq!(
-        child.ask("warm-up 15000"),
-        r#"{"type":"warmed-up","iterations":31,"elapsed_ns":31000}"#
-    );
+    // The times are made up: really nothing passes. Rounds of 1, 2, 4, ... µs exceed 10 s with the 24th; 16.8 s do not exceed 16.8 s.
+    for (request, expected) in [
+        (
+            "warm-up 10000000000",
+            r#""iterations":16777215,"elapsed_ns":16777215000,"#,
+        ),
+        (
+            "warm-up 16777215000",
+            r#""iterations":33554431,"elapsed_ns":33554431000,"#,
+        ),
+    ] {
+        let answer = child.ask(request);
+        let expected = format!(r#"{{"type":"warmed-up",{expected}"total_ns":"#);
+        assert!(answer.starts_with(&expected), "{answer}");
+    }
     assert_eq!(
         child.ask("sample 3 2*3 1"),
         r#"{"type":"samples","iterations":[3,2,2,2,1],"elapsed_ns":[3000,2000,2000,2000,1000]}"#
@@ -359,7 +364,7 @@ fn the_index_of_scripted_samples_goes_on_from_request_to_request() {
     child.ask("start sum");
     assert_eq!(
         child.ask("warm-up 650"),
-        r#"{"type":"warmed-up","iterations":7,"elapsed_ns":700}"#
+        r#"{"type":"warmed-up","iterations":7,"elapsed_ns":700,"total_ns":700}"#
     );
     assert_eq!(
         numbers(&child.ask("sample 10*2"), "elapsed_ns"),

@@ -234,7 +234,7 @@ impl Session<'_> {
                 pinned: pinned.map(|(_, schedule)| *schedule),
             }
         };
-        let progress = Progress::new(&mut *world.stderr, world.progress);
+        let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
         let campaign = Campaign::plan(
             targets,
             resolve,
@@ -283,7 +283,7 @@ fn find_benchmarks(
     context: &Context,
     world: &mut World<'_>,
 ) -> Result<Discovered, AppError> {
-    let progress = Progress::new(&mut *world.stderr, world.progress);
+    let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
     let mut discovered = discover(
         targets,
         world.supervisor,

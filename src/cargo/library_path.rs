@@ -102,8 +102,8 @@ pub(super) fn directory(package: &Package) -> PathBuf {
     manifest.parent().unwrap_or(manifest).to_owned()
 }
 
-/// In cargo's order: what build scripts asked for inside the target directory, the executable's own directory and
-/// the one above, the standard library, what was set before.
+/// In cargo's order: what build scripts asked for inside the target directory, the directory above the executable's
+/// own and that itself, the standard library, what was set before.
 fn library_directories(surroundings: &Surroundings<'_>, executable: &Path) -> Vec<PathBuf> {
     let deps = executable.parent().unwrap_or(executable);
     let output = deps.parent().unwrap_or(deps);
@@ -122,8 +122,8 @@ fn library_directories(surroundings: &Surroundings<'_>, executable: &Path) -> Ve
         .collect();
     directories.sort();
     directories.dedup();
-    directories.push(deps.to_owned());
     directories.push(output.to_owned());
+    directories.push(deps.to_owned());
     directories.push(surroundings.toolchain.target_libraries.clone());
     if let Some(before) = env::var_os(LIBRARY_PATH) {
         for directory in env::split_paths(&before) {

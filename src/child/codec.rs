@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use std::fmt;
 
-use crate::model::{AuthorSettings, Nanos, Throughput};
+use crate::model::{AuthorSettings, Nanos, Sample, Throughput};
 
 /// A frame longer than this is no frame.
 pub(super) const LONGEST_FRAME: usize = 64 << 20;
@@ -94,6 +94,8 @@ pub(super) enum Frame {
     WarmedUp {
         iterations: u64,
         elapsed_ns: Nanos,
+        #[serde(default)]
+        total_ns: Option<Nanos>,
     },
     Samples {
         iterations: Vec<u64>,
@@ -134,6 +136,22 @@ pub struct Listing {
     pub benchmarks: Vec<Announcement>,
     /// What is wrong with the parts of it that cannot tell their benchmarks.
     pub broken: Vec<String>,
+}
+
+/// What a warm-up came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WarmUp {
+    /// Iterations and the time of the body, over all rounds.
+    pub body: Sample,
+    /// What passed meanwhile, set-up and drops included.
+    pub total: Nanos,
+}
+
+impl WarmUp {
+    /// Nanoseconds that pass for each iteration, set-up and drops included.
+    pub fn total_per_iteration(self) -> f64 {
+        self.total.as_f64() / self.body.iterations as f64
+    }
 }
 
 /// A number of samples of the same number of iterations.

@@ -8,6 +8,6 @@ mod error;
 mod pipes;
 mod session;
 
-pub use codec::{Announcement, Capability, Hello, Listing, SampleSpec};
+pub use codec::{Announcement, Capability, Hello, Listing, SampleSpec, WarmUp};
 pub use error::ChildError;
 pub use session::{LaunchSpec, PROTOCOL_VERSION, Session, Started};

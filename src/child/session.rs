@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use super::codec::{Announcement, Frame, Hello, Listing, Request, SampleSpec};
+use super::codec::{Announcement, Frame, Hello, Listing, Request, SampleSpec, WarmUp};
 use super::error::ChildError;
 use super::pipes::{Incoming, read_lines, read_pieces};
 use crate::model::{Nanos, Sample, Throughput};
@@ -30,6 +30,8 @@ const END_GRACE: Duration = Duration::from_secs(2);
 const OUTPUT_GRACE: Duration = Duration::from_millis(200);
 /// How much is expected of a request, times this, is allowed on top of the timeout.
 const PATIENCE: u32 = 10;
+/// Counts and times are below this.
+const LIMIT: u64 = 1 << 63;
 /// Quoted output is cut to this many characters.
 const QUOTED: usize = 200;
 
@@ -184,7 +186,7 @@ impl<'a> Session<'a> {
     }
 
     /// Warms up for more than `time`; gives the totals.
-    pub fn warm_up(&mut self, time: Nanos) -> Result<Sample, ChildError> {
+    pub fn warm_up(&mut self, time: Nanos) -> Result<WarmUp, ChildError> {
         let request = Request::WarmUp(time);
         // The last round may take as long as all rounds before it.
         let expected = Duration::from(time) * 2;
@@ -192,9 +194,13 @@ impl<'a> Session<'a> {
             Frame::WarmedUp {
                 iterations,
                 elapsed_ns,
-            } if iterations > 0 => Ok(Sample {
-                iterations,
-                elapsed: elapsed_ns,
+                total_ns,
+            } if iterations > 0 => Ok(WarmUp {
+                body: Sample {
+                    iterations,
+                    elapsed: elapsed_ns,
+                },
+                total: total_ns.unwrap_or(elapsed_ns).max(elapsed_ns),
             }),
             _ => Err(self.unexpected(&request)),
         }
@@ -215,6 +221,13 @@ impl<'a> Session<'a> {
                 let asked = schedule
                     .iter()
                     .flat_map(|spec| (0..spec.count).map(|_| spec.iterations));
+                if let Some(time) = elapsed_ns.iter().find(|time| time.0 >= LIMIT) {
+                    let what = format!(
+                        "a time of {} ns in its answer to `{request}` is not below 2^63",
+                        time.0
+                    );
+                    return Err(ChildError::Protocol { what });
+                }
                 if !asked.eq(iterations.iter().copied()) || elapsed_ns.len() != iterations.len() {
                     let what = format!(
                         "its answer to `{request}` has {} counts and {} times that are not those asked for",

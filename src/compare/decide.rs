@@ -260,6 +260,14 @@ fn decide_by_runs(
     match (verdict, seen) {
         (Verdict::Inconclusive | Verdict::Unchanged, Some(Verdict::Regressed)) => {
             verdict = Verdict::Suspect;
+            if let Some(score) = tests
+                .t_score
+                .as_ref()
+                .filter(|_| bounds.difference <= threshold)
+            {
+                let change = score.difference.exp_m1();
+                notes.push(Note::SlowerButForTheFastest { change });
+            }
         }
         (Verdict::Inconclusive | Verdict::Unchanged, Some(Verdict::Improved)) => {
             verdict = Verdict::Inconclusive;

@@ -147,7 +147,13 @@ impl Sides {
         let new = values(&self.new);
         let averaged: Vec<RunValues> = self.averaged.iter().map(values).collect();
         let spread: Vec<RunValues> = self.spread.iter().map(values).collect();
-        let run_level = RunLevel::of(&new, &averaged, &spread, rules.host)?;
+        let run_level = RunLevel::of(&new, &averaged, &spread, location.run_value(), rules.host)?;
+        if let Some(floor) = run_level.lone_floor {
+            notes.push(Note::LoneFloor {
+                side: floor.side,
+                gap: floor.gap.exp_m1(),
+            });
+        }
         let base: Vec<f64> = averaged.into_iter().flat_map(|run| run.launches).collect();
         let identical = base
             .iter()

@@ -6,6 +6,7 @@
 use serde::Serialize;
 use std::fmt;
 
+use super::run_level::RunValue;
 use crate::model::{LaunchSeries, Measurement, Sample};
 use crate::stats::{Quantile, median};
 
@@ -46,6 +47,15 @@ impl Location {
             Self::Median => median(times),
         };
         value.map(f64::ln)
+    }
+
+    /// What of launch values of this kind stands for a run. Noise makes low quantiles longer only, so the smallest of them is
+    /// the best; medians stray both ways, and whole runs of them do: see docs/STATISTICS.md.
+    pub(super) fn run_value(self) -> RunValue {
+        match self {
+            Self::LowQuantile => RunValue::Floor,
+            Self::Median => RunValue::Mean,
+        }
     }
 }
 

@@ -77,6 +77,18 @@ pub enum Note {
         /// How many would do.
         needed: u64,
     },
+    /// One launch alone came near the floor of a side, so that the floor is uncertain.
+    LoneFloor {
+        /// Which side.
+        side: Side,
+        /// How much slower the next launch is, a fraction.
+        gap: f64,
+    },
+    /// The t-score says slower, while the fastest launches of both sides are alike.
+    SlowerButForTheFastest {
+        /// The change of the mean over launches, a fraction.
+        change: f64,
+    },
     /// Only the t-score says faster.
     FasterByTScoreOnly,
 }
@@ -117,6 +129,16 @@ impl fmt::Display for Note {
             Self::TooFewResamples { needed } => write!(
                 f,
                 "so many benchmarks at this significance level need at least {needed} resamples"
+            ),
+            Self::LoneFloor { side, gap } => write!(
+                f,
+                "the fastest launch of {side} has the next {:.1} % above it: what one launch alone reached is uncertain (more launches help)",
+                gap * 100.0
+            ),
+            Self::SlowerButForTheFastest { change } => write!(
+                f,
+                "the launches are {:.1} % slower on average, the fastest of them are not: the host was disturbed, or only some launches became slower",
+                change * 100.0
             ),
             Self::FasterByTScoreOnly => f.write_str(
                 "the t-score says faster, but the drift between runs could explain it",

@@ -1,10 +1,23 @@
 //! The test that decides about stored runs: a prediction interval at the level of runs.
+//!
+//! Where low quantiles are compared a run is its fastest launch: a slow spell of the host that covers whole launches leaves
+//! the floor where it is, as long as one launch escapes it. Where medians are compared a run is the mean of its launches.
 
+use super::note::Side;
 use super::question::HostClass;
 use crate::stats::{mean, sample_variance, student_t};
 
 /// How many runs' worth of evidence the prior standard deviation counts for.
 const PRIOR_DF: f64 = 4.0;
+
+/// What of its launch values stands for a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RunValue {
+    /// The smallest.
+    Floor,
+    /// Their mean.
+    Mean,
+}
 
 /// A run, reduced to its launch values.
 pub(super) struct RunValues {
@@ -13,10 +26,36 @@ pub(super) struct RunValues {
 }
 
 impl RunValues {
-    /// The run's value.
-    pub(super) fn value(&self) -> Option<f64> {
-        mean(&self.launches)
+    /// What stands for the run; `None` without launches.
+    fn value(&self, kind: RunValue) -> Option<f64> {
+        match kind {
+            RunValue::Floor => self.launches.iter().copied().min_by(f64::total_cmp),
+            RunValue::Mean => mean(&self.launches),
+        }
     }
+
+    /// How far the fastest launch lies below the next one; `None` with fewer than two.
+    fn gap(&self) -> Option<f64> {
+        let mut launches = self.launches.clone();
+        launches.sort_by(f64::total_cmp);
+        Some(launches.get(1)? - launches[0])
+    }
+
+    /// Launches above the floor: sum of the squares of their distances from it, and their number.
+    fn above_floor(&self) -> (f64, f64) {
+        let floor = self.value(RunValue::Floor).unwrap_or(0.0);
+        let squares = self.launches.iter().map(|y| (y - floor).powi(2)).sum();
+        (squares, self.launches.len().saturating_sub(1) as f64)
+    }
+}
+
+/// A floor that only one launch came near.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct LoneFloor {
+    /// Whose.
+    pub side: Side,
+    /// How far the next launch lies above it, a logarithm.
+    pub gap: f64,
 }
 
 /// The difference of a run from its reference, with a standard error that allows for the drift between runs.
@@ -30,36 +69,55 @@ pub(super) struct RunLevel {
     pub df: f64,
     /// Standard deviation between runs: prior and runs seen together.
     pub run_sd: f64,
+    /// The floor whose uncertainty, and not the drift between runs, sets the standard error.
+    pub lone_floor: Option<LoneFloor>,
 }
 
 impl RunLevel {
-    /// `s^2 = (nu0 s0^2 + (m - 1) s_runs^2) / (nu0 + m - 1)` over the m runs of `spread`;
-    /// `SE = sqrt(max(s^2 (1 + 1 / averaged), s_new^2 / k_new + s_base^2 / k_base))`; df = nu0 + m - 1.
+    /// `s^2 = (nu0 s0^2 + (m - 1) s_runs^2) / (nu0 + m - 1)` over the m runs of `spread`; df = nu0 + m - 1;
+    /// `SE^2 = max(s^2 (1 + 1 / averaged), w^2)`, where w^2 is the uncertainty within runs: of floors
+    /// `max(g_new^2, mean of g_base^2) (1 + 1 / averaged)` with the gaps g between the two fastest launches, of means
+    /// `s_new^2 / k_new + s_base^2 / k_base`.
     ///
     /// `None` where the new run or the reference has no launch.
     pub(super) fn of(
         new: &RunValues,
         averaged: &[RunValues],
         spread: &[RunValues],
+        kind: RunValue,
         host: HostClass,
     ) -> Option<Self> {
-        let averaged_values: Vec<f64> = averaged.iter().filter_map(RunValues::value).collect();
-        let spread_values: Vec<f64> = spread.iter().filter_map(RunValues::value).collect();
-        let difference = new.value()? - mean(&averaged_values)?;
+        let values = |runs: &[RunValues]| -> Vec<f64> {
+            runs.iter().filter_map(|run| run.value(kind)).collect()
+        };
+        let (averaged_values, spread_values) = (values(averaged), values(spread));
+        let difference = new.value(kind)? - mean(&averaged_values)?;
         let more_runs = spread_values.len().saturating_sub(1) as f64;
         let df = PRIOR_DF + more_runs;
         let prior = PRIOR_DF * host.prior_sd().powi(2);
         let seen = more_runs * sample_variance(&spread_values).unwrap_or(0.0);
         let run_variance = (prior + seen) / df;
-        let between_runs = run_variance * (1.0 + 1.0 / averaged_values.len() as f64);
-        let launches_base: usize = averaged.iter().map(|run| run.launches.len()).sum();
-        let within = launch_variance(std::slice::from_ref(new)) / new.launches.len() as f64
-            + launch_variance(averaged) / launches_base as f64;
+        let predicted = 1.0 + 1.0 / averaged_values.len() as f64;
+        let between_runs = run_variance * predicted;
+        let (within, lone_floor) = match kind {
+            RunValue::Floor => {
+                let floor = widest_gap(new, averaged);
+                (floor.gap.powi(2) * predicted, Some(floor))
+            }
+            RunValue::Mean => {
+                let launches_base: usize = averaged.iter().map(|run| run.launches.len()).sum();
+                let new_part =
+                    launch_variance(std::slice::from_ref(new)) / new.launches.len() as f64;
+                let base_part = launch_variance(averaged) / launches_base as f64;
+                (new_part + base_part, None)
+            }
+        };
         Some(Self {
             difference,
             standard_error: between_runs.max(within).sqrt(),
             df,
             run_sd: run_variance.sqrt(),
+            lone_floor: lone_floor.filter(|_| within > between_runs),
         })
     }
 
@@ -77,6 +135,39 @@ impl RunLevel {
     /// Half the width of the two-sided interval whose one-sided level is `level`.
     pub(super) fn margin(&self, level: f64) -> f64 {
         student_t::critical(level, self.df).map_or(f64::INFINITY, |t| t * self.standard_error)
+    }
+}
+
+/// The larger of the new run's gap and the root mean square of those of the reference's runs.
+///
+/// A floor lies above the true one by about as much as the next launch lies above it: for exponential noise the first spacing of k
+/// values has mean b / (k - 1) and the smallest an SD of b / k (Sukhatme 1937); for five normal values both are 0.67 SD.
+/// One gap is a poor estimate, so each side vouches for the other.
+fn widest_gap(new: &RunValues, averaged: &[RunValues]) -> LoneFloor {
+    // A single launch has no gap; it lies above its floor as the launches of the other runs lie above theirs.
+    let (squares, count) = averaged
+        .iter()
+        .chain([new])
+        .map(RunValues::above_floor)
+        .fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let lone_launch = if count > 0.0 {
+        (squares / count).sqrt()
+    } else {
+        0.0
+    };
+    let gap = |run: &RunValues| run.gap().unwrap_or(lone_launch);
+    let base_squares: Vec<f64> = averaged.iter().map(|run| gap(run).powi(2)).collect();
+    let (new, base) = (gap(new), mean(&base_squares).unwrap_or(0.0).sqrt());
+    if new >= base {
+        LoneFloor {
+            side: Side::New,
+            gap: new,
+        }
+    } else {
+        LoneFloor {
+            side: Side::Base,
+            gap: base,
+        }
     }
 }
 
@@ -103,6 +194,15 @@ mod tests {
         }
     }
 
+    fn floors(
+        new: &RunValues,
+        averaged: &[RunValues],
+        spread: &[RunValues],
+        host: HostClass,
+    ) -> RunLevel {
+        RunLevel::of(new, averaged, spread, RunValue::Floor, host).unwrap()
+    }
+
     fn close(a: f64, b: f64) {
         assert!((a - b).abs() < 1e-12, "{a} is not {b}");
     }
@@ -110,7 +210,7 @@ mod tests {
     #[test]
     fn a_single_reference_run_leaves_the_prior_with_four_degrees_of_freedom() {
         let base = [run(&[1.0; 5])];
-        let level = RunLevel::of(&run(&[1.1; 5]), &base, &base, HostClass::Shared).unwrap();
+        let level = floors(&run(&[1.1; 5]), &base, &base, HostClass::Shared);
         close(level.run_sd, 0.03);
         close(level.standard_error, 0.03 * 2.0_f64.sqrt());
         close(level.df, 4.0);
@@ -127,24 +227,89 @@ mod tests {
     #[test]
     fn runs_that_were_seen_pull_the_prior_towards_their_own_spread() {
         let runs: Vec<RunValues> = [0.0, 0.01, 0.02].iter().map(|r| run(&[*r; 5])).collect();
-        let level = RunLevel::of(&run(&[0.0; 5]), &runs[..1], &runs, HostClass::Shared).unwrap();
+        let level = floors(&run(&[0.0; 5]), &runs[..1], &runs, HostClass::Shared);
         // (4 x .03^2 + 2 x .01^2) / 6
         close(level.run_sd, (0.0038_f64 / 6.0).sqrt());
         close(level.df, 6.0);
     }
 
     #[test]
-    fn launches_that_differ_more_than_runs_set_the_standard_error() {
+    fn the_drift_seen_between_runs_is_that_of_their_floors() {
+        // The floors are 0, .01 and .02 again; the means lie far apart.
+        let runs = [
+            run(&[0.0, 0.0, 0.3, 0.3, 0.3]),
+            run(&[0.01; 5]),
+            run(&[0.02, 0.02, 0.02, 0.02, 0.9]),
+        ];
+        let level = floors(&run(&[0.0; 5]), &runs[..1], &runs, HostClass::Shared);
+        close(level.run_sd, (0.0038_f64 / 6.0).sqrt());
+    }
+
+    #[test]
+    fn the_value_of_a_run_is_its_fastest_launch_and_of_a_reference_the_mean_of_its_runs() {
+        let new = run(&[0.5, 0.21, 0.4, 0.2, 0.3]);
+        let base = [run(&[0.1, 0.11, 0.9]), run(&[0.7, 0.06, 0.05])];
+        let level = floors(&new, &base, &base, HostClass::Shared);
+        close(level.difference, 0.2 - 0.075);
+        let means = RunLevel::of(&new, &base, &base, RunValue::Mean, HostClass::Shared).unwrap();
+        close(means.difference, 0.322 - (1.11 + 0.81) / 6.0);
+    }
+
+    #[test]
+    fn slow_launches_beside_a_floor_that_two_launches_reached_leave_the_standard_error() {
+        let disturbed = run(&[0.0, 0.3, 0.001, 0.4, 0.2]);
+        let base = [run(&[0.0; 5])];
+        let level = floors(&disturbed, &base, &base, HostClass::Dedicated);
+        close(level.standard_error, 0.01 * 2.0_f64.sqrt());
+        assert_eq!(level.lone_floor, None);
+    }
+
+    #[test]
+    fn a_floor_that_one_launch_alone_reached_is_as_uncertain_as_its_gap_whichever_side_it_is_on() {
+        let lone = run(&[0.25, 0.05, 0.2, 0.3, 0.2]);
+        let firm = run(&[0.0; 5]);
+        for (new, base, side) in [(&lone, &firm, Side::New), (&firm, &lone, Side::Base)] {
+            let base = [run(&base.launches)];
+            let level = floors(new, &base, &base, HostClass::Shared);
+            close(level.standard_error, 0.15 * 2.0_f64.sqrt());
+            let floor = level.lone_floor.unwrap();
+            assert_eq!(floor.side, side);
+            close(floor.gap, 0.15);
+        }
+        // Of several runs of the reference the mean square counts, and the prediction is of one run from their mean.
+        let base = [run(&lone.launches), run(&[0.0; 5]), run(&[0.0; 5])];
+        let level = floors(&firm, &base, &base[1..], HostClass::Shared);
+        close(
+            level.standard_error,
+            (0.15_f64.powi(2) / 3.0 * 4.0 / 3.0).sqrt(),
+        );
+    }
+
+    #[test]
+    fn a_single_launch_is_as_far_above_its_floor_as_those_of_the_other_side() {
+        let single = run(&[0.0]);
+        let base = [run(&[0.0, 0.0, 0.1, 0.2, 0.2])];
+        let level = floors(&single, &base, &base, HostClass::Shared);
+        // sqrt((.1^2 + .2^2 + .2^2) / 4), on both sides
+        close(level.standard_error, 0.15 * 2.0_f64.sqrt());
+        let alone = [run(&[0.0])];
+        let nothing_known = floors(&single, &alone, &alone, HostClass::Shared);
+        close(nothing_known.standard_error, 0.03 * 2.0_f64.sqrt());
+    }
+
+    #[test]
+    fn means_of_launches_that_differ_more_than_runs_have_the_standard_error_of_the_launches() {
         let wild = run(&[0.0, 0.4, -0.4, 0.2, -0.2]);
         let base = [run(&[0.0; 5])];
-        let level = RunLevel::of(&wild, &base, &base, HostClass::Dedicated).unwrap();
+        let level =
+            RunLevel::of(&wild, &base, &base, RunValue::Mean, HostClass::Dedicated).unwrap();
         close(level.standard_error, (0.1_f64 / 5.0).sqrt());
     }
 
     #[test]
     fn the_tail_and_the_margin_are_one_inversion() {
         let base = [run(&[0.0, 0.01])];
-        let level = RunLevel::of(&run(&[0.2, 0.21]), &base, &base, HostClass::Dedicated).unwrap();
+        let level = floors(&run(&[0.2, 0.21]), &base, &base, HostClass::Dedicated);
         let p = level.p_greater(0.02);
         assert!((level.difference - level.margin(p) - 0.02).abs() < 1e-9);
         let other = level.p_less(0.02);
@@ -154,7 +319,13 @@ mod tests {
     #[test]
     fn without_launches_there_is_no_test() {
         let base = [run(&[1.0])];
-        assert!(RunLevel::of(&run(&[]), &base, &base, HostClass::Shared).is_none());
-        assert!(RunLevel::of(&run(&[1.0]), &[], &base, HostClass::Shared).is_none());
+        for kind in [RunValue::Floor, RunValue::Mean] {
+            let test = |new: &[f64], averaged: &[RunValues]| {
+                RunLevel::of(&run(new), averaged, &base, kind, HostClass::Shared)
+            };
+            assert!(test(&[], &base).is_none());
+            assert!(test(&[1.0], &[]).is_none());
+            assert!(test(&[1.0], &base).is_some());
+        }
     }
 }

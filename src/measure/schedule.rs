@@ -16,6 +16,9 @@ const PIN_LENGTH_FACTOR: f64 = 4.0;
 /// A pinned schedule may take up to this many measurement times; then samples are left out at its end.
 const PIN_TIME_FACTOR: f64 = 2.5;
 
+/// With set-up and drops a launch may take this many times as long as without.
+const TOTAL_TIME_FACTOR: f64 = 4.0;
+
 /// The flat phase: `samples` samples of `iterations` iterations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlatSchedule {
@@ -56,6 +59,12 @@ impl Layout {
             })
             .collect()
     }
+}
+
+/// The time of an iteration that a schedule is laid out for, in nanoseconds: that of the body, unless set-up and drops take
+/// so much longer that the launch would go on for ever; then there are fewer iterations.
+pub fn planned_iteration_ns(body_ns: f64, total_ns: f64) -> f64 {
+    body_ns.max(total_ns / TOTAL_TIME_FACTOR)
 }
 
 /// How long a request should take at `iteration_ns` per iteration.
@@ -259,6 +268,16 @@ mod tests {
         );
         let tenfold = lay_out(&SamplingSettings::default(), 1000.0, pinned);
         assert_eq!(tenfold.flat.map(|flat| flat.iterations), Some(1000));
+    }
+
+    #[test]
+    fn long_set_up_makes_for_fewer_iterations() {
+        assert_eq!(planned_iteration_ns(100.0, 100.0), 100.0);
+        assert_eq!(planned_iteration_ns(100.0, 400.0), 100.0);
+        assert_eq!(planned_iteration_ns(100.0, 40_000.0), 10_000.0);
+        let layout = lay_out(&SamplingSettings::default(), 10_000.0, None);
+        let all = [layout.linear_request(), layout.flat_request()].concat();
+        assert!(expected(&all, 40_000.0) <= Duration::from_millis(1600));
     }
 
     #[test]

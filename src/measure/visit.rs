@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::schedule::{FlatSchedule, Layout, expected, lay_out};
+use super::schedule::{FlatSchedule, Layout, expected, lay_out, planned_iteration_ns};
 use crate::child::{ChildError, Session, Started};
 use crate::host;
 use crate::model::{SamplingSettings, Series, Throughput};
@@ -47,13 +47,16 @@ pub(super) fn visit(
     };
     let suspended = host::suspended();
     let warm_up = session.warm_up(settings.warm_up)?;
-    let iteration_ns = warm_up.per_iteration();
-    let layout = layout.get_or_insert_with(|| lay_out(settings, iteration_ns, pinned));
+    let total_ns = warm_up.total_per_iteration();
+    let layout = layout.get_or_insert_with(|| {
+        let planned_ns = planned_iteration_ns(warm_up.body.per_iteration(), total_ns);
+        lay_out(settings, planned_ns, pinned)
+    });
     let mut phase = |request: Vec<_>| {
         if request.is_empty() {
             return Ok(Vec::new());
         }
-        session.sample(&request, expected(&request, iteration_ns))
+        session.sample(&request, expected(&request, total_ns))
     };
     let linear = phase(layout.linear_request())?;
     let flat = phase(layout.flat_request())?;
@@ -64,7 +67,7 @@ pub(super) fn visit(
     }
     Ok(Visited::Measured {
         series: Series {
-            warm_up,
+            warm_up: warm_up.body,
             linear,
             flat,
         },

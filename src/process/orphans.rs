@@ -3,6 +3,7 @@
 //! On Linux they become our children when their parent ends, and can be found and ended. If we die first they are
 //! nobody's children any more: then the reaper knows them by the [`Mark`] in their environment. Elsewhere they escape.
 
+use std::hash::{BuildHasher, RandomState};
 use std::process::Command;
 
 /// A variable in the environment of every bench that we start, and so of what it starts, that nobody else's has.
@@ -14,7 +15,9 @@ const VARIABLE: &str = "PERFCHECK_MARK";
 
 impl Mark {
     pub(super) fn fresh() -> Self {
-        Self(format!("{:016x}", rand::random::<u64>()))
+        // The standard library seeds its hash tables from the system's random numbers.
+        let number = RandomState::new().hash_one(std::process::id());
+        Self(format!("{number:016x}"))
     }
 
     /// The mark that `word`, as [`Mark::word`] gave it, stands for.

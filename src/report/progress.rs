@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::io::Write;
 
 use super::theme;
-use crate::model::{Event, Observer};
+use crate::model::{BenchmarkKey, Event, Observer};
 
 /// Where and how much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,20 +18,26 @@ pub enum ProgressMode {
     Quiet,
 }
 
+/// More of a line than this is not held back.
+const LONGEST_HELD_BACK: usize = 64 << 10;
+
 /// Shows events on stderr, or wherever `writer` leads.
-pub struct Progress<W: Write> {
+pub struct Progress<W: Write, B: Write> {
     writer: RefCell<W>,
+    bench_output: RefCell<B>,
     mode: ProgressMode,
     bar: ProgressBar,
     /// The launch that the last line was about.
     announced: Cell<Option<u32>>,
     /// Whether bench output stopped in the middle of a line.
     unfinished_line: Cell<bool>,
+    /// With a bar: the beginning of a line of bench output. The bar must not be drawn behind half a line.
+    held_back: RefCell<Vec<u8>>,
 }
 
-impl<W: Write> Progress<W> {
-    /// A sink for the events of one run.
-    pub fn new(writer: W, mode: ProgressMode) -> Self {
+impl<W: Write, B: Write> Progress<W, B> {
+    /// A sink for the events of one run: our own lines go to `writer`, what benches print to `bench_output`.
+    pub fn new(writer: W, bench_output: B, mode: ProgressMode) -> Self {
         let bar = match mode {
             ProgressMode::Bar => ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()),
             ProgressMode::Lines | ProgressMode::Quiet => ProgressBar::hidden(),
@@ -41,10 +47,12 @@ impl<W: Write> Progress<W> {
         }
         Self {
             writer: RefCell::new(writer),
+            bench_output: RefCell::new(bench_output),
             mode,
             bar,
             announced: Cell::new(None),
             unfinished_line: Cell::new(false),
+            held_back: RefCell::new(Vec::new()),
         }
     }
 
@@ -61,19 +69,51 @@ impl<W: Write> Progress<W> {
     }
 
     fn output(&self, bytes: &[u8]) {
+        if self.mode != ProgressMode::Bar {
+            self.write_output(bytes);
+            return;
+        }
+        let mut held_back = self.held_back.borrow_mut();
+        held_back.extend_from_slice(bytes);
+        let whole = match held_back.iter().rposition(|byte| *byte == b'\n') {
+            Some(last) => last + 1,
+            None if held_back.len() > LONGEST_HELD_BACK => held_back.len(),
+            None => return,
+        };
+        let rest = held_back.split_off(whole);
+        self.write_output(&held_back);
+        *held_back = rest;
+    }
+
+    /// Half a line has waited long enough.
+    fn release_output(&self) {
+        let held_back = std::mem::take(&mut *self.held_back.borrow_mut());
+        if !held_back.is_empty() {
+            self.write_output(&held_back);
+        }
+    }
+
+    fn write_output(&self, bytes: &[u8]) {
         self.bar.suspend(|| {
-            let mut writer = self.writer.borrow_mut();
-            let _ = writer.write_all(bytes).and_then(|()| writer.flush());
+            let mut output = self.bench_output.borrow_mut();
+            let _ = output.write_all(bytes).and_then(|()| output.flush());
+            // The bar comes next, on a line of its own.
+            if self.mode == ProgressMode::Bar && !bytes.ends_with(b"\n") {
+                let _ = output.write_all(b"\n");
+            }
         });
-        if let Some(last) = bytes.last() {
-            self.unfinished_line.set(*last != b'\n');
+        if self.mode != ProgressMode::Bar {
+            self.unfinished_line.set(!bytes.ends_with(b"\n"));
         }
     }
 }
 
-impl<W: Write> Observer for Progress<W> {
+impl<W: Write, B: Write> Observer for Progress<W, B> {
     fn observe(&self, event: &Event<'_>) {
         let loud = self.mode != ProgressMode::Quiet;
+        if !matches!(event, Event::Output(_)) {
+            self.release_output();
+        }
         match event {
             Event::Planned {
                 benchmarks,
@@ -84,7 +124,8 @@ impl<W: Write> Observer for Progress<W> {
                 if loud {
                     let plural = if *benchmarks == 1 { "" } else { "s" };
                     self.line(&format!(
-                        "   Measuring {benchmarks} benchmark{plural}, about {}",
+                        "{} {benchmarks} benchmark{plural}, about {}",
+                        theme::status("Measuring"),
                         HumanDuration(*expected)
                     ));
                 }
@@ -106,7 +147,8 @@ impl<W: Write> Observer for Progress<W> {
                 let new_launch = self.announced.replace(Some(*launch)) != Some(*launch);
                 if self.mode == ProgressMode::Lines && new_launch {
                     self.line(&format!(
-                        "      Launch {} ({done} of {visits} visits done, {} left)",
+                        "{} {} ({done} of {visits} visits done, {} left)",
+                        theme::status("Launch"),
                         launch + 1,
                         HumanDuration(*left)
                     ));
@@ -119,21 +161,28 @@ impl<W: Write> Observer for Progress<W> {
                 launch,
                 message,
             } => self.line(&format!(
-                "{}: {benchmark} failed in launch {}: {message}",
+                "{}: {} failed in launch {}: {}",
                 theme::error(),
-                launch + 1
+                shown(benchmark),
+                launch + 1,
+                theme::printable(message)
             )),
             Event::TargetFailed {
                 package,
                 target,
                 message,
             } => self.line(&format!(
-                "{}: bench target `{target}` of package `{package}`: {message}",
-                theme::error()
+                "{}: bench target `{target}` of package `{package}`: {}",
+                theme::error(),
+                theme::printable(message)
             )),
             Event::Skipped { benchmark, reason } => {
                 if loud {
-                    self.line(&format!("     Skipped {benchmark}: {reason}"));
+                    self.line(&format!(
+                        "{} {}: {reason}",
+                        theme::status("Skipped"),
+                        shown(benchmark)
+                    ));
                 }
             }
             Event::Warning(message) => self.line(&format!("{}: {message}", theme::warning())),
@@ -141,19 +190,43 @@ impl<W: Write> Observer for Progress<W> {
     }
 }
 
+/// `package/target: id`, with nothing in it that a terminal would obey.
+fn shown(benchmark: &BenchmarkKey) -> String {
+    let BenchmarkKey {
+        package,
+        target,
+        id,
+    } = benchmark;
+    format!("{package}/{target}: {}", id.escape_debug())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::BenchmarkKey;
     use std::time::Duration;
 
-    fn shown(mode: ProgressMode, events: &[Event<'_>]) -> String {
-        let progress = Progress::new(Vec::new(), mode);
+    fn shown_in(mode: ProgressMode, events: &[Event<'_>]) -> String {
+        let terminal = Terminal::default();
+        let progress = Progress::new(&terminal, &terminal, mode);
         for event in events {
             progress.observe(event);
         }
-        let text = String::from_utf8(progress.writer.into_inner()).expect("text");
+        let text = String::from_utf8(terminal.0.take()).expect("text");
         anstream::adapter::strip_str(&text).to_string()
+    }
+
+    /// Where both kinds of output meet.
+    #[derive(Default)]
+    struct Terminal(RefCell<Vec<u8>>);
+
+    impl Write for &Terminal {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.borrow_mut().write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
     }
 
     #[test]
@@ -176,11 +249,11 @@ mod tests {
             visiting(1, 2),
             Event::Measured,
         ];
-        insta::assert_snapshot!(shown(ProgressMode::Lines, &events), @r"
+        insta::assert_snapshot!(shown_in(ProgressMode::Lines, &events), @r"
               Launch 1 (0 of 4 visits done, 2 seconds left)
               Launch 2 (2 of 4 visits done, 2 seconds left)
         ");
-        assert_eq!(shown(ProgressMode::Quiet, &events), "");
+        assert_eq!(shown_in(ProgressMode::Quiet, &events), "");
     }
 
     #[test]
@@ -191,12 +264,12 @@ mod tests {
             Event::Warning("careful"),
         ];
         assert_eq!(
-            shown(ProgressMode::Quiet, &events),
+            shown_in(ProgressMode::Quiet, &events),
             "half a line\nwarning: careful\n"
         );
         let events = [Event::Output(b"a line\n"), Event::Warning("careful")];
         assert_eq!(
-            shown(ProgressMode::Quiet, &events),
+            shown_in(ProgressMode::Quiet, &events),
             "a line\nwarning: careful\n"
         );
     }

@@ -1,7 +1,7 @@
 //! Statistics of clustered samples as functions of how often each cluster was drawn.
 //!
 //! A resample draws clusters (launches) with replacement and pools their samples; the statistic only needs the number of times
-//! each cluster was drawn. Sums, or one sorting of all samples, are made once, so that a resample never sorts.
+//! each cluster was drawn. Here are those that sums per cluster give; those of ranks are in `ranked`.
 
 /// A statistic of the pooled samples of resampled clusters.
 pub trait Statistic: Sync {
@@ -140,206 +140,13 @@ impl Statistic for ClusterSlope {
     }
 }
 
-/// All samples in ascending order, with the cluster of each.
-#[derive(Debug, Clone)]
-struct Pooled {
-    clusters: usize,
-    values: Vec<f64>,
-    cluster: Vec<u32>,
-    counts: Vec<u32>,
-}
-
-impl Pooled {
-    fn new(clusters: &[&[f64]]) -> Self {
-        let mut labelled: Vec<(f64, u32)> = (0_u32..)
-            .zip(clusters)
-            .flat_map(|(label, x)| x.iter().map(move |value| (*value, label)))
-            .collect();
-        labelled.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let (values, cluster) = labelled.into_iter().unzip();
-        let counts = clusters.iter().map(|x| x.len() as u32).collect();
-        Self {
-            clusters: clusters.len(),
-            values,
-            cluster,
-            counts,
-        }
-    }
-
-    fn total(&self, weights: &[u32]) -> u64 {
-        weights
-            .iter()
-            .zip(&self.counts)
-            .map(|(w, n)| u64::from(*w) * u64::from(*n))
-            .sum()
-    }
-
-    fn weight(&self, weights: &[u32], position: usize) -> u64 {
-        u64::from(weights[self.cluster[position] as usize])
-    }
-}
-
-/// The two middle ranks (equal for an odd total), counted from 1.
-fn middle_ranks(total: u64) -> (u64, u64) {
-    (total.div_ceil(2), total / 2 + 1)
-}
-
-/// The median of the pooled samples: the mean of the two middle ones for an even number.
-#[derive(Debug, Clone)]
-pub struct ClusterMedian {
-    pooled: Pooled,
-    /// With few clusters: for each position, how many samples of each cluster lie up to and at it.
-    cumulative: Option<Vec<u32>>,
-}
-
-/// Up to this many clusters the cumulative counts are worth their memory.
-const TABULATED_CLUSTERS: usize = 64;
-
-impl ClusterMedian {
-    /// Prepares the clusters.
-    pub fn new(clusters: &[&[f64]]) -> Self {
-        let pooled = Pooled::new(clusters);
-        let width = pooled.clusters;
-        let cumulative = (width <= TABULATED_CLUSTERS).then(|| {
-            let mut running = vec![0_u32; width];
-            let mut table = Vec::with_capacity(width * pooled.values.len());
-            for label in &pooled.cluster {
-                running[*label as usize] += 1;
-                table.extend_from_slice(&running);
-            }
-            table
-        });
-        Self { pooled, cumulative }
-    }
-
-    /// First position at which the weighted count reaches `rank`.
-    fn position_of_rank(&self, weights: &[u32], rank: u64) -> Option<usize> {
-        let count = self.pooled.values.len();
-        let Some(table) = &self.cumulative else {
-            let mut seen = 0;
-            return (0..count).find(|position| {
-                seen += self.pooled.weight(weights, *position);
-                seen >= rank
-            });
-        };
-        let reached = |position: usize| {
-            let row = &table[position * weights.len()..][..weights.len()];
-            let seen: u64 = row
-                .iter()
-                .zip(weights)
-                .map(|(n, w)| u64::from(*n) * u64::from(*w))
-                .sum();
-            seen >= rank
-        };
-        let (mut low, mut high) = (0, count);
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            if reached(middle) {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        (low < count).then_some(low)
-    }
-}
-
-impl Statistic for ClusterMedian {
-    fn clusters(&self) -> usize {
-        self.pooled.clusters
-    }
-
-    fn cost(&self) -> usize {
-        let count = self.pooled.values.len();
-        match self.cumulative {
-            Some(_) => self.pooled.clusters * 2 * (count.max(2).ilog2() as usize + 1),
-            None => count,
-        }
-    }
-
-    fn of(&self, weights: &[u32]) -> f64 {
-        let (low, high) = middle_ranks(self.pooled.total(weights));
-        let value = |rank| {
-            self.position_of_rank(weights, rank)
-                .map(|at| self.pooled.values[at])
-        };
-        match (value(low), value(high)) {
-            (Some(a), Some(b)) => f64::midpoint(a, b),
-            _ => f64::NAN,
-        }
-    }
-}
-
-/// The median absolute deviation of the pooled samples from their median, unscaled.
-#[derive(Debug, Clone)]
-pub struct ClusterMad {
-    median: ClusterMedian,
-}
-
-impl ClusterMad {
-    /// Prepares the clusters.
-    pub fn new(clusters: &[&[f64]]) -> Self {
-        Self {
-            median: ClusterMedian::new(clusters),
-        }
-    }
-}
-
-impl Statistic for ClusterMad {
-    fn clusters(&self) -> usize {
-        self.median.clusters()
-    }
-
-    fn cost(&self) -> usize {
-        self.median.cost() + self.median.pooled.values.len()
-    }
-
-    fn of(&self, weights: &[u32]) -> f64 {
-        let pooled = &self.median.pooled;
-        let centre = self.median.of(weights);
-        let (low_rank, high_rank) = middle_ranks(pooled.total(weights));
-        // Walk outwards from the centre, always to the nearer neighbour.
-        let mut above = pooled.values.partition_point(|value| *value < centre);
-        let mut below = above;
-        let (mut seen, mut low_value) = (0, None);
-        loop {
-            let down = below
-                .checked_sub(1)
-                .map(|at| (centre - pooled.values[at], at));
-            let up = pooled
-                .values
-                .get(above)
-                .map(|value| (value - centre, above));
-            let (distance, at) = match (down, up) {
-                (Some(d), Some(u)) if d.0 < u.0 => d,
-                (Some(d), None) => d,
-                (_, Some(u)) => u,
-                (None, None) => return f64::NAN,
-            };
-            if at < below {
-                below = at;
-            } else {
-                above = at + 1;
-            }
-            seen += pooled.weight(weights, at);
-            if low_value.is_none() && seen >= low_rank {
-                low_value = Some(distance);
-            }
-            if let Some(low_value) = low_value.filter(|_| seen >= high_rank) {
-                return f64::midpoint(low_value, distance);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::stats::{Description, slope_through_origin};
+pub(super) mod fixtures {
     use proptest::prelude::*;
+    use std::ops::Range;
 
     /// The pooled samples written out, each cluster as often as its weight says.
-    fn written_out(clusters: &[Vec<f64>], weights: &[u32]) -> Vec<f64> {
+    pub(in crate::stats) fn written_out(clusters: &[Vec<f64>], weights: &[u32]) -> Vec<f64> {
         clusters
             .iter()
             .zip(weights)
@@ -347,41 +154,42 @@ mod tests {
             .collect()
     }
 
-    fn clusters_and_weights() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<u32>)> {
-        (2_usize..6).prop_flat_map(|k| {
-            let values = prop::collection::vec((1_u32..50).prop_map(f64::from), 1..12);
+    /// `clusters` clusters with `samples` samples each, small whole numbers, drawn up to twice.
+    pub(in crate::stats) fn clusters_and_weights(
+        clusters: Range<usize>,
+        samples: Range<usize>,
+    ) -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<u32>)> {
+        clusters.prop_flat_map(move |k| {
+            let values = prop::collection::vec((1_u32..50).prop_map(f64::from), samples.clone());
             (
                 prop::collection::vec(values, k),
                 prop::collection::vec(0_u32..3, k),
             )
         })
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fixtures::{clusters_and_weights, written_out};
+    use super::*;
+    use crate::stats::{Description, slope_through_origin};
+    use proptest::prelude::*;
 
     proptest! {
         #[test]
-        fn every_statistic_equals_that_of_the_samples_written_out((clusters, weights) in clusters_and_weights()) {
+        fn every_statistic_equals_that_of_the_samples_written_out((clusters, weights) in clusters_and_weights(2..6, 1..12)) {
             let all = written_out(&clusters, &weights);
             prop_assume!(!all.is_empty());
             let slices: Vec<&[f64]> = clusters.iter().map(Vec::as_slice).collect();
             let expected = Description::of(&all).unwrap();
             let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
             prop_assert!(near(ClusterMean::new(&slices).of(&weights), expected.mean));
-            prop_assert!(near(ClusterMedian::new(&slices).of(&weights), expected.median));
-            prop_assert!(near(ClusterMad::new(&slices).of(&weights), expected.mad));
             match expected.sd {
                 // Squares about the common centre cancel down to the root of the rounding where few clusters are drawn.
                 Some(sd) => prop_assert!((ClusterSd::new(&slices).of(&weights) - sd).abs() < 1e-5),
                 None => prop_assert!(ClusterSd::new(&slices).of(&weights).is_nan()),
             }
-        }
-
-        #[test]
-        fn the_median_is_the_same_with_and_without_the_table((clusters, weights) in clusters_and_weights()) {
-            prop_assume!(weights.iter().any(|w| *w > 0));
-            let slices: Vec<&[f64]> = clusters.iter().map(Vec::as_slice).collect();
-            let with = ClusterMedian::new(&slices);
-            let without = ClusterMedian { cumulative: None, ..with.clone() };
-            prop_assert_eq!(with.of(&weights), without.of(&weights));
         }
     }
 
@@ -401,8 +209,6 @@ mod tests {
     fn without_samples_no_statistic_has_a_value() {
         let empty: [&[f64]; 2] = [&[], &[]];
         assert!(ClusterMean::new(&empty).observed().is_nan());
-        assert!(ClusterMedian::new(&empty).observed().is_nan());
-        assert!(ClusterMad::new(&empty).observed().is_nan());
         assert!(ClusterSd::new(&empty).observed().is_nan());
     }
 }

@@ -299,6 +299,20 @@ impl Running {
         }
     }
 
+    /// Waits until there is a file of this name.
+    #[track_caller]
+    pub fn wait_for_file(&mut self, path: &Path) {
+        let deadline = Instant::now() + DEADLINE;
+        while !path.exists() {
+            assert!(
+                Instant::now() < deadline && matches!(self.child.try_wait(), Ok(None)),
+                "{} never came",
+                path.display()
+            );
+            thread::sleep(POLL);
+        }
+    }
+
     /// Sends a signal to the program alone.
     pub fn signal(&self, signal: Signal) {
         let _ = kill_process(Pid::from_child(&self.child), signal);

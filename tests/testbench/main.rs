@@ -1,6 +1,15 @@
-//! The whole program against the bench crates of testbench/, each a situation.
+//! The whole program against the bench crates of testbench/: the real command, real cargo, real processes.
+//!
+//! No test here depends on how long something takes: where a time matters it comes from the scripted clock.
 
 #[path = "../support/mod.rs"]
 mod support;
 
+mod environment;
+mod interruption;
+mod selection;
+mod settings;
+mod situation;
 mod situations;
+mod sudden_death;
+mod verdicts;

@@ -1,23 +1,344 @@
-use crate::support::Machine;
+//! One line of testbench/README.md after another.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use crate::situation::{QUICK, Situation};
+use crate::support::{Machine, testbench};
+
+/// A test for each bench target, and the list of them all.
+macro_rules! situations {
+    ($($package:ident { $($target:ident: $expected:expr;)* })*) => {
+        $(mod $package {
+            $(#[test]
+            fn $target() {
+                let expected: fn(crate::situation::Situation) -> crate::situation::Situation = $expected;
+                expected(crate::situation::Situation::of(stringify!($package), stringify!($target)))
+                    .check();
+            })*
+        })*
+
+        const TARGETS: &[(&str, &str)] = &[$($((stringify!($package), stringify!($target)),)*)*];
+    };
+}
+
+situations! {
+    steady {
+        steady: |target| target.measured(["arithmetic", "memory", "text"]);
+    }
+    doubled {
+        doubled: |target| target.measured(["doubled", "unaffected"]);
+    }
+    quickstart {
+        hash: |target| target
+            .in_workspace("quickstart")
+            .measured(["hash/crc32/64", "hash/crc32/65536", "hash/xxh3/64", "hash/xxh3/65536"]);
+        parse: |target| target
+            .in_workspace("quickstart")
+            .measured(["json/parse", "json/print", "regex/literal", "regex/functions", "regex/numbers"]);
+        sort: |target| target.in_workspace("quickstart").measured([
+            "sort/lines/100/stable", "sort/lines/100/unstable", "sort/lines/1000/stable", "sort/lines/1000/unstable",
+        ]);
+    }
+    settings {
+        settings: |target| target.measured([
+            "nothing_set", "times", "group/inherits", "group/other_version", "group/mode/standard",
+            "group/mode/linear", "group/mode/flat", "group/mode/auto", "throughput/bytes",
+            "throughput/both", "throughput/replaced", "nothing_set_again",
+        ]);
+    }
+    skips {
+        skips: |target| target.measured(["runs"]).skipped("declines", "needs a quantum computer");
+    }
+    slow_iteration {
+        slow_iteration: |target| target.measured(["30ms", "1200ms"]);
+    }
+    many {
+        many: |target| target.measured((0..100).map(|n| format!("many/n/{n}")));
+    }
+    names {
+        names: |target| target.measured(super::NAMES).measured(["x".repeat(300), "長".repeat(300)]);
+    }
+    allocates {
+        allocates: |target| target.measured(["nothing", "one_block_of_1_kib", "ten_boxes", "in_set_up"]);
+    }
+    environment {
+        environment: |target| target.measured(["dump"]);
+    }
+    two_targets {
+        left: |target| target.measured(["first", "second"]);
+        right: |target| target.measured(["first", "second"]);
+    }
+    two_targets_again {
+        left: |target| target.measured(["first", "second"]);
+    }
+    sequential {
+        sequential: |target| target.measured(["first", "second", "third"]);
+    }
+    prints_to_stdout {
+        prints_to_stdout: |target| target
+            .measured(["in_set_up", "in_body", "frames", "flood", "to_stderr"])
+            .said("printed by the function\n")
+            .said("printed in set-up\n")
+            .said("printed in the body\n")
+            .said("{\"type\":\"samples\",\"iterations\":[1],\"elapsed_ns\":[1]}\n")
+            .said("line 49999 of the flood\n")
+            .said("printed to stderr\n");
+    }
+    partial_lines {
+        partial_lines: |target| target
+            .measured(["no_newline", "half_a_frame", "long_line", "binary"])
+            .said("no newline from the function")
+            .said("no newline from the body")
+            .said("{\"type\":\"samples\",\"iterations\":[1");
+    }
+    reads_stdin {
+        reads_stdin: |target| target.measured(["in_set_up", "in_body"]);
+    }
+    closes_stdout {
+        closes_stdout: |target| target.measured(["before", "stdout", "stdin", "stderr", "after"]);
+        closes_everything: |target| target
+            .measured(["before", "after"])
+            .failed("everything", "the process ended (exit status 0) before it answered `start everything`");
+    }
+    forks {
+        forks: |target| target.measured(["child", "orphan", "session"]);
+        keeps_pipe: |target| target
+            .failed("dies", "the process ended (exit status 7) before it answered `start dies`");
+    }
+    panics {
+        panics: |target| target
+            .measured(["before", "after"])
+            .failed("in_body", "panicked at panics/benches/panics.rs:17:36: index out of bounds: the len is 0 but the index is 3")
+            .failed("in_set_up", "panicked at panics/benches/panics.rs:19:34: panic in set-up of 42")
+            .failed("in_batch_set_up", "panicked at panics/benches/panics.rs:22:25: panic in batch set-up")
+            .failed("in_drop", "panicked at panics/benches/panics.rs:9:9: panic in drop")
+            .failed("in_iteration_1000", "panicked at panics/benches/panics.rs:35:13: panic in iteration 1000")
+            .failed("of_no_text", "panicked at panics/benches/panics.rs:38:35: (a payload that is not text)")
+            .failed("of_two\nlines", "panicked at panics/benches/panics.rs:39:38: first line\nsecond \"line\"");
+        in_function: |target| target
+            .measured(["of_the_other_function"])
+            .target_failed("error: bench target `in_function` of package `panics`: the function `broken`, outside its benchmarks, panicked at panics/benches/in_function.rs:10:25: panic in the function: the corpus is there");
+    }
+    vanishes {
+        vanishes: |target| target
+            .measured(["always"])
+            .failed("first_launch_only", "there is no benchmark \"first_launch_only\"");
+    }
+    aborts {
+        aborts: |target| target
+            .measured(["before", "after"])
+            .failed("aborts", "the process ended (signal 6 (SIGABRT)");
+    }
+    exits_early {
+        exits_early: |target| target
+            .measured(["before", "after"])
+            .failed("with_3", "the process ended (exit status 3) before it answered `warm-up")
+            .failed("with_0", "the process ended (exit status 0) before it answered `warm-up")
+            .failed("in_set_up", "the process ended (exit status 4) before it answered `start in_set_up`");
+        at_set_up: |target| target
+            .target_failed("error: bench target `at_set_up` of package `exits_early`: the process ended (exit status 5) before it answered `list`; its output: `the licence server cannot be reached`")
+            .said("error: nothing was measured");
+    }
+    hangs {
+        hangs: |target| target
+            .timeout("2s")
+            .measured(["before", "after"])
+            .failed("in_body", "no answer to `warm-up 5000000` within 2.")
+            .failed("in_set_up", "no answer to `start in_set_up` within 2.0 s")
+            .failed("busy", "no answer to `warm-up 5000000` within 2.");
+    }
+    never_iterates {
+        never_iterates: |target| target
+            .measured(["fine"])
+            .failed("never", "the benchmark's closure measured nothing: it must call one of the methods `iter*`, or `skip`")
+            .failed("twice", "panicked at never_iterates/benches/never_iterates.rs:9:11: `iter*` was called after `iter*` or `skip`");
+    }
+    duplicate_ids {
+        duplicate_ids: |target| target
+            .target_failed("error: bench target `duplicate_ids` of package `duplicate_ids`: two benchmarks have the id \"group/same\"")
+            .said("error: nothing was measured");
+    }
+    bad_frames {
+        answers: |target| target
+            .measured(["fine", "zero_times"])
+            .failed("garbage", "`@@@ this is no frame @@@` in answer to `sample")
+            .failed("not_utf8", "is no frame (invalid unicode code point")
+            .failed("not_an_object", "`[1,2,3]` in answer to `sample")
+            .failed("half_a_frame", "`{\"type\":\"samples\",\"iterations\":[1,` in answer to `sample")
+            .failed("unknown_type", "`{\"type\":\"surprise\"}` in answer to `sample")
+            .failed("wrong_frame", "`{\"type\":\"listed\",\"count\":0}` is no answer to `sample")
+            .failed("missing_member", "is no frame (missing field `elapsed_ns`")
+            .failed("mismatched_lengths", "has 11 counts and 10 times that are not those asked for")
+            .failed("other_counts", "has 10 counts and 10 times that are not those asked for")
+            .failed("negative_time", "is no frame (invalid value: integer `-1000`")
+            .failed("fractional_time", "is no frame (invalid type: floating point `1000.5`")
+            .failed("not_a_number", "is no frame (expected value at line 1")
+            .failed("null_time", "is no frame (invalid type: null")
+            .failed("too_large", "a time of 9223372036854775808 ns in its answer to `sample")
+            .failed("other_id", "`{\"type\":\"started\",\"id\":\"fine\"")
+            .failed("extra_frame", "it broke the bench protocol")
+            .failed("endless_line", "a line of more than 64 MiB, `xxxx")
+            .failed("no_warm_up", "`{\"type\":\"warmed-up\",\"iterations\":0,\"elapsed_ns\":0}` is no answer to `warm-up");
+        bad_hello: |target| target
+            .target_failed("error: bench target `bad_hello` of package `bad_frames`: it broke the bench protocol: its hello `{\"type\":\"hello\",\"protocol\":1,")
+            .said("missing field `capabilities`");
+        bad_list: |target| target
+            .target_failed("error: bench target `bad_list` of package `bad_frames`: it broke the bench protocol: it announced 1 benchmarks and counts 2");
+        twice_listed: |target| target
+            .target_failed("error: bench target `twice_listed` of package `bad_frames`: two benchmarks have the id `fine`");
+        unasked: |target| target
+            .target_failed("error: bench target `unasked` of package `bad_frames`: it broke the bench protocol: `{\"type\":\"samples\",\"iterations\":[1],\"elapsed_ns\":[1]}` is no answer to `list`");
+    }
+    unknown_version {
+        unknown_version: |target| target
+            .target_failed("error: bench target `unknown_version` of package `unknown_version`: its harness (from the future 99.0.0) speaks version 99 of the bench protocol, this cargo-perfcheck speaks version 1")
+            .said("error: nothing was measured");
+    }
+    no_protocol {
+        prints: |target| target
+            .target_failed("error: bench target `prints` of package `no_protocol`: it does not speak the perfcheck protocol: it ended (exit status 0) without a word of it; its output: `Welcome to MyBench 3000!`")
+            .said("help: a bench target needs `harness = false` in Cargo.toml and `perfcheck::main!(...)` in its source")
+            .said("fib 20 ... 26.1 us\n")
+            .said("error: nothing was measured");
+        silent: |target| target
+            .target_failed("error: bench target `silent` of package `no_protocol`: it does not speak the perfcheck protocol: it ended (exit status 0)");
+        sleeps: |target| target
+            .target_failed("error: bench target `sleeps` of package `no_protocol`: it does not speak the perfcheck protocol: no hello within 10 s");
+    }
+    default_harness {
+        default_harness: |target| target
+            .target_failed("error: bench target `default_harness` of package `default_harness`: it does not speak the perfcheck protocol")
+            .said("its output: `running 1 test`")
+            .said("`harness = false`");
+    }
+    does_not_compile {
+        does_not_compile: |target| target
+            .in_workspace("does_not_compile")
+            .code(3)
+            .said("error[E0308]: mismatched types\n --> benches/does_not_compile.rs:4:27\n")
+            .said("error: could not compile `does_not_compile`");
+    }
+}
+
+const NAMES: [&str; 28] = [
+    "plain",
+    "with spaces",
+    " spaces around ",
+    "two  spaces",
+    "quo\"te's `and` backtick",
+    "back\\slash",
+    "backslash and n: \\n",
+    "line\nfeed",
+    "carriage\rreturn",
+    "tab\tulator",
+    "größe/日本語/ελληνικά",
+    "مرحبا/עברית",
+    "🦀🚀/👩\u{200d}👩\u{200d}👧\u{200d}👦",
+    "composed \u{e9}",
+    "composed e\u{301}",
+    "\u{202e}right to left",
+    "escape \u{1b}[31mred\u{1b}[0m",
+    "null \0 byte",
+    "*?[a-z]{1,2}$(x)",
+    "--bench",
+    "..",
+    "a//b/",
+    "Case",
+    "case",
+    r"C:\dir\file",
+    r#"{"type":"bye"}"#,
+    "%s %n {} {0}",
+    "<b>&amp;</b>",
+];
 
 #[test]
-fn smoke() {
+fn no_bench_target_is_forgotten() {
+    let mut targets = BTreeSet::new();
+    for workspace in ["", "quickstart", "does_not_compile"] {
+        let output = Command::new(env!("CARGO"))
+            .args(["metadata", "--no-deps", "--format-version", "1"])
+            .arg("--manifest-path")
+            .arg(testbench(workspace))
+            .output()
+            .expect("cargo runs");
+        let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        for package in metadata["packages"].as_array().expect("packages") {
+            for target in package["targets"].as_array().expect("targets") {
+                if target["kind"][0] == "bench" {
+                    let names = (package["name"].as_str(), target["name"].as_str());
+                    targets.insert((
+                        names.0.expect("text").to_owned(),
+                        names.1.expect("text").to_owned(),
+                    ));
+                }
+            }
+        }
+    }
+    let tested: BTreeSet<(String, String)> = TARGETS
+        .iter()
+        .map(|(package, target)| ((*package).to_owned(), (*target).to_owned()))
+        .collect();
+    assert_eq!(targets, tested);
+}
+
+#[test]
+fn a_package_without_bench_targets_is_told_so() {
     let machine = Machine::new();
-    let run = machine
+    machine
         .perfcheck()
         .testbench("")
-        .args([
-            "-p",
-            "steady",
-            "--launches",
-            "2",
-            "--message-format",
-            "json",
-            "--measurement-time",
-            "20ms",
-        ])
+        .args(["-p", "no_benches"])
         .run()
-        .expect_code(0);
-    assert_eq!(run.messages("benchmark-measured").len(), 3);
-    assert_eq!(machine.left_behind(), Vec::<String>::new());
+        .expect_code(4)
+        .expect_stderr(&[
+            "error: nothing was measured: the selected packages have no bench targets",
+        ]);
+    assert!(!machine.store().exists());
+}
+
+#[test]
+fn no_control_character_of_an_id_reaches_the_terminal() {
+    let machine = Machine::new();
+    for (arguments, code) in [
+        (&["-p", "names"][..], 0),
+        (&["-p", "names", "--no-run"], 0),
+        (&["-p", "panics", "--bench", "panics"], 4),
+    ] {
+        let run = machine
+            .perfcheck()
+            .testbench("")
+            .args(arguments)
+            .args(QUICK)
+            .run()
+            .expect_code(code);
+        for text in [&run.stdout, &run.stderr] {
+            let bad = text.chars().find(|character| {
+                (character.is_control() && *character != '\n') || *character == '\u{202e}'
+            });
+            assert_eq!(bad, None, "{run}");
+        }
+        assert!(!run.stderr.contains("of_two\nlines"), "{run}");
+        assert!(!run.stdout.contains("line\nfeed"), "{run}");
+    }
+}
+
+#[test]
+fn what_a_bench_prints_arrives_whole_on_stderr() {
+    let run = Situation::of("prints_to_stdout", "prints_to_stdout")
+        .measured(["in_set_up", "in_body", "frames", "flood", "to_stderr"])
+        .check();
+    // Once in each launch; the function also prints while benchmarks are listed.
+    for number in [0, 24_999, 49_999] {
+        let line = format!("line {number} of the flood\n");
+        assert_eq!(run.stderr.matches(&line).count(), 3, "{line}");
+    }
+    for kind in ["hello", "samples", "error", "bye"] {
+        let frame = format!("{{\"type\":\"{kind}\"");
+        assert_eq!(run.stderr.matches(&frame).count(), 3, "{frame}");
+    }
+    let run = Situation::of("partial_lines", "partial_lines")
+        .measured(["no_newline", "half_a_frame", "long_line", "binary"])
+        .check();
+    assert_eq!(run.stderr.matches(&"x".repeat(10_000_000)).count(), 3);
 }

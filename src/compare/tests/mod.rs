@@ -1,6 +1,7 @@
 //! Verdicts of whole comparisons: the decision procedure.
 
 mod degenerate;
+mod floor;
 mod laws;
 
 use crate::compare::fixtures::{ITERATIONS, flat_launch, floors, measurement, with_ramp};
@@ -291,12 +292,18 @@ fn every_note_reads_as_a_sentence_without_braces() {
         },
         Note::TooFewResamples { needed: 5_000 },
         Note::SampleLengthsDiffer { ratio: 5.25 },
+        Note::LoneFloor {
+            side: Side::New,
+            gap: 0.235,
+        },
+        Note::SlowerButForTheFastest { change: 0.1 },
     ];
     let texts = notes.map(|note| note.to_string());
     assert_eq!(
         texts[1],
         "the samples of the reference are too short to test; they need 100 us each (more iterations per sample)"
     );
+    assert!(texts[5].starts_with("the fastest launch of the new run has the next 23.5 % above it"));
     assert!(
         texts
             .iter()

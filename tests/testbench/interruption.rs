@@ -1,0 +1,182 @@
+//! Ctrl-C: what has been measured is kept, nothing is left behind, the exit code is 130. Two runs at once.
+
+use rustix::process::Signal;
+use std::path::Path;
+
+use crate::situation::QUICK;
+use crate::support::{Finished, Machine, Running, testbench};
+
+/// A run of `forks` that would go on for a hundred launches.
+fn long_run(machine: &Machine) -> Running {
+    machine
+        .perfcheck()
+        .testbench("")
+        .args(["-p", "forks", "--bench", "forks", "--launches", "100"])
+        .args(["--warm-up-time", "5ms", "--measurement-time", "20ms"])
+        .start()
+}
+
+fn stored(machine: &Machine, arguments: &[&str]) -> Finished {
+    machine
+        .perfcheck()
+        .args(arguments)
+        .args(["--message-format", "json"])
+        .testbench("")
+        .run()
+        .expect_code(0)
+}
+
+/// Interrupts a run in its third launch with `interrupt` and looks at what there is then.
+#[track_caller]
+fn interrupted_in_the_third_launch(interrupt: impl Fn(&Running)) {
+    let machine = Machine::new();
+    let mut run = long_run(&machine);
+    run.wait_for_stderr("Launch 3 ");
+    interrupt(&run);
+    let run = run.finish().expect_code(130).expect_stderr(&[
+        "error: interrupted; run 1 is stored as incomplete with the launches that had ended",
+    ]);
+    let left_behind = machine.left_behind();
+    assert!(left_behind.is_empty(), "{left_behind:#?} after\n{run}");
+    assert_eq!(run.stdout, "");
+
+    let runs = stored(&machine, &["runs"]).json();
+    assert_eq!(runs.len(), 1, "{runs:#?}");
+    assert_eq!(runs[0]["status"], "incomplete", "{runs:#?}");
+    let shown = stored(&machine, &["show", "1"]).messages("benchmark-measured");
+    assert_eq!(shown.len(), 3);
+    for message in shown {
+        let launches = message["launches"].as_array().expect("an array").len();
+        assert!((2..100).contains(&launches), "{launches}");
+        assert_eq!(message["failures"].as_array().map(Vec::len), Some(0));
+    }
+}
+
+#[test]
+fn an_interrupt_of_the_process_keeps_the_launches_that_ended() {
+    interrupted_in_the_third_launch(|run| run.signal(Signal::INT));
+}
+
+#[test]
+fn an_interrupt_of_the_whole_foreground_group_does_the_same() {
+    interrupted_in_the_third_launch(|run| run.signal_group(Signal::INT));
+}
+
+#[test]
+fn a_termination_signal_does_the_same() {
+    interrupted_in_the_third_launch(|run| run.signal(Signal::TERM));
+}
+
+#[test]
+fn an_interrupted_run_is_no_reference() {
+    let machine = Machine::new();
+    let mut run = long_run(&machine);
+    run.wait_for_stderr("Launch 2 ");
+    run.signal(Signal::INT);
+    run.finish().expect_code(130);
+    let next = machine
+        .perfcheck()
+        .testbench("")
+        .args([
+            "-p",
+            "forks",
+            "--bench",
+            "forks",
+            "--message-format",
+            "json",
+        ])
+        .args(QUICK)
+        .run()
+        .expect_code(0);
+    for message in next.messages("benchmark-compared") {
+        assert_eq!(message["verdict"], "new", "{message}");
+    }
+}
+
+#[test]
+fn an_interrupt_while_a_bench_hangs_does_not_wait_for_it() {
+    let machine = Machine::new();
+    let mut run = machine
+        .perfcheck()
+        .testbench("")
+        .args(["-p", "hangs", "--timeout", "1000s", "--exact", "in_body"])
+        .start();
+    run.wait_for_stderr("Launch 1 ");
+    run.signal(Signal::INT);
+    run.finish().expect_code(130);
+    assert_eq!(machine.left_behind(), Vec::<String>::new());
+}
+
+/// A package whose build takes for ever, once its build script runs.
+fn package_that_builds_for_ever(directory: &Path) {
+    let write = |name: &str, text: &str| {
+        let path = directory.join(name);
+        std::fs::create_dir_all(path.parent().expect("a directory")).expect("created");
+        std::fs::write(path, text).expect("written");
+    };
+    write(
+        "Cargo.toml",
+        "[package]\nname = \"endless\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[[bench]]\nname = \"endless\"\nharness = false\n\n[workspace]\n",
+    );
+    write(
+        "build.rs",
+        "fn main() {\n    std::fs::write(\"started\", \"\").unwrap();\n    std::thread::sleep(std::time::Duration::from_secs(900));\n}\n",
+    );
+    write("benches/endless.rs", "fn main() {}\n");
+}
+
+#[test]
+fn an_interrupt_while_cargo_builds_ends_the_build() {
+    for whole_group in [false, true] {
+        let machine = Machine::new();
+        let package = machine.home().join("endless");
+        package_that_builds_for_ever(&package);
+        let mut run = machine
+            .perfcheck()
+            .arg("--manifest-path")
+            .arg(package.join("Cargo.toml"))
+            .env("CARGO_TARGET_DIR", machine.home().join("target"))
+            .start();
+        run.wait_for_file(&package.join("started"));
+        if whole_group {
+            run.signal_group(Signal::INT);
+        } else {
+            run.signal(Signal::INT);
+        }
+        let run = run
+            .finish()
+            .expect_code(130)
+            .expect_stderr(&["error: interrupted"]);
+        let left_behind = machine.left_behind();
+        assert!(left_behind.is_empty(), "{left_behind:#?} after\n{run}");
+        assert!(!machine.store().exists(), "nothing was measured");
+    }
+}
+
+#[test]
+fn two_runs_at_once_on_one_store_both_succeed() {
+    let machine = Machine::new();
+    let start = |package: &str| {
+        machine
+            .perfcheck()
+            .testbench("")
+            .args(["-p", package, "--message-format", "json"])
+            .args(QUICK)
+            .start()
+    };
+    let both = [start("steady"), start("two_targets")];
+    let numbers = both.map(|run| {
+        let run = run.finish().expect_code(0);
+        run.messages("run-finished")[0]["run"]
+            .as_u64()
+            .expect("a number")
+    });
+    assert_ne!(numbers[0], numbers[1]);
+    let runs = stored(&machine, &["runs"]).json();
+    assert_eq!(runs.len(), 2, "{runs:#?}");
+    assert!(
+        runs.iter().all(|run| run["status"] == "complete"),
+        "{runs:#?}"
+    );
+    assert!(testbench("").exists() && machine.left_behind().is_empty());
+}

@@ -1,0 +1,164 @@
+//! What has to come of a bench target, and the run that shows whether it does.
+
+use std::collections::BTreeSet;
+
+use crate::support::{Finished, Machine};
+
+/// Quick settings: nobody looks at these times.
+pub const QUICK: [&str; 6] = [
+    "--launches",
+    "3",
+    "--warm-up-time",
+    "5ms",
+    "--measurement-time",
+    "20ms",
+];
+
+/// A bench target and what a first run into an empty store makes of it.
+pub struct Situation {
+    package: &'static str,
+    target: &'static str,
+    workspace: &'static str,
+    code: i32,
+    timeout: &'static str,
+    measured: BTreeSet<String>,
+    failed: Vec<(&'static str, &'static str)>,
+    skipped: Vec<(&'static str, &'static str)>,
+    said: Vec<&'static str>,
+}
+
+impl Situation {
+    /// All is well, and there are no benchmarks so far.
+    pub fn of(package: &'static str, target: &'static str) -> Self {
+        Self {
+            package,
+            target,
+            workspace: "",
+            code: 0,
+            // Long for a loaded machine, and never waited for: what hangs says so itself.
+            timeout: "60s",
+            measured: BTreeSet::new(),
+            failed: Vec::new(),
+            skipped: Vec::new(),
+            said: Vec::new(),
+        }
+    }
+
+    /// It is not in the testbench workspace but in this one below it.
+    pub fn in_workspace(mut self, directory: &'static str) -> Self {
+        self.workspace = directory;
+        self
+    }
+
+    /// Something waits for this deadline.
+    pub fn timeout(mut self, timeout: &'static str) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// These are measured, in all launches.
+    pub fn measured(mut self, ids: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.measured.extend(ids.into_iter().map(Into::into));
+        self
+    }
+
+    /// This one fails, saying so in these words.
+    pub fn failed(mut self, id: &'static str, message: &'static str) -> Self {
+        self.code = 4;
+        self.failed.push((id, message));
+        self
+    }
+
+    /// This one declines for this reason.
+    pub fn skipped(mut self, id: &'static str, reason: &'static str) -> Self {
+        self.skipped.push((id, reason));
+        self
+    }
+
+    /// The target as a whole, or a part of it, fails in these words.
+    pub fn target_failed(mut self, message: &'static str) -> Self {
+        self.code = 4;
+        self.said.push(message);
+        self
+    }
+
+    /// Stderr has this.
+    pub fn said(mut self, text: &'static str) -> Self {
+        self.said.push(text);
+        self
+    }
+
+    /// The exit code is another than the rest would suggest.
+    pub fn code(mut self, code: i32) -> Self {
+        self.code = code;
+        self
+    }
+
+    /// Runs it and looks; gives the run for closer looks.
+    #[track_caller]
+    pub fn check(self) -> Finished {
+        let machine = Machine::new();
+        let run = machine
+            .perfcheck()
+            .testbench(self.workspace)
+            .args(["-p", self.package, "--bench", self.target])
+            .args(QUICK)
+            .args(["--timeout", self.timeout, "--message-format", "json"])
+            .run();
+        let left_behind = machine.left_behind();
+        let run = run.expect_code(self.code).expect_stderr(&self.said);
+        assert!(left_behind.is_empty(), "{left_behind:#?} after\n{run}");
+        self.check_benchmarks(&run);
+        for (id, reason) in &self.skipped {
+            let line = format!("Skipped {}/{}: {id}: {reason}", self.package, self.target);
+            assert_eq!(run.stderr.matches(&line).count(), 1, "{line:?} of\n{run}");
+        }
+        if !self.failed.is_empty() || self.measured.len() > 1 {
+            assert_eq!(run.messages("run-finished").len(), 1, "{run}");
+            assert_eq!(run.messages("run-finished")[0]["exit_code"], self.code);
+        }
+        run
+    }
+
+    /// Nothing but what was expected is in the results, and all of that.
+    fn check_benchmarks(&self, run: &Finished) {
+        let verdicts = run.messages("benchmark-compared");
+        let verdict_of = |id: &str| {
+            let found = verdicts
+                .iter()
+                .find(|message| message["benchmark"]["id"] == id);
+            found.map_or("none", |message| {
+                message["verdict"].as_str().unwrap_or("none")
+            })
+        };
+        let mut measured = BTreeSet::new();
+        let mut failed = BTreeSet::new();
+        for message in run.messages("benchmark-measured") {
+            assert_eq!(message["benchmark"]["package"], self.package);
+            assert_eq!(message["benchmark"]["target"], self.target);
+            let id = message["benchmark"]["id"].as_str().expect("text");
+            let failures = message["failures"].as_array().expect("an array");
+            if failures.is_empty() {
+                assert_eq!(verdict_of(id), "new", "{id}");
+                let launches = message["launches"].as_array().expect("an array");
+                assert_eq!(launches.len(), 3, "{id}");
+                assert!(message["summary"]["median_ns"]["estimate"].is_number());
+                measured.insert(id.to_owned());
+                continue;
+            }
+            assert_eq!(verdict_of(id), "failed", "{id}");
+            failed.insert(id.to_owned());
+            let expected = self.failed.iter().find(|(failed, _)| *failed == id);
+            for failure in failures {
+                let message = failure["message"].as_str().expect("text");
+                assert!(
+                    expected.is_some_and(|(_, text)| message.contains(text)),
+                    "{id}: {message:?} in place of {expected:?}"
+                );
+            }
+        }
+        assert_eq!(measured, self.measured);
+        let expected: BTreeSet<String> = self.failed.iter().map(|(id, _)| (*id).into()).collect();
+        assert_eq!(failed, expected);
+    }
+}

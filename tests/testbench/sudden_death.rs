@@ -1,0 +1,123 @@
+//! `kill -9` at any moment: the store stays whole and whatever had been started is gone.
+//!
+//! `tests/kill_parent.sh N` does it N times.
+
+use rusqlite::Connection;
+use rustix::process::Signal;
+use serde_json::Value;
+use std::env;
+use std::thread;
+use std::time::Duration;
+
+use crate::support::Machine;
+
+/// How often `cargo-perfcheck` is killed where nobody says otherwise.
+const KILLS: u32 = 14;
+/// The variable that says otherwise.
+const KILLS_VARIABLE: &str = "TEST_KILLS";
+
+/// Where in its life a run is killed: so long after the start of the process, or of its second launch.
+struct Moment {
+    package: &'static str,
+    after_launch: bool,
+    delay: Duration,
+}
+
+/// Moments that are always the same, spread by a linear congruential generator (Knuth's MMIX constants).
+fn moments(count: u32) -> impl Iterator<Item = Moment> {
+    let mut state = 1_u64;
+    (0..count).map(move |ordinal| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        let after_launch = ordinal % 4 > 1;
+        let longest_ms = if after_launch { 300 } else { 900 };
+        Moment {
+            package: if ordinal % 2 == 0 { "forks" } else { "steady" },
+            after_launch,
+            delay: Duration::from_millis((state >> 33) % longest_ms),
+        }
+    })
+}
+
+#[test]
+fn kill_minus_nine_at_any_moment_leaves_no_process_and_a_whole_store() {
+    let kills = env::var(KILLS_VARIABLE).map_or(KILLS, |text| text.parse().expect("a number"));
+    let machine = Machine::new();
+    for (ordinal, moment) in moments(kills).enumerate() {
+        let mut run = machine
+            .perfcheck()
+            .testbench("")
+            .args(["-p", moment.package, "--bench", moment.package])
+            .args(["--launches", "1000", "--warm-up-time", "1ms"])
+            .args(["--measurement-time", "5ms"])
+            .start();
+        if moment.after_launch {
+            run.wait_for_stderr("Launch 2 ");
+        }
+        thread::sleep(moment.delay);
+        run.signal(Signal::KILL);
+        let run = run.finish().expect_code(128 + 9);
+        let left_behind = machine.left_behind();
+        assert!(
+            left_behind.is_empty(),
+            "kill {ordinal} left {left_behind:#?} of\n{run}"
+        );
+    }
+    let launches = whole_launches(&machine);
+    assert!(launches > 0, "no launch was ever recorded");
+    // And it goes on as if nothing had happened.
+    machine
+        .perfcheck()
+        .testbench("")
+        .args([
+            "-p",
+            "steady",
+            "--launches",
+            "2",
+            "--measurement-time",
+            "5ms",
+        ])
+        .run()
+        .expect_code(0);
+    assert_eq!(integrity(&machine), "ok");
+}
+
+/// Shows every run; gives how many launches they have. All of them are whole.
+fn whole_launches(machine: &Machine) -> usize {
+    let stored = |arguments: &[&str]| {
+        machine
+            .perfcheck()
+            .args(arguments)
+            .args(["--message-format", "json"])
+            .testbench("")
+            .run()
+            .expect_code(0)
+    };
+    let mut whole = 0;
+    for run in stored(&["runs", "--limit", "100000"]).json() {
+        assert_eq!(run["status"], "incomplete");
+        let shown = stored(&["show", &run["run"].to_string()]);
+        for message in shown.messages("benchmark-measured") {
+            assert_eq!(message["failures"], Value::Array(Vec::new()), "{shown}");
+            for launch in message["launches"].as_array().expect("launches") {
+                whole += 1;
+                let samples = |phase: &str, part: &str| {
+                    launch[phase][part].as_array().expect("an array").len()
+                };
+                for phase in ["warm_up", "linear", "flat"] {
+                    assert!(samples(phase, "iterations") > 0, "{phase} of {launch}");
+                    assert_eq!(samples(phase, "iterations"), samples(phase, "elapsed_ns"));
+                }
+            }
+        }
+    }
+    assert_eq!(integrity(machine), "ok");
+    whole
+}
+
+fn integrity(machine: &Machine) -> String {
+    Connection::open(machine.store())
+        .and_then(|store| store.query_row("PRAGMA integrity_check", [], |row| row.get(0)))
+        .expect("the store opens")
+}
