@@ -15,7 +15,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::error::CargoError;
-use super::library_path::{Surroundings, directory, variables};
+use super::library_path::{Binary, Surroundings, directory, variables};
 use super::metadata::Workspace;
 use super::options::CargoOptions;
 use super::toolchain::Toolchain;
@@ -114,10 +114,12 @@ pub fn build(
             status: status.to_string(),
         });
     }
+    let binaries: Vec<Binary> = artifacts.iter().filter_map(binary).collect();
     let surroundings = Surroundings {
         cargo,
         toolchain,
         scripts: &scripts,
+        binaries: &binaries,
     };
     let mut targets: Vec<BenchTarget> = artifacts
         .into_iter()
@@ -126,6 +128,15 @@ pub fn build(
         .collect();
     targets.sort_by(|a, b| (&a.package, &a.target).cmp(&(&b.package, &b.target)));
     Ok(Built { targets })
+}
+
+fn binary(artifact: &Artifact) -> Option<Binary> {
+    let executable = artifact.executable.as_ref()?;
+    (artifact.target.kind == [TargetKind::Bin]).then(|| Binary {
+        package: artifact.package_id.clone(),
+        name: artifact.target.name.clone(),
+        executable: executable.clone().into(),
+    })
 }
 
 fn bench_target(

@@ -5,7 +5,7 @@
     reason = "adds to the variables that the executables inherit"
 )]
 
-use cargo_metadata::{BuildScript, Package, camino::Utf8PathBuf};
+use cargo_metadata::{BuildScript, Package, PackageId, camino::Utf8PathBuf};
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
@@ -26,6 +26,15 @@ pub(super) struct Surroundings<'a> {
     pub(super) toolchain: &'a Toolchain,
     /// Every build script that ran, in cargo's order.
     pub(super) scripts: &'a [BuildScript],
+    /// Every binary that was built.
+    pub(super) binaries: &'a [Binary],
+}
+
+/// A binary that was built beside the benches of its package.
+pub(super) struct Binary {
+    pub(super) package: PackageId,
+    pub(super) name: String,
+    pub(super) executable: PathBuf,
 }
 
 /// The variables for an executable of `package` that lies in a `deps` directory.
@@ -90,6 +99,12 @@ pub(super) fn variables(
     set("CARGO_PKG_README", path(&package.readme));
     let rust_version = package.rust_version.as_ref().map(ToString::to_string);
     set("CARGO_PKG_RUST_VERSION", text(&rust_version));
+    for binary in surroundings.binaries {
+        if binary.package == package.id {
+            let name = format!("CARGO_BIN_EXE_{}", binary.name);
+            set(&name, binary.executable.clone().into());
+        }
+    }
     if let Ok(joined) = env::join_paths(library_directories(surroundings, executable)) {
         set(LIBRARY_PATH, joined);
     }
@@ -125,12 +140,39 @@ fn library_directories(surroundings: &Surroundings<'_>, executable: &Path) -> Ve
     directories.push(output.to_owned());
     directories.push(deps.to_owned());
     directories.push(surroundings.toolchain.target_libraries.clone());
-    if let Some(before) = env::var_os(LIBRARY_PATH) {
-        for directory in env::split_paths(&before) {
-            if !directories.contains(&directory) {
-                directories.push(directory);
-            }
-        }
+    let before = env::var_os(LIBRARY_PATH).unwrap_or_default();
+    after_ours(directories, env::split_paths(&before).collect())
+}
+
+/// `ours`, then `before`, repetitions included; `before` alone where it begins with `ours`: cargo was called by cargo.
+fn after_ours(mut ours: Vec<PathBuf>, before: Vec<PathBuf>) -> Vec<PathBuf> {
+    if before.starts_with(&ours) {
+        return before;
     }
-    directories
+    // What the dynamic linker of macOS falls back to where the variable is not set.
+    if cfg!(target_os = "macos") && before.is_empty() {
+        ours.extend(env::home_dir().map(|home| home.join("lib")));
+        ours.extend(["/usr/local/lib", "/usr/lib"].map(PathBuf::from));
+    }
+    ours.extend(before);
+    ours
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_set_before_follows_unless_it_begins_with_ours() {
+        let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
+        let joined = |ours: &[&str], before: &[&str]| after_ours(paths(ours), paths(before));
+        assert_eq!(
+            joined(&["a", "b"], &["b", "c"]),
+            paths(&["a", "b", "b", "c"])
+        );
+        assert_eq!(
+            joined(&["a", "b"], &["a", "b", "c"]),
+            paths(&["a", "b", "c"])
+        );
+    }
 }

@@ -129,15 +129,13 @@ fn write_rows(
             .iter()
             .map(|width| usize::from(*width) + 2)
             .sum();
-        let fits = table
-            .width()
-            .is_none_or(|width| widths <= usize::from(width) + 2);
+        let room = table.width().map_or(usize::MAX, usize::from);
         let most = columns
             .iter()
             .map(|column| column.dispensable)
             .max()
             .unwrap_or(0);
-        if !fits && most > 0 {
+        if widths > room.saturating_add(2) && most > 0 {
             columns.retain(|column| column.dispensable != most);
             continue;
         }

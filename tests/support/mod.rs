@@ -85,6 +85,16 @@ impl Machine {
         for name in FOREIGN {
             command.env_remove(name);
         }
+        // Of the package that this test belongs to: set by the cargo that runs the test.
+        for (name, _) in env::vars_os() {
+            let text = name.to_string_lossy();
+            if ["CARGO_PKG_", "CARGO_BIN_", "CARGO_MANIFEST_", "OUT_DIR"]
+                .iter()
+                .any(|prefix| text.starts_with(prefix))
+            {
+                command.env_remove(name);
+            }
+        }
         // Rustup and cargo look for their own things below the home directory, unless told where they are.
         for (name, directory) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
             if let (None, Some(home)) = (env::var_os(name), env::home_dir()) {
