@@ -51,6 +51,7 @@ pub fn compare(
         checkout: context.checkout.as_ref(),
         environment: &head.environment,
         allowed: &options.comparison.allow_different,
+        candidate: Some(candidate),
     };
     let references = chooser.choose(&Wanted::Named(base, &options.base), &subjects)?;
     let settings = &context.tables.workspace;

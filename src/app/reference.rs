@@ -82,6 +82,8 @@ pub(super) struct Chooser<'a> {
     pub(super) checkout: Option<&'a Checkout>,
     pub(super) environment: &'a Environment,
     pub(super) allowed: &'a [Fact],
+    /// The run that is compared, if it is stored already: it says nothing about how far its references drift.
+    pub(super) candidate: Option<RunId>,
 }
 
 impl Chooser<'_> {
@@ -149,6 +151,7 @@ impl Chooser<'_> {
     /// The runs like `named` that tell how far runs drift: those of its commit, or of its segment.
     fn spread_around(&self, named: &Run, subject: &Subject, history: &History) -> Vec<RunId> {
         let comparable: Vec<&PastMeasurement> = measured(subject, history)
+            .filter(|past| Some(past.run) != self.candidate)
             .filter(|past| self.of_past(subject, past, history).comparable())
             .collect();
         let segment = segments(&comparable, history)

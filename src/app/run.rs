@@ -171,6 +171,11 @@ impl Session<'_> {
             let good = exit_code == ExitCode::Clean && acceptance == Acceptance::Automatic;
             last_words.push(self.save_baseline(store, name, run, good)?);
         }
+        if tally.count(Verdict::Regressed) > 0 {
+            last_words.push(format!(
+                "Run {run} is stored but not accepted. If the change is meant: cargo perfcheck accept {run}"
+            ));
+        }
         last_words.extend(advice(&rows, run, &self.command_again()));
         sort(&mut rows, self.common.output.order);
         let head = store.run(run)?;
@@ -264,6 +269,7 @@ impl Session<'_> {
             checkout: self.context.checkout.as_ref(),
             environment: &self.environment,
             allowed: &self.options.comparison.allow_different,
+            candidate: None,
         };
         Ok(chooser.choose(&wanted, &subjects)?)
     }

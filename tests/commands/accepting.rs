@@ -79,7 +79,7 @@ fn a_suspect_is_no_reference_either_and_says_what_to_do_next() {
     assert!(
         table
             .stdout
-            .contains("cargo perfcheck -p steady --bench steady --exact text")
+            .contains(" -p steady --bench steady --exact text")
             && table.stdout.contains("cargo perfcheck accept 4"),
         "{table}"
     );

@@ -57,6 +57,26 @@ fn runs_are_named_by_commit() {
 }
 
 #[test]
+fn the_candidate_says_nothing_about_the_drift_of_its_reference() {
+    let machine = Machine::new();
+    // Two runs of one clean commit, the second accepted: how far they are apart must not count as drift.
+    let made = Crate::of(&machine, &["a"], "").into_repository(&machine);
+    for (ns, code) in [(100.0, 0), (200.0, 1)] {
+        let run = made.measure(&machine, &[], &[("a", ns)]).run();
+        run.expect_code(code);
+    }
+    made.perfcheck(&machine, &["accept", "2"])
+        .run()
+        .expect_code(0);
+    for (base, candidate, code, expected) in [("1", "2", 1, "regressed"), ("2", "1", 0, "improved")]
+    {
+        let words = ["compare", base, candidate, "--message-format", "json"];
+        let run = made.perfcheck(&machine, &words).run().expect_code(code);
+        assert_eq!(verdict(&run, "a"), expected, "{run}");
+    }
+}
+
+#[test]
 fn the_same_run_on_both_sides_is_wrong_use() {
     let machine = Machine::new();
     steady(&machine, &[])
