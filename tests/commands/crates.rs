@@ -113,9 +113,9 @@ impl Crate {
     /// A commit of everything, also of nothing.
     #[track_caller]
     pub fn commit(&self, machine: &Machine) -> String {
-        self.git(machine, &["add", "--all"]);
         // Two commits of one second that change nothing else would be one and the same.
         static CHANGES: AtomicU32 = AtomicU32::new(0);
+        self.git(machine, &["add", "--all"]);
         let change = format!("Change {}", CHANGES.fetch_add(1, Ordering::Relaxed));
         let words = ["commit", "--quiet", "--allow-empty", "--message", &change];
         self.git(machine, &words);
