@@ -39,12 +39,9 @@ fn main() -> process::ExitCode {
         "never" => ColorChoice::Never.write_global(),
         _ => {}
     }
-    let mut stderr = anstream::stderr();
+    let mut stderr = UntilClosed::new(anstream::stderr());
     let status = match dispatch(&parsed, &mut stderr) {
         Ok(status) => status,
-        Err(AppError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-            ExitCode::Clean
-        }
         Err(error) => {
             let _ = write_error(&mut stderr, &error.to_string());
             error.exit_code()
@@ -56,7 +53,7 @@ fn main() -> process::ExitCode {
 fn dispatch(parsed: &Parsed, stderr: &mut dyn Write) -> Result<ExitCode, AppError> {
     let interrupt = Interrupt::install().map_err(|error| AppError::Usage(error.to_string()))?;
     let supervisor = Supervisor::new();
-    let mut stdout = anstream::stdout();
+    let mut stdout = UntilClosed::new(anstream::stdout());
     let common = &parsed.common;
     let progress = if common.output.quiet {
         ProgressMode::Quiet
@@ -83,5 +80,73 @@ fn dispatch(parsed: &Parsed, stderr: &mut dyn Write) -> Result<ExitCode, AppErro
         Command::Show { run } => app::show(run, common, &mut world),
         Command::Accept { run } => app::accept(run, common, &mut world),
         Command::Baseline(action) => app::baseline(action, common, &mut world),
+    }
+}
+
+/// A stream whose reader may leave: what is written after that is dropped, and what the status says stays true.
+struct UntilClosed<W> {
+    writer: W,
+    closed: bool,
+}
+
+impl<W: Write> UntilClosed<W> {
+    fn new(writer: W) -> Self {
+        Self {
+            writer,
+            closed: false,
+        }
+    }
+
+    fn unless_closed<T>(
+        &mut self,
+        dropped: T,
+        work: impl FnOnce(&mut W) -> io::Result<T>,
+    ) -> io::Result<T> {
+        if self.closed {
+            return Ok(dropped);
+        }
+        match work(&mut self.writer) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.closed = true;
+                Ok(dropped)
+            }
+            other => other,
+        }
+    }
+}
+
+impl<W: Write> Write for UntilClosed<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.unless_closed(bytes.len(), |writer| writer.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.unless_closed((), Write::flush)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Failing(io::ErrorKind);
+
+    impl Write for Failing {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Err(self.0.into())
+        }
+    }
+
+    #[test]
+    fn a_reader_that_left_is_no_error_and_anything_else_is() {
+        let mut left = UntilClosed::new(Failing(io::ErrorKind::BrokenPipe));
+        assert!(left.write_all(b"a").and_then(|()| left.flush()).is_ok());
+        let mut full = UntilClosed::new(Failing(io::ErrorKind::StorageFull));
+        assert!(full.write_all(b"a").is_err());
+        assert!(full.flush().is_err());
     }
 }

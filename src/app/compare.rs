@@ -7,7 +7,7 @@ use super::error::AppError;
 use super::findings::{Evidence, host_class, rows, sort, warnings};
 use super::options::{CompareOptions, StoreOptions};
 use super::reference::{Chooser, Subject, Wanted};
-use super::run::write;
+use super::run::{no_match, write};
 use crate::compare::Rules;
 use crate::exit_code::ExitCode;
 use crate::model::{BenchmarkKey, Measurement};
@@ -74,6 +74,18 @@ pub fn compare(
         in_scope: &|key: &BenchmarkKey| options.filter.wants(&key.id),
         failed_targets: &BTreeSet::new(),
     })?;
+    if rows.is_empty() {
+        return Err(AppError::NothingToCompare(
+            if options.filter.words.is_empty() {
+                format!("neither run {base} nor run {candidate} has a benchmark")
+            } else {
+                format!(
+                    "run {candidate} has {}\n  help: `cargo perfcheck show {candidate}` lists its benchmarks",
+                    no_match(&options.filter)
+                )
+            },
+        ));
+    }
     sort(&mut rows, common.output.order);
     let mut findings = Findings {
         run: &head,

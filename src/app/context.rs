@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::error::AppError;
 use super::options::StoreOptions;
 use crate::cargo::Workspace;
+use crate::exit_code::ExitCode;
 use crate::host::{Checkout, Variables};
 use crate::model::RunId;
 use crate::process::{Interrupt, Supervisor};
@@ -97,12 +98,23 @@ impl Context {
         Err(self.nothing_stored())
     }
 
-    /// That nothing was stored yet, in words.
+    /// That a run is wanted where none was stored yet.
     pub(super) fn nothing_stored(&self) -> AppError {
-        AppError::Usage(format!(
-            "nothing has been stored of the workspace {} yet\n  help: `cargo perfcheck` measures and stores; `cargo perfcheck runs adopt` lists the workspaces that the store knows",
-            self.workspace.root().display()
-        ))
+        AppError::NothingStored {
+            workspace: self.workspace.root().to_owned(),
+        }
+    }
+
+    /// Tells a reader of an empty list why it is empty. Unlike a run that is missing, that is no error.
+    pub(super) fn note_nothing_stored(
+        &self,
+        common: &StoreOptions,
+        world: &mut World<'_>,
+    ) -> Result<ExitCode, AppError> {
+        if !common.output.quiet {
+            writeln!(world.stderr, "{}", self.nothing_stored())?;
+        }
+        Ok(ExitCode::Clean)
     }
 
     /// The name by which the store knows the workspace.

@@ -1,12 +1,16 @@
 //! Everything that can end a command early, and the exit status that it means.
 
 use std::io;
+use std::path::PathBuf;
 
 use crate::cargo::CargoError;
 use crate::exit_code::ExitCode;
 use crate::measure::MeasureError;
 use crate::settings::SettingsError;
 use crate::store::StoreError;
+
+/// What to do where nothing was stored yet.
+pub(super) const NOTHING_STORED_HELP: &str = "`cargo perfcheck` measures and stores; `cargo perfcheck runs adopt` lists the workspaces that the store knows";
 
 /// Why a command could not do its work. A regression is no error, and neither is a bench that fails.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +38,18 @@ pub enum AppError {
         /// The baselines there are.
         existing: Vec<String>,
     },
+    /// A run of a workspace that has none.
+    #[error(
+        "nothing has been stored of the workspace {} yet\n  help: {NOTHING_STORED_HELP}",
+        workspace.display()
+    )]
+    NothingStored {
+        /// Its root.
+        workspace: PathBuf,
+    },
+    /// Two runs were to be compared, but no benchmark is left.
+    #[error("nothing was compared: {0}")]
+    NothingToCompare(String),
     /// Nothing to measure.
     #[error("nothing was measured: {0}")]
     NothingToMeasure(String),
@@ -59,8 +75,8 @@ impl AppError {
             },
             Self::Store(error) => of_store(error),
             Self::Output(_) => ExitCode::StoreUnusable,
-            Self::NoSuchRun { .. } => ExitCode::NoBaseline,
-            Self::NothingToMeasure(_) => ExitCode::BenchmarkFailed,
+            Self::NoSuchRun { .. } | Self::NothingStored { .. } => ExitCode::NoBaseline,
+            Self::NothingToMeasure(_) | Self::NothingToCompare(_) => ExitCode::BenchmarkFailed,
             Self::Interrupted(_) => ExitCode::Interrupted,
         }
     }

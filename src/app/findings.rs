@@ -117,7 +117,7 @@ pub(super) fn warnings(references: &References) -> Vec<Difference> {
     found
 }
 
-/// What to do about suspects: the last lines of the report.
+/// What to do about suspects and regressions: the last lines of the report.
 pub(super) fn advice(rows: &[Row<'_>], run: RunId) -> Vec<String> {
     let suspects: Vec<&Row<'_>> = rows
         .iter()
@@ -128,7 +128,12 @@ pub(super) fn advice(rows: &[Row<'_>], run: RunId) -> Vec<String> {
         change(a).total_cmp(&change(b))
     });
     let Some(worst) = worst else {
-        return Vec::new();
+        let regressed = rows
+            .iter()
+            .any(|row| row.verdict == Some(Verdict::Regressed));
+        return Vec::from_iter(regressed.then(|| {
+            format!("Run {run} is stored but not accepted. If the change is meant: cargo perfcheck accept {run}")
+        }));
     };
     let comparison = worst.comparison.as_ref();
     let percent = |fraction: f64| format!("{:.1} %", fraction * 100.0);

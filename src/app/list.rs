@@ -10,7 +10,7 @@ use crate::report::{BenchmarkLine, write_benchmarks};
 pub fn list(common: &StoreOptions, world: &mut World<'_>) -> Result<ExitCode, AppError> {
     let context = Context::load(&world.variables, common)?;
     let Some((store, workspace)) = context.stored()? else {
-        return Err(context.nothing_stored());
+        return context.note_nothing_stored(common, world);
     };
     let lines: Vec<BenchmarkLine> = store
         .benchmarks(workspace)?

@@ -14,11 +14,11 @@ use crate::compare::Rules;
 use crate::exit_code::ExitCode;
 use crate::host;
 use crate::measure::{
-    Campaign, Discovered, DiscoveredTarget, Ended, FlatSchedule, Resolved, discover,
+    Campaign, Discovered, DiscoveredTarget, Ended, Filter, FlatSchedule, Resolved, discover,
 };
 use crate::model::{
-    Acceptance, Benchmark, BenchmarkKey, BuildFacts, Environment, GitState, Measurement, RunId,
-    Tally, Verdict,
+    Acceptance, Benchmark, BenchmarkKey, BuildFacts, Environment, Event, GitState, Measurement,
+    Observer, RunId, Tally, Verdict,
 };
 use crate::report::{self, Findings, MessageFormat, Progress, Verdicts};
 use crate::settings::Layers;
@@ -36,6 +36,8 @@ pub fn run(
     if let Some(name) = &options.save_baseline {
         check_baseline_name(name)?;
     }
+    // Before the build, which is a load of its own.
+    let load = host::load();
     let mut context = Context::load(&world.variables, common)?;
     context.tables.layers.command_line = options.layer;
     let (toolchain, targets) = build(&context, common, world)?;
@@ -45,7 +47,6 @@ pub fn run(
     }
     let mut store = context.store()?;
     let workspace = store.workspace(&context.key(), &context.label())?;
-    let baseline = named_baseline(options, &store, workspace)?;
     if discovered
         .targets
         .iter()
@@ -53,6 +54,14 @@ pub fn run(
     {
         return Err(nothing_found(options, &discovered));
     }
+    let baseline = match named_baseline(options, &store, workspace) {
+        Err(error) if !discovered.failures.is_empty() => {
+            // The errors are above; a baseline that is missing does not make them less grave.
+            report::write_error(world.stderr, &error.to_string())?;
+            return Ok(error.exit_code().and(ExitCode::BenchmarkFailed));
+        }
+        other => other?,
+    };
     let environment = Environment {
         host: host::detect(world.variables.ci),
         build: toolchain,
@@ -66,6 +75,7 @@ pub fn run(
         baseline,
         environment,
         git,
+        load,
         seed: options.comparison.seed.unwrap_or_else(host::fresh_seed),
     };
     session.run(&mut store, discovered, world)
@@ -80,6 +90,7 @@ struct Session<'a> {
     baseline: Option<(RunId, String)>,
     environment: Environment,
     git: Option<GitState>,
+    load: Option<f64>,
     seed: u64,
 }
 
@@ -106,7 +117,7 @@ impl Session<'_> {
                 started: host::now(),
                 git: self.git.clone(),
                 environment: self.environment.clone(),
-                load: host::load(),
+                load: self.load,
                 seed: self.seed,
                 decision,
                 tool_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -144,21 +155,20 @@ impl Session<'_> {
         if !failed_targets.is_empty() || measurements.is_empty() {
             exit_code = exit_code.and(ExitCode::BenchmarkFailed);
         }
+        let acceptance = acceptance(&tally);
         store.finish_run(
             run,
             &RunEnd {
                 finished: host::now(),
-                acceptance: acceptance(&tally),
+                acceptance,
                 exit_code: exit_code.number(),
                 verdicts: verdicts(&rows),
             },
         )?;
-        if let Some(name) = &self.options.save_baseline {
-            store.set_baseline(self.workspace, name, run)?;
-        }
         let mut advice = advice(&rows, run);
         if let Some(name) = &self.options.save_baseline {
-            advice.insert(0, format!("Saved as baseline `{name}`."));
+            let good = exit_code == ExitCode::Clean && acceptance == Acceptance::Automatic;
+            advice.insert(0, self.save_baseline(store, name, run, good)?);
         }
         sort(&mut rows, self.common.output.order);
         let head = store.run(run)?;
@@ -177,6 +187,28 @@ impl Session<'_> {
         };
         write(&findings, self.common, world)?;
         Ok(exit_code)
+    }
+
+    /// Gives the run the name that the user wants, and says so.
+    ///
+    /// A run that was compared with that very name and was not `good` does not get it: the next run would be
+    /// compared with the bad one, and the gate would have switched itself off.
+    fn save_baseline(
+        &self,
+        store: &mut Store,
+        name: &str,
+        run: RunId,
+        good: bool,
+    ) -> Result<String, StoreError> {
+        match &self.baseline {
+            Some((before, compared_with)) if compared_with == name && !good => Ok(format!(
+                "Baseline `{name}` is still run {before}. If the change is meant: cargo perfcheck baseline save {name} {run}"
+            )),
+            _ => {
+                store.set_baseline(self.workspace, name, run)?;
+                Ok(format!("Saved as baseline `{name}`."))
+            }
+        }
     }
 
     fn references(
@@ -235,6 +267,10 @@ impl Session<'_> {
             }
         };
         let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
+        let cores = self.environment.host.cores;
+        if let Some(warning) = self.load.and_then(|load| busy(load, cores)) {
+            progress.observe(&Event::Warning(&warning));
+        }
         let campaign = Campaign::plan(
             targets,
             resolve,
@@ -324,15 +360,23 @@ fn nothing_found(options: &RunOptions, discovered: &Discovered) -> AppError {
         "the bench targets have no benchmarks".to_owned()
     } else {
         format!(
-            "no benchmark {} `{}`\n  help: `cargo perfcheck --no-run` lists them",
-            if options.filter.exact {
-                "is called"
-            } else {
-                "has an id that contains"
-            },
-            options.filter.words.join("` or `")
+            "there is {}\n  help: `cargo perfcheck --no-run` lists them",
+            no_match(&options.filter)
         )
     })
+}
+
+/// That a filter selects nothing.
+pub(super) fn no_match(filter: &Filter) -> String {
+    let relation = if filter.exact {
+        "is called"
+    } else {
+        "has an id that contains"
+    };
+    format!(
+        "no benchmark that {relation} `{}`",
+        filter.words.join("` or `")
+    )
 }
 
 /// The run to compare with, if the user named one. A baseline that is about to be saved need not exist yet.
@@ -409,6 +453,16 @@ fn all_targets(discovered: &Discovered) -> BTreeSet<(String, String)> {
     good.chain(bad).collect()
 }
 
+/// The warning that others keep the machine busy: more than half of the cores, by the one-minute load average.
+fn busy(load: f64, cores: u32) -> Option<String> {
+    let plural = if cores == 1 { "" } else { "s" };
+    (load > f64::from(cores) / 2.0).then(|| {
+        format!(
+            "the machine is busy (load {load:.1} on {cores} core{plural}): intervals will be wide"
+        )
+    })
+}
+
 fn acceptance(tally: &Tally) -> Acceptance {
     if tally.count(Verdict::Regressed) + tally.count(Verdict::Suspect) > 0 {
         Acceptance::Pending
@@ -428,4 +482,20 @@ pub(super) fn write(
         MessageFormat::Json => report::write_json(world.stdout, findings)?,
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::busy;
+
+    #[test]
+    fn a_machine_is_busy_when_more_than_half_of_its_cores_are() {
+        assert_eq!(
+            busy(2.66, 2).as_deref(),
+            Some("the machine is busy (load 2.7 on 2 cores): intervals will be wide")
+        );
+        assert!(busy(0.51, 1).is_some());
+        assert_eq!(busy(1.0, 2), None);
+        assert_eq!(busy(0.0, 64), None);
+    }
 }

@@ -15,7 +15,7 @@ pub fn runs(
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(&world.variables, common)?;
     let Some((store, workspace)) = context.stored()? else {
-        return Err(context.nothing_stored());
+        return context.note_nothing_stored(common, world);
     };
     let baselines = store.baselines(workspace)?;
     let lines: Vec<RunLine> = store

@@ -75,12 +75,11 @@ struct RunArguments {
 
 #[derive(Debug, Clone, Args)]
 struct StoreFlags {
-    /// The database [default: perfcheck.db in the user's data directory]
+    // Not clap's `env`: a variable that is empty is none.
     #[arg(
         long,
         value_name = "PATH",
-        env = "PERFCHECK_STORE",
-        hide_env_values = true
+        help = "The database [env: PERFCHECK_STORE] [default: perfcheck.db in the user's data directory]"
     )]
     store: Option<PathBuf>,
 }

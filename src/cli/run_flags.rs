@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use crate::app::{ComparisonOptions, FailOn, Order, OutputOptions};
 use crate::compare::Fact;
-use crate::model::{SamplingMode, Verdict, parse_duration, parse_fraction};
+use crate::model::{SamplingMode, Verdict, parse_duration};
 use crate::report::MessageFormat;
-use crate::settings::Layer;
+use crate::settings::{
+    Layer, confidence_level, fraction_below_one, positive_duration, significance_level,
+};
 
 /// How benchmarks are sampled.
 #[derive(Debug, Clone, Args)]
@@ -180,42 +182,6 @@ impl OutputFlags {
                 Sort::Worst => Order::WorstFirst,
             },
         }
-    }
-}
-
-fn positive_duration(text: &str) -> Result<Duration, String> {
-    match parse_duration(text)? {
-        Duration::ZERO => Err("a measurement takes more than no time".to_owned()),
-        duration => Ok(duration),
-    }
-}
-
-fn fraction_below_one(text: &str) -> Result<f64, String> {
-    let fraction = parse_fraction(text)?;
-    if fraction < 1.0 {
-        Ok(fraction)
-    } else {
-        Err(format!(
-            "`{text}` is not below 100 %; did you mean `{text}%`?"
-        ))
-    }
-}
-
-fn significance_level(text: &str) -> Result<f64, String> {
-    let level = parse_fraction(text)?;
-    if level > 0.0 && level < 0.5 {
-        Ok(level)
-    } else {
-        Err("a significance level lies between 0 and 50 %".to_owned())
-    }
-}
-
-fn confidence_level(text: &str) -> Result<f64, String> {
-    let level = parse_fraction(text)?;
-    if (0.5..1.0).contains(&level) {
-        Ok(level)
-    } else {
-        Err("a confidence level lies between 50 % and 100 %".to_owned())
     }
 }
 

@@ -109,7 +109,7 @@ pub fn write_benchmarks(
                 "{}/{}: {}",
                 line.key.package,
                 line.key.target,
-                line.key.id.escape_debug()
+                units::name(&line.key.id)
             ),
             line.typical_ns.map_or_else(|| "-".to_owned(), units::time),
             line.change.map_or_else(|| "-".to_owned(), units::change),

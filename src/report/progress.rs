@@ -18,6 +18,9 @@ pub enum ProgressMode {
     Quiet,
 }
 
+/// More of a line than this is not held back.
+const LONGEST_HELD_BACK: usize = 64 << 10;
+
 /// Shows events on stderr, or wherever `writer` leads.
 pub struct Progress<W: Write, B: Write> {
     writer: RefCell<W>,
@@ -28,6 +31,8 @@ pub struct Progress<W: Write, B: Write> {
     announced: Cell<Option<u32>>,
     /// Whether bench output stopped in the middle of a line.
     unfinished_line: Cell<bool>,
+    /// With a bar: the beginning of a line of bench output. The bar must not be drawn behind half a line.
+    held_back: RefCell<Vec<u8>>,
 }
 
 impl<W: Write, B: Write> Progress<W, B> {
@@ -47,6 +52,7 @@ impl<W: Write, B: Write> Progress<W, B> {
             bar,
             announced: Cell::new(None),
             unfinished_line: Cell::new(false),
+            held_back: RefCell::new(Vec::new()),
         }
     }
 
@@ -63,12 +69,41 @@ impl<W: Write, B: Write> Progress<W, B> {
     }
 
     fn output(&self, bytes: &[u8]) {
+        if self.mode != ProgressMode::Bar {
+            self.write_output(bytes);
+            return;
+        }
+        let mut held_back = self.held_back.borrow_mut();
+        held_back.extend_from_slice(bytes);
+        let whole = match held_back.iter().rposition(|byte| *byte == b'\n') {
+            Some(last) => last + 1,
+            None if held_back.len() > LONGEST_HELD_BACK => held_back.len(),
+            None => return,
+        };
+        let rest = held_back.split_off(whole);
+        self.write_output(&held_back);
+        *held_back = rest;
+    }
+
+    /// Half a line has waited long enough.
+    fn release_output(&self) {
+        let held_back = std::mem::take(&mut *self.held_back.borrow_mut());
+        if !held_back.is_empty() {
+            self.write_output(&held_back);
+        }
+    }
+
+    fn write_output(&self, bytes: &[u8]) {
         self.bar.suspend(|| {
             let mut output = self.bench_output.borrow_mut();
             let _ = output.write_all(bytes).and_then(|()| output.flush());
+            // The bar comes next, on a line of its own.
+            if self.mode == ProgressMode::Bar && !bytes.ends_with(b"\n") {
+                let _ = output.write_all(b"\n");
+            }
         });
-        if let Some(last) = bytes.last() {
-            self.unfinished_line.set(*last != b'\n');
+        if self.mode != ProgressMode::Bar {
+            self.unfinished_line.set(!bytes.ends_with(b"\n"));
         }
     }
 }
@@ -76,6 +111,9 @@ impl<W: Write, B: Write> Progress<W, B> {
 impl<W: Write, B: Write> Observer for Progress<W, B> {
     fn observe(&self, event: &Event<'_>) {
         let loud = self.mode != ProgressMode::Quiet;
+        if !matches!(event, Event::Output(_)) {
+            self.release_output();
+        }
         match event {
             Event::Planned {
                 benchmarks,
@@ -86,7 +124,8 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 if loud {
                     let plural = if *benchmarks == 1 { "" } else { "s" };
                     self.line(&format!(
-                        "   Measuring {benchmarks} benchmark{plural}, about {}",
+                        "{} {benchmarks} benchmark{plural}, about {}",
+                        theme::status("Measuring"),
                         HumanDuration(*expected)
                     ));
                 }
@@ -108,7 +147,8 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 let new_launch = self.announced.replace(Some(*launch)) != Some(*launch);
                 if self.mode == ProgressMode::Lines && new_launch {
                     self.line(&format!(
-                        "      Launch {} ({done} of {visits} visits done, {} left)",
+                        "{} {} ({done} of {visits} visits done, {} left)",
+                        theme::status("Launch"),
                         launch + 1,
                         HumanDuration(*left)
                     ));
@@ -121,22 +161,28 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 launch,
                 message,
             } => self.line(&format!(
-                "{}: {} failed in launch {}: {message}",
+                "{}: {} failed in launch {}: {}",
                 theme::error(),
                 shown(benchmark),
-                launch + 1
+                launch + 1,
+                theme::printable(message)
             )),
             Event::TargetFailed {
                 package,
                 target,
                 message,
             } => self.line(&format!(
-                "{}: bench target `{target}` of package `{package}`: {message}",
-                theme::error()
+                "{}: bench target `{target}` of package `{package}`: {}",
+                theme::error(),
+                theme::printable(message)
             )),
             Event::Skipped { benchmark, reason } => {
                 if loud {
-                    self.line(&format!("     Skipped {}: {reason}", shown(benchmark)));
+                    self.line(&format!(
+                        "{} {}: {reason}",
+                        theme::status("Skipped"),
+                        shown(benchmark)
+                    ));
                 }
             }
             Event::Warning(message) => self.line(&format!("{}: {message}", theme::warning())),

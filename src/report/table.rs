@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::content::{Findings, Row, Verdicts};
 use super::{theme, units};
-use crate::compare::{Comparison, Decider, Note, Summary};
+use crate::compare::{Decider, Note};
 use crate::model::{Run, RunStatus, Throughput, Verdict};
 
 /// A message after which nothing follows, as cargo writes them.
@@ -89,63 +89,125 @@ pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Resul
     }
 }
 
+/// A column: its heading, how soon it is left out where the terminal is narrow (never: 0), its cells.
+struct TableColumn {
+    heading: String,
+    dispensable: u8,
+    right_aligned: bool,
+    cells: Vec<String>,
+}
+
+impl TableColumn {
+    fn right(heading: impl Into<String>, dispensable: u8, cells: Vec<String>) -> Self {
+        Self {
+            heading: heading.into(),
+            dispensable,
+            right_aligned: true,
+            cells,
+        }
+    }
+
+    fn left(heading: impl Into<String>, cells: Vec<String>) -> Self {
+        Self {
+            right_aligned: false,
+            ..Self::right(heading, 0, cells)
+        }
+    }
+}
+
 fn write_rows(
     writer: &mut dyn Write,
     rows: &[Row<'_>],
     findings: &Findings<'_>,
     compared: bool,
 ) -> io::Result<()> {
-    let throughput = rows.iter().any(|row| throughput_cell(row).is_some());
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    let time_interval = format!("{} interval", units::percent(findings.confidence_level));
-    let mut header = vec!["  benchmark".to_owned(), "median".to_owned(), time_interval];
-    if throughput {
-        header.push("throughput".to_owned());
-    }
-    header.push("outliers".to_owned());
-    if compared {
-        header.extend(["change", "interval", "p"].map(str::to_owned));
-    }
-    if findings.verdicts.is_some() {
-        header.push("verdict".to_owned());
-    }
-    table.set_header(header.iter().map(theme::faint));
-    for row in rows {
-        let mut cells = vec![format!("  {}", row.key.id.escape_debug())];
-        cells.extend(time_cells(row.summary.as_ref()));
-        if throughput {
-            cells.push(throughput_cell(row).unwrap_or_default());
+    let mut columns = columns(rows, findings, compared);
+    loop {
+        let table = layout(&columns);
+        let widths: usize = table
+            .column_max_content_widths()
+            .iter()
+            .map(|width| usize::from(*width) + 2)
+            .sum();
+        let room = table.width().map_or(usize::MAX, usize::from);
+        let most = columns
+            .iter()
+            .map(|column| column.dispensable)
+            .max()
+            .unwrap_or(0);
+        if widths > room.saturating_add(2) && most > 0 {
+            columns.retain(|column| column.dispensable != most);
+            continue;
         }
-        cells.push(row.summary.as_ref().map_or_else(String::new, outlier_cell));
-        if compared {
-            cells.extend(comparison_cells(row.comparison.as_ref()));
+        for line in table.lines() {
+            writeln!(writer, "{}", line.trim_end())?;
         }
-        if let (Some(verdict), true) = (row.verdict, findings.verdicts.is_some()) {
-            cells.push(verdict_cell(row, verdict));
-        }
-        table.add_row(cells);
+        return Ok(());
     }
-    let last = header.len() - 1;
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        let left = index == 0 || (index == last && findings.verdicts.is_some());
-        if !left {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    for line in table.lines() {
-        writeln!(writer, "{}", line.trim_end())?;
-    }
-    Ok(())
 }
 
-fn time_cells(summary: Option<&Summary>) -> [String; 2] {
-    let Some(summary) = summary else {
-        return ["-".to_owned(), String::new()];
+fn columns(rows: &[Row<'_>], findings: &Findings<'_>, compared: bool) -> Vec<TableColumn> {
+    let cells = |cell: &dyn Fn(&Row<'_>) -> String| rows.iter().map(cell).collect::<Vec<_>>();
+    let interval = format!("{} interval", units::percent(findings.confidence_level));
+    let mut columns = vec![
+        TableColumn::left(
+            "  benchmark",
+            cells(&|row| format!("  {}", units::name(&row.key.id))),
+        ),
+        TableColumn::right("median", 0, cells(&median_cell)),
+        TableColumn::right(interval, 2, cells(&interval_cell)),
+    ];
+    if rows.iter().any(|row| throughput_cell(row).is_some()) {
+        let rates = cells(&|row| throughput_cell(row).unwrap_or_default());
+        columns.push(TableColumn::right("throughput", 1, rates));
+    }
+    columns.push(TableColumn::right("outliers", 3, cells(&outlier_cell)));
+    if compared {
+        columns.extend([
+            TableColumn::right("change", 0, cells(&|row| comparison_cells(row)[0].clone())),
+            TableColumn::right(
+                "its interval",
+                0,
+                cells(&|row| comparison_cells(row)[1].clone()),
+            ),
+            TableColumn::right("p", 1, cells(&|row| comparison_cells(row)[2].clone())),
+        ]);
+    }
+    if findings.verdicts.is_some() {
+        columns.push(TableColumn::left("verdict", cells(&verdict_cell)));
+    }
+    columns
+}
+
+fn layout(columns: &[TableColumn]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(columns.iter().map(|column| theme::faint(&column.heading)));
+    for row in 0..columns.first().map_or(0, |column| column.cells.len()) {
+        table.add_row(columns.iter().map(|column| column.cells[row].clone()));
+    }
+    for (target, column) in table.column_iter_mut().zip(columns) {
+        target.set_padding((0, 2));
+        if column.right_aligned {
+            target.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+fn median_cell(row: &Row<'_>) -> String {
+    row.summary.as_ref().map_or_else(
+        || "-".to_owned(),
+        |summary| units::time(summary.median.estimate),
+    )
+}
+
+fn interval_cell(row: &Row<'_>) -> String {
+    let Some(summary) = &row.summary else {
+        return String::new();
     };
     let median = &summary.median;
-    let interval = if median.lower.is_finite() && median.upper.is_finite() {
+    if median.lower.is_finite() && median.upper.is_finite() {
         format!(
             "[{}, {}]",
             units::time(median.lower),
@@ -153,8 +215,7 @@ fn time_cells(summary: Option<&Summary>) -> [String; 2] {
         )
     } else {
         "-".to_owned()
-    };
-    [units::time(median.estimate), interval]
+    }
 }
 
 fn throughput_cell(row: &Row<'_>) -> Option<String> {
@@ -168,22 +229,25 @@ fn throughput_cell(row: &Row<'_>) -> Option<String> {
     (!rates.is_empty()).then(|| rates.join(", "))
 }
 
-/// `12+3 of 1950`: mild and severe.
-fn outlier_cell(summary: &Summary) -> String {
-    let mild = summary.outliers.low_mild + summary.outliers.high_mild;
-    let severe = summary.outliers.low_severe + summary.outliers.high_severe;
-    if mild + severe == 0 {
-        "-".to_owned()
-    } else {
-        theme::faint(format!(
-            "{mild} mild, {severe} severe of {}",
-            summary.samples
-        ))
+/// Mild and severe outliers together, as a share of the samples, and the severe ones: `4.1 % (1.2 %)`.
+fn outlier_cell(row: &Row<'_>) -> String {
+    let Some(summary) = &row.summary else {
+        return String::new();
+    };
+    let outliers = &summary.outliers;
+    if outliers.total() == 0 {
+        return "-".to_owned();
     }
+    let share = |count: usize| 100.0 * count as f64 / summary.samples as f64;
+    let severe = share(outliers.low_severe + outliers.high_severe);
+    theme::faint(format!(
+        "{:.1} %, severe {severe:.1} %",
+        share(outliers.total())
+    ))
 }
 
-fn comparison_cells(comparison: Option<&Comparison>) -> [String; 3] {
-    let Some(comparison) = comparison else {
+fn comparison_cells(row: &Row<'_>) -> [String; 3] {
+    let Some(comparison) = &row.comparison else {
         return Default::default();
     };
     let Some(change) = &comparison.change else {
@@ -211,7 +275,10 @@ fn p_value(p: f64) -> String {
     }
 }
 
-fn verdict_cell(row: &Row<'_>, verdict: Verdict) -> String {
+fn verdict_cell(row: &Row<'_>) -> String {
+    let Some(verdict) = row.verdict else {
+        return String::new();
+    };
     let word = theme::verdict(verdict);
     let smallest = row
         .comparison
@@ -238,14 +305,8 @@ fn write_notes(writer: &mut dyn Write, rows: &[Row<'_>]) -> io::Result<()> {
             .iter()
             .flat_map(|comparison| &comparison.notes)
             .map(Note::to_string);
-        let failures = row
-            .measurement
-            .iter()
-            .flat_map(|measurement| &measurement.failures);
-        let failures = failures
-            .map(|failure| format!("launch {} failed: {}", failure.launch + 1, failure.message));
-        for text in differences.chain(remarks).chain(failures) {
-            let id = row.key.id.escape_debug().to_string();
+        for text in differences.chain(remarks).chain(failures(row)) {
+            let id = units::name(&row.key.id);
             match notes.iter_mut().find(|(known, _)| *known == text) {
                 Some((_, ids)) => ids.push(id),
                 None => notes.push((text, vec![id])),
@@ -262,10 +323,41 @@ fn write_notes(writer: &mut dyn Write, rows: &[Row<'_>]) -> io::Result<()> {
         writeln!(
             writer,
             "  {}",
-            theme::faint(format!("{subject}: {}", text.replace('\n', "\n    ")))
+            theme::faint(format!(
+                "{subject}: {}",
+                theme::printable(&text).replace('\n', "\n    ")
+            ))
         )?;
     }
     Ok(())
+}
+
+/// Each failure once, with the launches it happened in.
+fn failures(row: &Row<'_>) -> Vec<String> {
+    let mut found: Vec<(&str, Vec<String>)> = Vec::new();
+    for failure in row
+        .measurement
+        .iter()
+        .flat_map(|measurement| &measurement.failures)
+    {
+        let launch = (failure.launch + 1).to_string();
+        match found
+            .iter_mut()
+            .find(|(message, _)| *message == failure.message)
+        {
+            Some((_, launches)) => launches.push(launch),
+            None => found.push((&failure.message, vec![launch])),
+        }
+    }
+    let in_words = |(message, launches): (&str, Vec<String>)| {
+        let plural = if launches.len() == 1 {
+            "launch"
+        } else {
+            "launches"
+        };
+        format!("failed in {plural} {}: {message}", launches.join(", "))
+    };
+    found.into_iter().map(in_words).collect()
 }
 
 fn write_conclusion(

@@ -29,6 +29,24 @@ pub(super) fn faint(text: impl Display) -> String {
     text.dimmed().to_string()
 }
 
+/// Somebody else's text without anything that a terminal would obey, but for line ends.
+pub(super) fn printable(text: &str) -> String {
+    let mut printable = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() && c != '\n' {
+            printable.extend(c.escape_default());
+        } else {
+            printable.push(c);
+        }
+    }
+    printable
+}
+
+/// A word for what is going on, right-aligned and coloured as cargo's are.
+pub(super) fn status(word: &str) -> String {
+    format!("{:>12}", word).green().bold().to_string()
+}
+
 /// `warning:`, as cargo colours it.
 pub(super) fn warning() -> String {
     "warning".yellow().bold().to_string()

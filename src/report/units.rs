@@ -1,4 +1,32 @@
-//! Numbers in human units. Machines get exact numbers, never these.
+//! Names and numbers as people read them. Machines get exact ones, never these.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// A name that takes more columns than this is shortened in the middle, to these: its ends tell most.
+const LONGEST_NAME: usize = 60;
+const HEAD: usize = 40;
+const TAIL: usize = LONGEST_NAME - HEAD - 1;
+
+/// An id as a table shows it: on one line, without anything that a terminal would obey, and not too long.
+pub(super) fn name(id: &str) -> String {
+    let escaped = id.escape_debug().to_string();
+    if escaped.width() <= LONGEST_NAME {
+        return escaped;
+    }
+    let head = fitting(escaped.chars(), HEAD);
+    let tail: String = fitting(escaped.chars().rev(), TAIL).chars().rev().collect();
+    format!("{head}…{tail}")
+}
+
+/// As many characters as fit into so many columns.
+fn fitting(text: impl Iterator<Item = char>, columns: usize) -> String {
+    let mut used = 0;
+    text.take_while(|c| {
+        used += c.width().unwrap_or(0);
+        used <= columns
+    })
+    .collect()
+}
 
 /// Nanoseconds with four significant digits and the unit that fits: `123.4 ns`, `1.234 µs`.
 pub(super) fn time(nanoseconds: f64) -> String {
@@ -85,6 +113,16 @@ mod tests {
         ] {
             assert_eq!(time(nanoseconds), text);
         }
+    }
+
+    #[test]
+    fn a_name_stays_on_one_short_line() {
+        assert_eq!(name("sort/10"), "sort/10");
+        assert_eq!(name("a\nb\u{1b}"), "a\\nb\\u{1b}");
+        let long = name(&format!("{}{}", "a".repeat(200), "z".repeat(200)));
+        assert_eq!(long, format!("{}…{}", "a".repeat(40), "z".repeat(19)));
+        let wide = name(&"長".repeat(100));
+        assert_eq!(wide, format!("{}…{}", "長".repeat(20), "長".repeat(9)));
     }
 
     #[test]

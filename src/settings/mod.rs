@@ -6,6 +6,8 @@
 
 mod layer;
 mod table;
+mod values;
 
 pub use layer::{Layer, Layers};
 pub use table::{SettingsError, Tables, WorkspaceOnly};
+pub use values::{confidence_level, fraction_below_one, positive_duration, significance_level};

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::layer::{Layer, Layers};
-use crate::model::{Nanos, SamplingMode, Verdict, parse_duration, parse_fraction};
+use super::values::{confidence_level, fraction_below_one, positive_duration, significance_level};
+use crate::model::{Nanos, SamplingMode, Verdict, parse_duration};
 
 /// A table that cannot be obeyed.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -178,9 +179,11 @@ impl<'a> Place<'a> {
             launches: self.whole(table, "launches", 1)?,
             samples: self.whole(table, "samples", 2)?,
             warm_up: self.time(table, "warm-up-time")?.map(Nanos::from),
-            measurement: self.time(table, "measurement-time")?.map(Nanos::from),
+            measurement: self
+                .number_or_text(table, "measurement-time", positive_duration)?
+                .map(Nanos::from),
             mode: self.word(table, "sampling-mode", mode)?,
-            noise_threshold: self.fraction(table, "noise-threshold", 0.0, 1.0)?,
+            noise_threshold: self.number_or_text(table, "noise-threshold", fraction_below_one)?,
         })
     }
 
@@ -217,13 +220,12 @@ impl<'a> Place<'a> {
         Ok(WorkspaceOnly {
             id: self.word(table, "id", id)?,
             shared_host: self.word(table, "host", host)?,
-            significance_level: self.fraction(
+            significance_level: self.number_or_text(
                 table,
                 "significance-level",
-                f64::MIN_POSITIVE,
-                0.5,
+                significance_level,
             )?,
-            confidence_level: self.fraction(table, "confidence-level", 0.5, 1.0)?,
+            confidence_level: self.number_or_text(table, "confidence-level", confidence_level)?,
             resamples: self.whole(table, "resamples", 1000)?,
             timeout: self.time(table, "timeout")?,
             fail_on,
@@ -246,7 +248,7 @@ impl<'a> Place<'a> {
             }
         };
         let inner = Place {
-            table: format!("[{}.{OVERRIDE}]", self.table),
+            table: format!("[[{}.{OVERRIDE}]]", self.table.trim_matches(['[', ']'])),
             file: self.file,
         };
         let mut overrides = Vec::new();
@@ -299,21 +301,6 @@ impl<'a> Place<'a> {
 
     fn time(&self, table: &Table, key: &str) -> Result<Option<Duration>, SettingsError> {
         self.number_or_text(table, key, parse_duration)
-    }
-
-    fn fraction(
-        &self,
-        table: &Table,
-        key: &str,
-        least: f64,
-        below: f64,
-    ) -> Result<Option<f64>, SettingsError> {
-        let read = |text: &str| match parse_fraction(text) {
-            Ok(fraction) if (least..below).contains(&fraction) => Ok(fraction),
-            Ok(_) => Err(format!("{text} is not below {} %", below * 100.0)),
-            Err(why) => Err(why),
-        };
-        self.number_or_text(table, key, read)
     }
 
     fn number_or_text<T>(
@@ -409,6 +396,9 @@ mod tests {
             (json!({"samples": 1.5}), "samples"),
             (json!({"warm-up-time": "soon"}), "warm-up-time"),
             (json!({"noise-threshold": "200%"}), "noise-threshold"),
+            (json!({"measurement-time": 0}), "measurement-time"),
+            (json!({"significance-level": "0%"}), "significance-level"),
+            (json!({"confidence-level": 95}), "confidence-level"),
             (json!({"sampling-mode": "round"}), "sampling-mode"),
             (json!({"fail-on": ["slower"]}), "fail-on"),
             (json!({"host": "mine"}), "host"),

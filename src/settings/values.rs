@@ -1,0 +1,67 @@
+//! What values may be, the same on the command line and in tables.
+
+use std::time::Duration;
+
+use crate::model::{parse_duration, parse_fraction};
+
+/// Reads a time that is not zero. The error says what was expected.
+pub fn positive_duration(text: &str) -> Result<Duration, String> {
+    match parse_duration(text)? {
+        Duration::ZERO => Err("a measurement takes more than no time".to_owned()),
+        duration => Ok(duration),
+    }
+}
+
+/// Reads a fraction below 100 %. The error says what was expected.
+pub fn fraction_below_one(text: &str) -> Result<f64, String> {
+    let fraction = parse_fraction(text)?;
+    if fraction < 1.0 {
+        Ok(fraction)
+    } else {
+        Err(format!(
+            "`{text}` is not below 100 %; did you mean `{text}%`?"
+        ))
+    }
+}
+
+/// Reads a level of a one-sided test, more than 0 and less than 50 %. The error says what was expected.
+pub fn significance_level(text: &str) -> Result<f64, String> {
+    let level = parse_fraction(text)?;
+    if level > 0.0 && level < 0.5 {
+        Ok(level)
+    } else {
+        Err("a significance level lies between 0 and 50 %".to_owned())
+    }
+}
+
+/// Reads a level of an interval, from 50 % to less than 100 %. The error says what was expected.
+pub fn confidence_level(text: &str) -> Result<f64, String> {
+    let level = parse_fraction(text)?;
+    if (0.5..1.0).contains(&level) {
+        Ok(level)
+    } else {
+        Err("a confidence level lies between 50 % and 100 %".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_named_when_they_are_left() {
+        assert_eq!(positive_duration("1ms"), Ok(Duration::from_millis(1)));
+        assert!(positive_duration("0s").is_err());
+        assert_eq!(fraction_below_one("5%"), Ok(0.05));
+        let five = fraction_below_one("5").expect_err("a percentage without its sign");
+        assert!(five.contains("did you mean `5%`?"), "{five}");
+        assert_eq!(significance_level("1%"), Ok(0.01));
+        for wrong in ["0", "50%", "-1%", "nan"] {
+            assert!(significance_level(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(confidence_level("0.95"), Ok(0.95));
+        for wrong in ["95", "100%", "0.05"] {
+            assert!(confidence_level(wrong).is_err(), "{wrong}");
+        }
+    }
+}

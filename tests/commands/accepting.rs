@@ -1,0 +1,114 @@
+//! A regression stays one until somebody accepts it.
+
+use crate::scripted::{finish, reference_runs, steady, stored, verdict};
+use crate::support::Machine;
+
+const JSON: [&str; 2] = ["--message-format", "json"];
+
+#[test]
+fn running_again_does_not_turn_a_regression_green_and_accepting_it_does() {
+    let machine = Machine::new();
+    let slow = || steady(&machine, &[("text", 200.0)]).args(JSON).run();
+    steady(&machine, &[]).run().expect_code(0);
+    for _ in 0..2 {
+        let again = slow().expect_code(1);
+        assert_eq!(verdict(&again, "text"), "regressed");
+        assert_eq!(reference_runs(&again, "text"), [1]);
+    }
+    let table = steady(&machine, &[("text", 200.0)]).run().expect_code(1);
+    let help = "Run 4 is stored but not accepted. If the change is meant: cargo perfcheck accept 4";
+    assert!(table.stdout.contains(help), "{table}");
+    stored(&machine, &["accept", "latest"])
+        .run()
+        .expect_code(0)
+        .expect_stderr(&["Run 4 is accepted"]);
+    let accepted = slow().expect_code(0);
+    assert_eq!(reference_runs(&accepted, "text"), [4]);
+    assert_eq!(
+        reference_runs(&accepted, "memory"),
+        [4],
+        "a new segment begins there"
+    );
+    // Back at the old speed it is an improvement.
+    let back = steady(&machine, &[]).args(JSON).run().expect_code(0);
+    assert_eq!(verdict(&back, "text"), "improved");
+}
+
+#[test]
+fn runs_without_a_known_change_are_averaged() {
+    let machine = Machine::new();
+    for _ in 0..3 {
+        steady(&machine, &[]).arg("text").run().expect_code(0);
+    }
+    let run = steady(&machine, &[])
+        .arg("text")
+        .args(JSON)
+        .run()
+        .expect_code(0);
+    assert_eq!(reference_runs(&run, "text"), [3, 2, 1]);
+    // A change of level ends that: only what came after it counts.
+    steady(&machine, &[("text", 50.0)])
+        .arg("text")
+        .run()
+        .expect_code(0);
+    let run = steady(&machine, &[("text", 50.0)])
+        .arg("text")
+        .args(JSON)
+        .run()
+        .expect_code(0);
+    assert_eq!(reference_runs(&run, "text"), [5]);
+}
+
+#[test]
+fn a_suspect_is_no_reference_either_and_says_what_to_do_next() {
+    let machine = Machine::new();
+    let even = "text=100/100.01/100.02";
+    let slow = "text=110/110.01/110.02";
+    let text = |script: &str| {
+        steady(&machine, &[])
+            .arg("text")
+            .env(crate::scripted::CLOCK, script)
+    };
+    text(even).run().expect_code(0);
+    // The workspace of testbench says nothing about the machine; `CI` makes it a shared one.
+    let suspect = text(slow).env("CI", "1").args(JSON).run().expect_code(0);
+    assert_eq!(verdict(&suspect, "text"), "suspect");
+    let again = text(slow).env("CI", "1").args(JSON).run().expect_code(0);
+    assert_eq!(reference_runs(&again, "text"), [1]);
+    let table = text(slow).env("CI", "1").run().expect_code(0);
+    assert!(
+        table
+            .stdout
+            .contains("cargo perfcheck -p steady --bench steady --exact text")
+            && table.stdout.contains("cargo perfcheck accept 4"),
+        "{table}"
+    );
+    text(slow)
+        .env("CI", "1")
+        .args(["--fail-on", "regressed,suspect"])
+        .run()
+        .expect_code(1);
+    text(slow)
+        .env("CI", "1")
+        .args(["--screen"])
+        .args(JSON)
+        .run()
+        .expect_code(1);
+}
+
+#[test]
+fn a_baseline_stays_the_same_run_when_others_are_accepted() {
+    let machine = Machine::new();
+    steady(&machine, &[])
+        .args(["--save-baseline", "main"])
+        .run()
+        .expect_code(0);
+    steady(&machine, &[("text", 200.0)]).run().expect_code(1);
+    stored(&machine, &["accept", "2"]).run().expect_code(0);
+    let run = steady(&machine, &[("text", 200.0)])
+        .args(["--baseline", "main"])
+        .args(JSON)
+        .run()
+        .expect_code(1);
+    assert_eq!(finish(&run)["reference"], "`main` (run 1)");
+}

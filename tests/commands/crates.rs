@@ -1,0 +1,121 @@
+//! Bench crates that a test makes for itself, where it wants them: workspaces, git repositories, changes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::scripted::{CLOCK, QUICK, script};
+use crate::support::{Finished, Machine, Perfcheck, run};
+
+/// The benchmarks are listed in a file that the bench reads, so that changing them builds nothing.
+const BENCH: &str = r#"
+use perfcheck::{Suite, black_box};
+
+fn listed(suite: &mut Suite) {
+    for line in std::fs::read_to_string("benchmarks.txt").expect("the list").lines() {
+        let (id, version) = line.split_once(' ').unwrap_or((line, ""));
+        if !version.is_empty() {
+            suite.version(version);
+        }
+        suite.bench(id, |b| b.iter(|| black_box(7_u64) + 1));
+    }
+}
+
+perfcheck::main!(listed);
+"#;
+
+/// A directory with a package `listed`, a workspace of its own, whose bench target is `listed` too.
+pub struct Crate {
+    pub root: PathBuf,
+}
+
+impl Crate {
+    /// Writes the package to `root` with `benchmarks` (`ID` or `ID VERSION`); `tables` are appended to its manifest.
+    pub fn write(root: PathBuf, benchmarks: &[&str], tables: &str) -> Self {
+        let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("harness");
+        // As a TOML string, which is written as one of JSON.
+        let harness = serde_json::json!(harness).to_string();
+        let manifest = format!(
+            "[workspace]\n\n\
+             [package]\nname = \"listed\"\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n\
+             [dev-dependencies]\nperfcheck = {{ path = {harness} }}\n\n\
+             [[bench]]\nname = \"listed\"\nharness = false\n\n\
+             [profile.bench]\nopt-level = 0\ndebug = false\n\n{tables}"
+        );
+        fs::create_dir_all(root.join("benches")).expect("a new directory");
+        fs::write(root.join("Cargo.toml"), manifest).expect("a new file");
+        fs::write(root.join("benches/listed.rs"), BENCH).expect("a new file");
+        let written = Self { root };
+        written.list(benchmarks);
+        written
+    }
+
+    /// In the home directory of `machine`.
+    pub fn of(machine: &Machine, benchmarks: &[&str], tables: &str) -> Self {
+        Self::write(machine.home().join("listed"), benchmarks, tables)
+    }
+
+    /// Changes the benchmarks.
+    pub fn list(&self, benchmarks: &[&str]) {
+        fs::write(self.root.join("benchmarks.txt"), benchmarks.join("\n")).expect("written");
+    }
+
+    /// Any command of `cargo perfcheck`, called in the directory.
+    pub fn perfcheck(&self, machine: &Machine, words: &[&str]) -> Perfcheck {
+        machine.perfcheck().args(words).current_dir(&self.root)
+    }
+
+    /// A quick run in which `changed` take so many nanoseconds, `others` 100.
+    pub fn measure(
+        &self,
+        machine: &Machine,
+        others: &[&str],
+        changed: &[(&str, f64)],
+    ) -> Perfcheck {
+        let mut ids = others.to_vec();
+        ids.extend(changed.iter().map(|(id, _)| *id));
+        self.perfcheck(machine, &QUICK)
+            .args(["--message-format", "json"])
+            .env(CLOCK, script(&ids, changed))
+    }
+
+    /// Runs git in the directory; it must succeed.
+    #[track_caller]
+    pub fn git(&self, machine: &Machine, words: &[&str]) -> Finished {
+        let mut command = machine.command("git");
+        command
+            .args([
+                "-c",
+                "user.name=Nobody",
+                "-c",
+                "user.email=nobody@localhost",
+            ])
+            .args([
+                "-c",
+                "init.defaultBranch=main",
+                "-c",
+                "commit.gpgsign=false",
+            ])
+            .args(words)
+            .current_dir(&self.root);
+        run(command).expect_code(0)
+    }
+
+    /// Makes the directory a repository with one commit on `main`.
+    #[track_caller]
+    pub fn into_repository(self, machine: &Machine) -> Self {
+        self.git(machine, &["init", "--quiet"]);
+        fs::write(self.root.join(".gitignore"), "Cargo.lock\n").expect("written");
+        self.commit(machine);
+        self
+    }
+
+    /// A commit of everything, also of nothing.
+    #[track_caller]
+    pub fn commit(&self, machine: &Machine) -> String {
+        self.git(machine, &["add", "--all"]);
+        let words = ["commit", "--quiet", "--allow-empty", "--message", "Change"];
+        self.git(machine, &words);
+        let head = self.git(machine, &["rev-parse", "HEAD"]);
+        head.stdout.trim().to_owned()
+    }
+}

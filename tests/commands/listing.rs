@@ -1,0 +1,146 @@
+//! `runs`, `show` and `list`: what the store has, for people and for programs.
+
+use crate::crates::Crate;
+use crate::scripted::{steady, stored};
+use crate::support::Machine;
+
+const JSON: [&str; 2] = ["--message-format", "json"];
+
+#[test]
+fn runs_are_listed_newest_first_with_names_states_and_verdicts() {
+    let machine = Machine::new();
+    steady(&machine, &[])
+        .args(["--save-baseline", "main"])
+        .run()
+        .expect_code(0);
+    steady(&machine, &[("text", 200.0)]).run().expect_code(1);
+    steady(&machine, &[]).arg("text").run().expect_code(0);
+    stored(&machine, &["accept", "2"]).run().expect_code(0);
+    let runs = stored(&machine, &["runs"])
+        .args(JSON)
+        .run()
+        .expect_code(0)
+        .messages("run");
+    let told: Vec<_> = runs
+        .iter()
+        .map(|run| {
+            (
+                run["run"].as_u64().expect("a number"),
+                run["acceptance"].as_str().expect("a word"),
+                run["benchmarks"].as_u64().expect("a number"),
+                run["baselines"].as_array().expect("a list").len(),
+                run["verdicts"]["regressed"].as_u64().expect("a number"),
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (3, "automatic", 1, 0, 0),
+            (2, "by-command", 3, 0, 1),
+            (1, "automatic", 3, 1, 0)
+        ]
+    );
+    let limited = stored(&machine, &["runs", "--limit", "1"])
+        .args(JSON)
+        .run()
+        .expect_code(0);
+    assert_eq!(limited.messages("run").len(), 1);
+    let table = stored(&machine, &["runs"]).run().expect_code(0);
+    for text in ["main", "accepted by command", "1 regressed"] {
+        assert!(table.stdout.contains(text), "no {text:?} in {table}");
+    }
+}
+
+#[test]
+fn a_run_that_was_not_accepted_is_listed_as_such() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    steady(&machine, &[("text", 200.0)]).run().expect_code(1);
+    let table = stored(&machine, &["runs"]).run().expect_code(0);
+    assert!(table.stdout.contains("not accepted"), "{table}");
+}
+
+#[test]
+fn a_run_is_shown_by_number_name_and_latest_as_it_was_measured() {
+    let machine = Machine::new();
+    steady(&machine, &[])
+        .args(["--save-baseline", "main"])
+        .run()
+        .expect_code(0);
+    steady(&machine, &[("text", 200.0)]).run().expect_code(1);
+    let show = |words: &[&str]| {
+        let words: Vec<&str> = ["show"].iter().chain(words).copied().collect();
+        stored(&machine, &words).args(JSON).run().expect_code(0)
+    };
+    for (words, run) in [(&["1"][..], 1), (&["main"], 1), (&["latest"], 2), (&[], 2)] {
+        let shown = show(words);
+        let measured = shown.messages("benchmark-measured");
+        assert_eq!(measured.len(), 3, "{words:?}");
+        assert!(
+            measured.iter().all(|message| message["run"] == run),
+            "{words:?}"
+        );
+    }
+    let table = stored(&machine, &["show"]).run().expect_code(0);
+    for text in ["run 2", "profile bench", "arithmetic", "text"] {
+        assert!(table.stdout.contains(text), "no {text:?} in {table}");
+    }
+}
+
+#[test]
+fn benchmarks_are_listed_with_their_latest_times() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    steady(&machine, &[("text", 200.0)])
+        .arg("text")
+        .run()
+        .expect_code(1);
+    let listed = stored(&machine, &["list"]).args(JSON).run().expect_code(0);
+    let benchmarks = listed.messages("benchmark");
+    assert_eq!(benchmarks.len(), 3);
+    for message in benchmarks {
+        let is_text = message["benchmark"]["id"] == "text";
+        assert_eq!(message["runs"], if is_text { 2 } else { 1 });
+        assert_eq!(message["last_run"], if is_text { 2 } else { 1 });
+        let typical = message["typical_ns"].as_f64().expect("a time");
+        let scripted = if is_text { 200.0 } else { 100.0 };
+        // Samples of the script grow by up to 0.6 %, launches differ by 1 %, rounding adds a little.
+        assert!((typical / scripted - 1.0).abs() < 0.02, "{message}");
+    }
+}
+
+#[test]
+fn where_nothing_was_stored_there_is_nothing_to_show_and_the_store_is_not_made() {
+    let machine = Machine::new();
+    let made = Crate::of(&machine, &["a"], "");
+    for words in [
+        &["show"][..],
+        &["accept", "latest"],
+        &["compare", "1", "2"],
+        &["baseline", "save", "x"],
+    ] {
+        made.perfcheck(&machine, words)
+            .run()
+            .expect_code(6)
+            .expect_stderr(&["nothing has been stored", "runs adopt"]);
+    }
+    // An empty list is a list.
+    for words in ["runs", "list"] {
+        let listed = made.perfcheck(&machine, &[words]).run().expect_code(0);
+        assert_eq!(listed.stdout, "");
+        assert!(listed.stderr.contains("runs adopt"), "{listed}");
+        let quiet = made
+            .perfcheck(&machine, &[words, "--quiet"])
+            .run()
+            .expect_code(0);
+        assert_eq!(quiet.stderr, "");
+    }
+    made.perfcheck(&machine, &["baseline", "list"])
+        .run()
+        .expect_code(0);
+    made.perfcheck(&machine, &["runs", "adopt"])
+        .run()
+        .expect_code(0);
+    assert!(!machine.store().exists());
+}

@@ -1,0 +1,19 @@
+//! The commands as users call them: exit statuses, names, history, settings and flags, through real processes.
+//!
+//! Times come from the scripted clock, so that every verdict is exact; no test depends on how fast the machine is.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod crates;
+mod scripted;
+
+mod accepting;
+mod baselines;
+mod comparability;
+mod comparing;
+mod exit_codes;
+mod flags;
+mod listing;
+mod repositories;
+mod settings;

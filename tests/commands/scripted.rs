@@ -1,0 +1,92 @@
+//! Quick runs whose times a script gives, and what they said.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+use crate::support::{Finished, Machine, Perfcheck};
+
+/// Settings under which a run takes no time worth mentioning.
+pub const QUICK: [&str; 8] = [
+    "--launches",
+    "3",
+    "--warm-up-time",
+    "1ms",
+    "--measurement-time",
+    "5ms",
+    "--resamples",
+    "1000",
+];
+
+/// The variable with the script.
+pub const CLOCK: &str = "PERFCHECK_SCRIPTED_CLOCK";
+
+/// The benchmarks of testbench/steady.
+pub const STEADY: [&str; 3] = ["arithmetic", "memory", "text"];
+
+/// A script in which all `ids` take 100 ns but for `changed`, which take so many.
+///
+/// Launches differ by 1 %, as those of a real machine do.
+pub fn script(ids: &[&str], changed: &[(&str, f64)]) -> String {
+    let item = |id: &&str| {
+        let said = changed.iter().find(|(changed, _)| changed == id);
+        let ns = said.map_or(100.0, |(_, ns)| *ns);
+        format!("{id}={ns}/{}/{ns}", ns * 1.01)
+    };
+    ids.iter().map(item).collect::<Vec<_>>().join(";")
+}
+
+/// A quick run of testbench/steady in which `changed` take so many nanoseconds, the others 100.
+pub fn steady(machine: &Machine, changed: &[(&str, f64)]) -> Perfcheck {
+    machine
+        .perfcheck()
+        .testbench("")
+        .args(["-p", "steady"])
+        .args(QUICK)
+        .env(CLOCK, script(&STEADY, changed))
+}
+
+/// A command on what is stored of testbench.
+pub fn stored(machine: &Machine, words: &[&str]) -> Perfcheck {
+    machine.perfcheck().args(words).testbench("")
+}
+
+/// The verdict of each id, by the messages of a run or a comparison.
+#[track_caller]
+pub fn verdicts(finished: &Finished) -> BTreeMap<String, String> {
+    let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
+    finished
+        .messages("benchmark-compared")
+        .iter()
+        .map(|message| (text(&message["benchmark"]["id"]), text(&message["verdict"])))
+        .collect()
+}
+
+/// The verdict of one id.
+#[track_caller]
+pub fn verdict(finished: &Finished, id: &str) -> String {
+    verdicts(finished)
+        .remove(id)
+        .unwrap_or_else(|| panic!("no verdict about {id:?}:\n{finished}"))
+}
+
+/// The runs that an id was compared with.
+#[track_caller]
+pub fn reference_runs(finished: &Finished, id: &str) -> Vec<u64> {
+    finished
+        .messages("benchmark-compared")
+        .iter()
+        .find(|message| message["benchmark"]["id"] == id)
+        .and_then(|message| message["reference_runs"].as_array().cloned())
+        .unwrap_or_else(|| panic!("{id:?} was not compared:\n{finished}"))
+        .iter()
+        .filter_map(Value::as_u64)
+        .collect()
+}
+
+/// The last message of a run or a comparison.
+#[track_caller]
+pub fn finish(finished: &Finished) -> Value {
+    let mut messages = finished.messages("run-finished");
+    assert_eq!(messages.len(), 1, "{finished}");
+    messages.remove(0)
+}

@@ -1,0 +1,78 @@
+//! docs/MESSAGES.md against what is written: every member that occurs is documented, every documented message occurs.
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+use crate::support::Machine;
+use crate::{quick, steady};
+
+/// Members whose own members are data, not names of the contract.
+const DATA: [&str; 1] = ["notes"];
+
+fn members(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(object) => {
+            for (name, value) in object {
+                found.insert(name.clone());
+                if !DATA.contains(&name.as_str()) {
+                    members(value, found);
+                }
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| members(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_member_is_documented_and_every_documented_message_occurs() {
+    let machine = Machine::new();
+    let json = ["--message-format", "json"];
+    let mut messages = Vec::new();
+    let runs = [
+        steady(&machine, "100/101/100").args(["--save-baseline", "x"]),
+        steady(&machine, "200/201/200"),
+        steady(&machine, "100/101/100").args(["--profile", "dev", "--baseline", "x"]),
+        quick(&machine, "panics").args(["--bench", "panics", "in_body", "before"]),
+    ];
+    for run in runs {
+        messages.extend(run.args(json).run().json());
+    }
+    for words in [
+        "list",
+        "runs",
+        "baseline list",
+        "runs adopt",
+        "show 1",
+        "compare 1 2",
+    ] {
+        let command = machine.perfcheck().args(words.split(' ')).testbench("");
+        messages.extend(command.args(json).run().json());
+    }
+    let document = include_str!("../../docs/MESSAGES.md");
+    let documented: BTreeSet<&str> = document.split('`').skip(1).step_by(2).collect();
+    let in_objects = |name: &str| document.contains(&format!("\"{name}\""));
+    let mut found = BTreeSet::new();
+    let mut reasons = BTreeSet::new();
+    for message in &messages {
+        assert_eq!(message["schema"], 1, "{message}");
+        reasons.insert(message["reason"].as_str().expect("a reason").to_owned());
+        members(message, &mut found);
+    }
+    let unknown: Vec<&String> = found
+        .iter()
+        .filter(|name| !documented.contains(name.as_str()) && !in_objects(name))
+        .collect();
+    assert!(unknown.is_empty(), "not in docs/MESSAGES.md: {unknown:?}");
+    let promised = [
+        "benchmark-measured",
+        "benchmark-compared",
+        "run-finished",
+        "benchmark",
+        "run",
+        "baseline",
+        "workspace",
+    ];
+    let promised: BTreeSet<String> = promised.into_iter().map(str::to_owned).collect();
+    assert_eq!(reasons, promised);
+}

@@ -1,0 +1,47 @@
+//! JSON messages, whole.
+
+use serde_json::Value;
+
+use crate::support::Machine;
+use crate::{settings, steady};
+
+/// Puts a word where a machine's own facts stand.
+fn without_machine(mut message: Value) -> Value {
+    for pointer in [
+        "/environment",
+        "/git",
+        "/load",
+        "/tool_version",
+        "/reference",
+    ] {
+        if let Some(value) = message.pointer_mut(pointer) {
+            *value = "[MACHINE]".into();
+        }
+    }
+    if let Some(launches) = message.get_mut("launches").and_then(Value::as_array_mut) {
+        for launch in launches {
+            launch["quantum_ns"] = "[MACHINE]".into();
+        }
+    }
+    message
+}
+
+#[test]
+fn a_run_is_told_in_messages() {
+    let machine = Machine::new();
+    let json = ["--message-format", "json", "arithmetic"];
+    steady(&machine, "100/101/100")
+        .args(json)
+        .run()
+        .expect_code(0);
+    let second = steady(&machine, "200/201/200")
+        .args(json)
+        .run()
+        .expect_code(1);
+    settings().bind(|| {
+        for message in second.json() {
+            let name = message["reason"].as_str().expect("a reason").to_owned();
+            insta::assert_json_snapshot!(name, without_machine(message));
+        }
+    });
+}

@@ -1,0 +1,59 @@
+//! What is written for people and for machines, word for word: snapshots under the scripted clock, and the contract of
+//! docs/MESSAGES.md.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod contract;
+mod human;
+mod json;
+
+use support::{Finished, Machine, Perfcheck};
+
+/// A run of `steady` in which arithmetic takes these times per iteration in its launches.
+fn steady(machine: &Machine, arithmetic: &str) -> Perfcheck {
+    quick(machine, "steady").env(
+        "PERFCHECK_SCRIPTED_CLOCK",
+        format!("arithmetic={arithmetic};memory=100/101/100;text=50/51/50"),
+    )
+}
+
+/// A run of a crate of testbench with little of everything.
+fn quick(machine: &Machine, package: &str) -> Perfcheck {
+    let options =
+        "--launches 3 --warm-up-time 1ms --measurement-time 5ms --resamples 2000 --seed 7";
+    machine
+        .perfcheck()
+        .testbench("")
+        .args(["-p", package])
+        .args(options.split(' '))
+        .env("CI", "true")
+}
+
+/// A command on what is stored.
+fn stored(machine: &Machine, words: &str) -> Finished {
+    machine
+        .perfcheck()
+        .args(words.split(' '))
+        .testbench("")
+        .run()
+}
+
+/// Hides what differs from one machine and time to another.
+fn settings() -> insta::Settings {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("snapshots");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.add_filter(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "[TIME]");
+    settings.add_filter(r"[0-9a-f]{12} [^\s,]+(, modified)?", "[COMMIT]");
+    settings.add_filter(r" {2,}", "  ");
+    settings.add_filter(
+        "`[^`]*`(, which this branch forked from)?; 1 %",
+        "[BRANCH]; 1 %",
+    );
+    settings.add_filter(
+        "the last accepted run; 1 %",
+        "the last accepted run of [BRANCH]; 1 %",
+    );
+    settings
+}

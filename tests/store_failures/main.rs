@@ -1,0 +1,189 @@
+//! A store that cannot be used ends a command with 5, a message that names it, and is left as it was.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+use rusqlite::Connection;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use support::{Finished, Machine};
+
+fn steady(machine: &Machine) -> Finished {
+    let options =
+        "--launches 3 --warm-up-time 1ms --measurement-time 5ms --resamples 2000 --seed 7";
+    machine
+        .perfcheck()
+        .testbench("")
+        .args(["-p", "steady"])
+        .args(options.split(' '))
+        .env(
+            "PERFCHECK_SCRIPTED_CLOCK",
+            "arithmetic=100;memory=100;text=100",
+        )
+        .run()
+}
+
+fn show(machine: &Machine) -> Finished {
+    machine.perfcheck().args(["show", "1"]).testbench("").run()
+}
+
+/// Measuring and reading both refuse the store, say why, and leave every byte.
+#[track_caller]
+fn refused(machine: &Machine, why: &[&str]) {
+    let before = fs::read(machine.store()).ok();
+    let path = machine.store().display().to_string();
+    let words = [&[path.as_str(), "help:"], why].concat();
+    steady(machine).expect_code(5).expect_stderr(&words);
+    show(machine).expect_code(5).expect_stderr(&words);
+    assert_eq!(fs::read(machine.store()).ok(), before, "it was touched");
+}
+
+#[test]
+fn a_text_file_is_refused() {
+    let machine = Machine::new();
+    fs::write(machine.store(), "my notes, which nobody may overwrite\n").unwrap();
+    refused(&machine, &["is not a database"]);
+}
+
+#[test]
+fn a_directory_is_refused() {
+    let machine = Machine::new();
+    fs::create_dir(machine.store()).unwrap();
+    refused(&machine, &["is not a regular file"]);
+}
+
+#[test]
+fn a_database_of_another_program_is_refused() {
+    let machine = Machine::new();
+    let other = Connection::open(machine.store()).unwrap();
+    other
+        .execute_batch("CREATE TABLE songs (title TEXT)")
+        .unwrap();
+    drop(other);
+    refused(&machine, &["of another program"]);
+}
+
+#[test]
+fn a_newer_store_is_refused() {
+    let machine = Machine::new();
+    steady(&machine).expect_code(0);
+    let store = Connection::open(machine.store()).unwrap();
+    store
+        .execute_batch("PRAGMA journal_mode = DELETE; PRAGMA user_version = 999")
+        .unwrap();
+    drop(store);
+    refused(&machine, &["schema version 999", "update"]);
+}
+
+#[test]
+fn a_truncated_store_is_refused() {
+    let machine = Machine::new();
+    steady(&machine).expect_code(0);
+    let store = Connection::open(machine.store()).unwrap();
+    store.execute_batch("PRAGMA journal_mode = DELETE").unwrap();
+    drop(store);
+    let bytes = fs::read(machine.store()).unwrap();
+    fs::write(machine.store(), &bytes[..bytes.len() / 2]).unwrap();
+    refused(&machine, &["is damaged"]);
+}
+
+#[test]
+fn a_store_that_is_locked_for_too_long_is_an_error_and_loses_nothing() {
+    let machine = Machine::new();
+    steady(&machine).expect_code(0);
+    let other = Connection::open(machine.store()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let path = machine.store().display().to_string();
+    steady(&machine)
+        .expect_code(5)
+        .expect_stderr(&[&path, "locked", "help:"]);
+    // Readers do not mind a writer.
+    show(&machine).expect_code(0);
+    other.execute_batch("ROLLBACK").unwrap();
+    drop(other);
+    steady(&machine).expect_code(0);
+}
+
+/// A real file system of 1 MiB, which the store fills. Needs a mount name space of one's own.
+#[test]
+fn a_full_disk_is_an_error_and_what_was_stored_stays() {
+    let machine = Machine::new();
+    let disk = machine.home().join("disk");
+    fs::create_dir(&disk).unwrap();
+    let script = r#"
+        mount -t tmpfs -o size=1m tmpfs "$1" || exit 77
+        export PERFCHECK_STORE="$1/perfcheck.db"
+        shift
+        "$@" && "$@" || exit 78
+        dd if=/dev/zero of="${PERFCHECK_STORE%/*}/filler" bs=1k 2> /dev/null
+        "$@"
+        echo "status $?"
+        rm "${PERFCHECK_STORE%/*}/filler"
+        "$1" perfcheck show 1 --manifest-path "$4" > /dev/null && echo "still readable"
+        "$@" > /dev/null && echo "and writable again"
+    "#;
+    let mut command = machine.command("unshare");
+    command
+        .args([
+            "--user",
+            "--map-root-user",
+            "--mount",
+            "bash",
+            "-c",
+            script,
+            "bash",
+        ])
+        .arg(&disk)
+        .arg(env!("CARGO_BIN_EXE_cargo-perfcheck"))
+        .args(["perfcheck", "--manifest-path"])
+        .arg(support::testbench(""))
+        .args(
+            "-p steady --launches 3 --warm-up-time 1ms --measurement-time 5ms --seed 7".split(' '),
+        )
+        .env(
+            "PERFCHECK_SCRIPTED_CLOCK",
+            "arithmetic=100;memory=100;text=100",
+        );
+    if !can_mount() {
+        println!("skipped: no name space in which to mount a small disk");
+        return;
+    }
+    let finished = support::run(command).expect_stderr(&["no space left for the store", "help:"]);
+    for line in ["status 5", "still readable", "and writable again"] {
+        assert!(finished.stdout.contains(line), "no {line:?} in\n{finished}");
+    }
+}
+
+fn can_mount() -> bool {
+    let try_it = "--user --map-root-user --mount mount -t tmpfs tmpfs /mnt";
+    Command::new("unshare")
+        .args(try_it.split(' '))
+        .output()
+        .is_ok_and(|output| output.status.success())
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_is_refused() {
+    let machine = Machine::new();
+    let closed = machine.home().join("closed");
+    fs::create_dir(&closed).unwrap();
+    fs::set_permissions(&closed, std::os::unix::fs::PermissionsExt::from_mode(0o500)).unwrap();
+    if fs::write(closed.join("probe"), "").is_ok() {
+        println!("skipped: this user may write everywhere");
+        return;
+    }
+    let store = closed.join("below").join("perfcheck.db");
+    let run = |words: &[&str]| {
+        machine
+            .perfcheck()
+            .args(words)
+            .testbench("")
+            .args([Path::new("--store"), &store])
+            .run()
+    };
+    run(&["-p", "steady"])
+        .expect_code(5)
+        .expect_stderr(&["closed", "help:"]);
+}
