@@ -117,48 +117,26 @@ pub(super) fn warnings(references: &References) -> Vec<Difference> {
     found
 }
 
-/// What to do about suspects and regressions: the last lines of the report.
-pub(super) fn advice(rows: &[Row<'_>], run: RunId) -> Vec<String> {
-    let suspects: Vec<&Row<'_>> = rows
+/// What to do about suspects: the last line of the report. `again` is the command line up to the benchmark's name.
+pub(super) fn advice(rows: &[Row<'_>], run: RunId, again: &str) -> Option<String> {
+    let seen = |row: &&Row<'_>| estimate(row.comparison.as_ref());
+    let worst = rows
         .iter()
         .filter(|row| row.verdict == Some(Verdict::Suspect))
-        .collect();
-    let worst = suspects.iter().max_by(|a, b| {
-        let change = |row: &Row<'_>| estimate(row.comparison.as_ref());
-        change(a).total_cmp(&change(b))
-    });
-    let Some(worst) = worst else {
-        let regressed = rows
-            .iter()
-            .any(|row| row.verdict == Some(Verdict::Regressed));
-        return Vec::from_iter(regressed.then(|| {
-            format!("Run {run} is stored but not accepted. If the change is meant: cargo perfcheck accept {run}")
-        }));
-    };
-    let comparison = worst.comparison.as_ref();
-    let percent = |fraction: f64| format!("{:.1} %", fraction * 100.0);
-    let drift = comparison
-        .and_then(|comparison| comparison.run_sd)
-        .unwrap_or(f64::NAN);
-    let callable = comparison
-        .and_then(|comparison| comparison.smallest_callable)
-        .unwrap_or(f64::NAN);
+        .max_by(|a, b| seen(a).total_cmp(&seen(b)))?;
+    let comparison = worst.comparison.as_ref()?;
+    let percent = |fraction: Option<f64>| format!("{:.1} %", fraction.unwrap_or(f64::NAN) * 100.0);
     let key = &worst.key;
-    vec![
-        format!(
-            "suspect: `{}` looks {} slower, but runs on this host drift by {} (standard deviation), so less than {} cannot be called from a stored run.",
-            key.id.escape_debug(),
-            percent(estimate(comparison)),
-            percent(drift),
-            percent(callable),
-        ),
-        format!(
-            "Run {run} is stored but not accepted. Measure again: cargo perfcheck -p {} --bench {} --exact {}   (if the change is meant: cargo perfcheck accept {run})",
-            key.package,
-            key.target,
-            shell_quoted(&key.id),
-        ),
-    ]
+    Some(format!(
+        "suspect: `{}` looks {} slower, but runs on this host drift by {} (standard deviation), so less than {} cannot be called from a stored run; run {run} is no reference for others. Measure again: {again} -p {} --bench {} --exact {}   (if the change is meant: cargo perfcheck accept {run})",
+        key.id.escape_debug(),
+        percent(Some(seen(&worst))),
+        percent(comparison.run_sd),
+        percent(comparison.smallest_callable),
+        key.package,
+        key.target,
+        shell_quoted(&key.id),
+    ))
 }
 
 fn estimate(comparison: Option<&Comparison>) -> f64 {
@@ -168,7 +146,7 @@ fn estimate(comparison: Option<&Comparison>) -> f64 {
 }
 
 /// A word that a POSIX shell reads back as it is.
-fn shell_quoted(word: &str) -> String {
+pub(super) fn shell_quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=+,@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

@@ -1,11 +1,12 @@
 //! `cargo perfcheck [FILTER]...`: build, measure, store, compare, report.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
-use super::findings::{Evidence, advice, host_class, rows, sort, verdicts, warnings};
+use super::findings::{Evidence, advice, host_class, rows, shell_quoted, sort, verdicts, warnings};
 use super::options::{RunOptions, StoreOptions};
 use super::reference::{Chooser, Chosen, References, Subject, Wanted};
 use crate::cargo::{self, BenchTarget, Toolchain};
@@ -165,11 +166,12 @@ impl Session<'_> {
                 verdicts: verdicts(&rows),
             },
         )?;
-        let mut advice = advice(&rows, run);
+        let mut last_words = Vec::new();
         if let Some(name) = &self.options.save_baseline {
             let good = exit_code == ExitCode::Clean && acceptance == Acceptance::Automatic;
-            advice.insert(0, self.save_baseline(store, name, run, good)?);
+            last_words.push(self.save_baseline(store, name, run, good)?);
         }
+        last_words.extend(advice(&rows, run, &self.command_again()));
         sort(&mut rows, self.common.output.order);
         let head = store.run(run)?;
         let findings = Findings {
@@ -180,7 +182,7 @@ impl Session<'_> {
                 decision,
                 decider: rules.decider,
                 warnings: warnings(&references),
-                advice,
+                advice: last_words,
             }),
             confidence_level: decision.confidence_level,
             exit_code: exit_code.number(),
@@ -209,6 +211,29 @@ impl Session<'_> {
                 Ok(format!("Saved as baseline `{name}`."))
             }
         }
+    }
+
+    /// This command line without what selects benchmarks, for advice.
+    fn command_again(&self) -> String {
+        let cargo = &self.common.cargo;
+        let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+        let mut words = vec!["cargo perfcheck".to_owned()];
+        let mut pair = |flag: &str, value: Option<String>| {
+            words.extend(value.map(|value| format!("{flag} {}", shell_quoted(&value))));
+        };
+        pair("--manifest-path", path(&cargo.manifest_path));
+        pair("--store", path(&self.common.store));
+        pair("--baseline", self.options.baseline.clone());
+        pair(
+            "--features",
+            Some(cargo.features.join(",")).filter(|features| !features.is_empty()),
+        );
+        pair(
+            "--profile",
+            cargo.profile.clone().filter(|profile| profile != "bench"),
+        );
+        pair("--target", cargo.target.clone());
+        words.join(" ")
     }
 
     fn references(
