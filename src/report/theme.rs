@@ -44,7 +44,7 @@ pub(super) fn printable(text: &str) -> String {
 
 /// A word for what is going on, right-aligned and coloured as cargo's are.
 pub(super) fn status(word: &str) -> String {
-    format!("{:>12}", word).green().bold().to_string()
+    format!("{word:>12}").green().bold().to_string()
 }
 
 /// `warning:`, as cargo colours it.
