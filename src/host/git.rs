@@ -74,8 +74,22 @@ impl Checkout {
     }
 }
 
+/// What git tells its hooks about their repository: in a hook, other directories are to be found as everywhere.
+const OF_HOOKS: [&str; 6] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+];
+
 fn git(directory: &Path, arguments: &[&str]) -> Option<String> {
-    let output = Command::new("git")
+    let mut command = Command::new("git");
+    for name in OF_HOOKS {
+        command.env_remove(name);
+    }
+    let output = command
         .arg("-C")
         .arg(directory)
         .args(arguments)

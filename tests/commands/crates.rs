@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::scripted::{CLOCK, QUICK, script};
 use crate::support::{Finished, Machine, Perfcheck, run};
@@ -113,7 +114,10 @@ impl Crate {
     #[track_caller]
     pub fn commit(&self, machine: &Machine) -> String {
         self.git(machine, &["add", "--all"]);
-        let words = ["commit", "--quiet", "--allow-empty", "--message", "Change"];
+        // Two commits of one second that change nothing else would be one and the same.
+        static CHANGES: AtomicU32 = AtomicU32::new(0);
+        let change = format!("Change {}", CHANGES.fetch_add(1, Ordering::Relaxed));
+        let words = ["commit", "--quiet", "--allow-empty", "--message", &change];
         self.git(machine, &words);
         let head = self.git(machine, &["rev-parse", "HEAD"]);
         head.stdout.trim().to_owned()

@@ -213,14 +213,15 @@ fn a_clone_that_moved_finds_its_runs_again_by_adopting_them() {
         (&known[0]["runs"], &known[0]["own"]),
         (&1.into(), &false.into())
     );
-    let key = known[0]["key"].as_str().expect("a key");
+    let label = known[0]["label"].as_str().expect("a path");
+    assert!(label.ends_with("listed"), "where it was last seen: {label}");
     moved
         .perfcheck(&machine, &["runs", "adopt", "no-such-workspace"])
         .run()
         .expect_code(2)
         .expect_stderr(&["`no-such-workspace`", "runs adopt"]);
     moved
-        .perfcheck(&machine, &["runs", "adopt", key])
+        .perfcheck(&machine, &["runs", "adopt", label])
         .run()
         .expect_code(0)
         .expect_stderr(&["Adopted 1 run", "1 baseline"]);
@@ -231,7 +232,24 @@ fn a_clone_that_moved_finds_its_runs_again_by_adopting_them() {
         .expect_code(1);
     assert_eq!(reference_runs(&run, "a"), [1]);
     moved
-        .perfcheck(&machine, &["runs", "adopt", key])
+        .perfcheck(&machine, &["runs", "adopt", label])
         .run()
         .expect_code(2);
+}
+
+#[test]
+fn in_a_git_hook_the_history_is_the_same() {
+    let machine = Machine::new();
+    let made = repository(&machine);
+    let inner = Crate::write(made.root.join("tools/inner"), &["a"], "");
+    made.commit(&machine);
+    measure(&machine, &inner, 100.0).expect_code(0);
+    let in_hook = inner
+        .measure(&machine, &[], &[("a", 200.0)])
+        .env("GIT_DIR", ".git")
+        .env("GIT_INDEX_FILE", ".git/index")
+        .run()
+        .expect_code(1);
+    assert_eq!(reference_runs(&in_hook, "a"), [1]);
+    assert_eq!(finish(&in_hook)["git"]["dirty"], false);
 }
