@@ -58,7 +58,7 @@ const LAYERS: [(&str, &[&str]); 15] = [
 ];
 
 /// Every dependency, and the modules that may use it.
-const HOMES: [(&str, &[&str]); 24] = [
+const HOMES: [(&str, &[&str]); 25] = [
     ("anstream", &["main", "report"]),
     ("cargo_config2", &["cargo"]),
     ("cargo_metadata", &["cargo"]),
@@ -86,6 +86,7 @@ const HOMES: [(&str, &[&str]); 24] = [
     ),
     ("statrs", &["stats"]),
     ("strsim", &["settings"]),
+    ("unicode_width", &["report/units"]),
 ];
 /// `thiserror` is at home wherever errors are: not in the pure modules.
 const WITHOUT_ERRORS: [&str; 5] = ["model", "stats", "exit_code", "compare", "report"];

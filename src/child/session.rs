@@ -26,8 +26,11 @@ pub const PROTOCOL_VERSION: u64 = 1;
 /// How long a child may take to say hello, and to end once it was told or has closed its pipe.
 const HELLO_DEADLINE: Duration = Duration::from_secs(10);
 const END_GRACE: Duration = Duration::from_secs(2);
-/// What is left in the pipe of a child that has ended is there at once, unless somebody else holds the pipe.
-const OUTPUT_GRACE: Duration = Duration::from_millis(200);
+/// What is left in the pipes of a child that has ended with all it started is there at once, and then they end; unless
+/// somebody else holds them, or this machine is very busy.
+const PIPE_GRACE: Duration = Duration::from_secs(2);
+/// However much there is left, and however slowly it can be passed on.
+const OUTPUT_GRACE: Duration = Duration::from_secs(30);
 /// How much is expected of a request, times this, is allowed on top of the timeout.
 const PATIENCE: u32 = 10;
 /// Counts and times are below this.
@@ -392,14 +395,15 @@ impl<'a> Session<'a> {
         let late = deadline.map_or_else(never, crossbeam_channel::at);
         let mut output = self.output.clone();
         let mut ended = self.ended.clone();
-        // A grandchild may hold the pipe of a child that has ended: what is in the pipe by then is all there will be.
         let mut pipe_is_stale = never();
         loop {
             select! {
                 recv(self.frames) -> line => return line.map_or(Wait::Closed, Wait::Line),
                 recv(ended) -> _ => {
                     ended = never();
-                    pipe_is_stale = after(OUTPUT_GRACE);
+                    // A grandchild may hold the pipe of a child that has ended: with it goes the last who does.
+                    let _ = self.group.end(Duration::ZERO);
+                    pipe_is_stale = after(PIPE_GRACE);
                 }
                 recv(pipe_is_stale) -> _ => return Wait::Closed,
                 recv(output) -> piece => match piece {
@@ -421,15 +425,11 @@ impl<'a> Session<'a> {
     }
 
     fn drain_output(&mut self) {
-        let late = after(OUTPUT_GRACE);
-        let output = self.output.clone();
-        loop {
-            select! {
-                recv(output) -> piece => match piece {
-                    Ok(piece) => self.pass_on(&piece),
-                    Err(_) => return,
-                },
-                recv(late) -> _ => return,
+        let deadline = Instant::now() + OUTPUT_GRACE;
+        while Instant::now() < deadline {
+            match self.output.recv_timeout(PIPE_GRACE) {
+                Ok(piece) => self.pass_on(&piece),
+                Err(_) => return,
             }
         }
     }
