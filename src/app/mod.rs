@@ -12,6 +12,7 @@ mod error;
 mod findings;
 mod list;
 mod options;
+mod prepare;
 mod reference;
 mod run;
 mod runs;

@@ -2,31 +2,24 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
 use super::findings::{Evidence, advice, host_class, rows, shell_quoted, sort, verdicts, warnings};
 use super::options::{RunOptions, StoreOptions};
+use super::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
 use super::reference::{Chooser, Chosen, References, Subject, Wanted};
-use crate::cargo::{self, BenchTarget, Toolchain};
-use crate::child::ChildError;
 use crate::compare::Rules;
 use crate::exit_code::ExitCode;
 use crate::host;
-use crate::measure::{
-    Campaign, Discovered, DiscoveredTarget, Ended, Filter, FlatSchedule, Resolved, discover,
-};
+use crate::measure::{Campaign, Discovered, DiscoveredTarget, Ended, FlatSchedule, Resolved};
 use crate::model::{
-    Acceptance, Benchmark, BenchmarkKey, BuildFacts, Environment, Event, GitState, Measurement,
-    Observer, RunId, Tally, Verdict,
+    Acceptance, Benchmark, BenchmarkKey, Environment, Event, GitState, Measurement, Observer,
+    RunId, Tally, Verdict,
 };
 use crate::report::{self, Findings, MessageFormat, Progress, Verdicts};
 use crate::settings::Layers;
 use crate::store::{NewRun, RunEnd, Store, StoreError, WorkspaceId, check_baseline_name};
-
-/// The part of every deadline that does not depend on the request.
-const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Runs the command.
 pub fn run(
@@ -44,7 +37,7 @@ pub fn run(
     let (toolchain, targets) = build(&context, common, world)?;
     let discovered = find_benchmarks(options, targets, &context, world)?;
     if options.no_run {
-        return list_only(&discovered, world);
+        return list_only(&discovered, common.output.format, world);
     }
     let mut store = context.store()?;
     let workspace = store.workspace(&context.key(), &context.label())?;
@@ -321,95 +314,6 @@ impl Session<'_> {
     }
 }
 
-fn build(
-    context: &Context,
-    common: &StoreOptions,
-    world: &World<'_>,
-) -> Result<(BuildFacts, Vec<BenchTarget>), AppError> {
-    let options = &common.cargo;
-    if !context.workspace.has_bench_targets(options) {
-        return Err(AppError::NothingToMeasure(
-            "the selected packages have no bench targets\n  help: `--workspace` selects all packages; docs/GUIDE.md shows how to write a first benchmark".to_owned(),
-        ));
-    }
-    let toolchain = Toolchain::detect(options)?;
-    let built = cargo::build(
-        &world.variables.cargo,
-        &context.workspace,
-        &toolchain,
-        options,
-        world.supervisor,
-        world.interrupt,
-    )?;
-    Ok((toolchain.facts, built.targets))
-}
-
-fn find_benchmarks(
-    options: &RunOptions,
-    targets: Vec<BenchTarget>,
-    context: &Context,
-    world: &mut World<'_>,
-) -> Result<Discovered, AppError> {
-    let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
-    let mut discovered = discover(
-        targets,
-        world.supervisor,
-        world.interrupt,
-        timeout(options, context),
-        &progress,
-    )
-    .map_err(|error| match error {
-        ChildError::Interrupted => AppError::Interrupted(String::new()),
-        other => AppError::NothingToMeasure(other.to_string()),
-    })?;
-    for target in &mut discovered.targets {
-        target
-            .benchmarks
-            .retain(|benchmark| options.filter.wants(&benchmark.key.id));
-    }
-    Ok(discovered)
-}
-
-fn list_only(discovered: &Discovered, world: &mut World<'_>) -> Result<ExitCode, AppError> {
-    let keys = discovered
-        .targets
-        .iter()
-        .flat_map(|target| &target.benchmarks)
-        .map(|benchmark| &benchmark.key);
-    report::write_announced(world.stdout, keys)?;
-    Ok(if discovered.failures.is_empty() {
-        ExitCode::Clean
-    } else {
-        ExitCode::BenchmarkFailed
-    })
-}
-
-fn nothing_found(options: &RunOptions, discovered: &Discovered) -> AppError {
-    AppError::NothingToMeasure(if !discovered.failures.is_empty() {
-        "no bench target could be driven; the errors are above".to_owned()
-    } else if options.filter.words.is_empty() {
-        "the bench targets have no benchmarks".to_owned()
-    } else {
-        format!(
-            "there is {}\n  help: `cargo perfcheck --no-run` lists them",
-            no_match(&options.filter)
-        )
-    })
-}
-
-/// That a filter selects nothing.
-pub(super) fn no_match(filter: &Filter) -> String {
-    let relation = if filter.exact {
-        "is called"
-    } else {
-        "has an id that contains"
-    };
-    format!(
-        "no benchmark that {relation} `{}`",
-        filter.words.join("` or `")
-    )
-}
-
 /// The run to compare with, if the user named one. A baseline that is about to be saved need not exist yet.
 fn named_baseline(
     options: &RunOptions,
@@ -432,13 +336,6 @@ fn git_state(context: &Context, world: &World<'_>) -> Option<GitState> {
         state.branch.clone_from(&world.variables.ci_branch);
     }
     Some(state)
-}
-
-fn timeout(options: &RunOptions, context: &Context) -> Duration {
-    options
-        .timeout
-        .or(context.tables.workspace.timeout)
-        .unwrap_or(TIMEOUT)
 }
 
 /// The flat schedules of the reference runs: the new run follows them, so that equal samples are compared.

@@ -73,15 +73,24 @@ pub struct WorkspaceLine {
 pub fn write_announced<'a>(
     writer: &mut dyn Write,
     keys: impl Iterator<Item = &'a BenchmarkKey>,
+    format: MessageFormat,
 ) -> io::Result<()> {
     for key in keys {
-        writeln!(
-            writer,
-            "{}/{}: {}",
-            key.package,
-            key.target,
-            key.id.escape_debug()
-        )?;
+        match format {
+            MessageFormat::Human => writeln!(
+                writer,
+                "{}/{}: {}",
+                key.package,
+                key.target,
+                key.id.escape_debug()
+            )?,
+            MessageFormat::Json => {
+                let object = json!({
+                    "reason": "benchmark-found", "schema": SCHEMA, "benchmark": key_json(key),
+                });
+                write_object(writer, &object)?;
+            }
+        }
     }
     Ok(())
 }

@@ -33,6 +33,7 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         steady(&machine, "100/101/100").args(["--save-baseline", "x"]),
         steady(&machine, "200/201/200"),
         steady(&machine, "100/101/100").args(["--profile", "dev", "--baseline", "x"]),
+        steady(&machine, "100").arg("--no-run"),
         quick(&machine, "panics").args(["--bench", "panics", "in_body", "before"]),
     ];
     for run in runs {
@@ -68,6 +69,7 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         "benchmark-measured",
         "benchmark-compared",
         "run-finished",
+        "benchmark-found",
         "benchmark",
         "run",
         "baseline",

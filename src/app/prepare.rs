@@ -1,0 +1,116 @@
+//! What a run needs before it begins: the built bench targets and the benchmarks they announce.
+
+use std::time::Duration;
+
+use super::context::{Context, World};
+use super::error::AppError;
+use super::options::{RunOptions, StoreOptions};
+use crate::cargo::{self, BenchTarget, Toolchain};
+use crate::child::ChildError;
+use crate::exit_code::ExitCode;
+use crate::measure::{Discovered, Filter, discover};
+use crate::model::BuildFacts;
+use crate::report::{self, MessageFormat, Progress};
+
+/// The part of every deadline that does not depend on the request.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+pub(super) fn build(
+    context: &Context,
+    common: &StoreOptions,
+    world: &World<'_>,
+) -> Result<(BuildFacts, Vec<BenchTarget>), AppError> {
+    let options = &common.cargo;
+    if !context.workspace.has_bench_targets(options) {
+        return Err(AppError::NothingToMeasure(
+            "the selected packages have no bench targets\n  help: `--workspace` selects all packages; docs/GUIDE.md shows how to write a first benchmark".to_owned(),
+        ));
+    }
+    let toolchain = Toolchain::detect(options)?;
+    let built = cargo::build(
+        &world.variables.cargo,
+        &context.workspace,
+        &toolchain,
+        options,
+        world.supervisor,
+        world.interrupt,
+    )?;
+    Ok((toolchain.facts, built.targets))
+}
+
+pub(super) fn find_benchmarks(
+    options: &RunOptions,
+    targets: Vec<BenchTarget>,
+    context: &Context,
+    world: &mut World<'_>,
+) -> Result<Discovered, AppError> {
+    let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
+    let mut discovered = discover(
+        targets,
+        world.supervisor,
+        world.interrupt,
+        timeout(options, context),
+        &progress,
+    )
+    .map_err(|error| match error {
+        ChildError::Interrupted => AppError::Interrupted(String::new()),
+        other => AppError::NothingToMeasure(other.to_string()),
+    })?;
+    for target in &mut discovered.targets {
+        target
+            .benchmarks
+            .retain(|benchmark| options.filter.wants(&benchmark.key.id));
+    }
+    Ok(discovered)
+}
+
+pub(super) fn list_only(
+    discovered: &Discovered,
+    format: MessageFormat,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let keys = discovered
+        .targets
+        .iter()
+        .flat_map(|target| &target.benchmarks)
+        .map(|benchmark| &benchmark.key);
+    report::write_announced(world.stdout, keys, format)?;
+    Ok(if discovered.failures.is_empty() {
+        ExitCode::Clean
+    } else {
+        ExitCode::BenchmarkFailed
+    })
+}
+
+pub(super) fn nothing_found(options: &RunOptions, discovered: &Discovered) -> AppError {
+    AppError::NothingToMeasure(if !discovered.failures.is_empty() {
+        "no bench target could be driven; the errors are above".to_owned()
+    } else if options.filter.words.is_empty() {
+        "the bench targets have no benchmarks".to_owned()
+    } else {
+        format!(
+            "there is {}\n  help: `cargo perfcheck --no-run` lists them",
+            no_match(&options.filter)
+        )
+    })
+}
+
+/// That a filter selects nothing.
+pub(super) fn no_match(filter: &Filter) -> String {
+    let relation = if filter.exact {
+        "is called"
+    } else {
+        "has an id that contains"
+    };
+    format!(
+        "no benchmark that {relation} `{}`",
+        filter.words.join("` or `")
+    )
+}
+
+pub(super) fn timeout(options: &RunOptions, context: &Context) -> Duration {
+    options
+        .timeout
+        .or(context.tables.workspace.timeout)
+        .unwrap_or(TIMEOUT)
+}
