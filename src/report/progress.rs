@@ -3,6 +3,7 @@
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::{Cell, RefCell};
 use std::io::Write;
+use std::time::Duration;
 
 use super::theme;
 use crate::model::{BenchmarkKey, Event, Observer};
@@ -42,7 +43,7 @@ impl<W: Write, B: Write> Progress<W, B> {
             ProgressMode::Bar => ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()),
             ProgressMode::Lines | ProgressMode::Quiet => ProgressBar::hidden(),
         };
-        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len}  {msg}") {
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len}  {wide_msg}") {
             bar.set_style(style.progress_chars("=> "));
         }
         Self {
@@ -111,9 +112,6 @@ impl<W: Write, B: Write> Progress<W, B> {
 impl<W: Write, B: Write> Observer for Progress<W, B> {
     fn observe(&self, event: &Event<'_>) {
         let loud = self.mode != ProgressMode::Quiet;
-        if !matches!(event, Event::Output(_)) {
-            self.release_output();
-        }
         match event {
             Event::Planned {
                 benchmarks,
@@ -126,7 +124,7 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                     self.line(&format!(
                         "{} {benchmarks} benchmark{plural}, about {}",
                         theme::status("Measuring"),
-                        HumanDuration(*expected)
+                        in_words(*expected)
                     ));
                 }
             }
@@ -141,7 +139,7 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 self.bar.set_position(*done as u64);
                 self.bar.set_message(format!(
                     "{} left  {}",
-                    HumanDuration(*left),
+                    in_words(*left),
                     benchmark.id.escape_debug()
                 ));
                 let new_launch = self.announced.replace(Some(*launch)) != Some(*launch);
@@ -150,11 +148,14 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                         "{} {} ({done} of {visits} visits done, {} left)",
                         theme::status("Launch"),
                         launch + 1,
-                        HumanDuration(*left)
+                        in_words(*left)
                     ));
                 }
             }
-            Event::Measured => self.bar.finish_and_clear(),
+            Event::Measured => {
+                self.bar.finish_and_clear();
+                self.release_output();
+            }
             Event::Output(bytes) => self.output(bytes),
             Event::VisitFailed {
                 benchmark,
@@ -179,14 +180,27 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
             Event::Skipped { benchmark, reason } => {
                 if loud {
                     self.line(&format!(
-                        "{} {}: {reason}",
+                        "{} {}: {}",
                         theme::status("Skipped"),
-                        shown(benchmark)
+                        shown(benchmark),
+                        theme::printable(reason)
                     ));
                 }
             }
-            Event::Warning(message) => self.line(&format!("{}: {message}", theme::warning())),
+            Event::Warning(message) => self.line(&format!(
+                "{}: {}",
+                theme::warning(),
+                theme::printable(message)
+            )),
         }
+    }
+}
+
+fn in_words(duration: Duration) -> String {
+    if duration < Duration::from_secs(1) {
+        "a moment".to_owned()
+    } else {
+        HumanDuration(duration).to_string()
     }
 }
 

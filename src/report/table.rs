@@ -10,12 +10,17 @@ use crate::model::{Run, RunStatus, Throughput, Verdict};
 
 /// A message after which nothing follows, as cargo writes them.
 pub fn write_error(writer: &mut dyn Write, message: &str) -> io::Result<()> {
-    writeln!(writer, "{}: {message}", theme::error())
+    writeln!(writer, "{}: {}", theme::error(), theme::printable(message))
 }
 
 /// A message after which the work goes on.
 pub fn write_warning(writer: &mut dyn Write, message: &str) -> io::Result<()> {
-    writeln!(writer, "{}: {message}", theme::warning())
+    writeln!(
+        writer,
+        "{}: {}",
+        theme::warning(),
+        theme::printable(message)
+    )
 }
 
 /// Where and how a run was measured.
@@ -155,23 +160,20 @@ fn columns(rows: &[Row<'_>], findings: &Findings<'_>, compared: bool) -> Vec<Tab
             cells(&|row| format!("  {}", units::name(&row.key.id))),
         ),
         TableColumn::right("median", 0, cells(&median_cell)),
-        TableColumn::right(interval, 2, cells(&interval_cell)),
+        TableColumn::right(interval, 3, cells(&interval_cell)),
     ];
     if rows.iter().any(|row| throughput_cell(row).is_some()) {
         let rates = cells(&|row| throughput_cell(row).unwrap_or_default());
-        columns.push(TableColumn::right("throughput", 1, rates));
+        columns.push(TableColumn::right("throughput", 2, rates));
     }
-    columns.push(TableColumn::right("outliers", 3, cells(&outlier_cell)));
-    if compared {
-        columns.extend([
-            TableColumn::right("change", 0, cells(&|row| comparison_cells(row)[0].clone())),
-            TableColumn::right(
-                "its interval",
-                0,
-                cells(&|row| comparison_cells(row)[1].clone()),
-            ),
-            TableColumn::right("p", 1, cells(&|row| comparison_cells(row)[2].clone())),
-        ]);
+    columns.push(TableColumn::right("outliers", 4, cells(&outlier_cell)));
+    if let (true, Some(verdicts)) = (compared, &findings.verdicts) {
+        // Both bounds are one-sided at the significance level, for all benchmarks of the run together.
+        let level = units::percent(1.0 - 2.0 * verdicts.decision.significance_level);
+        let part = |index: usize| cells(&move |row| comparison_cells(row)[index].clone());
+        columns.push(TableColumn::right("change", 0, part(0)));
+        columns.push(TableColumn::right(format!("{level} interval"), 1, part(1)));
+        columns.push(TableColumn::right("adjusted p", 2, part(2)));
     }
     if findings.verdicts.is_some() {
         columns.push(TableColumn::left("verdict", cells(&verdict_cell)));

@@ -49,6 +49,14 @@ impl Store {
             transaction.commit()?;
             Ok(value)
         };
-        attempt().map_err(|fault| fault.at(self.path(), self.busy_timeout))
+        let written = attempt().map_err(|fault| fault.at(self.path(), self.busy_timeout))?;
+        // A file that was deleted takes writes without a murmur, and they are gone when it is closed.
+        if self.path().exists() {
+            Ok(written)
+        } else {
+            Err(StoreError::Moved {
+                path: self.path().to_owned(),
+            })
+        }
     }
 }

@@ -53,6 +53,29 @@ fn a_failed_benchmark_says_why_once() {
 }
 
 #[test]
+fn an_improvement_and_what_went_missing_have_their_words() {
+    let machine = Machine::new();
+    steady(&machine, "200/201/200").run().expect_code(0);
+    let improved = steady(&machine, "100/101/100").run().expect_code(0);
+    // Under another name nothing of `steady` is there: a reference made of another crate's run.
+    let save = ["--save-baseline", "steady"];
+    steady(&machine, "100/101/100")
+        .args(save)
+        .run()
+        .expect_code(0);
+    let compare = ["-p", "doubled", "--baseline", "steady"];
+    let missing = steady(&machine, "100/101/100")
+        .args(compare)
+        .arg("arithmetic")
+        .run()
+        .expect_code(0);
+    settings().bind(|| {
+        insta::assert_snapshot!("improved", improved.stdout);
+        insta::assert_snapshot!("filtered", missing.stdout);
+    });
+}
+
+#[test]
 fn lists_are_columns() {
     let machine = Machine::new();
     let save = ["--save-baseline", "good"];

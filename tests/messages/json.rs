@@ -23,7 +23,26 @@ fn without_machine(mut message: Value) -> Value {
             launch["quantum_ns"] = "[MACHINE]".into();
         }
     }
-    message
+    rounded(message)
+}
+
+/// Floats to ten digits: the last ones are those of the system's mathematical library.
+fn rounded(value: Value) -> Value {
+    match value {
+        Value::Array(values) => values.into_iter().map(rounded).collect(),
+        Value::Object(members) => members
+            .into_iter()
+            .map(|(name, value)| (name, rounded(value)))
+            .collect(),
+        Value::Number(number) if number.is_f64() => {
+            let float = number.as_f64().expect("a float");
+            format!("{float:.9e}")
+                .parse::<f64>()
+                .expect("a float")
+                .into()
+        }
+        other => other,
+    }
 }
 
 #[test]

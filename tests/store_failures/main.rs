@@ -187,3 +187,25 @@ fn a_directory_that_cannot_be_written_is_refused() {
         .expect_code(5)
         .expect_stderr(&["closed", "help:"]);
 }
+
+#[test]
+fn a_store_that_vanishes_during_a_run_is_an_error_and_is_not_made_anew() {
+    let machine = Machine::new();
+    let directory = machine.home().join("data");
+    let store = directory.join("perfcheck.db");
+    let mut running = machine
+        .perfcheck()
+        .testbench("")
+        .args(["-p", "hangs", "--timeout", "2s", "in_body", "--store"])
+        .arg(&store)
+        .start();
+    running.wait_for_stderr("Launch 1 ");
+    fs::remove_dir_all(&directory).unwrap();
+    let path = store.display().to_string();
+    running
+        .finish()
+        .expect_code(5)
+        .expect_stderr(&[&path, "help:"]);
+    assert!(!store.exists());
+    assert!(machine.left_behind().is_empty());
+}
