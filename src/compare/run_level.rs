@@ -20,6 +20,7 @@ pub(super) enum RunValue {
 }
 
 /// A run, reduced to its launch values.
+#[derive(Debug, Clone)]
 pub(super) struct RunValues {
     /// One value per launch, logarithms.
     pub launches: Vec<f64>,
