@@ -6,13 +6,12 @@
 
 #![allow(clippy::print_stdout)]
 
+mod series;
+
 use cargo_perfcheck::compare::{
     Decider, HostClass, Question, Reference, Rules, compare, summarize,
 };
-use cargo_perfcheck::model::{
-    AuthorSettings, Benchmark, BenchmarkKey, DecisionSettings, LaunchSeries, Measurement, Nanos,
-    Sample, SamplingSettings, Series, TargetFacts, Throughput,
-};
+use cargo_perfcheck::model::{DecisionSettings, Measurement, Nanos, Sample};
 use cargo_perfcheck::stats::{Draws, Stream};
 use std::hint::black_box;
 use std::time::Instant;
@@ -108,40 +107,16 @@ fn measurement(name: &str, launches: u32) -> Measurement {
     let mut draws = Draws::new(Stream { seed: 3, name }, 0);
     let mut sample = |iterations: u64| {
         let noise = (draws.index(1000) * draws.index(1000)) as u64 / 10;
-        let elapsed = Nanos(iterations * 100 + noise);
         Sample {
             iterations,
-            elapsed,
+            elapsed: Nanos(iterations * 100 + noise),
         }
     };
     let launches = (0..launches)
-        .map(|launch| LaunchSeries {
-            launch,
-            quantum: Nanos(20),
-            series: Series {
-                warm_up: sample(1_000_000),
-                linear: (1..=RAMP).map(|i| sample(i * 333)).collect(),
-                flat: (0..SAMPLES).map(|_| sample(10_000)).collect(),
-            },
+        .map(|_| {
+            let ramp = (1..=RAMP).map(|i| sample(i * 333)).collect();
+            (ramp, (0..SAMPLES).map(|_| sample(10_000)).collect())
         })
         .collect();
-    let key = BenchmarkKey {
-        package: "example".into(),
-        target: "cost".into(),
-        id: "analysis".into(),
-    };
-    Measurement {
-        benchmark: Benchmark {
-            key,
-            version: None,
-            throughput: Throughput::default(),
-            settings: AuthorSettings::default(),
-        },
-        target_facts: TargetFacts::default(),
-        sampling: SamplingSettings::default(),
-        noise_threshold: 0.02,
-        launches,
-        failures: vec![],
-        verdict: None,
-    }
+    series::measurement("analysis", launches)
 }
