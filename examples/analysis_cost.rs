@@ -1,24 +1,24 @@
-//! What the analysis of one comparison costs, on one thread and on all of them.
+//! What analysis costs, on one thread and on all of them.
 //!
-//! Five launches of 390 flat samples (and a ramp of 30) per side at 100,000 resamples: one comparison with all its
-//! intervals, and the summary of each side. Run with `cargo run --release --example analysis_cost`; prints medians in milliseconds.
+//! Launches of 390 flat samples (and a ramp of 30) at 100,000 resamples: one comparison with all its intervals, and the summary of
+//! each side; five launches against twenty runs of five; a hundred questions at once.
+//! Run with `cargo run --release --example analysis_cost`; prints medians in milliseconds.
 
 #![allow(clippy::print_stdout)]
+
+mod series;
 
 use cargo_perfcheck::compare::{
     Decider, HostClass, Question, Reference, Rules, compare, summarize,
 };
-use cargo_perfcheck::model::{
-    AuthorSettings, Benchmark, BenchmarkKey, DecisionSettings, LaunchSeries, Measurement, Nanos,
-    Sample, SamplingSettings, Series, TargetFacts, Throughput,
-};
+use cargo_perfcheck::model::{DecisionSettings, Measurement, Nanos, Sample};
 use cargo_perfcheck::stats::{Draws, Stream};
 use std::hint::black_box;
 use std::time::Instant;
 
 const SAMPLES: u64 = 390;
 const RAMP: u64 = 30;
-const REPETITIONS: usize = 21;
+const REPETITIONS: usize = 11;
 
 fn main() {
     println!("threads launches compare_ms summary_ms both_sides_ms");
@@ -29,33 +29,60 @@ fn main() {
             .expect("threads");
         for launches in [5, 10, 1] {
             let (base, new) = (measurement("base", launches), measurement("new", launches));
-            let compared = median_ms(|| pool.install(|| compare_once(&new, &base)));
+            let compared = median_ms(|| pool.install(|| compare_all(&[&new], &[&base])));
             let summed = median_ms(|| pool.install(|| summarize_once(&new)));
             println!(
                 "{threads} {launches} {compared:.2} {summed:.2} {:.2}",
                 compared + 2.0 * summed
             );
         }
+        let new: Vec<Measurement> = (0..100)
+            .map(|id| measurement(&format!("new {id}"), 5))
+            .collect();
+        let new: Vec<&Measurement> = new.iter().collect();
+        let runs: Vec<Measurement> = (0..20)
+            .map(|id| measurement(&format!("base {id}"), 5))
+            .collect();
+        let runs: Vec<&Measurement> = runs.iter().collect();
+        for (what, questions, base) in [
+            (
+                "one question, 20 runs in the reference",
+                &new[..1],
+                &runs[..],
+            ),
+            ("100 questions", &new[..], &runs[..1]),
+            (
+                "100 questions, 20 runs in the reference",
+                &new[..],
+                &runs[..],
+            ),
+        ] {
+            let compared = median_ms(|| pool.install(|| compare_all(questions, base)));
+            println!("{threads} {what}: {compared:.1} ms");
+        }
     }
 }
 
-fn compare_once(new: &Measurement, base: &Measurement) {
+fn compare_all(new: &[&Measurement], runs: &[&Measurement]) {
     let reference = Reference {
-        averaged: vec![base],
-        spread: vec![base],
+        averaged: runs.to_vec(),
+        spread: runs.to_vec(),
     };
-    let question = Question {
-        new,
-        reference: &reference,
-        noise_threshold: 0.02,
-    };
+    let questions: Vec<Question<'_>> = new
+        .iter()
+        .map(|new| Question {
+            new,
+            reference: &reference,
+            noise_threshold: 0.02,
+        })
+        .collect();
     let rules = Rules {
         decision: DecisionSettings::default(),
         decider: Decider::RunLevel,
         host: HostClass::Shared,
         seed: 1,
     };
-    black_box(compare(&[question], &rules));
+    black_box(compare(&questions, &rules));
 }
 
 fn summarize_once(measurement: &Measurement) {
@@ -80,40 +107,16 @@ fn measurement(name: &str, launches: u32) -> Measurement {
     let mut draws = Draws::new(Stream { seed: 3, name }, 0);
     let mut sample = |iterations: u64| {
         let noise = (draws.index(1000) * draws.index(1000)) as u64 / 10;
-        let elapsed = Nanos(iterations * 100 + noise);
         Sample {
             iterations,
-            elapsed,
+            elapsed: Nanos(iterations * 100 + noise),
         }
     };
     let launches = (0..launches)
-        .map(|launch| LaunchSeries {
-            launch,
-            quantum: Nanos(20),
-            series: Series {
-                warm_up: sample(1_000_000),
-                linear: (1..=RAMP).map(|i| sample(i * 333)).collect(),
-                flat: (0..SAMPLES).map(|_| sample(10_000)).collect(),
-            },
+        .map(|_| {
+            let ramp = (1..=RAMP).map(|i| sample(i * 333)).collect();
+            (ramp, (0..SAMPLES).map(|_| sample(10_000)).collect())
         })
         .collect();
-    let key = BenchmarkKey {
-        package: "example".into(),
-        target: "cost".into(),
-        id: "analysis".into(),
-    };
-    Measurement {
-        benchmark: Benchmark {
-            key,
-            version: None,
-            throughput: Throughput::default(),
-            settings: AuthorSettings::default(),
-        },
-        target_facts: TargetFacts::default(),
-        sampling: SamplingSettings::default(),
-        noise_threshold: 0.02,
-        launches,
-        failures: vec![],
-        verdict: None,
-    }
+    series::measurement("analysis", launches)
 }

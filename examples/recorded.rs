@@ -2,22 +2,21 @@
 //!
 //! Reads JSON lines `{"workload", "f", "cond", "us", "rounds": [[base, candidate], ...]}`: a line is a session, a round a pair of processes
 //! with their times per iteration in nanoseconds, `us` the length of a sample; the candidate's cost is multiplied by `f`.
-//! A run is five launches spread over its session. Every run of identical code is compared with every one of another session of
-//! its workload and condition; slower runs with all of identical code.
-//! `cargo run --release --example recorded -- FILE [HOST]`, `-` for stdin; HOST is `shared` (default) or `dedicated`.
+//! A run is five launches spread over its session. Every run of identical code, as it is and with its times multiplied by 1.25, and every
+//! slower run is compared with every run of identical code of another session of its workload and condition, and with references
+//! of one run from each other session. `cargo run --release --example recorded -- FILE [shared|dedicated]`, `-` for stdin.
 
 #![allow(clippy::print_stdout)]
+
+mod series;
 
 use cargo_perfcheck::compare::{
     Comparison, Decider, HostClass, Location, Question, Reference, Rules, compare,
 };
-use cargo_perfcheck::model::{
-    AuthorSettings, Benchmark, BenchmarkKey, DecisionSettings, LaunchSeries, Measurement, Nanos,
-    Sample, SamplingSettings, Series, TargetFacts, Throughput, Verdict,
-};
+use cargo_perfcheck::model::{DecisionSettings, Measurement, Nanos, Sample, Verdict};
 use rayon::prelude::*;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::io::{BufRead, BufReader, Read};
 
@@ -36,10 +35,28 @@ struct Recorded {
     rounds: Vec<[Vec<f64>; 2]>,
 }
 
-/// The runs of one side of a session.
+/// The times of identical code are multiplied by this, too: an effect that stored runs can call.
+const LARGE_EFFECT: f64 = 1.25;
+
+/// The runs of a session.
 struct Session {
+    /// Of identical code.
     identical: Vec<Measurement>,
-    slower: Vec<Measurement>,
+    /// The same, made slower by [`LARGE_EFFECT`].
+    scaled: Vec<Measurement>,
+    /// Of a candidate that is slower by `slower` per mille.
+    candidate: Vec<Measurement>,
+    slower: u32,
+}
+
+/// One comparison to be made.
+struct Pair<'a> {
+    /// Per mille.
+    slower: u32,
+    /// Which run is new, unique within a workload and condition.
+    number: usize,
+    new: &'a Measurement,
+    reference: Vec<&'a Measurement>,
 }
 
 /// What is tallied together.
@@ -48,6 +65,8 @@ struct Line {
     sample_us: u32,
     location: String,
     condition: String,
+    /// Runs in the reference.
+    references: usize,
     /// Per mille by which the candidate is slower.
     slower: u32,
 }
@@ -56,6 +75,8 @@ struct Line {
 struct Tally {
     compared: usize,
     regressed: usize,
+    /// The new runs behind them.
+    culprits: BTreeSet<(String, usize)>,
     improved: usize,
     suspect: usize,
     unchanged: usize,
@@ -77,36 +98,32 @@ fn main() -> Result<(), Box<dyn Error>> {
         "-" => Box::new(std::io::stdin()),
         path => Box::new(std::fs::File::open(path)?),
     };
-    let mut groups: BTreeMap<(String, String, u32), Vec<(f64, Session)>> = BTreeMap::new();
+    let mut groups: BTreeMap<(String, String, u32), Vec<Session>> = BTreeMap::new();
     for line in BufReader::new(input).lines() {
         let recorded: Recorded = serde_json::from_str(&line?)?;
-        let group = (
-            recorded.workload.clone(),
-            recorded.cond.clone(),
-            recorded.us as u32,
-        );
-        groups
-            .entry(group)
-            .or_default()
-            .push((recorded.f, Session::of(&recorded)));
+        let session = Session::of(&recorded);
+        let group = (recorded.workload, recorded.cond, recorded.us as u32);
+        groups.entry(group).or_default().push(session);
     }
     let mut tallies: BTreeMap<Line, Tally> = BTreeMap::new();
-    for ((_, condition, sample_us), sessions) in &groups {
-        for (slower, comparison, screened) in compared(sessions, host) {
+    for ((workload, condition, sample_us), sessions) in &groups {
+        let pairs = pairs(sessions);
+        let compared: Vec<[Comparison; 2]> =
+            pairs.par_iter().map(|pair| pair.compare(host)).collect();
+        for (pair, [by_runs, screened]) in pairs.iter().zip(compared) {
             let line = Line {
                 sample_us: *sample_us,
-                location: comparison.location.map_or_else(String::new, name),
+                location: by_runs.location.map_or_else(String::new, name),
                 condition: condition.clone(),
-                slower,
+                references: pair.reference.len(),
+                slower: pair.slower,
             };
-            tallies
-                .entry(line)
-                .or_default()
-                .add(slower, &comparison, &screened);
+            let tally = tallies.entry(line).or_default();
+            tally.add(pair, workload, &by_runs, &screened);
         }
     }
     println!(
-        "sample condition slower location     pairs | regressed suspect improved unchanged % | t-score alone: regressed improved % | callable median 90% % | error of the change median 90% largest %"
+        "sample location condition reference slower pairs | regressed % (by how many new runs) suspect improved unchanged % | t-score alone: regressed improved % | callable median 90% % | error of the change median 90% largest %"
     );
     for (line, tally) in &mut tallies {
         println!("{}", tally.row(line));
@@ -120,145 +137,126 @@ fn name(location: Location) -> String {
 
 impl Session {
     fn of(recorded: &Recorded) -> Self {
-        let side = |index: usize| {
-            let launches: Vec<&[f64]> = recorded
-                .rounds
-                .iter()
-                .map(|round| &round[index][..])
-                .collect();
-            runs(&launches, recorded.us * 1000.0)
+        let side = |index: usize, factor: f64| {
+            let rounds = recorded.rounds.iter();
+            let launches: Vec<&[f64]> = rounds.map(|round| &round[index][..]).collect();
+            runs(&launches, recorded.us * 1000.0, factor)
         };
-        let (mut identical, candidate) = (side(0), side(1));
-        if recorded.f == 1.0 {
-            identical.extend(candidate);
-            Self {
-                identical,
-                slower: Vec::new(),
-            }
-        } else {
-            Self {
-                identical: Vec::new(),
-                slower: candidate,
-            }
+        let same = recorded.f == 1.0;
+        let both = |factor| [side(0, factor), side(1, factor)].concat();
+        Self {
+            identical: if same { both(1.0) } else { Vec::new() },
+            scaled: if same { both(LARGE_EFFECT) } else { Vec::new() },
+            candidate: if same { Vec::new() } else { side(1, 1.0) },
+            slower: ((recorded.f - 1.0) * 1000.0).round() as u32,
         }
+    }
+
+    /// The new runs, with their slowdown in per mille.
+    fn new_runs(&self) -> impl Iterator<Item = (u32, &Measurement)> {
+        let large = ((LARGE_EFFECT - 1.0) * 1000.0).round() as u32;
+        let identical = self.identical.iter().map(|run| (0, run));
+        let scaled = self.scaled.iter().map(move |run| (large, run));
+        let candidate = self.candidate.iter().map(|run| (self.slower, run));
+        identical.chain(scaled).chain(candidate)
     }
 }
 
+/// Everything that is compared within a workload and condition.
+fn pairs(sessions: &[Session]) -> Vec<Pair<'_>> {
+    let mut pairs = Vec::new();
+    let mut number = 0;
+    for (at, session) in sessions.iter().enumerate() {
+        let others: Vec<&[Measurement]> = sessions
+            .iter()
+            .enumerate()
+            .filter(|(other, session)| *other != at && !session.identical.is_empty())
+            .map(|(_, session)| &session.identical[..])
+            .collect();
+        let single = others.iter().copied().flatten().map(|base| vec![base]);
+        let fewest = others.iter().map(|runs| runs.len()).min().unwrap_or(0);
+        let several = (0..fewest).map(|run| others.iter().map(|runs| &runs[run]).collect());
+        let references: Vec<Vec<&Measurement>> = single.chain(several).collect();
+        for (slower, new) in session.new_runs() {
+            number += 1;
+            pairs.extend(references.iter().map(|reference| Pair {
+                slower,
+                number,
+                new,
+                reference: reference.clone(),
+            }));
+        }
+    }
+    pairs
+}
+
 /// As many runs as there are launches for, the launches of each spread over the session.
-fn runs(launches: &[&[f64]], sample_ns: f64) -> Vec<Measurement> {
+fn runs(launches: &[&[f64]], sample_ns: f64, factor: f64) -> Vec<Measurement> {
     let count = launches.len() / LAUNCHES;
     (0..count)
         .map(|run| {
             let of_run = launches.iter().skip(run).step_by(count).take(LAUNCHES);
-            measurement((0_u32..).zip(of_run.map(|times| flat(times, sample_ns))))
+            let flat = of_run.map(|times| (Vec::new(), flat(times, sample_ns, factor)));
+            series::measurement("recorded", flat.collect())
         })
         .collect()
 }
 
 /// The samples of a launch. Only times per iteration were recorded: iterations are chosen that make samples as long as they were.
-fn flat(times: &[f64], sample_ns: f64) -> Vec<Sample> {
+fn flat(times: &[f64], sample_ns: f64, factor: f64) -> Vec<Sample> {
     times
         .iter()
         .map(|time| {
             let iterations = (sample_ns / times[0]).round().max(1.0);
             Sample {
                 iterations: iterations as u64,
-                elapsed: Nanos((iterations * time).round() as u64),
+                elapsed: Nanos((iterations * time * factor).round() as u64),
             }
         })
         .collect()
 }
 
-fn measurement(launches: impl Iterator<Item = (u32, Vec<Sample>)>) -> Measurement {
-    let launches = launches
-        .map(|(launch, flat)| LaunchSeries {
-            launch,
-            quantum: Nanos(20),
-            series: Series {
-                warm_up: Sample {
-                    iterations: 1,
-                    elapsed: Nanos(1),
+impl Pair<'_> {
+    /// Decided by runs, and by the t-score alone.
+    fn compare(&self, host: HostClass) -> [Comparison; 2] {
+        let reference = Reference {
+            averaged: self.reference.clone(),
+            spread: self.reference.clone(),
+        };
+        let question = Question {
+            new: self.new,
+            reference: &reference,
+            noise_threshold: NOISE_THRESHOLD,
+        };
+        [Decider::RunLevel, Decider::Screen].map(|decider| {
+            let rules = Rules {
+                decision: DecisionSettings {
+                    resamples: RESAMPLES,
+                    ..DecisionSettings::default()
                 },
-                linear: Vec::new(),
-                flat,
-            },
+                decider,
+                host,
+                seed: 1,
+            };
+            compare(&[question], &rules).remove(0)
         })
-        .collect();
-    Measurement {
-        benchmark: Benchmark {
-            key: BenchmarkKey {
-                package: "example".into(),
-                target: "recorded".into(),
-                id: "series".into(),
-            },
-            version: None,
-            throughput: Throughput::default(),
-            settings: AuthorSettings::default(),
-        },
-        target_facts: TargetFacts::default(),
-        sampling: SamplingSettings::default(),
-        noise_threshold: NOISE_THRESHOLD,
-        launches,
-        failures: Vec::new(),
-        verdict: None,
     }
-}
-
-/// All comparisons of a workload under a condition: by how much slower, decided by runs, decided by the t-score.
-fn compared(sessions: &[(f64, Session)], host: HostClass) -> Vec<(u32, Comparison, Comparison)> {
-    let mut pairs: Vec<(u32, &Measurement, &Measurement)> = Vec::new();
-    for (at, (f, session)) in sessions.iter().enumerate() {
-        let slower = ((f - 1.0) * 1000.0).round() as u32;
-        let candidates = session.identical.iter().chain(&session.slower);
-        for new in candidates {
-            for (other, (_, base)) in sessions.iter().enumerate() {
-                if other != at {
-                    pairs.extend(base.identical.iter().map(|base| (slower, new, base)));
-                }
-            }
-        }
-    }
-    pairs
-        .par_iter()
-        .map(|(slower, new, base)| {
-            let decide = |decider| compare_pair(new, base, decider, host);
-            (*slower, decide(Decider::RunLevel), decide(Decider::Screen))
-        })
-        .collect()
-}
-
-fn compare_pair(
-    new: &Measurement,
-    base: &Measurement,
-    decider: Decider,
-    host: HostClass,
-) -> Comparison {
-    let reference = Reference {
-        averaged: vec![base],
-        spread: vec![base],
-    };
-    let question = Question {
-        new,
-        reference: &reference,
-        noise_threshold: NOISE_THRESHOLD,
-    };
-    let rules = Rules {
-        decision: DecisionSettings {
-            resamples: RESAMPLES,
-            ..DecisionSettings::default()
-        },
-        decider,
-        host,
-        seed: 1,
-    };
-    compare(&[question], &rules).remove(0)
 }
 
 impl Tally {
-    fn add(&mut self, slower: u32, comparison: &Comparison, screened: &Comparison) {
+    fn add(
+        &mut self,
+        pair: &Pair<'_>,
+        workload: &str,
+        comparison: &Comparison,
+        screened: &Comparison,
+    ) {
         self.compared += 1;
         match comparison.verdict {
-            Verdict::Regressed => self.regressed += 1,
+            Verdict::Regressed => {
+                self.regressed += 1;
+                self.culprits.insert((workload.to_owned(), pair.number));
+            }
             Verdict::Improved => self.improved += 1,
             Verdict::Suspect => self.suspect += 1,
             Verdict::Unchanged => self.unchanged += 1,
@@ -270,7 +268,7 @@ impl Tally {
             _ => {}
         }
         if let (Some(change), Some(callable)) = (comparison.change, comparison.smallest_callable) {
-            let truth = 1.0 + f64::from(slower) / 1000.0;
+            let truth = 1.0 + f64::from(pair.slower) / 1000.0;
             self.errors
                 .push(((1.0 + change.estimate) / truth - 1.0).abs());
             self.callable.push(callable);
@@ -280,13 +278,15 @@ impl Tally {
     fn row(&mut self, line: &Line) -> String {
         let share = |count: usize| 100.0 * count as f64 / self.compared as f64;
         let counts = format!(
-            "{:5} us {:9} {:4.1} % {:14} {:5} | {:5.2} {:5.2} {:5.2} {:5.2} | {:5.2} {:5.2}",
+            "{} us, {}, {}, {} runs, +{:.1} %: {} | {:.2} ({}) {:.2} {:.2} {:.2} | {:.2} {:.2}",
             line.sample_us,
-            line.condition,
-            f64::from(line.slower) / 10.0,
             line.location,
+            line.condition,
+            line.references,
+            f64::from(line.slower) / 10.0,
             self.compared,
             share(self.regressed),
+            self.culprits.len(),
             share(self.suspect),
             share(self.improved),
             share(self.unchanged),
@@ -304,7 +304,7 @@ impl Tally {
                     .unwrap_or(f64::NAN)
         };
         format!(
-            "{counts} | {:5.1} {:5.1} | {:5.2} {:5.2} {:5.1}",
+            "{counts} | {:.1} {:.1} | {:.2} {:.2} {:.1}",
             at(&self.callable, 0.5),
             at(&self.callable, 0.9),
             at(&self.errors, 0.5),

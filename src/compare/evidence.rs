@@ -41,7 +41,15 @@ pub(super) struct Evidence {
 struct Sides {
     new: RunTimes,
     averaged: Vec<RunTimes>,
-    spread: Vec<RunTimes>,
+    spread: Vec<Spread>,
+}
+
+/// A run of the spread.
+enum Spread {
+    /// One of those averaged, by its place among them.
+    Averaged(usize),
+    /// Another one.
+    Other(RunTimes),
 }
 
 impl Evidence {
@@ -118,16 +126,24 @@ fn base_shortage(runs: &[&Measurement]) -> Note {
 
 impl Sides {
     fn of(question: &Question<'_>) -> Self {
-        let usable = |runs: &[&Measurement]| -> Vec<RunTimes> {
-            runs.iter()
-                .map(|run| RunTimes::of(run))
-                .filter(|run| !run.launches.is_empty())
-                .collect()
-        };
+        let usable =
+            |run: &Measurement| Some(RunTimes::of(run)).filter(|run| !run.launches.is_empty());
+        let reference = question.reference;
+        let (runs, averaged): (Vec<&Measurement>, Vec<RunTimes>) = reference
+            .averaged
+            .iter()
+            .filter_map(|run| Some((*run, usable(run)?)))
+            .unzip();
+        let spread = reference.spread.iter().filter_map(|run| {
+            let place = runs.iter().position(|known| std::ptr::eq(*known, *run));
+            place
+                .map(Spread::Averaged)
+                .or_else(|| usable(run).map(Spread::Other))
+        });
         Self {
             new: RunTimes::of(question.new),
-            averaged: usable(&question.reference.averaged),
-            spread: usable(&question.reference.spread),
+            spread: spread.collect(),
+            averaged,
         }
     }
 
@@ -146,7 +162,14 @@ impl Sides {
         };
         let new = values(&self.new);
         let averaged: Vec<RunValues> = self.averaged.iter().map(values).collect();
-        let spread: Vec<RunValues> = self.spread.iter().map(values).collect();
+        let spread: Vec<RunValues> = self
+            .spread
+            .iter()
+            .map(|run| match run {
+                Spread::Averaged(place) => averaged[*place].clone(),
+                Spread::Other(run) => values(run),
+            })
+            .collect();
         let run_level = RunLevel::of(&new, &averaged, &spread, location.run_value(), rules.host)?;
         if let Some(floor) = run_level.lone_floor {
             notes.push(Note::LoneFloor {

@@ -20,6 +20,7 @@ pub(super) enum RunValue {
 }
 
 /// A run, reduced to its launch values.
+#[derive(Debug, Clone)]
 pub(super) struct RunValues {
     /// One value per launch, logarithms.
     pub launches: Vec<f64>,
@@ -76,8 +77,7 @@ pub(super) struct RunLevel {
 impl RunLevel {
     /// `s^2 = (nu0 s0^2 + (m - 1) s_runs^2) / (nu0 + m - 1)` over the m runs of `spread`; df = nu0 + m - 1;
     /// `SE^2 = max(s^2 (1 + 1 / averaged), w^2)`, where w^2 is the uncertainty within runs: of floors
-    /// `max(g_new^2, mean of g_base^2) (1 + 1 / averaged)` with the gaps g between the two fastest launches, of means
-    /// `s_new^2 / k_new + s_base^2 / k_base`.
+    /// `u_new^2 + mean of u_base^2 / averaged` with [`Gaps`], of means `s_new^2 / k_new + s_base^2 / k_base`.
     ///
     /// `None` where the new run or the reference has no launch.
     pub(super) fn of(
@@ -101,8 +101,8 @@ impl RunLevel {
         let between_runs = run_variance * predicted;
         let (within, lone_floor) = match kind {
             RunValue::Floor => {
-                let floor = widest_gap(new, averaged);
-                (floor.gap.powi(2) * predicted, Some(floor))
+                let gaps = Gaps::of(new, averaged);
+                (gaps.variance(), Some(gaps.lone_floor()))
             }
             RunValue::Mean => {
                 let launches_base: usize = averaged.iter().map(|run| run.launches.len()).sum();
@@ -138,35 +138,60 @@ impl RunLevel {
     }
 }
 
-/// The larger of the new run's gap and the root mean square of those of the reference's runs.
+/// The distances between the two fastest launches of each run: how uncertain floors are.
 ///
 /// A floor lies above the true one by about as much as the next launch lies above it: for exponential noise the first spacing of k
 /// values has mean b / (k - 1) and the smallest an SD of b / k (Sukhatme 1937); for five normal values both are 0.67 SD.
-/// One gap is a poor estimate, so each side vouches for the other.
-fn widest_gap(new: &RunValues, averaged: &[RunValues]) -> LoneFloor {
-    // A single launch has no gap; it lies above its floor as the launches of the other runs lie above theirs.
-    let (squares, count) = averaged
-        .iter()
-        .chain([new])
-        .map(RunValues::above_floor)
-        .fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    let lone_launch = if count > 0.0 {
-        (squares / count).sqrt()
-    } else {
-        0.0
-    };
-    let gap = |run: &RunValues| run.gap().unwrap_or(lone_launch);
-    let base_squares: Vec<f64> = averaged.iter().map(|run| gap(run).powi(2)).collect();
-    let (new, base) = (gap(new), mean(&base_squares).unwrap_or(0.0).sqrt());
-    if new >= base {
-        LoneFloor {
-            side: Side::New,
-            gap: new,
+/// One gap is a poor estimate and may be small by chance, so none counts for less than the usual one, u = max(g, usual).
+struct Gaps {
+    new: f64,
+    base: Vec<f64>,
+    /// The upper median of all of them: with one run in the reference, the larger one.
+    usual: f64,
+}
+
+impl Gaps {
+    fn of(new: &RunValues, averaged: &[RunValues]) -> Self {
+        // A single launch has no gap; it lies above its floor as the launches of the other runs lie above theirs.
+        let (squares, count) = averaged
+            .iter()
+            .chain([new])
+            .map(RunValues::above_floor)
+            .fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let lone_launch = if count > 0.0 {
+            (squares / count).sqrt()
+        } else {
+            0.0
+        };
+        let gap = |run: &RunValues| run.gap().unwrap_or(lone_launch);
+        let (new, base): (f64, Vec<f64>) = (gap(new), averaged.iter().map(gap).collect());
+        let mut all = base.clone();
+        all.push(new);
+        all.sort_by(f64::total_cmp);
+        Self {
+            new,
+            base,
+            usual: all[all.len() / 2],
         }
-    } else {
+    }
+
+    /// The variance of the difference of floors.
+    fn variance(&self) -> f64 {
+        let square = |gap: f64| gap.max(self.usual).powi(2);
+        let base: Vec<f64> = self.base.iter().map(|gap| square(*gap)).collect();
+        square(self.new) + mean(&base).unwrap_or(0.0) / base.len().max(1) as f64
+    }
+
+    /// The widest gap.
+    fn lone_floor(&self) -> LoneFloor {
+        let base = self.base.iter().copied().fold(0.0, f64::max);
         LoneFloor {
-            side: Side::Base,
-            gap: base,
+            side: if self.new >= base {
+                Side::New
+            } else {
+                Side::Base
+            },
+            gap: self.new.max(base),
         }
     }
 }
@@ -276,13 +301,20 @@ mod tests {
             assert_eq!(floor.side, side);
             close(floor.gap, 0.15);
         }
-        // Of several runs of the reference the mean square counts, and the prediction is of one run from their mean.
-        let base = [run(&lone.launches), run(&[0.0; 5]), run(&[0.0; 5])];
-        let level = floors(&firm, &base, &base[1..], HostClass::Shared);
-        close(
-            level.standard_error,
-            (0.15_f64.powi(2) / 3.0 * 4.0 / 3.0).sqrt(),
-        );
+    }
+
+    #[test]
+    fn one_run_with_a_lone_floor_among_many_hardly_counts_and_a_gap_below_the_usual_one_counts_as_that()
+     {
+        let gap = |gap: f64| run(&[0.0, gap, 0.3, 0.3, 0.3]);
+        let base = [gap(0.15), gap(0.0), gap(0.0)];
+        let level = floors(&gap(0.0), &base, &base, HostClass::Dedicated);
+        close(level.standard_error, (0.15_f64.powi(2) / 3.0 / 3.0).sqrt());
+        let base = [gap(0.1), gap(0.2), gap(0.3)];
+        let level = floors(&gap(0.0), &base, &base, HostClass::Dedicated);
+        // The upper median of 0, .1, .2 and .3 is .2: it stands for the new run and for the first.
+        let expected = 0.04 + (0.04 + 0.04 + 0.09) / 3.0 / 3.0;
+        close(level.standard_error, f64::sqrt(expected));
     }
 
     #[test]

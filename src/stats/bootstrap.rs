@@ -13,7 +13,7 @@ const BLOCK: usize = 1024;
 pub(super) const TABULATED: usize = 5;
 
 /// Elementary steps that one interval may take; beyond it, fewer resamples are drawn, but never below [`FEWEST`].
-const STEPS: usize = 4_000_000;
+const STEPS: usize = 2_000_000;
 const FEWEST: usize = 1_000;
 
 /// How much is drawn, and from which stream.
@@ -116,7 +116,12 @@ impl<'a, S: Statistic> Sampler<'a, S> {
                 let k = statistic.clusters();
                 weights.clear();
                 weights.resize(k, 0);
-                for _ in 0..k {
+                for _ in 0..k / 2 {
+                    let (a, b) = draws.pair(k as u32);
+                    weights[a] += 1;
+                    weights[b] += 1;
+                }
+                if k % 2 == 1 {
                     weights[draws.index(k as u32)] += 1;
                 }
                 statistic.of(weights)
@@ -224,8 +229,9 @@ mod tests {
             resampling(20_000),
         )
         .unwrap();
-        assert!((interval.lower - 0.4717).abs() < 0.0015, "{interval:?}");
-        assert!((interval.upper - 0.5283).abs() < 0.0015, "{interval:?}");
+        // So many clusters leave 1666 resamples, whose bounds have an SE of about .001.
+        assert!((interval.lower - 0.4717).abs() < 0.004, "{interval:?}");
+        assert!((interval.upper - 0.5283).abs() < 0.004, "{interval:?}");
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Median and median absolute deviation of clustered samples, as functions of how often each cluster was drawn.
 //!
 //! All samples are sorted once. How many of them lie up to a position, each counted as often as its cluster was drawn, follows from
-//! counts per cluster that are tabulated at every [`STRIDE`]-th position; a rank is found by bisection. No resample sorts.
+//! counts per cluster that are tabulated at intervals; a rank is found by bisection. No resample sorts.
 
 use super::statistic::Statistic;
 
-/// Positions between two rows of the table.
+/// Least number of positions between two rows of the table.
 const STRIDE: usize = 16;
 
 /// All samples in ascending order, with the cluster of each.
@@ -14,7 +14,9 @@ struct Pooled {
     clusters: usize,
     values: Vec<f64>,
     cluster: Vec<u32>,
-    /// Row r: how many of the first r * [`STRIDE`] samples belong to each cluster. The last row counts all samples.
+    /// Positions between two rows: about as many as there are clusters, so that counting within takes no longer than a row.
+    stride: usize,
+    /// Row r: how many of the first r * `stride` samples belong to each cluster. The last row counts all samples.
     rows: Vec<u32>,
 }
 
@@ -26,9 +28,10 @@ impl Pooled {
             .collect();
         labelled.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let (values, cluster): (Vec<f64>, Vec<u32>) = labelled.into_iter().unzip();
+        let stride = clusters.len().max(STRIDE);
         let mut running = vec![0_u32; clusters.len()];
         let mut rows = running.clone();
-        for block in cluster.chunks(STRIDE) {
+        for block in cluster.chunks(stride) {
             for label in block {
                 running[*label as usize] += 1;
             }
@@ -38,58 +41,124 @@ impl Pooled {
             clusters: clusters.len(),
             values,
             cluster,
+            stride,
             rows,
         }
     }
 
-    /// Elementary steps of finding a rank.
-    fn cost(&self) -> usize {
-        let blocks = self.values.len() / STRIDE + 2;
-        self.clusters * (blocks.ilog2() as usize + 1) + STRIDE
+    /// Whether there are so few samples per cluster that counting all of them is less than reading rows.
+    fn is_sparse(&self) -> bool {
+        self.values.len() <= 8 * self.clusters
     }
 
-    fn weight(&self, weights: &[u32], position: usize) -> u64 {
-        u64::from(weights[self.cluster[position] as usize])
+    /// The samples, each counted as often as its cluster was drawn.
+    fn counted<'a>(&'a self, weights: &'a [u32]) -> Counted<'a> {
+        let up_to = self.is_sparse().then(|| {
+            let mut seen = 0;
+            let drawn = self.cluster.iter().map(|label| {
+                seen += u64::from(weights[*label as usize]);
+                seen
+            });
+            drawn.collect()
+        });
+        Counted {
+            pooled: self,
+            weights,
+            up_to,
+        }
     }
 
-    /// The weighted count of the samples before row `row`.
-    fn before_row(&self, weights: &[u32], row: usize) -> u64 {
-        let counts = &self.rows[row * self.clusters..][..self.clusters];
+    /// Elementary steps of preparing the counts.
+    fn preparation(&self) -> usize {
+        if self.is_sparse() {
+            self.values.len()
+        } else {
+            0
+        }
+    }
+
+    /// Elementary steps of counting up to a position.
+    fn counting(&self) -> usize {
+        if self.is_sparse() {
+            1
+        } else {
+            self.clusters + self.stride / 2
+        }
+    }
+
+    /// Bisections of all samples.
+    fn bisections(&self) -> usize {
+        self.values.len().max(2).ilog2() as usize + 1
+    }
+}
+
+/// Weighted counts of sorted samples.
+struct Counted<'a> {
+    pooled: &'a Pooled,
+    weights: &'a [u32],
+    /// The count up to and with each position, where it is written out.
+    up_to: Option<Vec<u64>>,
+}
+
+impl Counted<'_> {
+    fn weight(&self, position: usize) -> u64 {
+        u64::from(self.weights[self.pooled.cluster[position] as usize])
+    }
+
+    /// The count of the samples before row `row`.
+    fn before_row(&self, row: usize) -> u64 {
+        let width = self.pooled.clusters;
+        let counts = &self.pooled.rows[row * width..][..width];
         counts
             .iter()
-            .zip(weights)
+            .zip(self.weights)
             .map(|(count, weight)| u64::from(*count) * u64::from(*weight))
             .sum()
     }
 
-    /// The weighted count of the samples before `position`.
-    fn before(&self, weights: &[u32], position: usize) -> u64 {
-        let row = position / STRIDE;
-        let rest: u64 = (row * STRIDE..position)
-            .map(|at| self.weight(weights, at))
+    /// The count of the samples before `position`.
+    fn before(&self, position: usize) -> u64 {
+        if let Some(up_to) = &self.up_to {
+            return position.checked_sub(1).map_or(0, |last| up_to[last]);
+        }
+        let row = position / self.pooled.stride;
+        let rest: u64 = (row * self.pooled.stride..position)
+            .map(|at| self.weight(at))
             .sum();
-        self.before_row(weights, row) + rest
+        self.before_row(row) + rest
     }
 
-    fn total(&self, weights: &[u32]) -> u64 {
-        self.before_row(weights, self.values.len().div_ceil(STRIDE))
+    fn total(&self) -> u64 {
+        match &self.up_to {
+            Some(up_to) => up_to.last().copied().unwrap_or(0),
+            None => self.before_row(self.rows()),
+        }
     }
 
-    /// The first position up to which the weighted count reaches `rank`, and that count. `rank` is at least 1 and at most the total.
-    fn of_rank(&self, weights: &[u32], rank: u64) -> (usize, u64) {
+    /// The number of the row that counts all samples.
+    fn rows(&self) -> usize {
+        self.pooled.values.len().div_ceil(self.pooled.stride)
+    }
+
+    /// The first position up to which the count reaches `rank`, and that count. `rank` is at least 1 and at most the total.
+    fn of_rank(&self, rank: u64) -> (usize, u64) {
+        if let Some(up_to) = &self.up_to {
+            let position = up_to.partition_point(|seen| *seen < rank);
+            return (position, up_to[position]);
+        }
         // The last row before which the count is still below the rank.
-        let (mut low, mut high) = (0, self.values.len().div_ceil(STRIDE));
+        let (mut low, mut high) = (0, self.rows());
         while high - low > 1 {
             let middle = usize::midpoint(low, high);
-            if self.before_row(weights, middle) < rank {
+            if self.before_row(middle) < rank {
                 low = middle;
             } else {
                 high = middle;
             }
         }
-        let (mut position, mut seen) = (low * STRIDE, self.before_row(weights, low));
+        let (mut position, mut seen) = (low * self.pooled.stride, self.before_row(low));
         loop {
-            seen += self.weight(weights, position);
+            seen += self.weight(position);
             if seen >= rank {
                 return (position, seen);
             }
@@ -98,12 +167,22 @@ impl Pooled {
     }
 
     /// The first position after `position` that was drawn at all, which must exist.
-    fn next_drawn(&self, weights: &[u32], position: usize) -> usize {
-        let later = position + 1..self.values.len();
-        later
-            .clone()
-            .find(|at| self.weight(weights, *at) > 0)
+    fn next_drawn(&self, position: usize) -> usize {
+        (position + 1..self.pooled.values.len())
+            .find(|at| self.weight(*at) > 0)
             .unwrap_or(position)
+    }
+
+    /// The median, of a total that is not 0.
+    fn median(&self, total: u64) -> f64 {
+        let (low, high) = middle_ranks(total);
+        let (at, seen) = self.of_rank(low);
+        let upper = if seen >= high {
+            at
+        } else {
+            self.next_drawn(at)
+        };
+        f64::midpoint(self.pooled.values[at], self.pooled.values[upper])
     }
 }
 
@@ -133,23 +212,16 @@ impl Statistic for ClusterMedian {
     }
 
     fn cost(&self) -> usize {
-        self.pooled.cost()
+        let pooled = &self.pooled;
+        pooled.preparation() + pooled.bisections() * pooled.counting()
     }
 
     fn of(&self, weights: &[u32]) -> f64 {
-        let pooled = &self.pooled;
-        let total = pooled.total(weights);
-        if total == 0 {
-            return f64::NAN;
+        let counted = self.pooled.counted(weights);
+        match counted.total() {
+            0 => f64::NAN,
+            total => counted.median(total),
         }
-        let (low, high) = middle_ranks(total);
-        let (at, seen) = pooled.of_rank(weights, low);
-        let upper = if seen >= high {
-            at
-        } else {
-            pooled.next_drawn(weights, at)
-        };
-        f64::midpoint(pooled.values[at], pooled.values[upper])
     }
 }
 
@@ -170,8 +242,8 @@ impl ClusterMad {
 
 /// The samples as seen from a centre: two lists of ascending distances.
 struct Distances<'a> {
-    pooled: &'a Pooled,
-    weights: &'a [u32],
+    counted: &'a Counted<'a>,
+    values: &'a [f64],
     centre: f64,
     /// First position at or above the centre.
     split: usize,
@@ -179,26 +251,25 @@ struct Distances<'a> {
 
 impl Distances<'_> {
     fn above(&self, step: usize) -> f64 {
-        self.pooled.values[self.split + step] - self.centre
+        self.values[self.split + step] - self.centre
     }
 
     fn below(&self, step: usize) -> f64 {
-        self.centre - self.pooled.values[self.split - 1 - step]
+        self.centre - self.values[self.split - 1 - step]
     }
 
     /// The weighted count of distances up to `distance`.
     fn up_to(&self, distance: f64) -> u64 {
-        let above = partition(self.pooled.values.len() - self.split, |step| {
+        let above = partition(self.values.len() - self.split, |step| {
             self.above(step) <= distance
         });
         let below = partition(self.split, |step| self.below(step) <= distance);
-        self.pooled.before(self.weights, self.split + above)
-            - self.pooled.before(self.weights, self.split - below)
+        self.counted.before(self.split + above) - self.counted.before(self.split - below)
     }
 
     /// The smallest distance up to which the count reaches `rank`, which is at least 1 and at most the total.
     fn of_rank(&self, rank: u64) -> f64 {
-        let (above, below) = (self.pooled.values.len() - self.split, self.split);
+        let (above, below) = (self.values.len() - self.split, self.split);
         let short = |distance: f64| self.up_to(distance) < rank;
         let from_above = partition(above, |step| short(self.above(step)));
         let from_below = partition(below, |step| short(self.below(step)));
@@ -238,22 +309,23 @@ impl Statistic for ClusterMad {
 
     fn cost(&self) -> usize {
         // Two bisections per rank, each step of which bisects twice and counts twice.
-        let steps = self.median.pooled.values.len().max(2).ilog2() as usize + 1;
-        self.median.cost() + 4 * steps * (steps + self.median.pooled.clusters + STRIDE / 2)
+        let steps = self.median.pooled.bisections();
+        self.median.cost() + 4 * steps * (steps + self.median.pooled.counting())
     }
 
     fn of(&self, weights: &[u32]) -> f64 {
-        let pooled = &self.median.pooled;
-        let total = pooled.total(weights);
+        let counted = self.median.pooled.counted(weights);
+        let total = counted.total();
         if total == 0 {
             return f64::NAN;
         }
-        let centre = self.median.of(weights);
+        let values = &self.median.pooled.values;
+        let centre = counted.median(total);
         let distances = Distances {
-            pooled,
-            weights,
+            counted: &counted,
+            values,
             centre,
-            split: pooled.values.partition_point(|value| *value < centre),
+            split: values.partition_point(|value| *value < centre),
         };
         let (low, high) = middle_ranks(total);
         let lower = distances.of_rank(low);

@@ -9,7 +9,7 @@ use super::student_t;
 pub const SMALL_SAMPLE: usize = 8;
 
 /// Elementary steps that the null distribution may take; beyond it, fewer resamples are drawn.
-const STEPS: usize = 16_000_000;
+const STEPS: usize = 4_000_000;
 
 /// Standard error and degrees of freedom of a difference of means (Welch 1947).
 /// `None` with fewer than two values on a side; df is not finite where neither side varies.
@@ -176,71 +176,121 @@ impl TScore {
 /// Mean and variance of the mean of a resample.
 type Moments = (f64, f64);
 
+/// Sum and sum of squares of some draws.
+type Sums = (f64, f64);
+
+/// At most so many groups of draws are tabulated: they stay in the processor's cache.
+const GROUPS: usize = 1 << 16;
+
 /// One side, centred, ready to be resampled.
 enum Side {
+    /// The moments of every possible resample.
     Table(Vec<Moments>),
-    Direct(Vec<f64>),
+    /// The sums of every possible group of a few draws: as many groups as fit make up a resample, and single draws its rest.
+    Groups {
+        values: Vec<f64>,
+        sums: Vec<Sums>,
+        groups: usize,
+        singles: usize,
+    },
 }
 
 impl Side {
     fn new(values: &[f64], centre: f64) -> Self {
         let centred: Vec<f64> = values.iter().map(|value| value - centre).collect();
-        if centred.len() > TABULATED {
-            return Self::Direct(centred);
+        let k = centred.len();
+        if k <= TABULATED {
+            return Self::Table(tabulate(k, |weights| weighted_moments(weights, &centred)));
         }
-        Self::Table(tabulate(centred.len(), |weights| {
-            weighted_moments(weights, &centred)
-        }))
+        let mut size = 1;
+        let mut sums: Vec<Sums> = centred
+            .iter()
+            .map(|value| (*value, value * value))
+            .collect();
+        while sums.len() * k <= GROUPS && size < k {
+            sums = sums
+                .iter()
+                .flat_map(|(sum, squares)| {
+                    centred
+                        .iter()
+                        .map(move |value| (sum + value, squares + value * value))
+                })
+                .collect();
+            size += 1;
+        }
+        Self::Groups {
+            values: centred,
+            sums,
+            groups: k / size,
+            singles: k % size,
+        }
+    }
+
+    /// Elementary steps of a resample.
+    fn cost(&self) -> usize {
+        match self {
+            Self::Table(_) => 1,
+            Self::Groups {
+                groups, singles, ..
+            } => groups + singles,
+        }
     }
 
     fn draw(&self, draws: &mut Draws) -> Moments {
         match self {
             Self::Table(moments) => moments[draws.index(moments.len() as u32)],
-            Self::Direct(values) => {
-                let k = values.len();
-                let first = values[draws.index(k as u32)];
-                let (mut sum, mut squares, mut varies) = (first, first * first, false);
-                for _ in 1..k {
-                    let value = values[draws.index(k as u32)];
+            Self::Groups {
+                values,
+                sums,
+                groups,
+                singles,
+            } => {
+                // Two sums at once: one addition need not wait for the other.
+                let count = sums.len() as u32;
+                let (mut even, mut odd) = ((0.0, 0.0), (0.0, 0.0));
+                for _ in 0..groups / 2 {
+                    let (a, b) = draws.pair(count);
+                    even = added(even, sums[a]);
+                    odd = added(odd, sums[b]);
+                }
+                if groups % 2 == 1 {
+                    even = added(even, sums[draws.index(count)]);
+                }
+                let (mut sum, mut squares) = added(even, odd);
+                for _ in 0..*singles {
+                    let value = values[draws.index(values.len() as u32)];
                     sum += value;
                     squares += value * value;
-                    varies |= value != first;
                 }
-                if varies {
-                    moments(k, sum, squares)
-                } else {
-                    (first, 0.0)
-                }
+                moments(values.len(), sum, squares)
             }
         }
     }
 }
 
-/// Mean and variance of the mean of `count` draws. The values are centred already, so nothing cancels.
-fn moments(count: usize, sum: f64, squares: f64) -> Moments {
-    let n = count as f64;
-    let variance = ((squares - sum * sum / n) / (n - 1.0)).max(0.0);
-    (sum / n, variance / n)
+fn added(a: Sums, b: Sums) -> Sums {
+    (a.0 + b.0, a.1 + b.1)
 }
 
-/// The moments where value i was drawn `weights[i]` times: exactly no variance where one value makes up all draws.
+/// Mean and variance of the mean of `count` draws. The values are centred already, so what cancels is a resample that
+/// hardly varies: one whose SD is lost in the rounding of its values has none.
+fn moments(count: usize, sum: f64, squares: f64) -> Moments {
+    let n = count as f64;
+    let deviations = squares - sum * sum / n;
+    if deviations <= 1e-12 * squares {
+        return (sum / n, 0.0);
+    }
+    (sum / n, deviations / (n - 1.0) / n)
+}
+
+/// The moments where value i was drawn `weights[i]` times.
 fn weighted_moments(weights: &[u32], values: &[f64]) -> Moments {
-    let (mut sum, mut squares) = (0.0, 0.0);
-    let mut lone = None;
-    let mut varies = false;
-    for (weight, value) in weights
-        .iter()
-        .zip(values)
-        .filter(|(weight, _)| **weight > 0)
-    {
-        sum += f64::from(*weight) * value;
-        squares += f64::from(*weight) * value * value;
-        varies |= *lone.get_or_insert(*value) != *value;
-    }
-    match lone {
-        Some(value) if !varies => (value, 0.0),
-        _ => moments(values.len(), sum, squares),
-    }
+    let drawn = weights.iter().zip(values);
+    let (sum, squares) = drawn.fold((0.0, 0.0), |(sum, squares), (weight, value)| {
+        let weighted = f64::from(*weight) * value;
+        (sum + weighted, squares + weighted * value)
+    });
+    moments(values.len(), sum, squares)
 }
 
 fn null_scores(
@@ -251,11 +301,7 @@ fn null_scores(
     resampling: Resampling<'_>,
 ) -> Vec<f64> {
     let sides = (Side::new(new, new_mean), Side::new(base, base_mean));
-    let cost = match sides {
-        (Side::Table(_), Side::Table(_)) => 1,
-        _ => new.len() + base.len(),
-    };
-    let count = resampling.within(STEPS, cost);
+    let count = resampling.within(STEPS, sides.0.cost() + sides.1.cost());
     replicates(
         resampling.stream,
         count,

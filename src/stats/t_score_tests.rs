@@ -128,16 +128,58 @@ fn resamples_without_a_finite_score_are_counted_and_too_many_of_them_leave_no_te
     .unwrap();
     assert_eq!(two.kept + two.dropped, 10_000);
     assert!((2_300..2_700).contains(&two.dropped), "{}", two.dropped);
-    // Two values against a constant side: just half of the scores are finite, with this seed a few less.
-    let spiked = TScore::unpaired(
-        &[1.0, 2.0],
-        &[1.0; 60],
-        0.0,
-        0.0,
-        0.05,
-        resampling(10_000, 1),
-    );
-    assert!(spiked.is_none());
+    // Two values against a constant side: just half of the scores are finite, with some seeds a few more, with some a few less.
+    let spiked = |seed| {
+        let side = [1.0; 60];
+        TScore::unpaired(&[1.0, 2.0], &side, 0.0, 0.0, 0.05, resampling(10_000, seed))
+    };
+    for seed in 0..20 {
+        if let Some(score) = spiked(seed) {
+            assert!(score.kept >= score.dropped);
+        }
+    }
+    assert!((0..20).any(|seed| spiked(seed).is_none()));
+}
+
+#[test]
+fn groups_of_draws_are_distributed_as_single_draws() {
+    for count in [6_usize, 7, 40, 300] {
+        let values: Vec<f64> = (0..count).map(|i| ((i * 5) % 7) as f64).collect();
+        let centre = mean(&values).unwrap();
+        let population = sample_variance(&values).unwrap() * (count - 1) as f64 / count as f64;
+        let side = Side::new(&values, centre);
+        let mut draws = Draws::new(resampling(1, 5).stream, 0);
+        let moments: Vec<Moments> = (0..20_000).map(|_| side.draw(&mut draws)).collect();
+        let means: Vec<f64> = moments.iter().map(|moment| moment.0).collect();
+        let spread = sample_variance(&means).unwrap();
+        let expected = population / count as f64;
+        assert!(
+            (spread / expected - 1.0).abs() < 0.05,
+            "{count}: {spread} {expected}"
+        );
+        let error = (expected / 20_000.0).sqrt();
+        assert!(mean(&means).unwrap().abs() < 4.0 * error);
+        // The variance of a resample's mean is estimated without bias: its mean is the population variance over k.
+        let variances: Vec<f64> = moments.iter().map(|moment| moment.1).collect();
+        assert!((mean(&variances).unwrap() / expected - 1.0).abs() < 0.03);
+    }
+}
+
+#[test]
+fn a_resample_of_equal_values_has_no_variance_however_they_round() {
+    for value in [0.1, 1e-9, -3.3] {
+        assert_eq!(
+            weighted_moments(
+                &[0, 7, 0, 0, 0, 0, 0],
+                &[1.0, value, 2.0, 3.0, 4.0, 5.0, 6.0]
+            )
+            .1,
+            0.0
+        );
+        let side = Side::new(&[value; 9], 0.0);
+        let mut draws = Draws::new(resampling(1, 5).stream, 0);
+        assert_eq!(side.draw(&mut draws).1, 0.0);
+    }
 }
 
 #[test]

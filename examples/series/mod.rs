@@ -1,0 +1,43 @@
+//! Measurements made up for the examples.
+
+use cargo_perfcheck::model::{
+    AuthorSettings, Benchmark, BenchmarkKey, LaunchSeries, Measurement, Nanos, Sample,
+    SamplingSettings, Series, TargetFacts, Throughput,
+};
+
+/// A measurement of the benchmark `id` with the samples of each launch: those of the ramp, and flat ones.
+pub fn measurement(id: &str, launches: Vec<(Vec<Sample>, Vec<Sample>)>) -> Measurement {
+    let launches = (0_u32..)
+        .zip(launches)
+        .map(|(launch, (linear, flat))| LaunchSeries {
+            launch,
+            quantum: Nanos(20),
+            series: Series {
+                warm_up: Sample {
+                    iterations: 1,
+                    elapsed: Nanos(1),
+                },
+                linear,
+                flat,
+            },
+        })
+        .collect();
+    Measurement {
+        benchmark: Benchmark {
+            key: BenchmarkKey {
+                package: "example".into(),
+                target: "made-up".into(),
+                id: id.into(),
+            },
+            version: None,
+            throughput: Throughput::default(),
+            settings: AuthorSettings::default(),
+        },
+        target_facts: TargetFacts::default(),
+        sampling: SamplingSettings::default(),
+        noise_threshold: 0.02,
+        launches,
+        failures: Vec::new(),
+        verdict: None,
+    }
+}
