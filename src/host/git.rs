@@ -20,14 +20,18 @@ pub struct Checkout {
 impl Checkout {
     /// The checkout that `directory` lies in.
     pub fn find(directory: &Path) -> Option<Self> {
-        let common = git(
-            directory,
-            &["rev-parse", "--path-format=absolute", "--git-common-dir"],
-        )?;
-        let prefix = git(directory, &["rev-parse", "--show-prefix"])?;
+        let question = [
+            "rev-parse",
+            "--path-format=absolute",
+            "--git-common-dir",
+            "--show-prefix",
+        ];
+        let answer = git(directory, &question)?;
+        // At the top the prefix is an empty line, which the answer may have lost.
+        let (common, prefix) = answer.split_once('\n').unwrap_or((&answer, ""));
         Some(Self {
             directory: directory.to_owned(),
-            common_directory: PathBuf::from(&common).canonicalize().ok()?,
+            common_directory: PathBuf::from(common).canonicalize().ok()?,
             prefix: prefix.trim_end_matches('/').into(),
         })
     }
