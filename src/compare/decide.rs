@@ -25,11 +25,12 @@ pub fn compare(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> {
         let test = &tests.run_level;
         Some((test.p_greater(threshold), test.p_less(threshold)))
     });
-    let t_score = Families::new(&evidence, level, |tests, _| {
-        tests
-            .t_score
-            .as_ref()
-            .map(|test| (test.p_greater, test.p_less))
+    let t_score = Families::new(&evidence, level, |tests, threshold| {
+        let score = tests.t_score.as_ref()?;
+        // A run that is faster on average and not at its floor was disturbed less, not faster.
+        let floor_is_faster = tests.run_level.difference < -threshold;
+        let p_less = if floor_is_faster { score.p_less } else { 1.0 };
+        Some((score.p_greater, p_less))
     });
     evidence
         .into_iter()
@@ -116,11 +117,14 @@ struct Bounds {
 }
 
 impl Bounds {
-    fn of_t_score(score: &TScore, place: &Place) -> Self {
+    /// The upper bound reaches as far as the difference of the run values: both must be faster.
+    fn of_t_score(tests: &Tests, score: &TScore, place: &Place) -> Self {
         Self {
             difference: score.difference,
             lower: score.lower(place.level_greater),
-            upper: score.upper(place.level_less),
+            upper: score
+                .upper(place.level_less)
+                .max(tests.run_level.difference),
         }
     }
 
@@ -212,7 +216,7 @@ fn answer(
                 Decider::Screen => tests
                     .t_score
                     .as_ref()
-                    .map(|score| screen(score, threshold, t_score)),
+                    .map(|score| screen(&tests, score, threshold, t_score)),
             };
             if let Some(decision) = decision {
                 comparison.verdict = decision.verdict;
@@ -234,8 +238,8 @@ fn answer(
     comparison
 }
 
-fn screen(score: &TScore, threshold: f64, place: &Place) -> Decision {
-    let bounds = Bounds::of_t_score(score, place);
+fn screen(tests: &Tests, score: &TScore, threshold: f64, place: &Place) -> Decision {
+    let bounds = Bounds::of_t_score(tests, score, place);
     Decision {
         verdict: bounds.verdict(threshold),
         bounds,
@@ -256,7 +260,7 @@ fn decide_by_runs(
     let seen = tests
         .t_score
         .as_ref()
-        .map(|score| Bounds::of_t_score(score, t_score).verdict(threshold));
+        .map(|score| Bounds::of_t_score(tests, score, t_score).verdict(threshold));
     match (verdict, seen) {
         (Verdict::Inconclusive | Verdict::Unchanged, Some(Verdict::Regressed)) => {
             verdict = Verdict::Suspect;

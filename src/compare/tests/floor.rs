@@ -96,6 +96,34 @@ fn with_screen_the_change_is_that_of_the_mean_over_launches() {
 }
 
 #[test]
+fn an_undisturbed_run_after_disturbed_ones_is_not_faster() {
+    let runs: Vec<Measurement> = (0..8)
+        .map(|run| launches(&[100.0, 100.1, 125.0 + f64::from(run), 100.2, 130.0]))
+        .collect();
+    let reference = Reference {
+        averaged: runs.iter().collect(),
+        spread: runs.iter().collect(),
+    };
+    let decide = |decider, floor: f64| {
+        let new = launches(&[0.0, 0.1, 0.2, 0.1, 0.0].map(|above| floor + above));
+        let question = Question {
+            new: &new,
+            reference: &reference,
+            noise_threshold: 0.02,
+        };
+        compare(&[question], &rules(decider, HostClass::Dedicated)).remove(0)
+    };
+    let screened = decide(SCREEN, 100.0);
+    assert!(screened.change.unwrap().estimate < -0.08);
+    assert_eq!(screened.verdict, Verdict::Inconclusive, "{screened:?}");
+    let by_runs = decide(RUN_LEVEL, 100.0);
+    assert_eq!(by_runs.verdict, Verdict::Unchanged);
+    assert!(!has(&by_runs, |note| *note == Note::FasterByTScoreOnly));
+    // Where the floor is faster as well, it is.
+    assert_eq!(decide(SCREEN, 90.0).verdict, Verdict::Improved);
+}
+
+#[test]
 fn the_drift_is_estimated_from_floors_so_disturbed_runs_of_the_past_do_not_widen_it() {
     let runs: Vec<Measurement> = (0..10)
         .map(|run| {

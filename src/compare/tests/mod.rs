@@ -1,5 +1,6 @@
 //! Verdicts of whole comparisons: the decision procedure.
 
+mod calibration;
 mod degenerate;
 mod floor;
 mod laws;

@@ -1,0 +1,214 @@
+//! How often the comparison of stored runs alarms without cause, and what it finds: a seeded simulation of the whole procedure.
+//!
+//! Five log-normal launches a run; the value of a run drifts with the prior standard deviation of a shared host, each benchmark for
+//! itself; the reference is the mean of m runs, which are also the spread. A false alarm is a run of identical code, with a family
+//! of benchmarks, in which any of them is `regressed`. For power one benchmark of the family is slower.
+//! `cargo run --release --example simulate_stored [-- RUNS]` prints a table; RUNS (2000) is the number of simulated runs per line.
+
+#![allow(clippy::print_stdout)]
+
+mod series;
+
+use cargo_perfcheck::compare::{Decider, HostClass, Question, Reference, Rules, compare};
+use cargo_perfcheck::model::{DecisionSettings, Measurement, Nanos, Sample, Verdict};
+use cargo_perfcheck::stats::{Draws, Stream};
+use rayon::prelude::*;
+
+const LAUNCHES: usize = 5;
+
+/// Enough for the low quantile to be compared; all are equal, as the noise within a launch is not the subject.
+const SAMPLES: usize = 20;
+
+const HOST: HostClass = HostClass::Shared;
+
+/// One line of the table.
+#[derive(Clone, Copy)]
+struct Case {
+    decider: Decider,
+    /// Standard deviation between runs, of the logarithm.
+    drift: f64,
+    /// Standard deviation between launches of a run.
+    launches: f64,
+    /// Runs in the reference.
+    runs: usize,
+    /// Benchmarks in the family.
+    family: usize,
+}
+
+fn main() {
+    let argument = std::env::args().nth(1);
+    let simulated: u64 = argument.and_then(|text| text.parse().ok()).unwrap_or(2_000);
+    println!(
+        "decider    drift launch SD  m family | false alarms of {simulated} runs, 95 % interval | power at +20 % +50 %"
+    );
+    for case in cases() {
+        let alarms = case.alarms(simulated, 1.0);
+        let power = [1.2, 1.5].map(|factor| {
+            let runs = (simulated / 4).max(1);
+            100.0 * case.alarms(runs, factor) as f64 / runs as f64
+        });
+        let (low, high) = exact_interval(alarms, simulated);
+        println!(
+            "{:9} {:4.0} % {:6.1} % {:4} {:6} | {alarms:4} = {:5.2} % [{:.2}, {:.2}] | {:5.1} {:5.1}",
+            match case.decider {
+                Decider::RunLevel => "run level",
+                Decider::Screen => "t-score",
+            },
+            case.drift * 100.0,
+            case.launches * 100.0,
+            case.runs,
+            case.family,
+            100.0 * alarms as f64 / simulated as f64,
+            100.0 * low,
+            100.0 * high,
+            power[0],
+            power[1],
+        );
+    }
+}
+
+fn cases() -> Vec<Case> {
+    let prior = HOST.prior_sd();
+    let case = |decider, drift, launches, runs, family| Case {
+        decider,
+        drift,
+        launches,
+        runs,
+        family,
+    };
+    let mut cases = Vec::new();
+    for launches in [0.01, 0.03, 0.1] {
+        for runs in [1, 5, 20] {
+            for family in [1, 20] {
+                cases.push(case(Decider::RunLevel, prior, launches, runs, family));
+            }
+        }
+    }
+    for (drift, runs) in [(0.0, 1), (0.0, 20), (prior, 1)] {
+        for family in [1, 20] {
+            cases.push(case(Decider::Screen, drift, 0.03, runs, family));
+        }
+    }
+    cases
+}
+
+impl Case {
+    /// In how many of `simulated` runs a benchmark is `regressed`: any of them where `factor` is 1, else the first, which alone is slower.
+    fn alarms(self, simulated: u64, factor: f64) -> u64 {
+        let hits = (0..simulated).into_par_iter().filter(|seed| {
+            let stream = Stream {
+                seed: *seed,
+                name: if factor == 1.0 { "null" } else { "effect" },
+            };
+            self.alarm(&mut Normal(Draws::new(stream, 0)), factor)
+        });
+        hits.count() as u64
+    }
+
+    fn alarm(self, normal: &mut Normal, factor: f64) -> bool {
+        let mut news = Vec::new();
+        let mut references = Vec::new();
+        for benchmark in 0..self.family {
+            let factor = if benchmark == 0 { factor } else { 1.0 };
+            news.push(self.run(normal, benchmark, factor));
+            let runs = (0..self.runs).map(|_| self.run(normal, benchmark, 1.0));
+            references.push(runs.collect::<Vec<_>>());
+        }
+        let references: Vec<Reference<'_>> = references
+            .iter()
+            .map(|runs| Reference {
+                averaged: runs.iter().collect(),
+                spread: runs.iter().collect(),
+            })
+            .collect();
+        let questions: Vec<Question<'_>> = news
+            .iter()
+            .zip(&references)
+            .map(|(new, reference)| Question {
+                new,
+                reference,
+                // The null is identical code, without the leave that a threshold gives.
+                noise_threshold: 0.0,
+            })
+            .collect();
+        let rules = Rules {
+            decision: DecisionSettings {
+                // Runs are decided without resampling; of the t-score's p, 20 questions at 1 % need 1 / 2000.
+                resamples: match self.decider {
+                    Decider::RunLevel => 20,
+                    Decider::Screen => 4_000,
+                },
+                ..DecisionSettings::default()
+            },
+            decider: self.decider,
+            host: HOST,
+            seed: 1,
+        };
+        let of_interest = if factor == 1.0 { self.family } else { 1 };
+        compare(&questions, &rules)
+            .iter()
+            .take(of_interest)
+            .any(|comparison| comparison.verdict == Verdict::Regressed)
+    }
+
+    fn run(self, normal: &mut Normal, benchmark: usize, factor: f64) -> Measurement {
+        let run = self.drift * normal.next();
+        let launches = (0..LAUNCHES)
+            .map(|_| {
+                let time = factor * (run + self.launches * normal.next()).exp();
+                let sample = Sample {
+                    iterations: 1_000,
+                    elapsed: Nanos((1e6 * time).round() as u64),
+                };
+                (Vec::new(), vec![sample; SAMPLES])
+            })
+            .collect();
+        series::measurement(&format!("benchmark {benchmark}"), launches)
+    }
+}
+
+/// Standard normal numbers.
+struct Normal(Draws);
+
+impl Normal {
+    /// Box and Muller 1958.
+    fn next(&mut self) -> f64 {
+        const STEPS: u32 = u32::MAX;
+        let (a, b) = self.0.pair(STEPS);
+        let [a, b] = [a, b].map(|draw| (draw as f64 + 0.5) / f64::from(STEPS));
+        (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
+    }
+}
+
+/// The exact interval of a proportion (Clopper and Pearson 1934) at 95 %: where the binomial tails are 2.5 %.
+fn exact_interval(hits: u64, of: u64) -> (f64, f64) {
+    let bisect = |holds: &dyn Fn(f64) -> bool| {
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..60 {
+            let middle = f64::midpoint(low, high);
+            if holds(middle) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    };
+    let lower = if hits == 0 {
+        0.0
+    } else {
+        bisect(&|p| 1.0 - at_most(hits - 1, of, p) < 0.025)
+    };
+    (lower, bisect(&|p| at_most(hits, of, p) > 0.025))
+}
+
+/// The probability of at most `hits` of `of` at `p`.
+fn at_most(hits: u64, of: u64, p: f64) -> f64 {
+    let mut log_term = of as f64 * (-p).ln_1p();
+    let mut sum = log_term.exp();
+    for i in 0..hits.min(of) {
+        log_term += ((of - i) as f64 / (i + 1) as f64).ln() + p.ln() - (-p).ln_1p();
+        sum += log_term.exp();
+    }
+    sum.min(1.0)
+}
