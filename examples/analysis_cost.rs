@@ -2,7 +2,8 @@
 //!
 //! Launches of 390 flat samples (and a ramp of 30) at 100,000 resamples: one comparison with all its intervals, and the summary of
 //! each side; five launches against twenty runs of five; a hundred questions at once.
-//! Run with `cargo run --release --example analysis_cost`; prints medians in milliseconds.
+//! Run with `cargo run --release --example analysis_cost`; prints medians in milliseconds. With `--once` it makes one comparison
+//! of five launches a side with both summaries, prints nothing and ends: for `benches/analysis_cost.sh`.
 
 #![allow(clippy::print_stdout)]
 
@@ -21,6 +22,13 @@ const RAMP: u64 = 30;
 const REPETITIONS: usize = 11;
 
 fn main() {
+    if std::env::args().any(|argument| argument == "--once") {
+        let (base, new) = (measurement("base", 5), measurement("new", 5));
+        compare_all(&[&new], &[&base]);
+        summarize_once(&base);
+        summarize_once(&new);
+        return;
+    }
     println!("threads launches compare_ms summary_ms both_sides_ms");
     for threads in [1, rayon::current_num_threads()] {
         let pool = rayon::ThreadPoolBuilder::new()

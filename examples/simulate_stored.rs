@@ -1,7 +1,7 @@
 //! How often the comparison of stored runs alarms without cause, and what it finds: a seeded simulation of the whole procedure.
 //!
-//! Five log-normal launches a run; the value of a run drifts with the prior standard deviation of a shared host, each benchmark for
-//! itself; the reference is the mean of m runs, which are also the spread. A false alarm is a run of identical code, with a family
+//! Five launches a run, log-normal or disturbed upwards only; the value of a run drifts with the prior standard deviation of a shared
+//! host, each benchmark for itself; the reference is the mean of m runs, which are also the spread. A false alarm is a run of identical code, with a family
 //! of benchmarks, in which any of them is `regressed`. For power one benchmark of the family is slower.
 //! `cargo run --release --example simulate_stored [-- RUNS]` prints a table; RUNS (2000) is the number of simulated runs per line.
 
@@ -13,6 +13,7 @@ use cargo_perfcheck::compare::{Decider, HostClass, Question, Reference, Rules, c
 use cargo_perfcheck::model::{DecisionSettings, Measurement, Nanos, Sample, Verdict};
 use cargo_perfcheck::stats::{Draws, Stream};
 use rayon::prelude::*;
+use std::fmt;
 
 const LAUNCHES: usize = 5;
 
@@ -21,14 +22,24 @@ const SAMPLES: usize = 20;
 
 const HOST: HostClass = HostClass::Shared;
 
+/// How launches differ within a run, in logarithms.
+#[derive(Clone, Copy)]
+enum Noise {
+    /// Normally, with this standard deviation.
+    Normal(f64),
+    /// Exponentially, with this mean.
+    Exponential(f64),
+    /// Exponentially with a mean of 1 %, and this share of launches is 25 % slower.
+    Disturbed(f64),
+}
+
 /// One line of the table.
 #[derive(Clone, Copy)]
 struct Case {
     decider: Decider,
     /// Standard deviation between runs, of the logarithm.
     drift: f64,
-    /// Standard deviation between launches of a run.
-    launches: f64,
+    noise: Noise,
     /// Runs in the reference.
     runs: usize,
     /// Benchmarks in the family.
@@ -39,7 +50,7 @@ fn main() {
     let argument = std::env::args().nth(1);
     let simulated: u64 = argument.and_then(|text| text.parse().ok()).unwrap_or(2_000);
     println!(
-        "decider    drift launch SD  m family | false alarms of {simulated} runs, 95 % interval | power at +20 % +50 %"
+        "decider    drift launches              m family | false alarms of {simulated} runs, 95 % interval | power at +20 % +50 %"
     );
     for case in cases() {
         let alarms = case.alarms(simulated, 1.0);
@@ -49,13 +60,13 @@ fn main() {
         });
         let (low, high) = exact_interval(alarms, simulated);
         println!(
-            "{:9} {:4.0} % {:6.1} % {:4} {:6} | {alarms:4} = {:5.2} % [{:.2}, {:.2}] | {:5.1} {:5.1}",
+            "{:9} {:4.0} % {:18} {:4} {:6} | {alarms:4} = {:5.2} % [{:.2}, {:.2}] | {:5.1} {:5.1}",
             match case.decider {
                 Decider::RunLevel => "run level",
                 Decider::Screen => "t-score",
             },
             case.drift * 100.0,
-            case.launches * 100.0,
+            case.noise.to_string(),
             case.runs,
             case.family,
             100.0 * alarms as f64 / simulated as f64,
@@ -69,10 +80,10 @@ fn main() {
 
 fn cases() -> Vec<Case> {
     let prior = HOST.prior_sd();
-    let case = |decider, drift, launches, runs, family| Case {
+    let case = |decider, drift, noise, runs, family| Case {
         decider,
         drift,
-        launches,
+        noise,
         runs,
         family,
     };
@@ -80,16 +91,51 @@ fn cases() -> Vec<Case> {
     for launches in [0.01, 0.03, 0.1] {
         for runs in [1, 5, 20] {
             for family in [1, 20] {
-                cases.push(case(Decider::RunLevel, prior, launches, runs, family));
+                let noise = Noise::Normal(launches);
+                cases.push(case(Decider::RunLevel, prior, noise, runs, family));
             }
+        }
+    }
+    for noise in [
+        Noise::Exponential(0.03),
+        Noise::Exponential(0.1),
+        Noise::Disturbed(0.25),
+        Noise::Disturbed(0.5),
+    ] {
+        for runs in [1, 20] {
+            cases.push(case(Decider::RunLevel, prior, noise, runs, 1));
         }
     }
     for (drift, runs) in [(0.0, 1), (0.0, 20), (prior, 1)] {
         for family in [1, 20] {
-            cases.push(case(Decider::Screen, drift, 0.03, runs, family));
+            let noise = Noise::Normal(0.03);
+            cases.push(case(Decider::Screen, drift, noise, runs, family));
         }
     }
     cases
+}
+
+impl fmt::Display for Noise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Normal(sd) => write!(f, "normal {:.0} %", sd * 100.0),
+            Self::Exponential(mean) => write!(f, "exponential {:.0} %", mean * 100.0),
+            Self::Disturbed(share) => write!(f, "{:.0} % disturbed", share * 100.0),
+        }
+    }
+}
+
+impl Noise {
+    fn draw(self, numbers: &mut Numbers) -> f64 {
+        match self {
+            Self::Normal(sd) => sd * numbers.normal(),
+            Self::Exponential(mean) => mean * numbers.exponential(),
+            Self::Disturbed(share) => {
+                let slow = numbers.uniform() < share;
+                0.01 * numbers.exponential() + if slow { 1.25_f64.ln() } else { 0.0 }
+            }
+        }
+    }
 }
 
 impl Case {
@@ -100,18 +146,18 @@ impl Case {
                 seed: *seed,
                 name: if factor == 1.0 { "null" } else { "effect" },
             };
-            self.alarm(&mut Normal(Draws::new(stream, 0)), factor)
+            self.alarm(&mut Numbers(Draws::new(stream, 0)), factor)
         });
         hits.count() as u64
     }
 
-    fn alarm(self, normal: &mut Normal, factor: f64) -> bool {
+    fn alarm(self, numbers: &mut Numbers, factor: f64) -> bool {
         let mut news = Vec::new();
         let mut references = Vec::new();
         for benchmark in 0..self.family {
             let factor = if benchmark == 0 { factor } else { 1.0 };
-            news.push(self.run(normal, benchmark, factor));
-            let runs = (0..self.runs).map(|_| self.run(normal, benchmark, 1.0));
+            news.push(self.run(numbers, benchmark, factor));
+            let runs = (0..self.runs).map(|_| self.run(numbers, benchmark, 1.0));
             references.push(runs.collect::<Vec<_>>());
         }
         let references: Vec<Reference<'_>> = references
@@ -151,11 +197,11 @@ impl Case {
             .any(|comparison| comparison.verdict == Verdict::Regressed)
     }
 
-    fn run(self, normal: &mut Normal, benchmark: usize, factor: f64) -> Measurement {
-        let run = self.drift * normal.next();
+    fn run(self, numbers: &mut Numbers, benchmark: usize, factor: f64) -> Measurement {
+        let run = self.drift * numbers.normal();
         let launches = (0..LAUNCHES)
             .map(|_| {
-                let time = factor * (run + self.launches * normal.next()).exp();
+                let time = factor * (run + self.noise.draw(numbers)).exp();
                 let sample = Sample {
                     iterations: 1_000,
                     elapsed: Nanos((1e6 * time).round() as u64),
@@ -167,16 +213,24 @@ impl Case {
     }
 }
 
-/// Standard normal numbers.
-struct Normal(Draws);
+/// Random numbers.
+struct Numbers(Draws);
 
-impl Normal {
-    /// Box and Muller 1958.
-    fn next(&mut self) -> f64 {
-        const STEPS: u32 = u32::MAX;
-        let (a, b) = self.0.pair(STEPS);
-        let [a, b] = [a, b].map(|draw| (draw as f64 + 0.5) / f64::from(STEPS));
+impl Numbers {
+    /// Uniform, above 0 and below 1.
+    fn uniform(&mut self) -> f64 {
+        (self.0.index(u32::MAX) as f64 + 0.5) / f64::from(u32::MAX)
+    }
+
+    /// Standard normal (Box and Muller 1958).
+    fn normal(&mut self) -> f64 {
+        let (a, b) = (self.uniform(), self.uniform());
         (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
+    }
+
+    /// Exponential with mean 1.
+    fn exponential(&mut self) -> f64 {
+        -self.uniform().ln()
     }
 }
 
