@@ -117,8 +117,9 @@ pub(super) fn warnings(references: &References) -> Vec<Difference> {
     found
 }
 
-/// What to do about suspects: the last line of the report. `again` is the command line up to the benchmark's name.
-pub(super) fn advice(rows: &[Row<'_>], run: RunId, again: &str) -> Option<String> {
+/// What to do about suspects: the last line of the report. `again` is the command line up to the benchmark's
+/// name, `place` what leads other commands to this workspace.
+pub(super) fn advice(rows: &[Row<'_>], run: RunId, again: &str, place: &str) -> Option<String> {
     let seen = |row: &&Row<'_>| estimate(row.comparison.as_ref());
     let worst = rows
         .iter()
@@ -128,7 +129,7 @@ pub(super) fn advice(rows: &[Row<'_>], run: RunId, again: &str) -> Option<String
     let percent = |fraction: Option<f64>| format!("{:.1} %", fraction.unwrap_or(f64::NAN) * 100.0);
     let key = &worst.key;
     Some(format!(
-        "suspect: `{}` looks {} slower, but runs on this host drift by {} (standard deviation), so less than {} cannot be called from a stored run; run {run} is no reference for others. Measure again: {again} -p {} --bench {} --exact {}   (if the change is meant: cargo perfcheck accept {run})",
+        "suspect: `{}` looks {} slower, but runs on this host drift by {} (standard deviation), so less than {} cannot be called from a stored run; run {run} is no reference for others. Measure again: {again} -p {} --bench {} --exact {}   (if the change is meant: cargo perfcheck accept {run}{place})",
         key.id.escape_debug(),
         percent(Some(seen(&worst))),
         percent(comparison.run_sd),

@@ -166,10 +166,11 @@ impl Session<'_> {
         }
         if tally.count(Verdict::Regressed) > 0 {
             last_words.push(format!(
-                "Run {run} is stored but not accepted. If the change is meant: cargo perfcheck accept {run}"
+                "Run {run} is stored but not accepted. If the change is meant: cargo perfcheck accept {run}{}",
+                self.place()
             ));
         }
-        last_words.extend(advice(&rows, run, &self.command_again()));
+        last_words.extend(advice(&rows, run, &self.command_again(), &self.place()));
         sort(&mut rows, self.common.output.order);
         let head = store.run(run)?;
         let findings = Findings {
@@ -202,7 +203,8 @@ impl Session<'_> {
     ) -> Result<String, StoreError> {
         match &self.baseline {
             Some((before, compared_with)) if compared_with == name && !good => Ok(format!(
-                "Baseline `{name}` is still run {before}. If the change is meant: cargo perfcheck baseline save {name} {run}"
+                "Baseline `{name}` is still run {before}. If the change is meant: cargo perfcheck baseline save {name} {run}{}",
+                self.place()
             )),
             _ => {
                 store.set_baseline(self.workspace, name, run)?;
@@ -214,24 +216,24 @@ impl Session<'_> {
     /// This command line without what selects benchmarks, for advice.
     fn command_again(&self) -> String {
         let cargo = &self.common.cargo;
+        let features = Some(cargo.features.join(",")).filter(|features| !features.is_empty());
+        let profile = cargo.profile.clone().filter(|profile| profile != "bench");
+        let selected = flags([
+            ("--baseline", self.options.baseline.clone()),
+            ("--features", features),
+            ("--profile", profile),
+            ("--target", cargo.target.clone()),
+        ]);
+        format!("cargo perfcheck{}{selected}", self.place())
+    }
+
+    /// What leads any command to this workspace and store.
+    fn place(&self) -> String {
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
-        let mut words = vec!["cargo perfcheck".to_owned()];
-        let mut pair = |flag: &str, value: Option<String>| {
-            words.extend(value.map(|value| format!("{flag} {}", shell_quoted(&value))));
-        };
-        pair("--manifest-path", path(&cargo.manifest_path));
-        pair("--store", path(&self.common.store));
-        pair("--baseline", self.options.baseline.clone());
-        pair(
-            "--features",
-            Some(cargo.features.join(",")).filter(|features| !features.is_empty()),
-        );
-        pair(
-            "--profile",
-            cargo.profile.clone().filter(|profile| profile != "bench"),
-        );
-        pair("--target", cargo.target.clone());
-        words.join(" ")
+        flags([
+            ("--manifest-path", path(&self.common.cargo.manifest_path)),
+            ("--store", path(&self.common.store)),
+        ])
     }
 
     fn references(
@@ -312,6 +314,13 @@ impl Session<'_> {
             ))),
         }
     }
+}
+
+/// Flags with their values, a space before each.
+fn flags<const N: usize>(pairs: [(&str, Option<String>); N]) -> String {
+    let flag =
+        |(flag, value): (&str, Option<String>)| Some(format!(" {flag} {}", shell_quoted(&value?)));
+    pairs.into_iter().filter_map(flag).collect()
 }
 
 /// The run to compare with, if the user named one. A baseline that is about to be saved need not exist yet.

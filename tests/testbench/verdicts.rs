@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Finished, Machine};
+use crate::support::{Finished, Machine, testbench};
 
 /// `steady` under the scripted clock: `arithmetic` takes `ns` per iteration, the others always 100 ns.
 fn steady(machine: &Machine, ns: &str, more: &[&str]) -> Finished {
@@ -128,7 +128,12 @@ fn what_the_drift_between_runs_could_explain_is_suspect_and_the_last_line_says_w
     let said = steady(&machine, "104", &[]).expect_code(0);
     let last = said.stdout.lines().last().expect("a line");
     assert!(
-        last.contains("cargo perfcheck -p steady --bench steady --exact arithmetic"),
+        last.contains(" -p steady --bench steady --exact arithmetic "),
+        "{last}"
+    );
+    let place = format!("--manifest-path {}", testbench("").display());
+    assert!(
+        last.contains(&format!("cargo perfcheck {place} ")),
         "{last}"
     );
     assert!(last.contains("cargo perfcheck accept 3"), "{last}");
