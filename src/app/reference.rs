@@ -109,7 +109,9 @@ impl Chooser<'_> {
         let keys: Vec<BenchmarkKey> = subjects.iter().map(|subject| subject.key.clone()).collect();
         let measured = self.store.measurements(run, Some(&keys))?;
         let branch = head.git.as_ref().and_then(|git| git.branch.as_deref());
-        let history = self.history(&keys, BranchFilter::Only(branch), None, BRANCH_HORIZON)?;
+        // What came after the candidate does not change what is said of it.
+        let branch = BranchFilter::Only(branch);
+        let history = self.history(&keys, branch, self.candidate, BRANCH_HORIZON)?;
         let mut chosen = BTreeMap::new();
         for subject in subjects {
             let found = measured.iter().find(|measurement| {

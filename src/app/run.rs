@@ -149,7 +149,7 @@ impl Session<'_> {
         if !failed_targets.is_empty() || measurements.is_empty() {
             exit_code = exit_code.and(ExitCode::BenchmarkFailed);
         }
-        let acceptance = acceptance(&tally);
+        let acceptance = self.acceptance(store, &tally)?;
         store.finish_run(
             run,
             &RunEnd {
@@ -188,6 +188,21 @@ impl Session<'_> {
         };
         write(&findings, self.common, world)?;
         Ok(exit_code)
+    }
+
+    /// Whether the run may be a reference from now on: it found nothing worse, and what it was compared with may be one too.
+    /// Otherwise a comparison of slow code with itself would turn a regression green.
+    fn acceptance(&self, store: &Store, tally: &Tally) -> Result<Acceptance, StoreError> {
+        let worse = tally.count(Verdict::Regressed) + tally.count(Verdict::Suspect) > 0;
+        let beside_the_history = match self.baseline {
+            Some((named, _)) => store.run(named)?.acceptance == Acceptance::Pending,
+            None => false,
+        };
+        Ok(if worse || beside_the_history {
+            Acceptance::Pending
+        } else {
+            Acceptance::Automatic
+        })
     }
 
     /// Gives the run the name that the user wants, and says so.
@@ -398,14 +413,6 @@ fn busy(load: f64, cores: u32) -> Option<String> {
             "the machine is busy (load {load:.1} on {cores} core{plural}): intervals will be wide"
         )
     })
-}
-
-fn acceptance(tally: &Tally) -> Acceptance {
-    if tally.count(Verdict::Regressed) + tally.count(Verdict::Suspect) > 0 {
-        Acceptance::Pending
-    } else {
-        Acceptance::Automatic
-    }
 }
 
 /// Writes findings in the format that the user wants.

@@ -299,6 +299,10 @@ impl<'a> Session<'a> {
     }
 
     fn send(&mut self, request: &Request<'_>) -> Result<(), ChildError> {
+        if matches!(request, Request::Start(_) | Request::Run) {
+            // What was printed before is another benchmark's.
+            self.last_output.clear();
+        }
         let line = format!("{request}\n");
         // A failed write means that the child is gone: how it went is worth more than the write's own error.
         match self.requests.write_all(line.as_bytes()) {

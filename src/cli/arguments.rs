@@ -248,7 +248,24 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Parsed, cl
     if arguments.get(1).is_some_and(|first| first == "perfcheck") {
         arguments.remove(1);
     }
-    Arguments::try_parse_from(arguments).map(Arguments::translate)
+    let escaped = arguments.iter().any(|argument| argument == "--");
+    let parsed = Arguments::try_parse_from(arguments)?;
+    if let (None, Some(word), false) = (&parsed.command, parsed.run.filters.first(), escaped) {
+        refuse_command_as_filter(word)?;
+    }
+    Ok(parsed.translate())
+}
+
+/// A flag before a command makes the command's name a filter, which is hardly ever meant.
+fn refuse_command_as_filter(word: &str) -> Result<(), clap::Error> {
+    let mut command = command_line();
+    if command.find_subcommand(word).is_none() {
+        return Ok(());
+    }
+    let message = format!(
+        "`{word}` is a command and comes first: `cargo perfcheck {word} ...`; as a filter it is written behind `--`"
+    );
+    Err(command.error(clap::error::ErrorKind::ArgumentConflict, message))
 }
 
 /// The whole command line, for documentation and completions.
@@ -352,6 +369,15 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         command_line().debug_assert();
+    }
+
+    #[test]
+    fn a_command_behind_a_flag_is_no_filter_unless_it_is_said_to_be() {
+        let parse = |words: &str| parse(words.split(' ').map(OsString::from));
+        let refused = parse("cargo-perfcheck --color always compare a b").expect_err("refused");
+        assert!(refused.to_string().contains("comes first"), "{refused}");
+        assert!(parse("cargo-perfcheck --color always -- compare").is_ok());
+        assert!(parse("cargo-perfcheck --color always compared").is_ok());
     }
 
     #[test]

@@ -116,7 +116,7 @@ impl ComparisonFlags {
 /// What is printed and how.
 #[derive(Debug, Clone, Args)]
 pub(super) struct OutputFlags {
-    /// Do not print progress and notes
+    /// Do not print progress
     #[arg(short, long)]
     pub(super) quiet: bool,
     /// Coloring

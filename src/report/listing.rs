@@ -6,6 +6,7 @@ use std::io::{self, Write};
 
 use super::content::MessageFormat;
 use super::json::{SCHEMA, key_json, tally_json, write_object};
+use super::units::Room;
 use super::{theme, units};
 use crate::model::{Acceptance, BenchmarkKey, GitState, Run, RunId, RunStatus, Tally, Verdict};
 
@@ -112,13 +113,14 @@ pub fn write_benchmarks(
         }
         return Ok(());
     }
+    let room = Room::of_stdout();
     let rows = lines.iter().map(|line| {
         vec![
             format!(
                 "{}/{}: {}",
                 line.key.package,
                 line.key.target,
-                units::name(&line.key.id)
+                units::name(&line.key.id, room)
             ),
             line.typical_ns.map_or_else(|| "-".to_owned(), units::time),
             line.change.map_or_else(|| "-".to_owned(), units::change),

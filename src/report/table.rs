@@ -4,6 +4,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use std::io::{self, Write};
 
 use super::content::{Findings, Row, Verdicts};
+use super::units::Room;
 use super::{theme, units};
 use crate::compare::{Decider, Note};
 use crate::model::{Run, RunStatus, Throughput, Verdict};
@@ -152,12 +153,13 @@ fn write_rows(
 }
 
 fn columns(rows: &[Row<'_>], findings: &Findings<'_>, compared: bool) -> Vec<TableColumn> {
+    let room = Room::of_stdout();
     let cells = |cell: &dyn Fn(&Row<'_>) -> String| rows.iter().map(cell).collect::<Vec<_>>();
     let interval = format!("{} interval", units::percent(findings.confidence_level));
     let mut columns = vec![
         TableColumn::left(
             "  benchmark",
-            cells(&|row| format!("  {}", units::name(&row.key.id))),
+            cells(&|row| format!("  {}", units::name(&row.key.id, room))),
         ),
         TableColumn::right("median", 0, cells(&median_cell)),
         TableColumn::right(interval, 3, cells(&interval_cell)),
@@ -299,6 +301,7 @@ fn verdict_cell(row: &Row<'_>) -> String {
 
 /// What a reader must know of single benchmarks, each thing once for all that it applies to.
 fn write_notes(writer: &mut dyn Write, rows: &[Row<'_>]) -> io::Result<()> {
+    let room = Room::of_stdout();
     let mut notes: Vec<(String, Vec<String>)> = Vec::new();
     for row in rows {
         let differences = row.blocking.iter().map(ToString::to_string);
@@ -308,7 +311,7 @@ fn write_notes(writer: &mut dyn Write, rows: &[Row<'_>]) -> io::Result<()> {
             .flat_map(|comparison| &comparison.notes)
             .map(Note::to_string);
         for text in differences.chain(remarks).chain(failures(row)) {
-            let id = units::name(&row.key.id);
+            let id = units::name(&row.key.id, room);
             match notes.iter_mut().find(|(known, _)| *known == text) {
                 Some((_, ids)) => ids.push(id),
                 None => notes.push((text, vec![id])),

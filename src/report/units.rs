@@ -7,10 +7,30 @@ const LONGEST_NAME: usize = 60;
 const HEAD: usize = 40;
 const TAIL: usize = LONGEST_NAME - HEAD - 1;
 
+/// How much room there is for a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Room {
+    /// A terminal's: long names are shortened.
+    Terminal,
+    /// A file's or a pipe's: names stay whole, so that they can be searched for.
+    Unlimited,
+}
+
+impl Room {
+    /// What stdout is.
+    pub(super) fn of_stdout() -> Self {
+        if comfy_table::Table::new().is_tty() {
+            Self::Terminal
+        } else {
+            Self::Unlimited
+        }
+    }
+}
+
 /// An id as a table shows it: on one line, without anything that a terminal would obey, and not too long.
-pub(super) fn name(id: &str) -> String {
+pub(super) fn name(id: &str, room: Room) -> String {
     let escaped = id.escape_debug().to_string();
-    if escaped.width() <= LONGEST_NAME {
+    if room == Room::Unlimited || escaped.width() <= LONGEST_NAME {
         return escaped;
     }
     let head = fitting(escaped.chars(), HEAD);
@@ -117,11 +137,13 @@ mod tests {
 
     #[test]
     fn a_name_stays_on_one_short_line() {
-        assert_eq!(name("sort/10"), "sort/10");
-        assert_eq!(name("a\nb\u{1b}"), "a\\nb\\u{1b}");
-        let long = name(&format!("{}{}", "a".repeat(200), "z".repeat(200)));
+        assert_eq!(name("sort/10", Room::Terminal), "sort/10");
+        assert_eq!(name("a\nb\u{1b}", Room::Terminal), "a\\nb\\u{1b}");
+        let id = format!("{}{}", "a".repeat(200), "z".repeat(200));
+        assert_eq!(name(&id, Room::Unlimited), id);
+        let long = name(&id, Room::Terminal);
         assert_eq!(long, format!("{}…{}", "a".repeat(40), "z".repeat(19)));
-        let wide = name(&"長".repeat(100));
+        let wide = name(&"長".repeat(100), Room::Terminal);
         assert_eq!(wide, format!("{}…{}", "長".repeat(20), "長".repeat(9)));
     }
 
