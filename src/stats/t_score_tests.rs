@@ -42,6 +42,20 @@ fn the_score_is_the_welch_statistic_and_small_groups_never_get_a_p_below_welch()
 }
 
 #[test]
+fn against_many_values_five_have_hardly_more_degrees_of_freedom_than_their_own() {
+    let new = [1.0, 1.0004, 0.9996, 1.0008, 0.9992];
+    let base: Vec<f64> = (0..100).map(|i| 0.99 + 0.001 * f64::from(i % 11)).collect();
+    let (se, df) = welch(&new, &base).unwrap();
+    let t = (mean(&new).unwrap() - mean(&base).unwrap()) / se;
+    assert!(df > 6.0, "{df}");
+    let held = student_t::upper_tail(t, 4.0 * 1.05).unwrap();
+    assert!(held > 1.5 * student_t::upper_tail(t, df).unwrap());
+    assert_eq!(score(&new, &base, 0.0).p_greater, held);
+    // Alike sides keep Welch's.
+    assert!((most_df(&A, &A) - 8.0).abs() < 1e-12);
+}
+
+#[test]
 fn on_normal_data_the_bootstrap_and_welch_agree_within_two_percent() {
     let quantiles = |shift: f64, n: u32| -> Vec<f64> {
         (1..=n)
