@@ -161,7 +161,7 @@ impl Session<'_> {
         )?;
         let mut last_words = Vec::new();
         if let Some(name) = &self.options.save_baseline {
-            let good = exit_code == ExitCode::Clean && acceptance == Acceptance::Automatic;
+            let good = exit_code == ExitCode::Clean && !is_worse(&tally);
             last_words.push(self.save_baseline(store, name, run, good)?);
         }
         if tally.count(Verdict::Regressed) > 0 {
@@ -193,12 +193,11 @@ impl Session<'_> {
     /// Whether the run may be a reference from now on: it found nothing worse, and what it was compared with may be one too.
     /// Otherwise a comparison of slow code with itself would turn a regression green.
     fn acceptance(&self, store: &Store, tally: &Tally) -> Result<Acceptance, StoreError> {
-        let worse = tally.count(Verdict::Regressed) + tally.count(Verdict::Suspect) > 0;
         let beside_the_history = match self.baseline {
             Some((named, _)) => store.run(named)?.acceptance == Acceptance::Pending,
             None => false,
         };
-        Ok(if worse || beside_the_history {
+        Ok(if is_worse(tally) || beside_the_history {
             Acceptance::Pending
         } else {
             Acceptance::Automatic
@@ -329,6 +328,11 @@ impl Session<'_> {
             ))),
         }
     }
+}
+
+/// Whether a run found, or may have found, something slower.
+fn is_worse(tally: &Tally) -> bool {
+    tally.count(Verdict::Regressed) + tally.count(Verdict::Suspect) > 0
 }
 
 /// Flags with their values, a space before each.

@@ -35,6 +35,23 @@ fn running_again_does_not_turn_a_regression_green_and_accepting_it_does() {
 }
 
 #[test]
+fn comparing_slow_code_with_itself_does_not_make_it_a_reference() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    let slow = |more: &[&str]| {
+        steady(&machine, &[("text", 200.0)])
+            .args(JSON)
+            .args(more)
+            .run()
+    };
+    slow(&["--save-baseline", "slow"]).expect_code(1);
+    slow(&["--baseline", "slow"]).expect_code(0);
+    let again = slow(&[]).expect_code(1);
+    assert_eq!(verdict(&again, "text"), "regressed");
+    assert_eq!(reference_runs(&again, "text"), [1]);
+}
+
+#[test]
 fn runs_without_a_known_change_are_averaged() {
     let machine = Machine::new();
     for _ in 0..3 {
