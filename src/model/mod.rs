@@ -21,6 +21,6 @@ pub use run::{
 };
 pub use series::{Nanos, Sample, Series};
 pub use settings::{
-    AuthorSettings, DecisionSettings, MIN_LAUNCHES, SamplingMode, SamplingSettings,
+    AuthorSettings, DecisionSettings, MIN_LAUNCHES, SamplingMode, SamplingSettings, Turns,
 };
 pub use verdict::{Tally, Verdict};
