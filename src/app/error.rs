@@ -87,6 +87,7 @@ fn of_store(error: &StoreError) -> ExitCode {
         StoreError::BadName { .. }
         | StoreError::BaselineExists { .. }
         | StoreError::NameClash { .. }
+        | StoreError::BaseSide { .. }
         | StoreError::AmbiguousCommit { .. } => ExitCode::Usage,
         StoreError::NoSuchBaseline { .. } | StoreError::NoSuchRun { .. } => ExitCode::NoBaseline,
         StoreError::NoDataDirectory

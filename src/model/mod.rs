@@ -17,7 +17,8 @@ pub use event::{Event, Observer};
 pub use facts::{BuildFacts, Environment, GitState, HostFacts};
 pub use quantity::{parse_duration, parse_fraction};
 pub use run::{
-    Acceptance, Failure, LaunchSeries, Measurement, Run, RunId, RunStatus, TargetFacts, Timestamp,
+    Acceptance, Failure, LaunchSeries, Measurement, Pair, Role, Run, RunId, RunStatus, TargetFacts,
+    Timestamp,
 };
 pub use series::{Nanos, Sample, Series};
 pub use settings::{
