@@ -13,8 +13,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use cargo_perfcheck::cargo::BenchTarget;
+use cargo_perfcheck::compare::Round;
 use cargo_perfcheck::measure::{
-    PairedCampaign, PairedPlan, PairedSink, PairedTarget, Round, RoundSettings, Sides, discover,
+    PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings, Sides, discover,
 };
 use cargo_perfcheck::model::{BenchmarkKey, Event, Nanos, Observer, Sample, TargetFacts};
 use cargo_perfcheck::process::{Interrupt, Supervisor};
@@ -31,8 +32,17 @@ impl Observer for Silence {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [out, label, base, new, rounds, round_ms, sample_us, lead_in, warm_up_ms] =
-        arguments.as_slice()
+    let [
+        out,
+        label,
+        base,
+        new,
+        rounds,
+        round_ms,
+        sample_us,
+        lead_in,
+        warm_up_ms,
+    ] = arguments.as_slice()
     else {
         return Err("see the head of this file for the arguments".into());
     };
@@ -55,7 +65,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         timeout,
         &Silence,
     )?;
-    let benchmarks = found.targets.into_iter().flat_map(|t| t.benchmarks).collect();
+    let benchmarks = found
+        .targets
+        .into_iter()
+        .flat_map(|t| t.benchmarks)
+        .collect();
     let pair = PairedTarget {
         targets: Sides {
             base: target(base, "probe"),
@@ -76,7 +90,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         timeout,
     };
     let mut all: BTreeMap<BenchmarkKey, Vec<Round>> = BTreeMap::new();
-    let campaign = PairedCampaign::plan(vec![pair], |_| 0.01, plan, &supervisor, &interrupt, &Silence);
+    let campaign = PairedCampaign::plan(
+        vec![pair],
+        |_| 0.01,
+        plan,
+        &supervisor,
+        &interrupt,
+        &Silence,
+    );
     let mut sink = PairedSink {
         record: &mut |_, _| Ok(()),
         settled: &mut |key, rounds| {
@@ -88,11 +109,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = OpenOptions::new().create(true).append(true).open(out)?;
     for spent in spent {
         let rounds = all.remove(&spent.key).unwrap_or_default();
-        let iterations = rounds.first().and_then(|round| Some(round.base.first()?.iterations));
+        let iterations = rounds
+            .first()
+            .and_then(|round| Some(round.base.first()?.iterations));
         let times = |samples: &[Sample]| -> Vec<f64> {
-            samples.iter().map(|sample| sample.per_iteration()).collect()
+            samples
+                .iter()
+                .map(|sample| sample.per_iteration())
+                .collect()
         };
-        let pairs: Vec<_> = rounds.iter().map(|round| [times(&round.base), times(&round.new)]).collect();
+        let pairs: Vec<_> = rounds
+            .iter()
+            .map(|round| [times(&round.base), times(&round.new)])
+            .collect();
         let record = serde_json::json!({
             "workload": spent.key.id, "label": label, "wall": spent.time.as_secs_f64(),
             "iterations": iterations, "rounds": pairs,

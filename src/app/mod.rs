@@ -5,6 +5,7 @@
 
 mod accept;
 mod adopt;
+mod against;
 mod baseline;
 mod compare;
 mod context;
@@ -26,8 +27,8 @@ pub use context::World;
 pub use error::AppError;
 pub use list::list;
 pub use options::{
-    BaselineAction, CompareOptions, ComparisonOptions, FailOn, Order, OutputOptions, RunOptions,
-    StoreOptions,
+    Against, AgainstOptions, BaselineAction, BenchesFrom, CompareOptions, ComparisonOptions,
+    FailOn, Order, OutputOptions, RunOptions, StoreOptions,
 };
 pub use run::run;
 pub use runs::runs;

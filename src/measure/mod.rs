@@ -16,7 +16,7 @@ mod visit;
 pub use campaign::{Campaign, Ended, MeasureError, Resolved};
 pub use discover::{Discovered, DiscoveredTarget, TargetFailure, discover};
 pub use filter::Filter;
-pub use paired::{PairedCampaign, PairedPlan, PairedSink, PairedTarget, Round, Spent};
+pub use paired::{PairedCampaign, PairedPlan, PairedSink, PairedTarget, Spent};
 pub use quads::{RoundLayout, RoundSettings, lay_out_round};
 pub use schedule::{FlatSchedule, Layout, lay_out};
 pub use turns::Sides;

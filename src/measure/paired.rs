@@ -14,23 +14,14 @@ use super::quads::{RoundLayout, RoundSettings};
 use super::turns::{Course, Lap, SideError, Sides, Turn, alone, in_turn, order};
 use crate::cargo::BenchTarget;
 use crate::child::{Capability, ChildError, Session};
-use crate::compare::Side;
+use crate::compare::{Round, Side};
 use crate::host;
-use crate::model::{Benchmark, BenchmarkKey, Event, Observer, Sample, SamplingSettings, Throughput, Turns};
+use crate::model::{Benchmark, BenchmarkKey, Event, Observer, SamplingSettings, Throughput, Turns};
 use crate::process::{Interrupt, Supervisor};
 use crate::store::{Harness, LaunchHead, LaunchRecord, LaunchedBenchmark, Outcome, StoreError};
 
 /// A benchmark that failed in this many rounds is not tried again.
 const MOST_FAILURES: u32 = 2;
-
-/// The samples of both sides in one round, in the order taken.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Round {
-    /// Those of the reference.
-    pub base: Vec<Sample>,
-    /// Those of the candidate.
-    pub new: Vec<Sample>,
-}
 
 /// A bench target on both sides, with the benchmarks that both have.
 #[derive(Debug, Clone)]

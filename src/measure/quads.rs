@@ -26,10 +26,10 @@ pub struct RoundSettings {
 impl Default for RoundSettings {
     fn default() -> Self {
         Self {
-            time: Duration::from_millis(80).into(),
-            sample: Duration::from_millis(1).into(),
+            time: Duration::from_millis(40).into(),
+            sample: Duration::from_micros(500).into(),
             lead_in: 0.2,
-            warm_up: Duration::from_millis(10).into(),
+            warm_up: Duration::from_millis(5).into(),
         }
     }
 }

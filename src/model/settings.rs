@@ -109,6 +109,11 @@ pub struct DecisionSettings {
     pub resamples: u32,
 }
 
+impl DecisionSettings {
+    /// The noise threshold of two builds that are measured in turn: they do not drift apart as stored runs do.
+    pub const PAIRED_NOISE_THRESHOLD: f64 = 0.01;
+}
+
 impl Default for DecisionSettings {
     fn default() -> Self {
         Self {

@@ -11,7 +11,7 @@ mod table;
 mod theme;
 mod units;
 
-pub use content::{Findings, MessageFormat, Row, Verdicts};
+pub use content::{Findings, MessageFormat, Method, Row, Verdicts};
 pub use json::{SCHEMA, write_json};
 pub use listing::{
     BaselineLine, BenchmarkLine, RunLine, WorkspaceLine, write_announced, write_baselines,

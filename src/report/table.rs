@@ -3,7 +3,7 @@
 use comfy_table::{CellAlignment, Table, presets};
 use std::io::{self, Write};
 
-use super::content::{Findings, Row, Verdicts};
+use super::content::{Findings, Method, Row, Verdicts};
 use super::units::Room;
 use super::{theme, units};
 use crate::compare::{Decider, Note};
@@ -373,9 +373,10 @@ fn write_conclusion(
 ) -> io::Result<()> {
     if compared {
         let decision = &verdicts.decision;
-        let decider = match verdicts.decider {
-            Decider::RunLevel => "drift between runs included",
-            Decider::Screen => "t-score alone (--screen)",
+        let decider = match verdicts.method {
+            Method::Stored(Decider::RunLevel) => "drift between runs included",
+            Method::Stored(Decider::Screen) => "t-score alone (--screen)",
+            Method::Paired => "both sides measured in turn",
         };
         writeln!(
             writer,
