@@ -191,6 +191,7 @@ fn row<'a>(
         reference,
         blocking,
         seconds: None,
+        remarks: Vec::new(),
     }
 }
 
@@ -307,6 +308,7 @@ fn missing<'m>(evidence: &Evidence<'_, 'm>) -> Result<Vec<Row<'m>>, StoreError> 
                 reference: vec![expected],
                 blocking: Vec::new(),
                 seconds: None,
+                remarks: Vec::new(),
             }
         })
         .collect())

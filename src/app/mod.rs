@@ -13,6 +13,7 @@ mod error;
 mod findings;
 mod list;
 mod options;
+mod paired;
 mod prepare;
 mod reference;
 mod run;

@@ -70,6 +70,8 @@ pub struct Row<'a> {
     pub blocking: Vec<Difference>,
     /// How long its rounds took, in seconds, where two builds were measured in turn.
     pub seconds: Option<f64>,
+    /// What else a reader must know, a sentence each.
+    pub remarks: Vec<String>,
 }
 
 impl Findings<'_> {

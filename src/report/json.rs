@@ -156,6 +156,7 @@ fn compared(
         "runs_spread": comparison.map(|found| found.runs_spread),
         "run_std_dev": comparison.and_then(|found| found.run_sd),
         "seconds": row.seconds,
+        "remarks": row.remarks,
         "differences": row.blocking,
         "notes": comparison.map_or(&[][..], |found| &found.notes),
     })

@@ -310,7 +310,11 @@ fn write_notes(writer: &mut dyn Write, rows: &[Row<'_>]) -> io::Result<()> {
             .iter()
             .flat_map(|comparison| &comparison.notes)
             .map(Note::to_string);
-        for text in differences.chain(remarks).chain(failures(row)) {
+        for text in differences
+            .chain(remarks)
+            .chain(row.remarks.iter().cloned())
+            .chain(failures(row))
+        {
             let id = units::name(&row.key.id, room);
             match notes.iter_mut().find(|(known, _)| *known == text) {
                 Some((_, ids)) => ids.push(id),
