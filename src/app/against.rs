@@ -1,20 +1,24 @@
 //! `cargo perfcheck --against ...`: the work tree and another build, measured in turn.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use super::context::{Context, World};
 use super::error::AppError;
 use super::findings::{sort, summarize_all, verdicts};
 use super::options::{Against, AgainstOptions, RunOptions, StoreOptions};
-use super::paired::{Paired, PairedRun, Pairing, Settled, paired_decision, plan};
+use super::paired::{Paired, PairedRun, Pairing, Settled, TargetName, name, paired_decision, plan};
 use super::prepare::{build, find_benchmarks, list_only, nothing_found};
 use super::run::{git_state, write};
 use crate::cargo::BenchTarget;
 use crate::exit_code::ExitCode;
-use crate::host;
-use crate::measure::{Discovered, Sides};
+use crate::host::{self, Revision};
+use crate::measure::{BySide, Discovered};
 use crate::model::{Acceptance, DecisionSettings, Environment, GitState, RunId, Tally, Verdict};
-use crate::report::{Findings, Method, Row, Verdicts};
+use crate::report::{self, Findings, Method, Row, Verdicts};
+use crate::sides::{
+    BenchesFrom, BuildEvent, Provenance, Side, SidesRequest, TargetPair, build_sides, default_cache,
+};
 use crate::store::{RunEnd, RunVerdict, Store, StoreError, check_baseline_name};
 
 /// Runs the command.
@@ -31,7 +35,7 @@ pub(super) fn against(
     let mut context = Context::load(&world.variables, common)?;
     context.tables.layers.command_line = options.layer;
     let built = sides(how, &context, common, world)?;
-    let found = Sides {
+    let found = BySide {
         base: find_benchmarks(options, built.targets.base, &context, world)?,
         new: find_benchmarks(options, built.targets.new, &context, world)?,
     };
@@ -42,13 +46,13 @@ pub(super) fn against(
         return Err(nothing_found(options, &found.new));
     }
     let seed = options.comparison.seed.unwrap_or_else(host::fresh_seed);
-    let pairing = Pairing::of(found, how.control);
+    let pairing = Pairing::of(found, &built.identical, how.control);
     let decision = paired_decision(options, &context);
     let run = PairedRun {
         options,
         context: &context,
         environment: &built.environment,
-        git: Sides {
+        git: BySide {
             base: built.base_git,
             new: git_state(&context, world),
         },
@@ -89,6 +93,7 @@ pub(super) fn against(
             decision,
             method: Method::Paired,
             warnings: Vec::new(),
+            remarks: built.remarks,
             advice: last_words,
         }),
         confidence_level: decision.confidence_level,
@@ -101,7 +106,7 @@ pub(super) fn against(
 /// Ends both runs of a pair. Neither is a reference for stored runs: they sample in another way.
 pub(super) fn finish(
     store: &mut Store,
-    runs: &Sides<RunId>,
+    runs: &BySide<RunId>,
     exit_code: ExitCode,
     verdicts: Vec<RunVerdict>,
 ) -> Result<(), StoreError> {
@@ -115,11 +120,17 @@ pub(super) fn finish(
 }
 
 /// Both builds, and how the reference is called.
-struct Built {
-    targets: Sides<Vec<BenchTarget>>,
-    environment: Environment,
-    base_git: Option<GitState>,
-    words: String,
+pub(super) struct Built {
+    pub(super) targets: BySide<Vec<BenchTarget>>,
+    /// Targets that are the same executable on both sides.
+    pub(super) identical: BTreeSet<TargetName>,
+    pub(super) environment: Environment,
+    pub(super) base_git: Option<GitState>,
+    pub(super) words: String,
+    /// What a reader must know of the builds.
+    pub(super) remarks: Vec<String>,
+    /// Keep the executables where they are.
+    _in_use: Vec<Side>,
 }
 
 fn sides(
@@ -128,23 +139,183 @@ fn sides(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<Built, AppError> {
-    let (toolchain, new) = build(context, common, world)?;
-    let environment = Environment {
-        host: host::detect(world.variables.ci),
-        build: toolchain,
-    };
     match &how.reference {
-        Against::Executable(path) => Ok(Built {
-            targets: Sides {
-                base: vec![with_executable(&new, path)?],
-                new,
-            },
-            environment,
-            base_git: None,
-            words: format!("the executable {}", path.display()),
-        }),
-        Against::Revision(_) | Against::MergeBase(_) => Err(AppError::Usage("soon".to_owned())),
+        Against::Executable(path) => beside_executable(path, context, common, world),
+        Against::Revision(name) => {
+            let revision = context.require_checkout()?.revision(name)?;
+            beside_revision(&revision, how.benches_from, context, common, world)
+        }
+        Against::MergeBase(branch) => {
+            let revision = context.require_checkout()?.merge_base(branch)?;
+            beside_revision(&revision, how.benches_from, context, common, world)
+        }
     }
+}
+
+fn beside_executable(
+    path: &Path,
+    context: &Context,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<Built, AppError> {
+    let (toolchain, new) = build(context, common, world)?;
+    let base = with_executable(&new, path)?;
+    let same = new
+        .iter()
+        .filter(|target| name(target) == name(&base) && same_bytes(target, &base));
+    Ok(Built {
+        identical: same.map(name).collect(),
+        targets: BySide {
+            base: vec![base],
+            new,
+        },
+        environment: Environment {
+            host: host::detect(world.variables.ci),
+            build: toolchain,
+        },
+        base_git: None,
+        words: format!("the executable {}", path.display()),
+        remarks: Vec::new(),
+        _in_use: Vec::new(),
+    })
+}
+
+/// The work tree and a revision, both built in the cache.
+pub(super) fn beside_revision(
+    revision: &Revision,
+    benches_from: BenchesFrom,
+    context: &Context,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<Built, AppError> {
+    let cache = cache_directory(world)?;
+    let request = SidesRequest {
+        cache: &cache,
+        cargo: &world.variables.cargo,
+        options: &common.cargo,
+        workspace: &context.workspace,
+        checkout: context.require_checkout()?,
+        benches_from,
+        supervisor: world.supervisor,
+        interrupt: world.interrupt,
+    };
+    let quiet = common.output.quiet;
+    let stderr = &mut *world.stderr;
+    let built = build_sides(&request, revision, &mut |event| {
+        if !quiet {
+            // A stderr that is gone is no reason to stop.
+            let _ = report::write_build_event(&mut *stderr, &words_of(&event));
+        }
+    })?;
+    for side in [&built.base, &built.candidate] {
+        if !quiet {
+            report::write_build_event(world.stderr, &built_in_words(side))?;
+        }
+    }
+    let mut identical = BTreeSet::new();
+    let mut remarks = Vec::new();
+    for pair in built.pairs() {
+        let TargetPair::Both { base, candidate } = pair else {
+            continue;
+        };
+        if base.is_identical_to(candidate) {
+            identical.insert(name(&candidate.target));
+        }
+        let differing = base.differing_sources(candidate);
+        if !differing.is_empty() {
+            let files: Vec<String> = differing
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect();
+            remarks.push(format!(
+                "the bench target `{}` itself differs between the sides ({}): a change may be the benchmark's (`--benches-from worktree` gives both the current one)",
+                candidate.target.target,
+                files.join(", ")
+            ));
+        }
+    }
+    for dependency in &built.dependencies {
+        let versions = |versions: &[String]| match versions {
+            [] => "none".to_owned(),
+            some => some.join(", "),
+        };
+        remarks.push(format!(
+            "the dependency {} differs: {} -> {}",
+            dependency.name,
+            versions(&dependency.base),
+            versions(&dependency.candidate)
+        ));
+    }
+    let targets = |side: &Side| {
+        side.targets
+            .iter()
+            .map(|side| side.target.clone())
+            .collect()
+    };
+    Ok(Built {
+        targets: BySide {
+            base: targets(&built.base),
+            new: targets(&built.candidate),
+        },
+        identical,
+        environment: Environment {
+            host: host::detect(world.variables.ci),
+            build: built.facts.clone(),
+        },
+        base_git: Some(GitState {
+            commit: revision.commit.clone(),
+            branch: None,
+            dirty: false,
+        }),
+        words: in_words(revision),
+        remarks,
+        _in_use: vec![built.base, built.candidate],
+    })
+}
+
+/// Where builds are kept: as the user's environment says, else in the user's cache directory.
+pub(super) fn cache_directory(world: &World<'_>) -> Result<PathBuf, AppError> {
+    match &world.variables.cache {
+        Some(path) => Ok(path.clone()),
+        None => Ok(default_cache()?),
+    }
+}
+
+fn in_words(revision: &Revision) -> String {
+    if revision.commit.starts_with(&revision.name) {
+        format!("commit {}", revision.short())
+    } else {
+        format!("`{}` (commit {})", revision.name, revision.short())
+    }
+}
+
+fn side_in_words(revision: Option<&Revision>) -> String {
+    revision.map_or_else(|| "the work tree".to_owned(), in_words)
+}
+
+pub(super) fn words_of(event: &BuildEvent<'_>) -> (&'static str, String) {
+    match event {
+        BuildEvent::Waiting { folder } => (
+            "Waiting",
+            format!("for another cargo perfcheck in {}", folder.display()),
+        ),
+        BuildEvent::Found { revision } => (
+            "Fresh",
+            format!("{} (built before)", side_in_words(*revision)),
+        ),
+        BuildEvent::CheckingOut { revision } => ("Checking out", in_words(revision)),
+        BuildEvent::Building { revision } => ("Building", side_in_words(*revision)),
+    }
+}
+
+fn built_in_words(side: &Side) -> (&'static str, String) {
+    let what = side_in_words(side.commit.as_ref());
+    let seconds = (side.checkout_time + side.build_time).as_secs_f64();
+    let how = match side.provenance {
+        Provenance::Built => format!("built in {seconds:.1} s"),
+        Provenance::Cached => format!("built before, in {seconds:.1} s"),
+    };
+    ("Ready", format!("{what}, {how}"))
 }
 
 /// The bench target that `path` is an earlier build of, with that executable.
@@ -233,4 +404,13 @@ fn rows<'m>(
     }));
     rows.sort_by(|a, b| a.key.cmp(&b.key));
     rows
+}
+
+/// Whether both run the same bytes.
+fn same_bytes(a: &BenchTarget, b: &BenchTarget) -> bool {
+    let read = |target: &BenchTarget| {
+        let executable = target.first_arguments.last();
+        std::fs::read(executable.map_or(target.program.as_path(), Path::new)).ok()
+    };
+    read(a).is_some_and(|bytes| read(b) == Some(bytes))
 }

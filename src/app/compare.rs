@@ -97,6 +97,7 @@ pub fn compare(
             decision,
             method: Method::Stored(rules.decider),
             warnings: warnings(&references),
+            remarks: Vec::new(),
             advice: Vec::new(),
         }),
         confidence_level: decision.confidence_level,

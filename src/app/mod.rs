@@ -28,8 +28,8 @@ pub use context::World;
 pub use error::AppError;
 pub use list::list;
 pub use options::{
-    Against, AgainstOptions, BaselineAction, BenchesFrom, CompareOptions, ComparisonOptions,
-    FailOn, Order, OutputOptions, RunOptions, StoreOptions,
+    Against, AgainstOptions, BaselineAction, CompareOptions, ComparisonOptions, FailOn, Order,
+    OutputOptions, RunOptions, StoreOptions,
 };
 pub use run::run;
 pub use runs::runs;

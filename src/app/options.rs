@@ -9,6 +9,7 @@ use crate::measure::Filter;
 use crate::model::{DecisionSettings, Verdict};
 use crate::report::MessageFormat;
 use crate::settings::{Layer, WorkspaceOnly};
+use crate::sides::BenchesFrom;
 
 /// With which store and workspace, and how to print.
 #[derive(Debug, Clone)]
@@ -117,15 +118,6 @@ pub enum Against {
     MergeBase(String),
     /// This bench executable.
     Executable(PathBuf),
-}
-
-/// Which benchmarks an old revision is built with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BenchesFrom {
-    /// Its own.
-    Revision,
-    /// Those of the work tree, laid over it.
-    Worktree,
 }
 
 /// How two builds are measured in turn.

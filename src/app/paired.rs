@@ -2,7 +2,6 @@
 //! and `self-test` have in common.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::time::Duration;
 
 use super::context::{Context, World};
@@ -14,7 +13,7 @@ use crate::cargo::BenchTarget;
 use crate::compare::{Comparison, Duel, Plan, Round, Standing, judge, standing};
 use crate::host;
 use crate::measure::{
-    Discovered, Ended, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings, Sides,
+    BySide, Discovered, Ended, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings,
     Spent,
 };
 use crate::model::{
@@ -87,12 +86,15 @@ pub(super) struct Pairing {
 }
 
 impl Pairing {
-    pub(super) fn of(found: Sides<Discovered>, control: bool) -> Self {
+    pub(super) fn of(
+        found: BySide<Discovered>,
+        identical: &BTreeSet<TargetName>,
+        control: bool,
+    ) -> Self {
         let mut pairing = Self {
             failed_targets: !found.new.failures.is_empty() || !found.base.failures.is_empty(),
             ..Self::default()
         };
-        let name = |target: &BenchTarget| (target.package.clone(), target.target.clone());
         let mut base: BTreeMap<_, _> = found
             .base
             .targets
@@ -114,12 +116,12 @@ impl Pairing {
             let gone = other.benchmarks.into_iter();
             let gone = gone.filter(|benchmark| !here.contains(&benchmark.key));
             pairing.settle(gone.collect(), Verdict::Missing, None);
-            if !control && same_bytes(&other.target, &new.target) {
+            if !control && identical.contains(&name(&new.target)) {
                 pairing.settle(both, Verdict::Unchanged, Some(IDENTICAL));
                 continue;
             }
             pairing.pairs.push(PairedTarget {
-                targets: Sides {
+                targets: BySide {
                     base: other.target,
                     new: new.target,
                 },
@@ -146,13 +148,12 @@ impl Pairing {
     }
 }
 
-/// Whether both sides run the same bytes.
-fn same_bytes(a: &BenchTarget, b: &BenchTarget) -> bool {
-    let read = |target: &BenchTarget| {
-        let executable = target.first_arguments.last();
-        std::fs::read(executable.map_or(target.program.as_path(), Path::new)).ok()
-    };
-    read(a).is_some_and(|bytes| read(b) == Some(bytes))
+/// Package and target.
+pub(super) type TargetName = (String, String);
+
+/// The name of a target.
+pub(super) fn name(target: &BenchTarget) -> TargetName {
+    (target.package.clone(), target.target.clone())
 }
 
 /// A measurement of two builds.
@@ -160,7 +161,7 @@ pub(super) struct PairedRun<'a> {
     pub(super) options: &'a RunOptions,
     pub(super) context: &'a Context,
     pub(super) environment: &'a Environment,
-    pub(super) git: Sides<Option<GitState>>,
+    pub(super) git: BySide<Option<GitState>>,
     pub(super) decision: DecisionSettings,
     pub(super) plan: Plan,
     pub(super) time_budget: Option<Duration>,
@@ -169,8 +170,8 @@ pub(super) struct PairedRun<'a> {
 
 /// What it gave.
 pub(super) struct Paired {
-    pub(super) runs: Sides<RunId>,
-    pub(super) measured: Sides<Vec<Measurement>>,
+    pub(super) runs: BySide<RunId>,
+    pub(super) measured: BySide<Vec<Measurement>>,
     pub(super) comparisons: BTreeMap<BenchmarkKey, Comparison>,
     pub(super) spent: Vec<Spent>,
 }
@@ -200,9 +201,9 @@ impl PairedRun<'_> {
             &new_run(&self.git.new),
             &plan,
         )?;
-        let runs = Sides { base, new };
+        let runs = BySide { base, new };
         let spent = self.campaign(store, &runs, pairs, world)?;
-        let measured = Sides {
+        let measured = BySide {
             base: store.measurements(base, None)?,
             new: store.measurements(new, None)?,
         };
@@ -218,7 +219,7 @@ impl PairedRun<'_> {
     fn campaign(
         &self,
         store: &mut Store,
-        runs: &Sides<RunId>,
+        runs: &BySide<RunId>,
         pairs: Vec<PairedTarget>,
         world: &mut World<'_>,
     ) -> Result<Vec<Spent>, AppError> {
@@ -280,7 +281,7 @@ impl PairedRun<'_> {
 
 /// The comparison of each benchmark that both sides have measured in whole rounds.
 pub(super) fn judged(
-    measured: &Sides<Vec<Measurement>>,
+    measured: &BySide<Vec<Measurement>>,
     plan: &Plan,
 ) -> BTreeMap<BenchmarkKey, Comparison> {
     let mut keys = Vec::new();

@@ -185,6 +185,7 @@ impl Session<'_> {
                 decision,
                 method: Method::Stored(rules.decider),
                 warnings: warnings(&references),
+                remarks: Vec::new(),
                 advice: last_words,
             }),
             confidence_level: decision.confidence_level,

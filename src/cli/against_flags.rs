@@ -4,8 +4,9 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::app::{Against, AgainstOptions, BenchesFrom};
+use crate::app::{Against, AgainstOptions};
 use crate::settings::positive_duration;
+use crate::sides::BenchesFrom;
 
 /// What the work tree is measured against, and for how long.
 #[derive(Debug, Clone, Args)]
@@ -56,7 +57,7 @@ impl AgainstFlags {
             reference,
             benches_from: match self.benches_from {
                 Source::Revision => BenchesFrom::Revision,
-                Source::Worktree => BenchesFrom::Worktree,
+                Source::Worktree => BenchesFrom::WorkTree,
             },
             control: self.control,
             rounds: self.rounds,
