@@ -12,7 +12,7 @@ use super::run::write;
 use crate::compare::Rules;
 use crate::exit_code::ExitCode;
 use crate::model::{BenchmarkKey, Measurement};
-use crate::report::{Findings, Verdicts};
+use crate::report::{Findings, Method, Verdicts};
 
 /// Runs the command.
 pub fn compare(
@@ -95,8 +95,9 @@ pub fn compare(
         verdicts: Some(Verdicts {
             reference: references.words.clone(),
             decision,
-            decider: rules.decider,
+            method: Method::Stored(rules.decider),
             warnings: warnings(&references),
+            remarks: Vec::new(),
             advice: Vec::new(),
         }),
         confidence_level: decision.confidence_level,

@@ -5,6 +5,7 @@
 
 mod accept;
 mod adopt;
+mod against;
 mod baseline;
 mod compare;
 mod context;
@@ -12,6 +13,7 @@ mod error;
 mod findings;
 mod list;
 mod options;
+mod paired;
 mod prepare;
 mod reference;
 mod run;
@@ -26,8 +28,8 @@ pub use context::World;
 pub use error::AppError;
 pub use list::list;
 pub use options::{
-    BaselineAction, CompareOptions, ComparisonOptions, FailOn, Order, OutputOptions, RunOptions,
-    StoreOptions,
+    Against, AgainstOptions, BaselineAction, CompareOptions, ComparisonOptions, FailOn, Order,
+    OutputOptions, RunOptions, StoreOptions,
 };
 pub use run::run;
 pub use runs::runs;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use super::against::against;
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
 use super::findings::{Evidence, advice, host_class, rows, shell_quoted, sort, verdicts, warnings};
@@ -17,7 +18,7 @@ use crate::model::{
     Acceptance, Benchmark, BenchmarkKey, Environment, Event, GitState, Measurement, Observer,
     RunId, Tally, Verdict,
 };
-use crate::report::{self, Findings, MessageFormat, Progress, Verdicts};
+use crate::report::{self, Findings, MessageFormat, Method, Progress, Verdicts};
 use crate::settings::Layers;
 use crate::store::{NewRun, RunEnd, Store, StoreError, WorkspaceId, check_baseline_name};
 
@@ -27,6 +28,9 @@ pub fn run(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
+    if let Some(how) = &options.against {
+        return against(options, how, common, world);
+    }
     if let Some(name) = &options.save_baseline {
         check_baseline_name(name)?;
     }
@@ -179,8 +183,9 @@ impl Session<'_> {
             verdicts: Some(Verdicts {
                 reference: references.words.clone(),
                 decision,
-                decider: rules.decider,
+                method: Method::Stored(rules.decider),
                 warnings: warnings(&references),
+                remarks: Vec::new(),
                 advice: last_words,
             }),
             confidence_level: decision.confidence_level,
@@ -358,7 +363,7 @@ fn named_baseline(
     }
 }
 
-fn git_state(context: &Context, world: &World<'_>) -> Option<GitState> {
+pub(super) fn git_state(context: &Context, world: &World<'_>) -> Option<GitState> {
     let mut state = context.checkout.as_ref()?.state()?;
     if state.branch.is_none() {
         state.branch.clone_from(&world.variables.ci_branch);
@@ -410,7 +415,7 @@ fn all_targets(discovered: &Discovered) -> BTreeSet<(String, String)> {
 }
 
 /// The warning that others keep the machine busy: more than half of the cores, by the one-minute load average.
-fn busy(load: f64, cores: u32) -> Option<String> {
+pub(super) fn busy(load: f64, cores: u32) -> Option<String> {
     let plural = if cores == 1 { "" } else { "s" };
     (load > f64::from(cores) / 2.0).then(|| {
         format!(

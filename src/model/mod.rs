@@ -17,10 +17,11 @@ pub use event::{Event, Observer};
 pub use facts::{BuildFacts, Environment, GitState, HostFacts};
 pub use quantity::{parse_duration, parse_fraction};
 pub use run::{
-    Acceptance, Failure, LaunchSeries, Measurement, Run, RunId, RunStatus, TargetFacts, Timestamp,
+    Acceptance, Failure, LaunchSeries, Measurement, Pair, Role, Run, RunId, RunStatus, TargetFacts,
+    Timestamp,
 };
 pub use series::{Nanos, Sample, Series};
 pub use settings::{
-    AuthorSettings, DecisionSettings, MIN_LAUNCHES, SamplingMode, SamplingSettings,
+    AuthorSettings, DecisionSettings, MIN_LAUNCHES, SamplingMode, SamplingSettings, Turns,
 };
 pub use verdict::{Tally, Verdict};

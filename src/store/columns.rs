@@ -5,7 +5,7 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRe
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::model::{Acceptance, Nanos, RunId, RunStatus, Timestamp, Verdict};
+use crate::model::{Acceptance, Nanos, Role, RunId, RunStatus, Timestamp, Verdict};
 
 /// An enum whose variants are stored as words.
 pub(super) trait Words: Copy {
@@ -43,6 +43,21 @@ impl Words for Acceptance {
         [Self::Pending, Self::Automatic, Self::ByCommand]
             .into_iter()
             .find(|acceptance| acceptance.to_word() == word)
+    }
+}
+
+impl Words for Role {
+    fn to_word(self) -> &'static str {
+        match self {
+            Self::Base => "base",
+            Self::Candidate => "candidate",
+        }
+    }
+
+    fn of_word(word: &str) -> Option<Self> {
+        [Self::Base, Self::Candidate]
+            .into_iter()
+            .find(|role| role.to_word() == word)
     }
 }
 

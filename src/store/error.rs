@@ -114,6 +114,12 @@ pub enum StoreError {
         /// The run.
         run: RunId,
     },
+    /// The base side of an A/B measurement was to become a reference.
+    #[error("run {run} is the base side of an A/B measurement")]
+    BaseSide {
+        /// The run.
+        run: RunId,
+    },
     /// A commit prefix that fits several commits.
     #[error("`@{prefix}` fits several commits: {}", commits.join(", "))]
     AmbiguousCommit {
@@ -182,6 +188,7 @@ impl StoreError {
             Self::Sqlite { .. } => "if it happens again, `sqlite3 FILE 'pragma integrity_check'` tells more".into(),
             Self::NoSuchRun { .. } => "`cargo perfcheck runs` lists the runs".into(),
             Self::RunEnded { .. } => "start a new run".into(),
+            Self::BaseSide { .. } => "name the candidate side, or another run; `cargo perfcheck runs` lists them".into(),
             Self::AmbiguousCommit { .. } => "give more digits of the commit".into(),
             Self::NoSuchBaseline { existing, .. } if existing.is_empty() => {
                 "there are none yet; `cargo perfcheck --save-baseline NAME` makes one".into()

@@ -20,6 +20,7 @@ mod launches;
 mod location;
 mod measurements;
 mod open;
+mod pairs;
 mod runs;
 mod schema;
 mod workspaces;

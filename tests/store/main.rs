@@ -5,5 +5,6 @@ mod builders;
 mod damage;
 mod history;
 mod opening;
+mod pairs;
 mod processes;
 mod recording;

@@ -1,0 +1,416 @@
+//! `cargo perfcheck --against ...`: the work tree and another build, measured in turn.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::context::{Context, World};
+use super::error::AppError;
+use super::findings::{sort, summarize_all, verdicts};
+use super::options::{Against, AgainstOptions, RunOptions, StoreOptions};
+use super::paired::{Paired, PairedRun, Pairing, Settled, TargetName, name, paired_decision, plan};
+use super::prepare::{build, find_benchmarks, list_only, nothing_found};
+use super::run::{git_state, write};
+use crate::cargo::BenchTarget;
+use crate::exit_code::ExitCode;
+use crate::host::{self, Revision};
+use crate::measure::{BySide, Discovered};
+use crate::model::{Acceptance, DecisionSettings, Environment, GitState, RunId, Tally, Verdict};
+use crate::report::{self, Findings, Method, Row, Verdicts};
+use crate::sides::{
+    BenchesFrom, BuildEvent, Provenance, Side, SidesRequest, TargetPair, build_sides, default_cache,
+};
+use crate::store::{RunEnd, RunVerdict, Store, StoreError, check_baseline_name};
+
+/// Runs the command.
+pub(super) fn against(
+    options: &RunOptions,
+    how: &AgainstOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    if let Some(name) = &options.save_baseline {
+        check_baseline_name(name)?;
+    }
+    let load = host::load();
+    let mut context = Context::load(&world.variables, common)?;
+    context.tables.layers.command_line = options.layer;
+    let built = sides(how, &context, common, world)?;
+    let found = BySide {
+        base: find_benchmarks(options, built.targets.base, &context, world)?,
+        new: find_benchmarks(options, built.targets.new, &context, world)?,
+    };
+    if options.no_run {
+        return list_only(&found.new, common.output.format, world);
+    }
+    if no_benchmarks(&found.new) {
+        return Err(nothing_found(options, &found.new));
+    }
+    let seed = options.comparison.seed.unwrap_or_else(host::fresh_seed);
+    let pairing = Pairing::of(found, &built.identical, how.control);
+    let decision = paired_decision(options, &context);
+    let run = PairedRun {
+        options,
+        context: &context,
+        environment: &built.environment,
+        git: BySide {
+            base: built.base_git,
+            new: git_state(&context, world),
+        },
+        decision,
+        plan: plan(
+            &decision,
+            how.rounds,
+            how.time_budget,
+            pairing.planned(),
+            seed,
+        ),
+        time_budget: how.time_budget,
+        load,
+    };
+    let mut store = context.store()?;
+    let workspace = store.workspace(&context.key(), &context.label())?;
+    let found = run.measure(&mut store, workspace, pairing.pairs, world)?;
+    let mut rows = rows(&found, &pairing.settled, &decision, seed);
+    let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
+    let fail_on = options.comparison.fail_on(&context.tables.workspace);
+    let mut exit_code = ExitCode::of_verdicts(&tally, &fail_on, true);
+    if pairing.failed_targets {
+        exit_code = exit_code.and(ExitCode::BenchmarkFailed);
+    }
+    finish(&mut store, &found.runs, exit_code, verdicts(&rows))?;
+    let mut last_words = Vec::new();
+    if let Some(name) = &options.save_baseline {
+        store.set_baseline(workspace, name, found.runs.new)?;
+        last_words.push(format!("Saved as baseline `{name}`."));
+    }
+    sort(&mut rows, common.output.order);
+    let head = store.run(found.runs.new)?;
+    let findings = Findings {
+        run: &head,
+        rows,
+        verdicts: Some(Verdicts {
+            reference: format!("{} (run {})", built.words, found.runs.base),
+            decision,
+            method: Method::Paired,
+            warnings: Vec::new(),
+            remarks: built.remarks,
+            advice: last_words,
+        }),
+        confidence_level: decision.confidence_level,
+        exit_code: exit_code.number(),
+    };
+    write(&findings, common, world)?;
+    Ok(exit_code)
+}
+
+/// Ends both runs of a pair. Neither is a reference for stored runs: they sample in another way.
+pub(super) fn finish(
+    store: &mut Store,
+    runs: &BySide<RunId>,
+    exit_code: ExitCode,
+    verdicts: Vec<RunVerdict>,
+) -> Result<(), StoreError> {
+    let end = |verdicts| RunEnd {
+        finished: host::now(),
+        acceptance: Acceptance::Pending,
+        exit_code: exit_code.number(),
+        verdicts,
+    };
+    store.finish_pair((runs.base, &end(Vec::new())), (runs.new, &end(verdicts)))
+}
+
+/// Both builds, and how the reference is called.
+pub(super) struct Built {
+    pub(super) targets: BySide<Vec<BenchTarget>>,
+    /// Targets that are the same executable on both sides.
+    pub(super) identical: BTreeSet<TargetName>,
+    pub(super) environment: Environment,
+    pub(super) base_git: Option<GitState>,
+    pub(super) words: String,
+    /// What a reader must know of the builds.
+    pub(super) remarks: Vec<String>,
+    /// Keep the executables where they are.
+    _in_use: Vec<Side>,
+}
+
+fn sides(
+    how: &AgainstOptions,
+    context: &Context,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<Built, AppError> {
+    match &how.reference {
+        Against::Executable(path) => beside_executable(path, context, common, world),
+        Against::Revision(name) => {
+            let revision = context.require_checkout()?.revision(name)?;
+            beside_revision(&revision, how.benches_from, context, common, world)
+        }
+        Against::MergeBase(branch) => {
+            let revision = context.require_checkout()?.merge_base(branch)?;
+            beside_revision(&revision, how.benches_from, context, common, world)
+        }
+    }
+}
+
+fn beside_executable(
+    path: &Path,
+    context: &Context,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<Built, AppError> {
+    let (toolchain, new) = build(context, common, world)?;
+    let base = with_executable(&new, path)?;
+    let same = new
+        .iter()
+        .filter(|target| name(target) == name(&base) && same_bytes(target, &base));
+    Ok(Built {
+        identical: same.map(name).collect(),
+        targets: BySide {
+            base: vec![base],
+            new,
+        },
+        environment: Environment {
+            host: host::detect(world.variables.ci),
+            build: toolchain,
+        },
+        base_git: None,
+        words: format!("the executable {}", path.display()),
+        remarks: Vec::new(),
+        _in_use: Vec::new(),
+    })
+}
+
+/// The work tree and a revision, both built in the cache.
+pub(super) fn beside_revision(
+    revision: &Revision,
+    benches_from: BenchesFrom,
+    context: &Context,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<Built, AppError> {
+    let cache = cache_directory(world)?;
+    let request = SidesRequest {
+        cache: &cache,
+        cargo: &world.variables.cargo,
+        options: &common.cargo,
+        workspace: &context.workspace,
+        checkout: context.require_checkout()?,
+        benches_from,
+        supervisor: world.supervisor,
+        interrupt: world.interrupt,
+    };
+    let quiet = common.output.quiet;
+    let stderr = &mut *world.stderr;
+    let built = build_sides(&request, revision, &mut |event| {
+        if !quiet {
+            // A stderr that is gone is no reason to stop.
+            let _ = report::write_build_event(&mut *stderr, &words_of(&event));
+        }
+    })?;
+    for side in [&built.base, &built.candidate] {
+        if !quiet {
+            report::write_build_event(world.stderr, &built_in_words(side))?;
+        }
+    }
+    let mut identical = BTreeSet::new();
+    let mut remarks = Vec::new();
+    for pair in built.pairs() {
+        let TargetPair::Both { base, candidate } = pair else {
+            continue;
+        };
+        if base.is_identical_to(candidate) {
+            identical.insert(name(&candidate.target));
+        }
+        let differing = base.differing_sources(candidate);
+        if !differing.is_empty() {
+            let files: Vec<String> = differing
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect();
+            remarks.push(format!(
+                "the bench target `{}` itself differs between the sides ({}): a change may be the benchmark's (`--benches-from worktree` gives both the current one)",
+                candidate.target.target,
+                files.join(", ")
+            ));
+        }
+    }
+    for dependency in &built.dependencies {
+        let versions = |versions: &[String]| match versions {
+            [] => "none".to_owned(),
+            some => some.join(", "),
+        };
+        remarks.push(format!(
+            "the dependency {} differs: {} -> {}",
+            dependency.name,
+            versions(&dependency.base),
+            versions(&dependency.candidate)
+        ));
+    }
+    let targets = |side: &Side| {
+        side.targets
+            .iter()
+            .map(|side| side.target.clone())
+            .collect()
+    };
+    Ok(Built {
+        targets: BySide {
+            base: targets(&built.base),
+            new: targets(&built.candidate),
+        },
+        identical,
+        environment: Environment {
+            host: host::detect(world.variables.ci),
+            build: built.facts.clone(),
+        },
+        base_git: Some(GitState {
+            commit: revision.commit.clone(),
+            branch: None,
+            dirty: false,
+        }),
+        words: in_words(revision),
+        remarks,
+        _in_use: vec![built.base, built.candidate],
+    })
+}
+
+/// Where builds are kept: as the user's environment says, else in the user's cache directory.
+pub(super) fn cache_directory(world: &World<'_>) -> Result<PathBuf, AppError> {
+    match &world.variables.cache {
+        Some(path) => Ok(path.clone()),
+        None => Ok(default_cache()?),
+    }
+}
+
+fn in_words(revision: &Revision) -> String {
+    if revision.commit.starts_with(&revision.name) {
+        format!("commit {}", revision.short())
+    } else {
+        format!("`{}` (commit {})", revision.name, revision.short())
+    }
+}
+
+fn side_in_words(revision: Option<&Revision>) -> String {
+    revision.map_or_else(|| "the work tree".to_owned(), in_words)
+}
+
+pub(super) fn words_of(event: &BuildEvent<'_>) -> (&'static str, String) {
+    match event {
+        BuildEvent::Waiting { folder } => (
+            "Waiting",
+            format!("for another cargo perfcheck in {}", folder.display()),
+        ),
+        BuildEvent::Found { revision } => (
+            "Fresh",
+            format!("{} (built before)", side_in_words(*revision)),
+        ),
+        BuildEvent::CheckingOut { revision } => ("Checking out", in_words(revision)),
+        BuildEvent::Building { revision } => ("Building", side_in_words(*revision)),
+    }
+}
+
+fn built_in_words(side: &Side) -> (&'static str, String) {
+    let what = side_in_words(side.commit.as_ref());
+    let seconds = (side.checkout_time + side.build_time).as_secs_f64();
+    let how = match side.provenance {
+        Provenance::Built => format!("built in {seconds:.1} s"),
+        Provenance::Cached => format!("built before, in {seconds:.1} s"),
+    };
+    ("Ready", format!("{what}, {how}"))
+}
+
+/// The bench target that `path` is an earlier build of, with that executable.
+fn with_executable(targets: &[BenchTarget], path: &Path) -> Result<BenchTarget, AppError> {
+    let path = path.canonicalize().map_err(|error| {
+        AppError::Usage(format!(
+            "there is no executable {}: {error}",
+            path.display()
+        ))
+    })?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    // Cargo appends a hash to the target's name.
+    let stem = name.rsplit_once('-').map_or(&*name, |(stem, _)| stem);
+    let called = |target: &&BenchTarget| target.target == stem || target.target == name;
+    let found: Vec<&BenchTarget> = targets.iter().filter(called).collect();
+    let target = match (&found[..], targets) {
+        ([target], _) => *target,
+        (_, [target]) => target,
+        _ => {
+            return Err(AppError::Usage(format!(
+                "which bench target is {} an earlier build of?\n  help: name it, e.g. `--bench {}`",
+                path.display(),
+                targets.first().map_or("NAME", |target| &target.target)
+            )));
+        }
+    };
+    let mut target = target.clone();
+    match target.first_arguments.last_mut() {
+        // Behind a runner.
+        Some(executable) => *executable = path.into(),
+        None => target.program = path,
+    }
+    Ok(target)
+}
+
+fn no_benchmarks(found: &Discovered) -> bool {
+    found
+        .targets
+        .iter()
+        .all(|target| target.benchmarks.is_empty())
+}
+
+/// Rows of what was measured and of what needed no measurement, by key.
+fn rows<'m>(
+    found: &'m Paired,
+    settled: &[Settled],
+    decision: &DecisionSettings,
+    seed: u64,
+) -> Vec<Row<'m>> {
+    let measured = &found.measured.new;
+    let summaries = summarize_all(measured, decision, seed);
+    let mut rows: Vec<Row<'m>> = measured
+        .iter()
+        .zip(summaries)
+        .map(|(measurement, summary)| {
+            let key = &measurement.benchmark.key;
+            let comparison = found.comparisons.get(key).cloned();
+            let spent = found.spent.iter().find(|spent| spent.key == *key);
+            Row {
+                key: key.clone(),
+                measurement: Some(measurement),
+                summary,
+                verdict: Some(
+                    comparison
+                        .as_ref()
+                        .map_or(Verdict::Failed, |comparison| comparison.verdict),
+                ),
+                comparison,
+                reference: vec![found.runs.base],
+                blocking: Vec::new(),
+                seconds: spent.map(|spent| spent.time.as_secs_f64()),
+                remarks: Vec::new(),
+            }
+        })
+        .collect();
+    rows.extend(settled.iter().map(|settled| Row {
+        key: settled.key.clone(),
+        measurement: None,
+        summary: None,
+        verdict: Some(settled.verdict),
+        comparison: None,
+        reference: vec![found.runs.base],
+        blocking: Vec::new(),
+        seconds: None,
+        remarks: settled.remark.iter().cloned().collect(),
+    }));
+    rows.sort_by(|a, b| a.key.cmp(&b.key));
+    rows
+}
+
+/// Whether both run the same bytes.
+fn same_bytes(a: &BenchTarget, b: &BenchTarget) -> bool {
+    let read = |target: &BenchTarget| {
+        let executable = target.first_arguments.last();
+        std::fs::read(executable.map_or(target.program.as_path(), Path::new)).ok()
+    };
+    read(a).is_some_and(|bytes| read(b) == Some(bytes))
+}
