@@ -7,15 +7,15 @@ use perfcheck::Suite;
 fn main_three(suite: &mut Suite) {
     layout::keep();
     suite.bench("alu", |b| {
-        let mut work = Alu::new();
+        let mut work = Alu::set_up();
         b.iter(|| work.run());
     });
     suite.bench("sort", |b| {
-        let mut work = Sort::new();
+        let mut work = Sort::set_up();
         b.iter(|| work.run());
     });
     suite.bench("alloc", |b| {
-        let mut work = Alloc::new();
+        let mut work = Alloc::set_up();
         b.iter(|| work.run());
     });
 }

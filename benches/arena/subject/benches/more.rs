@@ -7,15 +7,15 @@ use perfcheck::Suite;
 fn more(suite: &mut Suite) {
     layout::keep();
     suite.bench("mem", |b| {
-        let mut work = Mem::new();
+        let mut work = Mem::set_up();
         b.iter(|| work.run());
     });
     suite.bench("hash", |b| {
-        let mut work = Hash::new();
+        let mut work = Hash::set_up();
         b.iter(|| work.run());
     });
     suite.bench("parse", |b| {
-        let mut work = Parse::new();
+        let mut work = Parse::set_up();
         b.iter(|| work.run());
     });
 }

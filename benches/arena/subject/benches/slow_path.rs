@@ -7,7 +7,7 @@ use perfcheck::Suite;
 fn by_the_clock(suite: &mut Suite) {
     layout::keep();
     suite.bench("slow_path", |b| {
-        let mut work = SlowPath::new();
+        let mut work = SlowPath::set_up();
         b.iter(|| work.run());
     });
 }

@@ -3,9 +3,9 @@
 //!
 //! Without SAMPLES it is what an instruction counter runs: the difference of two counts over the difference of iterations is the cost of one.
 
-use arena_subject::{layout, slow};
 use arena_subject::slow_path::SlowPath;
 use arena_subject::workloads::{Alloc, Alu, Hash, Mem, Parse, Sort};
+use arena_subject::{layout, slow};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -18,13 +18,13 @@ fn main() {
     }
     let iterations: u64 = number(2).expect("ITERATIONS");
     let mut work: Box<dyn FnMut() -> u64> = match arguments[1].as_str() {
-        "alu" => body(Alu::new(), Alu::run),
-        "sort" => body(Sort::new(), Sort::run),
-        "alloc" => body(Alloc::new(), Alloc::run),
-        "mem" => body(Mem::new(), Mem::run),
-        "hash" => body(Hash::new(), Hash::run),
-        "parse" => body(Parse::new(), Parse::run),
-        "slow_path" => body(SlowPath::new(), SlowPath::run),
+        "alu" => body(Alu::set_up(), Alu::run),
+        "sort" => body(Sort::set_up(), Sort::run),
+        "alloc" => body(Alloc::set_up(), Alloc::run),
+        "mem" => body(Mem::set_up(), Mem::run),
+        "hash" => body(Hash::set_up(), Hash::run),
+        "parse" => body(Parse::set_up(), Parse::run),
+        "slow_path" => body(SlowPath::set_up(), SlowPath::run),
         other => panic!("no workload is called {other}"),
     };
     let mut sample = || {

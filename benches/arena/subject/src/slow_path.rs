@@ -20,8 +20,10 @@ pub struct SlowPath {
 }
 
 impl SlowPath {
-    pub fn new() -> Self {
-        let of_day = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    pub fn set_up() -> Self {
+        let of_day = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap_or(Duration::ZERO);
         Self {
             start: Instant::now(),
             start_ns: of_day.as_nanos() as u64,

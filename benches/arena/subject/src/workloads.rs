@@ -33,8 +33,11 @@ pub struct Alu {
 }
 
 impl Alu {
-    pub fn new() -> Self {
-        Self { rounds: percent(), x: mix(1) }
+    pub fn set_up() -> Self {
+        Self {
+            rounds: percent(),
+            x: mix(1),
+        }
     }
 
     /// Each call begins with the result of the one before, so that what surrounds the chain hides behind it.
@@ -53,7 +56,9 @@ pub fn chain(rounds: usize, mut x: u64) -> u64 {
         left -= 1;
         // The compiler does not see the count, so it does not unroll: rounds all cost the same.
         // SAFETY: a comment, not an instruction.
-        unsafe { std::arch::asm!("/* {0} */", inout(reg) left, options(nomem, nostack, preserves_flags)) };
+        unsafe {
+            std::arch::asm!("/* {0} */", inout(reg) left, options(nomem, nostack, preserves_flags))
+        };
     }
     x
 }
@@ -76,11 +81,15 @@ pub struct Sort {
 }
 
 impl Sort {
-    pub fn new() -> Self {
+    pub fn set_up() -> Self {
         let mut numbers = Numbers(2 << 32);
         let length = MAIN_LENGTH + MOST_BLOCKS * BLOCK_LENGTH;
         let source: Vec<u32> = (0..length).map(|_| numbers.next() as u32).collect();
-        Self { buffer: Vec::with_capacity(length), source, blocks: (percent() - MAIN_PERCENT) * 2 }
+        Self {
+            buffer: Vec::with_capacity(length),
+            source,
+            blocks: (percent() - MAIN_PERCENT) * 2,
+        }
     }
 
     pub fn run(&mut self) -> u64 {
@@ -112,7 +121,7 @@ pub struct Alloc {
 }
 
 impl Alloc {
-    pub fn new() -> Self {
+    pub fn set_up() -> Self {
         let texts = (0..percent() * TEXTS_PER_PERCENT - TEXTS_FOR_TREE)
             .map(|i| "x".repeat(4 + i * 7 % 40))
             .collect();
@@ -134,7 +143,10 @@ pub fn alloc(texts: &[String]) -> u64 {
     for i in 0..ENTRIES {
         tree.insert(i.wrapping_mul(2_654_435_761), copies[i as usize].len());
     }
-    let last = *black_box(&tree).values().next_back().expect("a tree with entries");
+    let last = *black_box(&tree)
+        .values()
+        .next_back()
+        .expect("a tree with entries");
     (black_box(copies).len() + last) as u64
 }
 
@@ -152,7 +164,7 @@ pub struct Mem {
 
 impl Mem {
     /// One cycle through all lines (Sattolo 1986).
-    pub fn new() -> Self {
+    pub fn set_up() -> Self {
         let mut numbers = Numbers(3 << 32);
         let mut order: Vec<u32> = (0..LINES as u32).collect();
         for i in (1..LINES).rev() {
@@ -162,7 +174,11 @@ impl Mem {
         for (line, to) in order.into_iter().enumerate() {
             next[line * LINE] = to * LINE as u32;
         }
-        Self { next, at: 0, hops: percent() }
+        Self {
+            next,
+            at: 0,
+            hops: percent(),
+        }
     }
 
     pub fn run(&mut self) -> u64 {
@@ -191,12 +207,15 @@ pub struct Hash {
 }
 
 impl Hash {
-    pub fn new() -> Self {
+    pub fn set_up() -> Self {
         let mut numbers = Numbers(4 << 32);
         let keys: Vec<u64> = (0..1000).map(|_| numbers.next()).collect();
         let table = keys.iter().map(|&key| (key, key >> 7)).collect();
         let wanted = percent() * LOOK_UPS_PER_PERCENT;
-        Self { table, keys: keys.into_iter().take(wanted).collect() }
+        Self {
+            table,
+            keys: keys.into_iter().take(wanted).collect(),
+        }
     }
 
     pub fn run(&mut self) -> u64 {
@@ -206,7 +225,9 @@ impl Hash {
 
 #[inline(never)]
 pub fn look_up(table: &Table, keys: &[u64]) -> u64 {
-    keys.iter().filter_map(|key| table.get(key)).fold(0, |sum, value| sum.wrapping_add(*value))
+    keys.iter()
+        .filter_map(|key| table.get(key))
+        .fold(0, |sum, value| sum.wrapping_add(*value))
 }
 
 // ---- parse: lines of text into numbers
@@ -216,14 +237,16 @@ pub struct Parse {
 }
 
 impl Parse {
-    pub fn new() -> Self {
+    pub fn set_up() -> Self {
         let mut numbers = Numbers(5 << 32);
         let line = |_| {
             let n = numbers.next();
             let (whole, part) = (1000 + n % 9000, 100 + (n >> 20) % 900);
             format!("name={:05};value={whole}.{part}\n", (n >> 40) % 100_000)
         };
-        Self { text: (0..percent()).map(line).collect() }
+        Self {
+            text: (0..percent()).map(line).collect(),
+        }
     }
 
     pub fn run(&mut self) -> u64 {
