@@ -5,21 +5,23 @@ use std::path::{Path, PathBuf};
 
 use super::context::{Context, World};
 use super::error::AppError;
-use super::findings::{sort, summarize_all, verdicts};
+use super::findings::{sort, verdicts};
 use super::options::{Against, AgainstOptions, RunOptions, StoreOptions};
-use super::paired::{Paired, PairedRun, Pairing, Settled, TargetName, name, paired_decision, plan};
+use super::paired::{
+    PairedRun, Pairing, TargetName, finish, name, paired_decision, paired_rows, plan,
+};
 use super::prepare::{build, find_benchmarks, list_only, nothing_found};
 use super::run::{git_state, write};
 use crate::cargo::BenchTarget;
 use crate::exit_code::ExitCode;
 use crate::host::{self, Revision};
 use crate::measure::{BySide, Discovered};
-use crate::model::{Acceptance, DecisionSettings, Environment, GitState, RunId, Tally, Verdict};
-use crate::report::{self, Findings, Method, Row, Verdicts};
+use crate::model::{Environment, GitState, Tally};
+use crate::report::{self, Findings, Method, Verdicts};
 use crate::sides::{
     BenchesFrom, BuildEvent, Provenance, Side, SidesRequest, TargetPair, build_sides, default_cache,
 };
-use crate::store::{RunEnd, RunVerdict, Store, StoreError, check_baseline_name};
+use crate::store::check_baseline_name;
 
 /// Runs the command.
 pub(super) fn against(
@@ -70,7 +72,7 @@ pub(super) fn against(
     let mut store = context.store()?;
     let workspace = store.workspace(&context.key(), &context.label())?;
     let found = run.measure(&mut store, workspace, pairing.pairs, world)?;
-    let mut rows = rows(&found, &pairing.settled, &decision, seed);
+    let mut rows = paired_rows(&found, &pairing.settled, &decision, seed);
     let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
     let fail_on = options.comparison.fail_on(&context.tables.workspace);
     let mut exit_code = ExitCode::of_verdicts(&tally, &fail_on, true);
@@ -101,22 +103,6 @@ pub(super) fn against(
     };
     write(&findings, common, world)?;
     Ok(exit_code)
-}
-
-/// Ends both runs of a pair. Neither is a reference for stored runs: they sample in another way.
-pub(super) fn finish(
-    store: &mut Store,
-    runs: &BySide<RunId>,
-    exit_code: ExitCode,
-    verdicts: Vec<RunVerdict>,
-) -> Result<(), StoreError> {
-    let end = |verdicts| RunEnd {
-        finished: host::now(),
-        acceptance: Acceptance::Pending,
-        exit_code: exit_code.number(),
-        verdicts,
-    };
-    store.finish_pair((runs.base, &end(Vec::new())), (runs.new, &end(verdicts)))
 }
 
 /// Both builds, and how the reference is called.
@@ -356,54 +342,6 @@ fn no_benchmarks(found: &Discovered) -> bool {
         .targets
         .iter()
         .all(|target| target.benchmarks.is_empty())
-}
-
-/// Rows of what was measured and of what needed no measurement, by key.
-fn rows<'m>(
-    found: &'m Paired,
-    settled: &[Settled],
-    decision: &DecisionSettings,
-    seed: u64,
-) -> Vec<Row<'m>> {
-    let measured = &found.measured.new;
-    let summaries = summarize_all(measured, decision, seed);
-    let mut rows: Vec<Row<'m>> = measured
-        .iter()
-        .zip(summaries)
-        .map(|(measurement, summary)| {
-            let key = &measurement.benchmark.key;
-            let comparison = found.comparisons.get(key).cloned();
-            let spent = found.spent.iter().find(|spent| spent.key == *key);
-            Row {
-                key: key.clone(),
-                measurement: Some(measurement),
-                summary,
-                verdict: Some(
-                    comparison
-                        .as_ref()
-                        .map_or(Verdict::Failed, |comparison| comparison.verdict),
-                ),
-                comparison,
-                reference: vec![found.runs.base],
-                blocking: Vec::new(),
-                seconds: spent.map(|spent| spent.time.as_secs_f64()),
-                remarks: Vec::new(),
-            }
-        })
-        .collect();
-    rows.extend(settled.iter().map(|settled| Row {
-        key: settled.key.clone(),
-        measurement: None,
-        summary: None,
-        verdict: Some(settled.verdict),
-        comparison: None,
-        reference: vec![found.runs.base],
-        blocking: Vec::new(),
-        seconds: None,
-        remarks: settled.remark.iter().cloned().collect(),
-    }));
-    rows.sort_by(|a, b| a.key.cmp(&b.key));
-    rows
 }
 
 /// Whether both run the same bytes.

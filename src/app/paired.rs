@@ -6,22 +6,24 @@ use std::time::Duration;
 
 use super::context::{Context, World};
 use super::error::AppError;
+use super::findings::summarize_all;
 use super::options::RunOptions;
 use super::prepare::timeout;
 use super::run::busy;
 use crate::cargo::BenchTarget;
 use crate::compare::{Comparison, Duel, Plan, Round, Standing, judge, standing};
+use crate::exit_code::ExitCode;
 use crate::host;
 use crate::measure::{
     BySide, Discovered, Ended, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings,
     Spent,
 };
 use crate::model::{
-    Benchmark, BenchmarkKey, DecisionSettings, Environment, Event, GitState, Measurement, Observer,
-    RunId, Verdict,
+    Acceptance, Benchmark, BenchmarkKey, DecisionSettings, Environment, Event, GitState,
+    Measurement, Observer, RunId, Verdict,
 };
-use crate::report::Progress;
-use crate::store::{NewRun, Store, WorkspaceId};
+use crate::report::{Progress, Row};
+use crate::store::{NewRun, RunEnd, RunVerdict, Store, StoreError, WorkspaceId};
 
 /// Rounds at most, where the user says nothing.
 const ROUNDS: u32 = 60;
@@ -277,6 +279,70 @@ impl PairedRun<'_> {
             ))),
         }
     }
+}
+
+/// Ends both runs of a pair. Neither is a reference for stored runs: they sample in another way.
+pub(super) fn finish(
+    store: &mut Store,
+    runs: &BySide<RunId>,
+    exit_code: ExitCode,
+    verdicts: Vec<RunVerdict>,
+) -> Result<(), StoreError> {
+    let end = |verdicts| RunEnd {
+        finished: host::now(),
+        acceptance: Acceptance::Pending,
+        exit_code: exit_code.number(),
+        verdicts,
+    };
+    store.finish_pair((runs.base, &end(Vec::new())), (runs.new, &end(verdicts)))
+}
+
+/// Rows of what was measured and of what needed no measurement, by key.
+pub(super) fn paired_rows<'m>(
+    found: &'m Paired,
+    settled: &[Settled],
+    decision: &DecisionSettings,
+    seed: u64,
+) -> Vec<Row<'m>> {
+    let measured = &found.measured.new;
+    let summaries = summarize_all(measured, decision, seed);
+    let mut rows: Vec<Row<'m>> = measured
+        .iter()
+        .zip(summaries)
+        .map(|(measurement, summary)| {
+            let key = &measurement.benchmark.key;
+            let comparison = found.comparisons.get(key).cloned();
+            let spent = found.spent.iter().find(|spent| spent.key == *key);
+            Row {
+                key: key.clone(),
+                measurement: Some(measurement),
+                summary,
+                verdict: Some(
+                    comparison
+                        .as_ref()
+                        .map_or(Verdict::Failed, |comparison| comparison.verdict),
+                ),
+                comparison,
+                reference: vec![found.runs.base],
+                blocking: Vec::new(),
+                seconds: spent.map(|spent| spent.time.as_secs_f64()),
+                remarks: Vec::new(),
+            }
+        })
+        .collect();
+    rows.extend(settled.iter().map(|settled| Row {
+        key: settled.key.clone(),
+        measurement: None,
+        summary: None,
+        verdict: Some(settled.verdict),
+        comparison: None,
+        reference: vec![found.runs.base],
+        blocking: Vec::new(),
+        seconds: None,
+        remarks: settled.remark.iter().cloned().collect(),
+    }));
+    rows.sort_by(|a, b| a.key.cmp(&b.key));
+    rows
 }
 
 /// The comparison of each benchmark that both sides have measured in whole rounds.
