@@ -103,6 +103,7 @@ fn of_store(error: &StoreError) -> ExitCode {
         | StoreError::Moved { .. }
         | StoreError::Sqlite { .. }
         | StoreError::RunEnded { .. }
+        | StoreError::Kept(_)
         | StoreError::NotFinite { .. } => ExitCode::StoreUnusable,
     }
 }
