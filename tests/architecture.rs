@@ -58,8 +58,9 @@ const LAYERS: [(&str, &[&str]); 15] = [
 ];
 
 /// Every dependency, and the modules that may use it.
-const HOMES: [(&str, &[&str]); 25] = [
+const HOMES: [(&str, &[&str]); 28] = [
     ("anstream", &["main", "report"]),
+    ("blake3", &["store", "host"]),
     ("cargo_config2", &["cargo"]),
     ("cargo_metadata", &["cargo"]),
     ("clap", &["cli"]),
@@ -67,10 +68,11 @@ const HOMES: [(&str, &[&str]); 25] = [
     ("comfy_table", &["report"]),
     ("crossbeam_channel", &["process", "cargo", "child"]),
     ("ctrlc", &["process"]),
-    ("dirs", &["store"]),
+    ("dirs", &["store", "host"]),
     ("globset", &["settings"]),
     ("indicatif", &["report"]),
     ("jiff", &["host"]),
+    ("object", &["host"]),
     ("owo_colors", &["report/theme"]),
     ("postcard", &["store"]),
     ("rand", &["process", "host"]),
@@ -87,6 +89,7 @@ const HOMES: [(&str, &[&str]); 25] = [
     ("statrs", &["stats"]),
     ("strsim", &["settings"]),
     ("unicode_width", &["report/units"]),
+    ("zstd", &["store"]),
 ];
 /// `thiserror` is at home wherever errors are: not in the pure modules.
 const WITHOUT_ERRORS: [&str; 5] = ["model", "stats", "exit_code", "compare", "report"];

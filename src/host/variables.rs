@@ -15,6 +15,8 @@ pub struct Variables {
     pub cargo: PathBuf,
     /// `PERFCHECK_STORE`: the database.
     pub store: Option<PathBuf>,
+    /// `PERFCHECK_SECRET`: the file with this user's secret.
+    pub secret: Option<PathBuf>,
     /// The branch that a CI system names where the checkout is detached.
     pub ci_branch: Option<String>,
     /// Whether this is a CI runner (`CI`), whose machine is shared and changes.
@@ -35,6 +37,7 @@ impl Variables {
         Self {
             cargo: path("CARGO").unwrap_or_else(|| "cargo".into()),
             store: path("PERFCHECK_STORE"),
+            secret: path("PERFCHECK_SECRET"),
             ci_branch: text("GITHUB_HEAD_REF")
                 .or_else(|| text("GITHUB_REF_NAME"))
                 .or_else(|| text("CI_COMMIT_REF_NAME")),

@@ -257,23 +257,23 @@ impl Contents {
         entries.sort_by(|(a, ..), (b, ..)| a.cmp(b));
         Ok(entries)
     }
+}
 
-    /// Removes a file that has no record, unless it is being made. Call it inside a transaction that writes: then
-    /// nobody records it in between.
-    pub(super) fn remove(&self, path: &Path, entry: &Entry) -> Result<(), StoreError> {
-        let lock = match entry {
-            Entry::Content(_) => None,
-            Entry::Abandoned => match File::open(path) {
-                Ok(file) if file.try_lock().is_ok() => Some(file),
-                _ => return Ok(()),
-            },
-        };
-        let removed = std::fs::remove_file(path);
-        drop(lock);
-        match removed {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(failed(path, "remove", error)),
-            _ => Ok(()),
-        }
+/// Removes a file that has no record, unless it is being made. Call it inside a transaction that writes: then
+/// nobody records it in between.
+pub(super) fn remove(path: &Path, entry: &Entry) -> Result<(), StoreError> {
+    let lock = match entry {
+        Entry::Content(_) => None,
+        Entry::Abandoned => match File::open(path) {
+            Ok(file) if file.try_lock().is_ok() => Some(file),
+            _ => return Ok(()),
+        },
+    };
+    let removed = std::fs::remove_file(path);
+    drop(lock);
+    match removed {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(failed(path, "remove", error)),
+        _ => Ok(()),
     }
 }
 

@@ -82,19 +82,20 @@ impl Text {
             .map_or_else(|text| Self::Bytes(text.into_encoded_bytes()), Self::Unicode)
     }
 
-    fn into_os<E: serde::de::Error>(self) -> Result<OsString, E> {
+    fn into_os(self) -> OsString {
         match self {
-            Self::Unicode(text) => Ok(text.into()),
+            Self::Unicode(text) => text.into(),
             #[cfg(unix)]
-            Self::Bytes(bytes) => Ok(std::os::unix::ffi::OsStringExt::from_vec(bytes)),
+            Self::Bytes(bytes) => std::os::unix::ffi::OsStringExt::from_vec(bytes),
+            // Written on another system, where alone it can be run.
             #[cfg(not(unix))]
-            Self::Bytes(_) => Err(E::custom("text of another system")),
+            Self::Bytes(bytes) => String::from_utf8_lossy(&bytes).into_owned().into(),
         }
     }
 }
 
 mod texts {
-    use super::*;
+    use super::{Deserialize, Deserializer, OsString, Serializer, Text};
 
     pub(super) fn serialize<S: Serializer>(
         texts: &[OsString],
@@ -107,12 +108,12 @@ mod texts {
         deserializer: D,
     ) -> Result<Vec<OsString>, D::Error> {
         let texts = Vec::<Text>::deserialize(deserializer)?;
-        texts.into_iter().map(Text::into_os).collect()
+        Ok(texts.into_iter().map(Text::into_os).collect())
     }
 }
 
 mod path {
-    use super::*;
+    use super::{Deserialize, Deserializer, Path, PathBuf, Serialize, Serializer, Text};
 
     pub(super) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
         Text::new(path.as_os_str().to_owned()).serialize(serializer)
@@ -121,14 +122,12 @@ mod path {
     pub(super) fn deserialize<'a, D: Deserializer<'a>>(
         deserializer: D,
     ) -> Result<PathBuf, D::Error> {
-        Text::deserialize(deserializer)?
-            .into_os()
-            .map(PathBuf::from)
+        Ok(Text::deserialize(deserializer)?.into_os().into())
     }
 }
 
 mod variables {
-    use super::*;
+    use super::{BTreeMap, Deserialize, Deserializer, OsString, Serializer, Text};
 
     pub(super) fn serialize<S: Serializer>(
         variables: &BTreeMap<String, Option<OsString>>,
@@ -145,15 +144,13 @@ mod variables {
         deserializer: D,
     ) -> Result<BTreeMap<String, Option<OsString>>, D::Error> {
         let variables = BTreeMap::<String, Option<Text>>::deserialize(deserializer)?;
-        variables
-            .into_iter()
-            .map(|(name, value)| Ok((name, value.map(Text::into_os).transpose()?)))
-            .collect()
+        let variable = |(name, value): (String, Option<Text>)| (name, value.map(Text::into_os));
+        Ok(variables.into_iter().map(variable).collect())
     }
 }
 
 mod files {
-    use super::*;
+    use super::{ContentHash, Deserialize, Deserializer, FileFact, PathBuf, Serialize, Serializer};
 
     #[derive(Serialize, Deserialize)]
     struct File {

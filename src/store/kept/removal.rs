@@ -10,7 +10,7 @@ use super::super::access::Survives;
 use super::super::columns::Unsigned;
 use super::super::error::Attempt;
 use super::super::{Store, StoreError};
-use super::contents::{Contents, Entry};
+use super::contents::{self, Contents, Entry};
 use crate::model::{ContentHash, RunId, Timestamp};
 
 /// The quota unless the user says otherwise: 2 GiB, compressed.
@@ -147,7 +147,7 @@ impl Store {
                     Entry::Abandoned => false,
                 };
                 if !is_needed {
-                    contents.remove(&path, &entry)?;
+                    contents::remove(&path, &entry)?;
                     freed += bytes;
                 }
             }
