@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crate::cargo::CargoError;
 use crate::exit_code::ExitCode;
 use crate::host::GitError;
+use crate::host::SecretError;
 use crate::measure::MeasureError;
 use crate::settings::SettingsError;
 use crate::sides::SidesError;
@@ -35,6 +36,9 @@ pub enum AppError {
     /// The store could not do its part.
     #[error("{error}\n  help: {hint}", error = .0, hint = .0.hint())]
     Store(#[from] StoreError),
+    /// There is no secret to mark or check kept executables with.
+    #[error("{error}\n  help: {hint}", error = .0, hint = .0.hint())]
+    Secret(#[from] SecretError),
     /// A name, number or commit that stands for no run.
     #[error(
         "there is no baseline or run `{name}`; {}",
@@ -78,7 +82,7 @@ impl AppError {
             Self::Git(error) => of_git(error),
             Self::Sides(error) => of_sides(error),
             Self::Store(error) => of_store(error),
-            Self::Output(_) => ExitCode::StoreUnusable,
+            Self::Secret(_) | Self::Output(_) => ExitCode::StoreUnusable,
             Self::NoSuchRun { .. } | Self::NothingStored { .. } => ExitCode::NoBaseline,
             Self::NothingToMeasure(_) | Self::NothingToCompare(_) => ExitCode::BenchmarkFailed,
             Self::Interrupted(_) => ExitCode::Interrupted,
@@ -144,6 +148,7 @@ fn of_store(error: &StoreError) -> ExitCode {
         | StoreError::Moved { .. }
         | StoreError::Sqlite { .. }
         | StoreError::RunEnded { .. }
+        | StoreError::Kept(_)
         | StoreError::NotFinite { .. } => ExitCode::StoreUnusable,
     }
 }

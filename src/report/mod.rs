@@ -19,3 +19,4 @@ pub use listing::{
 };
 pub use progress::{Progress, ProgressMode};
 pub use table::{write_build_event, write_error, write_run_head, write_table, write_warning};
+pub use units::change as percent_change;
