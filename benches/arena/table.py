@@ -161,7 +161,7 @@ def verdict_table(lines):
         rounds = [line["rounds"] for line in group if line["rounds"] is not None]
         spread = " | ".join(f"{100 * value:+.2f} %" for value in (statistics.median(changes), changes[0], changes[-1])) if changes else "- | - | -"
         truths = {line["truth"] for line in group}
-        truth = f"{truths.pop():+.2f} %" if len(truths) == 1 else "-"
+        truth = "-" if len(truths) > 1 or None in truths else f"{truths.pop():+.2f} %"
         print(f"| {key[0]} | {key[1]} | {key[2]} | {truth} | {counts} | {spread} | {statistics.fmean(rounds) if rounds else 0:.1f} "
               f"| {statistics.fmean(line['wall'] for line in group):.1f} |")
 
