@@ -5,6 +5,7 @@
 //!   lock        held while sources are switched and built
 //!   source/     the sources of the side that was built last
 //!   target/     cargo's target directory, for both sides
+//!   trees/KEY/  revisions checked out: working directories of their executables
 //!   kept/KEY/   what was built, see `kept`
 //! ```
 
@@ -75,24 +76,9 @@ impl Folder {
         Ok(Self { root, _lock: lock })
     }
 
-    /// Where the sources of one side after the other stand.
-    pub(super) fn source(&self) -> PathBuf {
-        self.root.join("source")
-    }
-
-    /// Notes about the copy of the sources.
-    pub(super) fn source_notes(&self) -> PathBuf {
-        self.root.join("source-notes")
-    }
-
-    /// Cargo's target directory.
-    pub(super) fn target(&self) -> PathBuf {
-        self.root.join("target")
-    }
-
-    /// What was built.
-    pub(super) fn kept(&self) -> PathBuf {
-        self.root.join("kept")
+    /// A file or directory in it.
+    pub(super) fn join(&self, name: &str) -> PathBuf {
+        self.root.join(name)
     }
 }
 

@@ -36,7 +36,7 @@ pub struct Side {
     pub checkout_time: Duration,
     /// What the build took, now or when it was made.
     pub build_time: Duration,
-    pub(super) _in_use: Arc<File>,
+    pub(super) _in_use: Vec<Arc<File>>,
 }
 
 /// Where executables come from.
