@@ -14,7 +14,7 @@ use std::time::Instant;
 use super::configuration;
 use super::error::{SidesError, about};
 use super::folder::Folder;
-use super::kept::{BenchRecord, Made, Record, copy_out, hash_file};
+use super::kept::{BenchRecord, Copying, Made, Record, hash_file};
 use super::layout::{Layout, Outside};
 use super::lock_file::{differences, versions};
 use super::mirror::Mirror;
@@ -38,9 +38,12 @@ pub fn build_sides(
     events: &mut dyn FnMut(BuildEvent<'_>),
 ) -> Result<Sides, SidesError> {
     let mut bench = Workbench::open(request, events)?;
-    let base = bench.check_out(base)?;
-    let candidate = bench.work_tree()?;
-    bench.settle(&[&base, &candidate])?;
+    let (base, candidate) = loop {
+        let states = (bench.check_out(base)?, bench.work_tree()?);
+        if bench.is_settled(&[&states.0, &states.1])? {
+            break states;
+        }
+    };
     let (base, base_locked) = bench.side(base)?;
     let (candidate, locked) = bench.side(candidate)?;
     bench.prune()?;
@@ -59,8 +62,12 @@ pub fn build_commit(
     events: &mut dyn FnMut(BuildEvent<'_>),
 ) -> Result<Side, SidesError> {
     let mut bench = Workbench::open(request, events)?;
-    let state = bench.check_out(revision)?;
-    bench.settle(&[&state])?;
+    let state = loop {
+        let state = bench.check_out(revision)?;
+        if bench.is_settled(&[&state])? {
+            break state;
+        }
+    };
     let (side, _) = bench.side(state)?;
     bench.prune()?;
     Ok(side)
@@ -117,10 +124,10 @@ impl<'a, 'e> Workbench<'a, 'e> {
             .find(|(name, _)| name == "CARGO_HOME")
             .map(|(_, value)| value.into())
             .or_else(|| Some(dirs::home_dir()?.join(".cargo")));
-        Ok(Self {
-            trees: Shelf::open(folder.join("trees"), MOST_TREES)?,
-            kept: Shelf::open(folder.join("kept"), MOST_KEPT)?,
-            layout: Layout::new(&folder.join("source"), &top, &Outside::default(), 0)?,
+        let mut bench = Self {
+            trees: Shelf::open(folder.trees(), MOST_TREES)?,
+            kept: Shelf::open(folder.kept(), MOST_KEPT)?,
+            layout: Layout::default(),
             present: Present {
                 checkout: request.checkout.clone(),
                 wanted,
@@ -135,16 +142,21 @@ impl<'a, 'e> Workbench<'a, 'e> {
             events,
             folder,
             toolchain,
-        })
+        };
+        bench.layout = bench.present_layout(&Outside::default())?;
+        Ok(bench)
     }
 
     fn check_out(&mut self, revision: &Revision) -> Result<State, SidesError> {
         self.check_interrupt()?;
         (self.events)(BuildEvent::CheckingOut { revision });
         let began = Instant::now();
-        let mut state = self
-            .present
-            .revision(revision, self.request.benches_from, &self.trees)?;
+        let mut state = self.present.revision(
+            revision,
+            self.request.benches_from,
+            &self.trees,
+            &self.layout,
+        )?;
         if !state.wanted.contains_key(&self.workspace_manifest()) {
             return Err(SidesError::NoWorkspace {
                 revision: revision.clone(),
@@ -164,29 +176,44 @@ impl<'a, 'e> Workbench<'a, 'e> {
                 .canonicalize()
                 .is_ok_and(|real| real == self.present.top)
         });
-        self.present
-            .work_tree(spelled.unwrap_or(&self.present.top).to_owned())
+        let directory = spelled.unwrap_or(&self.present.top).to_owned();
+        self.present.work_tree(directory, &self.trees, &self.layout)
     }
 
-    /// Decides where the sources of all `states` stand.
-    fn settle(&mut self, states: &[&State]) -> Result<(), SidesError> {
-        let mut outside = Outside::of(&self.present.wanted, &self.present.top);
+    /// Whether the layout has a place for everything that `states` need; if not, it has from now on.
+    fn is_settled(&mut self, states: &[&State]) -> Result<bool, SidesError> {
+        let mut outside = Outside::default();
         for state in states {
             outside.join(Outside::of(&state.wanted, &self.present.top));
         }
-        let root = self.folder.join("source");
-        let notes = self.folder.join("source-levels");
-        // Never fewer than before: the path is part of what is built.
+        let layout = self.present_layout(&outside)?;
+        let is_settled = layout == self.layout;
+        self.layout = layout;
+        Ok(is_settled)
+    }
+
+    /// The layout for the work tree and whatever lies `outside` of other states.
+    fn present_layout(&self, outside: &Outside) -> Result<Layout, SidesError> {
+        let top = &self.present.top;
+        let mut all = Outside::of(&self.present.wanted, top);
+        all.join(outside.clone());
+        let notes = self.folder.join("levels");
+        // Never fewer than before: paths are part of what is built.
         let before = fs::read_to_string(&notes)
             .ok()
             .and_then(|text| text.trim().parse().ok());
-        self.layout = Layout::new(&root, &self.present.top, &outside, before.unwrap_or(0))?;
-        let levels = self.layout.levels(&root);
-        if before != Some(levels) {
-            remove_directory(&root)?;
-            fs::write(&notes, levels.to_string()).map_err(about("cannot write", &notes))?;
+        let layout = Layout::new(top, &all, before.unwrap_or(0))?;
+        if before != Some(layout.levels()) {
+            remove_directory(&self.folder.sources())?;
+            fs::write(&notes, layout.levels().to_string())
+                .map_err(about("cannot write", &notes))?;
         }
-        Ok(())
+        Ok(layout)
+    }
+
+    /// Where the copy of the sources stands.
+    fn source(&self) -> PathBuf {
+        self.layout.top_in(&self.folder.sources())
     }
 
     fn side(&mut self, state: State) -> Result<(Side, Locked), SidesError> {
@@ -210,7 +237,10 @@ impl<'a, 'e> Workbench<'a, 'e> {
         let targets = targets
             .into_iter()
             .zip(executables)
-            .filter_map(|(target, bench)| {
+            .filter_map(|(mut target, bench)| {
+                if let Ok(inside) = target.directory.strip_prefix(&state.root) {
+                    target.directory = state.directory.join(inside);
+                }
                 let known = record
                     .made
                     .benches
@@ -219,20 +249,18 @@ impl<'a, 'e> Workbench<'a, 'e> {
                     target,
                     executable: bench.executable,
                     executable_hash: known.executable_hash.clone(),
-                    libraries_hash: record.made.libraries_hash.clone(),
+                    companions_hash: record.made.companions_hash.clone(),
                     sources: known.sources.clone(),
                 })
             })
             .collect();
-        let mut in_use = vec![place.in_use];
-        in_use.extend(state.in_use);
         let side = Side {
             commit: state.commit,
             targets,
             provenance,
             checkout_time: state.time,
             build_time: record.build_time,
-            _in_use: in_use,
+            _in_use: [place.in_use, state.in_use],
         };
         Ok((side, record.made.locked))
     }
@@ -242,8 +270,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
         let key = key.transpose()?;
         let shown = state.commit.as_ref().filter(|_| !state.is_work_tree);
         if let Some(key) = &key
-            && let Some(place) = self.kept.find(key)?
-            && let Some(record) = Record::read(&place.directory)
+            && let Some((place, record)) = self.find(key)?
         {
             (self.events)(BuildEvent::Found { revision: shown });
             return Ok((place, record, Provenance::Cached));
@@ -256,10 +283,9 @@ impl<'a, 'e> Workbench<'a, 'e> {
         let build_time = began.elapsed();
         let made = self.made(&output)?;
         // Without a commit, what came out is the key.
-        let key = key.unwrap_or_else(|| Key::of(&(&output, &made)));
+        let key = key.unwrap_or_else(|| Key::of(&(&state.root, &output, &made)));
         if state.commit.is_none()
-            && let Some(place) = self.kept.find(&key)?
-            && let Some(record) = Record::read(&place.directory)
+            && let Some((place, record)) = self.find(&key)?
         {
             let record = Record {
                 build_time,
@@ -268,10 +294,16 @@ impl<'a, 'e> Workbench<'a, 'e> {
             return Ok((place, record, Provenance::Built));
         }
         let unfinished = self.kept.unfinished()?;
-        let target = self.folder.join("target");
+        let source = self.source();
+        let copying = Copying {
+            target: &self.folder.target(),
+            unfinished: &unfinished,
+            place: &self.kept.path(&key),
+            source: (&source, &state.root),
+        };
         let record = Record {
-            output: copy_out(&output, &target, &unfinished, &self.kept.path(&key))?,
-            source: self.layout.source.clone(),
+            output: copying.copy_out(&output)?,
+            source,
             made,
             build_time,
         };
@@ -279,9 +311,18 @@ impl<'a, 'e> Workbench<'a, 'e> {
         Ok((self.kept.put(&key)?, record, Provenance::Built))
     }
 
+    /// A build that was kept, if it is whole.
+    fn find(&self, key: &Key) -> Result<Option<(Place, Record)>, SidesError> {
+        let place = self.kept.find(key)?;
+        Ok(place.and_then(|place| {
+            let record = Record::read(&place.directory)?;
+            Some((place, record))
+        }))
+    }
+
     /// Makes the copy of the sources that of `state`.
     fn lay_out(&self, state: &State) -> Result<(), SidesError> {
-        self.layout.make()?;
+        self.layout.make_links(&self.folder.sources())?;
         // A state without a lock file is built with the one that is there.
         let lock_file = self.present.lock_file();
         let mut spared = vec![Path::new(".git")];
@@ -295,24 +336,24 @@ impl<'a, 'e> Workbench<'a, 'e> {
             None => checkout.resolve("HEAD"),
         };
         if let Some(head) = head {
-            checkout.stand_in(&self.layout.source, &head)?;
+            checkout.stand_in(&self.source(), &head)?;
         }
         self.check_interrupt()
     }
 
     fn mirror(&self) -> Mirror {
         Mirror {
-            root: self.layout.source.clone(),
+            root: self.source(),
             notes: self.folder.join("source-notes"),
         }
     }
 
     fn call_cargo(&self, state: &State) -> Result<BuildOutput, SidesError> {
         let request = self.request;
-        let source = &self.layout.source;
+        let source = &self.source();
         let mut options = CargoOptions {
             manifest_path: Some(source.join(&self.manifest)),
-            target_dir: Some(self.folder.join("target")),
+            target_dir: Some(self.folder.target()),
             ..request.options.clone()
         };
         options.config.extend(configuration::redirections(
@@ -337,7 +378,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
             }
         }
         let mut variables: Vec<(&'static str, OsString)> =
-            vec![("CARGO_BUILD_BUILD_DIR", self.folder.join("target").into())];
+            vec![("CARGO_BUILD_BUILD_DIR", self.folder.target().into())];
         if let Some(name) = self.toolchain.rustup_name() {
             variables.push(("RUSTUP_TOOLCHAIN", name.to_owned()));
         }
@@ -357,7 +398,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
 
     /// Describes what was just built.
     fn made(&self, output: &BuildOutput) -> Result<Made, SidesError> {
-        let source = &self.layout.source;
+        let source = &self.source();
         let workspace_root = source.join(&self.request.checkout.prefix);
         let mut benches = BTreeMap::new();
         for bench in output.executables() {
@@ -367,14 +408,15 @@ impl<'a, 'e> Workbench<'a, 'e> {
             };
             benches.insert(bench_name(&bench.package, &bench.target), record);
         }
-        let mut libraries = Vec::new();
-        for library in output.libraries() {
-            libraries.push(hash_file(&library)?);
+        let mut companions = Vec::new();
+        for path in output.libraries().iter().chain(&output.binaries()) {
+            companions.push(hash_file(path)?);
         }
+        companions.sort();
         let locked = fs::read_to_string(source.join(self.present.lock_file()));
         Ok(Made {
             benches,
-            libraries_hash: Key::of(&libraries).as_str().to_owned(),
+            companions_hash: Key::of(&companions).as_str().to_owned(),
             locked: versions(&locked.unwrap_or_default()),
         })
     }
@@ -388,7 +430,8 @@ impl<'a, 'e> Workbench<'a, 'e> {
             version: VERSION,
             commit: &commit.commit,
             manifest: &self.manifest,
-            source: &self.layout.source,
+            source: &self.source(),
+            root: &state.root,
             facts: &self.toolchain.facts,
             toolchain: self.toolchain.rustup_name().map(Into::into),
             flags: decisive_flags(self.request.options, &self.manifest),

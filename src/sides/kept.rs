@@ -3,7 +3,7 @@
 //! ```text
 //! KEY/
 //!   record.json   what cargo said about the build, hashes
-//!   files/        executables, private dynamic libraries, laid out as in cargo's profile directory
+//!   release/...   executables, private dynamic libraries, laid out as in cargo's target directory
 //! ```
 
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::{SidesError, about};
+use super::leads::{Lead, apply};
 use crate::cargo::BuildOutput;
 
 /// An output directory of a build script that is larger stays in the target directory.
@@ -21,7 +22,7 @@ const LARGEST_OUTPUT: u64 = 64 << 20;
 /// What is remembered of a build.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Record {
-    /// Executables lie in `files/`, sources where they were built.
+    /// Executables lie where they are kept, sources where they were built.
     pub(super) output: BuildOutput,
     /// Where the top of the repository was when this was built.
     pub(super) source: PathBuf,
@@ -36,8 +37,8 @@ pub(super) struct Record {
 pub(super) struct Made {
     /// By package and target.
     pub(super) benches: BTreeMap<String, BenchRecord>,
-    /// Hash over all private dynamic libraries.
-    pub(super) libraries_hash: String,
+    /// Hash over private dynamic libraries and ordinary binaries.
+    pub(super) companions_hash: String,
     /// Locked versions by package name.
     pub(super) locked: BTreeMap<String, Vec<String>>,
 }
@@ -70,82 +71,81 @@ impl Record {
     }
 }
 
-/// Copies what `output` names into `unfinished`, and returns the description of what will stand at `place`.
-pub(super) fn copy_out(
-    output: &BuildOutput,
-    target_directory: &Path,
-    unfinished: &Path,
-    place: &Path,
-) -> Result<BuildOutput, SidesError> {
-    let executables = output.executables();
-    let Some(profile_directory) = executables
-        .first()
-        .and_then(|bench| bench.executable.parent()?.parent())
-        .filter(|directory| directory.starts_with(target_directory))
-    else {
-        return Ok(output.clone());
-    };
-    let files = unfinished.join("files");
-    let mut copier = Copier {
-        from: profile_directory,
-        to: &files,
-    };
-    for bench in &executables {
-        copier.file(&bench.executable)?;
-    }
-    for file in output.binaries().iter().chain(&output.libraries()) {
-        copier.file(file)?;
-    }
-    for directory in output.output_directories() {
-        if size_of(&directory) <= LARGEST_OUTPUT {
-            copier.directory(&directory)?;
+/// From where to where files are copied.
+pub(super) struct Copying<'a> {
+    /// Cargo's target directory.
+    pub(super) target: &'a Path,
+    /// A folder that is not complete yet.
+    pub(super) unfinished: &'a Path,
+    /// Where it will stand.
+    pub(super) place: &'a Path,
+    /// Where the sources were when this was built, and where they are when it runs.
+    pub(super) source: (&'a Path, &'a Path),
+}
+
+impl Copying<'_> {
+    /// Copies what `output` names, and returns the description of what will stand in place.
+    pub(super) fn copy_out(&self, output: &BuildOutput) -> Result<BuildOutput, SidesError> {
+        let mut programs: Vec<PathBuf> = output
+            .executables()
+            .into_iter()
+            .map(|bench| bench.executable)
+            .collect();
+        let binaries = output.binaries();
+        programs.extend(binaries.iter().cloned());
+        programs.extend(output.libraries());
+        // Directories that are there as a whole, and files that others start by name.
+        let mut whole = binaries;
+        for directory in output.output_directories() {
+            if size_of(&directory) <= LARGEST_OUTPUT {
+                self.directory(&directory, |_| true)?;
+                whole.push(directory);
+            }
         }
-    }
-    for directory in output.linked_directories(profile_directory) {
-        copier.libraries_in(&directory)?;
-    }
-    let moved = |path: &Path| {
-        let relative = path.strip_prefix(profile_directory).ok()?;
-        let copied = !relative.as_os_str().is_empty() && files.join(relative).exists();
-        copied.then(|| place.join("files").join(relative))
-    };
-    Ok(output.relocated(&moved)?)
-}
-
-/// Copies files to where they stand relative to cargo's profile directory.
-struct Copier<'a> {
-    from: &'a Path,
-    to: &'a Path,
-}
-
-impl Copier<'_> {
-    fn place(&self, path: &Path) -> Option<PathBuf> {
-        Some(self.to.join(path.strip_prefix(self.from).ok()?))
-    }
-
-    fn file(&mut self, path: &Path) -> Result<(), SidesError> {
-        let Some(copy) = self.place(path) else {
-            return Ok(());
+        for directory in output.linked_directories(self.target) {
+            self.directory(&directory, is_dynamic_library)?;
+            whole.push(directory);
+        }
+        let mut leads: Vec<Lead> = Lead::new(self.source.0, self.source.1)
+            .into_iter()
+            .collect();
+        leads.extend(whole.iter().filter_map(|path| {
+            let relative = path.strip_prefix(self.target).ok()?;
+            Lead::new(path, &self.place.join(relative))
+        }));
+        for program in &programs {
+            if let Some(copy) = self.file(program)? {
+                apply(&leads, &copy)?;
+            }
+        }
+        let moved = |path: &Path| {
+            let relative = path.strip_prefix(self.target).ok()?;
+            let copied =
+                !relative.as_os_str().is_empty() && self.unfinished.join(relative).exists();
+            copied.then(|| self.place.join(relative))
         };
-        let parent = copy.parent().unwrap_or(self.to);
+        Ok(output.relocated(&moved)?)
+    }
+
+    /// Copies a file to where it stands relative to the target directory.
+    fn file(&self, path: &Path) -> Result<Option<PathBuf>, SidesError> {
+        let Ok(relative) = path.strip_prefix(self.target) else {
+            return Ok(None);
+        };
+        let copy = self.unfinished.join(relative);
+        let parent = copy.parent().unwrap_or(self.unfinished);
         fs::create_dir_all(parent).map_err(about("cannot make", parent))?;
         fs::copy(path, &copy).map_err(about("cannot copy", path))?;
-        Ok(())
+        Ok(Some(copy))
     }
 
-    fn directory(&mut self, directory: &Path) -> Result<(), SidesError> {
-        for path in files_below(directory) {
-            self.file(&path)?;
-        }
-        if let Some(copy) = self.place(directory) {
+    fn directory(&self, directory: &Path, which: impl Fn(&Path) -> bool) -> Result<(), SidesError> {
+        if let Ok(relative) = directory.strip_prefix(self.target) {
+            let copy = self.unfinished.join(relative);
             fs::create_dir_all(&copy).map_err(about("cannot make", &copy))?;
         }
-        Ok(())
-    }
-
-    fn libraries_in(&mut self, directory: &Path) -> Result<(), SidesError> {
         for path in files_below(directory) {
-            if is_dynamic_library(&path) {
+            if which(&path) {
                 self.file(&path)?;
             }
         }

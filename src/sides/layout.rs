@@ -82,22 +82,17 @@ impl Outside {
     }
 }
 
-/// Where the sources stand, and which links stand beside them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// How far directories above the repository are imitated, and what stands there beside it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// The copy of the repository's top.
-    pub(super) source: PathBuf,
+    /// The way from the highest of them to the repository's top.
+    below: PathBuf,
     links: BTreeMap<PathBuf, PathBuf>,
 }
 
 impl Layout {
-    /// The layout below `root` for a repository at `top`, imitating at least `levels` directories above it.
-    pub(super) fn new(
-        root: &Path,
-        top: &Path,
-        outside: &Outside,
-        levels: usize,
-    ) -> Result<Self, SidesError> {
+    /// The layout for a repository at `top`, imitating at least `levels` directories above it.
+    pub(super) fn new(top: &Path, outside: &Outside, levels: usize) -> Result<Self, SidesError> {
         let depth = top.components().count();
         let mut needed = levels;
         for path in &outside.relative {
@@ -107,58 +102,70 @@ impl Layout {
                     top: top.to_owned(),
                 });
             }
-            let common = path
-                .components()
-                .zip(top.components())
-                .take_while(|(one, other)| one == other)
-                .count();
-            needed = needed.max(depth - common);
+            let shared = shared_components(path, top);
+            needed = needed.max(depth - shared);
         }
-        let base: PathBuf = top.components().take(depth - needed.min(depth)).collect();
-        let below = top.strip_prefix(&base).unwrap_or(Path::new(""));
+        let highest: PathBuf = top.components().take(depth - needed.min(depth)).collect();
+        let below = top.strip_prefix(&highest).unwrap_or(Path::new(""));
         let mut links = BTreeMap::new();
         for path in &outside.relative {
-            let Ok(relative) = path.strip_prefix(&base) else {
-                continue;
-            };
-            // The first directory that the way to the repository does not share.
-            let shared = relative
-                .components()
-                .zip(below.components())
-                .take_while(|(one, other)| one == other)
-                .count();
-            let link: PathBuf = relative.components().take(shared + 1).collect();
-            links.insert(root.join(&link), base.join(&link));
+            if let Ok(relative) = path.strip_prefix(&highest) {
+                // The first directory that the way to the repository does not share.
+                let shared = shared_components(relative, below);
+                let link: PathBuf = relative.components().take(shared + 1).collect();
+                links.insert(link.clone(), highest.join(&link));
+            }
         }
         Ok(Self {
-            source: root.join(below),
+            below: below.to_owned(),
             links,
         })
     }
 
-    /// How many directories above the repository are imitated below `root`.
-    pub(super) fn levels(&self, root: &Path) -> usize {
-        let below = self.source.strip_prefix(root);
-        below.map_or(0, |below| below.components().count())
+    /// How many directories above the repository are imitated.
+    pub(super) fn levels(&self) -> usize {
+        self.below.components().count()
     }
 
-    /// Makes the links.
-    pub(super) fn make(&self) -> Result<(), SidesError> {
+    /// Where the repository's top stands if the highest directory is `root`.
+    pub(super) fn top_in(&self, root: &Path) -> PathBuf {
+        // Joining nothing would leave a slash.
+        if self.below.as_os_str().is_empty() {
+            root.to_owned()
+        } else {
+            root.join(&self.below)
+        }
+    }
+
+    /// Makes what stands beside the repository, if the highest directory is `root`.
+    pub(super) fn make_links(&self, root: &Path) -> Result<(), SidesError> {
         for (link, leads_to) in &self.links {
-            if fs::read_link(link).is_ok_and(|old| old == *leads_to) {
-                continue;
-            }
-            if link.is_symlink() {
-                fs::remove_file(link).map_err(about("cannot remove", link))?;
-            } else {
-                remove_directory(link)?;
-            }
-            let parent = link.parent().unwrap_or(link);
-            fs::create_dir_all(parent).map_err(about("cannot make", parent))?;
-            symlink(leads_to, link).map_err(about("cannot make", link))?;
+            make_link(&root.join(link), leads_to)?;
         }
         Ok(())
     }
+}
+
+/// A link, instead of anything that stands there.
+pub(super) fn make_link(link: &Path, leads_to: &Path) -> Result<(), SidesError> {
+    if fs::read_link(link).is_ok_and(|old| old == leads_to) {
+        return Ok(());
+    }
+    if link.is_symlink() || link.is_file() {
+        fs::remove_file(link).map_err(about("cannot remove", link))?;
+    } else {
+        remove_directory(link)?;
+    }
+    let parent = link.parent().unwrap_or(link);
+    fs::create_dir_all(parent).map_err(about("cannot make", parent))?;
+    symlink(leads_to, link).map_err(about("cannot make", link))
+}
+
+fn shared_components(one: &Path, other: &Path) -> usize {
+    one.components()
+        .zip(other.components())
+        .take_while(|(one, other)| one == other)
+        .count()
 }
 
 /// Every path in a manifest that is absolute or leads upwards.
@@ -243,14 +250,14 @@ mod tests {
             relative: outside.iter().map(PathBuf::from).collect(),
             absolute: BTreeSet::new(),
         };
-        Layout::new(Path::new("/cache"), Path::new(top), &outside, 0).expect("a layout")
+        Layout::new(Path::new(top), &outside, 0).expect("a layout")
     }
 
     #[test]
     fn without_paths_that_lead_out_nothing_above_the_repository_is_imitated() {
         let plain = layout("/home/me/made", &[]);
-        assert_eq!(plain.source, Path::new("/cache"));
-        assert!(plain.links.is_empty());
+        assert_eq!(plain, Layout::default());
+        assert_eq!(plain.top_in(Path::new("/cache")), Path::new("/cache"));
     }
 
     #[test]
@@ -259,11 +266,24 @@ mod tests {
             "/home/me/group/made",
             &["/home/me/group/near/a", "/home/me/far"],
         );
-        assert_eq!(made.source, Path::new("/cache/group/made"));
+        assert_eq!(
+            made.top_in(Path::new("/cache")),
+            Path::new("/cache/group/made")
+        );
         let expected = BTreeMap::from([
-            ("/cache/far".into(), "/home/me/far".into()),
-            ("/cache/group/near".into(), "/home/me/group/near".into()),
+            ("far".into(), "/home/me/far".into()),
+            ("group/near".into(), "/home/me/group/near".into()),
         ]);
         assert_eq!(made.links, expected);
+    }
+
+    #[test]
+    fn a_dependency_that_contains_the_repository_has_no_place_beside_it() {
+        let outside = Outside {
+            relative: BTreeSet::from([PathBuf::from("/home/me")]),
+            absolute: BTreeSet::new(),
+        };
+        let outcome = Layout::new(Path::new("/home/me/made"), &outside, 0);
+        assert!(matches!(outcome, Err(SidesError::Above { .. })));
     }
 }

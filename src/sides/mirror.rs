@@ -183,10 +183,20 @@ impl Changes {
         match brought {
             Brought::Nothing => {}
             Brought::Link => self.everything = true,
-            Brought::File if path.extension().is_some_and(|extension| extension == "rs") => {}
+            Brought::File if is_seen_by_cargo(path) => {}
             Brought::File => self.unseen.push(path.to_owned()),
         }
     }
+}
+
+/// Whether cargo learns by itself, or from the compiler, that the file has another content.
+fn is_seen_by_cargo(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "rs")
+        || path.ends_with("Cargo.toml")
+        || path.ends_with("Cargo.lock")
+        || path
+            .components()
+            .any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."))
 }
 
 /// What had to be written for a file.

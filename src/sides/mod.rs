@@ -11,6 +11,7 @@ mod error;
 mod folder;
 mod kept;
 mod layout;
+mod leads;
 mod lock_file;
 mod mirror;
 mod outcome;

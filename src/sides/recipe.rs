@@ -32,8 +32,9 @@ pub(super) struct Recipe<'a> {
     pub(super) version: u32,
     pub(super) commit: &'a str,
     pub(super) manifest: &'a Path,
-    /// Where it is built.
+    /// Where it is built, and where it runs.
     pub(super) source: &'a Path,
+    pub(super) root: &'a Path,
     pub(super) facts: &'a BuildFacts,
     pub(super) toolchain: Option<OsString>,
     pub(super) flags: Vec<OsString>,

@@ -10,8 +10,9 @@ use std::time::Duration;
 use toml_edit::DocumentMut;
 
 use super::error::{SidesError, about};
-use super::folder::make_private;
+use super::folder::{Folder, make_private};
 use super::kept::hash_file;
+use super::layout::{Layout, make_link};
 use super::lock_file::completed;
 use super::mirror::Wanted;
 use super::overlay::{OldPackage, Overlay};
@@ -30,15 +31,17 @@ pub(super) struct State {
     pub(super) is_work_tree: bool,
     /// Its files, and where they are.
     pub(super) wanted: Wanted,
-    /// Its top, for executables that run.
+    /// Its top as executables find it: in a tree, as long as every other.
     pub(super) root: PathBuf,
+    /// Its top as a working directory.
+    pub(super) directory: PathBuf,
     /// Files that are not the commit's, with hashes.
     pub(super) added: Vec<(PathBuf, String)>,
     /// Whether the lock file is another state's.
     pub(super) lock_file_is_foreign: bool,
     /// What it took to get there.
     pub(super) time: Duration,
-    pub(super) in_use: Option<InUse>,
+    pub(super) in_use: InUse,
 }
 
 /// The user's checkout as it is now.
@@ -65,8 +68,21 @@ struct Contents {
 }
 
 impl Present {
-    /// The work tree.
-    pub(super) fn work_tree(&self, root: PathBuf) -> Result<State, SidesError> {
+    /// The work tree, whose top is spelled `directory`; on the shelf it is a link.
+    pub(super) fn work_tree(
+        &self,
+        directory: PathBuf,
+        trees: &Shelf,
+        layout: &Layout,
+    ) -> Result<State, SidesError> {
+        let key = Key::of(&("work tree", &directory, layout.levels()));
+        let place = trees.find_or_make(&key)?;
+        let highest = Folder::in_tree(&place.directory);
+        let root = layout.top_in(&highest);
+        if place.alone {
+            layout.make_links(&highest)?;
+            make_link(&root, &directory)?;
+        }
         let commit = match self.checkout.revision("HEAD") {
             Ok(head) if self.checkout.is_clean()? => Some(head),
             _ => None,
@@ -76,10 +92,11 @@ impl Present {
             is_work_tree: true,
             wanted: self.wanted.clone(),
             root,
+            directory,
             added: hashed(&self.ignored, |_| true)?,
             lock_file_is_foreign: false,
             time: Duration::ZERO,
-            in_use: None,
+            in_use: place.in_use,
         })
     }
 
@@ -89,6 +106,7 @@ impl Present {
         revision: &Revision,
         benches_from: BenchesFrom,
         trees: &Shelf,
+        layout: &Layout,
     ) -> Result<State, SidesError> {
         let overlay = Overlay {
             top: &self.top,
@@ -104,9 +122,13 @@ impl Present {
             }
             None => Vec::new(),
         };
-        let key = Key::of(&(&revision.commit, benches_from, decisive));
+        let key = Key::of(&(&revision.commit, benches_from, decisive, layout.levels()));
         let place = trees.find_or_make(&key)?;
-        let tree = place.directory.join("files");
+        let highest = Folder::in_tree(&place.directory);
+        let tree = layout.top_in(&highest);
+        if place.alone {
+            layout.make_links(&highest)?;
+        }
         let contents = self.check_out(revision, overlay.as_ref(), &place, &tree)?;
         let mut wanted = self.ignored.clone();
         for path in &contents.files {
@@ -128,11 +150,12 @@ impl Present {
             commit: Some(revision.clone()),
             is_work_tree: false,
             wanted,
+            directory: tree.clone(),
             root: tree,
             added,
             lock_file_is_foreign: is_foreign,
             time: Duration::ZERO,
-            in_use: Some(place.in_use),
+            in_use: place.in_use,
         })
     }
 

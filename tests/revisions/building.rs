@@ -29,12 +29,15 @@ fn a_revision_against_itself_gives_the_same_bytes() {
     let made = Repository::new();
     let (sides, said) = made.against("HEAD");
     assert!(identical(&sides, "first"));
-    // There is nothing more to build once the commit was.
     assert_eq!(
         said,
-        ["checking out HEAD", "building HEAD", "found work tree"]
+        ["checking out HEAD", "building HEAD", "building work tree"]
     );
     assert_eq!(sides.base.provenance, Provenance::Built);
+    // A work tree without changes is a commit too.
+    let (sides, said) = made.against("HEAD");
+    assert!(identical(&sides, "first"));
+    assert_eq!(said, ["checking out HEAD", "found HEAD", "found work tree"]);
     assert_eq!(sides.candidate.provenance, Provenance::Cached);
     let commit = |side: &cargo_perfcheck::sides::Side| side.commit.clone().map(|head| head.commit);
     assert_eq!(commit(&sides.base), commit(&sides.candidate));
@@ -245,4 +248,56 @@ fn files_that_a_build_reads_without_telling_cargo_are_seen_to_change() {
     made.write("src/lib.rs", "");
     let (sides, _) = made.against("HEAD");
     assert_eq!(printed(&sides.candidate, "first"), "1");
+}
+
+/// Paths that are part of the executables lead to the files of their own side.
+const READS_BY_COMPILED_PATH: &str = "fn main() {\n    \
+     let path = concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/benches/data.txt\");\n    \
+     let data = std::fs::read_to_string(path).unwrap();\n    \
+     let output = std::process::Command::new(env!(\"CARGO_BIN_EXE_made\")).output().unwrap();\n    \
+     println!(\"{data} {}\", String::from_utf8(output.stdout).unwrap());\n}\n";
+
+#[test]
+#[cfg(target_os = "linux")]
+fn paths_that_were_compiled_in_lead_to_the_files_and_programs_of_their_side() {
+    let made = Repository::new();
+    let profile = "[profile.bench]\nopt-level = 3\ndebug = true\n";
+    let manifest = MANIFEST.replace("[profile.bench]\nopt-level = 0\n", profile);
+    made.write("Cargo.toml", &manifest);
+    made.write("benches/first.rs", READS_BY_COMPILED_PATH);
+    made.write("benches/data.txt", "old");
+    made.write(
+        "src/main.rs",
+        "fn main() {\n    print!(\"{}\", made::answer());\n}\n",
+    );
+    made.commit();
+    made.write("benches/data.txt", "new");
+    made.write("src/lib.rs", "pub fn answer() -> u32 {\n    42\n}\n");
+    let (sides, _) = made.against("HEAD");
+    assert_eq!(printed(&sides.base, "first"), "old 41");
+    assert_eq!(printed(&sides.candidate, "first"), "new 42");
+    // What differs is the binary that is started, not the bench executable.
+    let (base, candidate) = pair(&sides, "first");
+    assert_eq!(base.executable_hash, candidate.executable_hash);
+    assert!(!base.is_identical_to(candidate));
+    // The work tree's data are those that are there now, also for an executable that was built before.
+    made.write("benches/data.txt", "newer");
+    assert_eq!(printed(&sides.candidate, "first"), "newer 42");
+}
+
+#[test]
+fn both_sides_have_environments_of_the_same_size() {
+    let made = Repository::new();
+    made.write("src/lib.rs", "pub fn answer() -> u32 {\n    42\n}\n");
+    let (sides, _) = made.against("HEAD");
+    let (base, candidate) = pair(&sides, "first");
+    let size = |target: &cargo_perfcheck::sides::SideTarget| -> usize {
+        let values = target.target.variables.values().flatten();
+        values.map(|value| value.len()).sum()
+    };
+    assert_eq!(size(base), size(candidate));
+    assert_eq!(
+        base.target.variables.len(),
+        candidate.target.variables.len()
+    );
 }

@@ -186,8 +186,8 @@ fn what_cargo_builds_in_the_checkout_is_not_copied() {
     made.write("target/large", "x");
     made.commit();
     made.against("HEAD");
-    assert!(!made.folder().join("source/target").exists());
-    assert!(made.folder().join("source/Cargo.toml").exists());
+    assert!(!made.sources().join("target").exists());
+    assert!(made.sources().join("Cargo.toml").exists());
 }
 
 #[test]

@@ -205,6 +205,12 @@ impl Repository {
         found
     }
 
+    /// Where the sources are built.
+    pub fn sources(&self) -> PathBuf {
+        self.folder()
+            .join("sources-of-either-state-in-use/top-of-the-repository")
+    }
+
     /// The folder of the one workspace in the cache.
     pub fn folder(&self) -> PathBuf {
         let mut entries = fs::read_dir(self.cache()).expect("a cache");
@@ -279,10 +285,15 @@ pub fn identical(sides: &Sides, target: &str) -> bool {
     let (base, candidate) = pair(sides, target);
     let same = fs::read(&base.executable).expect("readable")
         == fs::read(&candidate.executable).expect("readable");
-    assert_eq!(same, base.is_identical_to(candidate));
+    let names_its_side = |target: &SideTarget| {
+        let content = fs::read(&target.executable).expect("readable");
+        let key = b"/top-of-the-repository";
+        content.windows(key.len()).any(|bytes| bytes == key)
+    };
+    assert!(same == base.is_identical_to(candidate) || names_its_side(base));
     let length = |target: &SideTarget| target.executable.as_os_str().len();
     assert_eq!(length(base), length(candidate), "names of equal length");
-    same
+    base.is_identical_to(candidate)
 }
 
 /// The repository and the revision of [`be_another_process`].
