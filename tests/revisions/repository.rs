@@ -8,6 +8,7 @@ use cargo_perfcheck::sides::{
     build_commit, build_sides,
 };
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -352,7 +353,9 @@ pub fn be_another_process() {
             interrupt: &interrupt,
         },
         &revision,
-        &mut |event| eprintln!("{}", describe(event)),
+        &mut |event| {
+            let _ = writeln!(io::stderr(), "{}", describe(event));
+        },
     );
     if let Err(error) = outcome {
         panic!("{error}");
