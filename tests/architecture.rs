@@ -60,9 +60,9 @@ const LAYERS: [(&str, &[&str]); 16] = [
 ];
 
 /// Every dependency, and the modules that may use it.
-const HOMES: [(&str, &[&str]); 27] = [
+const HOMES: [(&str, &[&str]); 29] = [
     ("anstream", &["main", "report"]),
-    ("blake3", &["sides"]),
+    ("blake3", &["sides", "store", "host"]),
     ("cargo_config2", &["cargo"]),
     ("cargo_metadata", &["cargo"]),
     ("clap", &["cli"]),
@@ -70,10 +70,11 @@ const HOMES: [(&str, &[&str]); 27] = [
     ("comfy_table", &["report"]),
     ("crossbeam_channel", &["process", "cargo", "child"]),
     ("ctrlc", &["process"]),
-    ("dirs", &["store", "sides"]),
+    ("dirs", &["store", "sides", "host"]),
     ("globset", &["settings"]),
     ("indicatif", &["report"]),
     ("jiff", &["host"]),
+    ("object", &["host"]),
     ("owo_colors", &["report/theme"]),
     ("postcard", &["store"]),
     ("rand", &["process", "host"]),
@@ -96,6 +97,7 @@ const HOMES: [(&str, &[&str]); 27] = [
     ("strsim", &["settings"]),
     ("toml_edit", &["sides"]),
     ("unicode_width", &["report/units"]),
+    ("zstd", &["store"]),
 ];
 /// `thiserror` is at home wherever errors are: not in the pure modules.
 const WITHOUT_ERRORS: [&str; 5] = ["model", "stats", "exit_code", "compare", "report"];

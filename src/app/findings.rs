@@ -9,7 +9,7 @@ use super::reference::{Chosen, References};
 use crate::compare::{
     Comparison, Difference, HostClass, Question, Reference, Rules, Summary, compare, summarize,
 };
-use crate::model::{BenchmarkKey, Measurement, RunId, Verdict};
+use crate::model::{BenchmarkKey, DecisionSettings, Measurement, RunId, Verdict};
 use crate::report::Row;
 use crate::store::{RunVerdict, Store, StoreError};
 
@@ -31,7 +31,11 @@ pub(super) struct Evidence<'a, 'm> {
 /// Rows, by key.
 pub(super) fn rows<'m>(evidence: &Evidence<'_, 'm>) -> Result<Vec<Row<'m>>, AppError> {
     let past = past_measurements(evidence)?;
-    let summaries = summarize_all(evidence.measurements, evidence.rules);
+    let summaries = summarize_all(
+        evidence.measurements,
+        &evidence.rules.decision,
+        evidence.rules.seed,
+    );
     let comparisons = comparisons(evidence, &past);
     let mut rows: Vec<Row<'m>> = evidence
         .measurements
@@ -50,8 +54,11 @@ pub(super) fn rows<'m>(evidence: &Evidence<'_, 'm>) -> Result<Vec<Row<'m>>, AppE
 }
 
 /// Descriptions of measurements, in their order.
-pub(super) fn summarize_all(measurements: &[Measurement], rules: &Rules) -> Vec<Option<Summary>> {
-    let decision = &rules.decision;
+pub(super) fn summarize_all(
+    measurements: &[Measurement],
+    decision: &DecisionSettings,
+    seed: u64,
+) -> Vec<Option<Summary>> {
     measurements
         .par_iter()
         .map(|measurement| {
@@ -59,7 +66,7 @@ pub(super) fn summarize_all(measurements: &[Measurement], rules: &Rules) -> Vec<
                 measurement,
                 decision.confidence_level,
                 decision.resamples,
-                rules.seed,
+                seed,
             )
         })
         .collect()
@@ -124,6 +131,11 @@ pub(super) fn advice(rows: &[Row<'_>], run: RunId, again: &str, place: &str) -> 
     let worst = rows
         .iter()
         .filter(|row| row.verdict == Some(Verdict::Suspect))
+        // Others were measured in turn: drift is not what they are in doubt about.
+        .filter(|row| {
+            let comparison = row.comparison.as_ref();
+            comparison.is_some_and(|comparison| comparison.run_sd.is_some())
+        })
         .max_by(|a, b| seen(a).total_cmp(&seen(b)))?;
     let comparison = worst.comparison.as_ref()?;
     let percent = |fraction: Option<f64>| format!("{:.1} %", fraction.unwrap_or(f64::NAN) * 100.0);
@@ -183,6 +195,8 @@ fn row<'a>(
         comparison,
         reference,
         blocking,
+        seconds: None,
+        remarks: Vec::new(),
     }
 }
 
@@ -298,6 +312,8 @@ fn missing<'m>(evidence: &Evidence<'_, 'm>) -> Result<Vec<Row<'m>>, StoreError> 
                 comparison: None,
                 reference: vec![expected],
                 blocking: Vec::new(),
+                seconds: None,
+                remarks: Vec::new(),
             }
         })
         .collect())

@@ -9,6 +9,7 @@ use crate::measure::Filter;
 use crate::model::{DecisionSettings, Verdict};
 use crate::report::MessageFormat;
 use crate::settings::{Layer, WorkspaceOnly};
+use crate::sides::BenchesFrom;
 
 /// With which store and workspace, and how to print.
 #[derive(Debug, Clone)]
@@ -108,6 +109,28 @@ impl ComparisonOptions {
     }
 }
 
+/// What the work tree is measured against, in turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Against {
+    /// This git revision.
+    Revision(String),
+    /// The commit where the work tree's history left this branch.
+    MergeBase(String),
+    /// This bench executable.
+    Executable(PathBuf),
+}
+
+/// How two builds are measured in turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgainstOptions {
+    /// The other build.
+    pub reference: Against,
+    /// Whose benchmarks it has.
+    pub benches_from: BenchesFrom,
+    /// Measure also what is byte for byte the same.
+    pub control: bool,
+}
+
 /// Measure, compare, store.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
@@ -115,6 +138,14 @@ pub struct RunOptions {
     pub filter: Filter,
     /// Compare with this run.
     pub baseline: Option<String>,
+    /// Measure against another build, in turn.
+    pub against: Option<AgainstOptions>,
+    /// Rounds at most, where two builds are measured in turn.
+    pub rounds: Option<u32>,
+    /// Time of all rounds together.
+    pub time_budget: Option<Duration>,
+    /// Compare with stored numbers; do not measure a reference again.
+    pub stored: bool,
     /// Name this run.
     pub save_baseline: Option<String>,
     /// Build and list only.

@@ -2,10 +2,9 @@
 
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
-use super::findings::{host_class, sort, summarize_all};
+use super::findings::{sort, summarize_all};
 use super::options::StoreOptions;
 use super::run::write;
-use crate::compare::{Decider, Rules};
 use crate::exit_code::ExitCode;
 use crate::report::{Findings, MessageFormat, Row, write_run_head};
 
@@ -18,15 +17,10 @@ pub fn show(run: &str, common: &StoreOptions, world: &mut World<'_>) -> Result<E
     let run = resolve_run(&store, workspace, run)?;
     let summary = store.run_summary(run)?;
     let measurements = store.measurements(run, None)?;
-    let rules = Rules {
-        decision: summary.run.decision,
-        decider: Decider::RunLevel,
-        host: host_class(None, summary.run.environment.host.shared),
-        seed: summary.run.seed,
-    };
+    let decision = summary.run.decision;
     let mut rows: Vec<Row<'_>> = measurements
         .iter()
-        .zip(summarize_all(&measurements, &rules))
+        .zip(summarize_all(&measurements, &decision, summary.run.seed))
         .map(|(measurement, summary)| Row {
             key: measurement.benchmark.key.clone(),
             measurement: Some(measurement),
@@ -35,6 +29,8 @@ pub fn show(run: &str, common: &StoreOptions, world: &mut World<'_>) -> Result<E
             comparison: None,
             reference: Vec::new(),
             blocking: Vec::new(),
+            seconds: None,
+            remarks: Vec::new(),
         })
         .collect();
     sort(&mut rows, common.output.order);
@@ -45,7 +41,7 @@ pub fn show(run: &str, common: &StoreOptions, world: &mut World<'_>) -> Result<E
         run: &summary.run,
         rows,
         verdicts: None,
-        confidence_level: rules.decision.confidence_level,
+        confidence_level: decision.confidence_level,
         exit_code: summary.exit_code.unwrap_or(0),
     };
     write(&findings, common, world)?;

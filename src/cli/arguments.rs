@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::against_flags::AgainstFlags;
 use super::cargo_flags::{BuildFlags, WorkspaceFlags};
 use super::run_flags::{ComparisonFlags, OutputFlags, SamplingFlags};
 use crate::app::{BaselineAction, CompareOptions, RunOptions, StoreOptions};
@@ -16,6 +17,7 @@ Examples:
   cargo perfcheck                              measure, compare with the last accepted run, store
   cargo perfcheck --save-baseline main         ... and call this run `main`
   cargo perfcheck --baseline main              ... and compare with the run called `main`
+  cargo perfcheck --against main               measure the work tree and `main` in turn
   cargo perfcheck -p parser json               only benchmarks of `parser` with `json` in their id
   cargo perfcheck compare main latest          compare stored runs without measuring
   cargo perfcheck --fail-on regressed,suspect  be strict in CI
@@ -50,7 +52,7 @@ struct RunArguments {
     #[arg(long)]
     exact: bool,
     /// Compare with this baseline (or run number, `latest`, `@commit`) rather than the last accepted run
-    #[arg(short, long, value_name = "NAME")]
+    #[arg(short, long, value_name = "NAME", conflicts_with = "against-what")]
     baseline: Option<String>,
     /// Store this run under a name
     #[arg(short, long, value_name = "NAME")]
@@ -67,6 +69,8 @@ struct RunArguments {
     output: OutputFlags,
     #[command(flatten)]
     build: BuildFlags,
+    #[command(flatten)]
+    against: AgainstFlags,
     #[command(flatten)]
     sampling: SamplingFlags,
     #[command(flatten)]
@@ -352,6 +356,10 @@ impl RunArguments {
                     exact: self.exact,
                 },
                 baseline: self.baseline,
+                rounds: self.against.rounds,
+                time_budget: self.against.time_budget,
+                stored: self.against.stored,
+                against: self.against.options(),
                 save_baseline: self.save_baseline,
                 no_run: self.no_run,
                 timeout: self.timeout,

@@ -2,6 +2,7 @@
 //!
 //! Must not do anything but parse. Invariant: cargo's flags are spelled and mean what they do in cargo.
 
+mod against_flags;
 mod arguments;
 mod cargo_flags;
 mod run_flags;

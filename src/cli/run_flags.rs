@@ -72,11 +72,11 @@ impl SamplingFlags {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Comparison options")]
 pub(super) struct ComparisonFlags {
-    /// Relative change that counts as noise, e.g. 1% [default: 2%]
+    /// Relative change that counts as noise, e.g. 1% [default: 2%; with --against 1%]
     #[arg(long, value_name = "FRACTION", value_parser = fraction_below_one)]
     pub(super) noise_threshold: Option<f64>,
     /// One-sided level for all benchmarks of a run together [default: 1%]
-    #[arg(long, value_name = "FRACTION", value_parser = significance_level)]
+    #[arg(long, visible_alias = "alpha", value_name = "FRACTION", value_parser = significance_level)]
     significance_level: Option<f64>,
     /// Level of the intervals of times and of mean and median changes [default: 95%]
     #[arg(long, value_name = "FRACTION", value_parser = confidence_level)]

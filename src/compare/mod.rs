@@ -10,6 +10,7 @@ mod differences;
 mod evidence;
 mod launch_values;
 mod note;
+mod paired;
 mod question;
 mod run_level;
 mod summary;
@@ -19,6 +20,9 @@ pub use decide::compare;
 pub use differences::{Circumstances, Difference, Differences, Fact, differences};
 pub use launch_values::{LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE};
 pub use note::{Note, Side};
+pub use paired::{
+    Duel, Method, Paired, Plan, Round, SlowPath, Standing, judge, judge_by, standing,
+};
 pub use question::{Decider, HostClass, Question, Reference, Rules};
 pub use summary::{Summary, summarize};
 

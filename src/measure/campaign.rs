@@ -7,6 +7,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::chance;
 use super::discover::{DiscoveredTarget, launch_spec};
 use super::schedule::{FlatSchedule, Layout};
 use super::visit::{Reach, Visited, visit};
@@ -15,13 +16,10 @@ use crate::child::{Capability, ChildError, Session};
 use crate::host;
 use crate::model::{Benchmark, Event, Observer, SamplingSettings, Throughput};
 use crate::process::{Interrupt, Supervisor};
-use crate::stats::{Draws, Stream};
 use crate::store::{Harness, LaunchHead, LaunchRecord, LaunchedBenchmark, Outcome, StoreError};
 
 /// A benchmark that failed in this many launches is not tried again.
 const MOST_FAILURES: u32 = 2;
-/// The environment grows by less than this: a page, so that every alignment of the stack within it can occur.
-const LARGEST_PADDING: u32 = 4096;
 
 /// What is settled about a benchmark before it is measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -184,7 +182,7 @@ impl<'a> Campaign<'a> {
     fn launch(&mut self, index: usize, round: u32, attempt: u32, wanted: Vec<usize>) -> Launch {
         let target = self.targets[index].target.clone();
         let block = u64::from(round) << 32 | u64::from(attempt);
-        let padding = self.draws("padding", &target, block).index(LARGEST_PADDING) as u32;
+        let padding = chance::padding(self.seed, &target, block);
         let mut launch = Launch {
             record: LaunchRecord {
                 head: LaunchHead {
@@ -372,22 +370,9 @@ impl<'a> Campaign<'a> {
         let mut wanted: Vec<usize> = (0..target.subjects.len())
             .filter(|place| target.subjects[*place].wanted_in(round))
             .collect();
-        let mut draws = self.draws("order", &target.target, u64::from(round));
-        for last in (1..wanted.len()).rev() {
-            wanted.swap(last, draws.index(last as u32 + 1));
-        }
+        let mut draws = chance::draws(self.seed, "order", &target.target, u64::from(round));
+        chance::shuffle(&mut wanted, &mut draws);
         wanted
-    }
-
-    fn draws(&self, purpose: &str, target: &BenchTarget, block: u64) -> Draws {
-        let name = format!("{purpose}/{}/{}", target.package, target.target);
-        Draws::new(
-            Stream {
-                seed: self.seed,
-                name: &name,
-            },
-            block,
-        )
     }
 
     fn subjects(&self) -> impl Iterator<Item = &Subject> {

@@ -119,7 +119,7 @@ pub fn lay_out(
     }
 }
 
-fn ramp(iteration_ns: f64) -> Vec<u64> {
+pub(super) fn ramp(iteration_ns: f64) -> Vec<u64> {
     let steps = ((SAMPLE_NS / iteration_ns) as u64).min(RAMP_STEPS);
     if steps < 2 {
         return Vec::new();

@@ -6,6 +6,7 @@
 mod benchmark;
 mod event;
 mod facts;
+mod kept;
 mod quantity;
 mod run;
 mod series;
@@ -15,12 +16,14 @@ mod verdict;
 pub use benchmark::{Benchmark, BenchmarkKey, Throughput};
 pub use event::{Event, Observer};
 pub use facts::{BuildFacts, Environment, GitState, HostFacts};
+pub use kept::{ContentHash, FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, PrivateLibrary, Secret};
 pub use quantity::{parse_duration, parse_fraction};
 pub use run::{
-    Acceptance, Failure, LaunchSeries, Measurement, Run, RunId, RunStatus, TargetFacts, Timestamp,
+    Acceptance, Failure, LaunchSeries, Measurement, Pair, Role, Run, RunId, RunStatus, TargetFacts,
+    Timestamp,
 };
 pub use series::{Nanos, Sample, Series};
 pub use settings::{
-    AuthorSettings, DecisionSettings, MIN_LAUNCHES, SamplingMode, SamplingSettings,
+    AuthorSettings, DecisionSettings, MIN_LAUNCHES, SamplingMode, SamplingSettings, Turns,
 };
 pub use verdict::{Tally, Verdict};

@@ -46,6 +46,25 @@ pub enum Acceptance {
     ByCommand,
 }
 
+/// Which side of an A/B measurement a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// What the candidate is compared with. Never a reference for other runs.
+    Base,
+    /// What the verdicts are about.
+    Candidate,
+}
+
+/// The other side of an A/B measurement, seen from one of them: round r of the pair is launch r of both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pair {
+    /// The run of the other side.
+    pub partner: RunId,
+    /// What this run is in the pair.
+    pub role: Role,
+}
+
 /// The head of a run, without its series.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
@@ -71,6 +90,10 @@ pub struct Run {
     pub decision: DecisionSettings,
     /// Version of cargo-perfcheck.
     pub tool_version: String,
+    /// The other side, if this run is one side of an A/B measurement.
+    pub pair: Option<Pair>,
+    /// The sequential plan of an A/B measurement as it was written down when it began.
+    pub plan: Option<String>,
 }
 
 /// Facts of one bench target in a run.

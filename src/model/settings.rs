@@ -46,6 +46,25 @@ pub struct AuthorSettings {
     pub noise_threshold: Option<f64>,
 }
 
+/// Whose turn it is while two executables are compared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Turns {
+    /// There is only one.
+    #[default]
+    None,
+    /// Both are alive and take samples in turn: ABBA or BAAB.
+    Samples,
+    /// They are launched in turn.
+    Launches,
+}
+
+impl Turns {
+    fn is_none(&self) -> bool {
+        *self == Self::None
+    }
+}
+
 /// How a benchmark is sampled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SamplingSettings {
@@ -59,6 +78,9 @@ pub struct SamplingSettings {
     pub measurement: Nanos,
     /// Layout of the iteration counts.
     pub mode: SamplingMode,
+    /// Whose turn it is, where two executables are compared.
+    #[serde(default, skip_serializing_if = "Turns::is_none")]
+    pub turns: Turns,
 }
 
 impl Default for SamplingSettings {
@@ -69,6 +91,7 @@ impl Default for SamplingSettings {
             warm_up: Duration::from_millis(100).into(),
             measurement: Duration::from_millis(400).into(),
             mode: SamplingMode::default(),
+            turns: Turns::None,
         }
     }
 }
@@ -84,6 +107,11 @@ pub struct DecisionSettings {
     pub confidence_level: f64,
     /// Bootstrap resamples.
     pub resamples: u32,
+}
+
+impl DecisionSettings {
+    /// The noise threshold of two builds that are measured in turn: they do not drift apart as stored runs do.
+    pub const PAIRED_NOISE_THRESHOLD: f64 = 0.01;
 }
 
 impl Default for DecisionSettings {

@@ -34,12 +34,23 @@ pub struct Verdicts {
     pub reference: String,
     /// Levels in force.
     pub decision: DecisionSettings,
-    /// Which test decided.
-    pub decider: Decider,
+    /// How they were reached.
+    pub method: Method,
     /// Facts that differ without making the sides incomparable, each once.
     pub warnings: Vec<Difference>,
+    /// What else a reader must know of the comparison as a whole, a sentence each.
+    pub remarks: Vec<String>,
     /// What to do next, a line each.
     pub advice: Vec<String>,
+}
+
+/// How verdicts are reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Runs that were stored at different times, by this test.
+    Stored(Decider),
+    /// Both sides were measured in turn.
+    Paired,
 }
 
 /// What is known of one benchmark.
@@ -59,6 +70,10 @@ pub struct Row<'a> {
     pub reference: Vec<RunId>,
     /// What makes the sides incomparable.
     pub blocking: Vec<Difference>,
+    /// How long its rounds took, in seconds, where two builds were measured in turn.
+    pub seconds: Option<f64>,
+    /// What else a reader must know, a sentence each.
+    pub remarks: Vec<String>,
 }
 
 impl Findings<'_> {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-use super::content::{Findings, Row, Verdicts};
+use super::content::{Findings, Method, Row, Verdicts};
 use crate::compare::{Comparison, Decider, Estimate, Summary};
 use crate::model::{BenchmarkKey, Measurement, Sample, Tally, Verdict};
 
@@ -30,6 +30,7 @@ pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result
         "verdicts": tally_json(&findings.tally()),
         "reference": findings.verdicts.as_ref().map(|verdicts| &verdicts.reference),
         "warnings": findings.verdicts.as_ref().map_or(&[][..], |verdicts| &verdicts.warnings),
+        "remarks": findings.verdicts.as_ref().map_or(&[][..], |verdicts| &verdicts.remarks),
         "seed": run.seed,
         "git": run.git,
         "environment": run.environment,
@@ -145,15 +146,18 @@ fn compared(
         "smallest_callable": comparison.and_then(|found| found.smallest_callable),
         "significance_level": verdicts.decision.significance_level,
         "resamples": verdicts.decision.resamples,
-        "decided_by": match verdicts.decider {
-            Decider::RunLevel => "run-level",
-            Decider::Screen => "t-score",
+        "decided_by": match verdicts.method {
+            Method::Stored(Decider::RunLevel) => "run-level",
+            Method::Stored(Decider::Screen) => "t-score",
+            Method::Paired => "paired",
         },
         "location": comparison.and_then(|found| found.location),
         "launches": comparison.map(|found| json!({"new": found.launches_new, "base": found.launches_base})),
         "runs_averaged": comparison.map(|found| found.runs_averaged),
         "runs_spread": comparison.map(|found| found.runs_spread),
         "run_std_dev": comparison.and_then(|found| found.run_sd),
+        "seconds": row.seconds,
+        "remarks": row.remarks,
         "differences": row.blocking,
         "notes": comparison.map_or(&[][..], |found| &found.notes),
     })

@@ -11,11 +11,12 @@ mod table;
 mod theme;
 mod units;
 
-pub use content::{Findings, MessageFormat, Row, Verdicts};
+pub use content::{Findings, MessageFormat, Method, Row, Verdicts};
 pub use json::{SCHEMA, write_json};
 pub use listing::{
     BaselineLine, BenchmarkLine, RunLine, WorkspaceLine, write_announced, write_baselines,
     write_benchmarks, write_runs, write_workspaces,
 };
 pub use progress::{Progress, ProgressMode};
-pub use table::{write_error, write_run_head, write_table, write_warning};
+pub use table::{write_build_event, write_error, write_run_head, write_table, write_warning};
+pub use units::change as percent_change;

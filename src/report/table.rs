@@ -3,7 +3,7 @@
 use comfy_table::{CellAlignment, Table, presets};
 use std::io::{self, Write};
 
-use super::content::{Findings, Row, Verdicts};
+use super::content::{Findings, Method, Row, Verdicts};
 use super::units::Room;
 use super::{theme, units};
 use crate::compare::{Decider, Note};
@@ -21,6 +21,16 @@ pub fn write_warning(writer: &mut dyn Write, message: &str) -> io::Result<()> {
         "{}: {}",
         theme::warning(),
         theme::printable(message)
+    )
+}
+
+/// What a build is about: a verb as cargo writes it, and the rest.
+pub fn write_build_event(writer: &mut dyn Write, event: &(&str, String)) -> io::Result<()> {
+    writeln!(
+        writer,
+        "{} {}",
+        theme::status(event.0),
+        theme::printable(&event.1)
     )
 }
 
@@ -310,7 +320,11 @@ fn write_notes(writer: &mut dyn Write, rows: &[Row<'_>]) -> io::Result<()> {
             .iter()
             .flat_map(|comparison| &comparison.notes)
             .map(Note::to_string);
-        for text in differences.chain(remarks).chain(failures(row)) {
+        for text in differences
+            .chain(remarks)
+            .chain(row.remarks.iter().cloned())
+            .chain(failures(row))
+        {
             let id = units::name(&row.key.id, room);
             match notes.iter_mut().find(|(known, _)| *known == text) {
                 Some((_, ids)) => ids.push(id),
@@ -373,9 +387,10 @@ fn write_conclusion(
 ) -> io::Result<()> {
     if compared {
         let decision = &verdicts.decision;
-        let decider = match verdicts.decider {
-            Decider::RunLevel => "drift between runs included",
-            Decider::Screen => "t-score alone (--screen)",
+        let decider = match verdicts.method {
+            Method::Stored(Decider::RunLevel) => "drift between runs included",
+            Method::Stored(Decider::Screen) => "t-score alone (--screen)",
+            Method::Paired => "both sides measured in turn",
         };
         writeln!(
             writer,
@@ -386,6 +401,9 @@ fn write_conclusion(
     }
     for warning in &verdicts.warnings {
         write_warning(writer, &format!("the sides differ in {warning}"))?;
+    }
+    for remark in &verdicts.remarks {
+        write_warning(writer, remark)?;
     }
     let counts: Vec<String> = findings
         .tally()

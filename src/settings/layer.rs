@@ -97,6 +97,7 @@ impl Layers {
             warm_up: said.warm_up.unwrap_or(default.warm_up),
             measurement: said.measurement.unwrap_or(default.measurement),
             mode: said.mode.unwrap_or(default.mode),
+            turns: default.turns,
         };
         (sampling, said.noise_threshold)
     }

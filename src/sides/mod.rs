@@ -20,6 +20,7 @@ mod recipe;
 mod request;
 mod shelf;
 mod sources;
+mod stage;
 mod state;
 
 pub use build::{build_commit, build_sides};
@@ -27,3 +28,4 @@ pub use error::SidesError;
 pub use folder::default_cache;
 pub use outcome::{Dependency, Provenance, Side, SideTarget, Sides, TargetPair};
 pub use request::{BenchesFrom, BuildEvent, SidesRequest};
+pub use stage::Stage;

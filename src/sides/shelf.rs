@@ -15,6 +15,8 @@ use super::recipe::Key;
 /// The name of the one folder that is not complete.
 const UNFINISHED: &str = ".unfinished";
 const IN_USE: &str = "in-use";
+/// A folder that holds a file of this name is never removed.
+pub(super) const FOR_GOOD: &str = "for-good";
 
 /// A directory of such folders.
 #[derive(Debug)]
@@ -88,6 +90,9 @@ impl Shelf {
         let mut by_age: Vec<(SystemTime, PathBuf)> = Vec::new();
         for entry in fs::read_dir(&self.root).map_err(unreadable())? {
             let directory = entry.map_err(unreadable())?.path();
+            if directory.join(FOR_GOOD).exists() {
+                continue;
+            }
             let used = fs::metadata(directory.join(IN_USE))
                 .and_then(|metadata| metadata.modified())
                 .unwrap_or(SystemTime::UNIX_EPOCH);

@@ -18,7 +18,7 @@ use super::mirror::Wanted;
 use super::overlay::{OldPackage, Overlay};
 use super::recipe::Key;
 use super::request::BenchesFrom;
-use super::shelf::{InUse, Place, Shelf};
+use super::shelf::{FOR_GOOD, InUse, Place, Shelf};
 use crate::cargo::BenchPackage;
 use crate::host::{Checkout, Revision};
 
@@ -82,6 +82,9 @@ impl Present {
         if place.alone {
             layout.make_links(&highest)?;
             make_link(&root, &directory)?;
+            // Executables that are kept elsewhere have this path in them.
+            let notes = place.directory.join(FOR_GOOD);
+            fs::write(&notes, b"").map_err(about("cannot write", &notes))?;
         }
         let commit = match self.checkout.revision("HEAD") {
             Ok(head) if self.checkout.is_clean()? => Some(head),

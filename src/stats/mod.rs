@@ -6,23 +6,29 @@
 
 mod bootstrap;
 mod description;
+mod fisher;
 mod holm;
+mod low_quantile;
 mod outliers;
 mod quantile;
 mod random;
 mod ranked;
 mod regression;
+mod sign_flip;
 mod statistic;
 pub mod student_t;
 mod t_score;
 
 pub use bootstrap::{Interval, Resampling, percentile_interval, ratio_interval};
 pub use description::{Description, NORMAL_MAD, mean, sample_variance};
+pub use fisher::FisherExact;
 pub use holm::{adjusted_p_values, step_levels};
+pub use low_quantile::{ClusterLowQuantile, Width, paired_standard_error};
 pub use outliers::{Fences, OutlierCounts, OutlierLabel};
 pub use quantile::{Quantile, median};
 pub use random::{Draws, Stream, derived_seed};
 pub use ranked::{ClusterMad, ClusterMedian};
 pub use regression::{Line, r_squared_through_origin, slope_through_origin};
+pub use sign_flip::sign_flip_upper_tail;
 pub use statistic::{ClusterMean, ClusterSd, ClusterSlope, Statistic};
 pub use t_score::{SMALL_SAMPLE, TScore, welch};

@@ -5,7 +5,7 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRe
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::model::{Acceptance, Nanos, RunId, RunStatus, Timestamp, Verdict};
+use crate::model::{Acceptance, ContentHash, Nanos, Role, RunId, RunStatus, Timestamp, Verdict};
 
 /// An enum whose variants are stored as words.
 pub(super) trait Words: Copy {
@@ -43,6 +43,21 @@ impl Words for Acceptance {
         [Self::Pending, Self::Automatic, Self::ByCommand]
             .into_iter()
             .find(|acceptance| acceptance.to_word() == word)
+    }
+}
+
+impl Words for Role {
+    fn to_word(self) -> &'static str {
+        match self {
+            Self::Base => "base",
+            Self::Candidate => "candidate",
+        }
+    }
+
+    fn of_word(word: &str) -> Option<Self> {
+        [Self::Base, Self::Candidate]
+            .into_iter()
+            .find(|role| role.to_word() == word)
     }
 }
 
@@ -135,6 +150,22 @@ impl ToSql for RunId {
 impl FromSql for RunId {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         value.as_i64().map(Self)
+    }
+}
+
+impl ToSql for ContentHash {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.0.as_slice().into())
+    }
+}
+
+impl FromSql for ContentHash {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let bytes = value.as_blob()?;
+        bytes
+            .try_into()
+            .map(Self)
+            .map_err(|_| FromSqlError::Other("a hash has 32 bytes".into()))
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rusqlite::ffi;
 
+use super::KeptError;
 use crate::model::RunId;
 
 /// An error of the store. Nothing that was stored before is lost by any of them.
@@ -114,6 +115,12 @@ pub enum StoreError {
         /// The run.
         run: RunId,
     },
+    /// The base side of an A/B measurement was to become a reference.
+    #[error("run {run} is the base side of an A/B measurement")]
+    BaseSide {
+        /// The run.
+        run: RunId,
+    },
     /// A commit prefix that fits several commits.
     #[error("`@{prefix}` fits several commits: {}", commits.join(", "))]
     AmbiguousCommit {
@@ -150,6 +157,9 @@ pub enum StoreError {
         /// The names, sorted.
         names: Vec<String>,
     },
+    /// A kept executable that cannot be kept or must not be run.
+    #[error(transparent)]
+    Kept(#[from] KeptError),
     /// A value that the store cannot give back as it is.
     #[error("{what} is not a finite number")]
     NotFinite {
@@ -182,6 +192,7 @@ impl StoreError {
             Self::Sqlite { .. } => "if it happens again, `sqlite3 FILE 'pragma integrity_check'` tells more".into(),
             Self::NoSuchRun { .. } => "`cargo perfcheck runs` lists the runs".into(),
             Self::RunEnded { .. } => "start a new run".into(),
+            Self::BaseSide { .. } => "name the candidate side, or another run; `cargo perfcheck runs` lists them".into(),
             Self::AmbiguousCommit { .. } => "give more digits of the commit".into(),
             Self::NoSuchBaseline { existing, .. } if existing.is_empty() => {
                 "there are none yet; `cargo perfcheck --save-baseline NAME` makes one".into()
@@ -190,6 +201,7 @@ impl StoreError {
             Self::BaselineExists { .. } => "remove it first, or choose another name".into(),
             Self::BadName { .. } => "letters, digits and `.`, `_`, `/`, `-` make a name".into(),
             Self::NameClash { .. } => "nothing was moved; rename or remove those of one side first".into(),
+            Self::Kept(error) => error.hint(),
             Self::NotFinite { .. } => "this is a bug of the caller; please report it".into(),
         }
     }

@@ -29,7 +29,7 @@ pub enum BranchFilter<'a> {
 pub enum RunFilter {
     /// All of them.
     Any,
-    /// Those that may serve as a reference.
+    /// Those that may serve as a reference: accepted, and no side of an A/B measurement.
     Accepted,
 }
 
@@ -180,7 +180,7 @@ pub(super) fn past_sql(branch: BranchFilter<'_>, runs: RunFilter) -> String {
     let accepted = match runs {
         RunFilter::Any => "",
         // Word for word the condition of the partial indexes.
-        RunFilter::Accepted => "AND r.acceptance <> 'pending'",
+        RunFilter::Accepted => "AND r.acceptance <> 'pending' AND r.partner IS NULL",
     };
     format!(
         "SELECT rb.run, rb.conditions, rb.verdict, rb.typical_ns

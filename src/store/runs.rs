@@ -8,8 +8,8 @@ use super::conditions::{intern_benchmark, intern_json};
 use super::error::Attempt;
 use super::{Store, StoreError, WorkspaceId};
 use crate::model::{
-    Acceptance, BenchmarkKey, DecisionSettings, Environment, GitState, Run, RunId, RunStatus,
-    Tally, Timestamp, Verdict,
+    Acceptance, BenchmarkKey, DecisionSettings, Environment, GitState, Pair, Role, Run, RunId,
+    RunStatus, Tally, Timestamp, Verdict,
 };
 
 /// What is known when a run begins.
@@ -78,59 +78,28 @@ impl Store {
     /// Begins a run: incomplete until [`Store::finish_run`].
     pub fn begin_run(&mut self, workspace: WorkspaceId, run: &NewRun) -> Result<RunId, StoreError> {
         self.write(Survives::Kill, |connection| {
-            let decision = &run.decision;
-            let levels = [decision.noise_threshold, decision.significance_level, decision.confidence_level];
-            if !levels.into_iter().all(f64::is_finite) {
-                return Err(StoreError::NotFinite { what: "a setting of the decision" }.into());
-            }
-            let environment = intern_json(connection, "environments", &run.environment)?;
-            let git = run.git.as_ref();
-            Ok(connection.query_row(
-                "INSERT INTO runs (workspace, environment, started, git_commit, git_branch, git_dirty,
-                                   load, seed, decision, tool_version)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) RETURNING id",
-                params![
-                    workspace.0,
-                    environment,
-                    run.started,
-                    git.map(|git| &git.commit),
-                    git.and_then(|git| git.branch.as_ref()),
-                    git.map(|git| git.dirty),
-                    run.load,
-                    Unsigned(run.seed),
-                    Json(decision),
-                    run.tool_version,
-                ],
-                |row| row.get(0),
-            )?)
+            insert_run(connection, workspace, run)
         })
     }
 
     /// Ends a run: it is complete, with its verdicts. When this returns the whole run survives a loss of power.
     pub fn finish_run(&mut self, run: RunId, end: &RunEnd) -> Result<(), StoreError> {
         self.write(Survives::PowerLoss, |connection| {
-            let workspace = workspace_of_open_run(connection, run)?;
-            for verdict in &end.verdicts {
-                record_verdict(connection, workspace, run, verdict)?;
-            }
-            connection.execute(
-                "UPDATE runs SET status = ?2, finished = ?3, acceptance = ?4, exit_code = ?5 WHERE id = ?1",
-                params![run, Word(RunStatus::Complete), end.finished, Word(end.acceptance), end.exit_code],
-            )?;
-            Ok(())
+            end_run(connection, run, end)
         })
     }
 
-    /// The user declares the run a reference: it starts a new segment of the history.
+    /// The user declares the run a reference: it starts a new segment of the history. The base side of an A/B
+    /// measurement is none.
     pub fn accept(&mut self, run: RunId) -> Result<(), StoreError> {
         self.write(Survives::PowerLoss, |connection| {
-            let changed = connection.execute(
+            if role_of(connection, run)? == Some(Role::Base) {
+                return Err(StoreError::BaseSide { run }.into());
+            }
+            connection.execute(
                 "UPDATE runs SET acceptance = ?2 WHERE id = ?1",
                 params![run, Word(Acceptance::ByCommand)],
             )?;
-            if changed == 0 {
-                return Err(StoreError::NoSuchRun { run }.into());
-            }
             Ok(())
         })
     }
@@ -167,13 +136,13 @@ impl Store {
         })
     }
 
-    /// The newest complete run of a workspace.
+    /// The newest complete run of a workspace; of an A/B measurement the candidate.
     pub fn latest_run(&self, workspace: WorkspaceId) -> Result<Option<RunId>, StoreError> {
         self.read(|connection| {
             Ok(connection
                 .query_row(
                     "SELECT id FROM runs WHERE workspace = ?1 AND status = 'complete'
-                     ORDER BY id DESC LIMIT 1",
+                     AND role IS NOT 'base' ORDER BY id DESC LIMIT 1",
                     [workspace.0],
                     |row| row.get(0),
                 )
@@ -182,7 +151,8 @@ impl Store {
     }
 
     /// The newest complete run of a commit, given by the first digits of its hash. A run of a clean checkout is
-    /// preferred to one of a dirty checkout, which is not quite that commit.
+    /// preferred to one of a dirty checkout, which is not quite that commit; then a run of its own to a side of an A/B
+    /// measurement, which is sampled in another way.
     pub fn run_of_commit(
         &self,
         workspace: WorkspaceId,
@@ -210,7 +180,7 @@ impl Store {
             Ok(connection
                 .query_row(
                     "SELECT id FROM runs WHERE workspace = ?1 AND git_commit = ?2 AND status = 'complete'
-                     ORDER BY git_dirty, id DESC LIMIT 1",
+                     ORDER BY git_dirty, partner IS NOT NULL, id DESC LIMIT 1",
                     params![workspace.0, commit],
                     |row| row.get(0),
                 )
@@ -241,6 +211,79 @@ impl Store {
             Ok(verdicts.collect::<Result<_, _>>()?)
         })
     }
+}
+
+/// Inserts a run that has just begun.
+pub(super) fn insert_run(
+    connection: &Connection,
+    workspace: WorkspaceId,
+    run: &NewRun,
+) -> Attempt<RunId> {
+    let decision = &run.decision;
+    let levels = [
+        decision.noise_threshold,
+        decision.significance_level,
+        decision.confidence_level,
+    ];
+    if !levels.into_iter().all(f64::is_finite) {
+        return Err(StoreError::NotFinite {
+            what: "a setting of the decision",
+        }
+        .into());
+    }
+    let environment = intern_json(connection, "environments", &run.environment)?;
+    let git = run.git.as_ref();
+    Ok(connection.query_row(
+        "INSERT INTO runs (workspace, environment, started, git_commit, git_branch, git_dirty,
+                           load, seed, decision, tool_version)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) RETURNING id",
+        params![
+            workspace.0,
+            environment,
+            run.started,
+            git.map(|git| &git.commit),
+            git.and_then(|git| git.branch.as_ref()),
+            git.map(|git| git.dirty),
+            run.load,
+            Unsigned(run.seed),
+            Json(decision),
+            run.tool_version,
+        ],
+        |row| row.get(0),
+    )?)
+}
+
+/// Writes down the end of a run. A base side stays `pending`, whatever `end` says.
+pub(super) fn end_run(connection: &Connection, run: RunId, end: &RunEnd) -> Attempt<()> {
+    let workspace = workspace_of_open_run(connection, run)?;
+    for verdict in &end.verdicts {
+        record_verdict(connection, workspace, run, verdict)?;
+    }
+    let acceptance = match role_of(connection, run)? {
+        Some(Role::Base) => Acceptance::Pending,
+        Some(Role::Candidate) | None => end.acceptance,
+    };
+    connection.execute(
+        "UPDATE runs SET status = ?2, finished = ?3, acceptance = ?4, exit_code = ?5 WHERE id = ?1",
+        params![
+            run,
+            Word(RunStatus::Complete),
+            end.finished,
+            Word(acceptance),
+            end.exit_code
+        ],
+    )?;
+    Ok(())
+}
+
+/// Which side of a pair the run is, if it is one.
+fn role_of(connection: &Connection, run: RunId) -> Attempt<Option<Role>> {
+    let role: Option<Word<Role>> = connection
+        .prepare_cached("SELECT role FROM runs WHERE id = ?1")?
+        .query_row([run], |row| row.get(0))
+        .optional()?
+        .ok_or(StoreError::NoSuchRun { run })?;
+    Ok(role.map(|Word(role)| role))
 }
 
 /// The workspace of a run that has not ended.
@@ -298,7 +341,7 @@ pub(super) fn key_at(row: &Row<'_>, first: usize) -> rusqlite::Result<BenchmarkK
 
 /// The columns that [`run_at`] reads, with `runs` as `r` and `environments` as `e`.
 pub(super) const RUN_COLUMNS: &str = "r.id, r.started, r.finished, r.status, r.acceptance, r.git_commit, r.git_branch, \
-     r.git_dirty, r.load, r.seed, r.decision, r.tool_version, e.facts";
+     r.git_dirty, r.load, r.seed, r.decision, r.tool_version, e.facts, r.partner, r.role, r.plan";
 
 /// The head of a run in [`RUN_COLUMNS`].
 pub(super) fn run_at(row: &Row<'_>) -> rusqlite::Result<Run> {
@@ -308,6 +351,13 @@ pub(super) fn run_at(row: &Row<'_>) -> rusqlite::Result<Run> {
             commit,
             branch: row.get(6)?,
             dirty: row.get(7)?,
+        }),
+        None => None,
+    };
+    let pair = match row.get(13)? {
+        Some(partner) => Some(Pair {
+            partner,
+            role: row.get::<_, Word<_>>(14)?.0,
         }),
         None => None,
     };
@@ -323,6 +373,8 @@ pub(super) fn run_at(row: &Row<'_>) -> rusqlite::Result<Run> {
         decision: row.get::<_, Json<_>>(10)?.0,
         tool_version: row.get(11)?,
         environment: row.get::<_, Json<_>>(12)?.0,
+        pair,
+        plan: row.get(15)?,
     })
 }
 
@@ -355,9 +407,9 @@ fn summaries(
             }
         }
         runs.push(RunSummary {
-            workspace: WorkspaceId(row.get(13)?),
+            workspace: WorkspaceId(row.get(16)?),
             run,
-            exit_code: row.get(14)?,
+            exit_code: row.get(17)?,
             benchmarks,
             tally: verdicts.into_iter().collect(),
         });

@@ -96,7 +96,7 @@ fn a_newer_version_that_is_only_in_the_log_is_refused_and_stays_there() {
             Store::open(&copied),
             Err(StoreError::Newer {
                 found: 7,
-                supported: 1,
+                supported: 3,
                 ..
             })
         ));
@@ -195,4 +195,79 @@ fn no_question_about_the_history_scans_a_table() {
         "{:#?}",
         plans[4]
     );
+}
+
+/// A file of version 1 with a complete, accepted run, as the released program wrote it.
+fn of_version_1(path: &Path) {
+    let connection = Connection::open(path).expect("creates");
+    connection
+        .execute_batch(include_str!("schema/1.sql"))
+        .expect("creates");
+    connection
+        .execute_batch(
+            r#"PRAGMA user_version = 1;
+            INSERT INTO workspaces (key, label) VALUES ('key', '/project');
+            INSERT INTO environments (facts) VALUES ('{"host":{"cpu":"","architecture":"","os":"","cores":1,
+                "kernel":"","governor":null,"microcode":null,"shared":false},
+                "build":{"rustc":"","target":"","profile":"","rustflags":""}}');
+            INSERT INTO runs (workspace, environment, status, acceptance, started, finished, exit_code, seed,
+                              decision, tool_version)
+            VALUES (1, 1, 'complete', 'automatic', 1, 2, 0, 7, '{"noise_threshold":0.02,
+                "significance_level":0.01,"confidence_level":0.99,"resamples":1000}', '0.1.0');
+            INSERT INTO baselines (workspace, name, run) VALUES (1, 'main', 1);"#,
+        )
+        .expect("fills");
+}
+
+#[test]
+fn a_store_of_version_1_is_migrated_with_what_it_holds() {
+    for open in [
+        |path: &Path| Store::open(path).expect("opens"),
+        |path: &Path| Store::open_existing(path).expect("opens").expect("is one"),
+    ] {
+        let (_directory, path) = place();
+        of_version_1(&path);
+        let store = open(&path);
+        let workspace = store.find_workspace("key").expect("reads").expect("is one");
+        let run = store
+            .baseline(workspace, "main")
+            .expect("reads")
+            .expect("named");
+        let head = store.run(run).expect("reads");
+        assert_eq!((head.seed, head.pair, head.plan), (7, None, None));
+        store.check().expect("whole");
+        let version: u32 = store
+            .connection
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .expect("tells");
+        assert_eq!(version, super::schema::VERSION);
+    }
+}
+
+#[test]
+fn a_side_of_a_pair_takes_the_other_one_with_it() {
+    let (_directory, path) = place();
+    for side in [0, 1] {
+        let mut store = Store::open(&path).expect("opens");
+        let workspace = store.workspace("key", "/project").expect("writes");
+        let run = super::NewRun {
+            started: crate::model::Timestamp(0),
+            git: None,
+            environment: crate::model::Environment::default(),
+            load: None,
+            seed: 0,
+            decision: crate::model::DecisionSettings::default(),
+            tool_version: String::new(),
+        };
+        let (base, candidate) = store
+            .begin_pair(workspace, &run, &run, "{}")
+            .expect("begins");
+        let removed = store
+            .connection
+            .execute("DELETE FROM runs WHERE id = ?1", [[base, candidate][side]])
+            .expect("deletes");
+        assert_eq!(removed, 1);
+        assert_eq!(store.runs(workspace, None).expect("reads"), []);
+        store.check().expect("whole");
+    }
 }

@@ -1,0 +1,438 @@
+//! `cargo perfcheck --against ...`: the work tree and another build, measured in turn.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::context::{Context, World};
+use super::error::AppError;
+use super::findings::{sort, verdicts};
+use super::kept::keep;
+use super::options::{Against, AgainstOptions, RunOptions, StoreOptions};
+use super::paired::{
+    PairedRun, Pairing, TargetName, finish, name, paired_decision, paired_rows, plan,
+};
+use super::prepare::{build, find_benchmarks, list_only, nothing_found};
+use super::run::{git_state, is_worse, write};
+use crate::cargo::BenchTarget;
+use crate::exit_code::ExitCode;
+use crate::host::{self, Revision};
+use crate::measure::{BySide, Discovered};
+use crate::model::{Environment, GitState, Tally};
+use crate::report::{self, Findings, Method, Verdicts};
+use crate::sides::{
+    BenchesFrom, BuildEvent, Provenance, Side, SidesRequest, Stage, TargetPair, build_sides,
+    default_cache,
+};
+use crate::store::check_baseline_name;
+
+/// Runs the command.
+pub(super) fn against(
+    options: &RunOptions,
+    how: &AgainstOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    if let Some(name) = &options.save_baseline {
+        check_baseline_name(name)?;
+    }
+    let load = host::load();
+    let mut context = Context::load(&world.variables, common)?;
+    context.tables.layers.command_line = options.layer;
+    let mut built = sides(how, &context, common, world)?;
+    let found = discover_both(options, &mut built, &context, world)?;
+    if options.no_run {
+        return list_only(&found.new, common.output.format, world);
+    }
+    if no_benchmarks(&found.new) {
+        return Err(nothing_found(options, &found.new));
+    }
+    let pairing = Pairing::of(found, &built.identical, how.control);
+    let turns = InTurn {
+        options,
+        common,
+        context: &context,
+        built: &built,
+        load,
+        named: None,
+    };
+    turns.measure_and_report(pairing, world)
+}
+
+/// The benchmarks of both sides.
+pub(super) fn discover_both(
+    options: &RunOptions,
+    built: &mut Built,
+    context: &Context,
+    world: &mut World<'_>,
+) -> Result<BySide<Discovered>, AppError> {
+    Ok(BySide {
+        base: find_benchmarks(
+            options,
+            std::mem::take(&mut built.targets.base),
+            context,
+            world,
+        )?,
+        new: find_benchmarks(
+            options,
+            std::mem::take(&mut built.targets.new),
+            context,
+            world,
+        )?,
+    })
+}
+
+/// A whole A/B run: measured, stored, reported.
+pub(super) struct InTurn<'a> {
+    pub(super) options: &'a RunOptions,
+    pub(super) common: &'a StoreOptions,
+    pub(super) context: &'a Context,
+    pub(super) built: &'a Built,
+    pub(super) load: Option<f64>,
+    /// The baseline that is run again, where it is one.
+    pub(super) named: Option<&'a str>,
+}
+
+impl InTurn<'_> {
+    pub(super) fn measure_and_report(
+        &self,
+        pairing: Pairing,
+        world: &mut World<'_>,
+    ) -> Result<ExitCode, AppError> {
+        let (options, context, built) = (self.options, self.context, self.built);
+        let seed = options.comparison.seed.unwrap_or_else(host::fresh_seed);
+        let decision = paired_decision(options, context);
+        let rounds = options.rounds;
+        let run = PairedRun {
+            options,
+            context,
+            environment: &built.environment,
+            git: BySide {
+                base: built.base_git.clone(),
+                new: git_state(context, world),
+            },
+            decision,
+            plan: plan(
+                &decision,
+                rounds,
+                options.time_budget,
+                pairing.planned(),
+                seed,
+            ),
+            time_budget: options.time_budget,
+            load: self.load,
+        };
+        let mut store = context.store()?;
+        let workspace = store.workspace(&context.key(), &context.label())?;
+        let targets: Vec<BenchTarget> = pairing
+            .pairs
+            .iter()
+            .map(|pair| pair.targets.new.clone())
+            .collect();
+        let found = run.measure(&mut store, workspace, pairing.pairs, world)?;
+        let mut rows = paired_rows(&found, &pairing.settled, &decision, seed);
+        let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
+        let fail_on = options.comparison.fail_on(&context.tables.workspace);
+        let mut exit_code = ExitCode::of_verdicts(&tally, &fail_on, true);
+        if pairing.failed_targets {
+            exit_code = exit_code.and(ExitCode::BenchmarkFailed);
+        }
+        finish(&mut store, &found.runs, exit_code, verdicts(&rows))?;
+        let mut last_words = Vec::new();
+        if let Some(name) = &options.save_baseline {
+            let good = exit_code == ExitCode::Clean && !is_worse(&tally);
+            if self.named == Some(name) && !good {
+                last_words.push(format!("Baseline `{name}` stays as it is."));
+            } else {
+                store.set_baseline(workspace, name, found.runs.new)?;
+                keep(&mut store, found.runs.new, &targets, &[], world)?;
+                last_words.push(format!("Saved as baseline `{name}`."));
+            }
+        }
+        sort(&mut rows, self.common.output.order);
+        let head = store.run(found.runs.new)?;
+        let findings = Findings {
+            run: &head,
+            rows,
+            verdicts: Some(Verdicts {
+                reference: format!("{} (run {})", built.words, found.runs.base),
+                decision,
+                method: Method::Paired,
+                warnings: Vec::new(),
+                remarks: built.remarks.clone(),
+                advice: last_words,
+            }),
+            confidence_level: decision.confidence_level,
+            exit_code: exit_code.number(),
+        };
+        write(&findings, self.common, world)?;
+        Ok(exit_code)
+    }
+}
+
+/// Both builds, and how the reference is called.
+pub(super) struct Built {
+    pub(super) targets: BySide<Vec<BenchTarget>>,
+    /// Targets that are the same executable on both sides.
+    pub(super) identical: BTreeSet<TargetName>,
+    pub(super) environment: Environment,
+    pub(super) base_git: Option<GitState>,
+    pub(super) words: String,
+    /// What a reader must know of the builds.
+    pub(super) remarks: Vec<String>,
+    pub(super) _in_use: InUse,
+}
+
+/// What keeps the executables where they are.
+pub(super) enum InUse {
+    /// They lie in the cache.
+    Sides(#[expect(dead_code, reason = "held")] Vec<Side>),
+    /// They are copies.
+    Stage(#[expect(dead_code, reason = "held")] Stage),
+}
+
+fn sides(
+    how: &AgainstOptions,
+    context: &Context,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<Built, AppError> {
+    match &how.reference {
+        Against::Executable(path) => beside_executable(path, context, common, world),
+        Against::Revision(name) => {
+            let revision = context.require_checkout()?.revision(name)?;
+            beside_revision(&revision, how.benches_from, context, common, world)
+        }
+        Against::MergeBase(branch) => {
+            let revision = context.require_checkout()?.merge_base(branch)?;
+            beside_revision(&revision, how.benches_from, context, common, world)
+        }
+    }
+}
+
+fn beside_executable(
+    path: &Path,
+    context: &Context,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<Built, AppError> {
+    let (toolchain, new) = build(context, common, world)?;
+    let base = with_executable(&new, path)?;
+    let same = new
+        .iter()
+        .filter(|target| name(target) == name(&base) && same_bytes(target, &base));
+    let identical = same.map(name).collect();
+    let stage = Stage::open(&cache_directory(world)?)?;
+    let mut targets = BySide {
+        base: vec![base],
+        new,
+    };
+    on_stage(&stage, &mut targets)?;
+    Ok(Built {
+        identical,
+        targets,
+        environment: Environment {
+            host: host::detect(world.variables.ci),
+            build: toolchain,
+        },
+        base_git: None,
+        words: format!("the executable {}", path.display()),
+        remarks: Vec::new(),
+        _in_use: InUse::Stage(stage),
+    })
+}
+
+/// The work tree and a revision, both built in the cache.
+pub(super) fn beside_revision(
+    revision: &Revision,
+    benches_from: BenchesFrom,
+    context: &Context,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<Built, AppError> {
+    let cache = cache_directory(world)?;
+    let request = SidesRequest {
+        cache: &cache,
+        cargo: &world.variables.cargo,
+        options: &common.cargo,
+        workspace: &context.workspace,
+        checkout: context.require_checkout()?,
+        benches_from,
+        supervisor: world.supervisor,
+        interrupt: world.interrupt,
+    };
+    let quiet = common.output.quiet;
+    let stderr = &mut *world.stderr;
+    let built = build_sides(&request, revision, &mut |event| {
+        if !quiet {
+            // A stderr that is gone is no reason to stop.
+            let _ = report::write_build_event(&mut *stderr, &words_of(&event));
+        }
+    })?;
+    for side in [&built.base, &built.candidate] {
+        if !quiet {
+            report::write_build_event(world.stderr, &built_in_words(side))?;
+        }
+    }
+    let mut identical = BTreeSet::new();
+    let mut remarks = Vec::new();
+    for pair in built.pairs() {
+        let TargetPair::Both { base, candidate } = pair else {
+            continue;
+        };
+        if base.is_identical_to(candidate) {
+            identical.insert(name(&candidate.target));
+        }
+        let differing = base.differing_sources(candidate);
+        if !differing.is_empty() {
+            let files: Vec<String> = differing
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect();
+            remarks.push(format!(
+                "the bench target `{}` itself differs between the sides ({}): a change may be the benchmark's (`--benches-from worktree` gives both the current one)",
+                candidate.target.target,
+                files.join(", ")
+            ));
+        }
+    }
+    for dependency in &built.dependencies {
+        let versions = |versions: &[String]| match versions {
+            [] => "none".to_owned(),
+            some => some.join(", "),
+        };
+        remarks.push(format!(
+            "the dependency {} differs: {} -> {}",
+            dependency.name,
+            versions(&dependency.base),
+            versions(&dependency.candidate)
+        ));
+    }
+    let targets = |side: &Side| {
+        side.targets
+            .iter()
+            .map(|side| side.target.clone())
+            .collect()
+    };
+    Ok(Built {
+        targets: BySide {
+            base: targets(&built.base),
+            new: targets(&built.candidate),
+        },
+        identical,
+        environment: Environment {
+            host: host::detect(world.variables.ci),
+            build: built.facts.clone(),
+        },
+        base_git: Some(GitState {
+            commit: revision.commit.clone(),
+            branch: None,
+            dirty: false,
+        }),
+        words: in_words(revision),
+        remarks,
+        _in_use: InUse::Sides(vec![built.base, built.candidate]),
+    })
+}
+
+/// Where builds are kept: as the user's environment says, else in the user's cache directory.
+pub(super) fn cache_directory(world: &World<'_>) -> Result<PathBuf, AppError> {
+    match &world.variables.cache {
+        Some(path) => Ok(path.clone()),
+        None => Ok(default_cache()?),
+    }
+}
+
+fn in_words(revision: &Revision) -> String {
+    if revision.commit.starts_with(&revision.name) {
+        format!("commit {}", revision.short())
+    } else {
+        format!("`{}` (commit {})", revision.name, revision.short())
+    }
+}
+
+fn side_in_words(revision: Option<&Revision>) -> String {
+    revision.map_or_else(|| "the work tree".to_owned(), in_words)
+}
+
+pub(super) fn words_of(event: &BuildEvent<'_>) -> (&'static str, String) {
+    match event {
+        BuildEvent::Waiting { folder } => (
+            "Waiting",
+            format!("for another cargo perfcheck in {}", folder.display()),
+        ),
+        BuildEvent::Found { revision } => (
+            "Fresh",
+            format!("{} (built before)", side_in_words(*revision)),
+        ),
+        BuildEvent::CheckingOut { revision } => ("Checking out", in_words(revision)),
+        BuildEvent::Building { revision } => ("Building", side_in_words(*revision)),
+    }
+}
+
+fn built_in_words(side: &Side) -> (&'static str, String) {
+    let what = side_in_words(side.commit.as_ref());
+    let seconds = (side.checkout_time + side.build_time).as_secs_f64();
+    let how = match side.provenance {
+        Provenance::Built => format!("built in {seconds:.1} s"),
+        Provenance::Cached => format!("built before, in {seconds:.1} s"),
+    };
+    ("Ready", format!("{what}, {how}"))
+}
+
+/// The bench target that `path` is an earlier build of, with that executable.
+fn with_executable(targets: &[BenchTarget], path: &Path) -> Result<BenchTarget, AppError> {
+    let path = path.canonicalize().map_err(|error| {
+        AppError::Usage(format!(
+            "there is no executable {}: {error}",
+            path.display()
+        ))
+    })?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    // Cargo appends a hash to the target's name.
+    let stem = name.rsplit_once('-').map_or(&*name, |(stem, _)| stem);
+    let called = |target: &&BenchTarget| target.target == stem || target.target == name;
+    let found: Vec<&BenchTarget> = targets.iter().filter(called).collect();
+    let target = match (&found[..], targets) {
+        ([target], _) => *target,
+        (_, [target]) => target,
+        _ => {
+            return Err(AppError::Usage(format!(
+                "which bench target is {} an earlier build of?\n  help: name it, e.g. `--bench {}`",
+                path.display(),
+                targets.first().map_or("NAME", |target| &target.target)
+            )));
+        }
+    };
+    Ok(target.clone().with_executable(path))
+}
+
+fn no_benchmarks(found: &Discovered) -> bool {
+    found
+        .targets
+        .iter()
+        .all(|target| target.benchmarks.is_empty())
+}
+
+/// Whether both run the same bytes.
+pub(super) fn same_bytes(a: &BenchTarget, b: &BenchTarget) -> bool {
+    let read = |target: &BenchTarget| std::fs::read(target.executable()).ok();
+    read(a).is_some_and(|bytes| read(b) == Some(bytes))
+}
+
+/// Copies both sides of each target to paths of equal length: what an executable is called shifts its memory.
+pub(super) fn on_stage(
+    stage: &Stage,
+    targets: &mut BySide<Vec<BenchTarget>>,
+) -> Result<(), AppError> {
+    for (ordinal, base) in targets.base.iter_mut().enumerate() {
+        let copy = stage.copy_base(ordinal, base.executable())?;
+        let beside = copy.file_name().unwrap_or_default().to_owned();
+        *base = base.clone().with_executable(copy);
+        let same = |target: &&mut BenchTarget| name(target) == name(base);
+        if let Some(new) = targets.new.iter_mut().find(same) {
+            let copy = stage.copy_candidate(ordinal, Path::new(&beside), new.executable())?;
+            *new = new.clone().with_executable(copy);
+        }
+    }
+    Ok(())
+}

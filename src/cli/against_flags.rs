@@ -1,0 +1,68 @@
+//! Flags of measuring two builds in turn.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::app::{Against, AgainstOptions};
+use crate::settings::positive_duration;
+use crate::sides::BenchesFrom;
+
+/// What the work tree is measured against, and for how long.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "A/B options")]
+pub(super) struct AgainstFlags {
+    /// Build this git revision too, and measure both in turn: the most trustworthy comparison
+    #[arg(long, value_name = "REV", group = "against-what")]
+    against: Option<String>,
+    /// The same with the commit where this branch and BRANCH parted
+    #[arg(long, value_name = "BRANCH", group = "against-what")]
+    against_merge_base: Option<String>,
+    /// The same with a bench executable that was built before
+    #[arg(long, value_name = "PATH", group = "against-what")]
+    against_executable: Option<PathBuf>,
+    /// Whose benchmarks the revision is built with; `worktree` lays the current ones over it
+    #[arg(
+        long,
+        value_name = "SIDE",
+        default_value = "revision",
+        requires = "against-what"
+    )]
+    benches_from: Source,
+    /// Measure executables that are byte for byte the same, too: shows this machine's noise
+    #[arg(long, requires = "against-what")]
+    control: bool,
+    /// Compare with the numbers in the store alone: run no baseline's executables again, confirm nothing [env: PERFCHECK_STORED]
+    #[arg(long, conflicts_with = "against-what")]
+    pub(super) stored: bool,
+    /// Rounds at most; in each, both sides are launched afresh [default: 60]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=10_000))]
+    pub(super) rounds: Option<u32>,
+    /// Time for all rounds; what is left goes to the benchmarks in doubt
+    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
+    pub(super) time_budget: Option<Duration>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Source {
+    /// The revision's own
+    Revision,
+    /// Those of the work tree
+    Worktree,
+}
+
+impl AgainstFlags {
+    pub(super) fn options(self) -> Option<AgainstOptions> {
+        let reference = (self.against.map(Against::Revision))
+            .or(self.against_merge_base.map(Against::MergeBase))
+            .or(self.against_executable.map(Against::Executable))?;
+        Some(AgainstOptions {
+            reference,
+            benches_from: match self.benches_from {
+                Source::Revision => BenchesFrom::Revision,
+                Source::Worktree => BenchesFrom::WorkTree,
+            },
+            control: self.control,
+        })
+    }
+}

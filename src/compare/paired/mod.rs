@@ -1,0 +1,22 @@
+//! Decisions about A/B measurements: both sides in turn, round by round.
+//!
+//! `standing` says after a look whether a benchmark needs more rounds; `judge` decides the whole run from its data, replaying the
+//! looks. The *floor test* asks whether the low quantiles of the pooled samples differ beyond the threshold, the *slow-path test* whether samples of
+//! one side are slower than their neighbours of the other. docs/STATISTICS.md, section 8, has the procedure and its figures.
+
+mod diagnostics;
+mod duel;
+mod finding;
+mod floor_test;
+mod judge;
+mod look;
+mod plan;
+mod slow_path;
+
+pub use duel::{Duel, Round};
+pub use finding::{Paired, SlowPath};
+pub use judge::{Standing, judge, judge_by, standing};
+pub use plan::{Method, Plan};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,25 @@
+//! What is left to chance in a run, all of it seeded: the order of benchmarks and of sides, the size of the environment.
+
+use crate::cargo::BenchTarget;
+use crate::stats::{Draws, Stream};
+
+/// The environment grows by less than this: a page, so that every alignment of the stack within it can occur.
+const LARGEST_PADDING: u32 = 4096;
+
+/// The draws for `purpose` in `block` of a target.
+pub(super) fn draws(seed: u64, purpose: &str, target: &BenchTarget, block: u64) -> Draws {
+    let name = format!("{purpose}/{}/{}", target.package, target.target);
+    Draws::new(Stream { seed, name: &name }, block)
+}
+
+/// Bytes of padding in the environment of a launch.
+pub(super) fn padding(seed: u64, target: &BenchTarget, block: u64) -> u32 {
+    draws(seed, "padding", target, block).index(LARGEST_PADDING) as u32
+}
+
+/// Shuffles `items` (Fisher and Yates).
+pub(super) fn shuffle<T>(items: &mut [T], draws: &mut Draws) {
+    for last in (1..items.len()).rev() {
+        items.swap(last, draws.index(last as u32 + 1));
+    }
+}

@@ -1,0 +1,249 @@
+//! One benchmark in one round: both sides warmed up, then sampled in turn, or one after the other where they cannot live at once.
+//!
+//! Invariant: both sides are asked for the same things in the same order of their own, whatever the other one does.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "how long set-up took, to lay rounds out"
+)]
+
+use std::time::{Duration, Instant};
+
+use super::quads::{RoundLayout, RoundSettings, lay_out_round};
+use super::schedule::expected;
+use crate::child::{Capability, ChildError, SampleSpec, Session, Started, WarmUp};
+use crate::compare::Side;
+use crate::model::{Sample, Series, Throughput};
+use crate::stats::Draws;
+
+/// What went wrong, and on which side.
+pub(super) type SideError = (Side, ChildError);
+
+/// A value of each side.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BySide<T> {
+    /// That of the reference.
+    pub base: T,
+    /// That of the candidate.
+    pub new: T,
+}
+
+impl<T> BySide<T> {
+    /// The value of `side`.
+    pub fn of(&self, side: Side) -> &T {
+        match side {
+            Side::Base => &self.base,
+            Side::New => &self.new,
+        }
+    }
+
+    /// The value of `side`, to be changed.
+    pub fn of_mut(&mut self, side: Side) -> &mut T {
+        match side {
+            Side::Base => &mut self.base,
+            Side::New => &mut self.new,
+        }
+    }
+}
+
+/// What one side gave in one round.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Turn {
+    pub(super) series: Series,
+    pub(super) throughput: Throughput,
+}
+
+/// How a round of a benchmark ended, if not with an error.
+pub(super) enum Lap<T> {
+    Measured(T),
+    Skipped(String),
+}
+
+/// What is needed to take a lap.
+pub(super) struct Course<'a> {
+    pub(super) id: &'a str,
+    pub(super) settings: &'a RoundSettings,
+    /// Laid out by the first lap, repeated by the others.
+    pub(super) layout: &'a mut Option<RoundLayout>,
+    /// What launching took, for this benchmark's share.
+    pub(super) launching: Duration,
+    /// Whether the linear ramp is wanted.
+    pub(super) ramp: bool,
+    pub(super) coin: Draws,
+}
+
+/// The order of the two sides, by a coin.
+pub(super) fn order(coin: &mut Draws) -> [Side; 2] {
+    if coin.index(2) == 0 {
+        [Side::Base, Side::New]
+    } else {
+        [Side::New, Side::Base]
+    }
+}
+
+/// Both sides in turn: ABBA or BAAB, by a coin for each quad.
+pub(super) fn in_turn(
+    sessions: &mut BySide<&mut Session<'_>>,
+    mut course: Course<'_>,
+) -> Result<Lap<BySide<Turn>>, SideError> {
+    let first = order(&mut course.coin);
+    let began = Instant::now();
+    let mut throughput = BySide::default();
+    for side in first {
+        match reach(sessions.of_mut(side), course.id).map_err(|error| (side, error))? {
+            Started::Ready(found) => *throughput.of_mut(side) = found,
+            Started::Skipped(reason) => return Ok(Lap::Skipped(reason)),
+        }
+    }
+    let mut warm = BySide::default();
+    for side in first {
+        let warmed = sessions.of_mut(side).warm_up(course.settings.warm_up);
+        *warm.of_mut(side) = Some(warmed.map_err(|error| (side, error))?);
+    }
+    let BySide {
+        base: Some(base),
+        new: Some(new),
+    } = warm
+    else {
+        unreachable!("both sides were warmed up");
+    };
+    let warm = BySide { base, new };
+    let overhead = began.elapsed() + course.launching;
+    let layout = course.lay_out(&warm, overhead);
+    let mut series = BySide {
+        base: begun(&warm.base),
+        new: begun(&warm.new),
+    };
+    if course.ramp {
+        for side in first {
+            let taken = ramp(sessions.of_mut(side), &layout, warm.of(side));
+            series.of_mut(side).linear = taken.map_err(|error| (side, error))?;
+        }
+    }
+    for _ in 0..layout.quads {
+        let [a, b] = order(&mut course.coin);
+        for side in [a, b, b, a] {
+            let taken = sample(sessions.of_mut(side), &layout, warm.of(side));
+            let taken = taken.map_err(|error| (side, error))?;
+            series.of_mut(side).flat.push(taken);
+        }
+    }
+    for side in first {
+        let finished = sessions.of_mut(side).finish(course.id);
+        finished.map_err(|error| (side, error))?;
+    }
+    Ok(Lap::Measured(BySide {
+        base: Turn {
+            series: series.base,
+            throughput: throughput.base,
+        },
+        new: Turn {
+            series: series.new,
+            throughput: throughput.new,
+        },
+    }))
+}
+
+/// One side alone: the samples that it would have taken in turn.
+pub(super) fn alone(
+    session: &mut Session<'_>,
+    mut course: Course<'_>,
+) -> Result<Lap<Turn>, ChildError> {
+    let began = Instant::now();
+    let throughput = match reach(session, course.id)? {
+        Started::Ready(found) => found,
+        Started::Skipped(reason) => return Ok(Lap::Skipped(reason)),
+    };
+    let warm = session.warm_up(course.settings.warm_up)?;
+    let overhead = began.elapsed() + course.launching;
+    let layout = course.lay_out(
+        &BySide {
+            base: warm,
+            new: warm,
+        },
+        overhead * 2,
+    );
+    let mut series = begun(&warm);
+    if course.ramp {
+        series.linear = ramp(session, &layout, &warm)?;
+    }
+    for _ in 0..2 * layout.quads {
+        series.flat.push(sample(session, &layout, &warm)?);
+    }
+    session.finish(course.id)?;
+    Ok(Lap::Measured(Turn { series, throughput }))
+}
+
+impl Course<'_> {
+    fn lay_out(&mut self, warm: &BySide<WarmUp>, overhead: Duration) -> RoundLayout {
+        let settings = self.settings;
+        self.layout
+            .get_or_insert_with(|| {
+                lay_out_round(
+                    settings,
+                    warm.base.body.per_iteration(),
+                    warm.base.total_per_iteration(),
+                    warm.new.total_per_iteration(),
+                    overhead,
+                )
+            })
+            .clone()
+    }
+}
+
+/// Starts a benchmark, however its child lets it be reached.
+fn reach(session: &mut Session<'_>, id: &str) -> Result<Started, ChildError> {
+    if session.hello().capability() == Some(Capability::Addressable) {
+        return session.start_benchmark(id);
+    }
+    let mut next = session.begin()?;
+    while let Some(announcement) = next {
+        if announcement.id == id {
+            return session.run_announced(id);
+        }
+        next = session.skip()?;
+    }
+    let message = "the bench did not announce it again in this launch".to_owned();
+    Err(ChildError::Bench { message })
+}
+
+fn begun(warm_up: &WarmUp) -> Series {
+    Series {
+        warm_up: warm_up.body,
+        linear: Vec::new(),
+        flat: Vec::new(),
+    }
+}
+
+fn ramp(
+    session: &mut Session<'_>,
+    layout: &RoundLayout,
+    warm: &WarmUp,
+) -> Result<Vec<Sample>, ChildError> {
+    if layout.ramp.is_empty() {
+        return Ok(Vec::new());
+    }
+    let request: Vec<SampleSpec> = layout.ramp.iter().map(|count| once(*count)).collect();
+    session.sample(&request, expected(&request, warm.total_per_iteration()))
+}
+
+/// A sample after its lead-in, which is not kept.
+fn sample(
+    session: &mut Session<'_>,
+    layout: &RoundLayout,
+    warm: &WarmUp,
+) -> Result<Sample, ChildError> {
+    let both = [once(layout.lead_in.max(1)), once(layout.iterations)];
+    let request = &both[usize::from(layout.lead_in == 0)..];
+    let taken = session.sample(request, expected(request, warm.total_per_iteration()))?;
+    taken.last().copied().ok_or_else(|| ChildError::Protocol {
+        what: "it sent no sample".to_owned(),
+    })
+}
+
+fn once(iterations: u64) -> SampleSpec {
+    SampleSpec {
+        iterations,
+        count: 1,
+    }
+}

@@ -1,0 +1,48 @@
+//! Pairs: an A/B measurement is two runs that begin, end and go together.
+//!
+//! Round r of the pair is launch r of both runs, recorded as any other launch.
+
+use rusqlite::params;
+
+use super::access::Survives;
+use super::columns::Word;
+use super::runs::{end_run, insert_run};
+use super::{NewRun, RunEnd, Store, StoreError, WorkspaceId};
+use crate::model::{Role, RunId};
+
+impl Store {
+    /// Begins both sides of an A/B measurement: (base, candidate), incomplete until [`Store::finish_pair`].
+    ///
+    /// `plan` is kept as it is: the boundaries and budgets that the decision will follow, fixed before the first round.
+    pub fn begin_pair(
+        &mut self,
+        workspace: WorkspaceId,
+        base: &NewRun,
+        candidate: &NewRun,
+        plan: &str,
+    ) -> Result<(RunId, RunId), StoreError> {
+        self.write(Survives::Kill, |connection| {
+            // The candidate gets the higher number: lists take the newest run of a benchmark by it.
+            let base = insert_run(connection, workspace, base)?;
+            let candidate = insert_run(connection, workspace, candidate)?;
+            let mut join = connection
+                .prepare("UPDATE runs SET partner = ?2, role = ?3, plan = ?4 WHERE id = ?1")?;
+            join.execute(params![base, candidate, Word(Role::Base), plan])?;
+            join.execute(params![candidate, base, Word(Role::Candidate), plan])?;
+            Ok((base, candidate))
+        })
+    }
+
+    /// Ends both sides at once, as [`Store::finish_run`] does with one run. The base side stays `pending`, whatever
+    /// its end says.
+    pub fn finish_pair(
+        &mut self,
+        base: (RunId, &RunEnd),
+        candidate: (RunId, &RunEnd),
+    ) -> Result<(), StoreError> {
+        self.write(Survives::PowerLoss, |connection| {
+            end_run(connection, base.0, base.1)?;
+            end_run(connection, candidate.0, candidate.1)
+        })
+    }
+}

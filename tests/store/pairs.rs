@@ -1,0 +1,156 @@
+//! A/B measurements: two runs that belong together.
+
+use cargo_perfcheck::model::{Acceptance, Pair, Role, RunId, RunStatus, Verdict};
+use cargo_perfcheck::store::{
+    BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId,
+};
+
+use crate::builders::{end, fresh, key, launch, new_run, record, verdict};
+
+const PLAN: &str = r#"{"looks":[10,20,30]}"#;
+
+/// Both sides measured in two rounds and ended, as (base, candidate).
+fn paired(store: &mut Store, workspace: WorkspaceId, commits: [&str; 2]) -> (RunId, RunId) {
+    let [base, candidate] = commits.map(|commit| new_run(commit, "main"));
+    let (base, candidate) = store
+        .begin_pair(workspace, &base, &candidate, PLAN)
+        .expect("begins");
+    for round in 0..2 {
+        for side in [base, candidate] {
+            let launch = launch(round, &["a"]);
+            store.record_launch(side, &launch).expect("records");
+        }
+    }
+    let found = end(
+        Acceptance::Automatic,
+        vec![verdict("a", Verdict::Unchanged)],
+    );
+    let bare = end(Acceptance::Automatic, Vec::new());
+    store
+        .finish_pair((base, &bare), (candidate, &found))
+        .expect("ends");
+    (base, candidate)
+}
+
+#[test]
+fn both_sides_name_each_other_and_keep_the_plan_and_their_launches() {
+    let (_directory, mut store, workspace) = fresh();
+    let (base, candidate) = paired(&mut store, workspace, ["aaaa", "bbbb"]);
+    for (run, partner, role, commit) in [
+        (base, candidate, Role::Base, "aaaa"),
+        (candidate, base, Role::Candidate, "bbbb"),
+    ] {
+        let head = store.run(run).expect("reads");
+        assert_eq!(head.pair, Some(Pair { partner, role }));
+        assert_eq!(head.plan.as_deref(), Some(PLAN));
+        assert_eq!(head.status, RunStatus::Complete);
+        assert_eq!(head.git.expect("in git").commit, commit);
+        let rounds: Vec<u32> = store.measurements(run, None).expect("reads")[0]
+            .launches
+            .iter()
+            .map(|launch| launch.launch)
+            .collect();
+        assert_eq!(rounds, [0, 1]);
+    }
+    let alone = record(
+        &mut store,
+        workspace,
+        &new_run("cccc", "main"),
+        Acceptance::Automatic,
+        &["a"],
+    );
+    let head = store.run(alone).expect("reads");
+    assert_eq!((head.pair, head.plan), (None, None));
+    store.check().expect("whole");
+}
+
+#[test]
+fn no_side_of_a_pair_is_a_reference_by_itself() {
+    let (_directory, mut store, workspace) = fresh();
+    let alone = record(
+        &mut store,
+        workspace,
+        &new_run("aaaa", "main"),
+        Acceptance::Automatic,
+        &["a"],
+    );
+    let (base, candidate) = paired(&mut store, workspace, ["aaaa", "bbbb"]);
+    store.accept(candidate).expect("accepts");
+    for branch in [BranchFilter::Any, BranchFilter::Only(Some("main"))] {
+        let past = |runs| -> Vec<RunId> {
+            let query = HistoryQuery {
+                branch,
+                runs,
+                before: None,
+                limit: 9,
+            };
+            store
+                .history(workspace, &[key("a")], &query)
+                .expect("reads")
+                .benchmarks[&key("a")]
+                .iter()
+                .map(|past| past.run)
+                .collect()
+        };
+        assert_eq!(past(RunFilter::Accepted), [alone]);
+        assert_eq!(past(RunFilter::Any), [candidate, base, alone]);
+    }
+}
+
+#[test]
+fn a_base_side_is_never_accepted() {
+    let (_directory, mut store, workspace) = fresh();
+    let (base, candidate) = paired(&mut store, workspace, ["aaaa", "bbbb"]);
+    let acceptance = |store: &Store, run| store.run(run).expect("reads").acceptance;
+    assert_eq!(acceptance(&store, base), Acceptance::Pending);
+    assert_eq!(acceptance(&store, candidate), Acceptance::Automatic);
+    match store.accept(base) {
+        Err(StoreError::BaseSide { run }) => assert_eq!(run, base),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(acceptance(&store, base), Acceptance::Pending);
+}
+
+#[test]
+fn a_pair_ends_at_once_or_not_at_all() {
+    let (_directory, mut store, workspace) = fresh();
+    let run = new_run("aaaa", "main");
+    let (base, candidate) = store
+        .begin_pair(workspace, &run, &run, PLAN)
+        .expect("begins");
+    let done = end(Acceptance::Automatic, Vec::new());
+    store.finish_run(candidate, &done).expect("ends alone");
+    let twice = store.finish_pair((base, &done), (candidate, &done));
+    assert!(matches!(twice, Err(StoreError::RunEnded { run }) if run == candidate));
+    assert_eq!(
+        store.run(base).expect("reads").status,
+        RunStatus::Incomplete
+    );
+}
+
+#[test]
+fn the_newest_run_and_the_run_of_a_commit_are_candidates_and_runs_of_their_own() {
+    let (_directory, mut store, workspace) = fresh();
+    let alone = record(
+        &mut store,
+        workspace,
+        &new_run("aaaa", "main"),
+        Acceptance::Automatic,
+        &["a"],
+    );
+    let (base, candidate) = paired(&mut store, workspace, ["aaaa", "bbbb"]);
+    let found = |prefix| store.run_of_commit(workspace, prefix).expect("reads");
+    assert_eq!(found("aaaa"), Some(alone));
+    assert_eq!(found("bbbb"), Some(candidate));
+    assert_eq!(store.latest_run(workspace).expect("reads"), Some(candidate));
+    let listed = store.benchmarks(workspace).expect("reads");
+    assert_eq!(listed[0].last_run, candidate);
+
+    // Nothing but a base side measured this commit: better than nothing.
+    let (lonely, _) = paired(&mut store, workspace, ["dddd", "bbbb"]);
+    assert_eq!(
+        store.run_of_commit(workspace, "dddd").expect("reads"),
+        Some(lonely)
+    );
+    assert_ne!(base, lonely);
+}
