@@ -75,5 +75,8 @@ fn share_above_floor(clusters: &[&[f64]]) -> f64 {
     let floor = ClusterLowQuantile::new(clusters, 0.01, 1).observed();
     let samples = clusters.iter().copied().flatten();
     let count = samples.clone().count().max(1) as f64;
-    samples.filter(|x| **x > floor + EXCESSES[1].ln_1p()).count() as f64 / count
+    samples
+        .filter(|x| **x > floor + EXCESSES[1].ln_1p())
+        .count() as f64
+        / count
 }
