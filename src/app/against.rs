@@ -10,7 +10,7 @@ use super::options::{Against, AgainstOptions, RunOptions, StoreOptions};
 use super::paired::{
     PairedRun, Pairing, TargetName, finish, name, paired_decision, paired_rows, plan,
 };
-use super::prepare::{build, find_benchmarks, list_only, nothing_found};
+use super::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
 use super::run::{git_state, write};
 use crate::cargo::BenchTarget;
 use crate::exit_code::ExitCode;
@@ -37,21 +37,22 @@ pub(super) fn against(
     let mut context = Context::load(&world.variables, common)?;
     context.tables.layers.command_line = options.layer;
     let built = sides(how, &context, common, world)?;
+    let timeout = timeout(options.timeout, &context);
     let found = BySide {
-        base: find_benchmarks(options, built.targets.base, &context, world)?,
-        new: find_benchmarks(options, built.targets.new, &context, world)?,
+        base: find_benchmarks(&options.filter, timeout, built.targets.base, world)?,
+        new: find_benchmarks(&options.filter, timeout, built.targets.new, world)?,
     };
     if options.no_run {
         return list_only(&found.new, common.output.format, world);
     }
     if no_benchmarks(&found.new) {
-        return Err(nothing_found(options, &found.new));
+        return Err(nothing_found(&options.filter, &found.new));
     }
     let seed = options.comparison.seed.unwrap_or_else(host::fresh_seed);
     let pairing = Pairing::of(found, &built.identical, how.control);
-    let decision = paired_decision(options, &context);
+    let decision = paired_decision(&options.comparison, &context);
     let run = PairedRun {
-        options,
+        timeout,
         context: &context,
         environment: &built.environment,
         git: BySide {

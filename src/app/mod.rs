@@ -18,6 +18,7 @@ mod prepare;
 mod reference;
 mod run;
 mod runs;
+mod self_test;
 mod show;
 
 pub use accept::accept;
@@ -29,8 +30,9 @@ pub use error::AppError;
 pub use list::list;
 pub use options::{
     Against, AgainstOptions, BaselineAction, CompareOptions, ComparisonOptions, FailOn, Order,
-    OutputOptions, RunOptions, StoreOptions,
+    OutputOptions, PairedOptions, RunOptions, SelfTestOptions, StoreOptions,
 };
 pub use run::run;
 pub use runs::runs;
+pub use self_test::self_test;
 pub use show::show;

@@ -135,6 +135,32 @@ pub struct AgainstOptions {
     pub time_budget: Option<Duration>,
 }
 
+/// How the commands that measure two builds in turn do so.
+#[derive(Debug, Clone)]
+pub struct PairedOptions {
+    /// Rounds at most.
+    pub rounds: Option<u32>,
+    /// Time of all rounds together.
+    pub time_budget: Option<Duration>,
+    /// The part of every deadline that does not depend on the request.
+    pub timeout: Option<Duration>,
+    /// How it is decided.
+    pub comparison: ComparisonOptions,
+}
+
+/// Measure known differences.
+#[derive(Debug, Clone)]
+pub struct SelfTestOptions {
+    /// Which benchmarks.
+    pub filter: Filter,
+    /// By how much one side is slowed down, a fraction.
+    pub slowdown: f64,
+    /// Comparisons of each kind.
+    pub trials: u32,
+    /// How to measure.
+    pub paired: PairedOptions,
+}
+
 /// Measure, compare, store.
 #[derive(Debug, Clone)]
 pub struct RunOptions {

@@ -8,7 +8,8 @@ use std::time::Duration;
 use super::against_flags::AgainstFlags;
 use super::cargo_flags::{BuildFlags, WorkspaceFlags};
 use super::run_flags::{ComparisonFlags, OutputFlags, SamplingFlags};
-use crate::app::{BaselineAction, CompareOptions, RunOptions, StoreOptions};
+use super::self_test_flags::SelfTestArguments;
+use crate::app::{BaselineAction, CompareOptions, RunOptions, SelfTestOptions, StoreOptions};
 use crate::measure::Filter;
 use crate::model::parse_duration;
 
@@ -78,14 +79,14 @@ struct RunArguments {
 }
 
 #[derive(Debug, Clone, Args)]
-struct StoreFlags {
+pub(super) struct StoreFlags {
     // Not clap's `env`: a variable that is empty is none.
     #[arg(
         long,
         value_name = "PATH",
         help = "The database [env: PERFCHECK_STORE] [default: perfcheck.db in the user's data directory]"
     )]
-    store: Option<PathBuf>,
+    pub(super) store: Option<PathBuf>,
 }
 
 /// What every command that only reads or edits the store takes.
@@ -119,6 +120,8 @@ enum Subcommands {
         #[command(flatten)]
         stored: StoredArguments,
     },
+    /// What this machine finds of a known slowdown, and how often it cries wolf
+    SelfTest(Box<SelfTestArguments>),
     /// List the benchmarks in the store, with their latest times
     List {
         #[command(flatten)]
@@ -209,6 +212,8 @@ pub enum Command {
     Run(Box<RunOptions>),
     /// Compare stored runs.
     Compare(Box<CompareOptions>),
+    /// Measure known differences.
+    SelfTest(Box<SelfTestOptions>),
     /// List benchmarks.
     List,
     /// List runs.
@@ -294,6 +299,7 @@ impl Arguments {
                 filter: Filter { words, exact },
                 comparison: comparison.options(),
             }))),
+            Some(Subcommands::SelfTest(arguments)) => arguments.translate(),
             Some(Subcommands::List { stored }) => stored.with(Command::List),
             Some(Subcommands::Runs {
                 action: None,

@@ -5,6 +5,8 @@
 mod against_flags;
 mod arguments;
 mod cargo_flags;
+mod paired_flags;
 mod run_flags;
+mod self_test_flags;
 
 pub use arguments::{Command, Parsed, command_line, parse};

@@ -7,6 +7,7 @@ mod content;
 mod json;
 mod listing;
 mod progress;
+mod self_test;
 mod table;
 mod theme;
 mod units;
@@ -18,4 +19,6 @@ pub use listing::{
     write_benchmarks, write_runs, write_workspaces,
 };
 pub use progress::{Progress, ProgressMode};
+pub use self_test::{Rate, SelfTestFindings, SelfTestRow, write_self_test};
 pub use table::{write_build_event, write_error, write_run_head, write_table, write_warning};
+pub use units::percent as in_percent;

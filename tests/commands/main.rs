@@ -16,4 +16,5 @@ mod exit_codes;
 mod flags;
 mod listing;
 mod repositories;
+mod self_test;
 mod settings;
