@@ -21,13 +21,14 @@ pub fn parse_fraction(text: &str) -> Result<f64, String> {
 pub fn parse_slowdown(text: &str) -> Result<f64, String> {
     let trimmed = text.trim();
     let fraction = if trimmed.ends_with('%') {
-        parse_fraction(trimmed)?
+        parse_fraction(trimmed).unwrap_or(f64::NAN)
     } else {
         trimmed
             .parse::<f64>()
             .map_or(f64::NAN, |factor| factor - 1.0)
     };
-    // A millionth is the unit in which benches are told.
+    // Benches are told in millionths.
+    let fraction = (fraction * 1e6).round() / 1e6;
     if (1e-6..=9.0).contains(&fraction) {
         Ok(fraction)
     } else {
