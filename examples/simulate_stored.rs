@@ -7,11 +7,15 @@
 
 #![allow(clippy::print_stdout)]
 
+mod numbers;
+mod proportion;
 mod series;
 
 use cargo_perfcheck::compare::{Decider, HostClass, Question, Reference, Rules, compare};
 use cargo_perfcheck::model::{DecisionSettings, Measurement, Nanos, Sample, Verdict};
 use cargo_perfcheck::stats::{Draws, Stream};
+use numbers::Numbers;
+use proportion::exact_interval;
 use rayon::prelude::*;
 use std::fmt;
 
@@ -211,58 +215,4 @@ impl Case {
             .collect();
         series::measurement(&format!("benchmark {benchmark}"), launches)
     }
-}
-
-/// Random numbers.
-struct Numbers(Draws);
-
-impl Numbers {
-    /// Uniform, above 0 and below 1.
-    fn uniform(&mut self) -> f64 {
-        (self.0.index(u32::MAX) as f64 + 0.5) / f64::from(u32::MAX)
-    }
-
-    /// Standard normal (Box and Muller 1958).
-    fn normal(&mut self) -> f64 {
-        let (a, b) = (self.uniform(), self.uniform());
-        (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
-    }
-
-    /// Exponential with mean 1.
-    fn exponential(&mut self) -> f64 {
-        -self.uniform().ln()
-    }
-}
-
-/// The exact interval of a proportion (Clopper and Pearson 1934) at 95 %: where the binomial tails are 2.5 %.
-fn exact_interval(hits: u64, of: u64) -> (f64, f64) {
-    let bisect = |holds: &dyn Fn(f64) -> bool| {
-        let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..60 {
-            let middle = f64::midpoint(low, high);
-            if holds(middle) {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        low
-    };
-    let lower = if hits == 0 {
-        0.0
-    } else {
-        bisect(&|p| 1.0 - at_most(hits - 1, of, p) < 0.025)
-    };
-    (lower, bisect(&|p| at_most(hits, of, p) > 0.025))
-}
-
-/// The probability of at most `hits` of `of` at `p`.
-fn at_most(hits: u64, of: u64, p: f64) -> f64 {
-    let mut log_term = of as f64 * (-p).ln_1p();
-    let mut sum = log_term.exp();
-    for i in 0..hits.min(of) {
-        log_term += ((of - i) as f64 / (i + 1) as f64).ln() + p.ln() - (-p).ln_1p();
-        sum += log_term.exp();
-    }
-    sum.min(1.0)
 }

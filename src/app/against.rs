@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use super::context::{Context, World};
 use super::error::AppError;
 use super::findings::{sort, verdicts};
+use super::kept::keep;
 use super::options::{Against, AgainstOptions, RunOptions, StoreOptions};
 use super::paired::{
     PairedRun, Pairing, TargetName, finish, name, paired_decision, paired_rows, plan,
 };
 use super::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
-use super::run::{git_state, write};
+use super::run::{git_state, is_worse, write};
 use crate::cargo::BenchTarget;
 use crate::exit_code::ExitCode;
 use crate::host::{self, Revision};
@@ -19,7 +20,8 @@ use crate::measure::{BySide, Discovered};
 use crate::model::{Environment, GitState, Tally};
 use crate::report::{self, Findings, Method, Verdicts};
 use crate::sides::{
-    BenchesFrom, BuildEvent, Provenance, Side, SidesRequest, TargetPair, build_sides, default_cache,
+    BenchesFrom, BuildEvent, Provenance, Side, SidesRequest, Stage, TargetPair, build_sides,
+    default_cache,
 };
 use crate::store::check_baseline_name;
 
@@ -36,74 +38,127 @@ pub(super) fn against(
     let load = host::load();
     let mut context = Context::load(&world.variables, common)?;
     context.tables.layers.command_line = options.layer;
-    let built = sides(how, &context, common, world)?;
-    let timeout = timeout(options.timeout, &context);
-    let found = BySide {
-        base: find_benchmarks(&options.filter, timeout, built.targets.base, world)?,
-        new: find_benchmarks(&options.filter, timeout, built.targets.new, world)?,
-    };
+    let mut built = sides(how, &context, common, world)?;
+    let found = discover_both(options, &mut built, &context, world)?;
     if options.no_run {
         return list_only(&found.new, common.output.format, world);
     }
     if no_benchmarks(&found.new) {
         return Err(nothing_found(&options.filter, &found.new));
     }
-    let seed = options.comparison.seed.unwrap_or_else(host::fresh_seed);
     let pairing = Pairing::of(found, &built.identical, how.control);
-    let decision = paired_decision(&options.comparison, &context);
-    let run = PairedRun {
-        timeout,
+    let turns = InTurn {
+        options,
+        common,
         context: &context,
-        environment: &built.environment,
-        git: BySide {
-            base: built.base_git,
-            new: git_state(&context, world),
-        },
-        decision,
-        plan: plan(
-            &decision,
-            how.rounds,
-            how.time_budget,
-            pairing.planned(),
-            seed,
-        ),
-        time_budget: how.time_budget,
+        built: &built,
         load,
+        named: None,
     };
-    let mut store = context.store()?;
-    let workspace = store.workspace(&context.key(), &context.label())?;
-    let found = run.measure(&mut store, workspace, pairing.pairs, world)?;
-    let mut rows = paired_rows(&found, &pairing.settled, &decision, seed);
-    let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
-    let fail_on = options.comparison.fail_on(&context.tables.workspace);
-    let mut exit_code = ExitCode::of_verdicts(&tally, &fail_on, true);
-    if pairing.failed_targets {
-        exit_code = exit_code.and(ExitCode::BenchmarkFailed);
-    }
-    finish(&mut store, &found.runs, exit_code, verdicts(&rows))?;
-    let mut last_words = Vec::new();
-    if let Some(name) = &options.save_baseline {
-        store.set_baseline(workspace, name, found.runs.new)?;
-        last_words.push(format!("Saved as baseline `{name}`."));
-    }
-    sort(&mut rows, common.output.order);
-    let head = store.run(found.runs.new)?;
-    let findings = Findings {
-        run: &head,
-        rows,
-        verdicts: Some(Verdicts {
-            reference: format!("{} (run {})", built.words, found.runs.base),
+    turns.measure_and_report(pairing, world)
+}
+
+/// The benchmarks of both sides.
+pub(super) fn discover_both(
+    options: &RunOptions,
+    built: &mut Built,
+    context: &Context,
+    world: &mut World<'_>,
+) -> Result<BySide<Discovered>, AppError> {
+    let timeout = timeout(options.timeout, context);
+    let mut of = |targets| find_benchmarks(&options.filter, timeout, targets, world);
+    Ok(BySide {
+        base: of(std::mem::take(&mut built.targets.base))?,
+        new: of(std::mem::take(&mut built.targets.new))?,
+    })
+}
+
+/// A whole A/B run: measured, stored, reported.
+pub(super) struct InTurn<'a> {
+    pub(super) options: &'a RunOptions,
+    pub(super) common: &'a StoreOptions,
+    pub(super) context: &'a Context,
+    pub(super) built: &'a Built,
+    pub(super) load: Option<f64>,
+    /// The baseline that is run again, where it is one.
+    pub(super) named: Option<&'a str>,
+}
+
+impl InTurn<'_> {
+    pub(super) fn measure_and_report(
+        &self,
+        pairing: Pairing,
+        world: &mut World<'_>,
+    ) -> Result<ExitCode, AppError> {
+        let (options, context, built) = (self.options, self.context, self.built);
+        let seed = options.comparison.seed.unwrap_or_else(host::fresh_seed);
+        let decision = paired_decision(&options.comparison, context);
+        let rounds = options.rounds;
+        let run = PairedRun {
+            timeout: timeout(options.timeout, context),
+            context,
+            environment: &built.environment,
+            git: BySide {
+                base: built.base_git.clone(),
+                new: git_state(context, world),
+            },
             decision,
-            method: Method::Paired,
-            warnings: Vec::new(),
-            remarks: built.remarks,
-            advice: last_words,
-        }),
-        confidence_level: decision.confidence_level,
-        exit_code: exit_code.number(),
-    };
-    write(&findings, common, world)?;
-    Ok(exit_code)
+            plan: plan(
+                &decision,
+                rounds,
+                options.time_budget,
+                pairing.planned(),
+                seed,
+            ),
+            time_budget: options.time_budget,
+            load: self.load,
+        };
+        let mut store = context.store()?;
+        let workspace = store.workspace(&context.key(), &context.label())?;
+        let targets: Vec<BenchTarget> = pairing
+            .pairs
+            .iter()
+            .map(|pair| pair.targets.new.clone())
+            .collect();
+        let found = run.measure(&mut store, workspace, pairing.pairs, world)?;
+        let mut rows = paired_rows(&found, &pairing.settled, &decision, seed);
+        let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
+        let fail_on = options.comparison.fail_on(&context.tables.workspace);
+        let mut exit_code = ExitCode::of_verdicts(&tally, &fail_on, true);
+        if pairing.failed_targets {
+            exit_code = exit_code.and(ExitCode::BenchmarkFailed);
+        }
+        finish(&mut store, &found.runs, exit_code, verdicts(&rows))?;
+        let mut last_words = Vec::new();
+        if let Some(name) = &options.save_baseline {
+            let good = exit_code == ExitCode::Clean && !is_worse(&tally);
+            if self.named == Some(name) && !good {
+                last_words.push(format!("Baseline `{name}` stays as it is."));
+            } else {
+                store.set_baseline(workspace, name, found.runs.new)?;
+                keep(&mut store, found.runs.new, &targets, &[], world)?;
+                last_words.push(format!("Saved as baseline `{name}`."));
+            }
+        }
+        sort(&mut rows, self.common.output.order);
+        let head = store.run(found.runs.new)?;
+        let findings = Findings {
+            run: &head,
+            rows,
+            verdicts: Some(Verdicts {
+                reference: format!("{} (run {})", built.words, found.runs.base),
+                decision,
+                method: Method::Paired,
+                warnings: Vec::new(),
+                remarks: built.remarks.clone(),
+                advice: last_words,
+            }),
+            confidence_level: decision.confidence_level,
+            exit_code: exit_code.number(),
+        };
+        write(&findings, self.common, world)?;
+        Ok(exit_code)
+    }
 }
 
 /// Both builds, and how the reference is called.
@@ -116,8 +171,15 @@ pub(super) struct Built {
     pub(super) words: String,
     /// What a reader must know of the builds.
     pub(super) remarks: Vec<String>,
-    /// Keep the executables where they are.
-    _in_use: Vec<Side>,
+    pub(super) _in_use: InUse,
+}
+
+/// What keeps the executables where they are.
+pub(super) enum InUse {
+    /// They lie in the cache.
+    Sides(#[expect(dead_code, reason = "held")] Vec<Side>),
+    /// They are copies.
+    Stage(#[expect(dead_code, reason = "held")] Stage),
 }
 
 fn sides(
@@ -150,12 +212,16 @@ fn beside_executable(
     let same = new
         .iter()
         .filter(|target| name(target) == name(&base) && same_bytes(target, &base));
+    let identical = same.map(name).collect();
+    let stage = Stage::open(&cache_directory(world)?)?;
+    let mut targets = BySide {
+        base: vec![base],
+        new,
+    };
+    on_stage(&stage, &mut targets)?;
     Ok(Built {
-        identical: same.map(name).collect(),
-        targets: BySide {
-            base: vec![base],
-            new,
-        },
+        identical,
+        targets,
         environment: Environment {
             host: host::detect(world.variables.ci),
             build: toolchain,
@@ -163,7 +229,7 @@ fn beside_executable(
         base_git: None,
         words: format!("the executable {}", path.display()),
         remarks: Vec::new(),
-        _in_use: Vec::new(),
+        _in_use: InUse::Stage(stage),
     })
 }
 
@@ -256,7 +322,7 @@ pub(super) fn beside_revision(
         }),
         words: in_words(revision),
         remarks,
-        _in_use: vec![built.base, built.candidate],
+        _in_use: InUse::Sides(vec![built.base, built.candidate]),
     })
 }
 
@@ -329,13 +395,7 @@ fn with_executable(targets: &[BenchTarget], path: &Path) -> Result<BenchTarget, 
             )));
         }
     };
-    let mut target = target.clone();
-    match target.first_arguments.last_mut() {
-        // Behind a runner.
-        Some(executable) => *executable = path.into(),
-        None => target.program = path,
-    }
-    Ok(target)
+    Ok(target.clone().with_executable(path))
 }
 
 fn no_benchmarks(found: &Discovered) -> bool {
@@ -346,10 +406,25 @@ fn no_benchmarks(found: &Discovered) -> bool {
 }
 
 /// Whether both run the same bytes.
-fn same_bytes(a: &BenchTarget, b: &BenchTarget) -> bool {
-    let read = |target: &BenchTarget| {
-        let executable = target.first_arguments.last();
-        std::fs::read(executable.map_or(target.program.as_path(), Path::new)).ok()
-    };
+pub(super) fn same_bytes(a: &BenchTarget, b: &BenchTarget) -> bool {
+    let read = |target: &BenchTarget| std::fs::read(target.executable()).ok();
     read(a).is_some_and(|bytes| read(b) == Some(bytes))
+}
+
+/// Copies both sides of each target to paths of equal length: what an executable is called shifts its memory.
+pub(super) fn on_stage(
+    stage: &Stage,
+    targets: &mut BySide<Vec<BenchTarget>>,
+) -> Result<(), AppError> {
+    for (ordinal, base) in targets.base.iter_mut().enumerate() {
+        let copy = stage.copy_base(ordinal, base.executable())?;
+        let beside = copy.file_name().unwrap_or_default().to_owned();
+        *base = base.clone().with_executable(copy);
+        let same = |target: &&mut BenchTarget| name(target) == name(base);
+        if let Some(new) = targets.new.iter_mut().find(same) {
+            let copy = stage.copy_candidate(ordinal, Path::new(&beside), new.executable())?;
+            *new = new.clone().with_executable(copy);
+        }
+    }
+    Ok(())
 }

@@ -129,10 +129,6 @@ pub struct AgainstOptions {
     pub benches_from: BenchesFrom,
     /// Measure also what is byte for byte the same.
     pub control: bool,
-    /// Rounds at most.
-    pub rounds: Option<u32>,
-    /// Time of all rounds together.
-    pub time_budget: Option<Duration>,
 }
 
 /// How the commands that measure two builds in turn do so.
@@ -170,6 +166,12 @@ pub struct RunOptions {
     pub baseline: Option<String>,
     /// Measure against another build, in turn.
     pub against: Option<AgainstOptions>,
+    /// Rounds at most, where two builds are measured in turn.
+    pub rounds: Option<u32>,
+    /// Time of all rounds together.
+    pub time_budget: Option<Duration>,
+    /// Compare with stored numbers; do not measure a reference again.
+    pub stored: bool,
     /// Name this run.
     pub save_baseline: Option<String>,
     /// Build and list only.

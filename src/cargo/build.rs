@@ -44,6 +44,25 @@ pub struct BenchTarget {
     pub facts: TargetFacts,
 }
 
+impl BenchTarget {
+    /// The executable itself, behind any runner.
+    pub fn executable(&self) -> &Path {
+        self.first_arguments
+            .last()
+            .map_or(self.program.as_path(), Path::new)
+    }
+
+    /// The same with another executable.
+    #[must_use]
+    pub fn with_executable(mut self, executable: PathBuf) -> Self {
+        match self.first_arguments.last_mut() {
+            Some(behind_runner) => *behind_runner = executable.into(),
+            None => self.program = executable,
+        }
+        self
+    }
+}
+
 /// The outcome of a build that worked.
 #[derive(Debug, Clone)]
 pub struct Built {

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::launch_values::Location;
 use super::note::Note;
+use super::paired::Paired;
 use crate::model::Verdict;
 use crate::stats::Interval;
 
@@ -77,6 +78,8 @@ pub struct Comparison {
     pub runs_spread: usize,
     /// The standard deviation between runs that was assumed, a fraction.
     pub run_sd: Option<f64>,
+    /// How an A/B comparison went; `None` of stored runs.
+    pub paired: Option<Paired>,
     /// What else a reader must know.
     pub notes: Vec<Note>,
 }

@@ -203,6 +203,7 @@ fn answer(
         runs_averaged,
         runs_spread,
         run_sd: None,
+        paired: None,
         notes: Vec::new(),
     };
     match tests {

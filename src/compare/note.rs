@@ -91,6 +91,53 @@ pub enum Note {
     },
     /// Only the t-score says faster.
     FasterByTScoreOnly,
+    /// Too few rounds for a verdict.
+    FewRounds {
+        /// How many there are.
+        rounds: usize,
+    },
+    /// Fewer samples than the low quantile needs: the second fastest was compared.
+    SecondFastestOfFewSamples {
+        /// Samples of a side.
+        samples: usize,
+    },
+    /// Samples of a side are slower than their neighbours of the other, its fastest ones are not.
+    SlowPath {
+        /// The slower side.
+        side: Side,
+        /// Share of the new side's samples more than 10 % above its floor.
+        share_new: f64,
+        /// The same of the reference.
+        share_base: f64,
+    },
+    /// The floors are alike, but a slow path could not be ruled out.
+    SlowPathSuspected,
+    /// The floors are alike, and there were too few rounds to look for slow paths.
+    SlowPathsNotSearched {
+        /// How many there were.
+        rounds: usize,
+    },
+    /// The change of the first half of the rounds is not that of the second.
+    ChangeDrifts {
+        /// In the first half, a fraction.
+        first: f64,
+        /// In the second half.
+        second: f64,
+    },
+    /// A round is like the one before it: they are no independent evidence.
+    RoundsDependOnTheirNeighbours {
+        /// Correlation of the signs about the median.
+        correlation: f64,
+    },
+    /// The rounds of a side fall into two groups.
+    SeveralModes {
+        /// Which side.
+        side: Side,
+        /// How much slower the slow group begins, a fraction.
+        apart: f64,
+        /// Share of the rounds in the fast group.
+        share: f64,
+    },
 }
 
 impl fmt::Display for Note {
@@ -142,6 +189,42 @@ impl fmt::Display for Note {
             ),
             Self::FasterByTScoreOnly => f.write_str(
                 "the t-score says faster, but the drift between runs could explain it",
+            ),
+            Self::FewRounds { rounds } => {
+                write!(f, "{rounds} rounds are too few for a verdict")
+            }
+            Self::SecondFastestOfFewSamples { samples } => write!(
+                f,
+                "the second fastest samples are compared, as a side has only {samples}"
+            ),
+            Self::SlowPath { side, share_new, share_base } => write!(
+                f,
+                "a slow path: samples of {side} are often more than 10 % slower than their neighbours of the other, its fastest are not ({:.1} % of the new samples lie that far above their floor, {:.1} % of the reference)",
+                share_new * 100.0,
+                share_base * 100.0
+            ),
+            Self::SlowPathSuspected => f.write_str(
+                "the fastest samples are alike, but some of the new ones may take a slow path (more rounds would tell)",
+            ),
+            Self::SlowPathsNotSearched { rounds } => write!(
+                f,
+                "the fastest samples are alike; {rounds} rounds are too few to look for slow paths"
+            ),
+            Self::ChangeDrifts { first, second } => write!(
+                f,
+                "the change is {:+.1} % in the first half of the rounds and {:+.1} % in the second",
+                first * 100.0,
+                second * 100.0
+            ),
+            Self::RoundsDependOnTheirNeighbours { correlation } => write!(
+                f,
+                "rounds resemble the round before them (correlation {correlation:.2}): the interval may be too narrow"
+            ),
+            Self::SeveralModes { side, apart, share } => write!(
+                f,
+                "the rounds of {side} fall into two groups {:.0} % apart, {:.0} % of them in the fast one: memory layout, or a disturbed host",
+                apart * 100.0,
+                share * 100.0
             ),
         }
     }

@@ -18,6 +18,10 @@ pub struct Variables {
     pub store: Option<PathBuf>,
     /// `PERFCHECK_CACHE`: where revisions are built.
     pub cache: Option<PathBuf>,
+    /// `PERFCHECK_STORED`: compare with stored numbers alone.
+    pub stored: bool,
+    /// `PERFCHECK_SCRIPTED_CLOCK`: belongs to an executable that is kept as its arguments do.
+    pub scripted_clock: Option<String>,
     /// `PERFCHECK_SECRET`: the file with this user's secret.
     pub secret: Option<PathBuf>,
     /// The branch that a CI system names where the checkout is detached.
@@ -41,6 +45,8 @@ impl Variables {
             cargo: path("CARGO").unwrap_or_else(|| "cargo".into()),
             store: path("PERFCHECK_STORE"),
             cache: path("PERFCHECK_CACHE"),
+            stored: text("PERFCHECK_STORED").is_some(),
+            scripted_clock: text("PERFCHECK_SCRIPTED_CLOCK"),
             secret: path("PERFCHECK_SECRET"),
             ci_branch: text("GITHUB_HEAD_REF")
                 .or_else(|| text("GITHUB_REF_NAME"))

@@ -21,4 +21,4 @@ pub use listing::{
 pub use progress::{Progress, ProgressMode};
 pub use self_test::{Rate, SelfTestFindings, SelfTestRow, write_self_test};
 pub use table::{write_build_event, write_error, write_run_head, write_table, write_warning};
-pub use units::percent as in_percent;
+pub use units::{change as percent_change, percent as in_percent};

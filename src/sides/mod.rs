@@ -14,8 +14,10 @@ mod mirror;
 mod outcome;
 mod recipe;
 mod sources;
+mod stage;
 
 pub use build::{BenchesFrom, BuildEvent, SidesRequest, build_commit, build_sides};
 pub use error::SidesError;
 pub use folder::default_cache;
 pub use outcome::{Dependency, Provenance, Side, SideTarget, Sides, TargetPair};
+pub use stage::Stage;

@@ -1,0 +1,188 @@
+//! What is said of an A/B comparison besides its verdict, where it bites; and what makes one impossible.
+
+use super::duel::{Duel, Field, Neighbours, typical_length};
+use super::floor_test::{self, FloorTest};
+use super::look::Look;
+use super::plan::{Method, Plan};
+use crate::compare::comparison::Estimate;
+use crate::compare::launch_values::{Location, needed_ns};
+use crate::compare::note::{Note, Side};
+use crate::model::Verdict;
+use crate::stats::{
+    ClusterMean, ClusterMedian, Resampling, Statistic, Stream, derived_seed, median, ratio_interval,
+};
+
+/// Samples of more than a few dozen nanoseconds of clock step.
+const ASSUMED_CLOCK_STEP_NS: f64 = 50.0;
+
+/// Rounds that a diagnostic needs.
+const FEWEST_ROUNDS: usize = 10;
+
+/// Halves of the rounds that differ by more than this many standard errors of their difference drift.
+const DRIFT: f64 = 3.5;
+
+/// Rounds more than this apart belong to different modes.
+const MODE_GAP: f64 = 0.03;
+
+/// A mode has at least this share of the rounds.
+const MODE_SHARE: f64 = 0.2;
+
+/// Why a duel cannot be tested, if so.
+pub(super) fn refusal(duel: &Duel<'_>, look: &Look) -> Option<Note> {
+    let of_side = |side| {
+        duel.rounds.iter().flat_map(move |round| match side {
+            Side::Base => &round.base,
+            Side::New => &round.new,
+        })
+    };
+    for side in [Side::New, Side::Base] {
+        if of_side(side).next().is_none() {
+            return Some(Note::NoSamples { side });
+        }
+    }
+    let needed_ns = needed_ns(ASSUMED_CLOCK_STEP_NS);
+    for side in [Side::New, Side::Base] {
+        if typical_length(of_side(side)).is_some_and(|length| length < needed_ns) {
+            return Some(Note::SamplesTooShort { side, needed_ns });
+        }
+    }
+    look.field
+        .rounds
+        .is_empty()
+        .then_some(Note::NoSamples { side: Side::New })
+}
+
+/// The changes of mean and median of all samples, with bootstrap intervals over rounds.
+pub(super) fn descriptive(duel: &Duel<'_>, look: &Look, plan: &Plan) -> [Option<Estimate>; 2] {
+    let seed = derived_seed(plan.seed, &duel.key.to_string());
+    let times = |pick: fn(&Neighbours) -> &Vec<f64>| -> Vec<Vec<f64>> {
+        let rounds = look.field.rounds.iter();
+        rounds
+            .map(|round| pick(round).iter().map(|y| y.exp()).collect())
+            .collect()
+    };
+    let (new, base) = (times(|round| &round.new), times(|round| &round.base));
+    let new: Vec<&[f64]> = new.iter().map(Vec::as_slice).collect();
+    let base: Vec<&[f64]> = base.iter().map(Vec::as_slice).collect();
+    let resampling = |name| Resampling {
+        resamples: plan.resamples as usize,
+        stream: Stream { seed, name },
+    };
+    [
+        relative_change(
+            &ClusterMean::new(&new),
+            &ClusterMean::new(&base),
+            plan.confidence_level,
+            resampling("change of the mean"),
+        ),
+        relative_change(
+            &ClusterMedian::new(&new),
+            &ClusterMedian::new(&base),
+            plan.confidence_level,
+            resampling("change of the median"),
+        ),
+    ]
+}
+
+fn relative_change(
+    new: &impl Statistic,
+    base: &impl Statistic,
+    level: f64,
+    resampling: Resampling<'_>,
+) -> Option<Estimate> {
+    let estimate = new.observed() / base.observed() - 1.0;
+    let interval = ratio_interval(new, base, level, resampling)?;
+    estimate
+        .is_finite()
+        .then(|| Estimate::with(estimate, interval))
+}
+
+/// Remarks on what was measured.
+pub(super) fn add(
+    look: &Look,
+    floor: &FloorTest,
+    verdict: Verdict,
+    method: &Method,
+    notes: &mut Vec<Note>,
+) {
+    let field = &look.field;
+    match floor.location {
+        Location::Median => notes.push(Note::MedianOfFewSamples {
+            samples: field.samples(),
+        }),
+        Location::SecondFastest => notes.push(Note::SecondFastestOfFewSamples {
+            samples: field.samples(),
+        }),
+        Location::LowQuantile => {}
+    }
+    if floor.is_constant() {
+        notes.push(Note::NoVariance);
+    }
+    if field.rounds.len() < FEWEST_ROUNDS {
+        return;
+    }
+    notes.extend(drift(field, floor, look.threshold, method));
+    if matches!(verdict, Verdict::Inconclusive | Verdict::Suspect) {
+        notes.extend(autocorrelation(field));
+        notes.extend(modes(Side::Base, field, |round| &round.base));
+        notes.extend(modes(Side::New, field, |round| &round.new));
+    }
+}
+
+/// The change in the first half of the rounds and in the second, if they differ.
+fn drift(field: &Field, floor: &FloorTest, threshold: f64, method: &Method) -> Option<Note> {
+    let [first, second] = field.halves(field.rounds.len() / 2);
+    let (_, first) = floor_test::difference(&first, method)?;
+    let (_, second) = floor_test::difference(&second, method)?;
+    // Each half has an SE of sqrt 2 times the whole's, their difference of twice.
+    let apart = (second - first).abs();
+    let drifts = apart > threshold && apart > DRIFT * 2.0 * floor.standard_error;
+    drifts.then(|| Note::ChangeDrifts {
+        first: first.exp_m1(),
+        second: second.exp_m1(),
+    })
+}
+
+/// The correlation of each round's difference with that of the next, if there is one.
+fn autocorrelation(field: &Field) -> Option<Note> {
+    let fastest = |x: &[f64]| x.iter().copied().min_by(f64::total_cmp).unwrap_or(0.0);
+    let differences: Vec<f64> = field
+        .rounds
+        .iter()
+        .map(|round| fastest(&round.new) - fastest(&round.base))
+        .collect();
+    // By ranks: a single disturbed round would decide otherwise.
+    let centre = median(&differences)?;
+    let signs: Vec<f64> = differences
+        .iter()
+        .map(|x| if *x > centre { 1.0 } else { -1.0 })
+        .collect();
+    let products: f64 = signs.windows(2).map(|pair| pair[0] * pair[1]).sum();
+    let correlation = products / (signs.len() - 1) as f64;
+    let limit = 3.0 / (signs.len() as f64).sqrt();
+    (correlation > limit).then_some(Note::RoundsDependOnTheirNeighbours { correlation })
+}
+
+/// The two groups that the rounds of a side fall into, if they do.
+fn modes(side: Side, field: &Field, pick: fn(&Neighbours) -> &Vec<f64>) -> Option<Note> {
+    let mut floors: Vec<f64> = field
+        .rounds
+        .iter()
+        .filter_map(|round| pick(round).iter().copied().min_by(f64::total_cmp))
+        .collect();
+    floors.sort_by(f64::total_cmp);
+    let fewest = (floors.len() as f64 * MODE_SHARE).ceil() as usize;
+    let (at, gap) = floors
+        .windows(2)
+        .map(|pair| pair[1] - pair[0])
+        .enumerate()
+        .skip(fewest.saturating_sub(1))
+        .take(floors.len().saturating_sub(2 * fewest) + 1)
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let within = (floors[at] - floors[0]).min(floors[floors.len() - 1] - floors[at + 1]);
+    (gap > MODE_GAP && gap > 2.0 * within).then(|| Note::SeveralModes {
+        side,
+        apart: gap.exp_m1(),
+        share: (at + 1) as f64 / floors.len() as f64,
+    })
+}

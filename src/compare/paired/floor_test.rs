@@ -1,0 +1,201 @@
+//! The floor test: do the low quantiles of the pooled samples differ by more than the threshold?
+//!
+//! Noise makes samples longer, so the fastest of many short ones spread over many rounds are steady. The round is what is resampled.
+//! p-value, bounds and verdict are one inversion: `rejects(shift)` is monotone in `shift`, and the bounds are where it changes.
+
+use super::duel::{Field, Neighbours};
+use super::plan::Method;
+use crate::compare::launch_values::Location;
+use crate::stats::{
+    ClusterLowQuantile, FisherExact, Resampling, Statistic, Stream, paired_standard_error,
+    student_t,
+};
+
+/// Resamples behind a standard error, which they leave uncertain by 2 %.
+const RESAMPLES: usize = 1_000;
+
+/// No standard error is smaller than this: what two executables differ by besides their speed is not known better.
+const LEAST_STANDARD_ERROR: f64 = 2e-4;
+
+/// With fewer samples than this on a side the median is compared.
+const FEWEST_FOR_LOW_QUANTILE: usize = 20;
+
+/// From so many samples on the quantile is the one that [`Method`] names.
+const ENOUGH_FOR_QUANTILE: usize = 100;
+
+/// With fewer rounds there is no test: below, actual tails exceed twice the nominal ones.
+pub(super) const FEWEST_ROUNDS: usize = 5;
+
+/// The difference of the floors with its uncertainty.
+#[derive(Debug, Clone)]
+pub(super) struct FloorTest {
+    pub location: Location,
+    /// New less base, logarithms.
+    pub difference: f64,
+    pub standard_error: f64,
+    pub df: f64,
+    /// Noise threshold, a logarithm.
+    threshold: f64,
+    /// The fastest sample of each round, ascending.
+    fastest_base: Vec<f64>,
+    fastest_new: Vec<f64>,
+    guard: Option<FisherExact>,
+}
+
+/// What is taken of `samples` pooled samples a side: location, quantile, least rank.
+fn location(samples: usize, method: &Method) -> (Location, f64, usize) {
+    match samples {
+        0..FEWEST_FOR_LOW_QUANTILE => (Location::Median, 0.5, 1),
+        FEWEST_FOR_LOW_QUANTILE..ENOUGH_FOR_QUANTILE => {
+            (Location::SecondFastest, 0.0, method.least_rank)
+        }
+        _ => (Location::LowQuantile, method.quantile, method.least_rank),
+    }
+}
+
+/// The estimate alone; `None` without samples.
+pub(super) fn difference(field: &Field, method: &Method) -> Option<(Location, f64)> {
+    let (location, p, rank) = location(field.samples(), method);
+    let low = |clusters: &[&[f64]]| ClusterLowQuantile::new(clusters, p, rank).observed();
+    let difference = low(&field.new()) - low(&field.base());
+    difference.is_finite().then_some((location, difference))
+}
+
+impl FloorTest {
+    /// `None` with fewer than [`FEWEST_ROUNDS`] rounds.
+    pub(super) fn of(field: &Field, threshold: f64, method: &Method, seed: u64) -> Option<Self> {
+        if field.rounds.len() < FEWEST_ROUNDS {
+            return None;
+        }
+        let (location, p, rank) = location(field.samples(), method);
+        let base = ClusterLowQuantile::new(&field.base(), p, rank);
+        let new = ClusterLowQuantile::new(&field.new(), p, rank);
+        let stream = Stream {
+            seed,
+            name: "floor test",
+        };
+        let resampling = Resampling {
+            resamples: RESAMPLES,
+            stream,
+        };
+        let error = paired_standard_error(&new, &base, method.width, resampling)?;
+        let difference = new.observed() - base.observed();
+        let fastest = |pick: fn(&Neighbours) -> &Vec<f64>| {
+            let mut fastest: Vec<f64> = field
+                .rounds
+                .iter()
+                .filter_map(|round| pick(round).iter().copied().min_by(f64::total_cmp))
+                .collect();
+            fastest.sort_by(f64::total_cmp);
+            fastest
+        };
+        let rounds = field.rounds.len();
+        Some(Self {
+            location,
+            difference,
+            standard_error: (error * method.inflation)
+                .max(LEAST_STANDARD_ERROR)
+                .max(resolution(&base))
+                .max(resolution(&new)),
+            df: (rounds as f64 - 1.0).min(method.most_df),
+            threshold,
+            fastest_base: fastest(|round| &round.base),
+            fastest_new: fastest(|round| &round.new),
+            guard: method.guarded.then(|| FisherExact::new(rounds)),
+        })
+        .filter(|test| test.difference.is_finite())
+    }
+
+    /// p of "slower by more than the threshold".
+    pub(super) fn p_slower(&self) -> f64 {
+        self.t_tail(self.difference - self.threshold)
+            .max(self.p_guard(&self.fastest_base, &self.fastest_new, self.threshold))
+    }
+
+    /// p of "faster by more than the threshold".
+    pub(super) fn p_faster(&self) -> f64 {
+        self.t_tail(-self.difference - self.threshold)
+            .max(self.p_guard(&self.fastest_new, &self.fastest_base, self.threshold))
+    }
+
+    /// One-sided lower bound at `level`.
+    pub(super) fn lower(&self, level: f64) -> f64 {
+        let by_t = self.difference - self.margin(level);
+        self.guarded_bound(by_t, &self.fastest_base, &self.fastest_new, level)
+    }
+
+    /// One-sided upper bound at `level`.
+    pub(super) fn upper(&self, level: f64) -> f64 {
+        let by_t = -self.difference - self.margin(level);
+        -self.guarded_bound(by_t, &self.fastest_new, &self.fastest_base, level)
+    }
+
+    /// Half the width of the interval by t.
+    pub(super) fn margin(&self, level: f64) -> f64 {
+        student_t::critical(level, self.df).map_or(f64::INFINITY, |t| t * self.standard_error)
+    }
+
+    fn t_tail(&self, beyond: f64) -> f64 {
+        student_t::upper_tail(beyond / self.standard_error, self.df).unwrap_or(1.0)
+    }
+
+    /// p of Fisher's test that no more rounds of the `fast` side than of the `slow` one fall below a cut, the best of all cuts, once `slow` is made
+    /// faster by `shift`.
+    ///
+    /// A process can have a layout that makes it faster for its whole life. If few have it, they may all be on one side, and no
+    /// resampling of the other side can know of it. So a change needs more rounds with the lower floor than such an accident explains.
+    fn p_guard(&self, fast: &[f64], slow: &[f64], shift: f64) -> f64 {
+        let Some(fisher) = &self.guard else {
+            return 0.0;
+        };
+        let below = |cut: f64| slow.partition_point(|y| y - shift <= cut);
+        fast.iter()
+            .enumerate()
+            .map(|(i, cut)| fisher.upper_tail(i + 1, below(*cut)))
+            .fold(1.0, f64::min)
+    }
+
+    /// The bound by t, but no further beyond the threshold than the guard lets it.
+    fn guarded_bound(&self, by_t: f64, fast: &[f64], slow: &[f64], level: f64) -> f64 {
+        if by_t <= self.threshold || self.p_guard(fast, slow, by_t) <= level {
+            return by_t;
+        }
+        if self.p_guard(fast, slow, self.threshold) > level {
+            return self.threshold;
+        }
+        let (mut passes, mut fails) = (self.threshold, by_t);
+        for _ in 0..50 {
+            let middle = f64::midpoint(passes, fails);
+            if self.p_guard(fast, slow, middle) <= level {
+                passes = middle;
+            } else {
+                fails = middle;
+            }
+        }
+        // Not below the threshold itself, which has passed, strictly.
+        passes.max(self.threshold.next_up())
+    }
+
+    /// Whether no sample of a side differs from any other of it.
+    pub(super) fn is_constant(&self) -> bool {
+        let spread = |x: &[f64]| x.last().unwrap_or(&0.0) - x.first().unwrap_or(&0.0);
+        spread(&self.fastest_base) == 0.0 && spread(&self.fastest_new) == 0.0
+    }
+}
+
+/// The smallest step between the lowest samples, where they are many and fall on few values: a coarse clock.
+fn resolution(samples: &ClusterLowQuantile) -> f64 {
+    let lowest: Vec<f64> = samples.ascending().collect();
+    let tenth = &lowest[..lowest.len().div_ceil(10).max(2).min(lowest.len())];
+    let steps: Vec<f64> = tenth
+        .windows(2)
+        .map(|pair| pair[1] - pair[0])
+        .filter(|step| *step > 0.0)
+        .collect();
+    let tied = steps.len() * 2 < tenth.len().saturating_sub(1);
+    if tied {
+        steps.into_iter().reduce(f64::min).unwrap_or(0.0)
+    } else {
+        0.0
+    }
+}

@@ -1,0 +1,130 @@
+//! One look at a benchmark: both tests after so many rounds, and whether they settle it.
+
+use super::duel::{Duel, Field};
+use super::floor_test::FloorTest;
+use super::plan::{Method, Plan};
+use super::slow_path::{self, SlowPathTest};
+use crate::model::Verdict;
+use crate::stats::derived_seed;
+
+/// A benchmark is given up only if even twice the rounds left could not settle it; the standard error is taken to fall as 1 / rounds.
+const HOPE: f64 = 2.0;
+
+/// What is known after so many rounds.
+pub(super) struct Look {
+    pub rounds: usize,
+    /// The share of the level that is this look's own.
+    pub share: f64,
+    /// Whether measuring went on, or could have.
+    pub is_last: bool,
+    pub floor: Option<FloorTest>,
+    pub slow_path: SlowPathTest,
+    pub field: Field,
+    /// Noise threshold, a logarithm.
+    pub threshold: f64,
+}
+
+impl Look {
+    fn at(duel: &Duel<'_>, rounds: usize, share: f64, plan: &Plan, method: &Method) -> Self {
+        let field = Field::of(duel, rounds);
+        let threshold = duel.noise_threshold.ln_1p();
+        let seed = derived_seed(plan.seed, &duel.key.to_string());
+        Self {
+            rounds,
+            share,
+            is_last: false,
+            floor: FloorTest::of(&field, threshold, method, seed),
+            slow_path: SlowPathTest::of(&field, threshold),
+            field,
+            threshold,
+        }
+    }
+
+    /// The first look that settles the benchmark, or the last that its rounds allow.
+    pub(super) fn deciding(duel: &Duel<'_>, plan: &Plan, method: &Method) -> Self {
+        let rounds = duel.rounds.len();
+        let mut before = 0.0;
+        for look in plan.interim_looks(rounds) {
+            let spent = plan.spent(look, method);
+            let look = Self::at(duel, look, spent - before, plan, method);
+            if look.settles(plan) {
+                return look;
+            }
+            before = spent;
+        }
+        Self {
+            is_last: true,
+            ..Self::at(duel, rounds, 1.0 - before, plan, method)
+        }
+    }
+
+    /// The interim look after all rounds of `duel`; `None` where none is planned.
+    pub(super) fn interim(duel: &Duel<'_>, plan: &Plan, method: &Method) -> Option<Self> {
+        let rounds = duel.rounds.len();
+        let looks = plan.interim_looks(rounds);
+        let (last, earlier) = looks.split_last()?;
+        let before = earlier.last().map_or(0.0, |look| plan.spent(*look, method));
+        (*last == rounds).then(|| {
+            Self::at(
+                duel,
+                rounds,
+                plan.spent(rounds, method) - before,
+                plan,
+                method,
+            )
+        })
+    }
+
+    pub(super) fn settles(&self, plan: &Plan) -> bool {
+        self.early_verdict(plan).is_some()
+    }
+
+    /// The verdict if measuring stops here, at the levels that one benchmark of the family has for itself.
+    pub(super) fn early_verdict(&self, plan: &Plan) -> Option<Verdict> {
+        let family = plan.family(1) as f64;
+        let slow = plan.slow_path_level() * self.share / family;
+        let floor = self.floor.as_ref()?;
+        let level = plan.floor_level() * self.share / family;
+        let (lower, upper) = (floor.lower(level), floor.upper(level));
+        let suspected = self.slow_path.p_slower <= slow_path::SUSPICION;
+        if lower > self.threshold || self.slow_path.p_slower <= slow {
+            return Some(Verdict::Regressed);
+        }
+        if upper < -self.threshold || self.slow_path.p_faster <= slow {
+            return (!suspected).then_some(Verdict::Improved);
+        }
+        let searched = self.rounds >= slow_path::FEWEST_ROUNDS;
+        if lower >= -self.threshold && upper <= self.threshold {
+            return (searched && !suspected).then_some(Verdict::Unchanged);
+        }
+        (!suspected && self.is_hopeless(floor, plan)).then_some(Verdict::Inconclusive)
+    }
+
+    /// Whether neither a change nor its absence can still be shown: not even with a standard error that falls as fast as floors can.
+    fn is_hopeless(&self, floor: &FloorTest, plan: &Plan) -> bool {
+        let last = plan.last_look();
+        if self.rounds * 2 < last {
+            return false;
+        }
+        let left = (last - self.rounds) as f64 * HOPE;
+        let shrunk = self.rounds as f64 / (self.rounds as f64 + left);
+        let level = plan.floor_level() / plan.family(1) as f64;
+        let margin = floor.margin(level) * shrunk;
+        // The estimate itself may move by as much.
+        let size = floor.difference.abs();
+        let distance = (size - self.threshold).abs() + floor.standard_error;
+        margin > distance && margin > self.threshold
+    }
+
+    /// Rounds in all that would settle it if the standard error falls with their root.
+    pub(super) fn rounds_needed(&self, level: f64) -> Option<u64> {
+        let floor = self.floor.as_ref()?;
+        let distance = (floor.difference.abs() - self.threshold).abs();
+        let factor = (floor.margin(level) / distance).powi(2).max(1.0);
+        let rounds = (factor * self.rounds as f64).ceil();
+        (rounds.is_finite() && rounds <= MOST_ROUNDS_NAMED).then_some(rounds as u64)
+    }
+}
+
+/// Beyond this, more rounds are no advice.
+const MOST_ROUNDS_NAMED: f64 = 10_000.0;

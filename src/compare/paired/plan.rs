@@ -1,0 +1,103 @@
+//! When is looked, and how much of the level each look may spend.
+
+use serde::{Deserialize, Serialize};
+
+use crate::stats::Width;
+
+/// Of the level, what the floor test has; the rest is the slow-path test's.
+const FLOOR_SHARE: f64 = 0.8;
+
+/// The sequential plan of one A/B run, stored with the run: verdicts can be replayed from stored data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Numbers of rounds after which is looked, ascending; the last one ends the measurement.
+    pub looks: Vec<u32>,
+    /// Family-wise, one-sided: for worsening, and the same again for improvement.
+    pub significance_level: f64,
+    /// Benchmarks planned, whether or not they could be measured.
+    pub planned: usize,
+    /// Level of the descriptive bootstrap intervals.
+    pub confidence_level: f64,
+    /// Resamples of the descriptive bootstrap intervals.
+    pub resamples: u32,
+    /// Base seed of everything random.
+    pub seed: u64,
+}
+
+/// How the floor test works. The default was chosen by measurement: docs/STATISTICS.md, section 8.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Method {
+    /// The quantile of the pooled samples that is compared.
+    pub quantile: f64,
+    /// Rank that it has at least.
+    pub least_rank: usize,
+    /// What of the bootstrap distribution is the standard error.
+    pub width: Width,
+    /// Factor on the standard error.
+    pub inflation: f64,
+    /// Degrees of freedom of the null, at most.
+    pub most_df: f64,
+    /// Whether the rounds that reach the lower floor must be too many for an accident of processes.
+    pub guarded: bool,
+    /// Exponent of the spending of the level over the looks.
+    pub spending: f64,
+}
+
+impl Default for Method {
+    fn default() -> Self {
+        Self {
+            quantile: 0.01,
+            least_rank: 2,
+            width: Width::Deviation,
+            inflation: 1.0,
+            most_df: 15.0,
+            guarded: true,
+            spending: 2.0,
+        }
+    }
+}
+
+impl Plan {
+    /// Rounds at the end.
+    pub(super) fn last_look(&self) -> usize {
+        self.looks.iter().copied().max().unwrap_or(0) as usize
+    }
+
+    /// Looks before the end, and no later than `rounds`; ascending, each once.
+    pub(super) fn interim_looks(&self, rounds: usize) -> Vec<usize> {
+        let last = self.last_look();
+        let mut looks: Vec<usize> = self
+            .looks
+            .iter()
+            .map(|look| *look as usize)
+            .filter(|look| *look > 0 && *look < last && *look <= rounds)
+            .collect();
+        looks.sort_unstable();
+        looks.dedup();
+        looks
+    }
+
+    /// The share of the level that is spent up to the look after `rounds`: (rounds / last)^spending (Kim and DeMets 1987).
+    ///
+    /// Each look has the increase since the look before as a level of its own, so that the looks together keep the level
+    /// whatever their dependence (Bonferroni).
+    pub(super) fn spent(&self, rounds: usize, method: &Method) -> f64 {
+        let last = self.last_look().max(1) as f64;
+        (rounds as f64 / last).min(1.0).powf(method.spending)
+    }
+
+    /// The family-wise level of the floor test, one-sided.
+    pub(super) fn floor_level(&self) -> f64 {
+        self.significance_level * FLOOR_SHARE
+    }
+
+    /// The family-wise level of the slow-path test, one-sided.
+    pub(super) fn slow_path_level(&self) -> f64 {
+        self.significance_level * (1.0 - FLOOR_SHARE)
+    }
+
+    /// The number of tests in the family; `judged` of them have data.
+    pub(super) fn family(&self, judged: usize) -> usize {
+        self.planned.max(judged).max(1)
+    }
+}

@@ -1,0 +1,74 @@
+//! The slow-path test: are samples of one side slower than their neighbours more often than the other way round?
+//!
+//! The floor does not see a cost that falls on some samples only. Two samples of a quad that were taken next to each other meet the same host, so a
+//! neighbour that is more than 10 % slower, beyond the threshold, speaks for its side. Rounds are what is tested, by an exact sign-flip test.
+
+use super::duel::Field;
+use crate::stats::{ClusterLowQuantile, Statistic, sign_flip_upper_tail};
+
+/// A neighbour is slower if it is so by this much.
+const EXCESS: f64 = 0.1;
+
+/// A balance of 1 on the grid of whole numbers that the exact test works on.
+const GRID: f64 = 60.0;
+
+/// Rounds without which `unchanged` is not said, unless the measurement ends.
+pub(super) const FEWEST_ROUNDS: usize = 20;
+
+/// An unadjusted p at or below this is a suspicion: the benchmark is measured further.
+pub(super) const SUSPICION: f64 = 0.02;
+
+/// What the neighbours say.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SlowPathTest {
+    pub p_slower: f64,
+    pub p_faster: f64,
+    /// Shares of samples above their own floor.
+    pub share_new: f64,
+    pub share_base: f64,
+}
+
+impl SlowPathTest {
+    /// `threshold` is the noise threshold, a logarithm.
+    pub(super) fn of(field: &Field, threshold: f64) -> Self {
+        Self {
+            p_slower: p_slower(field, threshold, false),
+            p_faster: p_slower(field, threshold, true),
+            share_new: share_above_floor(&field.new()),
+            share_base: share_above_floor(&field.base()),
+        }
+    }
+}
+
+/// The balance of a round is (up - down) / (1 + up + down), where `up` counts the neighbours of which the new one is slower by more than 10 %
+/// beyond the threshold, `down` those of which the base, so much slower made, still is: undisturbed rounds count most.
+fn p_slower(field: &Field, threshold: f64, exchanged: bool) -> f64 {
+    let excess = EXCESS.ln_1p();
+    let balances: Vec<i64> = field
+        .rounds
+        .iter()
+        .map(|round| {
+            let (base, new) = if exchanged {
+                (&round.new, &round.base)
+            } else {
+                (&round.base, &round.new)
+            };
+            let ahead = || {
+                base.iter()
+                    .zip(new)
+                    .map(|(base, new)| new - base - threshold)
+            };
+            let up = ahead().filter(|x| *x > excess).count() as f64;
+            let down = ahead().filter(|x| *x < -excess).count() as f64;
+            (GRID * (up - down) / (1.0 + up + down)).round() as i64
+        })
+        .collect();
+    sign_flip_upper_tail(&balances)
+}
+
+fn share_above_floor(clusters: &[&[f64]]) -> f64 {
+    let floor = ClusterLowQuantile::new(clusters, 0.01, 1).observed();
+    let samples = clusters.iter().copied().flatten();
+    let count = samples.clone().count().max(1) as f64;
+    samples.filter(|x| **x > floor + EXCESS.ln_1p()).count() as f64 / count
+}

@@ -1,0 +1,1 @@
+//! Decisions about A/B measurements, situation by situation.
