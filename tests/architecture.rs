@@ -86,12 +86,14 @@ const HOMES: [(&str, &[&str]); 29] = [
     (
         "serde",
         &[
-            "model", "stats", "compare", "cargo", "child", "store", "sides",
+            "model", "stats", "compare", "cargo", "child", "store", "sides", "app",
         ],
     ),
     (
         "serde_json",
-        &["settings", "cargo", "child", "store", "sides", "report"],
+        &[
+            "settings", "cargo", "child", "store", "sides", "report", "app",
+        ],
     ),
     ("statrs", &["stats"]),
     ("strsim", &["settings"]),

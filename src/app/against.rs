@@ -361,7 +361,7 @@ pub(super) fn words_of(event: &BuildEvent<'_>) -> (&'static str, String) {
     }
 }
 
-fn built_in_words(side: &Side) -> (&'static str, String) {
+pub(super) fn built_in_words(side: &Side) -> (&'static str, String) {
     let what = side_in_words(side.commit.as_ref());
     let seconds = (side.checkout_time + side.build_time).as_secs_f64();
     let how = match side.provenance {

@@ -7,6 +7,7 @@ mod accept;
 mod adopt;
 mod against;
 mod baseline;
+mod bisect;
 mod compare;
 mod confirm;
 mod context;
@@ -26,13 +27,14 @@ mod show;
 pub use accept::accept;
 pub use adopt::adopt;
 pub use baseline::baseline;
+pub use bisect::bisect;
 pub use compare::compare;
 pub use context::World;
 pub use error::AppError;
 pub use list::list;
 pub use options::{
-    Against, AgainstOptions, BaselineAction, CompareOptions, ComparisonOptions, FailOn, Order,
-    OutputOptions, PairedOptions, RunOptions, SelfTestOptions, StoreOptions,
+    Against, AgainstOptions, BaselineAction, BisectOptions, CompareOptions, ComparisonOptions,
+    FailOn, Order, OutputOptions, PairedOptions, RunOptions, SelfTestOptions, StoreOptions,
 };
 pub use run::run;
 pub use runs::runs;

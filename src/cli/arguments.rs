@@ -6,10 +6,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::against_flags::AgainstFlags;
+use super::bisect_flags::BisectArguments;
 use super::cargo_flags::{BuildFlags, WorkspaceFlags};
 use super::run_flags::{ComparisonFlags, OutputFlags, SamplingFlags};
 use super::self_test_flags::SelfTestArguments;
-use crate::app::{BaselineAction, CompareOptions, RunOptions, SelfTestOptions, StoreOptions};
+use crate::app::{
+    BaselineAction, BisectOptions, CompareOptions, RunOptions, SelfTestOptions, StoreOptions,
+};
 use crate::measure::Filter;
 use crate::model::parse_duration;
 
@@ -120,6 +123,8 @@ enum Subcommands {
         #[command(flatten)]
         stored: StoredArguments,
     },
+    /// Find the first commit that is slower, by measuring against a good one at each step
+    Bisect(Box<BisectArguments>),
     /// What this machine finds of a known slowdown, and how often it cries wolf
     SelfTest(Box<SelfTestArguments>),
     /// List the benchmarks in the store, with their latest times
@@ -212,6 +217,8 @@ pub enum Command {
     Run(Box<RunOptions>),
     /// Compare stored runs.
     Compare(Box<CompareOptions>),
+    /// Search a history.
+    Bisect(Box<BisectOptions>),
     /// Measure known differences.
     SelfTest(Box<SelfTestOptions>),
     /// List benchmarks.
@@ -299,6 +306,7 @@ impl Arguments {
                 filter: Filter { words, exact },
                 comparison: comparison.options(),
             }))),
+            Some(Subcommands::Bisect(arguments)) => arguments.translate(),
             Some(Subcommands::SelfTest(arguments)) => arguments.translate(),
             Some(Subcommands::List { stored }) => stored.with(Command::List),
             Some(Subcommands::Runs {

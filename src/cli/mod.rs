@@ -4,6 +4,7 @@
 
 mod against_flags;
 mod arguments;
+mod bisect_flags;
 mod cargo_flags;
 mod paired_flags;
 mod run_flags;

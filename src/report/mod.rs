@@ -3,6 +3,7 @@
 //! Must not measure, decide or store, nor know where its input came from. Invariant: every number in the table is in the
 //! JSON messages too; a reader that has gone away is no error.
 
+mod bisect;
 mod content;
 mod json;
 mod listing;
@@ -12,6 +13,9 @@ mod table;
 mod theme;
 mod units;
 
+pub use bisect::{
+    BisectAnswer, BisectFindings, BisectStep, Progressed, write_bisect, write_bisect_step,
+};
 pub use content::{Findings, MessageFormat, Method, Row, Verdicts};
 pub use json::{SCHEMA, write_json};
 pub use listing::{

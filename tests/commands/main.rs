@@ -10,6 +10,7 @@ mod scripted;
 
 mod accepting;
 mod baselines;
+mod bisect;
 mod comparability;
 mod comparing;
 mod exit_codes;
