@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::memory::{Memory, Outcome};
 use super::search::{Finding, Next, bounds, most_steps, next};
-use super::step::{Built, Ledger, Workshop, fingerprint, skipped};
+use super::step::{Built, Ledger, Workshop, skipped};
 use crate::app::against::cache_directory;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
@@ -70,6 +70,7 @@ fn search(
             .seed
             .unwrap_or_else(host::fresh_seed),
         context,
+        seen: Vec::new(),
     };
     if world.progress == ProgressMode::Lines {
         // The steps are progress enough.
@@ -355,7 +356,7 @@ fn question(workshop: &Workshop<'_>, good: &Built, bad: &Revision) -> String {
         bad.commit,
         good.benchmark.key,
         options.benches_from,
-        fingerprint(&good.target),
+        good.target.executable_hash,
         paired_decision(&paired.comparison, &workshop.context),
         paired.rounds,
         paired.time_budget,

@@ -23,8 +23,6 @@ pub(super) struct Outcome {
     pub(super) change: Option<Change>,
     /// What else there is to say, such as why it was skipped.
     pub(super) why: Option<String>,
-    /// Of what was measured: the same thing need not be measured twice.
-    pub(super) fingerprint: Option<String>,
     /// The stored run of the commit's side.
     pub(super) run: Option<RunId>,
     /// How long its rounds took.
@@ -148,7 +146,6 @@ mod tests {
                 .into(),
             ),
             why: None,
-            fingerprint: Some("f".to_owned()),
             run: Some(RunId(7)),
             seconds: Some(1.5),
         }

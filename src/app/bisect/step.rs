@@ -1,6 +1,5 @@
 //! One commit: built, compared with the good one, stored as a pair of runs.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -37,6 +36,8 @@ pub(super) struct Workshop<'a> {
     pub(super) environment: Environment,
     pub(super) load: Option<f64>,
     pub(super) seed: u64,
+    /// What was measured: the same thing need not be measured twice.
+    pub(super) seen: Vec<(Revision, SideTarget)>,
 }
 
 /// A benchmark of a commit that was built.
@@ -166,8 +167,7 @@ impl Workshop<'_> {
                 "the benchmark has another version there, so it measures something else".to_owned(),
             ));
         }
-        let fingerprint = fingerprint(&built.target);
-        if let Some(known) = known_already(&fingerprint, good, ledger.memory.outcomes()) {
+        if let Some(known) = self.known_already(&built.target, good, &ledger.memory) {
             return Ok(known);
         }
         let mut outcome = self.compare(&built, good, threshold, 1, ledger, world)?;
@@ -175,8 +175,27 @@ impl Workshop<'_> {
         {
             outcome = self.compare(&built, good, threshold, LONGER, ledger, world)?;
         }
-        outcome.fingerprint = Some(fingerprint);
+        self.seen.push((revision.clone(), built.target));
         Ok(outcome)
+    }
+
+    /// What was found about the same executable with the same files beside it.
+    fn known_already(&self, target: &SideTarget, good: &Built, memory: &Memory) -> Option<Outcome> {
+        let same_as = |revision: &Revision| format!("the same executable as {}", revision.short());
+        if is_same(target, &good.target) {
+            return Some(Outcome {
+                finding: Finding::Fast,
+                verdict: Some(Verdict::Unchanged),
+                ..skipped(same_as(&good.revision))
+            });
+        }
+        let (revision, _) = self.seen.iter().find(|(_, seen)| is_same(target, seen))?;
+        let known = memory.outcomes().get(&revision.commit)?;
+        Some(Outcome {
+            why: Some(same_as(revision)),
+            seconds: None,
+            ..known.clone()
+        })
     }
 
     /// One comparison, with so many times the rounds and the time.
@@ -259,7 +278,6 @@ fn outcome(found: &Paired, key: &BenchmarkKey) -> Outcome {
         verdict: Some(comparison.verdict),
         change: comparison.change.map(Into::into),
         why: None,
-        fingerprint: None,
         run: Some(found.runs.new),
         seconds: Some(spent.as_secs_f64()),
     }
@@ -272,52 +290,14 @@ pub(super) fn skipped(why: String) -> Outcome {
         verdict: None,
         change: None,
         why: Some(why),
-        fingerprint: None,
         run: None,
         seconds: None,
     }
 }
 
-/// What was found about the same executable with the same files beside it.
-fn known_already(
-    fingerprint: &str,
-    good: &Built,
-    outcomes: &BTreeMap<String, Outcome>,
-) -> Option<Outcome> {
-    if *fingerprint == self::fingerprint(&good.target) {
-        return Some(Outcome {
-            finding: Finding::Fast,
-            verdict: Some(Verdict::Unchanged),
-            fingerprint: Some(fingerprint.to_owned()),
-            ..skipped(format!("the same executable as {}", good.revision.short()))
-        });
-    }
-    let (commit, known) = outcomes
-        .iter()
-        .find(|(_, known)| known.fingerprint.as_deref() == Some(fingerprint))?;
-    Some(Outcome {
-        why: Some(format!(
-            "the same executable as {}",
-            commit.get(..10).unwrap_or(commit)
-        )),
-        seconds: None,
-        ..known.clone()
-    })
-}
-
-/// Everything that a target's times follow from, as far as it is known.
-pub(super) fn fingerprint(target: &SideTarget) -> String {
-    let sources: Vec<String> = target
-        .sources
-        .iter()
-        .map(|(path, hash)| format!("{}={hash}", path.display()))
-        .collect();
-    format!(
-        "{} {} {:016x}",
-        target.executable_hash,
-        target.libraries_hash,
-        derived_seed(0, &sources.join("\n"))
-    )
+/// Whether both are the same program with the same files of its own beside it.
+fn is_same(one: &SideTarget, other: &SideTarget) -> bool {
+    one.is_identical_to(other) && one.differing_sources(other).is_empty()
 }
 
 fn git_state(revision: &Revision) -> GitState {
