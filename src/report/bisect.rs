@@ -298,3 +298,115 @@ fn finished(findings: &BisectFindings) -> Value {
         "exit_code": findings.exit_code,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commit(digit: char, subject: &str) -> Commit {
+        Commit {
+            hash: digit.to_string().repeat(40),
+            author: "Ann".to_owned(),
+            authored: "2026-01-02T03:04:05+01:00".to_owned(),
+            subject: subject.to_owned(),
+        }
+    }
+
+    fn slow() -> BisectStep {
+        BisectStep {
+            commit: commit('a', "Simplify"),
+            place: 11,
+            of: 16,
+            progressed: Progressed::Slow,
+            verdict: Some(Verdict::Regressed),
+            change: Some(Estimate {
+                estimate: 1.01,
+                lower: 0.99,
+                upper: f64::INFINITY,
+            }),
+            why: None,
+            remembered: false,
+            run: Some(RunId(8)),
+            seconds: Some(1.0),
+        }
+    }
+
+    fn skipped() -> BisectStep {
+        BisectStep {
+            commit: commit('b', "Break\u{1b}[2J"),
+            place: 10,
+            progressed: Progressed::Skipped,
+            verdict: None,
+            change: None,
+            why: Some("it cannot be built: no".to_owned()),
+            ..slow()
+        }
+    }
+
+    fn findings(answer: BisectAnswer) -> BisectFindings {
+        BisectFindings {
+            benchmark: BenchmarkKey {
+                package: "p".into(),
+                target: "t".into(),
+                id: "sort/10".into(),
+            },
+            good: ("v1.0 (1111111111)".to_owned(), commit('1', "Release")),
+            bad: ("HEAD (2222222222)".to_owned(), commit('2', "Latest")),
+            commits: 16,
+            measurements: 5,
+            answer,
+            total: Some(Estimate {
+                estimate: 1.1,
+                lower: 1.0,
+                upper: 1.2,
+            }),
+            exit_code: 0,
+        }
+    }
+
+    fn shown(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
+        let mut text = Vec::new();
+        write(&mut text).expect("written");
+        let text = String::from_utf8(text).expect("text");
+        anstream::adapter::strip_str(&text).to_string()
+    }
+
+    fn answered(answer: BisectAnswer) -> String {
+        shown(|writer| write_bisect(writer, &findings(answer), MessageFormat::Human))
+    }
+
+    #[test]
+    fn the_answer_has_the_commit_its_change_and_a_command_to_look_at_it() {
+        insta::assert_snapshot!(answered(BisectAnswer::Among(vec![slow()])));
+    }
+
+    #[test]
+    fn where_commits_cannot_be_told_apart_all_are_named_with_the_reason() {
+        insta::assert_snapshot!(answered(BisectAnswer::Among(vec![skipped(), slow()])));
+    }
+
+    #[test]
+    fn that_there_is_nothing_to_find_is_said_with_the_change() {
+        insta::assert_snapshot!(
+            answered(BisectAnswer::NotSlower(BisectStep {
+                verdict: Some(Verdict::Unchanged),
+                ..slow()
+            })) + &answered(BisectAnswer::Undecided(slow()))
+        );
+    }
+
+    #[test]
+    fn a_step_is_a_line_of_progress_and_a_message_only_where_messages_are_wanted() {
+        for (format, messages) in [(MessageFormat::Human, 0), (MessageFormat::Json, 1)] {
+            let mut result = Vec::new();
+            let line = shown(|progress| {
+                write_bisect_step(Some(progress), &mut result, &skipped(), format)
+            });
+            assert_eq!(
+                line,
+                "     Skipped bbbbbbbbbb (10 of 16) Break\\u{1b}[2J: it cannot be built: no\n"
+            );
+            assert_eq!(result.split(|byte| *byte == b'\n').count() - 1, messages);
+        }
+    }
+}

@@ -57,7 +57,7 @@ mod tests {
     fn bounds_solve_the_binomial_tail() {
         // P(X <= k) summed term by term.
         let at_most = |count: u32, trials: u32, p: f64| -> f64 {
-            let mut term = (1.0 - p).powi(trials as i32);
+            let mut term = (1.0 - p).powf(f64::from(trials));
             let mut sum = term;
             for k in 1..=count {
                 term *= f64::from(trials - k + 1) / f64::from(k) * p / (1.0 - p);

@@ -1,5 +1,6 @@
 //! `self-test`: known differences, called what they are.
 
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::scripted::CLOCK;
@@ -97,6 +98,20 @@ fn a_benchmark_that_fails_is_counted_and_ends_with_its_status() {
         .filter_map(|benchmark| benchmark["same"]["failed"].as_u64())
         .sum();
     assert!(failed > 0, "{finished}");
+}
+
+#[test]
+fn an_interrupted_self_test_shows_what_it_has() {
+    let machine = Machine::new();
+    let words = ["arithmetic", "--trials", "100000"];
+    let mut running = self_test(&machine, "steady", &words).start();
+    running.wait_for_stderr("Trial 2 of 100000");
+    running.signal_group(Signal::INT);
+    let finished = running.finish().expect_code(130);
+    for text in ["unchanged", "Interrupted", "of 100000 of each kind"] {
+        assert!(finished.stdout.contains(text), "no {text:?} in {finished}");
+    }
+    assert_eq!(machine.left_behind(), [""; 0]);
 }
 
 #[test]
