@@ -225,8 +225,9 @@ pub fn run(command: Command) -> Finished {
     start(command).finish()
 }
 
+/// Starts any program, in a process group of its own.
 #[track_caller]
-fn start(mut command: Command) -> Running {
+pub fn start(mut command: Command) -> Running {
     let mut child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

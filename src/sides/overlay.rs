@@ -1,0 +1,462 @@
+//! `--benches-from worktree`: the current bench targets on an old state, in its own files only.
+//!
+//! Laid over are the whole directories that hold bench targets, with whatever data lies in them; the `[[bench]]` entries; the dev-dependencies,
+//! and those of them that are directories of the repository which the old state has not got. Everything else stays as it was: what is measured
+//! is the old code.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use toml_edit::{DocumentMut, Item, Table, TableLike, Value, value};
+
+use super::error::{SidesError, about};
+use super::mirror::Wanted;
+use super::sources::plain;
+use crate::cargo::BenchPackage;
+
+/// A package of the old state.
+pub(super) struct OldPackage {
+    pub(super) name: String,
+    /// Seen from the top.
+    pub(super) manifest: PathBuf,
+}
+
+/// The current state, which is laid over others.
+pub(super) struct Overlay<'a> {
+    /// Top of the user's checkout.
+    pub(super) top: &'a Path,
+    /// The workspace's root, seen from there.
+    pub(super) prefix: &'a Path,
+    /// What is checked out now.
+    pub(super) present: &'a Wanted,
+    /// The current packages with bench targets.
+    pub(super) packages: &'a [BenchPackage],
+}
+
+impl Overlay<'_> {
+    /// The current files that decide what an old state becomes, seen from the top.
+    pub(super) fn decisive_files(&self) -> BTreeSet<PathBuf> {
+        let mut files = BTreeSet::from([
+            self.prefix.join("Cargo.toml"),
+            self.prefix.join("Cargo.lock"),
+        ]);
+        for package in self.packages {
+            files.extend(self.seen_from_top(&package.manifest));
+            for place in self.bench_places(package) {
+                files.extend(self.present_below(&place).map(|(path, _)| path.clone()));
+            }
+        }
+        files.retain(|path| self.present.contains_key(path));
+        files
+    }
+
+    /// Lays the current bench targets over the old state in `tree`, which consists of `files` and `old` packages; `files` follows.
+    /// Returns what is new or may have changed.
+    pub(super) fn lay_over(
+        &self,
+        tree: &Path,
+        old: &[OldPackage],
+        files: &mut BTreeSet<PathBuf>,
+    ) -> Result<BTreeSet<PathBuf>, SidesError> {
+        let mut laid = BTreeSet::new();
+        for package in self.packages {
+            let Some(manifest) = self.seen_from_top(&package.manifest) else {
+                continue;
+            };
+            // Examples and tests may have packages of the same name: the one that stands where it stands now comes first.
+            let mut of_that_name = old.iter().filter(|old| old.name == package.name);
+            let same_place = of_that_name.clone().find(|old| old.manifest == manifest);
+            let Some(old) = same_place.or_else(|| of_that_name.next()) else {
+                continue;
+            };
+            let directory = manifest.parent().unwrap_or(Path::new(""));
+            let old_directory = old.manifest.parent().unwrap_or(Path::new(""));
+            for place in self.bench_places(package) {
+                // A package that was moved takes its benchmarks along.
+                let there = match place.strip_prefix(directory) {
+                    Ok(inside) => old_directory.join(inside),
+                    Err(_) => place.clone(),
+                };
+                laid.extend(self.lay(&place, &there, tree, files)?);
+            }
+            for place in self.change_manifest(&manifest, &old.manifest, tree)? {
+                laid.extend(self.lay(&place, &place, tree, files)?);
+            }
+            laid.insert(old.manifest.clone());
+        }
+        Ok(laid)
+    }
+
+    /// Makes what is at `there` in the tree what is at `place` now; returns its files.
+    fn lay(
+        &self,
+        place: &Path,
+        there: &Path,
+        tree: &Path,
+        files: &mut BTreeSet<PathBuf>,
+    ) -> Result<Vec<PathBuf>, SidesError> {
+        let old: Vec<PathBuf> = files
+            .iter()
+            .filter(|path| path.starts_with(there))
+            .cloned()
+            .collect();
+        for path in old {
+            files.remove(&path);
+            let file = tree.join(&path);
+            fs::remove_file(&file).map_err(about("cannot remove", &file))?;
+        }
+        let mut laid = Vec::new();
+        for (path, origin) in self.present_below(place) {
+            let inside = path.strip_prefix(place).unwrap_or(path);
+            let path = if inside.as_os_str().is_empty() {
+                there.to_owned()
+            } else {
+                there.join(inside)
+            };
+            let copy = tree.join(&path);
+            let parent = copy.parent().unwrap_or(tree);
+            fs::create_dir_all(parent).map_err(about("cannot make", parent))?;
+            fs::copy(origin, &copy).map_err(about("cannot copy", origin))?;
+            files.insert(path.clone());
+            laid.push(path);
+        }
+        Ok(laid)
+    }
+
+    /// Gives the old manifest the current bench targets and dev-dependencies. Returns the directories that these name and the old
+    /// state has not got.
+    fn change_manifest(
+        &self,
+        manifest: &Path,
+        old_manifest: &Path,
+        tree: &Path,
+    ) -> Result<Vec<PathBuf>, SidesError> {
+        let old_path = &tree.join(old_manifest);
+        let current = read(&self.top.join(manifest))?;
+        let workspace = read(&self.top.join(self.prefix).join("Cargo.toml"))?;
+        let mut old = read(old_path)?;
+        replace(old.as_table_mut(), &current, "bench");
+        if let Some(package) = old.get_mut("package").and_then(Item::as_table_like_mut) {
+            let setting = current
+                .get("package")
+                .and_then(|item| item.get("autobenches"));
+            match setting {
+                Some(setting) => {
+                    package.insert("autobenches", setting.clone());
+                }
+                None => {
+                    package.remove("autobenches");
+                }
+            }
+        }
+        let directory = manifest.parent().unwrap_or(Path::new(""));
+        let mut inlining = Inlining {
+            shared: workspace
+                .get("workspace")
+                .and_then(|item| item.get("dependencies"))
+                .and_then(Item::as_table_like),
+            workspace: self.prefix,
+            package: directory,
+            old_package: old_manifest.parent().unwrap_or(directory),
+            named: Vec::new(),
+        };
+        inlining.dev_dependencies(old.as_table_mut(), current.as_table());
+        inlining.targets(old.as_table_mut(), current.as_table());
+        let missing = inlining
+            .named
+            .into_iter()
+            .filter(|path| !tree.join(path).join("Cargo.toml").exists())
+            .filter(|path| self.present.contains_key(&path.join("Cargo.toml")))
+            .collect();
+        fs::write(old_path, old.to_string()).map_err(about("cannot write", old_path))?;
+        Ok(missing)
+    }
+
+    /// The directories that hold bench targets of a package, seen from the top; a file where that would be all sources.
+    fn bench_places(&self, package: &BenchPackage) -> BTreeSet<PathBuf> {
+        let manifest = self.seen_from_top(&package.manifest).unwrap_or_default();
+        let directory = manifest.parent().unwrap_or(Path::new(""));
+        package
+            .sources
+            .iter()
+            .filter_map(|source| self.seen_from_top(source))
+            .map(|source| {
+                let Ok(inside) = source.strip_prefix(directory) else {
+                    let parent = source.parent().unwrap_or(&source);
+                    let is_top = parent.as_os_str().is_empty();
+                    return if is_top { source } else { parent.to_owned() };
+                };
+                let first = inside.components().next();
+                match first {
+                    Some(first) if first.as_os_str() != "src" => directory.join(first),
+                    _ => source,
+                }
+            })
+            .collect()
+    }
+
+    fn present_below<'a>(
+        &'a self,
+        place: &'a Path,
+    ) -> impl Iterator<Item = (&'a PathBuf, &'a PathBuf)> {
+        self.present
+            .iter()
+            .filter(move |(path, _)| path.starts_with(place))
+    }
+
+    fn seen_from_top(&self, path: &Path) -> Option<PathBuf> {
+        let path = path.canonicalize().ok()?;
+        path.strip_prefix(self.top).ok().map(Path::to_owned)
+    }
+}
+
+/// Takes dependencies out of a manifest: what they inherit from their workspace is written out, because the old one may lack it.
+struct Inlining<'a> {
+    shared: Option<&'a dyn TableLike>,
+    /// Directories seen from the top.
+    workspace: &'a Path,
+    package: &'a Path,
+    old_package: &'a Path,
+    /// Directories inside the repository that were named.
+    named: Vec<PathBuf>,
+}
+
+impl Inlining<'_> {
+    /// Replaces the dev-dependencies of one table by those of another.
+    fn dev_dependencies(&mut self, old: &mut dyn TableLike, current: &dyn TableLike) {
+        for name in ["dev-dependencies", "dev_dependencies"] {
+            old.remove(name);
+            let Some(current) = current.get(name).and_then(Item::as_table_like) else {
+                continue;
+            };
+            let mut table = Table::new();
+            for (name, item) in current.iter() {
+                table.insert(name, self.inlined(name, item));
+            }
+            old.insert(name, Item::Table(table));
+        }
+    }
+
+    /// The same for every `[target.'...']`.
+    fn targets(&mut self, old: &mut Table, current: &Table) {
+        let tables = |root: &Table| -> BTreeSet<String> {
+            let targets = root.get("target").and_then(Item::as_table_like);
+            targets.map_or_else(BTreeSet::new, |targets| {
+                targets.iter().map(|(name, _)| name.to_owned()).collect()
+            })
+        };
+        for name in tables(old).union(&tables(current)) {
+            let empty = Table::new();
+            let current = current
+                .get("target")
+                .and_then(|targets| targets.get(name))
+                .and_then(Item::as_table_like)
+                .unwrap_or(&empty);
+            let has_any = current.get("dev-dependencies").is_some();
+            if !has_any && !tables(old).contains(name) {
+                continue;
+            }
+            let targets = old.entry("target").or_insert_with(|| {
+                let mut table = Table::new();
+                table.set_implicit(true);
+                Item::Table(table)
+            });
+            let Some(targets) = targets.as_table_like_mut() else {
+                continue;
+            };
+            let place = targets.entry(name).or_insert_with(|| {
+                let mut table = Table::new();
+                table.set_implicit(true);
+                Item::Table(table)
+            });
+            if let Some(place) = place.as_table_like_mut() {
+                self.dev_dependencies(place, current);
+            }
+        }
+    }
+
+    fn inlined(&mut self, name: &str, item: &Item) -> Item {
+        let inherits = item
+            .get("workspace")
+            .and_then(Item::as_bool)
+            .unwrap_or_default();
+        let shared = self.shared.and_then(|shared| shared.get(name));
+        let (mut made, relative_to) = match (inherits, shared) {
+            (true, Some(shared)) => (with_member_settings(shared, item), self.workspace),
+            _ => (item.clone(), self.package),
+        };
+        let Some(path) = made.get("path").and_then(Item::as_str).map(PathBuf::from) else {
+            return made;
+        };
+        if path.is_relative() {
+            let seen_from_top = plain(&Path::new("/").join(relative_to).join(&path));
+            let climbs = path_climbs_out(relative_to, &path);
+            let seen_from_top = seen_from_top.strip_prefix("/").unwrap_or(&seen_from_top);
+            if !climbs {
+                self.named.push(seen_from_top.to_owned());
+            }
+            if relative_to != self.old_package && !climbs {
+                let rebased = relative_path(self.old_package, seen_from_top);
+                if let Some(table) = made.as_table_like_mut() {
+                    table.insert("path", value(rebased.display().to_string()));
+                }
+            } else if relative_to != self.old_package {
+                // Out of the repository: the same number of steps up, then the same way down.
+                let up = relative_path(self.old_package, Path::new(""));
+                let from_top = relative_to.join(&path);
+                if let Some(table) = made.as_table_like_mut() {
+                    table.insert("path", value(up.join(from_top).display().to_string()));
+                }
+            }
+        }
+        made
+    }
+}
+
+/// A workspace's dependency with what a member adds to it.
+fn with_member_settings(shared: &Item, member: &Item) -> Item {
+    let mut made = match shared.as_str() {
+        Some(version) => {
+            let mut table = toml_edit::InlineTable::new();
+            table.insert("version", version.into());
+            Item::Value(Value::InlineTable(table))
+        }
+        None => shared.clone(),
+    };
+    let Some(table) = made.as_table_like_mut() else {
+        return made;
+    };
+    if let Some(features) = member.get("features").and_then(Item::as_array) {
+        let mut all = features.clone();
+        if let Some(shared) = table.get("features").and_then(Item::as_array) {
+            for feature in shared {
+                all.push(feature.clone());
+            }
+        }
+        table.insert("features", value(all));
+    }
+    for name in ["default-features", "optional"] {
+        if let Some(setting) = member.get(name) {
+            table.insert(name, setting.clone());
+        }
+    }
+    made
+}
+
+/// Whether `path`, relative to a directory in the repository, leads out of it.
+fn path_climbs_out(directory: &Path, path: &Path) -> bool {
+    let mut depth = directory.components().count();
+    for part in path.components() {
+        match part {
+            std::path::Component::ParentDir if depth == 0 => return true,
+            std::path::Component::ParentDir => depth -= 1,
+            std::path::Component::CurDir => {}
+            _ => depth += 1,
+        }
+    }
+    false
+}
+
+/// The way from one directory to another, both seen from the top.
+fn relative_path(from: &Path, to: &Path) -> PathBuf {
+    let shared = from
+        .components()
+        .zip(to.components())
+        .take_while(|(one, other)| one == other)
+        .count();
+    let up = from.components().skip(shared).map(|_| "..");
+    let mut path: PathBuf = up.collect();
+    path.extend(to.components().skip(shared));
+    if path.as_os_str().is_empty() {
+        path.push(".");
+    }
+    path
+}
+
+fn replace(old: &mut Table, current: &DocumentMut, name: &str) {
+    match current.get(name) {
+        Some(item) => {
+            old.insert(name, item.clone());
+        }
+        None => {
+            old.remove(name);
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<DocumentMut, SidesError> {
+    let text = fs::read_to_string(path).map_err(about("cannot read", path))?;
+    text.parse().map_err(|source| SidesError::Manifest {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changed(old: &str, current: &str, workspace: &str, package: &str) -> (String, Vec<PathBuf>) {
+        let mut old: DocumentMut = old.parse().expect("a manifest");
+        let current: DocumentMut = current.parse().expect("a manifest");
+        let workspace: DocumentMut = workspace.parse().expect("a manifest");
+        let mut inlining = Inlining {
+            shared: workspace
+                .get("workspace")
+                .and_then(|item| item.get("dependencies"))
+                .and_then(Item::as_table_like),
+            workspace: Path::new(""),
+            package: Path::new(package),
+            old_package: Path::new(package),
+            named: Vec::new(),
+        };
+        inlining.dev_dependencies(old.as_table_mut(), current.as_table());
+        inlining.targets(old.as_table_mut(), current.as_table());
+        (old.to_string(), inlining.named)
+    }
+
+    #[test]
+    fn what_dev_dependencies_inherit_is_written_out() {
+        let (made, named) = changed(
+            "[dependencies]\na = \"1\"\n\n[dev-dependencies]\nold = \"1\"\n",
+            "[dev-dependencies]\nversioned.workspace = true\nnear = { workspace = true, features = [\"x\"] }\nown = \"3\"\n",
+            "[workspace.dependencies]\nversioned = \"2\"\nnear = { path = \"tools/near\", features = [\"y\"] }\n",
+            "crates/made",
+        );
+        assert_eq!(
+            made,
+            "[dependencies]\na = \"1\"\n\n[dev-dependencies]\nversioned = { version = \"2\" }\n\
+             near = { path = \"../../tools/near\", features = [\"x\",\"y\"] }\nown = \"3\"\n"
+        );
+        assert_eq!(named, [PathBuf::from("tools/near")]);
+    }
+
+    #[test]
+    fn dependencies_of_single_platforms_are_replaced_too() {
+        let (made, _) = changed(
+            "[target.'cfg(unix)'.dependencies]\na = \"1\"\n\n[target.'cfg(unix)'.dev-dependencies]\nold = \"1\"\n",
+            "[target.'cfg(windows)'.dev-dependencies]\nnew = \"2\"\n",
+            "",
+            "",
+        );
+        assert_eq!(
+            made,
+            "[target.'cfg(unix)'.dependencies]\na = \"1\"\n\n[target.\"cfg(windows)\".dev-dependencies]\nnew = \"2\"\n"
+        );
+    }
+
+    #[test]
+    fn paths_out_of_the_repository_keep_their_way() {
+        let (made, named) = changed(
+            "",
+            "[dev-dependencies]\nfar.workspace = true\n",
+            "[workspace.dependencies]\nfar = { path = \"../far\" }\n",
+            "crates/made",
+        );
+        assert_eq!(
+            made,
+            "[dev-dependencies]\nfar = { path = \"../../../far\" }\n"
+        );
+        assert!(named.is_empty());
+    }
+}
