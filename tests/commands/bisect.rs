@@ -117,6 +117,18 @@ fn step(place: u64, finding: &str) -> (u64, String) {
     (place, finding.to_owned())
 }
 
+/// That docs/MESSAGES.md names every member of the messages of a search.
+#[track_caller]
+fn expect_documented(finished: &Finished) {
+    let document = include_str!("../../docs/MESSAGES.md");
+    for message in finished.json() {
+        for name in message.as_object().expect("an object").keys() {
+            let named = document.contains(&format!("`{name}`"));
+            assert!(named, "`{name}` is not in docs/MESSAGES.md");
+        }
+    }
+}
+
 /// Seventeen commits: the good one, and sixteen of which the eleventh is slow; the eighth does not build, the tenth changes a text only.
 /// The benchmark is written after all of them. Returns the good one and the planted one.
 fn sixteen(history: &History<'_>) -> (String, String) {
@@ -162,6 +174,7 @@ fn a_commit_planted_among_sixteen_is_found_though_its_benchmark_was_written_late
         ],
         "{finished}"
     );
+    expect_documented(&finished);
     let said = finish(&finished);
     assert_eq!(said["outcome"], "found");
     assert_eq!(said["commits"][0]["commit"]["hash"], planted.as_str());
