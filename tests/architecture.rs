@@ -86,7 +86,7 @@ const HOMES: [(&str, &[&str]); 29] = [
     (
         "serde",
         &[
-            "model", "stats", "compare", "cargo", "child", "store", "sides",
+            "model", "stats", "compare", "cargo", "child", "store", "sides", "app",
         ],
     ),
     (

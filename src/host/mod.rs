@@ -6,6 +6,7 @@
 //! and a secret that cannot be trusted are errors.
 
 mod clock;
+mod commits;
 mod git;
 mod libraries;
 mod machine;
