@@ -134,7 +134,7 @@ fn rules(options: &Options) -> Vec<Rule> {
     };
     let looks = [10, 20, 30];
     add("default", &looks, 0.01, default);
-    for quantile in [0.0, 0.005, 0.02, 0.05, 0.1, 0.25, 0.5] {
+    for quantile in [0.0, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5] {
         let method = Method {
             quantile,
             ..default

@@ -25,7 +25,7 @@ const LAYERS: [(&str, &[&str]); 16] = [
     (
         "measure",
         &[
-            "model", "stats", "process", "cargo", "child", "host", "store",
+            "model", "stats", "compare", "process", "cargo", "child", "host", "store",
         ],
     ),
     ("sides", &["model", "process", "cargo", "host"]),
@@ -52,7 +52,7 @@ const LAYERS: [(&str, &[&str]); 16] = [
     (
         "cli",
         &[
-            "model", "settings", "compare", "cargo", "measure", "report", "app",
+            "model", "settings", "compare", "cargo", "sides", "measure", "report", "app",
         ],
     ),
     // The binary: it names the library by the crate's name, and this table does not concern it.
@@ -91,7 +91,9 @@ const HOMES: [(&str, &[&str]); 29] = [
     ),
     (
         "serde_json",
-        &["settings", "cargo", "child", "store", "sides", "report"],
+        &[
+            "settings", "cargo", "child", "store", "sides", "report", "app",
+        ],
     ),
     ("statrs", &["stats"]),
     ("strsim", &["settings"]),

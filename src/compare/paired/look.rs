@@ -1,9 +1,9 @@
 //! One look at a benchmark: both tests after so many rounds, and whether they settle it.
 
 use super::duel::{Duel, Field};
-use super::floor_test::FloorTest;
 use super::plan::{Method, Plan};
 use super::slow_path::{self, SlowPathTest};
+use super::speed_test::SpeedTest;
 use crate::model::Verdict;
 use crate::stats::derived_seed;
 
@@ -17,7 +17,7 @@ pub(super) struct Look {
     pub share: f64,
     /// Whether measuring went on, or could have.
     pub is_last: bool,
-    pub floor: Option<FloorTest>,
+    pub speed: Option<SpeedTest>,
     pub slow_path: SlowPathTest,
     pub field: Field,
     /// Noise threshold, a logarithm.
@@ -29,11 +29,12 @@ impl Look {
         let field = Field::of(duel, rounds);
         let threshold = duel.noise_threshold.ln_1p();
         let seed = derived_seed(plan.seed, &duel.key.to_string());
+        let level = plan.floor_level() * share / plan.family(1) as f64;
         Self {
             rounds,
             share,
             is_last: false,
-            floor: FloorTest::of(&field, threshold, method, seed),
+            speed: SpeedTest::of(&field, threshold, level, method, seed),
             slow_path: SlowPathTest::of(&field, threshold),
             field,
             threshold,
@@ -83,9 +84,9 @@ impl Look {
     pub(super) fn early_verdict(&self, plan: &Plan) -> Option<Verdict> {
         let family = plan.family(1) as f64;
         let slow = plan.slow_path_level() * self.share / family;
-        let floor = self.floor.as_ref()?;
+        let speed = self.speed.as_ref()?;
         let level = plan.floor_level() * self.share / family;
-        let (lower, upper) = (floor.lower(level), floor.upper(level));
+        let (lower, upper) = (speed.lower(level), speed.upper(level));
         let suspected = self.slow_path.p_slower <= slow_path::SUSPICION;
         if lower > self.threshold || self.slow_path.p_slower <= slow {
             return Some(Verdict::Regressed);
@@ -97,11 +98,11 @@ impl Look {
         if lower >= -self.threshold && upper <= self.threshold {
             return (searched && !suspected).then_some(Verdict::Unchanged);
         }
-        (!suspected && self.is_hopeless(floor, plan)).then_some(Verdict::Inconclusive)
+        (!suspected && self.is_hopeless(speed, plan)).then_some(Verdict::Inconclusive)
     }
 
     /// Whether neither a change nor its absence can still be shown: not even with a standard error that falls as fast as floors can.
-    fn is_hopeless(&self, floor: &FloorTest, plan: &Plan) -> bool {
+    fn is_hopeless(&self, speed: &SpeedTest, plan: &Plan) -> bool {
         let last = plan.last_look();
         if self.rounds * 2 < last {
             return false;
@@ -109,18 +110,18 @@ impl Look {
         let left = (last - self.rounds) as f64 * HOPE;
         let shrunk = self.rounds as f64 / (self.rounds as f64 + left);
         let level = plan.floor_level() / plan.family(1) as f64;
-        let margin = floor.margin(level) * shrunk;
+        let margin = speed.margin(level) * shrunk;
         // The estimate itself may move by as much.
-        let size = floor.difference.abs();
-        let distance = (size - self.threshold).abs() + floor.standard_error;
+        let size = speed.difference.abs();
+        let distance = (size - self.threshold).abs() + speed.standard_error;
         margin > distance && margin > self.threshold
     }
 
     /// Rounds in all that would settle it if the standard error falls with their root.
     pub(super) fn rounds_needed(&self, level: f64) -> Option<u64> {
-        let floor = self.floor.as_ref()?;
-        let distance = (floor.difference.abs() - self.threshold).abs();
-        let factor = (floor.margin(level) / distance).powi(2).max(1.0);
+        let speed = self.speed.as_ref()?;
+        let distance = (speed.difference.abs() - self.threshold).abs();
+        let factor = (speed.margin(level) / distance).powi(2).max(1.0);
         let rounds = (factor * self.rounds as f64).ceil();
         (rounds.is_finite() && rounds <= MOST_ROUNDS_NAMED).then_some(rounds as u64)
     }

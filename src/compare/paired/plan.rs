@@ -46,7 +46,7 @@ pub struct Method {
 impl Default for Method {
     fn default() -> Self {
         Self {
-            quantile: 0.01,
+            quantile: 0.005,
             least_rank: 2,
             width: Width::Deviation,
             inflation: 1.0,
