@@ -16,7 +16,7 @@ mod secret;
 mod variables;
 
 pub use clock::{now, suspended, to_rfc3339};
-pub use git::Checkout;
+pub use git::{Checkout, HOOK_VARIABLES};
 pub use libraries::{Libraries, private_libraries};
 pub use machine::{detect, load};
 pub use opened::{Change, Opened, OpenedFiles, changed_files};

@@ -132,9 +132,19 @@ const SUBMODULE_MODE: &str = "160000";
 impl Checkout {
     /// The checkout that `directory` lies in; an error where there is none.
     pub fn require(directory: &Path) -> Result<Self, GitError> {
-        Self::find(directory).ok_or_else(|| GitError::NotARepository {
-            directory: directory.to_owned(),
-        })
+        if let Some(found) = Self::find(directory) {
+            return Ok(found);
+        }
+        match run(directory, &[], &["rev-parse", "--git-dir"]) {
+            // There is one, but git will not work in it, e.g. because it is somebody else's.
+            Err(GitError::Failed { command, said }) if !said.contains("not a git repository") => {
+                Err(GitError::Failed { command, said })
+            }
+            Err(GitError::Start(source)) => Err(GitError::Start(source)),
+            _ => Err(GitError::NotARepository {
+                directory: directory.to_owned(),
+            }),
+        }
     }
 
     /// The directory that holds everything that is checked out.
@@ -501,6 +511,7 @@ fn run(
     let output = git_command(directory)
         .args(arguments)
         .envs(environment.iter().copied())
+        .env("LC_ALL", "C")
         .output()
         .map_err(GitError::Start)?;
     if output.status.success() {

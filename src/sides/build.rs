@@ -8,28 +8,24 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use super::configuration;
-use super::error::{SidesError, about};
-use super::folder::Folder;
+use super::error::SidesError;
 use super::kept::{BenchRecord, Copying, Made, Record, hash_file};
-use super::layout::{Layout, Outside};
+use super::layout::Outside;
 use super::lock_file::{differences, versions};
 use super::mirror::Mirror;
 use super::outcome::{Provenance, Side, SideTarget, Sides};
 use super::recipe::{Key, Recipe, VERSION, decisive_flags};
 use super::request::{BuildEvent, SidesRequest};
-use super::shelf::{Place, Shelf, remove_directory};
-use super::sources::{ignored, own_sources};
-use super::state::{Present, State};
-use crate::cargo::{BuildOrder, BuildOutput, CargoError, CargoOptions, Toolchain, Workspace};
-use crate::host::{Revision, build_environment};
-
-/// How many builds are kept, and how many revisions stay checked out, beside those that are in use.
-const MOST_KEPT: usize = 16;
-const MOST_TREES: usize = 4;
+use super::shelf::Place;
+use super::sources::own_sources;
+use super::state::State;
+use super::workbench::Workbench;
+use crate::cargo::{BuildOrder, BuildOutput, CargoError, CargoOptions, Workspace};
+use crate::host::{HOOK_VARIABLES, Revision, build_environment};
 
 /// Builds `base` and the work tree, in this order, so that the copy of the sources is the work tree's in the end.
 pub fn build_sides(
@@ -75,161 +71,11 @@ pub fn build_commit(
 
 type Locked = BTreeMap<String, Vec<String>>;
 
-/// The locked folder and everything that both sides share.
-struct Workbench<'a, 'e> {
-    request: &'a SidesRequest<'a>,
-    events: &'e mut dyn FnMut(BuildEvent<'_>),
-    folder: Folder,
-    trees: Shelf,
-    kept: Shelf,
-    toolchain: Toolchain,
-    present: Present,
-    /// The manifest that the user's flags select, seen from the top.
-    manifest: PathBuf,
-    layout: Layout,
-    configuration: Vec<PathBuf>,
-}
-
-impl<'a, 'e> Workbench<'a, 'e> {
-    fn open(
-        request: &'a SidesRequest<'a>,
-        events: &'e mut dyn FnMut(BuildEvent<'_>),
-    ) -> Result<Self, SidesError> {
-        let top = request.checkout.top()?;
-        let here = std::env::current_dir().map_err(about("cannot find", Path::new(".")))?;
-        let manifest = selected_manifest(request, &here);
-        let manifest = manifest
-            .canonicalize()
-            .map_err(about("cannot find", &manifest))?;
-        let Ok(relative) = manifest.strip_prefix(&top) else {
-            return Err(SidesError::Elsewhere { manifest, top });
-        };
-        let toolchain = Toolchain::detect(request.options)?;
-        let mut waiting = |folder: &Path| events(BuildEvent::Waiting { folder });
-        let folder = Folder::lock(
-            request.cache,
-            request.checkout,
-            request.interrupt,
-            &mut waiting,
-        )?;
-        let files = request.checkout.present_files()?;
-        let ignored = ignored(&top, &files.ignored, request.workspace.target_directory());
-        let mut wanted = ignored.files.clone();
-        for path in files.sources {
-            let origin = top.join(&path);
-            wanted.insert(path, origin);
-        }
-        let cargo_home = build_environment()
-            .into_iter()
-            .find(|(name, _)| name == "CARGO_HOME")
-            .map(|(_, value)| value.into())
-            .or_else(|| Some(dirs::home_dir()?.join(".cargo")));
-        let mut bench = Self {
-            trees: Shelf::open(folder.trees(), MOST_TREES)?,
-            kept: Shelf::open(folder.kept(), MOST_KEPT)?,
-            layout: Layout::default(),
-            present: Present {
-                checkout: request.checkout.clone(),
-                wanted,
-                ignored: ignored.files,
-                readable: ignored.readable,
-                packages: request.workspace.bench_packages(Some(request.options)),
-                top,
-            },
-            manifest: relative.to_owned(),
-            configuration: configuration::files(&here, cargo_home.as_deref()),
-            request,
-            events,
-            folder,
-            toolchain,
-        };
-        bench.layout = bench.present_layout(&Outside::default())?;
-        Ok(bench)
-    }
-
-    fn check_out(&mut self, revision: &Revision) -> Result<State, SidesError> {
-        self.check_interrupt()?;
-        (self.events)(BuildEvent::CheckingOut { revision });
-        let began = Instant::now();
-        let mut state = self.present.revision(
-            revision,
-            self.request.benches_from,
-            &self.trees,
-            &self.layout,
-        )?;
-        if !state.wanted.contains_key(&self.workspace_manifest()) {
-            return Err(SidesError::NoWorkspace {
-                revision: revision.clone(),
-                manifest: self.workspace_manifest(),
-            });
-        }
-        state.time = began.elapsed();
-        Ok(state)
-    }
-
-    fn work_tree(&self) -> Result<State, SidesError> {
-        // As the user spells it, where that can be told from the workspace's root.
-        let root = self.request.workspace.root();
-        let levels = self.request.checkout.prefix.components().count();
-        let spelled = root.ancestors().nth(levels).filter(|spelled| {
-            spelled
-                .canonicalize()
-                .is_ok_and(|real| real == self.present.top)
-        });
-        let directory = spelled.unwrap_or(&self.present.top).to_owned();
-        self.present.work_tree(directory, &self.trees, &self.layout)
-    }
-
-    /// Whether the layout has a place for everything that `states` need; if not, it has from now on.
-    fn is_settled(&mut self, states: &[&State]) -> Result<bool, SidesError> {
-        let mut outside = Outside::default();
-        for state in states {
-            outside.join(Outside::of(&state.wanted, &self.present.top));
-        }
-        let layout = self.present_layout(&outside)?;
-        let is_settled = layout == self.layout;
-        self.layout = layout;
-        Ok(is_settled)
-    }
-
-    /// The layout for the work tree and whatever lies `outside` of other states.
-    fn present_layout(&self, outside: &Outside) -> Result<Layout, SidesError> {
-        let top = &self.present.top;
-        let mut all = Outside::of(&self.present.wanted, top);
-        all.join(outside.clone());
-        let notes = self.folder.join("levels");
-        // Never fewer than before: paths are part of what is built.
-        let before = fs::read_to_string(&notes)
-            .ok()
-            .and_then(|text| text.trim().parse().ok());
-        let layout = Layout::new(top, &all, before.unwrap_or(0))?;
-        if before != Some(layout.levels()) {
-            remove_directory(&self.folder.sources())?;
-            fs::write(&notes, layout.levels().to_string())
-                .map_err(about("cannot write", &notes))?;
-        }
-        Ok(layout)
-    }
-
-    /// Where the copy of the sources stands.
-    fn source(&self) -> PathBuf {
-        self.layout.top_in(&self.folder.sources())
-    }
-
+impl Workbench<'_, '_> {
     fn side(&mut self, state: State) -> Result<(Side, Locked), SidesError> {
         let outcome = self.found_or_built(&state);
         let (place, record, provenance) =
-            outcome.map_err(|error| match (error, &state.commit) {
-                (SidesError::Cargo(source), Some(revision))
-                    if !state.is_work_tree && !matches!(source, CargoError::Interrupted) =>
-                {
-                    SidesError::Revision {
-                        revision: revision.clone(),
-                        source,
-                    }
-                }
-                (other, _) => other,
-            })?;
+            outcome.map_err(|error| self.in_context(error, &state))?;
         let moved = |path: &Path| Some(state.root.join(path.strip_prefix(&record.source).ok()?));
         let output = record.output.relocated(&moved)?;
         let executables = output.executables();
@@ -263,6 +109,28 @@ impl<'a, 'e> Workbench<'a, 'e> {
             _in_use: [place.in_use, state.in_use],
         };
         Ok((side, record.made.locked))
+    }
+
+    /// Says whose fault it is.
+    fn in_context(&self, error: SidesError, state: &State) -> SidesError {
+        match (error, &state.commit, &self.above) {
+            (SidesError::Cargo(CargoError::Metadata { said }), _, Some(path)) => {
+                SidesError::Above {
+                    path: path.clone(),
+                    top: self.present.top.clone(),
+                    said,
+                }
+            }
+            (SidesError::Cargo(source), Some(revision), _)
+                if !state.is_work_tree && !matches!(source, CargoError::Interrupted) =>
+            {
+                SidesError::Revision {
+                    revision: revision.clone(),
+                    source,
+                }
+            }
+            (other, ..) => other,
+        }
     }
 
     fn found_or_built(&mut self, state: &State) -> Result<(Place, Record, Provenance), SidesError> {
@@ -377,11 +245,14 @@ impl<'a, 'e> Workbench<'a, 'e> {
                 None => return Ok(BuildOutput::default()),
             }
         }
-        let mut variables: Vec<(&'static str, OsString)> =
-            vec![("CARGO_BUILD_BUILD_DIR", self.folder.target().into())];
+        let target = self.folder.target().into();
+        let mut variables: Vec<(&'static str, Option<OsString>)> =
+            vec![("CARGO_BUILD_BUILD_DIR", Some(target))];
         if let Some(name) = self.toolchain.rustup_name() {
-            variables.push(("RUSTUP_TOOLCHAIN", name.to_owned()));
+            variables.push(("RUSTUP_TOOLCHAIN", Some(name.to_owned())));
         }
+        // Build scripts that ask git are to find the repository beside the sources.
+        variables.extend(HOOK_VARIABLES.map(|name| (name, None)));
         let order = BuildOrder {
             cargo: request.cargo,
             workspace: &workspace,
@@ -441,36 +312,8 @@ impl<'a, 'e> Workbench<'a, 'e> {
         };
         Ok(recipe.key())
     }
-
-    /// The manifest of the workspace, seen from the top.
-    fn workspace_manifest(&self) -> PathBuf {
-        self.request.checkout.prefix.join("Cargo.toml")
-    }
-
-    fn prune(&self) -> Result<(), SidesError> {
-        self.trees.prune()?;
-        self.kept.prune()
-    }
-
-    fn check_interrupt(&self) -> Result<(), SidesError> {
-        if self.request.interrupt.requested() {
-            return Err(SidesError::Interrupted);
-        }
-        Ok(())
-    }
 }
 
 fn bench_name(package: &str, target: &str) -> String {
     format!("{package} {target}")
-}
-
-/// The manifest that cargo would choose: the one that is named, or the nearest one above the current directory.
-fn selected_manifest(request: &SidesRequest<'_>, here: &Path) -> PathBuf {
-    if let Some(path) = &request.options.manifest_path {
-        return path.clone();
-    }
-    here.ancestors()
-        .map(|directory| directory.join("Cargo.toml"))
-        .find(|manifest| manifest.is_file())
-        .unwrap_or_else(|| request.workspace.root().join("Cargo.toml"))
 }

@@ -43,15 +43,17 @@ pub enum SidesError {
     },
     /// A dependency that contains the repository.
     #[error(
-        "a manifest names `{}`, which contains the repository `{}`: it cannot be put beside another revision\n  help: make the two one repository, or the dependency one by `git` or version",
-        path.display(),
-        top.display()
+        "cargo cannot read a copy of the repository `{}`, in which a manifest names a directory above it, `{}`\n{said}\n  help: make the two one repository, or the dependency one by `git` or version",
+        top.display(),
+        path.display()
     )]
     Above {
         /// The directory above.
         path: PathBuf,
         /// The repository's top.
         top: PathBuf,
+        /// What cargo wrote.
+        said: String,
     },
     /// The old state has none of the packages whose benchmarks are to be laid over it.
     #[error("revision {revision} has no package {}: there is nothing to lay its benchmarks over", packages.join(", "))]

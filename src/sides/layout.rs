@@ -14,19 +14,30 @@ use super::mirror::Wanted;
 use super::shelf::remove_directory;
 use super::sources::plain;
 
-/// Paths outside of the repository that manifests name.
+/// Paths outside of the repository that manifests and symbolic links name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Outside {
     /// By a relative path: they need a link.
     pub(super) relative: BTreeSet<PathBuf>,
     /// By an absolute path.
     pub(super) absolute: BTreeSet<PathBuf>,
+    /// One that contains the repository: it cannot stand beside it.
+    pub(super) above: Option<PathBuf>,
 }
 
 impl Outside {
-    /// What the manifests among `wanted`, and those that they lead to, name outside of `top`.
+    /// What the links and manifests among `wanted`, and those that they lead to, name outside of `top`.
     pub(super) fn of(wanted: &Wanted, top: &Path) -> Self {
         let mut found = Self::default();
+        for (path, origin) in wanted.iter().filter(|(_, origin)| origin.is_symlink()) {
+            let leads_to = fs::read_link(origin).unwrap_or_default();
+            let here = top.join(path);
+            let there = plain(&here.parent().unwrap_or(top).join(&leads_to));
+            let is_outside = leads_to.is_relative() && !there.starts_with(top);
+            if is_outside && !top.starts_with(&there) && there.exists() {
+                found.relative.insert(there);
+            }
+        }
         let mut queue: Vec<(PathBuf, PathBuf)> = wanted
             .iter()
             .filter(|(path, _)| path.ends_with("Cargo.toml"))
@@ -42,6 +53,10 @@ impl Outside {
                 let is_absolute = named.is_absolute();
                 let path = plain(&directory.join(named));
                 if path.starts_with(top) || !path.exists() {
+                    continue;
+                }
+                if top.starts_with(&path) {
+                    found.above = Some(path);
                     continue;
                 }
                 // Its own paths count too, and those of the workspace that it inherits from.
@@ -70,6 +85,7 @@ impl Outside {
     pub(super) fn join(&mut self, other: Self) {
         self.relative.extend(other.relative);
         self.absolute.extend(other.absolute);
+        self.above = self.above.take().or(other.above);
     }
 
     /// Each path with a hash over sizes and times of the files below it.
@@ -92,16 +108,10 @@ pub(super) struct Layout {
 
 impl Layout {
     /// The layout for a repository at `top`, imitating at least `levels` directories above it.
-    pub(super) fn new(top: &Path, outside: &Outside, levels: usize) -> Result<Self, SidesError> {
+    pub(super) fn new(top: &Path, outside: &Outside, levels: usize) -> Self {
         let depth = top.components().count();
         let mut needed = levels;
         for path in &outside.relative {
-            if top.starts_with(path) {
-                return Err(SidesError::Above {
-                    path: path.clone(),
-                    top: top.to_owned(),
-                });
-            }
             let shared = shared_components(path, top);
             needed = needed.max(depth - shared);
         }
@@ -116,10 +126,10 @@ impl Layout {
                 links.insert(link.clone(), highest.join(&link));
             }
         }
-        Ok(Self {
+        Self {
             below: below.to_owned(),
             links,
-        })
+        }
     }
 
     /// How many directories above the repository are imitated.
@@ -248,9 +258,9 @@ mod tests {
     fn layout(top: &str, outside: &[&str]) -> Layout {
         let outside = Outside {
             relative: outside.iter().map(PathBuf::from).collect(),
-            absolute: BTreeSet::new(),
+            ..Outside::default()
         };
-        Layout::new(Path::new(top), &outside, 0).expect("a layout")
+        Layout::new(Path::new(top), &outside, 0)
     }
 
     #[test]
@@ -275,15 +285,5 @@ mod tests {
             ("group/near".into(), "/home/me/group/near".into()),
         ]);
         assert_eq!(made.links, expected);
-    }
-
-    #[test]
-    fn a_dependency_that_contains_the_repository_has_no_place_beside_it() {
-        let outside = Outside {
-            relative: BTreeSet::from([PathBuf::from("/home/me")]),
-            absolute: BTreeSet::new(),
-        };
-        let outcome = Layout::new(Path::new("/home/me/made"), &outside, 0);
-        assert!(matches!(outcome, Err(SidesError::Above { .. })));
     }
 }

@@ -7,6 +7,7 @@
 
 mod build;
 mod configuration;
+mod dev_dependencies;
 mod error;
 mod folder;
 mod kept;
@@ -22,6 +23,7 @@ mod shelf;
 mod sources;
 mod stage;
 mod state;
+mod workbench;
 
 pub use build::{build_commit, build_sides};
 pub use error::SidesError;

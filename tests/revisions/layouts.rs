@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::repository::{MANIFEST, Repository, identical, printed};
+use crate::repository::{MANIFEST, Repository, builds_in_another_process, identical, printed};
 
 /// The current directory of `prefix` becomes what a test builds.
 fn move_below(made: &mut Repository, prefix: &str) {
@@ -228,4 +228,119 @@ fn symbolic_links_and_names_with_odd_characters_are_copied() {
     assert_eq!(printed(&sides.candidate, "first"), "a directory now");
     made.git(&["checkout", "--quiet", "--", "."]);
     assert_eq!(MANIFEST.matches("[[bench]]").count(), 1);
+}
+
+#[test]
+fn links_that_lead_out_of_the_repository_lead_to_the_same_place() {
+    let made = Repository::new();
+    fs::write(made.machine.home().join("shared.txt"), "shared").expect("written");
+    std::os::unix::fs::symlink("../../shared.txt", made.root.join("benches/data.txt"))
+        .expect("a link");
+    made.write(
+        "benches/first.rs",
+        "fn main() {\n    println!(\"{} {}\", include_str!(\"data.txt\"), std::fs::read_to_string(\"benches/data.txt\").unwrap());\n}\n",
+    );
+    made.commit();
+    let (sides, _) = made.against("HEAD");
+    assert_eq!(printed(&sides.base, "first"), "shared shared");
+}
+
+#[test]
+fn a_dependency_that_contains_the_repository_is_an_error_that_says_so() {
+    let made = Repository::new();
+    fs::write(
+        made.machine.home().join("Cargo.toml"),
+        "[package]\nname = \"above\"\nversion = \"0.0.0\"\n[lib]\npath = \"lib.rs\"\n",
+    )
+    .expect("written");
+    fs::write(made.machine.home().join("lib.rs"), "").expect("written");
+    made.write(
+        "Cargo.toml",
+        &format!("{MANIFEST}[dependencies]\nabove = {{ path = \"..\" }}\n"),
+    );
+    made.commit();
+    let (outcome, _) = made.try_against("HEAD");
+    let text = outcome.expect_err("it cannot be copied").to_string();
+    assert!(text.contains("directory above it"), "{text}");
+}
+
+#[test]
+fn a_fixture_that_names_a_directory_above_the_repository_is_no_obstacle() {
+    let made = Repository::new();
+    made.write(
+        "tests/fixture/Cargo.toml",
+        "[package]\nname = \"fixture\"\nversion = \"0.0.0\"\n[dependencies]\nabove = { path = \"../../..\" }\n[workspace]\n",
+    );
+    made.commit();
+    let (sides, _) = made.against("HEAD");
+    assert!(identical(&sides, "first"));
+}
+
+/// As `cargo vendor` makes them.
+fn vendor(made: &Repository, version: &str, answer: u32) {
+    made.write(
+        "vendor/part/Cargo.toml",
+        &format!("[package]\nname = \"part\"\nversion = \"{version}\"\nedition = \"2024\"\n"),
+    );
+    made.write(
+        "vendor/part/src/lib.rs",
+        &format!("pub fn answer() -> u32 {{\n    {answer}\n}}\n"),
+    );
+    made.write("vendor/part/.cargo-checksum.json", "{\"files\":{}}");
+    made.write(
+        "Cargo.toml",
+        &format!("{MANIFEST}[dependencies]\npart = \"={version}\"\n"),
+    );
+}
+
+#[test]
+fn vendored_dependencies_are_those_of_each_side() {
+    let made = Repository::new();
+    made.write(
+        ".cargo/config.toml",
+        "[source.crates-io]\nreplace-with = \"vendored\"\n[source.vendored]\ndirectory = \"vendor\"\n",
+    );
+    made.write("src/lib.rs", "pub use part::answer;\n");
+    vendor(&made, "1.0.0", 1);
+    made.commit();
+    vendor(&made, "1.0.1", 2);
+    let built = builds_in_another_process(&made, "HEAD")
+        .finish()
+        .expect_code(0);
+    assert!(built.stderr.contains("base 1\ncandidate 2\n"), "{built}");
+    assert!(built.stderr.contains("part 1.0.0 -> 1.0.1"), "{built}");
+}
+
+#[test]
+fn the_toolchain_and_configuration_in_force_are_the_present_ones() {
+    let made = Repository::new();
+    made.write(
+        "rust-toolchain.toml",
+        "[toolchain]\nchannel = \"0.0.0-none\"\n",
+    );
+    made.write(
+        ".cargo/config.toml",
+        "[build]\nrustflags = [\"--nonsense\"]\n",
+    );
+    made.commit();
+    made.remove("rust-toolchain.toml");
+    // Neither tracked nor in the old state: what cargo reads here is in force for both.
+    made.write(".gitignore", "/target\n/.cargo/config.toml\n/built\n");
+    made.git(&["rm", "--quiet", "--cached", ".cargo/config.toml"]);
+    made.write(
+        ".cargo/config.toml",
+        "[build]\nrustflags = [\"--cfg\", \"present\"]\nbuild-dir = \"built\"\n",
+    );
+    made.write(
+        "benches/first.rs",
+        "fn main() {\n    println!(\"{}\", cfg!(present));\n}\n",
+    );
+    let built = builds_in_another_process(&made, "HEAD")
+        .finish()
+        .expect_code(0);
+    assert!(
+        built.stderr.contains("base 41\ncandidate true\n"),
+        "{built}"
+    );
+    assert!(!made.root.join("built").exists(), "built in the checkout");
 }

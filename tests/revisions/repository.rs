@@ -314,6 +314,8 @@ pub fn builds_in_another_process(made: &Repository, against: &str) -> Running {
             "--nocapture",
         ])
         .env(HOME, &made.root)
+        .current_dir(&made.root)
+        .env_remove("RUSTUP_TOOLCHAIN")
         .env(AGAINST, against);
     // Cargo's directories are those of this process: the same build, the same key.
     for name in ["HOME", "CARGO_HOME", "CARGO_TARGET_DIR"] {
@@ -336,7 +338,12 @@ pub fn be_another_process() {
         return;
     };
     let root = PathBuf::from(root);
-    let options = flags(&CargoOptions::default(), &root);
+    // Without a manifest path: cargo finds it from the current directory.
+    let options = CargoOptions {
+        offline: true,
+        quiet: true,
+        ..CargoOptions::default()
+    };
     let workspace = Workspace::load(&cargo(), &options).expect("a workspace");
     let checkout = Checkout::require(&root).expect("a repository");
     let revision = checkout.revision(&against).expect("a revision");
@@ -357,7 +364,19 @@ pub fn be_another_process() {
             let _ = writeln!(io::stderr(), "{}", describe(event));
         },
     );
-    if let Err(error) = outcome {
-        panic!("{error}");
+    let mut stderr = io::stderr();
+    match outcome {
+        Err(error) => panic!("{error}"),
+        Ok(sides) => {
+            let (base, candidate) = (
+                printed(&sides.base, "first"),
+                printed(&sides.candidate, "first"),
+            );
+            let _ = writeln!(stderr, "base {base}\ncandidate {candidate}");
+            for changed in &sides.dependencies {
+                let (base, candidate) = (changed.base.join(" "), changed.candidate.join(" "));
+                let _ = writeln!(stderr, "{} {base} -> {candidate}", changed.name);
+            }
+        }
     }
 }
