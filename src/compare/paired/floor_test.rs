@@ -4,7 +4,7 @@
 //! p-value, bounds and verdict are one inversion: `rejects(shift)` is monotone in `shift`, and the bounds are where it changes.
 
 use super::duel::{Field, Neighbours};
-use super::plan::Method;
+use super::plan::{Guard, Method};
 use crate::compare::launch_values::Location;
 use crate::stats::{
     ClusterLowQuantile, FisherExact, Resampling, Statistic, Stream, paired_standard_error,
@@ -39,7 +39,8 @@ pub(super) struct FloorTest {
     /// The fastest sample of each round, ascending.
     fastest_base: Vec<f64>,
     fastest_new: Vec<f64>,
-    guard: Option<FisherExact>,
+    guard: Guard,
+    fisher: FisherExact,
 }
 
 /// What is taken of `samples` pooled samples a side: location, quantile, least rank.
@@ -101,7 +102,8 @@ impl FloorTest {
             threshold,
             fastest_base: fastest(|round| &round.base),
             fastest_new: fastest(|round| &round.new),
-            guard: method.guarded.then(|| FisherExact::new(rounds)),
+            guard: method.guard,
+            fisher: FisherExact::new(rounds),
         })
         .filter(|test| test.difference.is_finite())
     }
@@ -145,35 +147,49 @@ impl FloorTest {
     /// A process can have a layout that makes it faster for its whole life. If few have it, they may all be on one side, and no
     /// resampling of the other side can know of it. So a change needs more rounds with the lower floor than such an accident explains.
     fn p_guard(&self, fast: &[f64], slow: &[f64], shift: f64) -> f64 {
-        let Some(fisher) = &self.guard else {
+        if self.guard == Guard::Nowhere {
             return 0.0;
-        };
+        }
         let below = |cut: f64| slow.partition_point(|y| y - shift <= cut);
         fast.iter()
             .enumerate()
-            .map(|(i, cut)| fisher.upper_tail(i + 1, below(*cut)))
+            .map(|(i, cut)| self.fisher.upper_tail(i + 1, below(*cut)))
             .fold(1.0, f64::min)
     }
 
     /// The bound by t, but no further beyond the threshold than the guard lets it.
     fn guarded_bound(&self, by_t: f64, fast: &[f64], slow: &[f64], level: f64) -> f64 {
-        if by_t <= self.threshold || self.p_guard(fast, slow, by_t) <= level {
+        let from = match self.guard {
+            Guard::Changes => self.threshold,
+            Guard::Nowhere | Guard::Everywhere => f64::NEG_INFINITY,
+        };
+        let passes = |shift: f64| self.p_guard(fast, slow, shift) <= level;
+        if by_t <= from || passes(by_t) {
             return by_t;
         }
-        if self.p_guard(fast, slow, self.threshold) > level {
-            return self.threshold;
+        let mut good = match self.guard {
+            Guard::Changes => from,
+            // Beyond every sample.
+            Guard::Nowhere | Guard::Everywhere => {
+                let lowest = |x: &[f64]| x.first().copied().unwrap_or(0.0);
+                let highest = |x: &[f64]| x.last().copied().unwrap_or(0.0);
+                (lowest(slow) - highest(fast)).min(by_t) - 1.0
+            }
+        };
+        if !passes(good) {
+            return from;
         }
-        let (mut passes, mut fails) = (self.threshold, by_t);
-        for _ in 0..50 {
-            let middle = f64::midpoint(passes, fails);
-            if self.p_guard(fast, slow, middle) <= level {
-                passes = middle;
+        let mut bad = by_t;
+        for _ in 0..60 {
+            let middle = f64::midpoint(good, bad);
+            if passes(middle) {
+                good = middle;
             } else {
-                fails = middle;
+                bad = middle;
             }
         }
-        // Not below the threshold itself, which has passed, strictly.
-        passes.max(self.threshold.next_up())
+        // The threshold itself has passed, strictly.
+        good.max(from.next_up())
     }
 
     /// Whether no sample of a side differs from any other of it.

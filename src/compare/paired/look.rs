@@ -1,9 +1,11 @@
 //! One look at a benchmark: both tests after so many rounds, and whether they settle it.
 
+use super::diagnostics;
 use super::duel::{Duel, Field};
 use super::floor_test::FloorTest;
 use super::plan::{Method, Plan};
 use super::slow_path::{self, SlowPathTest};
+use crate::compare::note::Note;
 use crate::model::Verdict;
 use crate::stats::derived_seed;
 
@@ -17,6 +19,8 @@ pub(super) struct Look {
     pub share: f64,
     /// Whether measuring went on, or could have.
     pub is_last: bool,
+    /// Why nothing can be tested, if so.
+    pub refused: Option<Note>,
     pub floor: Option<FloorTest>,
     pub slow_path: SlowPathTest,
     pub field: Field,
@@ -29,11 +33,17 @@ impl Look {
         let field = Field::of(duel, rounds);
         let threshold = duel.noise_threshold.ln_1p();
         let seed = derived_seed(plan.seed, &duel.key.to_string());
+        let refused = diagnostics::refusal(duel, &field);
+        let floor = match refused {
+            Some(_) => None,
+            None => FloorTest::of(&field, threshold, method, seed),
+        };
         Self {
             rounds,
             share,
             is_last: false,
-            floor: FloorTest::of(&field, threshold, method, seed),
+            refused,
+            floor,
             slow_path: SlowPathTest::of(&field, threshold),
             field,
             threshold,

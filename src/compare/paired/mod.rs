@@ -16,7 +16,7 @@ mod slow_path;
 pub use duel::{Duel, Round};
 pub use finding::{Paired, SlowPath};
 pub use judge::{Standing, judge, judge_by, standing};
-pub use plan::{Method, Plan};
+pub use plan::{Guard, Method, Plan};
 
 #[cfg(test)]
 mod tests;

@@ -37,10 +37,21 @@ pub struct Method {
     pub inflation: f64,
     /// Degrees of freedom of the null, at most.
     pub most_df: f64,
-    /// Whether the rounds that reach the lower floor must be too many for an accident of processes.
-    pub guarded: bool,
+    /// Where the rounds that reach the lower floor must be too many for an accident of processes.
+    pub guard: Guard,
     /// Exponent of the spending of the level over the looks.
     pub spending: f64,
+}
+
+/// Which claims need enough rounds with the lower floor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Guard {
+    /// None: t alone.
+    Nowhere,
+    /// That there is a change beyond the threshold.
+    Changes,
+    /// All, so that the whole interval is guarded.
+    Everywhere,
 }
 
 impl Default for Method {
@@ -51,7 +62,7 @@ impl Default for Method {
             width: Width::Deviation,
             inflation: 1.0,
             most_df: 15.0,
-            guarded: true,
+            guard: Guard::Everywhere,
             spending: 2.0,
         }
     }

@@ -16,7 +16,7 @@ const GRID: f64 = 60.0;
 pub(super) const FEWEST_ROUNDS: usize = 20;
 
 /// An unadjusted p at or below this is a suspicion: the benchmark is measured further.
-pub(super) const SUSPICION: f64 = 0.02;
+pub(super) const SUSPICION: f64 = 0.05;
 
 /// What the neighbours say.
 #[derive(Debug, Clone, Copy)]
