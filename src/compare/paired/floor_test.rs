@@ -58,7 +58,7 @@ fn location(samples: usize, method: &Method) -> (Location, f64, usize) {
 pub(super) fn difference(field: &Field, method: &Method) -> Option<(Location, f64)> {
     let (location, p, rank) = location(field.samples(), method);
     let low = |clusters: &[&[f64]]| ClusterLowQuantile::new(clusters, p, rank).observed();
-    let difference = low(&field.new()) - low(&field.base());
+    let difference = low(&field.of_new()) - low(&field.of_base());
     difference.is_finite().then_some((location, difference))
 }
 
@@ -69,8 +69,8 @@ impl FloorTest {
             return None;
         }
         let (location, p, rank) = location(field.samples(), method);
-        let base = ClusterLowQuantile::new(&field.base(), p, rank);
-        let new = ClusterLowQuantile::new(&field.new(), p, rank);
+        let base = ClusterLowQuantile::new(&field.of_base(), p, rank);
+        let new = ClusterLowQuantile::new(&field.of_new(), p, rank);
         let stream = Stream {
             seed,
             name: "floor test",
@@ -199,19 +199,15 @@ impl FloorTest {
     }
 }
 
-/// The smallest step between the lowest samples, where they are many and fall on few values: a coarse clock.
+/// Half the smallest step between samples, where the lowest tenth falls on few values: a coarse clock. Otherwise 0.
 fn resolution(samples: &ClusterLowQuantile) -> f64 {
-    let lowest: Vec<f64> = samples.ascending().collect();
-    let tenth = &lowest[..lowest.len().div_ceil(10).max(2).min(lowest.len())];
-    let steps: Vec<f64> = tenth
-        .windows(2)
-        .map(|pair| pair[1] - pair[0])
-        .filter(|step| *step > 0.0)
-        .collect();
-    let tied = steps.len() * 2 < tenth.len().saturating_sub(1);
-    if tied {
-        steps.into_iter().reduce(f64::min).unwrap_or(0.0)
-    } else {
-        0.0
+    let ascending: Vec<f64> = samples.ascending().collect();
+    let steps = || ascending.windows(2).map(|pair| pair[1] - pair[0]);
+    let tenth = ascending.len().div_ceil(10);
+    let distinct = steps().take(tenth).filter(|step| *step > 0.0).count();
+    if distinct * 2 >= tenth {
+        return 0.0;
     }
+    let step = steps().filter(|step| *step > 0.0).reduce(f64::min);
+    step.unwrap_or(0.0) / 2.0
 }

@@ -9,8 +9,11 @@ use crate::compare::note::Note;
 use crate::model::Verdict;
 use crate::stats::derived_seed;
 
-/// A benchmark is given up only if even twice the rounds left could not settle it; the standard error is taken to fall as 1 / rounds.
-const HOPE: f64 = 2.0;
+/// Before this share of the rounds nothing is given up: the round that meets the floor may come yet.
+const LEAST_DONE_TO_GIVE_UP: f64 = 0.65;
+
+/// The .95 quantile of the normal distribution.
+const NORMAL_95: f64 = 1.645;
 
 /// What is known after so many rounds.
 pub(super) struct Look {
@@ -110,20 +113,17 @@ impl Look {
         (!suspected && self.is_hopeless(floor, plan)).then_some(Verdict::Inconclusive)
     }
 
-    /// Whether neither a change nor its absence can still be shown: not even with a standard error that falls as fast as floors can.
+    /// Whether neither a change nor its absence can still be expected: a standard error that falls as fast as that of floors can, with the number of
+    /// rounds, would leave the interval wider than the threshold, and the chance that the estimate moves far enough is below 10 %.
     fn is_hopeless(&self, floor: &FloorTest, plan: &Plan) -> bool {
-        let last = plan.last_look();
-        if self.rounds * 2 < last {
+        let done = self.rounds as f64 / plan.last_look() as f64;
+        if done < LEAST_DONE_TO_GIVE_UP {
             return false;
         }
-        let left = (last - self.rounds) as f64 * HOPE;
-        let shrunk = self.rounds as f64 / (self.rounds as f64 + left);
-        let level = plan.floor_level() / plan.family(1) as f64;
-        let margin = floor.margin(level) * shrunk;
-        // The estimate itself may move by as much.
-        let size = floor.difference.abs();
-        let distance = (size - self.threshold).abs() + floor.standard_error;
-        margin > distance && margin > self.threshold
+        let level = plan.floor_level() * self.share / plan.family(1) as f64;
+        let margin = floor.margin(level) * done;
+        let to_a_change = self.threshold + margin - floor.difference.abs();
+        margin > self.threshold && to_a_change > NORMAL_95 * floor.standard_error
     }
 
     /// Rounds in all that would settle it if the standard error falls with their root.

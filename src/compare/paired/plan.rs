@@ -88,7 +88,7 @@ impl Plan {
         looks
     }
 
-    /// The share of the level that is spent up to the look after `rounds`: (rounds / last)^spending (Kim and DeMets 1987).
+    /// The share of the level that is spent up to the look after `rounds`: (rounds / last)^spending (Kim and `DeMets` 1987).
     ///
     /// Each look has the increase since the look before as a level of its own, so that the looks together keep the level
     /// whatever their dependence (Bonferroni).

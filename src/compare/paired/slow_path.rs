@@ -34,8 +34,8 @@ impl SlowPathTest {
         Self {
             p_slower: p_slower(field, threshold, false),
             p_faster: p_slower(field, threshold, true),
-            share_new: share_above_floor(&field.new()),
-            share_base: share_above_floor(&field.base()),
+            share_new: share_above_floor(&field.of_new()),
+            share_base: share_above_floor(&field.of_base()),
         }
     }
 }
