@@ -134,6 +134,13 @@ fn rules(options: &Options) -> Vec<Rule> {
     };
     let looks = [10, 20, 30, 45, 60];
     add("default", &looks, 0.01, default);
+    for floor_share in [1.0, 0.75, 0.25, 0.0] {
+        let method = Method {
+            floor_share,
+            ..default
+        };
+        add(&format!("floor share {floor_share}"), &looks, 0.01, method);
+    }
     for quantile in [0.0, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5] {
         let method = Method {
             quantile,

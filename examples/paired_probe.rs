@@ -15,7 +15,7 @@ use std::time::Duration;
 use cargo_perfcheck::cargo::BenchTarget;
 use cargo_perfcheck::compare::Round;
 use cargo_perfcheck::measure::{
-    PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings, Sides, discover,
+    BySide, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings, discover,
 };
 use cargo_perfcheck::model::{BenchmarkKey, Event, Nanos, Observer, Sample, TargetFacts};
 use cargo_perfcheck::process::{Interrupt, Supervisor};
@@ -71,7 +71,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .flat_map(|t| t.benchmarks)
         .collect();
     let pair = PairedTarget {
-        targets: Sides {
+        targets: BySide {
             base: target(base, "probe"),
             new: target(new, "probe"),
         },

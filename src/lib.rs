@@ -19,5 +19,6 @@ pub mod model;
 pub mod process;
 pub mod report;
 pub mod settings;
+pub mod sides;
 pub mod stats;
 pub mod store;

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every module of `src/`, from the bottom up, and what it may import of the crate.
-const LAYERS: [(&str, &[&str]); 15] = [
+const LAYERS: [(&str, &[&str]); 16] = [
     ("model", &[]),
     ("stats", &[]),
     ("exit_code", &["model"]),
@@ -28,6 +28,7 @@ const LAYERS: [(&str, &[&str]); 15] = [
             "model", "stats", "process", "cargo", "child", "host", "store",
         ],
     ),
+    ("sides", &["model", "process", "cargo", "host"]),
     ("report", &["model", "compare"]),
     (
         "app",
@@ -43,6 +44,7 @@ const LAYERS: [(&str, &[&str]); 15] = [
             "host",
             "store",
             "measure",
+            "sides",
             "report",
         ],
     ),
@@ -58,8 +60,9 @@ const LAYERS: [(&str, &[&str]); 15] = [
 ];
 
 /// Every dependency, and the modules that may use it.
-const HOMES: [(&str, &[&str]); 25] = [
+const HOMES: [(&str, &[&str]); 29] = [
     ("anstream", &["main", "report"]),
+    ("blake3", &["sides", "store", "host"]),
     ("cargo_config2", &["cargo"]),
     ("cargo_metadata", &["cargo"]),
     ("clap", &["cli"]),
@@ -67,10 +70,11 @@ const HOMES: [(&str, &[&str]); 25] = [
     ("comfy_table", &["report"]),
     ("crossbeam_channel", &["process", "cargo", "child"]),
     ("ctrlc", &["process"]),
-    ("dirs", &["store"]),
+    ("dirs", &["store", "sides", "host"]),
     ("globset", &["settings"]),
     ("indicatif", &["report"]),
     ("jiff", &["host"]),
+    ("object", &["host"]),
     ("owo_colors", &["report/theme"]),
     ("postcard", &["store"]),
     ("rand", &["process", "host"]),
@@ -79,14 +83,21 @@ const HOMES: [(&str, &[&str]); 25] = [
     ("rusqlite", &["store"]),
     ("rusqlite_migration", &["store"]),
     ("rustix", &["process", "host", "store"]),
-    ("serde", &["model", "stats", "compare", "child", "store"]),
+    (
+        "serde",
+        &[
+            "model", "stats", "compare", "cargo", "child", "store", "sides",
+        ],
+    ),
     (
         "serde_json",
-        &["settings", "cargo", "child", "store", "report"],
+        &["settings", "cargo", "child", "store", "sides", "report"],
     ),
     ("statrs", &["stats"]),
     ("strsim", &["settings"]),
+    ("toml_edit", &["sides"]),
     ("unicode_width", &["report/units"]),
+    ("zstd", &["store"]),
 ];
 /// `thiserror` is at home wherever errors are: not in the pure modules.
 const WITHOUT_ERRORS: [&str; 5] = ["model", "stats", "exit_code", "compare", "report"];

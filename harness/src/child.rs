@@ -10,6 +10,7 @@ use crate::bencher::{Bencher, Driver, Outcome, Sampler};
 use crate::frame::Frames;
 use crate::request::Request;
 use crate::scripted::{self, Script, Stopwatch};
+use crate::slowdown::{self, Slowdown};
 use crate::throughput::Throughput;
 use crate::walk::{
     Announcement, BenchFunction, Catalogue, Missing, Visitor, duplicate_message, walk,
@@ -36,6 +37,7 @@ pub(crate) fn run(functions: &[BenchFunction], parent_speaks: &str) -> ExitCode 
                 .map_err(|_| format!("PERFCHECK_LAUNCH: {text:?} is no ordinal"))
         })?;
         let script = Script::parse(&std::env::var(scripted::VARIABLE).unwrap_or_default())?;
+        let slowdown = Slowdown::parse(&std::env::var(slowdown::VARIABLE).unwrap_or_default())?;
         let wires = descriptors::take_over().map_err(|error| error.to_string())?;
         let mut frames = Frames::new(wires.frames);
         panics::record(&frames).map_err(|error| error.to_string())?;
@@ -53,6 +55,7 @@ pub(crate) fn run(functions: &[BenchFunction], parent_speaks: &str) -> ExitCode 
             functions,
             catalogue: None,
             script,
+            slowdown,
             launch,
             wire,
         }
@@ -115,6 +118,7 @@ struct Child<'f> {
     functions: &'f [BenchFunction],
     catalogue: Option<Catalogue>,
     script: Script,
+    slowdown: Slowdown,
     launch: usize,
     wire: Wire,
 }
@@ -167,7 +171,7 @@ impl Child<'_> {
         panics::set_under_way(Some(id));
         let mut starter = Starter {
             id,
-            stopwatch: self.script.stopwatch(id, self.launch),
+            stopwatch: self.script.stopwatch(id, self.launch, self.slowdown),
             wire: &mut self.wire,
             outcome: None,
         };

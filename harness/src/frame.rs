@@ -46,7 +46,7 @@ impl Frames {
 
     pub(crate) fn hello(&mut self, protocol: u32, quantum_ns: u64) {
         self.line = format!(
-            r#"{{"type":"hello","protocol":{protocol},"harness":"{}","version":"{}","capabilities":["addressable"],"quantum_ns":{quantum_ns}}}"#,
+            r#"{{"type":"hello","protocol":{protocol},"harness":"{}","version":"{}","capabilities":["addressable","slowdown"],"quantum_ns":{quantum_ns}}}"#,
             env!("CARGO_PKG_NAME"),
             env!("CARGO_PKG_VERSION"),
         );

@@ -106,6 +106,7 @@ mod run;
 mod scripted;
 mod selected;
 mod settings;
+mod slowdown;
 mod smoke;
 mod suite;
 mod table;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::bencher::Sampler;
 use crate::frame::saturating_nanos;
+use crate::slowdown::Slowdown;
 
 /// The variable that holds the script.
 pub(crate) const VARIABLE: &str = "PERFCHECK_SCRIPTED_CLOCK";
@@ -52,13 +53,13 @@ impl Script {
     }
 
     /// The stopwatch of a benchmark that starts now.
-    pub(crate) fn stopwatch(&self, id: &str, launch: usize) -> Stopwatch {
+    pub(crate) fn stopwatch(&self, id: &str, launch: usize, slowdown: Slowdown) -> Stopwatch {
         match self.ns_per_iteration(id, launch) {
             Some(ns_per_iteration) => Stopwatch::Scripted {
-                ns_per_iteration,
+                ns_per_iteration: ns_per_iteration * slowdown.factor(),
                 sample: 0,
             },
-            None => Stopwatch::Real,
+            None => Stopwatch::Real(slowdown),
         }
     }
 }
@@ -67,7 +68,7 @@ impl Script {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Stopwatch {
     /// The clock.
-    Real,
+    Real(Slowdown),
     /// The script; `sample` is the index of the next sample since the benchmark started.
     Scripted { ns_per_iteration: f64, sample: u32 },
 }
@@ -78,7 +79,7 @@ impl Stopwatch {
         let start = Instant::now();
         let measured = sampler(iterations);
         match self {
-            Self::Real => (
+            Self::Real(_) => (
                 saturating_nanos(measured),
                 saturating_nanos(start.elapsed()),
             ),
@@ -93,13 +94,13 @@ impl Stopwatch {
 
     /// One sample: its time in nanoseconds.
     pub(crate) fn sample(&mut self, sampler: &mut Sampler<'_>, iterations: u64) -> u64 {
-        let measured = sampler(iterations);
         match self {
-            Self::Real => saturating_nanos(measured),
+            Self::Real(slowdown) => saturating_nanos(slowdown.sample(sampler, iterations)),
             Self::Scripted {
                 ns_per_iteration,
                 sample,
             } => {
+                sampler(iterations);
                 let scripted = scripted_ns(iterations, *ns_per_iteration, *sample);
                 *sample = sample.wrapping_add(1);
                 scripted
@@ -127,7 +128,10 @@ mod tests {
         assert_eq!(script.ns_per_iteration("a=b", 2), Some(10.0));
         assert_eq!(script.ns_per_iteration("g/c d", 7), Some(3.0));
         assert_eq!(script.ns_per_iteration("a", 0), None);
-        assert_eq!(script.stopwatch("a", 0), Stopwatch::Real);
+        assert_eq!(
+            script.stopwatch("a", 0, Slowdown::default()),
+            Stopwatch::Real(Slowdown::default())
+        );
     }
 
     #[test]
@@ -140,7 +144,9 @@ mod tests {
 
     #[test]
     fn scripted_times_wobble_by_the_index_of_the_sample() {
-        let mut stopwatch = Script::parse("a=100").unwrap().stopwatch("a", 0);
+        let mut stopwatch = Script::parse("a=100")
+            .unwrap()
+            .stopwatch("a", 0, Slowdown::default());
         let mut iterations = 0;
         let mut sampler = |count| {
             iterations += count;

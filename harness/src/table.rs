@@ -14,6 +14,7 @@ use crate::run::{fail, print};
 use crate::scripted::Stopwatch;
 use crate::selected::{Caller, Ending, run_selected};
 use crate::settings::{SamplingMode, Settings};
+use crate::slowdown::Slowdown;
 use crate::throughput::Throughput;
 use crate::walk::{BenchFunction, Entry};
 use crate::warm_up::warm_up;
@@ -111,7 +112,7 @@ impl Driver for Sampling {
     fn drive(&mut self, throughput: Throughput, sampler: &mut Sampler<'_>) {
         self.throughput = throughput;
         let limit_ns = saturating_nanos(self.settings.warm_up.unwrap_or(WARM_UP));
-        let stopwatch = Stopwatch::Real;
+        let stopwatch = Stopwatch::Real(Slowdown::default());
         let warm_up = warm_up(|round| stopwatch.warm_up(sampler, round), limit_ns);
         let estimate_ns = warm_up.planned_ns();
         let schedule = schedule(&self.settings, estimate_ns);

@@ -6,13 +6,16 @@ use super::context::{Context, World, resolve_run};
 use super::error::AppError;
 use super::findings::{Evidence, host_class, rows, sort, warnings};
 use super::options::{CompareOptions, StoreOptions};
+use super::paired::{Paired, judged, paired_rows};
 use super::prepare::no_match;
 use super::reference::{Chooser, Subject, Wanted};
 use super::run::write;
-use crate::compare::Rules;
+use crate::compare::{Plan, Rules};
 use crate::exit_code::ExitCode;
-use crate::model::{BenchmarkKey, Measurement};
+use crate::measure::BySide;
+use crate::model::{BenchmarkKey, Measurement, Role, Run, RunId};
 use crate::report::{Findings, Method, Verdicts};
+use crate::store::{Store, StoreError};
 
 /// Runs the command.
 pub fn compare(
@@ -33,6 +36,9 @@ pub fn compare(
         )));
     }
     let head = store.run(candidate)?;
+    if head.pair.is_some_and(|pair| pair.partner == base) {
+        return measured_in_turn(&store, base, &head, options, &context, common, world);
+    }
     let measurements: Vec<Measurement> = store
         .measurements(candidate, None)?
         .into_iter()
@@ -97,12 +103,81 @@ pub fn compare(
             decision,
             method: Method::Stored(rules.decider),
             warnings: warnings(&references),
+            remarks: Vec::new(),
             advice: Vec::new(),
         }),
         confidence_level: decision.confidence_level,
         exit_code: 0,
     };
     let fail_on = options.comparison.fail_on(settings);
+    let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true);
+    findings.exit_code = exit_code.number();
+    write(&findings, common, world)?;
+    Ok(exit_code)
+}
+
+/// The two sides of an A/B measurement: the verdict of that time, reached again from what is stored.
+fn measured_in_turn(
+    store: &Store,
+    base: RunId,
+    head: &Run,
+    options: &CompareOptions,
+    context: &Context,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    if head.pair.is_some_and(|pair| pair.role == Role::Base) {
+        return Err(AppError::Usage(format!(
+            "run {} is the base that run {base} was measured against\n  help: cargo perfcheck compare {} {base}",
+            head.id, head.id
+        )));
+    }
+    let plan = head
+        .plan
+        .as_deref()
+        .and_then(|plan| serde_json::from_str::<Plan>(plan).ok());
+    let Some(plan) = plan else {
+        return Err(AppError::NothingToCompare(format!(
+            "the plan of the A/B runs {base} and {} cannot be read by this version",
+            head.id
+        )));
+    };
+    let measurements = |run| -> Result<Vec<Measurement>, StoreError> {
+        let mut measured = store.measurements(run, None)?;
+        measured.retain(|measurement| options.filter.wants(&measurement.benchmark.key.id));
+        for measurement in &mut measured {
+            let said = options.comparison.noise_threshold;
+            measurement.noise_threshold = said.unwrap_or(measurement.noise_threshold);
+        }
+        Ok(measured)
+    };
+    let measured = BySide {
+        base: measurements(base)?,
+        new: measurements(head.id)?,
+    };
+    let found = Paired {
+        runs: BySide { base, new: head.id },
+        comparisons: judged(&measured, &plan),
+        measured,
+        spent: Vec::new(),
+    };
+    let mut rows = paired_rows(&found, &[], &head.decision, plan.seed);
+    sort(&mut rows, common.output.order);
+    let mut findings = Findings {
+        run: head,
+        rows,
+        verdicts: Some(Verdicts {
+            reference: format!("run {base}"),
+            decision: head.decision,
+            method: Method::Paired,
+            warnings: Vec::new(),
+            remarks: Vec::new(),
+            advice: Vec::new(),
+        }),
+        confidence_level: head.decision.confidence_level,
+        exit_code: 0,
+    };
+    let fail_on = options.comparison.fail_on(&context.tables.workspace);
     let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true);
     findings.exit_code = exit_code.number();
     write(&findings, common, world)?;

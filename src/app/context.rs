@@ -117,6 +117,17 @@ impl Context {
         Ok(ExitCode::Clean)
     }
 
+    /// The checkout that the workspace lies in; an error where there is none.
+    pub(super) fn require_checkout(&self) -> Result<&Checkout, AppError> {
+        if let Some(checkout) = &self.checkout {
+            return Ok(checkout);
+        }
+        Err(match Checkout::require(self.workspace.root()) {
+            Err(error) => error.into(),
+            Ok(_) => AppError::Usage("git did not know this directory a moment ago".to_owned()),
+        })
+    }
+
     /// The name by which the store knows the workspace.
     pub(super) fn key(&self) -> String {
         if let Some(id) = &self.tables.workspace.id {

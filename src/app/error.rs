@@ -5,8 +5,11 @@ use std::path::PathBuf;
 
 use crate::cargo::CargoError;
 use crate::exit_code::ExitCode;
+use crate::host::GitError;
+use crate::host::SecretError;
 use crate::measure::MeasureError;
 use crate::settings::SettingsError;
+use crate::sides::SidesError;
 use crate::store::StoreError;
 
 /// What to do where nothing was stored yet.
@@ -24,9 +27,18 @@ pub enum AppError {
     /// Cargo could not do its part.
     #[error(transparent)]
     Cargo(#[from] CargoError),
+    /// Git could not do its part.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// Another state of the sources could not be built.
+    #[error(transparent)]
+    Sides(#[from] SidesError),
     /// The store could not do its part.
     #[error("{error}\n  help: {hint}", error = .0, hint = .0.hint())]
     Store(#[from] StoreError),
+    /// There is no secret to mark or check kept executables with.
+    #[error("{error}\n  help: {hint}", error = .0, hint = .0.hint())]
+    Secret(#[from] SecretError),
     /// A name, number or commit that stands for no run.
     #[error(
         "there is no baseline or run `{name}`; {}",
@@ -66,19 +78,52 @@ impl AppError {
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Self::Usage(_) | Self::Settings(_) => ExitCode::Usage,
-            Self::Cargo(error) => match error {
-                CargoError::Metadata { .. } | CargoError::Configuration(_) => ExitCode::Usage,
-                CargoError::Start { .. } | CargoError::Build { .. } | CargoError::Answer { .. } => {
-                    ExitCode::BuildFailed
-                }
-                CargoError::Interrupted => ExitCode::Interrupted,
-            },
+            Self::Cargo(error) => of_cargo(error),
+            Self::Git(error) => of_git(error),
+            Self::Sides(error) => of_sides(error),
             Self::Store(error) => of_store(error),
-            Self::Output(_) => ExitCode::StoreUnusable,
+            Self::Secret(_) | Self::Output(_) => ExitCode::StoreUnusable,
             Self::NoSuchRun { .. } | Self::NothingStored { .. } => ExitCode::NoBaseline,
             Self::NothingToMeasure(_) | Self::NothingToCompare(_) => ExitCode::BenchmarkFailed,
             Self::Interrupted(_) => ExitCode::Interrupted,
         }
+    }
+}
+
+fn of_cargo(error: &CargoError) -> ExitCode {
+    match error {
+        CargoError::Metadata { .. } | CargoError::Configuration(_) => ExitCode::Usage,
+        CargoError::Start { .. } | CargoError::Build { .. } | CargoError::Answer { .. } => {
+            ExitCode::BuildFailed
+        }
+        CargoError::Interrupted => ExitCode::Interrupted,
+    }
+}
+
+fn of_git(error: &GitError) -> ExitCode {
+    match error {
+        GitError::Start(_)
+        | GitError::NotARepository { .. }
+        | GitError::UnknownRevision { .. }
+        | GitError::NoMergeBase { .. }
+        | GitError::NotAncestor { .. } => ExitCode::Usage,
+        GitError::MissingSubmoduleCommit { .. } | GitError::Failed { .. } => ExitCode::BuildFailed,
+    }
+}
+
+fn of_sides(error: &SidesError) -> ExitCode {
+    match error {
+        SidesError::Git(error) => of_git(error),
+        SidesError::Cargo(error) | SidesError::Revision { source: error, .. } => {
+            match of_cargo(error) {
+                // It is not the user's manifest that is wrong, but the one of another time.
+                ExitCode::Usage => ExitCode::BuildFailed,
+                other => other,
+            }
+        }
+        SidesError::NoWorkspace { .. } | SidesError::Elsewhere { .. } => ExitCode::BuildFailed,
+        SidesError::File { .. } | SidesError::NoCacheDirectory => ExitCode::StoreUnusable,
+        SidesError::Interrupted => ExitCode::Interrupted,
     }
 }
 
@@ -103,6 +148,7 @@ fn of_store(error: &StoreError) -> ExitCode {
         | StoreError::Moved { .. }
         | StoreError::Sqlite { .. }
         | StoreError::RunEnded { .. }
+        | StoreError::Kept(_)
         | StoreError::NotFinite { .. } => ExitCode::StoreUnusable,
     }
 }

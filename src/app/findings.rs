@@ -131,6 +131,11 @@ pub(super) fn advice(rows: &[Row<'_>], run: RunId, again: &str, place: &str) -> 
     let worst = rows
         .iter()
         .filter(|row| row.verdict == Some(Verdict::Suspect))
+        // Others were measured in turn: drift is not what they are in doubt about.
+        .filter(|row| {
+            let comparison = row.comparison.as_ref();
+            comparison.is_some_and(|comparison| comparison.run_sd.is_some())
+        })
         .max_by(|a, b| seen(a).total_cmp(&seen(b)))?;
     let comparison = worst.comparison.as_ref()?;
     let percent = |fraction: Option<f64>| format!("{:.1} %", fraction.unwrap_or(f64::NAN) * 100.0);
@@ -191,6 +196,7 @@ fn row<'a>(
         reference,
         blocking,
         seconds: None,
+        remarks: Vec::new(),
     }
 }
 
@@ -307,6 +313,7 @@ fn missing<'m>(evidence: &Evidence<'_, 'm>) -> Result<Vec<Row<'m>>, StoreError> 
                 reference: vec![expected],
                 blocking: Vec::new(),
                 seconds: None,
+                remarks: Vec::new(),
             }
         })
         .collect())

@@ -8,11 +8,14 @@ mod adopt;
 mod against;
 mod baseline;
 mod compare;
+mod confirm;
 mod context;
 mod error;
 mod findings;
+mod kept;
 mod list;
 mod options;
+mod paired;
 mod prepare;
 mod reference;
 mod run;
@@ -27,8 +30,8 @@ pub use context::World;
 pub use error::AppError;
 pub use list::list;
 pub use options::{
-    Against, AgainstOptions, BaselineAction, BenchesFrom, CompareOptions, ComparisonOptions,
-    FailOn, Order, OutputOptions, RunOptions, StoreOptions,
+    Against, AgainstOptions, BaselineAction, CompareOptions, ComparisonOptions, FailOn, Order,
+    OutputOptions, RunOptions, StoreOptions,
 };
 pub use run::run;
 pub use runs::runs;

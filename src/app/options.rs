@@ -9,6 +9,7 @@ use crate::measure::Filter;
 use crate::model::{DecisionSettings, Verdict};
 use crate::report::MessageFormat;
 use crate::settings::{Layer, WorkspaceOnly};
+use crate::sides::BenchesFrom;
 
 /// With which store and workspace, and how to print.
 #[derive(Debug, Clone)]
@@ -119,15 +120,6 @@ pub enum Against {
     Executable(PathBuf),
 }
 
-/// Which benchmarks an old revision is built with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BenchesFrom {
-    /// Its own.
-    Revision,
-    /// Those of the work tree, laid over it.
-    Worktree,
-}
-
 /// How two builds are measured in turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgainstOptions {
@@ -137,10 +129,6 @@ pub struct AgainstOptions {
     pub benches_from: BenchesFrom,
     /// Measure also what is byte for byte the same.
     pub control: bool,
-    /// Rounds at most.
-    pub rounds: Option<u32>,
-    /// Time of all rounds together.
-    pub time_budget: Option<Duration>,
 }
 
 /// Measure, compare, store.
@@ -152,6 +140,12 @@ pub struct RunOptions {
     pub baseline: Option<String>,
     /// Measure against another build, in turn.
     pub against: Option<AgainstOptions>,
+    /// Rounds at most, where two builds are measured in turn.
+    pub rounds: Option<u32>,
+    /// Time of all rounds together.
+    pub time_budget: Option<Duration>,
+    /// Compare with stored numbers; do not measure a reference again.
+    pub stored: bool,
     /// Name this run.
     pub save_baseline: Option<String>,
     /// Build and list only.

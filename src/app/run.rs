@@ -4,19 +4,22 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::against::against;
+use super::confirm::Confirmation;
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
 use super::findings::{Evidence, advice, host_class, rows, shell_quoted, sort, verdicts, warnings};
+use super::kept::{Rerun, against_baseline, drain, keep, opened, watch};
 use super::options::{RunOptions, StoreOptions};
 use super::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
 use super::reference::{Chooser, Chosen, References, Subject, Wanted};
+use crate::cargo::BenchTarget;
 use crate::compare::Rules;
 use crate::exit_code::ExitCode;
 use crate::host;
 use crate::measure::{Campaign, Discovered, DiscoveredTarget, Ended, FlatSchedule, Resolved};
 use crate::model::{
-    Acceptance, Benchmark, BenchmarkKey, Environment, Event, GitState, Measurement, Observer,
-    RunId, Tally, Verdict,
+    Acceptance, Benchmark, BenchmarkKey, Environment, Event, FileFact, GitState, Measurement,
+    Observer, RunId, Tally, Verdict,
 };
 use crate::report::{self, Findings, MessageFormat, Method, Progress, Verdicts};
 use crate::settings::Layers;
@@ -33,6 +36,17 @@ pub fn run(
     }
     if let Some(name) = &options.save_baseline {
         check_baseline_name(name)?;
+    }
+    let stored_only =
+        options.stored || world.variables.stored || options.comparison.screen || options.no_run;
+    let mut remarks = Vec::new();
+    if let (Some(name), false) = (&options.baseline, stored_only) {
+        match against_baseline(options, name, common, world)? {
+            Rerun::Done(exit_code) => return Ok(exit_code),
+            Rerun::Impossible(reason) => remarks.extend(
+                reason.map(|reason| format!("this rests on stored numbers alone: {reason}")),
+            ),
+        }
     }
     // Before the build, which is a load of its own.
     let load = host::load();
@@ -75,6 +89,8 @@ pub fn run(
         git,
         load,
         seed: options.comparison.seed.unwrap_or_else(host::fresh_seed),
+        remarks,
+        confirms: !stored_only && options.baseline.is_none(),
     };
     session.run(&mut store, discovered, world)
 }
@@ -90,6 +106,10 @@ struct Session<'a> {
     git: Option<GitState>,
     load: Option<f64>,
     seed: u64,
+    /// What a reader must know before anything was measured.
+    remarks: Vec<String>,
+    /// Whether what looks slower is measured again, in turn with its reference.
+    confirms: bool,
 }
 
 impl Session<'_> {
@@ -121,7 +141,12 @@ impl Session<'_> {
                 tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             },
         )?;
-        self.measure(store, run, discovered.targets, &pins, world)?;
+        let targets: Vec<BenchTarget> = discovered
+            .targets
+            .iter()
+            .map(|found| found.target.clone())
+            .collect();
+        let opened = self.measure(store, run, discovered.targets, &pins, world)?;
         let measurements = store.measurements(run, None)?;
         let rules = Rules {
             decision,
@@ -147,6 +172,18 @@ impl Session<'_> {
             in_scope: &in_scope,
             failed_targets: &failed_targets,
         })?;
+        if self.confirms {
+            let confirmation = Confirmation {
+                options: self.options,
+                common: self.common,
+                context: self.context,
+                workspace: self.workspace,
+                git: self.git.as_ref(),
+                seed: self.seed,
+                load: self.load,
+            };
+            confirmation.confirm(store, &mut rows, world)?;
+        }
         let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
         let fail_on = self.options.comparison.fail_on(&tables.workspace);
         let mut exit_code = ExitCode::of_verdicts(&tally, &fail_on, self.baseline.is_some());
@@ -166,7 +203,11 @@ impl Session<'_> {
         let mut last_words = Vec::new();
         if let Some(name) = &self.options.save_baseline {
             let good = exit_code == ExitCode::Clean && !is_worse(&tally);
-            last_words.push(self.save_baseline(store, name, run, good)?);
+            let (saved, words) = self.save_baseline(store, name, run, good)?;
+            if saved {
+                keep(store, run, &targets, &opened, world)?;
+            }
+            last_words.push(words);
         }
         if tally.count(Verdict::Regressed) > 0 {
             last_words.push(format!(
@@ -185,6 +226,7 @@ impl Session<'_> {
                 decision,
                 method: Method::Stored(rules.decider),
                 warnings: warnings(&references),
+                remarks: self.remarks.clone(),
                 advice: last_words,
             }),
             confidence_level: decision.confidence_level,
@@ -218,15 +260,18 @@ impl Session<'_> {
         name: &str,
         run: RunId,
         good: bool,
-    ) -> Result<String, StoreError> {
+    ) -> Result<(bool, String), StoreError> {
         match &self.baseline {
-            Some((before, compared_with)) if compared_with == name && !good => Ok(format!(
-                "Baseline `{name}` is still run {before}. If the change is meant: cargo perfcheck baseline save {name} {run}{}",
-                self.place()
+            Some((before, compared_with)) if compared_with == name && !good => Ok((
+                false,
+                format!(
+                    "Baseline `{name}` is still run {before}. If the change is meant: cargo perfcheck baseline save {name} {run}{}",
+                    self.place()
+                ),
             )),
             _ => {
                 store.set_baseline(self.workspace, name, run)?;
-                Ok(format!("Saved as baseline `{name}`."))
+                Ok((true, format!("Saved as baseline `{name}`.")))
             }
         }
     }
@@ -294,7 +339,7 @@ impl Session<'_> {
         targets: Vec<DiscoveredTarget>,
         pins: &[(BenchmarkKey, FlatSchedule)],
         world: &mut World<'_>,
-    ) -> Result<(), AppError> {
+    ) -> Result<Vec<(PathBuf, Vec<FileFact>)>, AppError> {
         let default_threshold = self
             .options
             .comparison
@@ -315,6 +360,16 @@ impl Session<'_> {
         if let Some(warning) = self.load.and_then(|load| busy(load, cores)) {
             progress.observe(&Event::Warning(&warning));
         }
+        // A baseline is to be run again some day, by then with other files perhaps.
+        let mut watches = match self.options.save_baseline {
+            Some(_) => watch(
+                &targets
+                    .iter()
+                    .map(|found| &found.target)
+                    .collect::<Vec<_>>(),
+            ),
+            None => Vec::new(),
+        };
         let campaign = Campaign::plan(
             targets,
             resolve,
@@ -324,9 +379,12 @@ impl Session<'_> {
             world.interrupt,
             &progress,
         );
-        let mut record = |launch: &_| store.record_launch(run, launch);
+        let mut record = |launch: &_| {
+            drain(&mut watches);
+            store.record_launch(run, launch)
+        };
         match campaign.run(&mut record)? {
-            Ended::Complete => Ok(()),
+            Ended::Complete => Ok(opened(watches)),
             Ended::Interrupted => Err(AppError::Interrupted(format!(
                 "; run {run} is stored as incomplete with the launches that had ended"
             ))),
@@ -335,7 +393,7 @@ impl Session<'_> {
 }
 
 /// Whether a run found, or may have found, something slower.
-fn is_worse(tally: &Tally) -> bool {
+pub(super) fn is_worse(tally: &Tally) -> bool {
     tally.count(Verdict::Regressed) + tally.count(Verdict::Suspect) > 0
 }
 

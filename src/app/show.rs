@@ -30,6 +30,7 @@ pub fn show(run: &str, common: &StoreOptions, world: &mut World<'_>) -> Result<E
             reference: Vec::new(),
             blocking: Vec::new(),
             seconds: None,
+            remarks: Vec::new(),
         })
         .collect();
     sort(&mut rows, common.output.order);

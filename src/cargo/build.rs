@@ -5,7 +5,7 @@
     reason = "runs cargo, through the supervisor"
 )]
 
-use cargo_metadata::{Artifact, BuildScript, Message, TargetKind};
+use cargo_metadata::{Artifact, BuildScript, Message};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::BufReader;
@@ -15,9 +15,9 @@ use std::thread;
 use std::time::Duration;
 
 use super::error::CargoError;
-use super::library_path::{Binary, Surroundings, directory, variables};
 use super::metadata::Workspace;
 use super::options::CargoOptions;
+use super::output::BuildOutput;
 use super::toolchain::Toolchain;
 use crate::model::TargetFacts;
 use crate::process::{Interrupt, Leftovers, Supervisor};
@@ -44,6 +44,25 @@ pub struct BenchTarget {
     pub facts: TargetFacts,
 }
 
+impl BenchTarget {
+    /// The executable itself, behind any runner.
+    pub fn executable(&self) -> &Path {
+        self.first_arguments
+            .last()
+            .map_or(self.program.as_path(), Path::new)
+    }
+
+    /// The same with another executable.
+    #[must_use]
+    pub fn with_executable(mut self, executable: PathBuf) -> Self {
+        match self.first_arguments.last_mut() {
+            Some(behind_runner) => *behind_runner = executable.into(),
+            None => self.program = executable,
+        }
+        self
+    }
+}
+
 /// The outcome of a build that worked.
 #[derive(Debug, Clone)]
 pub struct Built {
@@ -60,110 +79,96 @@ pub fn build(
     supervisor: &Supervisor,
     interrupt: &Interrupt,
 ) -> Result<Built, CargoError> {
-    let mut command = Command::new(cargo);
-    command
-        .args([
-            "bench",
-            "--no-run",
-            "--message-format=json-render-diagnostics",
-        ])
-        .args(options.for_build())
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped());
-    let start_error = |source| CargoError::Start {
-        program: cargo.to_owned(),
-        source,
-    };
-    let mut group = supervisor
-        .spawn(&mut command, Leftovers::Leave)
-        .map_err(start_error)?;
-    let Some(messages) = group.leader().stdout.take() else {
-        return Err(start_error(std::io::ErrorKind::BrokenPipe.into()));
-    };
-    let (sender, received) = crossbeam_channel::unbounded();
-    thread::spawn(move || {
-        for message in Message::parse_stream(BufReader::new(messages)).map_while(Result::ok) {
-            if sender.send(message).is_err() {
-                return;
-            }
-        }
-    });
-    let mut artifacts: Vec<Artifact> = Vec::new();
-    let mut scripts: Vec<BuildScript> = Vec::new();
-    loop {
-        crossbeam_channel::select! {
-            recv(received) -> message => match message {
-                Ok(Message::CompilerArtifact(artifact)) => artifacts.push(artifact),
-                Ok(Message::BuildScriptExecuted(script)) => scripts.push(script),
-                Ok(_) => {}
-                Err(_) => break,
-            },
-            recv(interrupt.channel()) -> _ => {
-                group.interrupt();
-                let _ = group.end(INTERRUPT_GRACE);
-                return Err(CargoError::Interrupted);
-            }
-        }
-    }
-    let status = group.end(Duration::from_hours(1)).map_err(start_error)?;
-    if interrupt.requested() {
-        return Err(CargoError::Interrupted);
-    }
-    if !status.success() {
-        return Err(CargoError::Build {
-            status: status.to_string(),
-        });
-    }
-    let binaries: Vec<Binary> = artifacts.iter().filter_map(binary).collect();
-    let surroundings = Surroundings {
+    let order = BuildOrder {
         cargo,
-        toolchain,
-        scripts: &scripts,
-        binaries: &binaries,
+        workspace,
+        options,
+        variables: &[],
+        supervisor,
+        interrupt,
     };
-    let mut targets: Vec<BenchTarget> = artifacts
-        .into_iter()
-        .filter(|artifact| artifact.target.kind == [TargetKind::Bench])
-        .filter_map(|artifact| bench_target(&surroundings, workspace, artifact))
-        .collect();
-    targets.sort_by(|a, b| (&a.package, &a.target).cmp(&(&b.package, &b.target)));
-    Ok(Built { targets })
-}
-
-fn binary(artifact: &Artifact) -> Option<Binary> {
-    let executable = artifact.executable.as_ref()?;
-    (artifact.target.kind == [TargetKind::Bin]).then(|| Binary {
-        package: artifact.package_id.clone(),
-        name: artifact.target.name.clone(),
-        executable: executable.clone().into(),
+    let output = order.carry_out()?;
+    Ok(Built {
+        targets: output.targets(cargo, toolchain),
     })
 }
 
-fn bench_target(
-    surroundings: &Surroundings<'_>,
-    workspace: &Workspace,
-    artifact: Artifact,
-) -> Option<BenchTarget> {
-    let package = workspace.package(&artifact.package_id)?;
-    let executable = artifact.executable?.into_std_path_buf();
-    let mut features = artifact.features;
-    features.sort();
-    let variables = variables(surroundings, package, &executable);
-    let (program, first_arguments) = match surroundings.toolchain.runner.split_first() {
-        None => (executable, Vec::new()),
-        Some((runner, arguments)) => {
-            let mut arguments = arguments.to_vec();
-            arguments.push(executable.into());
-            (runner.into(), arguments)
+/// What is to be built, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct BuildOrder<'a> {
+    /// The cargo to call.
+    pub cargo: &'a Path,
+    /// The workspace that is built.
+    pub workspace: &'a Workspace,
+    /// Which targets, and how.
+    pub options: &'a CargoOptions,
+    /// Variables for cargo, beside those that it inherits.
+    pub variables: &'a [(&'static str, OsString)],
+    /// Starts processes.
+    pub supervisor: &'a Supervisor,
+    /// Whether the user wants to stop.
+    pub interrupt: &'a Interrupt,
+}
+
+impl BuildOrder<'_> {
+    /// Runs cargo. Its own output goes to our stderr as it comes.
+    pub fn carry_out(&self) -> Result<BuildOutput, CargoError> {
+        let mut command = Command::new(self.cargo);
+        command
+            .args([
+                "bench",
+                "--no-run",
+                "--message-format=json-render-diagnostics",
+            ])
+            .args(self.options.for_build())
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped());
+        let start_error = |source| CargoError::Start {
+            program: self.cargo.to_owned(),
+            source,
+        };
+        let mut group = self
+            .supervisor
+            .spawn(&mut command, Leftovers::Leave)
+            .map_err(start_error)?;
+        let Some(messages) = group.leader().stdout.take() else {
+            return Err(start_error(std::io::ErrorKind::BrokenPipe.into()));
+        };
+        let (sender, received) = crossbeam_channel::unbounded();
+        thread::spawn(move || {
+            for message in Message::parse_stream(BufReader::new(messages)).map_while(Result::ok) {
+                if sender.send(message).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut artifacts: Vec<Artifact> = Vec::new();
+        let mut scripts: Vec<BuildScript> = Vec::new();
+        loop {
+            crossbeam_channel::select! {
+                recv(received) -> message => match message {
+                    Ok(Message::CompilerArtifact(artifact)) => artifacts.push(artifact),
+                    Ok(Message::BuildScriptExecuted(script)) => scripts.push(script),
+                    Ok(_) => {}
+                    Err(_) => break,
+                },
+                recv(self.interrupt.channel()) -> _ => {
+                    group.interrupt();
+                    let _ = group.end(INTERRUPT_GRACE);
+                    return Err(CargoError::Interrupted);
+                }
+            }
         }
-    };
-    Some(BenchTarget {
-        package: package.name.to_string(),
-        target: artifact.target.name,
-        program,
-        first_arguments,
-        directory: directory(package),
-        variables,
-        facts: TargetFacts { features },
-    })
+        let status = group.end(Duration::from_hours(1)).map_err(start_error)?;
+        if self.interrupt.requested() {
+            return Err(CargoError::Interrupted);
+        }
+        if !status.success() {
+            return Err(CargoError::Build {
+                status: status.to_string(),
+            });
+        }
+        Ok(BuildOutput::new(self.workspace, artifacts, scripts))
+    }
 }

@@ -117,6 +117,14 @@ pub(super) fn directory(package: &Package) -> PathBuf {
     manifest.parent().unwrap_or(manifest).to_owned()
 }
 
+/// A search path of a build script without the kind of library that may stand in front.
+pub(super) fn without_kind(path: &str) -> &str {
+    match path.split_once('=') {
+        Some(("dependency" | "crate" | "native" | "framework" | "all", path)) => path,
+        _ => path,
+    }
+}
+
 /// In cargo's order: what build scripts asked for inside the target directory, the directory above the executable's
 /// own and that itself, the standard library, what was set before.
 fn library_directories(surroundings: &Surroundings<'_>, executable: &Path) -> Vec<PathBuf> {
@@ -127,12 +135,8 @@ fn library_directories(surroundings: &Surroundings<'_>, executable: &Path) -> Ve
         .iter()
         .flat_map(|script| &script.linked_paths)
         .filter_map(|path| {
-            let path = path.as_str();
-            let path = match path.split_once('=') {
-                Some(("dependency" | "crate" | "native" | "framework" | "all", path)) => path,
-                _ => path,
-            };
-            Path::new(path).starts_with(output).then(|| path.into())
+            let path = Path::new(without_kind(path.as_str()));
+            path.starts_with(output).then(|| path.into())
         })
         .collect();
     directories.sort();

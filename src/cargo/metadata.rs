@@ -1,6 +1,6 @@
 //! The workspace as `cargo metadata` describes it.
 
-use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package, PackageId, TargetKind};
+use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package, TargetKind};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -103,12 +103,40 @@ impl Workspace {
         let Some(selected) = self.selected(options) else {
             return true;
         };
-        let is_bench = |target: &cargo_metadata::Target| target.kind == [TargetKind::Bench];
         !options.benches.is_empty()
             || selected
                 .iter()
                 .flat_map(|package| &package.targets)
-                .any(is_bench)
+                .any(|target| target.kind == [TargetKind::Bench])
+    }
+
+    /// `options` without the packages and bench targets that the workspace has not got; `None` where nothing is left to be built.
+    ///
+    /// Cargo refuses names that it does not know; in an older state they are only not there yet.
+    pub fn existing(&self, options: &CargoOptions) -> Option<CargoOptions> {
+        let members = self.metadata.workspace_packages();
+        let mut existing = options.clone();
+        // More than a name is left to cargo.
+        let is_member = |name: &String| {
+            name.contains(['*', '?', '[', '@', ':', '/'])
+                || members.iter().any(|package| *name == *package.name)
+        };
+        existing.packages.retain(is_member);
+        existing.exclude.retain(is_member);
+        let selected = self.selected(&existing);
+        let of: &[&Package] = selected.as_deref().unwrap_or(&members);
+        existing.benches.retain(|name| {
+            name.contains(['*', '?', '[']) || of.iter().any(|package| has_bench(package, name))
+        });
+        let nothing_left = (existing.packages.is_empty() && !options.packages.is_empty())
+            || (existing.benches.is_empty() && !options.benches.is_empty())
+            || !self.has_bench_targets(&existing);
+        (!nothing_left).then_some(existing)
+    }
+
+    /// Cargo's target directory.
+    pub fn target_directory(&self) -> &Path {
+        self.metadata.target_directory.as_std_path()
     }
 
     fn selected(&self, options: &CargoOptions) -> Option<Vec<&Package>> {
@@ -132,10 +160,15 @@ impl Workspace {
         Some(selected)
     }
 
-    pub(super) fn package(&self, id: &PackageId) -> Option<&Package> {
-        self.metadata
-            .packages
-            .iter()
-            .find(|package| package.id == *id)
+    /// Every package of the workspace.
+    pub(super) fn members(&self) -> Vec<&Package> {
+        self.metadata.workspace_packages()
     }
+}
+
+fn has_bench(package: &Package, name: &str) -> bool {
+    package
+        .targets
+        .iter()
+        .any(|target| target.kind == [TargetKind::Bench] && target.name == name)
 }

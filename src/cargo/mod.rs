@@ -9,10 +9,12 @@ mod error;
 mod library_path;
 mod metadata;
 mod options;
+mod output;
 mod toolchain;
 
-pub use build::{BenchTarget, Built, build};
+pub use build::{BenchTarget, BuildOrder, Built, build};
 pub use error::CargoError;
 pub use metadata::{PackageSettings, Workspace};
 pub use options::CargoOptions;
+pub use output::{BenchExecutable, BuildOutput};
 pub use toolchain::Toolchain;

@@ -70,7 +70,7 @@ impl CargoOptions {
     }
 
     /// Everything that `cargo bench --no-run` is given.
-    pub(super) fn for_build(&self) -> Vec<OsString> {
+    pub fn for_build(&self) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = self.common().into_iter().map(Into::into).collect();
         let mut pair = |flag: &str, value: OsString| {
             arguments.push(flag.into());

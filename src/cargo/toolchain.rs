@@ -3,7 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "asks rustc")]
 
 use cargo_config2::Config;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -77,6 +77,14 @@ impl Toolchain {
                 .collect(),
             runner,
         })
+    }
+
+    /// The name by which rustup knows the toolchain; `None` where it is none of rustup's.
+    pub fn rustup_name(&self) -> Option<&OsStr> {
+        // SYSROOT/lib/rustlib/TARGET/lib
+        let sysroot = self.target_libraries.ancestors().nth(4)?;
+        let is_rustups = sysroot.parent()?.file_name()? == "toolchains";
+        is_rustups.then(|| sysroot.file_name())?
     }
 }
 

@@ -4,8 +4,9 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::app::{Against, AgainstOptions, BenchesFrom};
+use crate::app::{Against, AgainstOptions};
 use crate::settings::positive_duration;
+use crate::sides::BenchesFrom;
 
 /// What the work tree is measured against, and for how long.
 #[derive(Debug, Clone, Args)]
@@ -31,12 +32,15 @@ pub(super) struct AgainstFlags {
     /// Measure executables that are byte for byte the same, too: shows this machine's noise
     #[arg(long, requires = "against-what")]
     control: bool,
+    /// Compare with the numbers in the store alone: run no baseline's executables again, confirm nothing [env: PERFCHECK_STORED]
+    #[arg(long, conflicts_with = "against-what")]
+    pub(super) stored: bool,
     /// Rounds at most; in each, both sides are launched afresh [default: 60]
-    #[arg(long, value_name = "N", requires = "against-what", value_parser = clap::value_parser!(u32).range(5..=10_000))]
-    rounds: Option<u32>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=10_000))]
+    pub(super) rounds: Option<u32>,
     /// Time for all rounds; what is left goes to the benchmarks in doubt
-    #[arg(long, value_name = "TIME", requires = "against-what", value_parser = positive_duration)]
-    time_budget: Option<Duration>,
+    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
+    pub(super) time_budget: Option<Duration>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -56,11 +60,9 @@ impl AgainstFlags {
             reference,
             benches_from: match self.benches_from {
                 Source::Revision => BenchesFrom::Revision,
-                Source::Worktree => BenchesFrom::Worktree,
+                Source::Worktree => BenchesFrom::WorkTree,
             },
             control: self.control,
-            rounds: self.rounds,
-            time_budget: self.time_budget,
         })
     }
 }

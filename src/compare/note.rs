@@ -91,6 +91,8 @@ pub enum Note {
     },
     /// Only the t-score says faster.
     FasterByTScoreOnly,
+    /// The floors and the rounds say different things.
+    TestsContradict,
     /// Too few rounds for a verdict.
     FewRounds {
         /// How many there are.
@@ -186,6 +188,9 @@ impl fmt::Display for Note {
                 f,
                 "the launches are {:.1} % slower on average, the fastest of them are not: the host was disturbed, or only some launches became slower",
                 change * 100.0
+            ),
+            Self::TestsContradict => f.write_str(
+                "the fastest samples of all rounds and the rounds one by one say different things (the host changed its speed?): only what both show counts",
             ),
             Self::FasterByTScoreOnly => f.write_str(
                 "the t-score says faster, but the drift between runs could explain it",

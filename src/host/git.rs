@@ -73,7 +73,12 @@ impl Checkout {
             .is_some()
     }
 
-    fn ask(&self, arguments: &[&str]) -> Option<String> {
+    /// The directory that was asked about.
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    pub(super) fn ask(&self, arguments: &[&str]) -> Option<String> {
         git(&self.directory, arguments)
     }
 }
@@ -88,17 +93,23 @@ const OF_HOOKS: [&str; 6] = [
     "GIT_PREFIX",
 ];
 
-fn git(directory: &Path, arguments: &[&str]) -> Option<String> {
+/// Git, asked about `directory`.
+pub(super) fn git_command(directory: &Path) -> Command {
     let mut command = Command::new("git");
     for name in OF_HOOKS {
         command.env_remove(name);
     }
-    let output = command
+    command
         .arg("-C")
         .arg(directory)
-        .args(arguments)
         .env("GIT_OPTIONAL_LOCKS", "0")
-        .stdin(Stdio::null())
+        .stdin(Stdio::null());
+    command
+}
+
+fn git(directory: &Path, arguments: &[&str]) -> Option<String> {
+    let output = git_command(directory)
+        .args(arguments)
         .stderr(Stdio::null())
         .output()
         .ok()?;

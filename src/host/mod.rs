@@ -1,14 +1,24 @@
-//! The machine and the checkout: clock, environment variables, git, what /proc and /sys tell.
+//! The machine and the checkout: clock, environment variables, git, what /proc and /sys tell, the secret of this user,
+//! what an executable opens and loads.
 //!
 //! The only place that reads them. Must not interpret what it reads beyond putting it into the model's types.
-//! Invariant: a fact that cannot be had is absent, never an error.
+//! Invariant: a fact that cannot be had is absent, never an error; only what a command cannot do without (a revision, its files)
+//! and a secret that cannot be trusted are errors.
 
 mod clock;
 mod git;
+mod libraries;
 mod machine;
+mod opened;
+mod revisions;
+mod secret;
 mod variables;
 
 pub use clock::{now, suspended, to_rfc3339};
 pub use git::Checkout;
+pub use libraries::{Libraries, private_libraries};
 pub use machine::{detect, load};
-pub use variables::{Variables, fresh_seed};
+pub use opened::{Change, Opened, OpenedFiles, changed_files};
+pub use revisions::{GitError, PresentFiles, Revision};
+pub use secret::{SecretError, default_secret_path, secret};
+pub use variables::{Variables, build_environment, fresh_seed};

@@ -6,6 +6,7 @@
 )]
 
 use std::env;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// What the environment says to us.
@@ -15,6 +16,14 @@ pub struct Variables {
     pub cargo: PathBuf,
     /// `PERFCHECK_STORE`: the database.
     pub store: Option<PathBuf>,
+    /// `PERFCHECK_CACHE`: where revisions are built.
+    pub cache: Option<PathBuf>,
+    /// `PERFCHECK_STORED`: compare with stored numbers alone.
+    pub stored: bool,
+    /// `PERFCHECK_SCRIPTED_CLOCK`: belongs to an executable that is kept as its arguments do.
+    pub scripted_clock: Option<String>,
+    /// `PERFCHECK_SECRET`: the file with this user's secret.
+    pub secret: Option<PathBuf>,
     /// The branch that a CI system names where the checkout is detached.
     pub ci_branch: Option<String>,
     /// Whether this is a CI runner (`CI`), whose machine is shared and changes.
@@ -35,6 +44,10 @@ impl Variables {
         Self {
             cargo: path("CARGO").unwrap_or_else(|| "cargo".into()),
             store: path("PERFCHECK_STORE"),
+            cache: path("PERFCHECK_CACHE"),
+            stored: text("PERFCHECK_STORED").is_some(),
+            scripted_clock: text("PERFCHECK_SCRIPTED_CLOCK"),
+            secret: path("PERFCHECK_SECRET"),
             ci_branch: text("GITHUB_HEAD_REF")
                 .or_else(|| text("GITHUB_REF_NAME"))
                 .or_else(|| text("CI_COMMIT_REF_NAME")),
@@ -42,6 +55,54 @@ impl Variables {
             term_color: text("CARGO_TERM_COLOR"),
         }
     }
+}
+
+/// Beginnings of the names of variables that compilers, linkers and usual build scripts obey.
+const OBEYED_BY_BUILDS: [&str; 22] = [
+    "AR",
+    "BINDGEN_",
+    "CARGO_BUILD_",
+    "CARGO_ENCODED_RUSTFLAGS",
+    "CARGO_INCREMENTAL",
+    "CARGO_PROFILE_",
+    "CARGO_TARGET_",
+    "CC",
+    "CFLAGS",
+    "CMAKE",
+    "CPATH",
+    "CXX",
+    "HOST_",
+    "LDFLAGS",
+    "LIBCLANG_",
+    "LIBRARY_PATH",
+    "MACOSX_",
+    "PKG_CONFIG",
+    "RUSTC",
+    "RUSTFLAGS",
+    "RUSTUP_TOOLCHAIN",
+    "SDKROOT",
+];
+/// Of those, the ones that say where results go, not what they are.
+const WITHOUT_INFLUENCE: [&str; 4] = [
+    "CARGO_BUILD_BUILD_DIR",
+    "CARGO_BUILD_JOBS",
+    "CARGO_BUILD_TARGET_DIR",
+    "CARGO_TARGET_DIR",
+];
+
+/// The variables that can change what a build makes, in order.
+pub fn build_environment() -> Vec<(String, OsString)> {
+    let mut found: Vec<(String, OsString)> = env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+        .filter(|(name, _)| {
+            OBEYED_BY_BUILDS
+                .iter()
+                .any(|beginning| name.starts_with(beginning))
+                && !WITHOUT_INFLUENCE.contains(&name.as_str())
+        })
+        .collect();
+    found.sort();
+    found
 }
 
 /// A seed that nobody has used before.

@@ -15,6 +15,8 @@ pub struct DiscoveredTarget {
     pub target: BenchTarget,
     /// Its benchmarks, in program order.
     pub benchmarks: Vec<Benchmark>,
+    /// What its harness can do (docs/PROTOCOL.md).
+    pub capabilities: Vec<String>,
 }
 
 /// A target that could not tell its benchmarks, or not all of them.
@@ -48,7 +50,7 @@ pub fn discover(
     let mut found = Discovered::default();
     for target in targets {
         match announcements(&target, supervisor, interrupt, timeout, observer) {
-            Ok(listing) => {
+            Ok((listing, capabilities)) => {
                 for message in listing.broken {
                     found.fail(&target, message, observer);
                 }
@@ -57,7 +59,11 @@ pub fn discover(
                     .into_iter()
                     .map(|announcement| benchmark(&target, announcement))
                     .collect();
-                found.targets.push(DiscoveredTarget { target, benchmarks });
+                found.targets.push(DiscoveredTarget {
+                    target,
+                    benchmarks,
+                    capabilities,
+                });
             }
             Err(ChildError::Interrupted) => return Err(ChildError::Interrupted),
             Err(error) => found.fail(&target, error.to_string(), observer),
@@ -99,7 +105,7 @@ fn announcements(
     interrupt: &Interrupt,
     timeout: Duration,
     observer: &dyn Observer,
-) -> Result<Listing, ChildError> {
+) -> Result<(Listing, Vec<String>), ChildError> {
     let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
     let spec = launch_spec(target, 0, 0);
     let mut session = Session::start(&spec, supervisor, interrupt, timeout, &pass_on)?;
@@ -116,6 +122,7 @@ fn announcements(
         }
         None => return Err(ChildError::Capability),
     };
+    let capabilities = session.hello().capabilities.clone();
     session.bye()?;
     let mut ids = BTreeSet::new();
     for announcement in &listing.benchmarks {
@@ -124,7 +131,7 @@ fn announcements(
             return Err(ChildError::Bench { message });
         }
     }
-    Ok(listing)
+    Ok((listing, capabilities))
 }
 
 fn benchmark(target: &BenchTarget, announcement: Announcement) -> Benchmark {

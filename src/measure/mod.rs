@@ -19,4 +19,4 @@ pub use filter::Filter;
 pub use paired::{PairedCampaign, PairedPlan, PairedSink, PairedTarget, Spent};
 pub use quads::{RoundLayout, RoundSettings, lay_out_round};
 pub use schedule::{FlatSchedule, Layout, lay_out};
-pub use turns::Sides;
+pub use turns::BySide;

@@ -11,7 +11,7 @@ use super::campaign::{Ended, MeasureError};
 use super::chance;
 use super::discover::launch_spec;
 use super::quads::{RoundLayout, RoundSettings};
-use super::turns::{Course, Lap, SideError, Sides, Turn, alone, in_turn, order};
+use super::turns::{BySide, Course, Lap, SideError, Turn, alone, in_turn, order};
 use crate::cargo::BenchTarget;
 use crate::child::{Capability, ChildError, Session};
 use crate::compare::{Round, Side};
@@ -27,7 +27,7 @@ const MOST_FAILURES: u32 = 2;
 #[derive(Debug, Clone)]
 pub struct PairedTarget {
     /// The executables.
-    pub targets: Sides<BenchTarget>,
+    pub targets: BySide<BenchTarget>,
     /// The benchmarks as the candidate announced them.
     pub benchmarks: Vec<Benchmark>,
 }
@@ -79,7 +79,7 @@ pub struct PairedCampaign<'a> {
 }
 
 struct Target {
-    targets: Sides<BenchTarget>,
+    targets: BySide<BenchTarget>,
     arrangement: Arrangement,
     subjects: Vec<Subject>,
 }
@@ -108,7 +108,7 @@ struct Subject {
 
 /// One launch of each side under way.
 struct Bout {
-    records: Sides<LaunchRecord>,
+    records: BySide<LaunchRecord>,
     /// Subjects still to be visited, by their place in the target; taken from the end.
     wanted: Vec<usize>,
     /// Names this bout to what is drawn by chance.
@@ -271,7 +271,7 @@ impl<'a> PairedCampaign<'a> {
             benchmarks: Vec::new(),
         };
         let mut bout = Bout {
-            records: Sides {
+            records: BySide {
                 base: begun(&targets.base),
                 new: begun(&targets.new),
             },
@@ -310,7 +310,7 @@ impl<'a> PairedCampaign<'a> {
         let mut coin = chance::draws(self.plan.seed, "sides", &targets.new, bout.block);
         let first = order(&mut coin);
         let began = Instant::now();
-        let mut sessions = Sides {
+        let mut sessions = BySide {
             base: None,
             new: None,
         };
@@ -318,7 +318,7 @@ impl<'a> PairedCampaign<'a> {
             let session = self.start(targets.of(side), bout, side, &pass_on);
             *sessions.of_mut(side) = Some(session.map_err(|error| (side, error))?);
         }
-        let Sides {
+        let BySide {
             base: Some(mut base),
             new: Some(mut new),
         } = sessions
@@ -336,7 +336,7 @@ impl<'a> PairedCampaign<'a> {
             let seed = self.plan.seed;
             let subject = &mut self.targets[index].subjects[place];
             let id = subject.benchmark.key.id.clone();
-            let mut pair = Sides {
+            let mut pair = BySide {
                 base: &mut base,
                 new: &mut new,
             };
@@ -392,7 +392,7 @@ impl<'a> PairedCampaign<'a> {
             sides.reverse();
         }
         let whole = Instant::now();
-        let mut turns = Sides::<Option<Turn>>::default();
+        let mut turns = BySide::<Option<Turn>>::default();
         for side in sides {
             let began = Instant::now();
             let mut session = self
@@ -431,12 +431,12 @@ impl<'a> PairedCampaign<'a> {
         }
         let subject = &mut target.subjects[place];
         subject.time += whole.elapsed();
-        if let Sides {
+        if let BySide {
             base: Some(base),
             new: Some(new),
         } = turns
         {
-            subject.measured(Sides { base, new }, Turns::Launches, bout);
+            subject.measured(BySide { base, new }, Turns::Launches, bout);
         }
         Ok(())
     }
@@ -558,7 +558,7 @@ impl Subject {
         }
     }
 
-    fn measured(&mut self, turns: Sides<Turn>, how: Turns, bout: &mut Bout) {
+    fn measured(&mut self, turns: BySide<Turn>, how: Turns, bout: &mut Bout) {
         self.rounds.push(Round {
             base: turns.base.series.flat.clone(),
             new: turns.new.series.flat.clone(),

@@ -21,14 +21,14 @@ pub(super) type SideError = (Side, ChildError);
 
 /// A value of each side.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Sides<T> {
+pub struct BySide<T> {
     /// That of the reference.
     pub base: T,
     /// That of the candidate.
     pub new: T,
 }
 
-impl<T> Sides<T> {
+impl<T> BySide<T> {
     /// The value of `side`.
     pub fn of(&self, side: Side) -> &T {
         match side {
@@ -83,34 +83,34 @@ pub(super) fn order(coin: &mut Draws) -> [Side; 2] {
 
 /// Both sides in turn: ABBA or BAAB, by a coin for each quad.
 pub(super) fn in_turn(
-    sessions: &mut Sides<&mut Session<'_>>,
+    sessions: &mut BySide<&mut Session<'_>>,
     mut course: Course<'_>,
-) -> Result<Lap<Sides<Turn>>, SideError> {
+) -> Result<Lap<BySide<Turn>>, SideError> {
     let first = order(&mut course.coin);
     let began = Instant::now();
-    let mut throughput = Sides::default();
+    let mut throughput = BySide::default();
     for side in first {
         match reach(sessions.of_mut(side), course.id).map_err(|error| (side, error))? {
             Started::Ready(found) => *throughput.of_mut(side) = found,
             Started::Skipped(reason) => return Ok(Lap::Skipped(reason)),
         }
     }
-    let mut warm = Sides::default();
+    let mut warm = BySide::default();
     for side in first {
         let warmed = sessions.of_mut(side).warm_up(course.settings.warm_up);
         *warm.of_mut(side) = Some(warmed.map_err(|error| (side, error))?);
     }
-    let Sides {
+    let BySide {
         base: Some(base),
         new: Some(new),
     } = warm
     else {
         unreachable!("both sides were warmed up");
     };
-    let warm = Sides { base, new };
+    let warm = BySide { base, new };
     let overhead = began.elapsed() + course.launching;
     let layout = course.lay_out(&warm, overhead);
-    let mut series = Sides {
+    let mut series = BySide {
         base: begun(&warm.base),
         new: begun(&warm.new),
     };
@@ -132,7 +132,7 @@ pub(super) fn in_turn(
         let finished = sessions.of_mut(side).finish(course.id);
         finished.map_err(|error| (side, error))?;
     }
-    Ok(Lap::Measured(Sides {
+    Ok(Lap::Measured(BySide {
         base: Turn {
             series: series.base,
             throughput: throughput.base,
@@ -157,7 +157,7 @@ pub(super) fn alone(
     let warm = session.warm_up(course.settings.warm_up)?;
     let overhead = began.elapsed() + course.launching;
     let layout = course.lay_out(
-        &Sides {
+        &BySide {
             base: warm,
             new: warm,
         },
@@ -175,7 +175,7 @@ pub(super) fn alone(
 }
 
 impl Course<'_> {
-    fn lay_out(&mut self, warm: &Sides<WarmUp>, overhead: Duration) -> RoundLayout {
+    fn lay_out(&mut self, warm: &BySide<WarmUp>, overhead: Duration) -> RoundLayout {
         let settings = self.settings;
         self.layout
             .get_or_insert_with(|| {

@@ -6,6 +6,7 @@
 mod benchmark;
 mod event;
 mod facts;
+mod kept;
 mod quantity;
 mod run;
 mod series;
@@ -15,6 +16,7 @@ mod verdict;
 pub use benchmark::{Benchmark, BenchmarkKey, Throughput};
 pub use event::{Event, Observer};
 pub use facts::{BuildFacts, Environment, GitState, HostFacts};
+pub use kept::{ContentHash, FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, PrivateLibrary, Secret};
 pub use quantity::{parse_duration, parse_fraction};
 pub use run::{
     Acceptance, Failure, LaunchSeries, Measurement, Pair, Role, Run, RunId, RunStatus, TargetFacts,

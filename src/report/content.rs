@@ -38,6 +38,8 @@ pub struct Verdicts {
     pub method: Method,
     /// Facts that differ without making the sides incomparable, each once.
     pub warnings: Vec<Difference>,
+    /// What else a reader must know of the comparison as a whole, a sentence each.
+    pub remarks: Vec<String>,
     /// What to do next, a line each.
     pub advice: Vec<String>,
 }
@@ -70,6 +72,8 @@ pub struct Row<'a> {
     pub blocking: Vec<Difference>,
     /// How long its rounds took, in seconds, where two builds were measured in turn.
     pub seconds: Option<f64>,
+    /// What else a reader must know, a sentence each.
+    pub remarks: Vec<String>,
 }
 
 impl Findings<'_> {

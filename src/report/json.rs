@@ -30,6 +30,7 @@ pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result
         "verdicts": tally_json(&findings.tally()),
         "reference": findings.verdicts.as_ref().map(|verdicts| &verdicts.reference),
         "warnings": findings.verdicts.as_ref().map_or(&[][..], |verdicts| &verdicts.warnings),
+        "remarks": findings.verdicts.as_ref().map_or(&[][..], |verdicts| &verdicts.remarks),
         "seed": run.seed,
         "git": run.git,
         "environment": run.environment,
@@ -156,6 +157,7 @@ fn compared(
         "runs_spread": comparison.map(|found| found.runs_spread),
         "run_std_dev": comparison.and_then(|found| found.run_sd),
         "seconds": row.seconds,
+        "remarks": row.remarks,
         "differences": row.blocking,
         "notes": comparison.map_or(&[][..], |found| &found.notes),
     })

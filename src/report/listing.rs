@@ -8,7 +8,9 @@ use super::content::MessageFormat;
 use super::json::{SCHEMA, key_json, tally_json, write_object};
 use super::units::Room;
 use super::{theme, units};
-use crate::model::{Acceptance, BenchmarkKey, GitState, Run, RunId, RunStatus, Tally, Verdict};
+use crate::model::{
+    Acceptance, BenchmarkKey, GitState, Role, Run, RunId, RunStatus, Tally, Verdict,
+};
 
 /// A benchmark that the store knows.
 #[derive(Debug, Clone)]
@@ -155,6 +157,7 @@ pub fn write_runs(
                 "status": line.run.status, "acceptance": line.run.acceptance, "baselines": line.names,
                 "git": line.run.git, "environment": line.run.environment, "seed": line.run.seed,
                 "benchmarks": line.benchmarks, "verdicts": tally_json(&line.tally),
+                "pair": line.run.pair.map(|pair| json!({"partner": pair.partner, "role": pair.role})),
             });
             write_object(writer, &object)?;
         }
@@ -172,12 +175,19 @@ pub fn write_runs(
             (RunStatus::Complete, Acceptance::Automatic) => "accepted",
             (RunStatus::Complete, Acceptance::ByCommand) => "accepted by command",
         };
+        let state = match (&line.run.pair, line.run.status) {
+            (Some(pair), RunStatus::Complete) => match pair.role {
+                Role::Base => format!("A/B, base of {}", pair.partner),
+                Role::Candidate => format!("A/B against {}", pair.partner),
+            },
+            _ => state.to_owned(),
+        };
         vec![
             line.run.id.to_string(),
             line.started.clone(),
             line.run.git.as_ref().map_or_else(|| "-".to_owned(), commit),
             line.benchmarks.to_string(),
-            state.to_owned(),
+            state,
             line.names.join(", "),
             verdicts.join(", "),
         ]

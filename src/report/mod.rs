@@ -18,4 +18,5 @@ pub use listing::{
     write_benchmarks, write_runs, write_workspaces,
 };
 pub use progress::{Progress, ProgressMode};
-pub use table::{write_error, write_run_head, write_table, write_warning};
+pub use table::{write_build_event, write_error, write_run_head, write_table, write_warning};
+pub use units::change as percent_change;

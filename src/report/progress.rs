@@ -13,12 +13,15 @@ use crate::model::{BenchmarkKey, Event, Observer};
 pub enum ProgressMode {
     /// A bar, redrawn between samples.
     Bar,
-    /// A line for each launch of all benchmarks.
+    /// A line for each of the first launches of all benchmarks, then for some.
     Lines,
     /// Only what went wrong, and what the bench prints.
     Quiet,
 }
 
+/// Without a bar these launches have a line each, and then one in so many.
+const FIRST_LAUNCHES: u32 = 5;
+const SOME_LAUNCHES: u32 = 10;
 /// More of a line than this is not held back.
 const LONGEST_HELD_BACK: usize = 64 << 10;
 
@@ -143,7 +146,8 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                     benchmark.id.escape_debug()
                 ));
                 let new_launch = self.announced.replace(Some(*launch)) != Some(*launch);
-                if self.mode == ProgressMode::Lines && new_launch {
+                let shown = *launch < FIRST_LAUNCHES || launch % SOME_LAUNCHES == 0;
+                if self.mode == ProgressMode::Lines && new_launch && shown {
                     self.line(&format!(
                         "{} {} ({done} of {visits} visits done, {} left)",
                         theme::status("Launch"),

@@ -24,6 +24,16 @@ pub fn write_warning(writer: &mut dyn Write, message: &str) -> io::Result<()> {
     )
 }
 
+/// What a build is about: a verb as cargo writes it, and the rest.
+pub fn write_build_event(writer: &mut dyn Write, event: &(&str, String)) -> io::Result<()> {
+    writeln!(
+        writer,
+        "{} {}",
+        theme::status(event.0),
+        theme::printable(&event.1)
+    )
+}
+
 /// Where and how a run was measured.
 pub fn write_run_head(writer: &mut dyn Write, run: &Run) -> io::Result<()> {
     let git = run.git.as_ref().map_or_else(String::new, |git| {
@@ -310,7 +320,11 @@ fn write_notes(writer: &mut dyn Write, rows: &[Row<'_>]) -> io::Result<()> {
             .iter()
             .flat_map(|comparison| &comparison.notes)
             .map(Note::to_string);
-        for text in differences.chain(remarks).chain(failures(row)) {
+        for text in differences
+            .chain(remarks)
+            .chain(row.remarks.iter().cloned())
+            .chain(failures(row))
+        {
             let id = units::name(&row.key.id, room);
             match notes.iter_mut().find(|(known, _)| *known == text) {
                 Some((_, ids)) => ids.push(id),
@@ -387,6 +401,9 @@ fn write_conclusion(
     }
     for warning in &verdicts.warnings {
         write_warning(writer, &format!("the sides differ in {warning}"))?;
+    }
+    for remark in &verdicts.remarks {
+        write_warning(writer, remark)?;
     }
     let counts: Vec<String> = findings
         .tally()

@@ -66,7 +66,7 @@ pub(super) fn time(nanoseconds: f64) -> String {
 }
 
 /// A relative change, signed, in percent with three significant digits: `+2.31 %`.
-pub(super) fn change(fraction: f64) -> String {
+pub fn change(fraction: f64) -> String {
     let percent = fraction * 100.0;
     let decimals = match percent.abs() {
         size if size < 9.995 => 2,

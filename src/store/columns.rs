@@ -5,7 +5,7 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRe
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::model::{Acceptance, Nanos, Role, RunId, RunStatus, Timestamp, Verdict};
+use crate::model::{Acceptance, ContentHash, Nanos, Role, RunId, RunStatus, Timestamp, Verdict};
 
 /// An enum whose variants are stored as words.
 pub(super) trait Words: Copy {
@@ -150,6 +150,22 @@ impl ToSql for RunId {
 impl FromSql for RunId {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         value.as_i64().map(Self)
+    }
+}
+
+impl ToSql for ContentHash {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.0.as_slice().into())
+    }
+}
+
+impl FromSql for ContentHash {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let bytes = value.as_blob()?;
+        bytes
+            .try_into()
+            .map(Self)
+            .map_err(|_| FromSqlError::Other("a hash has 32 bytes".into()))
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rusqlite::ffi;
 
+use super::KeptError;
 use crate::model::RunId;
 
 /// An error of the store. Nothing that was stored before is lost by any of them.
@@ -156,6 +157,9 @@ pub enum StoreError {
         /// The names, sorted.
         names: Vec<String>,
     },
+    /// A kept executable that cannot be kept or must not be run.
+    #[error(transparent)]
+    Kept(#[from] KeptError),
     /// A value that the store cannot give back as it is.
     #[error("{what} is not a finite number")]
     NotFinite {
@@ -197,6 +201,7 @@ impl StoreError {
             Self::BaselineExists { .. } => "remove it first, or choose another name".into(),
             Self::BadName { .. } => "letters, digits and `.`, `_`, `/`, `-` make a name".into(),
             Self::NameClash { .. } => "nothing was moved; rename or remove those of one side first".into(),
+            Self::Kept(error) => error.hint(),
             Self::NotFinite { .. } => "this is a bug of the caller; please report it".into(),
         }
     }

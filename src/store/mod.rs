@@ -16,6 +16,7 @@ mod error;
 mod file;
 mod header;
 mod history;
+mod kept;
 mod launches;
 mod location;
 mod measurements;
@@ -33,6 +34,10 @@ pub use baselines::{Baseline, check_baseline_name};
 pub use error::StoreError;
 pub use history::{
     BenchmarkSummary, BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter,
+};
+pub use kept::{
+    Content, DEFAULT_QUOTA_BYTES, ExtractedTarget, KeptError, KeptFacts, KeptRecord, KeptSummary,
+    LibraryFact, Reason, Removal, RemovalPlan, RemovalSummary,
 };
 pub use launches::{Harness, LaunchHead, LaunchRecord, LaunchedBenchmark, Outcome};
 pub use location::default_path;

@@ -1,9 +1,9 @@
 //! What is said of an A/B comparison besides its verdict, where it bites; and what makes one impossible.
 
 use super::duel::{Duel, Field, Neighbours, typical_length};
-use super::floor_test::{self, FloorTest};
 use super::look::Look;
 use super::plan::{Method, Plan};
+use super::speed_test::{self, SpeedTest};
 use crate::compare::comparison::Estimate;
 use crate::compare::launch_values::{Location, needed_ns};
 use crate::compare::note::{Note, Side};
@@ -100,13 +100,13 @@ fn relative_change(
 /// Remarks on what was measured.
 pub(super) fn add(
     look: &Look,
-    floor: &FloorTest,
+    speed: &SpeedTest,
     verdict: Verdict,
     method: &Method,
     notes: &mut Vec<Note>,
 ) {
     let field = &look.field;
-    match floor.location {
+    match speed.location() {
         Location::Median => notes.push(Note::MedianOfFewSamples {
             samples: field.samples(),
         }),
@@ -115,13 +115,13 @@ pub(super) fn add(
         }),
         Location::LowQuantile => {}
     }
-    if floor.is_constant() {
+    if speed.is_constant() {
         notes.push(Note::NoVariance);
     }
     if field.rounds.len() < FEWEST_ROUNDS {
         return;
     }
-    notes.extend(drift(field, floor, look.threshold, method));
+    notes.extend(drift(field, speed, look.threshold, method));
     if matches!(verdict, Verdict::Inconclusive | Verdict::Suspect) {
         notes.extend(autocorrelation(field));
         notes.extend(modes(Side::Base, field, |round| &round.base));
@@ -130,13 +130,13 @@ pub(super) fn add(
 }
 
 /// The change in the first half of the rounds and in the second, if they differ.
-fn drift(field: &Field, floor: &FloorTest, threshold: f64, method: &Method) -> Option<Note> {
+fn drift(field: &Field, speed: &SpeedTest, threshold: f64, method: &Method) -> Option<Note> {
     let [first, second] = field.halves(field.rounds.len() / 2);
-    let (_, first) = floor_test::difference(&first, method)?;
-    let (_, second) = floor_test::difference(&second, method)?;
+    let (_, first) = speed_test::difference(&first, method)?;
+    let (_, second) = speed_test::difference(&second, method)?;
     // Each half has an SE of sqrt 2 times the whole's, their difference of twice.
     let apart = (second - first).abs();
-    let drifts = apart > threshold && apart > DRIFT * 2.0 * floor.standard_error;
+    let drifts = apart > threshold && apart > DRIFT * 2.0 * speed.standard_error;
     drifts.then(|| Note::ChangeDrifts {
         first: first.exp_m1(),
         second: second.exp_m1(),

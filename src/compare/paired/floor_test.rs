@@ -14,8 +14,8 @@ use crate::stats::{
 /// Resamples behind a standard error, which they leave uncertain by 2 %.
 const RESAMPLES: usize = 1_000;
 
-/// No standard error is smaller than this: what two executables differ by besides their speed is not known better.
-const LEAST_STANDARD_ERROR: f64 = 2e-4;
+/// Executables differ by as much without a reason that lies in their work: no standard error is smaller.
+const LEAST_RESOLUTION: f64 = 2e-4;
 
 /// With fewer samples than this on a side the median is compared.
 const FEWEST_FOR_LOW_QUANTILE: usize = 20;
@@ -34,6 +34,8 @@ pub(super) struct FloorTest {
     pub difference: f64,
     pub standard_error: f64,
     pub df: f64,
+    /// Differences below this cannot be told apart.
+    pub resolution: f64,
     /// Noise threshold, a logarithm.
     threshold: f64,
     /// The fastest sample of each round, ascending.
@@ -91,13 +93,14 @@ impl FloorTest {
             fastest
         };
         let rounds = field.rounds.len();
+        let resolution = LEAST_RESOLUTION
+            .max(clock_step(&base))
+            .max(clock_step(&new));
         Some(Self {
             location,
             difference,
-            standard_error: (error * method.inflation)
-                .max(LEAST_STANDARD_ERROR)
-                .max(resolution(&base))
-                .max(resolution(&new)),
+            standard_error: (error * method.inflation).max(resolution),
+            resolution,
             df: (rounds as f64 - 1.0).min(method.most_df),
             threshold,
             fastest_base: fastest(|round| &round.base),
@@ -200,7 +203,7 @@ impl FloorTest {
 }
 
 /// Half the smallest step between samples, where the lowest tenth falls on few values: a coarse clock. Otherwise 0.
-fn resolution(samples: &ClusterLowQuantile) -> f64 {
+fn clock_step(samples: &ClusterLowQuantile) -> f64 {
     let ascending: Vec<f64> = samples.ascending().collect();
     let steps = || ascending.windows(2).map(|pair| pair[1] - pair[0]);
     let tenth = ascending.len().div_ceil(10);

@@ -8,10 +8,10 @@ use rayon::prelude::*;
 use super::diagnostics;
 use super::duel::Duel;
 use super::finding::{Paired, SlowPath};
-use super::floor_test::{self, FloorTest};
 use super::look::Look;
 use super::plan::{Method, Plan};
 use super::slow_path;
+use super::speed_test::{self, SpeedTest};
 use crate::compare::comparison::{Comparison, Estimate};
 use crate::compare::note::{Note, Side};
 use crate::model::Verdict;
@@ -58,10 +58,10 @@ pub fn judge_by(duels: &[Duel<'_>], plan: &Plan, method: &Method) -> Vec<Compari
         .collect();
     let families = Families {
         slower: Family::of(&looks, plan, plan.floor_level(), |look| {
-            look.floor.as_ref().map(FloorTest::p_slower)
+            look.speed.as_ref().map(SpeedTest::p_slower)
         }),
         faster: Family::of(&looks, plan, plan.floor_level(), |look| {
-            look.floor.as_ref().map(FloorTest::p_faster)
+            look.speed.as_ref().map(SpeedTest::p_faster)
         }),
         slow_path: Family::of(&looks, plan, plan.slow_path_level(), |look| {
             Some(look.slow_path.p_slower)
@@ -143,38 +143,41 @@ impl Answer<'_> {
     fn comparison(&self) -> Comparison {
         let look = self.look;
         let mut comparison = self.empty();
-        let estimate = floor_test::difference(&look.field, self.method);
+        let estimate = speed_test::difference(&look.field, self.method);
         comparison.location = estimate.map(|(location, _)| location);
         comparison.change = estimate.map(|(_, d)| Estimate::unbounded(d.exp_m1()));
         if let Some(refused) = &look.refused {
             comparison.notes.push(refused.clone());
             return comparison;
         }
-        let Some(floor) = &look.floor else {
+        let Some(speed) = &look.speed else {
             comparison.notes.push(Note::FewRounds {
                 rounds: look.field.rounds.len(),
             });
             return comparison;
         };
         let (index, share) = (self.index, look.share);
-        let lower = floor.lower(self.families.slower.levels[index] * share);
-        let upper = floor.upper(self.families.faster.levels[index] * share);
-        comparison.change = Some(Estimate::from_logarithms(floor.difference, lower, upper));
-        let direction = if floor.difference >= 0.0 {
+        let lower = speed.lower(self.families.slower.levels[index] * share);
+        let upper = speed.upper(self.families.faster.levels[index] * share);
+        comparison.change = Some(Estimate::from_logarithms(speed.difference, lower, upper));
+        let direction = if speed.difference >= 0.0 {
             &self.families.slower
         } else {
             &self.families.faster
         };
         comparison.p_value = Some(direction.adjusted[index]);
-        let margin = floor.margin(self.families.slower.levels[index] * share);
+        let margin = speed.margin(self.families.slower.levels[index] * share);
         comparison.smallest_callable = Some((look.threshold + margin).exp_m1());
+        if speed.contradiction {
+            comparison.notes.push(Note::TestsContradict);
+        }
         comparison.verdict = self.verdict(lower, upper, &mut comparison.notes);
         let inconclusive = comparison.verdict == Verdict::Inconclusive;
         let level = self.plan.floor_level() * share / self.plan.family(1) as f64;
         comparison.paired = Some(Paired {
             rounds: look.field.rounds.len(),
             stopped_early: !look.is_last,
-            standard_error: Some(floor.standard_error),
+            standard_error: Some(speed.standard_error),
             slow_path: self.slow_path(comparison.verdict),
             rounds_needed: if inconclusive {
                 look.rounds_needed(level)
@@ -193,7 +196,7 @@ impl Answer<'_> {
         }
         diagnostics::add(
             look,
-            floor,
+            speed,
             comparison.verdict,
             self.method,
             &mut comparison.notes,

@@ -2,9 +2,9 @@
 
 use super::diagnostics;
 use super::duel::{Duel, Field};
-use super::floor_test::FloorTest;
 use super::plan::{Method, Plan};
 use super::slow_path::{self, SlowPathTest};
+use super::speed_test::SpeedTest;
 use crate::compare::note::Note;
 use crate::model::Verdict;
 use crate::stats::derived_seed;
@@ -24,7 +24,7 @@ pub(super) struct Look {
     pub is_last: bool,
     /// Why nothing can be tested, if so.
     pub refused: Option<Note>,
-    pub floor: Option<FloorTest>,
+    pub speed: Option<SpeedTest>,
     pub slow_path: SlowPathTest,
     pub field: Field,
     /// Noise threshold, a logarithm.
@@ -37,16 +37,17 @@ impl Look {
         let threshold = duel.noise_threshold.ln_1p();
         let seed = derived_seed(plan.seed, &duel.key.to_string());
         let refused = diagnostics::refusal(duel, &field);
-        let floor = match refused {
+        let level = plan.floor_level() * share / plan.family(1) as f64;
+        let speed = match refused {
             Some(_) => None,
-            None => FloorTest::of(&field, threshold, method, seed),
+            None => SpeedTest::of(&field, threshold, level, method, seed),
         };
         Self {
             rounds,
             share,
             is_last: false,
             refused,
-            floor,
+            speed,
             slow_path: SlowPathTest::of(&field, threshold),
             field,
             threshold,
@@ -96,9 +97,9 @@ impl Look {
     pub(super) fn early_verdict(&self, plan: &Plan) -> Option<Verdict> {
         let family = plan.family(1) as f64;
         let slow = plan.slow_path_level() * self.share / family;
-        let floor = self.floor.as_ref()?;
+        let speed = self.speed.as_ref()?;
         let level = plan.floor_level() * self.share / family;
-        let (lower, upper) = (floor.lower(level), floor.upper(level));
+        let (lower, upper) = (speed.lower(level), speed.upper(level));
         let suspected = self.slow_path.p_slower <= slow_path::SUSPICION;
         if lower > self.threshold || self.slow_path.p_slower <= slow {
             return Some(Verdict::Regressed);
@@ -110,27 +111,27 @@ impl Look {
         if lower >= -self.threshold && upper <= self.threshold {
             return (searched && !suspected).then_some(Verdict::Unchanged);
         }
-        (!suspected && self.is_hopeless(floor, plan)).then_some(Verdict::Inconclusive)
+        (!suspected && self.is_hopeless(speed, plan)).then_some(Verdict::Inconclusive)
     }
 
-    /// Whether neither a change nor its absence can still be expected: a standard error that falls as fast as that of floors can, with the number of
-    /// rounds, would leave the interval wider than the threshold, and the chance that the estimate moves far enough is below 10 %.
-    fn is_hopeless(&self, floor: &FloorTest, plan: &Plan) -> bool {
+    /// Whether neither a change nor its absence can still be expected: a standard error that falls as fast as that of floors can, with the square of the
+    /// number of rounds, would leave the interval wider than the threshold, and the chance that the estimate moves far enough is below 10 %.
+    fn is_hopeless(&self, speed: &SpeedTest, plan: &Plan) -> bool {
         let done = self.rounds as f64 / plan.last_look() as f64;
         if done < LEAST_DONE_TO_GIVE_UP {
             return false;
         }
         let level = plan.floor_level() * self.share / plan.family(1) as f64;
-        let margin = floor.margin(level) * done;
-        let to_a_change = self.threshold + margin - floor.difference.abs();
-        margin > self.threshold && to_a_change > NORMAL_95 * floor.standard_error
+        let margin = speed.margin(level) * done.powi(2);
+        let to_a_change = self.threshold + margin - speed.difference.abs();
+        margin > self.threshold && to_a_change > NORMAL_95 * speed.standard_error
     }
 
     /// Rounds in all that would settle it if the standard error falls with their root.
     pub(super) fn rounds_needed(&self, level: f64) -> Option<u64> {
-        let floor = self.floor.as_ref()?;
-        let distance = (floor.difference.abs() - self.threshold).abs();
-        let factor = (floor.margin(level) / distance).powi(2).max(1.0);
+        let speed = self.speed.as_ref()?;
+        let distance = (speed.difference.abs() - self.threshold).abs();
+        let factor = (speed.margin(level) / distance).powi(2).max(1.0);
         let rounds = (factor * self.rounds as f64).ceil();
         (rounds.is_finite() && rounds <= MOST_ROUNDS_NAMED).then_some(rounds as u64)
     }

@@ -1,7 +1,8 @@
 //! Decisions about A/B measurements: both sides in turn, round by round.
 //!
 //! `standing` says after a look whether a benchmark needs more rounds; `judge` decides the whole run from its data, replaying the
-//! looks. The *floor test* asks whether the low quantiles of the pooled samples differ beyond the threshold, the *slow-path test* whether samples of
+//! looks. The *speed test* asks whether one side is slower beyond the threshold: by the low quantiles of all its samples (*floor test*) or round by round
+//! (*rank test*); the *slow-path test* whether samples of
 //! one side are slower than their neighbours of the other. docs/STATISTICS.md, section 8, has the procedure and its figures.
 
 mod diagnostics;
@@ -11,7 +12,9 @@ mod floor_test;
 mod judge;
 mod look;
 mod plan;
+mod rank_test;
 mod slow_path;
+mod speed_test;
 
 pub use duel::{Duel, Round};
 pub use finding::{Paired, SlowPath};

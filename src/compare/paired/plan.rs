@@ -24,9 +24,11 @@ pub struct Plan {
     pub seed: u64,
 }
 
-/// How the floor test works. The default was chosen by measurement: docs/STATISTICS.md, section 8.
+/// How speeds are compared. The default was chosen by measurement: docs/STATISTICS.md, section 8.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Method {
+    /// Share of the level that the floor test has; the rank test has the rest. 1: floors alone.
+    pub floor_share: f64,
     /// The quantile of the pooled samples that is compared.
     pub quantile: f64,
     /// Rank that it has at least.
@@ -57,6 +59,7 @@ pub enum Guard {
 impl Default for Method {
     fn default() -> Self {
         Self {
+            floor_share: 0.5,
             quantile: 0.005,
             least_rank: 2,
             width: Width::Deviation,

@@ -166,8 +166,9 @@ fn a_faster_layout_that_a_few_processes_of_one_side_happen_to_have_is_no_change(
     // Five of twenty against none: one in 40 by accident (Fisher). Twelve: one in 50,000.
     assert_eq!(judged(&layout(5)).verdict, Verdict::Inconclusive);
     assert_eq!(judged(&layout(12)).verdict, Verdict::Regressed);
-    let unguarded = Method {
-        guard: Guard::Nowhere,
+    let by_floors = |guard| Method {
+        floor_share: 1.0,
+        guard,
         ..Method::default()
     };
     let (key, rounds) = (key("b"), layout(5));
@@ -176,9 +177,14 @@ fn a_faster_layout_that_a_few_processes_of_one_side_happen_to_have_is_no_change(
         rounds: &rounds,
         noise_threshold: 0.01,
     };
-    let by = |method| judge_by(&[duel], &plan(&[20]), method).remove(0).change;
-    let (guarded, unguarded) = (by(&Method::default()), by(&unguarded));
-    assert!(guarded.unwrap().lower < unguarded.unwrap().lower);
+    let lower = |guard| {
+        judge_by(&[duel], &plan(&[20]), &by_floors(guard))
+            .remove(0)
+            .change
+            .unwrap()
+            .lower
+    };
+    assert!(lower(Guard::Everywhere) < 0.01 && lower(Guard::Nowhere) > 0.01);
 }
 
 #[test]

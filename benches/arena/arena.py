@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""Measures how well `cargo perfcheck --against REV` tells slower from same: many times, quiet and under background load.
+
+    arena.py REPO RESULTS.jsonl [--rows identical,plus2] [--trials N] [--conditions quiet,noisy] [--label NAME] [-- ARGUMENT...]
+
+A trial is one command as a user would type it, with the work tree of REPO (see make_repo.py) at one tag and `--against` another. Each
+benchmark of it gives one verdict: one line of JSON appended to RESULTS. Trials of all rows and conditions come in one seeded random order,
+spread evenly, so that drift of the machine does not favour any. Run it again and it goes on where it stopped. The raw series stay in the store,
+RESULTS with the suffix .db. ARGUMENTs are handed to every command; give such series a --label.
+"""
+
+import argparse
+import dataclasses
+import hashlib
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+TOOL = HERE.parents[1] / "target" / "release" / "cargo-perfcheck"
+CONDITIONS = ("quiet", "noisy")
+MAIN, MORE, SLOW_PATH = ("alu", "sort", "alloc"), ("mem", "hash", "parse"), ("slow_path",)
+TARGETS = {"main": MAIN, "more": MORE, "slow_path": SLOW_PATH}
+FAILURES_IN_A_ROW = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """A row of the table: what stands in the work tree, what it is measured against, how often."""
+    tree: str
+    against: str
+    # Commands for each condition, so that a full series has 500 verdicts of `identical` and 200 of the others.
+    trials: int
+    arguments: tuple = ()
+    targets: tuple = ("main",)
+    # A command for each benchmark, for goals that speak of the time of one.
+    alone: bool = False
+    conditions: tuple = CONDITIONS
+
+
+def rows(layouts):
+    table = {
+        "identical": Row("base", "base", 84, ("--control",)),
+        "plus2": Row("slow-2", "base", 34),
+        "plus5": Row("slow-5", "base", 34),
+        "minus5": Row("fast-5", "base", 34),
+        "plus1": Row("slow-1", "base", 34, ("--noise-threshold", "0.5%", "--time-budget", "10s"), alone=True),
+        "slow-path": Row("slow-path", "slow-path-base", 100, ("--time-budget", "10s"), ("slow_path",)),
+        "slow-path-same": Row("slow-path-base", "slow-path-base", 34, ("--control",), ("slow_path",)),
+        "same": Row("same", "base", 2),
+        "layout": [Row(tag, "base", 4) for tag in layouts],
+        "layout-long": [Row(tag, "base", 1, ("--noise-threshold", "0.25%", "--time-budget", "60s"), alone=True, conditions=("quiet",))
+                        for tag in layouts],
+    }
+    return {name: entry if isinstance(entry, list) else [entry] for name, entry in table.items()}
+
+
+FULL_SERIES = ("identical", "plus2", "plus5", "minus5", "plus1", "slow-path", "same", "layout")
+
+
+@dataclasses.dataclass(frozen=True)
+class Trial:
+    """One command."""
+    label: str
+    name: str
+    row: Row
+    condition: str
+    target: str
+    benchmark: str | None
+    number: int
+
+    def key(self):
+        parts = (self.label, self.name, self.row.tree, self.row.against, self.condition, self.target, self.benchmark or "all", self.number)
+        return "/".join(map(str, parts))
+
+    def seed(self):
+        return int.from_bytes(hashlib.sha256(self.key().encode()).digest()[:6])
+
+
+def schedule(options, layouts):
+    """All trials, each at its share of the way through the series with a random offset."""
+    table, placed = rows(layouts), []
+    rng = random.Random(f"schedule/{options.seed}")
+    for name in options.rows.split(","):
+        if name not in table:
+            raise SystemExit(f"arena.py: no row {name!r}; there are {', '.join(table)}")
+        for row in table[name]:
+            for target in options.targets.split(",") if options.targets and row.targets == ("main",) else row.targets:
+                for benchmark in TARGETS[target] if row.alone else (None,):
+                    for condition in (c for c in row.conditions if c in options.conditions.split(",")):
+                        count = options.trials or row.trials
+                        for number in range(count):
+                            trial = Trial(options.label, name, row, condition, target, benchmark, number)
+                            placed.append(((number + rng.random()) / count, trial))
+    return [trial for _, trial in sorted(placed, key=lambda pair: pair[0])]
+
+
+class Results:
+    """The file of verdicts. A trial is written in one piece; what a crash left of a line is cut off."""
+
+    def __init__(self, path):
+        self.path, self.done = path, set()
+        if path.exists():
+            text = path.read_bytes()
+            whole = text[:text.rfind(b"\n") + 1]
+            if whole != text:
+                path.write_bytes(whole)
+            lines = [json.loads(line) for line in whole.splitlines()]
+            self.done = {line["trial"] for line in lines if line["verdict"] != "error"}
+
+    def add(self, lines):
+        with self.path.open("ab") as file:
+            file.write("".join(json.dumps(line) + "\n" for line in lines).encode())
+
+
+class Noise:
+    """Background load for as long as the block lasts. It ends with us, whatever ends us: its standard input does."""
+
+    def __init__(self, seed):
+        self.seed = seed
+
+    def __enter__(self):
+        command = [sys.executable, str(HERE / "noise.py"), "--seed", str(self.seed)]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE)
+        time.sleep(0.5)
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def truth(row, planted):
+    """Change of the work in percent. Slow windows of the clock are no one number."""
+    if row.tree == "slow-path":
+        return None
+    tree, against = (planted["slow_per_mille"].get(tag, 1000) for tag in (row.tree, row.against))
+    return round(100 * (tree / against - 1), 3)
+
+
+def checkout(repo, tag):
+    quiet = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    for command in (["checkout", "--quiet", "--force", "--detach", tag], ["clean", "--quiet", "-d", "--force"]):
+        subprocess.run(["git", *command], cwd=repo, env=os.environ | quiet, check=True)
+
+
+def command(options, trial):
+    words = [str(options.tool), "perfcheck", "--manifest-path", str(options.repo / "Cargo.toml"), "--bench", trial.target,
+             "--against", trial.row.against, "--store", str(options.store), "--seed", str(trial.seed()),
+             "--message-format", "json", "--quiet", *trial.row.arguments, *options.arguments]
+    return words + (["--exact", trial.benchmark] if trial.benchmark else [])
+
+
+def measure(options, trial):
+    """Runs the command. Returns its messages, exit code, seconds, and the end of what it said on stderr."""
+    checkout(options.repo, trial.row.tree)
+    began = time.monotonic()
+    done = subprocess.run(command(options, trial), text=True, stdin=subprocess.DEVNULL, capture_output=True)
+    wall = time.monotonic() - began
+    messages = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return messages, done.returncode, wall, done.stderr.strip()[-2000:]
+
+
+def verdicts(options, trial, planted, load):
+    started = time.time()
+    messages, exit_code, wall, stderr = measure(options, trial)
+    compared = [message for message in messages if message["reason"] == "benchmark-compared"]
+    finished = next((message for message in messages if message["reason"] == "run-finished"), {})
+    common = {
+        "trial": trial.key(), "label": trial.label, "row": trial.name, "tree": trial.row.tree, "against": trial.row.against,
+        "condition": trial.condition, "truth": truth(trial.row, planted),
+        "wall": round(wall, 3), "exit_code": exit_code, "seed": trial.seed(), "run": finished.get("run"),
+        "benchmarks": len(compared), "started": round(started, 3), "load": load, "arguments": [*trial.row.arguments, *options.arguments],
+    }
+    if exit_code not in (0, 1) or not compared:
+        return [common | {"workload": trial.benchmark, "verdict": "error", "stderr": stderr}]
+    lines = []
+    for message in compared:
+        change, launches = message.get("change") or {}, message.get("launches") or {}
+        seconds = message.get("seconds")
+        lines.append(common | {
+            "workload": message["benchmark"]["id"], "verdict": message["verdict"],
+            "change": change.get("estimate"), "lower": change.get("lower"), "upper": change.get("upper"),
+            "noise_threshold": message.get("noise_threshold"), "p_value": message.get("p_value"),
+            "rounds": message.get("rounds", launches.get("new")),
+            "seconds": round(wall / len(compared), 3) if seconds is None else seconds, "seconds_are_wall": seconds is None,
+            "remarks": message.get("remarks", []), "notes": message.get("notes", []),
+        })
+    return lines
+
+
+def main():
+    argv, extra = sys.argv[1:], []
+    if "--" in argv:
+        argv, extra = argv[:argv.index("--")], argv[argv.index("--") + 1:]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("repo", type=Path)
+    parser.add_argument("results", type=Path)
+    parser.add_argument("--rows", default=",".join(FULL_SERIES), help="also: layout-long, slow-path-same")
+    parser.add_argument("--trials", type=int, help="commands for each row, pair and condition, in place of a full series")
+    parser.add_argument("--conditions", default=",".join(CONDITIONS))
+    parser.add_argument("--targets", help="main, more or both, in place of main")
+    parser.add_argument("--pairs", help="only these layouts, comma-separated tags")
+    parser.add_argument("--label", default="", help="told apart in the table")
+    parser.add_argument("--seed", type=int, default=1, help="of order and noise")
+    parser.add_argument("--store", type=Path, help="default: RESULTS.db")
+    parser.add_argument("--tool", type=Path, default=TOOL, help="default: target/release/cargo-perfcheck")
+    parser.add_argument("--minutes", type=float, help="begin no trial after this time")
+    parser.add_argument("--dry-run", action="store_true", help="print the commands that are left")
+    options = parser.parse_args(argv)
+    options.arguments, options.repo = extra, options.repo.resolve()
+    options.store = (options.store or options.results.with_suffix(".db")).resolve()
+    planted = json.loads((options.repo / ".git" / "arena.json").read_text())
+    trials = schedule(options, options.pairs.split(",") if options.pairs else sorted(planted["layouts"]))
+    results = Results(options.results)
+    left = [trial for trial in trials if trial.key() not in results.done]
+    print(f"{len(trials)} commands, {len(left)} of them left", flush=True)
+    if options.dry_run:
+        for trial in left:
+            print(trial.condition, trial.row.tree, " ".join(command(options, trial)))
+        return
+    if not options.tool.exists():
+        raise SystemExit(f"arena.py: {options.tool} does not exist: cargo build --release")
+    series(options, planted, results, left)
+
+
+def series(options, planted, results, left):
+    began, failures = time.monotonic(), 0
+    for place, trial in enumerate(left):
+        if options.minutes and time.monotonic() - began > 60 * options.minutes:
+            print("time is up; the same command goes on from here")
+            return
+        load = os.getloadavg()[0]
+        if trial.condition == "noisy":
+            with Noise(trial.seed() % 1_000_000):
+                lines = verdicts(options, trial, planted, load)
+        else:
+            lines = verdicts(options, trial, planted, load)
+        results.add(lines)
+        told = " ".join(f"{line['workload']}={line['verdict']}" for line in lines)
+        print(f"{place + 1}/{len(left)} {trial.key()} {lines[0]['wall']:.1f} s {told}", flush=True)
+        failures = failures + 1 if lines[0]["verdict"] == "error" else 0
+        if failures == 1:
+            print(lines[0]["stderr"], file=sys.stderr, flush=True)
+        if failures == FAILURES_IN_A_ROW:
+            raise SystemExit(f"arena.py: {failures} failures in a row")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        raise SystemExit("interrupted; the same command goes on from here") from None

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Background load, as a neighbour on the same host makes it: bursts of work on every core, seeded.
+
+    noise.py [--seed N] [--processes N]
+
+Each process is busy for 50 ms to 1.35 s, then idle for 50 ms to 2.05 s, both uniform, so that it works 40 % of the time. A burst is, by a
+coin, integer arithmetic or copies of 16 MiB. Nothing is pinned: the kernel places the processes as it would any other. All of it ends with SIGTERM,
+or as soon as standard input does: whoever started it holds the other end.
+"""
+
+import argparse
+import os
+import random
+import signal
+import sys
+import time
+
+BUSY_SECONDS = (0.05, 1.35)
+IDLE_SECONDS = (0.05, 2.05)
+COPIED_BYTES = 16 << 20
+
+
+def arithmetic():
+    x = 1
+    for i in range(3000):
+        x = (x * 69069 + i) & 0xFFFF_FFFF
+    return x
+
+
+def work(seed, starter):
+    """Bursts until the process that started this one is gone."""
+    rng = random.Random(seed)
+    source, target = bytearray(COPIED_BYTES), bytearray(COPIED_BYTES)
+    while True:
+        copies, until = rng.random() < 0.5, time.monotonic() + rng.uniform(*BUSY_SECONDS)
+        while time.monotonic() < until:
+            if os.getppid() != starter:
+                return
+            if copies:
+                target[:] = source
+            else:
+                arithmetic()
+        time.sleep(rng.uniform(*IDLE_SECONDS))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=os.cpu_count())
+    options = parser.parse_args()
+    starter, workers = os.getpid(), []
+    for k in range(options.processes):
+        pid = os.fork()
+        if pid == 0:
+            os.close(0)
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            work(options.seed * 1000 + k, starter)
+            os._exit(0)
+        workers.append(pid)
+
+    def end(*_):
+        for pid in workers:
+            os.kill(pid, signal.SIGKILL)
+        for pid in workers:
+            os.waitpid(pid, 0)
+        os._exit(0)
+
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, end)
+    while sys.stdin.buffer.read(4096):
+        pass
+    end()
+
+
+if __name__ == "__main__":
+    main()

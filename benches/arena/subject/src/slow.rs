@@ -1,0 +1,25 @@
+//! How slow this commit is. The values are read from memory at run time, so that two commits differ in data and not in machine code.
+
+use std::hint::black_box;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Cost of every workload, per mille of the base.
+static SLOW_PER_MILLE: AtomicU32 = AtomicU32::new(1000);
+
+/// How many of 1000 windows of `slow_path` are slow ones.
+static SLOW_WINDOWS_PER_MILLE: AtomicU32 = AtomicU32::new(0);
+
+/// Cost in hundredths of the base.
+pub fn percent() -> usize {
+    (black_box(&SLOW_PER_MILLE).load(Ordering::Relaxed) / 10) as usize
+}
+
+/// See `slow_path`.
+pub fn slow_windows_per_mille() -> u64 {
+    u64::from(black_box(&SLOW_WINDOWS_PER_MILLE).load(Ordering::Relaxed))
+}
+
+/// For callers that have one commit and need several costs.
+pub fn set_per_mille(value: u32) {
+    SLOW_PER_MILLE.store(value, Ordering::Relaxed);
+}

@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+"""Prints the table of the arena's goals, as Markdown, from files of verdicts that arena.py or peers.py wrote.
+
+    table.py RESULTS.jsonl... [--goals-only] [--targets main,more,slow_path]
+
+Rates come with exact 95 % intervals (Clopper and Pearson 1934). A change is `regressed` or `improved`. A false alarm is a change where the
+work is the same; in a pair of layouts that a long run (row `layout-long`) called changed, alarms in that direction are counted
+apart. Seconds are those that measuring took, both sides, for one verdict.
+"""
+
+import argparse
+import collections
+import json
+import math
+import statistics
+from pathlib import Path
+
+CHANGES = ("regressed", "improved")
+ORDER = ["alu", "sort", "alloc", "mem", "hash", "parse", "slow_path"]
+
+
+def binomial_tail(successes, trials, rate):
+    """P(X >= successes), X binomial. Terms are summed from the largest exponent, so small tails keep their digits."""
+    if successes <= 0:
+        return 1.0
+    if rate <= 0.0:
+        return 0.0
+    if rate >= 1.0:
+        return 1.0
+    logs = [math.lgamma(trials + 1) - math.lgamma(k + 1) - math.lgamma(trials - k + 1)
+            + k * math.log(rate) + (trials - k) * math.log1p(-rate) for k in range(successes, trials + 1)]
+    largest = max(logs)
+    return min(1.0, math.exp(largest) * math.fsum(math.exp(log - largest) for log in logs))
+
+
+def rate_where(increasing, level):
+    """The rate at which a tail that grows with it reaches the level, by bisection."""
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if increasing(middle) < level else (low, middle)
+    return (low + high) / 2
+
+
+def exact_interval(successes, trials, level=0.95):
+    """Clopper and Pearson: the rates that neither tail rejects at half of what the level leaves."""
+    tail = (1 - level) / 2
+    lower = 0.0 if successes == 0 else rate_where(lambda rate: binomial_tail(successes, trials, rate), tail)
+    upper = 1.0 if successes == trials else rate_where(lambda rate: binomial_tail(successes + 1, trials, rate), 1 - tail)
+    return lower, upper
+
+
+def percent(share):
+    return f"{100 * share:.1f} %"
+
+
+class Goal:
+    """What is counted in a row, and how many there should be."""
+
+    def __init__(self, what, rows, counts, goals, at_least=True):
+        self.what, self.rows, self.counts, self.goals, self.at_least = what, rows, counts, goals, at_least
+
+    def met(self, condition, successes, trials):
+        goal = self.goals.get(condition)
+        if goal is None:
+            return "-", "-"
+        rate = successes / trials
+        words = f"at least {percent(goal)}" if self.at_least else "never" if goal == 0 else f"at most {percent(goal)}"
+        return words, "yes" if (rate >= goal if self.at_least else rate <= goal) else "**no**"
+
+
+def goals(explained):
+    both = lambda quiet, noisy: {"quiet": quiet, "noisy": noisy}
+    alarm = lambda line: line["verdict"] in CHANGES and not explained(line)
+    is_verdict = lambda verdict: lambda line: line["verdict"] == verdict
+    return [
+        Goal("false alarms, same executable", ("identical",), alarm, both(1 / 500, 1 / 500), at_least=False),
+        Goal("false alarms, other layout", ("layout",), alarm, both(1 / 500, 1 / 500), at_least=False),
+        Goal("same work called `unchanged`", ("identical", "layout"), is_verdict("unchanged"), both(0.90, 0.75)),
+        Goal("+2 % found", ("plus2",), is_verdict("regressed"), both(0.98, 0.90)),
+        Goal("+5 % found", ("plus5",), is_verdict("regressed"), both(1.0, 0.99)),
+        Goal("-5 % found", ("minus5",), is_verdict("improved"), {}),
+        Goal("wrong direction, 5 %", ("plus5", "minus5"), lambda line: line["verdict"] in CHANGES
+             and (line["verdict"] == "regressed") != (line["truth"] > 0), both(0, 0), at_least=False),
+        Goal("+1 % found, threshold 0.5 %", ("plus1",), is_verdict("regressed"), {"quiet": 0.80}),
+        Goal("slow path found", ("slow-path",), is_verdict("regressed"), {"quiet": 0.90}),
+        Goal("slow path named", ("slow-path",), lambda line: line["verdict"] == "regressed" and names_slow_path(line), {"quiet": 0.90}),
+        Goal("false alarms, no slow windows", ("slow-path-same",), alarm, both(1 / 500, 1 / 500), at_least=False),
+    ]
+
+
+def names_slow_path(line):
+    told = json.dumps([line.get("remarks", []), line.get("notes", [])]).lower()
+    return any(words in told for words in ("slow path", "slow-path", "slow_path"))
+
+
+def read(paths):
+    """The lines of all files. Of a trial that failed and was repeated, the repetition; a failed one otherwise."""
+    lines = [json.loads(line) for path in paths for line in path.read_text().splitlines()]
+    good = [line for line in lines if line["verdict"] != "error"]
+    done = {line["trial"] for line in good}
+    failed = {line["trial"]: line for line in lines if line["verdict"] == "error" and line["trial"] not in done}
+    return good, list(failed.values())
+
+
+def by_pair(lines):
+    """The long run of every pair and workload; of several, the last."""
+    return {(line["label"], line["tree"], line["workload"]): line for line in lines if line["row"] == "layout-long"}
+
+
+def layouts_that_differ(lines):
+    """Those that the long run called changed."""
+    return {pair: line for pair, line in by_pair(lines).items() if line["verdict"] in CHANGES}
+
+
+def seconds(lines):
+    taken = [line["seconds"] for line in lines]
+    return f"{statistics.fmean(taken):.2f} | {statistics.median(taken):.2f}"
+
+
+def by(lines, *members):
+    groups = collections.defaultdict(list)
+    for line in lines:
+        groups[tuple(line[member] for member in members)].append(line)
+    return groups
+
+
+def place(workload):
+    return ORDER.index(workload) if workload in ORDER else len(ORDER)
+
+
+def goal_table(lines, table):
+    print("| | condition | workload | count | rate | exact 95 % | seconds, mean | median | goal | met |")
+    print("|---|---|---|---:|---:|---|---:|---:|---|---|")
+    for goal in table:
+        chosen = [line for line in lines if line["row"] in goal.rows]
+        for condition in ("quiet", "noisy"):
+            here = [line for line in chosen if line["condition"] == condition]
+            groups = [("all", here)] if here else []
+            parts = by(here, "workload")
+            if len(parts) > 1:
+                groups += [(name, parts[name,]) for (name,) in sorted(parts, key=lambda key: place(key[0]))]
+            for workload, group in groups:
+                successes, trials = sum(map(goal.counts, group)), len(group)
+                lower, upper = exact_interval(successes, trials)
+                wanted, met = goal.met(condition, successes, trials) if workload == "all" else ("", "")
+                print(f"| {goal.what} | {condition} | {workload} | {successes} of {trials} | {percent(successes / trials)} "
+                      f"| {percent(lower)} to {percent(upper)} | {seconds(group)} | {wanted} | {met} |")
+
+
+def verdict_table(lines):
+    """What was said how often, and what was estimated: beyond the goals."""
+    words = sorted({line["verdict"] for line in lines})
+    print("\n| row | condition | workload | truth | " + " | ".join(words) + " | change, median | from | to | rounds | wall seconds of a command |")
+    print("|---|---|---|---:|" + "---:|" * len(words) + "---:|---:|---:|---:|---:|")
+    groups = by(lines, "row", "condition", "workload")
+    for key in sorted(groups, key=lambda key: (key[0], key[1] != "quiet", place(key[2]))):
+        group = groups[key]
+        counts = " | ".join(str(sum(line["verdict"] == word for line in group)) for word in words)
+        changes = sorted(line["change"] for line in group if line["change"] is not None)
+        rounds = [line["rounds"] for line in group if line["rounds"] is not None]
+        spread = " | ".join(f"{100 * value:+.2f} %" for value in (statistics.median(changes), changes[0], changes[-1])) if changes else "- | - | -"
+        truths = {line["truth"] for line in group}
+        truth = "-" if len(truths) > 1 or None in truths else f"{truths.pop():+.2f} %"
+        print(f"| {key[0]} | {key[1]} | {key[2]} | {truth} | {counts} | {spread} | {statistics.fmean(rounds) if rounds else 0:.1f} "
+              f"| {statistics.fmean(line['wall'] for line in group):.1f} |")
+
+
+def pair_table(lines, differing):
+    """Layouts pair by pair."""
+    chosen = [line for line in lines if line["row"] == "layout"]
+    long_runs = by_pair(lines)
+    if not chosen and not long_runs:
+        return
+    alarmed = {(line["tree"], line["workload"]) for line in chosen if line["verdict"] in CHANGES}
+    unexplained = {(line["tree"], line["workload"]) for line in chosen if line["verdict"] in CHANGES and not explains(differing, line)}
+    tags = {line["tree"] for line in chosen}
+    if tags:
+        count = len({tag for tag, _ in unexplained})
+        lower, upper = exact_interval(count, len(tags))
+        print(f"\nPairs of layouts with a false alarm: {count} of {len(tags)} ({percent(lower)} to {percent(upper)}); "
+              f"with any alarm, true differences included: {len({tag for tag, _ in alarmed})}.\n")
+    print("| pair | workload | alarms | of | unchanged | change, median | long run | layout |")
+    print("|---|---|---:|---:|---:|---:|---|---|")
+    groups = by(chosen, "label", "tree", "workload")
+    for key in sorted(set(groups) | set(long_runs), key=lambda key: (key[0], key[1], place(key[2]))):
+        group, long_run = groups.get(key, []), long_runs.get(key)
+        changes = [line["change"] for line in group if line["change"] is not None]
+        median = f"{100 * statistics.median(changes):+.2f} %" if changes else "-"
+        told = "-"
+        if long_run:
+            told = long_run["verdict"]
+            if long_run["change"] is not None:
+                bounds = [long_run[bound] for bound in ("change", "lower", "upper")]
+                told += " " + "{} ({} to {})".format(*("?" if b is None else f"{100 * b:+.2f} %" for b in bounds))
+        print(f"| `{key[1]}` | {key[2]} | {sum(line['verdict'] in CHANGES for line in group)} | {len(group)} "
+              f"| {sum(line['verdict'] == 'unchanged' for line in group)} | {median} | {told} | {'yes' if key in differing else ''} |")
+
+
+def explains(differing, line):
+    found = differing.get((line["label"], line["tree"], line["workload"]))
+    return found is not None and found["verdict"] == line["verdict"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", type=Path, nargs="+")
+    parser.add_argument("--goals-only", action="store_true", help="neither all verdicts nor the pairs")
+    parser.add_argument("--targets", default="main,slow_path", help="benches that count, e.g. main,more,slow_path")
+    options = parser.parse_args()
+    lines, failed = read(options.results)
+    benches = {"main": ORDER[:3], "more": ORDER[3:6], "slow_path": ORDER[6:]}
+    wanted = {name for target in options.targets.split(",") for name in benches[target]}
+    lines = [line for line in lines if line["workload"] in wanted]
+    differing = layouts_that_differ(lines)
+    for label in sorted({line["label"] for line in lines}):
+        here = [line for line in lines if line["label"] == label]
+        print(f"\n## {label or 'cargo perfcheck'}\n")
+        goal_table(here, goals(lambda line: explains(differing, line)))
+        taken = [line for line in here if line["row"] not in ("layout-long", "plus1", "slow-path", "slow-path-same", "same")]
+        if taken:
+            mean = statistics.fmean(line["seconds"] for line in taken)
+            print(f"\n{mean:.2f} seconds per verdict on average (goal: at most 3), {len(taken)} verdicts of the rows without a time of their own.")
+        if not options.goals_only:
+            verdict_table(here)
+            pair_table(here, differing)
+    for line in failed:
+        print(f"\nFailed: {line['trial']}, exit {line['exit_code']}: {line['stderr'].splitlines()[-1] if line['stderr'] else 'no words'}")
+
+
+if __name__ == "__main__":
+    main()

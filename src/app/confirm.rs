@@ -1,0 +1,189 @@
+//! What looks slower than a stored run is measured again, in turn with that run's executables or a new build of its commit.
+//! Only what that confirms is a regression.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::context::{Context, World};
+use super::error::AppError;
+use super::kept::RunAgain;
+use super::options::{RunOptions, StoreOptions};
+use super::paired::{Paired, PairedRun, Pairing, Settled, finish, paired_decision, plan};
+use crate::exit_code::ExitCode;
+use crate::measure::{BySide, Discovered};
+use crate::model::{BenchmarkKey, GitState, RunId, Verdict};
+use crate::report::{Row, percent_change, write_build_event};
+use crate::store::{RunVerdict, Store, WorkspaceId};
+
+/// What confirming needs of the run.
+pub(super) struct Confirmation<'a> {
+    pub(super) options: &'a RunOptions,
+    pub(super) common: &'a StoreOptions,
+    pub(super) context: &'a Context,
+    pub(super) workspace: WorkspaceId,
+    pub(super) git: Option<&'a GitState>,
+    pub(super) seed: u64,
+    pub(super) load: Option<f64>,
+}
+
+impl Confirmation<'_> {
+    /// Measures the hits among `rows` again and puts what comes of it in their place.
+    pub(super) fn confirm(
+        &self,
+        store: &mut Store,
+        rows: &mut [Row<'_>],
+        world: &mut World<'_>,
+    ) -> Result<(), AppError> {
+        let mut hits: BTreeMap<RunId, BTreeSet<BenchmarkKey>> = BTreeMap::new();
+        for row in rows.iter() {
+            if let (Some(Verdict::Regressed | Verdict::Suspect), Some(reference)) =
+                (row.verdict, row.reference.first())
+            {
+                hits.entry(*reference).or_default().insert(row.key.clone());
+            }
+        }
+        for (reference, keys) in hits {
+            if !self.common.output.quiet {
+                let plural = if keys.len() == 1 { "" } else { "s" };
+                let what = format!(
+                    "{} benchmark{plural} that look slower than run {reference}, by measuring both in turn",
+                    keys.len()
+                );
+                write_build_event(world.stderr, &("Confirming", what))?;
+            }
+            let hit = |row: &&mut Row<'_>| keys.contains(&row.key);
+            match self.again(store, reference, &keys, world)? {
+                Ok((paired, settled)) => {
+                    for row in rows.iter_mut().filter(hit) {
+                        replace(row, reference, &paired, &settled);
+                    }
+                }
+                Err(reason) => {
+                    for row in rows.iter_mut().filter(hit) {
+                        row.remarks
+                            .push(format!("this rests on stored numbers alone, as {reason}"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn again(
+        &self,
+        store: &mut Store,
+        reference: RunId,
+        keys: &BTreeSet<BenchmarkKey>,
+        world: &mut World<'_>,
+    ) -> Result<Result<(Paired, Vec<Settled>), String>, AppError> {
+        let head = store.run(reference)?;
+        let again = RunAgain {
+            head: &head,
+            words: format!("run {reference}"),
+            options: self.options,
+            context: self.context,
+            common: self.common,
+        };
+        let (built, found) = match again.sides(store, world)? {
+            Ok(both) => both,
+            Err(reason) => {
+                return Ok(Err(reason.unwrap_or_else(|| {
+                    format!("run {reference} cannot be compared with the work tree any more")
+                })));
+            }
+        };
+        let only_hits = |mut found: Discovered| {
+            for target in &mut found.targets {
+                target
+                    .benchmarks
+                    .retain(|benchmark| keys.contains(&benchmark.key));
+            }
+            found
+        };
+        let found = BySide {
+            base: only_hits(found.base),
+            new: only_hits(found.new),
+        };
+        let pairing = Pairing::of(found, &built.identical, false);
+        let decision = paired_decision(self.options, self.context);
+        let run = PairedRun {
+            options: self.options,
+            context: self.context,
+            environment: &built.environment,
+            git: BySide {
+                base: head.git.clone(),
+                new: self.git.cloned(),
+            },
+            decision,
+            plan: plan(
+                &decision,
+                self.options.rounds,
+                self.options.time_budget,
+                pairing.planned(),
+                self.seed,
+            ),
+            time_budget: self.options.time_budget,
+            load: self.load,
+        };
+        let paired = run.measure(store, self.workspace, pairing.pairs, world)?;
+        let verdicts = paired
+            .comparisons
+            .iter()
+            .map(|(key, comparison)| RunVerdict {
+                key: key.clone(),
+                verdict: comparison.verdict,
+                typical_ns: None,
+                change: comparison.change.map(|change| change.estimate),
+                reference: Some(paired.runs.base),
+            })
+            .collect();
+        finish(store, &paired.runs, ExitCode::Clean, verdicts)?;
+        Ok(Ok((paired, pairing.settled)))
+    }
+}
+
+/// Puts the answer of the second measurement in place of the first one's.
+fn replace(row: &mut Row<'_>, reference: RunId, paired: &Paired, settled: &[Settled]) {
+    let first = row.verdict.map_or("", Verdict::word);
+    let seen = row
+        .comparison
+        .as_ref()
+        .and_then(|comparison| comparison.change)
+        .map_or_else(String::new, |change| {
+            format!(" ({})", percent_change(change.estimate))
+        });
+    let runs = &paired.runs;
+    if let Some(known) = settled.iter().find(|settled| settled.key == row.key) {
+        if known.verdict == Verdict::Unchanged {
+            row.verdict = Some(Verdict::Unchanged);
+            row.comparison = None;
+            row.remarks.push(format!(
+                "the stored numbers said {first}{seen}, but the executable is that of run {reference}, byte for byte"
+            ));
+        } else {
+            row.remarks.push(format!(
+                "this rests on stored numbers alone, as a build of run {reference} does not have the benchmark"
+            ));
+        }
+        return;
+    }
+    let Some(comparison) = paired.comparisons.get(&row.key) else {
+        row.remarks.push(
+            "this rests on stored numbers alone, as measuring both in turn failed".to_owned(),
+        );
+        return;
+    };
+    let (verdict, words) = match comparison.verdict {
+        Verdict::Regressed => (Verdict::Regressed, "confirmed"),
+        // Neither confirmed nor refuted.
+        Verdict::Inconclusive | Verdict::Suspect => (Verdict::Suspect, "not confirmed"),
+        other => (other, "refuted"),
+    };
+    row.remarks.push(format!(
+        "the stored numbers said {first}{seen}; {words} by measuring both in turn (runs {} and {})",
+        runs.base, runs.new
+    ));
+    row.verdict = Some(verdict);
+    row.comparison = Some(comparison.clone());
+    let spent = paired.spent.iter().find(|spent| spent.key == row.key);
+    row.seconds = spent.map(|spent| spent.time.as_secs_f64());
+}

@@ -1,0 +1,369 @@
+//! Baselines that can be run again: what is kept with a baseline, and how it comes back as one side of an A/B measurement.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::against::{
+    Built, InTurn, InUse, beside_revision, cache_directory, discover_both, same_bytes,
+};
+use super::context::{Context, World, resolve_run};
+use super::error::AppError;
+use super::options::{RunOptions, StoreOptions};
+use super::paired::{Pairing, name};
+use super::prepare::build;
+use crate::cargo::BenchTarget;
+use crate::compare::{Circumstances, differences};
+use crate::exit_code::ExitCode;
+use crate::host::{
+    self, Change, OpenedFiles, Revision, changed_files, default_secret_path, private_libraries,
+};
+use crate::measure::{BySide, Discovered};
+use crate::model::{
+    BuildFacts, Environment, FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, Run, RunId, Secret,
+    TargetFacts,
+};
+use crate::report::write_warning;
+use crate::sides::{BenchesFrom, Stage};
+use crate::store::{DEFAULT_QUOTA_BYTES, Reason, Store};
+
+/// Tests give an executable times of its own by this variable; they stay its own when it is run again.
+const SCRIPTED_CLOCK: &str = "PERFCHECK_SCRIPTED_CLOCK";
+
+/// Watches what the benches open, in order to tell later whether it is still the same.
+pub(super) struct Watch {
+    directory: PathBuf,
+    files: OpenedFiles,
+}
+
+/// Begins to watch the directories that the targets run in.
+pub(super) fn watch(targets: &[&BenchTarget]) -> Vec<Watch> {
+    let directories: BTreeSet<&PathBuf> = targets.iter().map(|target| &target.directory).collect();
+    directories
+        .into_iter()
+        .filter_map(|directory| {
+            Some(Watch {
+                directory: directory.clone(),
+                files: OpenedFiles::watch(directory, &[])?,
+            })
+        })
+        .collect()
+}
+
+/// Takes what was noted so far, before there is too much of it.
+pub(super) fn drain(watches: &mut [Watch]) {
+    for watch in watches {
+        watch.files.drain();
+    }
+}
+
+/// What was opened, by directory.
+pub(super) fn opened(watches: Vec<Watch>) -> Vec<(PathBuf, Vec<FileFact>)> {
+    watches
+        .into_iter()
+        .map(|watch| (watch.directory, watch.files.finish().files))
+        .collect()
+}
+
+/// Keeps the executables of a run. Where that cannot be, the run has its numbers all the same, and the user is told why.
+pub(super) fn keep(
+    store: &mut Store,
+    run: RunId,
+    targets: &[BenchTarget],
+    opened: &[(PathBuf, Vec<FileFact>)],
+    world: &mut World<'_>,
+) -> Result<(), AppError> {
+    let targets: Vec<KeptTarget> = targets
+        .iter()
+        .map(|target| kept_target(target, opened, world))
+        .collect();
+    let kept = secret(world).and_then(|secret| Ok(store.keep_executables(run, &targets, &secret)?));
+    if let Err(error) = kept {
+        write_warning(
+            world.stderr,
+            &format!("the executables are not kept, only the numbers are: {error}"),
+        )?;
+        return Ok(());
+    }
+    let plan = store.plan_removal(DEFAULT_QUOTA_BYTES, Reason::Unnamed)?;
+    if plan.stored_bytes > plan.quota_bytes {
+        write_warning(
+            world.stderr,
+            &format!(
+                "kept executables take {} MiB, more than {} MiB\n  help: `cargo perfcheck baseline prune` shows what could go",
+                plan.stored_bytes >> 20,
+                plan.quota_bytes >> 20
+            ),
+        )?;
+    }
+    Ok(())
+}
+
+fn secret(world: &World<'_>) -> Result<Secret, AppError> {
+    let path = match &world.variables.secret {
+        Some(path) => path.clone(),
+        None => default_secret_path()?,
+    };
+    Ok(host::secret(&path)?)
+}
+
+fn kept_target(
+    target: &BenchTarget,
+    opened: &[(PathBuf, Vec<FileFact>)],
+    world: &World<'_>,
+) -> KeptTarget {
+    let executable = target.executable().to_owned();
+    let mut variables = target.variables.clone();
+    let library_path = variables
+        .get(LIBRARY_PATH_VARIABLE)
+        .cloned()
+        .flatten()
+        .unwrap_or_default();
+    // Executables lie in `deps` or beside it; what they share with others of the build lies there too.
+    let below: Vec<PathBuf> = executable
+        .ancestors()
+        .skip(1)
+        .take(2)
+        .map(Path::to_owned)
+        .collect();
+    let libraries = private_libraries(&executable, &target.directory, &library_path, &below);
+    if let Some(script) = &world.variables.scripted_clock {
+        variables.insert(SCRIPTED_CLOCK.to_owned(), Some(script.into()));
+    }
+    let (opened_below, opened) = opened
+        .iter()
+        .find(|(directory, _)| *directory == target.directory)
+        .cloned()
+        .unwrap_or_else(|| (target.directory.clone(), Vec::new()));
+    KeptTarget {
+        package: target.package.clone(),
+        target: target.target.clone(),
+        program: executable,
+        arguments: Vec::new(),
+        directory: target.directory.clone(),
+        variables,
+        libraries: libraries.map_or_else(Vec::new, |libraries| libraries.private),
+        opened,
+        opened_below,
+    }
+}
+
+/// What came of the wish to run a baseline again.
+pub(super) enum Rerun {
+    /// It was measured in turn with the work tree, and reported.
+    Done(ExitCode),
+    /// It cannot be, for this reason: its numbers are what is left. Without a reason there is nothing to say about it.
+    Impossible(Option<String>),
+}
+
+/// Measures the work tree against the run called `baseline`, both in turn, if that run can be run again: by its kept
+/// executables, else by a new build of its commit.
+pub(super) fn against_baseline(
+    options: &RunOptions,
+    baseline: &str,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<Rerun, AppError> {
+    let load = host::load();
+    let mut context = Context::load(&world.variables, common)?;
+    context.tables.layers.command_line = options.layer;
+    let Some((store, workspace)) = context.stored()? else {
+        return Ok(Rerun::Impossible(None));
+    };
+    let Ok(run) = resolve_run(&store, workspace, baseline) else {
+        return Ok(Rerun::Impossible(None));
+    };
+    let head = store.run(run)?;
+    let again = RunAgain {
+        head: &head,
+        words: if baseline.parse() == Ok(run.0) {
+            format!("run {run}")
+        } else {
+            format!("`{baseline}` (run {run})")
+        },
+        options,
+        context: &context,
+        common,
+    };
+    let (built, found) = match again.sides(&store, world)? {
+        Ok(both) => both,
+        Err(reason) => return Ok(Rerun::Impossible(reason)),
+    };
+    drop(store);
+    let pairing = Pairing::of(found, &built.identical, false);
+    let turns = InTurn {
+        options,
+        common,
+        context: &context,
+        built: &built,
+        load,
+        named: Some(baseline),
+    };
+    turns.measure_and_report(pairing, world).map(Rerun::Done)
+}
+
+/// A stored run that is to be run again.
+pub(super) struct RunAgain<'a> {
+    pub(super) head: &'a Run,
+    pub(super) words: String,
+    pub(super) options: &'a RunOptions,
+    pub(super) context: &'a Context,
+    pub(super) common: &'a StoreOptions,
+}
+
+type Both = (Built, BySide<Discovered>);
+
+impl RunAgain<'_> {
+    /// Both sides, ready to be measured; else why not.
+    pub(super) fn sides(
+        &self,
+        store: &Store,
+        world: &mut World<'_>,
+    ) -> Result<Result<Both, Option<String>>, AppError> {
+        let reason = match self.from_kept(store, world)? {
+            Ok(both) => return Ok(Ok(both)),
+            Err(Unable::Incomparable) => return Ok(Err(None)),
+            Err(Unable::Because(reason)) => reason,
+        };
+        let clean = self.head.git.as_ref().filter(|git| !git.dirty);
+        let (Some(git), Some(_)) = (clean, &self.context.checkout) else {
+            return Ok(Err(Some(format!(
+                "{reason}, and its sources are not a commit that could be built again"
+            ))));
+        };
+        let revision = Revision {
+            name: git.commit.clone(),
+            commit: git.commit.clone(),
+        };
+        let built = beside_revision(
+            &revision,
+            BenchesFrom::Revision,
+            self.context,
+            self.common,
+            world,
+        );
+        let mut built = match built {
+            Ok(built) => built,
+            Err(AppError::Sides(error)) if !error.is_interruption() => {
+                return Ok(Err(Some(format!("{reason}, and {error}"))));
+            }
+            Err(other) => return Err(other),
+        };
+        built.words = format!("{}, built again", self.words);
+        let found = discover_both(self.options, &mut built, self.context, world)?;
+        Ok(Ok((built, found)))
+    }
+
+    /// The kept executables beside those of the work tree.
+    fn from_kept(
+        &self,
+        store: &Store,
+        world: &mut World<'_>,
+    ) -> Result<Result<Both, Unable>, AppError> {
+        let because = |reason: String| Ok(Err(Unable::Because(reason)));
+        let records = store.kept(self.head.id)?;
+        let (facts, mut new) = build(self.context, self.common, world)?;
+        if !self.is_comparable(&facts, world) {
+            return Ok(Err(Unable::Incomparable));
+        }
+        if records.is_empty() {
+            return because(format!("{} has no kept executables", self.words));
+        }
+        let secret = match secret(world) {
+            Ok(secret) => secret,
+            Err(error) => return because(error.to_string()),
+        };
+        let stage = Stage::open(&cache_directory(world)?)?;
+        let mut base = Vec::new();
+        let mut remarks = Vec::new();
+        let mut identical = BTreeSet::new();
+        for (ordinal, record) in records.iter().enumerate() {
+            let kept = match store.extract(record, &secret, &stage.base(ordinal)) {
+                Ok(kept) => kept,
+                Err(error) => return because(error.to_string()),
+            };
+            let of_target = |target: &&mut BenchTarget| {
+                target.package == kept.package && target.target == kept.target
+            };
+            let Some(target) = new.iter_mut().find(of_target) else {
+                continue;
+            };
+            let mut old = target.clone().with_executable(kept.program.clone());
+            old.variables = kept.variables;
+            if kept.directory.is_dir() {
+                old.directory = kept.directory;
+            }
+            let (below, files) = &kept.opened;
+            remarks.extend(changed_in_words(&kept.target, files, below));
+            if same_bytes(&old, target) && world.variables.scripted_clock.is_none() {
+                identical.insert(name(target));
+            }
+            let called = Path::new(kept.program.file_name().unwrap_or_default());
+            let copy = stage.copy_candidate(ordinal, called, target.executable())?;
+            *target = target.clone().with_executable(copy);
+            base.push(old);
+        }
+        let mut built = Built {
+            targets: BySide { base, new },
+            identical,
+            environment: Environment {
+                host: host::detect(world.variables.ci),
+                build: facts,
+            },
+            base_git: self.head.git.clone(),
+            words: format!("{}, run again", self.words),
+            remarks,
+            _in_use: InUse::Stage(stage),
+        };
+        let found = discover_both(self.options, &mut built, self.context, world)?;
+        if let Some(failure) = found.base.failures.first() {
+            return because(format!(
+                "the kept executable of `{}` does not run: {}",
+                failure.target, failure.message
+            ));
+        }
+        Ok(Ok((built, found)))
+    }
+
+    /// Whether machine and build are such that both sides can be compared at all.
+    fn is_comparable(&self, facts: &BuildFacts, world: &World<'_>) -> bool {
+        let here = Environment {
+            host: host::detect(world.variables.ci),
+            build: facts.clone(),
+        };
+        let target = TargetFacts::default();
+        let circumstances = |environment| Circumstances {
+            environment,
+            target: &target,
+            version: None,
+        };
+        differences(
+            &circumstances(&here),
+            &circumstances(&self.head.environment),
+        )
+        .allowing(&self.options.comparison.allow_different)
+        .comparable()
+    }
+}
+
+/// Why kept executables cannot be used.
+enum Unable {
+    /// Whatever is run, the sides would not be comparable: the stored comparison says in which facts they differ.
+    Incomparable,
+    Because(String),
+}
+
+fn changed_in_words(target: &str, recorded: &[FileFact], below: &Path) -> Option<String> {
+    let changed: Vec<String> = changed_files(recorded, below)
+        .into_iter()
+        .map(|(path, change)| match change {
+            Change::Gone => format!("{} (gone)", path.display()),
+            Change::Differs => path.display().to_string(),
+        })
+        .collect();
+    (!changed.is_empty()).then(|| {
+        format!(
+            "files that the benches of `{target}` opened have changed since: {}",
+            changed.join(", ")
+        )
+    })
+}

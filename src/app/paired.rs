@@ -1,0 +1,394 @@
+//! Two builds measured in turn and stored as two runs that belong together: what `--against`, the confirmation of hits, `bisect`
+//! and `self-test` have in common.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use super::context::{Context, World};
+use super::error::AppError;
+use super::findings::summarize_all;
+use super::options::RunOptions;
+use super::prepare::timeout;
+use super::run::busy;
+use crate::cargo::BenchTarget;
+use crate::compare::{Comparison, Duel, Plan, Round, Standing, judge, standing};
+use crate::exit_code::ExitCode;
+use crate::host;
+use crate::measure::{
+    BySide, Discovered, Ended, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings,
+    Spent,
+};
+use crate::model::{
+    Acceptance, Benchmark, BenchmarkKey, DecisionSettings, Environment, Event, GitState,
+    Measurement, Observer, RunId, Verdict,
+};
+use crate::report::{Progress, Row};
+use crate::store::{NewRun, RunEnd, RunVerdict, Store, StoreError, WorkspaceId};
+
+/// Rounds at most, where the user says nothing.
+const ROUNDS: u32 = 60;
+/// Rounds at most, where the user gives a time.
+const ROUNDS_WITH_BUDGET: u32 = 1000;
+/// After these rounds a benchmark may be settled.
+const LOOKS: [u32; 12] = [10, 20, 30, 45, 60, 100, 150, 200, 300, 450, 600, 1000];
+
+/// The plan of an A/B run with `planned` benchmarks, fixed before its first round.
+pub(super) fn plan(
+    decision: &DecisionSettings,
+    rounds: Option<u32>,
+    time_budget: Option<Duration>,
+    planned: usize,
+    seed: u64,
+) -> Plan {
+    let rounds = match (rounds, time_budget) {
+        (Some(rounds), _) => rounds,
+        (None, Some(_)) => ROUNDS_WITH_BUDGET,
+        (None, None) => ROUNDS,
+    };
+    let earlier = LOOKS.into_iter().filter(|look| *look < rounds);
+    Plan {
+        looks: earlier.chain([rounds]).collect(),
+        significance_level: decision.significance_level,
+        planned,
+        confidence_level: decision.confidence_level,
+        resamples: decision.resamples,
+        seed,
+    }
+}
+
+/// The settings of an A/B decision.
+pub(super) fn paired_decision(options: &RunOptions, context: &Context) -> DecisionSettings {
+    let mut decision = options.comparison.decision(&context.tables.workspace);
+    if options.comparison.noise_threshold.is_none() {
+        decision.noise_threshold = DecisionSettings::PAIRED_NOISE_THRESHOLD;
+    }
+    decision
+}
+
+/// Why a benchmark of the work tree has nothing to be measured against.
+const NEW: &str = "the reference does not have it; `--benches-from worktree` lays the current benchmarks over an older revision";
+/// Why nothing was measured.
+const IDENTICAL: &str =
+    "both sides are the same executable, byte for byte (`--control` measures all the same)";
+
+/// A verdict that needs no measurement.
+pub(super) struct Settled {
+    pub(super) key: BenchmarkKey,
+    pub(super) verdict: Verdict,
+    pub(super) remark: Option<String>,
+}
+
+/// Which benchmarks are measured against which, and which are left alone.
+#[derive(Default)]
+pub(super) struct Pairing {
+    pub(super) pairs: Vec<PairedTarget>,
+    /// Verdicts that need no measurement.
+    pub(super) settled: Vec<Settled>,
+    pub(super) failed_targets: bool,
+}
+
+impl Pairing {
+    pub(super) fn of(
+        found: BySide<Discovered>,
+        identical: &BTreeSet<TargetName>,
+        control: bool,
+    ) -> Self {
+        let mut pairing = Self {
+            failed_targets: !found.new.failures.is_empty() || !found.base.failures.is_empty(),
+            ..Self::default()
+        };
+        let mut base: BTreeMap<_, _> = found
+            .base
+            .targets
+            .into_iter()
+            .map(|found| (name(&found.target), found))
+            .collect();
+        for new in found.new.targets {
+            let Some(other) = base.remove(&name(&new.target)) else {
+                pairing.settle(new.benchmarks, Verdict::New, Some(NEW));
+                continue;
+            };
+            let ids = |benchmarks: &[Benchmark]| -> BTreeSet<BenchmarkKey> {
+                benchmarks.iter().map(|b| b.key.clone()).collect()
+            };
+            let (here, there) = (ids(&new.benchmarks), ids(&other.benchmarks));
+            let is_there = |benchmark: &Benchmark| there.contains(&benchmark.key);
+            let (both, only_new) = new.benchmarks.into_iter().partition(is_there);
+            pairing.settle(only_new, Verdict::New, Some(NEW));
+            let gone = other.benchmarks.into_iter();
+            let gone = gone.filter(|benchmark| !here.contains(&benchmark.key));
+            pairing.settle(gone.collect(), Verdict::Missing, None);
+            if !control && identical.contains(&name(&new.target)) {
+                pairing.settle(both, Verdict::Unchanged, Some(IDENTICAL));
+                continue;
+            }
+            pairing.pairs.push(PairedTarget {
+                targets: BySide {
+                    base: other.target,
+                    new: new.target,
+                },
+                benchmarks: both,
+            });
+        }
+        for gone in base.into_values() {
+            pairing.settle(gone.benchmarks, Verdict::Missing, None);
+        }
+        pairing
+    }
+
+    fn settle(&mut self, benchmarks: Vec<Benchmark>, verdict: Verdict, remark: Option<&str>) {
+        self.settled
+            .extend(benchmarks.into_iter().map(|benchmark| Settled {
+                key: benchmark.key,
+                verdict,
+                remark: remark.map(str::to_owned),
+            }));
+    }
+
+    pub(super) fn planned(&self) -> usize {
+        self.pairs.iter().map(|pair| pair.benchmarks.len()).sum()
+    }
+}
+
+/// Package and target.
+pub(super) type TargetName = (String, String);
+
+/// The name of a target.
+pub(super) fn name(target: &BenchTarget) -> TargetName {
+    (target.package.clone(), target.target.clone())
+}
+
+/// A measurement of two builds.
+pub(super) struct PairedRun<'a> {
+    pub(super) options: &'a RunOptions,
+    pub(super) context: &'a Context,
+    pub(super) environment: &'a Environment,
+    pub(super) git: BySide<Option<GitState>>,
+    pub(super) decision: DecisionSettings,
+    pub(super) plan: Plan,
+    pub(super) time_budget: Option<Duration>,
+    pub(super) load: Option<f64>,
+}
+
+/// What it gave.
+pub(super) struct Paired {
+    pub(super) runs: BySide<RunId>,
+    pub(super) measured: BySide<Vec<Measurement>>,
+    pub(super) comparisons: BTreeMap<BenchmarkKey, Comparison>,
+    pub(super) spent: Vec<Spent>,
+}
+
+impl PairedRun<'_> {
+    /// Measures `pairs` and stores every round; the two runs are left open, for the caller to say how they ended.
+    pub(super) fn measure(
+        &self,
+        store: &mut Store,
+        workspace: WorkspaceId,
+        pairs: Vec<PairedTarget>,
+        world: &mut World<'_>,
+    ) -> Result<Paired, AppError> {
+        let new_run = |git: &Option<GitState>| NewRun {
+            started: host::now(),
+            git: git.clone(),
+            environment: self.environment.clone(),
+            load: self.load,
+            seed: self.plan.seed,
+            decision: self.decision,
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let plan = serde_json::to_string(&self.plan).unwrap_or_default();
+        let (base, new) = store.begin_pair(
+            workspace,
+            &new_run(&self.git.base),
+            &new_run(&self.git.new),
+            &plan,
+        )?;
+        let runs = BySide { base, new };
+        let spent = self.campaign(store, &runs, pairs, world)?;
+        let measured = BySide {
+            base: store.measurements(base, None)?,
+            new: store.measurements(new, None)?,
+        };
+        let comparisons = judged(&measured, &self.plan);
+        Ok(Paired {
+            runs,
+            measured,
+            comparisons,
+            spent,
+        })
+    }
+
+    fn campaign(
+        &self,
+        store: &mut Store,
+        runs: &BySide<RunId>,
+        pairs: Vec<PairedTarget>,
+        world: &mut World<'_>,
+    ) -> Result<Vec<Spent>, AppError> {
+        if pairs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
+        let cores = self.environment.host.cores;
+        if let Some(warning) = self.load.and_then(|load| busy(load, cores)) {
+            progress.observe(&Event::Warning(&warning));
+        }
+        let layers = &self.context.tables.layers;
+        let threshold = |benchmark: &Benchmark| {
+            layers
+                .resolve(benchmark)
+                .1
+                .unwrap_or(self.decision.noise_threshold)
+        };
+        let mut thresholds = BTreeMap::new();
+        for benchmark in pairs.iter().flat_map(|pair| &pair.benchmarks) {
+            thresholds.insert(benchmark.key.clone(), threshold(benchmark));
+        }
+        let campaign = PairedCampaign::plan(
+            pairs,
+            threshold,
+            PairedPlan {
+                rounds: self.plan.looks.last().copied().unwrap_or(ROUNDS),
+                round: RoundSettings::default(),
+                time_budget: self.time_budget,
+                seed: self.plan.seed,
+                timeout: timeout(self.options, self.context),
+            },
+            world.supervisor,
+            world.interrupt,
+            &progress,
+        );
+        let mut sink = PairedSink {
+            record: &mut |side, launch| store.record_launch(*runs.of(side), launch),
+            settled: &mut |key, rounds| {
+                let duel = Duel {
+                    key,
+                    rounds,
+                    noise_threshold: thresholds[key],
+                };
+                self.plan.looks.contains(&(rounds.len() as u32))
+                    && standing(&duel, &self.plan) != Standing::Open
+            },
+        };
+        let (ended, spent) = campaign.run(&mut sink)?;
+        match ended {
+            Ended::Complete => Ok(spent),
+            Ended::Interrupted => Err(AppError::Interrupted(format!(
+                "; runs {} and {} are stored as incomplete with the rounds that had ended",
+                runs.base, runs.new
+            ))),
+        }
+    }
+}
+
+/// Ends both runs of a pair. Neither is a reference for stored runs: they sample in another way.
+pub(super) fn finish(
+    store: &mut Store,
+    runs: &BySide<RunId>,
+    exit_code: ExitCode,
+    verdicts: Vec<RunVerdict>,
+) -> Result<(), StoreError> {
+    let end = |verdicts| RunEnd {
+        finished: host::now(),
+        acceptance: Acceptance::Pending,
+        exit_code: exit_code.number(),
+        verdicts,
+    };
+    store.finish_pair((runs.base, &end(Vec::new())), (runs.new, &end(verdicts)))
+}
+
+/// Rows of what was measured and of what needed no measurement, by key.
+pub(super) fn paired_rows<'m>(
+    found: &'m Paired,
+    settled: &[Settled],
+    decision: &DecisionSettings,
+    seed: u64,
+) -> Vec<Row<'m>> {
+    let measured = &found.measured.new;
+    let summaries = summarize_all(measured, decision, seed);
+    let mut rows: Vec<Row<'m>> = measured
+        .iter()
+        .zip(summaries)
+        .map(|(measurement, summary)| {
+            let key = &measurement.benchmark.key;
+            let comparison = found.comparisons.get(key).cloned();
+            let spent = found.spent.iter().find(|spent| spent.key == *key);
+            Row {
+                key: key.clone(),
+                measurement: Some(measurement),
+                summary,
+                verdict: Some(
+                    comparison
+                        .as_ref()
+                        .map_or(Verdict::Failed, |comparison| comparison.verdict),
+                ),
+                comparison,
+                reference: vec![found.runs.base],
+                blocking: Vec::new(),
+                seconds: spent.map(|spent| spent.time.as_secs_f64()),
+                remarks: Vec::new(),
+            }
+        })
+        .collect();
+    rows.extend(settled.iter().map(|settled| Row {
+        key: settled.key.clone(),
+        measurement: None,
+        summary: None,
+        verdict: Some(settled.verdict),
+        comparison: None,
+        reference: vec![found.runs.base],
+        blocking: Vec::new(),
+        seconds: None,
+        remarks: settled.remark.iter().cloned().collect(),
+    }));
+    rows.sort_by(|a, b| a.key.cmp(&b.key));
+    rows
+}
+
+/// The comparison of each benchmark that both sides have measured in whole rounds.
+pub(super) fn judged(
+    measured: &BySide<Vec<Measurement>>,
+    plan: &Plan,
+) -> BTreeMap<BenchmarkKey, Comparison> {
+    let mut keys = Vec::new();
+    for new in &measured.new {
+        let key = &new.benchmark.key;
+        let base = measured.base.iter().find(|base| base.benchmark.key == *key);
+        let rounds = base.map_or_else(Vec::new, |base| rounds(base, new));
+        if !rounds.is_empty() {
+            keys.push((key, rounds, new.noise_threshold));
+        }
+    }
+    let duels: Vec<Duel<'_>> = keys
+        .iter()
+        .map(|(key, rounds, noise_threshold)| Duel {
+            key,
+            rounds,
+            noise_threshold: *noise_threshold,
+        })
+        .collect();
+    let comparisons = judge(&duels, plan);
+    duels
+        .iter()
+        .map(|duel| duel.key.clone())
+        .zip(comparisons)
+        .collect()
+}
+
+/// The rounds that both sides have.
+fn rounds(base: &Measurement, new: &Measurement) -> Vec<Round> {
+    let of_base: BTreeMap<u32, _> = base
+        .launches
+        .iter()
+        .map(|launch| (launch.launch, &launch.series.flat))
+        .collect();
+    new.launches
+        .iter()
+        .filter_map(|launch| {
+            Some(Round {
+                base: (*of_base.get(&launch.launch)?).clone(),
+                new: launch.series.flat.clone(),
+            })
+        })
+        .collect()
+}

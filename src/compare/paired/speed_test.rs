@@ -1,0 +1,140 @@
+//! The speed test: the floor test and the rank test, each at its share of the level.
+//!
+//! They fail at different things: floors where a moment of higher frequency comes to one side alone, ranks where bursts cover whole rounds. What one
+//! of them shows at its share of the level is shown. Where they contradict one another at that level, only what both show is.
+
+use super::duel::Field;
+use super::floor_test::{self, FloorTest};
+use super::plan::Method;
+use super::rank_test::RankTest;
+use crate::compare::launch_values::Location;
+
+/// Both tests of one benchmark after so many rounds.
+#[derive(Debug, Clone)]
+pub(super) struct SpeedTest {
+    /// Share of the level that the floor test has.
+    floor_share: f64,
+    floor: FloorTest,
+    ranks: RankTest,
+    /// Their intervals at the level of the look do not meet.
+    pub contradiction: bool,
+    /// The estimate of the test that has the narrower interval, a logarithm.
+    pub difference: f64,
+    /// Of that test: half of the interval that a level of 15.9 % on each side gives.
+    pub standard_error: f64,
+    threshold: f64,
+}
+
+/// One-sided level that leaves one standard deviation of the normal distribution on each side.
+const ONE_DEVIATION: f64 = 0.158_655_253_931_457_05;
+
+impl SpeedTest {
+    /// `level`: the one-sided level that the look has for this benchmark. `None` with too few rounds.
+    pub(super) fn of(
+        field: &Field,
+        threshold: f64,
+        level: f64,
+        method: &Method,
+        seed: u64,
+    ) -> Option<Self> {
+        let floor = FloorTest::of(field, threshold, method, seed)?;
+        let ranks = RankTest::of(field, floor.resolution)?;
+        let share = method.floor_share;
+        let (of_floor, of_ranks) = (level * share, level * (1.0 - share));
+        let (by_floor, by_ranks) = (
+            (floor.lower(of_floor), floor.upper(of_floor)),
+            (ranks.lower(of_ranks), ranks.upper(of_ranks)),
+        );
+        let contradiction = by_floor.0 > by_ranks.1 || by_ranks.0 > by_floor.1;
+        let width = |(lower, upper): (f64, f64)| upper - lower;
+        let ranks_are_closer = width(by_ranks) < width(by_floor);
+        let (difference, standard_error) = if ranks_are_closer {
+            let (lower, upper) = (ranks.lower(ONE_DEVIATION), ranks.upper(ONE_DEVIATION));
+            (ranks.difference(), (upper - lower) / 2.0)
+        } else {
+            (floor.difference, floor.standard_error)
+        };
+        let mut test = Self {
+            floor_share: share,
+            floor,
+            ranks,
+            contradiction,
+            difference,
+            standard_error,
+            threshold,
+        };
+        // The narrower interval may have been cut by the other one.
+        let (lower, upper) = (test.lower(level), test.upper(level));
+        if lower <= upper {
+            test.difference = difference.clamp(lower, upper);
+        }
+        Some(test)
+    }
+
+    /// p of "slower by more than the threshold".
+    pub(super) fn p_slower(&self) -> f64 {
+        self.combined(self.floor.p_slower(), self.ranks.p_slower(self.threshold))
+    }
+
+    /// p of "faster by more than the threshold".
+    pub(super) fn p_faster(&self) -> f64 {
+        self.combined(self.floor.p_faster(), self.ranks.p_faster(self.threshold))
+    }
+
+    fn combined(&self, floor: f64, ranks: f64) -> f64 {
+        let (floor, ranks) = (floor / self.floor_share, ranks / (1.0 - self.floor_share));
+        let p = if self.contradiction {
+            floor.max(ranks)
+        } else {
+            floor.min(ranks)
+        };
+        p.min(1.0)
+    }
+
+    /// What `level` gives to the floor test and to the rank test.
+    fn levels(&self, level: f64) -> (f64, f64) {
+        (level * self.floor_share, level * (1.0 - self.floor_share))
+    }
+
+    /// One-sided lower bound at `level`.
+    pub(super) fn lower(&self, level: f64) -> f64 {
+        let (floor, ranks) = self.levels(level);
+        let (floor, ranks) = (self.floor.lower(floor), self.ranks.lower(ranks));
+        if self.contradiction {
+            floor.min(ranks)
+        } else {
+            floor.max(ranks)
+        }
+    }
+
+    /// One-sided upper bound at `level`.
+    pub(super) fn upper(&self, level: f64) -> f64 {
+        let (floor, ranks) = self.levels(level);
+        let (floor, ranks) = (self.floor.upper(floor), self.ranks.upper(ranks));
+        if self.contradiction {
+            floor.max(ranks)
+        } else {
+            floor.min(ranks)
+        }
+    }
+
+    /// How far the lower bound lies below the estimate.
+    pub(super) fn margin(&self, level: f64) -> f64 {
+        (self.difference - self.lower(level)).max(0.0)
+    }
+
+    /// What the floor test takes of the samples.
+    pub(super) fn location(&self) -> Location {
+        self.floor.location
+    }
+
+    /// Whether no sample of a side differs from any other of it.
+    pub(super) fn is_constant(&self) -> bool {
+        self.floor.is_constant()
+    }
+}
+
+/// The estimate where nothing can be tested; `None` without samples.
+pub(super) fn difference(field: &Field, method: &Method) -> Option<(Location, f64)> {
+    floor_test::difference(field, method)
+}

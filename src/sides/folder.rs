@@ -1,0 +1,137 @@
+//! The folder of a workspace in the cache, and who may work in it.
+//!
+//! ```text
+//! CACHE/NAME-HASH/
+//!   lock        held while sources are switched and built
+//!   source/     the sources of the side that was built last
+//!   target/     cargo's target directory, for both sides
+//!   kept/KEY/   what was built, see `kept`
+//! ```
+
+use std::fs::{self, DirBuilder, File};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use super::error::{SidesError, about};
+use crate::host::Checkout;
+use crate::process::Interrupt;
+
+/// How often we look whether another process is done.
+const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(100);
+
+/// Where revisions are built when nobody says otherwise: `cargo-perfcheck` in the user's cache directory.
+pub fn default_cache() -> Result<PathBuf, SidesError> {
+    let directory = dirs::cache_dir().ok_or(SidesError::NoCacheDirectory)?;
+    Ok(directory.join("cargo-perfcheck"))
+}
+
+/// A workspace's folder, ours alone while this value lives.
+#[derive(Debug)]
+pub(super) struct Folder {
+    root: PathBuf,
+    /// Unlocked when closed, also when we are killed.
+    _lock: File,
+}
+
+impl Folder {
+    /// The folder of the workspace at `prefix` in a repository. Waits for whoever works there, after `waiting` was called.
+    pub(super) fn lock(
+        cache: &Path,
+        checkout: &Checkout,
+        interrupt: &Interrupt,
+        waiting: &mut dyn FnMut(&Path),
+    ) -> Result<Self, SidesError> {
+        let root = cache.join(name(checkout));
+        make_private(&root)?;
+        // Relative paths would mean something else to cargo and git, which are called elsewhere.
+        let root = root.canonicalize().map_err(about("cannot find", &root))?;
+        let path = root.join("lock");
+        let lock = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(about("cannot open", &path))?;
+        let mut said = false;
+        loop {
+            match lock.try_lock() {
+                Ok(()) => break,
+                Err(fs::TryLockError::WouldBlock) => {}
+                Err(fs::TryLockError::Error(error)) => {
+                    return Err(about("cannot lock", &path)(error));
+                }
+            }
+            if interrupt.requested() {
+                return Err(SidesError::Interrupted);
+            }
+            if !said {
+                waiting(&root);
+                said = true;
+            }
+            thread::sleep(LOOK_AGAIN_AFTER);
+        }
+        Ok(Self { root, _lock: lock })
+    }
+
+    /// Where the sources of one side after the other stand.
+    pub(super) fn source(&self) -> PathBuf {
+        self.root.join("source")
+    }
+
+    /// Notes about the copy of the sources.
+    pub(super) fn source_notes(&self) -> PathBuf {
+        self.root.join("source-notes")
+    }
+
+    /// Cargo's target directory.
+    pub(super) fn target(&self) -> PathBuf {
+        self.root.join("target")
+    }
+
+    /// What was built.
+    pub(super) fn kept(&self) -> PathBuf {
+        self.root.join("kept")
+    }
+}
+
+/// A directory that nobody else can read: it holds copies of the user's files.
+pub(super) fn make_private(directory: &Path) -> Result<(), SidesError> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(directory)
+        .map_err(about("cannot make", directory))
+}
+
+/// A name that people recognise, and a hash that tells workspaces of one name apart.
+fn name(checkout: &Checkout) -> String {
+    let repository = &checkout.common_directory;
+    let recognised = if checkout.prefix.as_os_str().is_empty() {
+        let is_git = repository.file_name().is_some_and(|name| name == ".git");
+        let named = if is_git { repository.parent() } else { None };
+        named.unwrap_or(repository).file_name()
+    } else {
+        checkout.prefix.file_name()
+    };
+    let recognised: String = recognised
+        .unwrap_or_default()
+        .to_string_lossy()
+        .chars()
+        .map(|letter| {
+            if letter.is_ascii_alphanumeric() {
+                letter
+            } else {
+                '_'
+            }
+        })
+        .take(40)
+        .collect();
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(repository.as_os_str().as_encoded_bytes());
+    hasher.update(b"\0");
+    hasher.update(checkout.prefix.as_os_str().as_encoded_bytes());
+    let hash = hasher.finalize().to_hex();
+    format!("{recognised}-{}", &hash[..12])
+}

@@ -1,0 +1,120 @@
+//! Cargo's lock files: which versions they hold, and how two differ.
+
+use std::collections::{BTreeMap, BTreeSet};
+use toml_edit::DocumentMut;
+
+use super::outcome::Dependency;
+
+/// Versions by package name. What cannot be read is empty: cargo will complain about it.
+pub(super) fn versions(lock_file: &str) -> BTreeMap<String, Vec<String>> {
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let Ok(document) = lock_file.parse::<DocumentMut>() else {
+        return found;
+    };
+    let packages = document
+        .get("package")
+        .and_then(|item| item.as_array_of_tables());
+    for package in packages.into_iter().flatten() {
+        // Packages of the workspace have no source; their versions are the change itself.
+        let text = |name: &str| package.get(name)?.as_str().map(str::to_owned);
+        let (Some(name), Some(version), Some(source)) =
+            (text("name"), text("version"), text("source"))
+        else {
+            continue;
+        };
+        let commit = source.split_once('#').map(|(_, commit)| commit);
+        let version = match commit {
+            Some(commit) => format!("{version} ({})", commit.get(..10).unwrap_or(commit)),
+            None => version,
+        };
+        found.entry(name).or_default().push(version);
+    }
+    for versions in found.values_mut() {
+        versions.sort();
+    }
+    found
+}
+
+/// The packages whose versions are not the same in both.
+pub(super) fn differences(
+    base: &BTreeMap<String, Vec<String>>,
+    candidate: &BTreeMap<String, Vec<String>>,
+) -> Vec<Dependency> {
+    let names: BTreeSet<&String> = base.keys().chain(candidate.keys()).collect();
+    let of = |side: &BTreeMap<String, Vec<String>>, name: &String| {
+        side.get(name).cloned().unwrap_or_default()
+    };
+    names
+        .into_iter()
+        .filter(|name| base.get(*name) != candidate.get(*name))
+        .map(|name| {
+            let (mut base, mut candidate) = (of(base, name), of(candidate, name));
+            // What both have is no difference.
+            let common: Vec<String> = base
+                .iter()
+                .filter(|version| candidate.contains(version))
+                .cloned()
+                .collect();
+            base.retain(|version| !common.contains(version));
+            candidate.retain(|version| !common.contains(version));
+            Dependency {
+                name: name.clone(),
+                base,
+                candidate,
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OLD: &str = r#"
+version = 4
+[[package]]
+name = "own"
+version = "0.1.0"
+[[package]]
+name = "twice"
+version = "1.0.0"
+source = "registry+https://example.invalid"
+[[package]]
+name = "twice"
+version = "2.0.0"
+source = "registry+https://example.invalid"
+[[package]]
+name = "gone"
+version = "3.0.0"
+source = "git+https://example.invalid/gone#0123456789abcdef"
+"#;
+    const NEW: &str = r#"
+version = 4
+[[package]]
+name = "own"
+version = "0.2.0"
+[[package]]
+name = "twice"
+version = "1.0.0"
+source = "registry+https://example.invalid"
+[[package]]
+name = "twice"
+version = "2.0.1"
+source = "registry+https://example.invalid"
+"#;
+
+    #[test]
+    fn only_versions_that_are_not_on_both_sides_differ() {
+        let found = differences(&versions(OLD), &versions(NEW));
+        let dependency = |name: &str, base: &[&str], candidate: &[&str]| Dependency {
+            name: name.to_owned(),
+            base: base.iter().map(ToString::to_string).collect(),
+            candidate: candidate.iter().map(ToString::to_string).collect(),
+        };
+        let expected = [
+            dependency("gone", &["3.0.0 (0123456789)"], &[]),
+            dependency("twice", &["2.0.0"], &["2.0.1"]),
+        ];
+        assert_eq!(found, expected);
+    }
+}

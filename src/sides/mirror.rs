@@ -1,0 +1,214 @@
+//! Makes a directory hold given files and no others, writing only what differs.
+//!
+//! Cargo decides by times of change what it has to build again: a file whose content stays keeps its time, a file that is written gets one later
+//! than everything that was built before, even if the clock was set back in between.
+
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use super::error::{SidesError, about};
+
+/// What a directory is to hold: the file's place in it, and where its content comes from.
+pub(super) type Wanted = BTreeMap<PathBuf, PathBuf>;
+
+/// By which a file is recognised as unchanged without reading it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Stamp {
+    origin: PathBuf,
+    origin_state: (u64, u64, i64, i64),
+    copy_state: (u64, u64, i64, i64),
+}
+
+/// For so long a file may change without its time telling.
+const SETTLING_SECONDS: i64 = 2;
+
+/// Later times than any that was seen are told apart from it by this much.
+const STEP: Duration = Duration::from_millis(10);
+
+/// A directory that is made to hold what is wanted.
+pub(super) struct Mirror {
+    /// The directory.
+    pub(super) root: PathBuf,
+    /// A file for our notes.
+    pub(super) notes: PathBuf,
+}
+
+impl Mirror {
+    /// Makes the directory hold exactly `wanted`, and whatever is called as one of `spared`.
+    pub(super) fn hold(&self, wanted: &Wanted, spared: &[&Path]) -> Result<(), SidesError> {
+        fs::create_dir_all(&self.root).map_err(about("cannot make", &self.root))?;
+        let known: BTreeMap<PathBuf, Stamp> = fs::read(&self.notes)
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default();
+        let settled = self.settled_before();
+        // If we die half-way, nothing is known about any file.
+        let _ = fs::remove_file(&self.notes);
+        let mut directories: BTreeSet<&Path> = BTreeSet::new();
+        for path in wanted.keys() {
+            directories.extend(path.ancestors().skip(1));
+        }
+        let keep = Keep {
+            wanted,
+            directories: &directories,
+            spared,
+        };
+        clear(&self.root, Path::new(""), &keep)?;
+        let not_before = self.newest()?;
+        let mut notes = BTreeMap::new();
+        for (path, origin) in wanted {
+            let copy = self.root.join(path);
+            let state =
+                state_of(&fs::symlink_metadata(origin).map_err(about("cannot read", origin))?);
+            let unchanged = known.get(path).is_some_and(|stamp| {
+                stamp.origin == *origin
+                    && stamp.origin_state == state
+                    && (state.2, state.3) < settled
+                    && fs::symlink_metadata(&copy)
+                        .is_ok_and(|now| state_of(&now) == stamp.copy_state)
+            });
+            if !unchanged {
+                if let Some(parent) = copy.parent() {
+                    fs::create_dir_all(parent).map_err(about("cannot make", parent))?;
+                }
+                bring(origin, &copy, not_before).map_err(about("cannot copy", origin))?;
+            }
+            let copied = fs::symlink_metadata(&copy).map_err(about("cannot read", &copy))?;
+            let stamp = Stamp {
+                origin: origin.clone(),
+                origin_state: state,
+                copy_state: state_of(&copied),
+            };
+            notes.insert(path.clone(), stamp);
+        }
+        let text = serde_json::to_vec(&notes).map_err(io::Error::from);
+        text.and_then(|text| fs::write(&self.notes, text))
+            .map_err(about("cannot write", &self.notes))
+    }
+
+    /// Marks the present as a time at which something was built from the directory.
+    pub(super) fn built_now(&self) -> Result<(), SidesError> {
+        let path = self.time_of_build();
+        fs::write(&path, b"").map_err(about("cannot write", &path))
+    }
+
+    /// Files that changed shortly before we took notes may have changed again without a difference in time.
+    fn settled_before(&self) -> (i64, i64) {
+        fs::metadata(&self.notes).map_or((i64::MIN, 0), |notes| {
+            (notes.mtime() - SETTLING_SECONDS, notes.mtime_nsec())
+        })
+    }
+
+    fn time_of_build(&self) -> PathBuf {
+        self.notes.with_extension("built")
+    }
+
+    /// The time after which a file must have been written for cargo to see that it was.
+    fn newest(&self) -> Result<SystemTime, SidesError> {
+        let path = self.time_of_build();
+        match fs::metadata(&path).and_then(|metadata| metadata.modified()) {
+            Ok(time) => Ok(time),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(SystemTime::UNIX_EPOCH),
+            Err(error) => Err(about("cannot read", &path)(error)),
+        }
+    }
+}
+
+struct Keep<'a> {
+    wanted: &'a Wanted,
+    directories: &'a BTreeSet<&'a Path>,
+    spared: &'a [&'a Path],
+}
+
+/// Removes what is not wanted. Before anything is written: a symbolic link must not lead what is written elsewhere.
+fn clear(directory: &Path, below: &Path, keep: &Keep<'_>) -> Result<(), SidesError> {
+    let unreadable = || about("cannot read", directory);
+    for entry in fs::read_dir(directory).map_err(unreadable())? {
+        let entry = entry.map_err(unreadable())?;
+        let path = below.join(entry.file_name());
+        if keep.spared.contains(&path.as_path()) {
+            continue;
+        }
+        let here = entry.path();
+        let is_directory = entry.file_type().map_err(unreadable())?.is_dir();
+        let outcome = match (is_directory, keep.directories.contains(path.as_path())) {
+            (true, true) => {
+                clear(&here, &path, keep)?;
+                Ok(())
+            }
+            (true, false) if keep.spared.iter().any(|spared| spared.starts_with(&path)) => {
+                clear(&here, &path, keep)?;
+                Ok(())
+            }
+            (true, false) => fs::remove_dir_all(&here),
+            (false, _) if keep.wanted.contains_key(&path) => Ok(()),
+            (false, _) => fs::remove_file(&here),
+        };
+        outcome.map_err(about("cannot remove", &here))?;
+    }
+    Ok(())
+}
+
+/// Makes `copy` what `origin` is, unless it is already.
+fn bring(origin: &Path, copy: &Path, not_before: SystemTime) -> io::Result<()> {
+    let from = fs::symlink_metadata(origin)?;
+    let to = fs::symlink_metadata(copy).ok();
+    if from.is_symlink() {
+        let leads_to = fs::read_link(origin)?;
+        if to.is_some() {
+            if fs::read_link(copy).is_ok_and(|old| old == leads_to) {
+                return Ok(());
+            }
+            fs::remove_file(copy)?;
+        }
+        return symlink(leads_to, copy);
+    }
+    if let Some(to) = to {
+        if to.is_file() && to.len() == from.len() && same_content(origin, copy)? {
+            if to.permissions().mode() != from.permissions().mode() {
+                fs::set_permissions(copy, from.permissions())?;
+            }
+            return Ok(());
+        }
+        // Not written over: it may be read-only, or a link.
+        fs::remove_file(copy)?;
+    }
+    fs::copy(origin, copy)?;
+    let written = fs::metadata(copy)?.modified()?;
+    if written <= not_before {
+        File::open(copy)?.set_modified(not_before + STEP)?;
+    }
+    Ok(())
+}
+
+fn same_content(one: &Path, other: &Path) -> io::Result<bool> {
+    let (mut one, mut other) = (File::open(one)?, File::open(other)?);
+    let (mut left, mut right) = (vec![0; 1 << 16], vec![0; 1 << 16]);
+    loop {
+        let length = one.read(&mut left)?;
+        if length == 0 {
+            return Ok(other.read(&mut right)? == 0);
+        }
+        match other.read_exact(&mut right[..length]) {
+            Ok(()) if left[..length] == right[..length] => {}
+            Ok(()) => return Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Inode, size and time of the last change of anything.
+fn state_of(metadata: &Metadata) -> (u64, u64, i64, i64) {
+    (
+        metadata.ino(),
+        metadata.size(),
+        metadata.ctime(),
+        metadata.ctime_nsec(),
+    )
+}

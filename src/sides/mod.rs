@@ -1,0 +1,23 @@
+//! Both sides of an A/B comparison, from git and cargo to executables that can be launched beside one another.
+//!
+//! Owns the cache directory: one folder per workspace with a copy of the sources, a target directory and the executables that
+//! were kept. Both sides are built in turn from the *same* path, whose files are switched, so that equal sources give equal bytes.
+//! Must not touch the user's repository, checkout or target directory. Invariant: whatever moment a process dies at, the next one finds a
+//! folder that it can use.
+
+mod build;
+mod error;
+mod folder;
+mod kept;
+mod lock_file;
+mod mirror;
+mod outcome;
+mod recipe;
+mod sources;
+mod stage;
+
+pub use build::{BenchesFrom, BuildEvent, SidesRequest, build_commit, build_sides};
+pub use error::SidesError;
+pub use folder::default_cache;
+pub use outcome::{Dependency, Provenance, Side, SideTarget, Sides, TargetPair};
+pub use stage::Stage;

@@ -1,0 +1,178 @@
+//! Wilcoxon's signed-rank test and the interval that is its inversion (Wilcoxon 1945; Hodges and Lehmann 1963).
+//!
+//! If differences are symmetric about a shift, the number of their Walsh averages above it has a distribution that does not depend on theirs: the test is
+//! exact for any number of them. Bounds are Walsh averages (Hollander, Wolfe and Chicken 2014, sections 3.1 to 3.3).
+
+/// Up to so many differences the distribution is computed whole; beyond, the normal one stands in, whose tails are longer.
+const MOST_EXACT: usize = 200;
+
+/// Differences, prepared for many questions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SignedRank {
+    /// All (x_i + x_j) / 2 with i <= j, ascending.
+    averages: Vec<f64>,
+    /// tails[c]: P(at least c averages above the shift).
+    tails: Vec<f64>,
+}
+
+impl SignedRank {
+    /// For finite `differences`; `None` without any.
+    pub fn new(differences: &[f64]) -> Option<Self> {
+        if differences.is_empty() || !differences.iter().all(|x| x.is_finite()) {
+            return None;
+        }
+        let mut averages: Vec<f64> = differences
+            .iter()
+            .enumerate()
+            .flat_map(|(i, x)| differences[i..].iter().map(move |y| f64::midpoint(*x, *y)))
+            .collect();
+        averages.sort_by(f64::total_cmp);
+        Some(Self {
+            averages,
+            tails: tails(differences.len()),
+        })
+    }
+
+    /// The Hodges-Lehmann estimate: the median of the Walsh averages.
+    pub fn estimate(&self) -> f64 {
+        let middle = self.averages.len() / 2;
+        if self.averages.len() % 2 == 1 {
+            self.averages[middle]
+        } else {
+            f64::midpoint(self.averages[middle - 1], self.averages[middle])
+        }
+    }
+
+    /// P(as many averages above `shift` as there are, or more | the differences are symmetric about `shift`).
+    pub fn p_above(&self, shift: f64) -> f64 {
+        let above = self.averages.len() - self.averages.partition_point(|x| *x <= shift);
+        self.tails[above]
+    }
+
+    /// P(as many averages below `shift` as there are, or more | the same).
+    pub fn p_below(&self, shift: f64) -> f64 {
+        self.tails[self.averages.partition_point(|x| *x < shift)]
+    }
+
+    /// One-sided lower bound: it lies above a shift exactly if `p_above` of that is at most `level`. Minus infinity where the
+    /// differences are too few.
+    pub fn lower(&self, level: f64) -> f64 {
+        match self.count(level) {
+            Some(count) => self.averages[self.averages.len() - count],
+            None => f64::NEG_INFINITY,
+        }
+    }
+
+    /// One-sided upper bound, likewise.
+    pub fn upper(&self, level: f64) -> f64 {
+        match self.count(level) {
+            Some(count) => self.averages[count - 1],
+            None => f64::INFINITY,
+        }
+    }
+
+    /// The smallest number of averages above that is rejected at `level`.
+    fn count(&self, level: f64) -> Option<usize> {
+        let count = self.tails.partition_point(|tail| *tail > level);
+        (count >= 1 && count < self.tails.len()).then_some(count)
+    }
+}
+
+/// P(T >= c) for c = 0, 1, ..., n (n + 1) / 2.
+fn tails(n: usize) -> Vec<f64> {
+    let most = n * (n + 1) / 2;
+    if n > MOST_EXACT {
+        let (count, n) = (most, n as f64);
+        let (mean, sd) = (
+            n * (n + 1.0) / 4.0,
+            (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt(),
+        );
+        return (0..=count)
+            .map(|c| super::student_t::normal_upper_tail((c as f64 - 0.5 - mean) / sd))
+            .collect();
+    }
+    let mut chances = vec![0.0; most + 1];
+    chances[0] = 1.0;
+    let mut reached = 0;
+    for rank in 1..=n {
+        reached += rank;
+        for sum in (0..=reached).rev() {
+            let with = if sum >= rank {
+                chances[sum - rank]
+            } else {
+                0.0
+            };
+            let without = if sum + rank <= reached {
+                chances[sum]
+            } else {
+                0.0
+            };
+            chances[sum] = 0.5 * (with + without);
+        }
+    }
+    let mut tail: f64 = 0.0;
+    for chance in chances.iter_mut().rev() {
+        tail += *chance;
+        *chance = tail.min(1.0);
+    }
+    chances
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn tails_agree_with_scipy() {
+        // wilcoxon([1.2, -0.3, 2.5, 0.8, 3.1, -0.9, 1.7, 2.2], alternative='greater', method='exact').pvalue
+        let x = [1.2, -0.3, 2.5, 0.8, 3.1, -0.9, 1.7, 2.2];
+        let test = SignedRank::new(&x).expect("differences");
+        assert!((test.p_above(0.0) - 0.02734375).abs() < 1e-12);
+        assert_eq!(
+            SignedRank::new(&[1.0; 10]).expect("ten").p_above(0.0),
+            1.0 / 1024.0
+        );
+    }
+
+    #[test]
+    fn too_few_differences_have_no_bounds() {
+        let test = SignedRank::new(&[1.0, 2.0, 3.0]).expect("three");
+        assert_eq!(test.lower(0.1), f64::NEG_INFINITY);
+        assert_eq!(test.lower(0.125), 1.0);
+        assert_eq!(test.upper(0.125), 3.0);
+        assert_eq!(SignedRank::new(&[]), None);
+        assert_eq!(SignedRank::new(&[f64::NAN]), None);
+    }
+
+    #[test]
+    fn the_normal_tails_join_the_exact_ones() {
+        let exact = tails(MOST_EXACT);
+        let normal = tails(MOST_EXACT + 1);
+        let at = |tails: &[f64], share: f64| tails[(tails.len() as f64 * share) as usize];
+        for share in [0.5, 0.55, 0.6] {
+            let ratio = at(&normal, share) / at(&exact, share);
+            assert!((0.8..1.25).contains(&ratio), "{share}: {ratio}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn bounds_and_p_values_are_one_inversion(
+            x in prop::collection::vec(-5.0..5.0_f64, 1..25), shift in -3.0..3.0_f64, level in 1e-6..0.4_f64,
+        ) {
+            let test = SignedRank::new(&x).expect("differences");
+            prop_assert_eq!(test.lower(level) > shift, test.p_above(shift) <= level);
+            prop_assert_eq!(test.upper(level) < shift, test.p_below(shift) <= level);
+        }
+
+        #[test]
+        fn exchanging_the_sides_mirrors_everything(x in prop::collection::vec(-5.0..5.0_f64, 1..25)) {
+            let test = SignedRank::new(&x).expect("differences");
+            let mirrored = SignedRank::new(&x.iter().map(|x| -x).collect::<Vec<_>>()).expect("differences");
+            prop_assert_eq!(test.lower(0.05), -mirrored.upper(0.05));
+            prop_assert_eq!(test.p_above(0.3), mirrored.p_below(-0.3));
+            prop_assert!((test.estimate() + mirrored.estimate()).abs() < 1e-12);
+        }
+    }
+}

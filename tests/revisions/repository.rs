@@ -1,0 +1,249 @@
+//! A repository with a bench crate, and the cache in which its revisions are built.
+
+use cargo_perfcheck::cargo::{CargoOptions, Workspace};
+use cargo_perfcheck::host::{Checkout, Revision};
+use cargo_perfcheck::process::{Interrupt, Supervisor};
+use cargo_perfcheck::sides::{
+    BenchesFrom, BuildEvent, Side, Sides, SidesError, SidesRequest, TargetPair, build_commit,
+    build_sides,
+};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support::{Machine, run};
+
+/// A directory that holds a repository (`made`), its cache, and whatever a test puts beside them.
+pub struct Repository {
+    pub machine: Machine,
+    pub root: PathBuf,
+    pub options: CargoOptions,
+    pub benches_from: BenchesFrom,
+}
+
+/// What was said while a side was built.
+pub type Said = Vec<String>;
+
+pub const MANIFEST: &str = "[package]\nname = \"made\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
+     [[bench]]\nname = \"first\"\nharness = false\n\n[profile.bench]\nopt-level = 0\n\n[workspace]\n";
+
+impl Repository {
+    /// One commit: a library with a function, a bench target `first` that prints its result.
+    pub fn new() -> Self {
+        let machine = Machine::new();
+        let root = machine.home().join("made");
+        let made = Self {
+            machine,
+            root,
+            options: CargoOptions::default(),
+            benches_from: BenchesFrom::default(),
+        };
+        made.write("Cargo.toml", MANIFEST);
+        made.write("src/lib.rs", "pub fn answer() -> u32 {\n    41\n}\n");
+        made.write(
+            "benches/first.rs",
+            "fn main() {\n    println!(\"{}\", made::answer());\n}\n",
+        );
+        made.write(".gitignore", "/target\n");
+        made.git(&["init", "--quiet"]);
+        made.commit();
+        made
+    }
+
+    /// Writes a file, seen from the top of the repository.
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.root.join(path);
+        fs::create_dir_all(path.parent().expect("a file")).expect("a directory");
+        fs::write(path, text).expect("written");
+    }
+
+    pub fn remove(&self, path: &str) {
+        fs::remove_file(self.root.join(path)).expect("removed");
+    }
+
+    /// Runs git at the top; it must succeed.
+    #[track_caller]
+    pub fn git(&self, words: &[&str]) -> String {
+        self.git_in(&self.root, words)
+    }
+
+    #[track_caller]
+    pub fn git_in(&self, directory: &Path, words: &[&str]) -> String {
+        let mut command = self.machine.command("git");
+        command
+            .args([
+                "-c",
+                "user.name=Nobody",
+                "-c",
+                "user.email=nobody@localhost",
+            ])
+            .args([
+                "-c",
+                "init.defaultBranch=main",
+                "-c",
+                "commit.gpgsign=false",
+            ])
+            .args(["-c", "protocol.file.allow=always"])
+            .args(words)
+            .current_dir(directory);
+        run(command).expect_code(0).stdout.trim().to_owned()
+    }
+
+    /// A commit of everything; its hash.
+    #[track_caller]
+    pub fn commit(&self) -> String {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--allow-empty", "--message", "Change"]);
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    pub fn cache(&self) -> PathBuf {
+        self.machine.home().join("cache")
+    }
+
+    pub fn checkout(&self) -> Checkout {
+        let workspace = self.workspace();
+        Checkout::require(workspace.root()).expect("a repository")
+    }
+
+    pub fn revision(&self, name: &str) -> Revision {
+        self.checkout().revision(name).expect("a revision")
+    }
+
+    fn flags(&self) -> CargoOptions {
+        let mut options = self.options.clone();
+        options
+            .manifest_path
+            .get_or_insert_with(|| self.root.join("Cargo.toml"));
+        options.offline = true;
+        options.quiet = true;
+        options
+    }
+
+    fn workspace(&self) -> Workspace {
+        Workspace::load(&cargo(), &self.flags()).expect("a workspace")
+    }
+
+    fn request<T>(
+        &self,
+        work: impl FnOnce(&SidesRequest<'_>, &mut dyn FnMut(BuildEvent<'_>)) -> T,
+    ) -> (T, Said) {
+        let mut said = Vec::new();
+        let mut events = |event: BuildEvent<'_>| said.push(describe(event));
+        let cache = self.cache();
+        let done = work(
+            &SidesRequest {
+                cache: &cache,
+                cargo: &cargo(),
+                options: &self.flags(),
+                workspace: &self.workspace(),
+                checkout: &self.checkout(),
+                benches_from: self.benches_from,
+                supervisor: &Supervisor::new(),
+                interrupt: &Interrupt::never(),
+            },
+            &mut events,
+        );
+        (done, said)
+    }
+
+    /// Builds `against` and the work tree.
+    pub fn try_against(&self, against: &str) -> (Result<Sides, SidesError>, Said) {
+        let revision = self.revision(against);
+        self.request(|request, events| build_sides(request, &revision, events))
+    }
+
+    #[track_caller]
+    pub fn against(&self, against: &str) -> (Sides, Said) {
+        let (sides, said) = self.try_against(against);
+        match sides {
+            Ok(sides) => (sides, said),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Builds one commit alone.
+    pub fn try_commit(&self, name: &str) -> (Result<Side, SidesError>, Said) {
+        let revision = self.revision(name);
+        self.request(|request, events| build_commit(request, &revision, events))
+    }
+
+    /// Everything in the repository's directory, git's own files included: names and contents.
+    pub fn snapshot(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut found = Vec::new();
+        let mut directories = vec![self.root.clone()];
+        while let Some(directory) = directories.pop() {
+            for entry in fs::read_dir(&directory).expect("a directory") {
+                let path = entry.expect("an entry").path();
+                if path.is_dir() {
+                    directories.push(path);
+                } else {
+                    let content = fs::read(&path).expect("a file");
+                    found.push((path, content));
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
+    /// The folder of the one workspace in the cache.
+    pub fn folder(&self) -> PathBuf {
+        let mut entries = fs::read_dir(self.cache()).expect("a cache");
+        entries.next().expect("a folder").expect("readable").path()
+    }
+}
+
+fn cargo() -> PathBuf {
+    std::env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from)
+}
+
+fn describe(event: BuildEvent<'_>) -> String {
+    let of = |revision: Option<&Revision>| match revision {
+        Some(revision) => revision.name.clone(),
+        None => "work tree".to_owned(),
+    };
+    match event {
+        BuildEvent::Waiting { .. } => "waiting".to_owned(),
+        BuildEvent::Found { revision } => format!("found {}", of(revision)),
+        BuildEvent::CheckingOut { revision } => format!("checking out {}", revision.name),
+        BuildEvent::Building { revision } => format!("building {}", of(revision)),
+    }
+}
+
+/// What the executable of a target prints, started as it would be to be measured.
+#[track_caller]
+pub fn printed(side: &Side, target: &str) -> String {
+    let target = side
+        .targets
+        .iter()
+        .find(|made| made.target.target == target)
+        .expect("a target");
+    let launch = &target.target;
+    let mut command = std::process::Command::new(&launch.program);
+    command
+        .args(&launch.first_arguments)
+        .current_dir(&launch.directory);
+    for (name, value) in &launch.variables {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    run(command).expect_code(0).stdout.trim().to_owned()
+}
+
+/// Whether the two executables of `target` are the same, byte by byte.
+#[track_caller]
+pub fn identical(sides: &Sides, target: &str) -> bool {
+    let both = sides.pairs().into_iter().find_map(|pair| match pair {
+        TargetPair::Both { base, candidate } if base.target.target == target => {
+            Some((base, candidate))
+        }
+        _ => None,
+    });
+    let (base, candidate) = both.expect("a target on both sides");
+    let same = fs::read(&base.executable).expect("readable")
+        == fs::read(&candidate.executable).expect("readable");
+    assert_eq!(same, base.is_identical_to(candidate));
+    same
+}
