@@ -74,6 +74,8 @@ fn dispatch(parsed: &Parsed, stderr: &mut dyn Write) -> Result<ExitCode, AppErro
     match &parsed.command {
         Command::Run(options) => app::run(options, common, &mut world),
         Command::Compare(options) => app::compare(options, common, &mut world),
+        Command::Bisect(options) => app::bisect(options, common, &mut world),
+        Command::SelfTest(options) => app::self_test(options, common, &mut world),
         Command::List => app::list(common, &mut world),
         Command::Runs { limit } => app::runs(*limit, common, &mut world),
         Command::Adopt { from } => app::adopt(from.as_deref(), common, &mut world),

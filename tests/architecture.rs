@@ -25,7 +25,7 @@ const LAYERS: [(&str, &[&str]); 16] = [
     (
         "measure",
         &[
-            "model", "stats", "process", "cargo", "child", "host", "store",
+            "model", "stats", "compare", "process", "cargo", "child", "host", "store",
         ],
     ),
     ("sides", &["model", "process", "cargo", "host"]),
@@ -52,7 +52,7 @@ const LAYERS: [(&str, &[&str]); 16] = [
     (
         "cli",
         &[
-            "model", "settings", "compare", "cargo", "measure", "report", "app",
+            "model", "settings", "compare", "cargo", "sides", "measure", "report", "app",
         ],
     ),
     // The binary: it names the library by the crate's name, and this table does not concern it.
@@ -86,12 +86,14 @@ const HOMES: [(&str, &[&str]); 29] = [
     (
         "serde",
         &[
-            "model", "stats", "compare", "cargo", "child", "store", "sides",
+            "model", "stats", "compare", "cargo", "child", "store", "sides", "app",
         ],
     ),
     (
         "serde_json",
-        &["settings", "cargo", "child", "store", "sides", "report"],
+        &[
+            "settings", "cargo", "child", "store", "sides", "report", "app",
+        ],
     ),
     ("statrs", &["stats"]),
     ("strsim", &["settings"]),

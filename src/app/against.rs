@@ -11,7 +11,7 @@ use super::options::{Against, AgainstOptions, RunOptions, StoreOptions};
 use super::paired::{
     PairedRun, Pairing, TargetName, finish, name, paired_decision, paired_rows, plan,
 };
-use super::prepare::{build, find_benchmarks, list_only, nothing_found};
+use super::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
 use super::run::{git_state, is_worse, write};
 use crate::cargo::BenchTarget;
 use crate::exit_code::ExitCode;
@@ -44,7 +44,7 @@ pub(super) fn against(
         return list_only(&found.new, common.output.format, world);
     }
     if no_benchmarks(&found.new) {
-        return Err(nothing_found(options, &found.new));
+        return Err(nothing_found(&options.filter, &found.new));
     }
     let pairing = Pairing::of(found, &built.identical, how.control);
     let turns = InTurn {
@@ -65,19 +65,11 @@ pub(super) fn discover_both(
     context: &Context,
     world: &mut World<'_>,
 ) -> Result<BySide<Discovered>, AppError> {
+    let timeout = timeout(options.timeout, context);
+    let mut of = |targets| find_benchmarks(&options.filter, timeout, targets, world);
     Ok(BySide {
-        base: find_benchmarks(
-            options,
-            std::mem::take(&mut built.targets.base),
-            context,
-            world,
-        )?,
-        new: find_benchmarks(
-            options,
-            std::mem::take(&mut built.targets.new),
-            context,
-            world,
-        )?,
+        base: of(std::mem::take(&mut built.targets.base))?,
+        new: of(std::mem::take(&mut built.targets.new))?,
     })
 }
 
@@ -100,10 +92,10 @@ impl InTurn<'_> {
     ) -> Result<ExitCode, AppError> {
         let (options, context, built) = (self.options, self.context, self.built);
         let seed = options.comparison.seed.unwrap_or_else(host::fresh_seed);
-        let decision = paired_decision(options, context);
+        let decision = paired_decision(&options.comparison, context);
         let rounds = options.rounds;
         let run = PairedRun {
-            options,
+            timeout: timeout(options.timeout, context),
             context,
             environment: &built.environment,
             git: BySide {
@@ -369,7 +361,7 @@ pub(super) fn words_of(event: &BuildEvent<'_>) -> (&'static str, String) {
     }
 }
 
-fn built_in_words(side: &Side) -> (&'static str, String) {
+pub(super) fn built_in_words(side: &Side) -> (&'static str, String) {
     let what = side_in_words(side.commit.as_ref());
     let seconds = (side.checkout_time + side.build_time).as_secs_f64();
     let how = match side.provenance {

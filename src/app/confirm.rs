@@ -8,6 +8,7 @@ use super::error::AppError;
 use super::kept::RunAgain;
 use super::options::{RunOptions, StoreOptions};
 use super::paired::{Paired, PairedRun, Pairing, Settled, finish, paired_decision, plan};
+use super::prepare::timeout;
 use crate::exit_code::ExitCode;
 use crate::measure::{BySide, Discovered};
 use crate::model::{BenchmarkKey, GitState, RunId, Verdict};
@@ -104,9 +105,9 @@ impl Confirmation<'_> {
             new: only_hits(found.new),
         };
         let pairing = Pairing::of(found, &built.identical, false);
-        let decision = paired_decision(self.options, self.context);
+        let decision = paired_decision(&self.options.comparison, self.context);
         let run = PairedRun {
-            options: self.options,
+            timeout: timeout(self.options.timeout, self.context),
             context: self.context,
             environment: &built.environment,
             git: BySide {

@@ -121,7 +121,11 @@ fn of_sides(error: &SidesError) -> ExitCode {
                 other => other,
             }
         }
-        SidesError::NoWorkspace { .. } | SidesError::Elsewhere { .. } => ExitCode::BuildFailed,
+        SidesError::NoWorkspace { .. }
+        | SidesError::NoPackage { .. }
+        | SidesError::Elsewhere { .. }
+        | SidesError::Above { .. }
+        | SidesError::Manifest { .. } => ExitCode::BuildFailed,
         SidesError::File { .. } | SidesError::NoCacheDirectory => ExitCode::StoreUnusable,
         SidesError::Interrupted => ExitCode::Interrupted,
     }

@@ -7,6 +7,7 @@ mod accept;
 mod adopt;
 mod against;
 mod baseline;
+mod bisect;
 mod compare;
 mod confirm;
 mod context;
@@ -20,19 +21,22 @@ mod prepare;
 mod reference;
 mod run;
 mod runs;
+mod self_test;
 mod show;
 
 pub use accept::accept;
 pub use adopt::adopt;
 pub use baseline::baseline;
+pub use bisect::bisect;
 pub use compare::compare;
 pub use context::World;
 pub use error::AppError;
 pub use list::list;
 pub use options::{
-    Against, AgainstOptions, BaselineAction, CompareOptions, ComparisonOptions, FailOn, Order,
-    OutputOptions, RunOptions, StoreOptions,
+    Against, AgainstOptions, BaselineAction, BisectOptions, CompareOptions, ComparisonOptions,
+    FailOn, Order, OutputOptions, PairedOptions, RunOptions, SelfTestOptions, StoreOptions,
 };
 pub use run::run;
 pub use runs::runs;
+pub use self_test::self_test;
 pub use show::show;

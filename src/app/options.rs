@@ -131,6 +131,49 @@ pub struct AgainstOptions {
     pub control: bool,
 }
 
+/// How the commands that measure two builds in turn do so.
+#[derive(Debug, Clone)]
+pub struct PairedOptions {
+    /// Rounds at most.
+    pub rounds: Option<u32>,
+    /// Time of all rounds together.
+    pub time_budget: Option<Duration>,
+    /// The part of every deadline that does not depend on the request.
+    pub timeout: Option<Duration>,
+    /// How it is decided.
+    pub comparison: ComparisonOptions,
+}
+
+/// Measure known differences.
+#[derive(Debug, Clone)]
+pub struct SelfTestOptions {
+    /// Which benchmarks.
+    pub filter: Filter,
+    /// By how much one side is slowed down, a fraction.
+    pub slowdown: f64,
+    /// Comparisons of each kind.
+    pub trials: u32,
+    /// How to measure.
+    pub paired: PairedOptions,
+}
+
+/// Search a history for the first slow commit.
+#[derive(Debug, Clone)]
+pub struct BisectOptions {
+    /// A commit that is fast.
+    pub good: String,
+    /// A later one that is slow.
+    pub bad: String,
+    /// The benchmark, by its id or what it can be known by.
+    pub bench: String,
+    /// Whose benchmarks the commits are built with.
+    pub benches_from: BenchesFrom,
+    /// Forget what an earlier call has found.
+    pub restart: bool,
+    /// How to measure.
+    pub paired: PairedOptions,
+}
+
 /// Measure, compare, store.
 #[derive(Debug, Clone)]
 pub struct RunOptions {

@@ -7,11 +7,10 @@ use std::time::Duration;
 use super::context::{Context, World};
 use super::error::AppError;
 use super::findings::summarize_all;
-use super::options::RunOptions;
-use super::prepare::timeout;
+use super::options::ComparisonOptions;
 use super::run::busy;
 use crate::cargo::BenchTarget;
-use crate::compare::{Comparison, Duel, Plan, Round, Standing, judge, standing};
+use crate::compare::{Comparison, Duel, Plan, Round, Side, Standing, judge, standing};
 use crate::exit_code::ExitCode;
 use crate::host;
 use crate::measure::{
@@ -23,7 +22,7 @@ use crate::model::{
     Measurement, Observer, RunId, Verdict,
 };
 use crate::report::{Progress, Row};
-use crate::store::{NewRun, RunEnd, RunVerdict, Store, StoreError, WorkspaceId};
+use crate::store::{LaunchRecord, NewRun, RunEnd, RunVerdict, Store, StoreError, WorkspaceId};
 
 /// Rounds at most, where the user says nothing.
 const ROUNDS: u32 = 60;
@@ -57,9 +56,12 @@ pub(super) fn plan(
 }
 
 /// The settings of an A/B decision.
-pub(super) fn paired_decision(options: &RunOptions, context: &Context) -> DecisionSettings {
-    let mut decision = options.comparison.decision(&context.tables.workspace);
-    if options.comparison.noise_threshold.is_none() {
+pub(super) fn paired_decision(
+    comparison: &ComparisonOptions,
+    context: &Context,
+) -> DecisionSettings {
+    let mut decision = comparison.decision(&context.tables.workspace);
+    if comparison.noise_threshold.is_none() {
         decision.noise_threshold = DecisionSettings::PAIRED_NOISE_THRESHOLD;
     }
     decision
@@ -160,13 +162,14 @@ pub(super) fn name(target: &BenchTarget) -> TargetName {
 
 /// A measurement of two builds.
 pub(super) struct PairedRun<'a> {
-    pub(super) options: &'a RunOptions,
     pub(super) context: &'a Context,
     pub(super) environment: &'a Environment,
     pub(super) git: BySide<Option<GitState>>,
     pub(super) decision: DecisionSettings,
     pub(super) plan: Plan,
     pub(super) time_budget: Option<Duration>,
+    /// The part of every deadline that does not depend on the request.
+    pub(super) timeout: Duration,
     pub(super) load: Option<f64>,
 }
 
@@ -204,7 +207,13 @@ impl PairedRun<'_> {
             &plan,
         )?;
         let runs = BySide { base, new };
-        let spent = self.campaign(store, &runs, pairs, world)?;
+        let mut record = |side, launch: &_| store.record_launch(*runs.of(side), launch);
+        let (ended, spent) = self.campaign(pairs, &mut record, world)?;
+        if ended == Ended::Interrupted {
+            return Err(AppError::Interrupted(format!(
+                "; runs {base} and {new} are stored as incomplete with the rounds that had ended"
+            )));
+        }
         let measured = BySide {
             base: store.measurements(base, None)?,
             new: store.measurements(new, None)?,
@@ -218,28 +227,29 @@ impl PairedRun<'_> {
         })
     }
 
-    fn campaign(
+    /// The noise threshold of a benchmark: its own, else that of the run.
+    pub(super) fn noise_threshold(&self, benchmark: &Benchmark) -> f64 {
+        let layers = &self.context.tables.layers;
+        let own = layers.resolve(benchmark).1;
+        own.unwrap_or(self.decision.noise_threshold)
+    }
+
+    /// Measures `pairs`; each launch goes to `record` as soon as its round has ended.
+    pub(super) fn campaign(
         &self,
-        store: &mut Store,
-        runs: &BySide<RunId>,
         pairs: Vec<PairedTarget>,
+        record: &mut dyn FnMut(Side, &LaunchRecord) -> Result<(), StoreError>,
         world: &mut World<'_>,
-    ) -> Result<Vec<Spent>, AppError> {
+    ) -> Result<(Ended, Vec<Spent>), AppError> {
         if pairs.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Ended::Complete, Vec::new()));
         }
         let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
         let cores = self.environment.host.cores;
         if let Some(warning) = self.load.and_then(|load| busy(load, cores)) {
             progress.observe(&Event::Warning(&warning));
         }
-        let layers = &self.context.tables.layers;
-        let threshold = |benchmark: &Benchmark| {
-            layers
-                .resolve(benchmark)
-                .1
-                .unwrap_or(self.decision.noise_threshold)
-        };
+        let threshold = |benchmark: &Benchmark| self.noise_threshold(benchmark);
         let mut thresholds = BTreeMap::new();
         for benchmark in pairs.iter().flat_map(|pair| &pair.benchmarks) {
             thresholds.insert(benchmark.key.clone(), threshold(benchmark));
@@ -252,14 +262,14 @@ impl PairedRun<'_> {
                 round: RoundSettings::default(),
                 time_budget: self.time_budget,
                 seed: self.plan.seed,
-                timeout: timeout(self.options, self.context),
+                timeout: self.timeout,
             },
             world.supervisor,
             world.interrupt,
             &progress,
         );
         let mut sink = PairedSink {
-            record: &mut |side, launch| store.record_launch(*runs.of(side), launch),
+            record,
             settled: &mut |key, rounds| {
                 let duel = Duel {
                     key,
@@ -270,14 +280,7 @@ impl PairedRun<'_> {
                     && standing(&duel, &self.plan) != Standing::Open
             },
         };
-        let (ended, spent) = campaign.run(&mut sink)?;
-        match ended {
-            Ended::Complete => Ok(spent),
-            Ended::Interrupted => Err(AppError::Interrupted(format!(
-                "; runs {} and {} are stored as incomplete with the rounds that had ended",
-                runs.base, runs.new
-            ))),
-        }
+        Ok(campaign.run(&mut sink)?)
     }
 }
 

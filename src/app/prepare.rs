@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::context::{Context, World};
 use super::error::AppError;
-use super::options::{RunOptions, StoreOptions};
+use super::options::StoreOptions;
 use crate::cargo::{self, BenchTarget, Toolchain};
 use crate::child::ChildError;
 use crate::exit_code::ExitCode;
@@ -38,10 +38,11 @@ pub(super) fn build(
     Ok((toolchain.facts, built.targets))
 }
 
+/// Launches `targets`, which have so much time for each answer, and asks for the benchmarks that `filter` wants.
 pub(super) fn find_benchmarks(
-    options: &RunOptions,
+    filter: &Filter,
+    timeout: Duration,
     targets: Vec<BenchTarget>,
-    context: &Context,
     world: &mut World<'_>,
 ) -> Result<Discovered, AppError> {
     let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
@@ -49,7 +50,7 @@ pub(super) fn find_benchmarks(
         targets,
         world.supervisor,
         world.interrupt,
-        timeout(options, context),
+        timeout,
         &progress,
     )
     .map_err(|error| match error {
@@ -59,7 +60,7 @@ pub(super) fn find_benchmarks(
     for target in &mut discovered.targets {
         target
             .benchmarks
-            .retain(|benchmark| options.filter.wants(&benchmark.key.id));
+            .retain(|benchmark| filter.wants(&benchmark.key.id));
     }
     Ok(discovered)
 }
@@ -82,15 +83,15 @@ pub(super) fn list_only(
     })
 }
 
-pub(super) fn nothing_found(options: &RunOptions, discovered: &Discovered) -> AppError {
+pub(super) fn nothing_found(filter: &Filter, discovered: &Discovered) -> AppError {
     AppError::NothingToMeasure(if !discovered.failures.is_empty() {
         "no bench target could be driven; the errors are above".to_owned()
-    } else if options.filter.words.is_empty() {
+    } else if filter.words.is_empty() {
         "the bench targets have no benchmarks".to_owned()
     } else {
         format!(
             "there is {}\n  help: `cargo perfcheck --no-run` lists them",
-            no_match(&options.filter)
+            no_match(filter)
         )
     })
 }
@@ -108,9 +109,7 @@ pub(super) fn no_match(filter: &Filter) -> String {
     )
 }
 
-pub(super) fn timeout(options: &RunOptions, context: &Context) -> Duration {
-    options
-        .timeout
-        .or(context.tables.workspace.timeout)
-        .unwrap_or(TIMEOUT)
+/// The part of every deadline that does not depend on the request; `said`: on the command line.
+pub(super) fn timeout(said: Option<Duration>, context: &Context) -> Duration {
+    said.or(context.tables.workspace.timeout).unwrap_or(TIMEOUT)
 }

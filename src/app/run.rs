@@ -53,7 +53,12 @@ pub fn run(
     let mut context = Context::load(&world.variables, common)?;
     context.tables.layers.command_line = options.layer;
     let (toolchain, targets) = build(&context, common, world)?;
-    let discovered = find_benchmarks(options, targets, &context, world)?;
+    let discovered = find_benchmarks(
+        &options.filter,
+        timeout(options.timeout, &context),
+        targets,
+        world,
+    )?;
     if options.no_run {
         return list_only(&discovered, common.output.format, world);
     }
@@ -64,7 +69,7 @@ pub fn run(
         .iter()
         .all(|target| target.benchmarks.is_empty())
     {
-        return Err(nothing_found(options, &discovered));
+        return Err(nothing_found(&options.filter, &discovered));
     }
     let baseline = match named_baseline(options, &store, workspace) {
         Err(error) if !discovered.failures.is_empty() => {
@@ -374,7 +379,7 @@ impl Session<'_> {
             targets,
             resolve,
             self.seed,
-            timeout(self.options, self.context),
+            timeout(self.options.timeout, self.context),
             world.supervisor,
             world.interrupt,
             &progress,

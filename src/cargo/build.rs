@@ -102,8 +102,8 @@ pub struct BuildOrder<'a> {
     pub workspace: &'a Workspace,
     /// Which targets, and how.
     pub options: &'a CargoOptions,
-    /// Variables for cargo, beside those that it inherits.
-    pub variables: &'a [(&'static str, OsString)],
+    /// Variables for cargo, beside those that it inherits; `None`: not to be inherited.
+    pub variables: &'a [(&'static str, Option<OsString>)],
     /// Starts processes.
     pub supervisor: &'a Supervisor,
     /// Whether the user wants to stop.
@@ -121,9 +121,14 @@ impl BuildOrder<'_> {
                 "--message-format=json-render-diagnostics",
             ])
             .args(self.options.for_build())
-            .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped());
+        for (name, value) in self.variables {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
         let start_error = |source| CargoError::Start {
             program: self.cargo.to_owned(),
             source,

@@ -18,6 +18,17 @@ pub struct PackageSettings {
     pub table: Value,
 }
 
+/// A package and its bench targets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BenchPackage {
+    /// Name of the package.
+    pub name: String,
+    /// Its `Cargo.toml`.
+    pub manifest: PathBuf,
+    /// The main source files of its bench targets.
+    pub sources: Vec<PathBuf>,
+}
+
 /// A workspace.
 #[derive(Debug, Clone)]
 pub struct Workspace {
@@ -132,6 +143,26 @@ impl Workspace {
             || (existing.benches.is_empty() && !options.benches.is_empty())
             || !self.has_bench_targets(&existing);
         (!nothing_left).then_some(existing)
+    }
+
+    /// The packages of the workspace; with `options`, those that they select and that have bench targets.
+    pub fn bench_packages(&self, options: Option<&CargoOptions>) -> Vec<BenchPackage> {
+        let selected = options.and_then(|options| self.selected(options));
+        selected
+            .unwrap_or_else(|| self.metadata.workspace_packages())
+            .into_iter()
+            .map(|package| BenchPackage {
+                name: package.name.to_string(),
+                manifest: package.manifest_path.clone().into(),
+                sources: package
+                    .targets
+                    .iter()
+                    .filter(|target| target.kind == [TargetKind::Bench])
+                    .map(|target| target.src_path.clone().into())
+                    .collect(),
+            })
+            .filter(|package| options.is_none() || !package.sources.is_empty())
+            .collect()
     }
 
     /// Cargo's target directory.

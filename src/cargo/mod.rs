@@ -14,7 +14,7 @@ mod toolchain;
 
 pub use build::{BenchTarget, BuildOrder, Built, build};
 pub use error::CargoError;
-pub use metadata::{PackageSettings, Workspace};
+pub use metadata::{BenchPackage, PackageSettings, Workspace};
 pub use options::CargoOptions;
 pub use output::{BenchExecutable, BuildOutput};
 pub use toolchain::Toolchain;

@@ -46,6 +46,11 @@ impl BuildOutput {
         artifacts.retain(|artifact| {
             artifact.executable.is_some() || !dynamic_libraries(artifact).is_empty()
         });
+        // Neither the order in which cargo came to them nor whether it had to build them is part of what was made.
+        for artifact in &mut artifacts {
+            artifact.fresh = false;
+        }
+        artifacts.sort_by(|a, b| order(a).cmp(&order(b)));
         let mut packages: Vec<Package> = workspace.members().into_iter().cloned().collect();
         packages.retain(|package| {
             artifacts
@@ -155,6 +160,14 @@ impl BuildOutput {
                 Some((package, artifact, executable.as_std_path()))
             })
     }
+}
+
+fn order(artifact: &Artifact) -> (&str, &str, &[cargo_metadata::camino::Utf8PathBuf]) {
+    (
+        &artifact.package_id.repr,
+        &artifact.target.name,
+        &artifact.filenames,
+    )
 }
 
 fn relocate(value: &mut Value, moved: &dyn Fn(&Path) -> Option<PathBuf>) {

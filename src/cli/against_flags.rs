@@ -44,11 +44,20 @@ pub(super) struct AgainstFlags {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Source {
+pub(super) enum Source {
     /// The revision's own
     Revision,
     /// Those of the work tree
     Worktree,
+}
+
+impl From<Source> for BenchesFrom {
+    fn from(source: Source) -> Self {
+        match source {
+            Source::Revision => Self::Revision,
+            Source::Worktree => Self::WorkTree,
+        }
+    }
 }
 
 impl AgainstFlags {
@@ -58,10 +67,7 @@ impl AgainstFlags {
             .or(self.against_executable.map(Against::Executable))?;
         Some(AgainstOptions {
             reference,
-            benches_from: match self.benches_from {
-                Source::Revision => BenchesFrom::Revision,
-                Source::Worktree => BenchesFrom::WorkTree,
-            },
+            benches_from: self.benches_from.into(),
             control: self.control,
         })
     }

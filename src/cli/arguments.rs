@@ -6,9 +6,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::against_flags::AgainstFlags;
+use super::bisect_flags::BisectArguments;
 use super::cargo_flags::{BuildFlags, WorkspaceFlags};
 use super::run_flags::{ComparisonFlags, OutputFlags, SamplingFlags};
-use crate::app::{BaselineAction, CompareOptions, RunOptions, StoreOptions};
+use super::self_test_flags::SelfTestArguments;
+use crate::app::{
+    BaselineAction, BisectOptions, CompareOptions, RunOptions, SelfTestOptions, StoreOptions,
+};
 use crate::measure::Filter;
 use crate::model::parse_duration;
 
@@ -78,14 +82,14 @@ struct RunArguments {
 }
 
 #[derive(Debug, Clone, Args)]
-struct StoreFlags {
+pub(super) struct StoreFlags {
     // Not clap's `env`: a variable that is empty is none.
     #[arg(
         long,
         value_name = "PATH",
         help = "The database [env: PERFCHECK_STORE] [default: perfcheck.db in the user's data directory]"
     )]
-    store: Option<PathBuf>,
+    pub(super) store: Option<PathBuf>,
 }
 
 /// What every command that only reads or edits the store takes.
@@ -119,6 +123,10 @@ enum Subcommands {
         #[command(flatten)]
         stored: StoredArguments,
     },
+    /// Find the first commit that is slower, by measuring against a good one at each step
+    Bisect(Box<BisectArguments>),
+    /// What this machine finds of a known slowdown, and how often it cries wolf
+    SelfTest(Box<SelfTestArguments>),
     /// List the benchmarks in the store, with their latest times
     List {
         #[command(flatten)]
@@ -209,6 +217,10 @@ pub enum Command {
     Run(Box<RunOptions>),
     /// Compare stored runs.
     Compare(Box<CompareOptions>),
+    /// Search a history.
+    Bisect(Box<BisectOptions>),
+    /// Measure known differences.
+    SelfTest(Box<SelfTestOptions>),
     /// List benchmarks.
     List,
     /// List runs.
@@ -294,6 +306,8 @@ impl Arguments {
                 filter: Filter { words, exact },
                 comparison: comparison.options(),
             }))),
+            Some(Subcommands::Bisect(arguments)) => arguments.translate(),
+            Some(Subcommands::SelfTest(arguments)) => arguments.translate(),
             Some(Subcommands::List { stored }) => stored.with(Command::List),
             Some(Subcommands::Runs {
                 action: None,

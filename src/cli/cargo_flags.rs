@@ -41,14 +41,21 @@ impl WorkspaceFlags {
 /// What is built and how.
 #[derive(Debug, Clone, Args)]
 pub(super) struct BuildFlags {
-    #[command(flatten)]
-    workspace: Workspace,
     /// Build and run only the bench target NAME (may be given more than once; globs work)
     #[arg(long, value_name = "NAME")]
     bench: Vec<String>,
     /// Build and run all bench targets, as without --bench
     #[arg(long, conflicts_with = "bench")]
     benches: bool,
+    #[command(flatten)]
+    pub(super) compilation: CompilationFlags,
+}
+
+/// The same without a choice of bench targets.
+#[derive(Debug, Clone, Args)]
+pub(super) struct CompilationFlags {
+    #[command(flatten)]
+    workspace: Workspace,
     #[command(flatten)]
     features: Features,
     /// Build with this profile of cargo
@@ -84,10 +91,18 @@ pub(super) struct BuildFlags {
 impl BuildFlags {
     pub(super) fn options(self, quiet: bool, color: Option<&str>) -> CargoOptions {
         CargoOptions {
+            benches: self.bench,
+            ..self.compilation.options(quiet, color)
+        }
+    }
+}
+
+impl CompilationFlags {
+    pub(super) fn options(self, quiet: bool, color: Option<&str>) -> CargoOptions {
+        CargoOptions {
             packages: self.workspace.package,
             workspace: self.workspace.workspace || self.workspace.all,
             exclude: self.workspace.exclude,
-            benches: self.bench,
             features: self.features.features,
             all_features: self.features.all_features,
             no_default_features: self.features.no_default_features,

@@ -4,7 +4,10 @@
 
 mod against_flags;
 mod arguments;
+mod bisect_flags;
 mod cargo_flags;
+mod paired_flags;
 mod run_flags;
+mod self_test_flags;
 
 pub use arguments::{Command, Parsed, command_line, parse};

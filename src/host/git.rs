@@ -84,7 +84,7 @@ impl Checkout {
 }
 
 /// What git tells its hooks about their repository: in a hook, other directories are to be found as everywhere.
-const OF_HOOKS: [&str; 6] = [
+pub const HOOK_VARIABLES: [&str; 6] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_COMMON_DIR",
@@ -96,7 +96,7 @@ const OF_HOOKS: [&str; 6] = [
 /// Git, asked about `directory`.
 pub(super) fn git_command(directory: &Path) -> Command {
     let mut command = Command::new("git");
-    for name in OF_HOOKS {
+    for name in HOOK_VARIABLES {
         command.env_remove(name);
     }
     command

@@ -6,6 +6,7 @@
 //! and a secret that cannot be trusted are errors.
 
 mod clock;
+mod commits;
 mod git;
 mod libraries;
 mod machine;
@@ -15,7 +16,7 @@ mod secret;
 mod variables;
 
 pub use clock::{now, suspended, to_rfc3339};
-pub use git::Checkout;
+pub use git::{Checkout, HOOK_VARIABLES};
 pub use libraries::{Libraries, private_libraries};
 pub use machine::{detect, load};
 pub use opened::{Change, Opened, OpenedFiles, changed_files};

@@ -132,9 +132,19 @@ const SUBMODULE_MODE: &str = "160000";
 impl Checkout {
     /// The checkout that `directory` lies in; an error where there is none.
     pub fn require(directory: &Path) -> Result<Self, GitError> {
-        Self::find(directory).ok_or_else(|| GitError::NotARepository {
-            directory: directory.to_owned(),
-        })
+        if let Some(found) = Self::find(directory) {
+            return Ok(found);
+        }
+        match run(directory, &[], &["rev-parse", "--git-dir"]) {
+            // There is one, but git will not work in it, e.g. because it is somebody else's.
+            Err(GitError::Failed { command, said }) if !said.contains("not a git repository") => {
+                Err(GitError::Failed { command, said })
+            }
+            Err(GitError::Start(source)) => Err(GitError::Start(source)),
+            _ => Err(GitError::NotARepository {
+                directory: directory.to_owned(),
+            }),
+        }
     }
 
     /// The directory that holds everything that is checked out.
@@ -248,6 +258,70 @@ impl Checkout {
         writer.write(commit, Path::new(""), &mut files)?;
         files.sort();
         Ok(files)
+    }
+
+    /// Makes `directory` look like a checkout of `commit` to build scripts that ask git: with the user's objects and tags, which stay where
+    /// they are, and without branches. What is the same already keeps its time.
+    pub fn stand_in(&self, directory: &Path, commit: &str) -> Result<(), GitError> {
+        let failed = |source: io::Error| GitError::Failed {
+            command: "init".to_owned(),
+            said: source.to_string(),
+        };
+        let repository = directory.join(".git");
+        let environment = [
+            ("GIT_DIR", repository.as_path()),
+            ("GIT_WORK_TREE", directory),
+        ];
+        if !repository.join("HEAD").exists() {
+            let format = self.ask(&["rev-parse", "--show-object-format"]);
+            let format = format!("--object-format={}", format.as_deref().unwrap_or("sha1"));
+            let init = [
+                "init",
+                "--quiet",
+                "--template=",
+                &format,
+                "--ref-format=files",
+            ];
+            // Older ones know the one format only.
+            run(directory, &environment, &init)
+                .or_else(|_| run(directory, &environment, &["init", "--quiet", "--template="]))?;
+        }
+        let mut objects = self.common_directory.join("objects").into_os_string();
+        objects.push("\n");
+        let tags = [
+            "for-each-ref",
+            "--format=%(objectname) %(refname)",
+            "refs/tags",
+        ];
+        let tags = run(self.directory(), &[], &tags)?;
+        let mut head = commit.as_bytes().to_vec();
+        head.push(b'\n');
+        let shallow = std::fs::read(self.common_directory.join("shallow")).unwrap_or_default();
+        let files: [(&str, &[u8]); 4] = [
+            ("shallow", &shallow),
+            ("objects/info/alternates", objects.as_encoded_bytes()),
+            ("packed-refs", &tags),
+            ("HEAD", &head),
+        ];
+        let mut is_new = false;
+        for (name, content) in files {
+            let path = repository.join(name);
+            if std::fs::read(&path).is_ok_and(|old| old == content) {
+                continue;
+            }
+            is_new = true;
+            if let Some(parent) = path.parent() {
+                std::fs::create_dir_all(parent).map_err(failed)?;
+            }
+            std::fs::write(&path, content).map_err(failed)?;
+        }
+        if is_new || !repository.join("index").exists() {
+            let _ = std::fs::remove_file(repository.join("index.lock"));
+            let mut arguments = PLAIN.to_vec();
+            arguments.extend(["read-tree", commit]);
+            run(directory, &environment, &arguments)?;
+        }
+        Ok(())
     }
 
     fn is_shallow(&self) -> bool {
@@ -437,6 +511,7 @@ fn run(
     let output = git_command(directory)
         .args(arguments)
         .envs(environment.iter().copied())
+        .env("LC_ALL", "C")
         .output()
         .map_err(GitError::Start)?;
     if output.status.success() {

@@ -58,11 +58,12 @@ impl Variables {
 }
 
 /// Beginnings of the names of variables that compilers, linkers and usual build scripts obey.
-const OBEYED_BY_BUILDS: [&str; 22] = [
+const OBEYED_BY_BUILDS: [&str; 23] = [
     "AR",
     "BINDGEN_",
     "CARGO_BUILD_",
     "CARGO_ENCODED_RUSTFLAGS",
+    "CARGO_HOME",
     "CARGO_INCREMENTAL",
     "CARGO_PROFILE_",
     "CARGO_TARGET_",

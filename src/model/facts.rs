@@ -45,6 +45,26 @@ pub struct Environment {
     pub build: BuildFacts,
 }
 
+/// A commit, for people.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Commit {
+    /// Full hash.
+    pub hash: String,
+    /// Name of the author.
+    pub author: String,
+    /// When it was written, RFC 3339.
+    pub authored: String,
+    /// First line of the message.
+    pub subject: String,
+}
+
+impl Commit {
+    /// The first digits of the hash.
+    pub fn short(&self) -> &str {
+        self.hash.get(..10).unwrap_or(&self.hash)
+    }
+}
+
 /// The state of the checkout.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GitState {

@@ -15,9 +15,9 @@ mod verdict;
 
 pub use benchmark::{Benchmark, BenchmarkKey, Throughput};
 pub use event::{Event, Observer};
-pub use facts::{BuildFacts, Environment, GitState, HostFacts};
+pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts};
 pub use kept::{ContentHash, FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, PrivateLibrary, Secret};
-pub use quantity::{parse_duration, parse_fraction};
+pub use quantity::{parse_duration, parse_fraction, parse_slowdown};
 pub use run::{
     Acceptance, Failure, LaunchSeries, Measurement, Pair, Role, Run, RunId, RunStatus, TargetFacts,
     Timestamp,

@@ -17,6 +17,27 @@ pub fn parse_fraction(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Reads `1.02` or `2%` as the fraction by which something takes longer, 0.02. The error says what was expected.
+pub fn parse_slowdown(text: &str) -> Result<f64, String> {
+    let trimmed = text.trim();
+    let fraction = if trimmed.ends_with('%') {
+        parse_fraction(trimmed).unwrap_or(f64::NAN)
+    } else {
+        trimmed
+            .parse::<f64>()
+            .map_or(f64::NAN, |factor| factor - 1.0)
+    };
+    // Benches are told in millionths.
+    let fraction = (fraction * 1e6).round() / 1e6;
+    if (1e-6..=9.0).contains(&fraction) {
+        Ok(fraction)
+    } else {
+        Err(format!(
+            "`{text}` is neither a factor above 1 such as `1.02` nor a percentage such as `2%` (at most ten times as long)"
+        ))
+    }
+}
+
 /// Reads `100ms`, `1.5s`, `2min`, or a plain number of seconds. The error says what was expected.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let trimmed = text.trim();
@@ -71,6 +92,18 @@ mod tests {
         assert_eq!(parse_fraction(" 0.5 % "), Ok(0.005));
         assert_eq!(parse_fraction("0.01"), Ok(0.01));
         assert_eq!(parse_fraction("0"), Ok(0.0));
+    }
+
+    #[test]
+    fn a_slowdown_is_a_factor_above_one_or_a_percentage() {
+        for (text, fraction) in [("1.02", 0.02), ("2%", 0.02), ("0.5 %", 0.005), ("10", 9.0)] {
+            let read = parse_slowdown(text).expect(text);
+            assert!((read - fraction).abs() < 1e-12, "{text}: {read}");
+        }
+        for bad in ["1", "0.02", "0%", "-2%", "11", "fast", "NaN", ""] {
+            let message = parse_slowdown(bad).expect_err("refused");
+            assert!(message.contains(&format!("`{bad}`")), "{message}");
+        }
     }
 
     #[test]

@@ -164,7 +164,7 @@ fn compared(
 }
 
 /// A bound that the data do not give is null.
-fn estimate_json(estimate: &Estimate) -> Value {
+pub(super) fn estimate_json(estimate: &Estimate) -> Value {
     let finite = |value: f64| value.is_finite().then_some(value);
     json!({
         "estimate": finite(estimate.estimate),

@@ -268,7 +268,7 @@ fn commit(git: &GitState) -> String {
     format!("{hash} {branch}{dirty}")
 }
 
-fn write_columns(
+pub(super) fn write_columns(
     writer: &mut dyn Write,
     header: &[&str],
     right_aligned: &[usize],

@@ -3,14 +3,19 @@
 //! Must not measure, decide or store, nor know where its input came from. Invariant: every number in the table is in the
 //! JSON messages too; a reader that has gone away is no error.
 
+mod bisect;
 mod content;
 mod json;
 mod listing;
 mod progress;
+mod self_test;
 mod table;
 mod theme;
 mod units;
 
+pub use bisect::{
+    BisectAnswer, BisectFindings, BisectStep, Progressed, write_bisect, write_bisect_step,
+};
 pub use content::{Findings, MessageFormat, Method, Row, Verdicts};
 pub use json::{SCHEMA, write_json};
 pub use listing::{
@@ -18,5 +23,6 @@ pub use listing::{
     write_benchmarks, write_runs, write_workspaces,
 };
 pub use progress::{Progress, ProgressMode};
+pub use self_test::{Rate, SelfTestFindings, SelfTestRow, write_self_test};
 pub use table::{write_build_event, write_error, write_run_head, write_table, write_warning};
-pub use units::change as percent_change;
+pub use units::{change as percent_change, percent as in_percent};

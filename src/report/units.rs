@@ -77,9 +77,19 @@ pub fn change(fraction: f64) -> String {
 }
 
 /// An unsigned percentage: `1 %`, `0.5 %`.
-pub(super) fn percent(fraction: f64) -> String {
+pub fn percent(fraction: f64) -> String {
     let rounded = (fraction * 1e6).round() / 1e4;
     format!("{rounded} %")
+}
+
+/// A rate that was estimated, with as many digits as make sense: `45 %`, `1.3 %`.
+pub(super) fn rounded_percent(fraction: f64) -> String {
+    let percent = fraction * 100.0;
+    if percent == 0.0 || percent >= 9.95 {
+        format!("{percent:.0} %")
+    } else {
+        format!("{percent:.1} %")
+    }
 }
 
 /// Bytes per second: `1.23 GB/s`.

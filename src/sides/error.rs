@@ -41,6 +41,36 @@ pub enum SidesError {
         /// The repository's top.
         top: PathBuf,
     },
+    /// A dependency that contains the repository.
+    #[error(
+        "cargo cannot read a copy of the repository `{}`, in which a manifest names a directory above it, `{}`\n{said}\n  help: make the two one repository, or the dependency one by `git` or version",
+        top.display(),
+        path.display()
+    )]
+    Above {
+        /// The directory above.
+        path: PathBuf,
+        /// The repository's top.
+        top: PathBuf,
+        /// What cargo wrote.
+        said: String,
+    },
+    /// The old state has none of the packages whose benchmarks are to be laid over it.
+    #[error("revision {revision} has no package {}: there is nothing to lay its benchmarks over", packages.join(", "))]
+    NoPackage {
+        /// What was to be built.
+        revision: Revision,
+        /// The packages with bench targets.
+        packages: Vec<String>,
+    },
+    /// A manifest that cannot be changed because it cannot be read.
+    #[error("cannot read `{}`: {source}", path.display())]
+    Manifest {
+        /// The manifest.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: toml_edit::TomlError,
+    },
     /// A file of the cache, or of the checkout while it was copied.
     #[error("{doing} `{}`: {source}\n  help: the cache can be removed at any time; PERFCHECK_CACHE names another place", path.display())]
     File {
@@ -77,7 +107,9 @@ impl SidesError {
     pub fn is_about_the_revision(&self) -> bool {
         match self {
             Self::Revision { source, .. } => !matches!(source, CargoError::Interrupted),
-            Self::NoWorkspace { .. } | Self::Git(GitError::MissingSubmoduleCommit { .. }) => true,
+            Self::NoWorkspace { .. }
+            | Self::NoPackage { .. }
+            | Self::Git(GitError::MissingSubmoduleCommit { .. }) => true,
             _ => false,
         }
     }

@@ -2,11 +2,14 @@
 //!
 //! ```text
 //! CACHE/NAME-HASH/
-//!   lock        held while sources are switched and built
-//!   source/     the sources of the side that was built last
-//!   target/     cargo's target directory, for both sides
-//!   kept/KEY/   what was built, see `kept`
+//!   lock                             held while sources are switched and built
+//!   sources-of-either-state-in-use/  the sources of the side that was built last
+//!   cargo-target-for-either-state/   cargo's target directory, for both sides
+//!   trees/KEY/                       where the executables of a state run: a revision checked out, or a link to the work tree
+//!   kept/KEY/                        executables that were built, with what they need
 //! ```
+//!
+//! The long names are as long as `trees/KEY` and `kept/KEY`: a path that was compiled into an executable can be led from the one to the other.
 
 use std::fs::{self, DirBuilder, File};
 use std::os::unix::fs::DirBuilderExt;
@@ -17,6 +20,13 @@ use std::time::Duration;
 use super::error::{SidesError, about};
 use crate::host::Checkout;
 use crate::process::Interrupt;
+
+/// As long as `trees/KEY`.
+const SOURCES: &str = "sources-of-either-state-in-use";
+/// As long as `kept/KEY`.
+const TARGET: &str = "cargo-target-for-either-state";
+/// Stands behind the sources and behind every tree: compilers may split a path, and then its last bytes must not differ.
+const TOP: &str = "top-of-the-repository";
 
 /// How often we look whether another process is done.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(100);
@@ -75,24 +85,34 @@ impl Folder {
         Ok(Self { root, _lock: lock })
     }
 
-    /// Where the sources of one side after the other stand.
-    pub(super) fn source(&self) -> PathBuf {
-        self.root.join("source")
+    /// What stands for directories above the repository in the copy of the sources.
+    pub(super) fn sources(&self) -> PathBuf {
+        self.root.join(SOURCES).join(TOP)
     }
 
-    /// Notes about the copy of the sources.
-    pub(super) fn source_notes(&self) -> PathBuf {
-        self.root.join("source-notes")
+    /// The same in a tree.
+    pub(super) fn in_tree(tree: &Path) -> PathBuf {
+        tree.join(TOP)
     }
 
     /// Cargo's target directory.
     pub(super) fn target(&self) -> PathBuf {
-        self.root.join("target")
+        self.root.join(TARGET)
+    }
+
+    /// Revisions checked out.
+    pub(super) fn trees(&self) -> PathBuf {
+        self.root.join("trees")
     }
 
     /// What was built.
     pub(super) fn kept(&self) -> PathBuf {
         self.root.join("kept")
+    }
+
+    /// A file of notes.
+    pub(super) fn join(&self, name: &str) -> PathBuf {
+        self.root.join(name)
     }
 }
 
@@ -134,4 +154,17 @@ fn name(checkout: &Checkout) -> String {
     hasher.update(checkout.prefix.as_os_str().as_encoded_bytes());
     let hash = hasher.finalize().to_hex();
     format!("{recognised}-{}", &hash[..12])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::recipe::Key;
+    use super::*;
+
+    #[test]
+    fn paths_of_what_is_built_and_of_what_is_kept_have_the_same_length() {
+        let key = Key::of(&1);
+        assert_eq!(SOURCES.len(), "trees/".len() + key.as_str().len());
+        assert_eq!(TARGET.len(), "kept/".len() + key.as_str().len());
+    }
 }

@@ -1,7 +1,7 @@
 //! Cargo's lock files: which versions they hold, and how two differ.
 
 use std::collections::{BTreeMap, BTreeSet};
-use toml_edit::DocumentMut;
+use toml_edit::{DocumentMut, Table};
 
 use super::outcome::Dependency;
 
@@ -66,6 +66,25 @@ pub(super) fn differences(
         .collect()
 }
 
+/// `base` with the packages of `current` whose names it has not got: cargo takes the versions it finds, and drops what is not needed.
+///
+/// `None` where one of them cannot be read.
+pub(super) fn completed(base: &str, current: &str) -> Option<String> {
+    let mut base: DocumentMut = base.parse().ok()?;
+    let current: DocumentMut = current.parse().ok()?;
+    let packages = base.get_mut("package")?.as_array_of_tables_mut()?;
+    let name = |table: &Table| Some(table.get("name")?.as_str()?.to_owned());
+    let known: BTreeSet<String> = packages.iter().filter_map(name).collect();
+    for package in current.get("package")?.as_array_of_tables()? {
+        if name(package).is_some_and(|name| !known.contains(&name)) {
+            let mut package = package.clone();
+            package.set_position(None);
+            packages.push(package);
+        }
+    }
+    Some(base.to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,5 +135,14 @@ source = "registry+https://example.invalid"
             dependency("twice", &["2.0.0"], &["2.0.1"]),
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_lock_file_is_completed_by_what_it_does_not_know() {
+        let made = completed(NEW, OLD).expect("both are lock files");
+        let versions = versions(&made);
+        assert_eq!(versions["twice"], ["1.0.0", "2.0.1"]);
+        assert_eq!(versions["gone"], ["3.0.0 (0123456789)"]);
+        assert_eq!(made.matches("name = \"own\"").count(), 1);
     }
 }

@@ -1,7 +1,9 @@
 //! Makes a directory hold given files and no others, writing only what differs.
 //!
 //! Cargo decides by times of change what it has to build again: a file whose content stays keeps its time, a file that is written gets one later
-//! than everything that was built before, even if the clock was set back in between.
+//! than everything that was built before, even if the clock was set back in between. Cargo does not see everything: a macro may read files
+//! without saying so, and what was read through a link is remembered by its real name. So where other files than Rust's change, or any goes, the
+//! Rust files of the same package get a new time too: its two states must never pass for one.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,10 +44,12 @@ impl Mirror {
     /// Makes the directory hold exactly `wanted`, and whatever is called as one of `spared`.
     pub(super) fn hold(&self, wanted: &Wanted, spared: &[&Path]) -> Result<(), SidesError> {
         fs::create_dir_all(&self.root).map_err(about("cannot make", &self.root))?;
-        let known: BTreeMap<PathBuf, Stamp> = fs::read(&self.notes)
+        let known: Option<BTreeMap<PathBuf, Stamp>> = fs::read(&self.notes)
             .ok()
-            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-            .unwrap_or_default();
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        // Without them somebody was stopped half-way, or everything is new.
+        let notes_were_there = known.is_some();
+        let known = known.unwrap_or_default();
         let settled = self.settled_before();
         // If we die half-way, nothing is known about any file.
         let _ = fs::remove_file(&self.notes);
@@ -58,7 +62,11 @@ impl Mirror {
             directories: &directories,
             spared,
         };
-        clear(&self.root, Path::new(""), &keep)?;
+        let mut changes = Changes {
+            everything: !notes_were_there,
+            ..Changes::default()
+        };
+        clear(&self.root, Path::new(""), &keep, &mut changes)?;
         let not_before = self.newest()?;
         let mut notes = BTreeMap::new();
         for (path, origin) in wanted {
@@ -76,19 +84,62 @@ impl Mirror {
                 if let Some(parent) = copy.parent() {
                     fs::create_dir_all(parent).map_err(about("cannot make", parent))?;
                 }
-                bring(origin, &copy, not_before).map_err(about("cannot copy", origin))?;
+                let brought =
+                    bring(origin, &copy, not_before).map_err(about("cannot copy", origin))?;
+                changes.note(path, brought);
             }
+            notes.insert(path.clone(), (origin, state));
+        }
+        self.renew(wanted, &changes, not_before)?;
+        let mut stamps = BTreeMap::new();
+        for (path, (origin, origin_state)) in notes {
+            let copy = self.root.join(&path);
             let copied = fs::symlink_metadata(&copy).map_err(about("cannot read", &copy))?;
             let stamp = Stamp {
                 origin: origin.clone(),
-                origin_state: state,
+                origin_state,
                 copy_state: state_of(&copied),
             };
-            notes.insert(path.clone(), stamp);
+            stamps.insert(path, stamp);
         }
-        let text = serde_json::to_vec(&notes).map_err(io::Error::from);
+        let text = serde_json::to_vec(&stamps).map_err(io::Error::from);
         text.and_then(|text| fs::write(&self.notes, text))
             .map_err(about("cannot write", &self.notes))
+    }
+
+    /// Gives the Rust files of changed packages a new time.
+    fn renew(
+        &self,
+        wanted: &Wanted,
+        changes: &Changes,
+        not_before: SystemTime,
+    ) -> Result<(), SidesError> {
+        let packages: BTreeSet<Option<&Path>> = changes
+            .unseen
+            .iter()
+            .map(|path| package_of(path, wanted))
+            .collect();
+        if packages.is_empty() && !changes.everything {
+            return Ok(());
+        }
+        // The clock of the file system, as everything that is compared with it.
+        let clock = self.notes.with_extension("clock");
+        fs::write(&clock, b"").map_err(about("cannot write", &clock))?;
+        let now = fs::metadata(&clock).and_then(|file| file.modified());
+        let now = now.map_err(about("cannot read", &clock))?;
+        for path in wanted.keys() {
+            let is_rust = path.extension().is_some_and(|extension| extension == "rs");
+            let package = package_of(path, wanted);
+            let is_concerned =
+                changes.everything || (package.is_some() && packages.contains(&package));
+            let copy = self.root.join(path);
+            if is_rust && is_concerned && !copy.is_symlink() {
+                File::open(&copy)
+                    .and_then(|file| file.set_modified(now.max(not_before + STEP)))
+                    .map_err(about("cannot write", &copy))?;
+            }
+        }
+        Ok(())
     }
 
     /// Marks the present as a time at which something was built from the directory.
@@ -119,6 +170,50 @@ impl Mirror {
     }
 }
 
+/// What was changed behind cargo's back, or may have been.
+#[derive(Debug, Default)]
+struct Changes {
+    /// Files of which cargo may not see that they changed.
+    unseen: Vec<PathBuf>,
+    everything: bool,
+}
+
+impl Changes {
+    fn note(&mut self, path: &Path, brought: Brought) {
+        match brought {
+            Brought::Nothing => {}
+            Brought::Link => self.everything = true,
+            Brought::File if is_seen_by_cargo(path) => {}
+            Brought::File => self.unseen.push(path.to_owned()),
+        }
+    }
+}
+
+/// Whether cargo learns by itself, or from the compiler, that the file has another content.
+fn is_seen_by_cargo(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "rs")
+        || path.ends_with("Cargo.toml")
+        || path.ends_with("Cargo.lock")
+        || path
+            .components()
+            .any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."))
+}
+
+/// What had to be written for a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Brought {
+    Nothing,
+    File,
+    Link,
+}
+
+/// The directory of the package that `path` lies in; `None`: in none.
+fn package_of<'a>(path: &'a Path, wanted: &Wanted) -> Option<&'a Path> {
+    path.ancestors()
+        .skip(1)
+        .find(|directory| wanted.contains_key(&directory.join("Cargo.toml")))
+}
+
 struct Keep<'a> {
     wanted: &'a Wanted,
     directories: &'a BTreeSet<&'a Path>,
@@ -126,7 +221,12 @@ struct Keep<'a> {
 }
 
 /// Removes what is not wanted. Before anything is written: a symbolic link must not lead what is written elsewhere.
-fn clear(directory: &Path, below: &Path, keep: &Keep<'_>) -> Result<(), SidesError> {
+fn clear(
+    directory: &Path,
+    below: &Path,
+    keep: &Keep<'_>,
+    changes: &mut Changes,
+) -> Result<(), SidesError> {
     let unreadable = || about("cannot read", directory);
     for entry in fs::read_dir(directory).map_err(unreadable())? {
         let entry = entry.map_err(unreadable())?;
@@ -138,16 +238,23 @@ fn clear(directory: &Path, below: &Path, keep: &Keep<'_>) -> Result<(), SidesErr
         let is_directory = entry.file_type().map_err(unreadable())?.is_dir();
         let outcome = match (is_directory, keep.directories.contains(path.as_path())) {
             (true, true) => {
-                clear(&here, &path, keep)?;
+                clear(&here, &path, keep, changes)?;
                 Ok(())
             }
             (true, false) if keep.spared.iter().any(|spared| spared.starts_with(&path)) => {
-                clear(&here, &path, keep)?;
+                clear(&here, &path, keep, changes)?;
                 Ok(())
             }
-            (true, false) => fs::remove_dir_all(&here),
+            (true, false) => {
+                changes.unseen.push(path);
+                fs::remove_dir_all(&here)
+            }
             (false, _) if keep.wanted.contains_key(&path) => Ok(()),
-            (false, _) => fs::remove_file(&here),
+            (false, _) => {
+                changes.everything |= here.is_symlink();
+                changes.unseen.push(path);
+                fs::remove_file(&here)
+            }
         };
         outcome.map_err(about("cannot remove", &here))?;
     }
@@ -155,25 +262,30 @@ fn clear(directory: &Path, below: &Path, keep: &Keep<'_>) -> Result<(), SidesErr
 }
 
 /// Makes `copy` what `origin` is, unless it is already.
-fn bring(origin: &Path, copy: &Path, not_before: SystemTime) -> io::Result<()> {
+fn bring(origin: &Path, copy: &Path, not_before: SystemTime) -> io::Result<Brought> {
     let from = fs::symlink_metadata(origin)?;
     let to = fs::symlink_metadata(copy).ok();
     if from.is_symlink() {
         let leads_to = fs::read_link(origin)?;
         if to.is_some() {
             if fs::read_link(copy).is_ok_and(|old| old == leads_to) {
-                return Ok(());
+                return Ok(Brought::Nothing);
             }
             fs::remove_file(copy)?;
         }
-        return symlink(leads_to, copy);
+        symlink(leads_to, copy)?;
+        return Ok(Brought::Link);
     }
+    let mut brought = Brought::File;
     if let Some(to) = to {
         if to.is_file() && to.len() == from.len() && same_content(origin, copy)? {
             if to.permissions().mode() != from.permissions().mode() {
                 fs::set_permissions(copy, from.permissions())?;
             }
-            return Ok(());
+            return Ok(Brought::Nothing);
+        }
+        if to.is_symlink() {
+            brought = Brought::Link;
         }
         // Not written over: it may be read-only, or a link.
         fs::remove_file(copy)?;
@@ -183,7 +295,7 @@ fn bring(origin: &Path, copy: &Path, not_before: SystemTime) -> io::Result<()> {
     if written <= not_before {
         File::open(copy)?.set_modified(not_before + STEP)?;
     }
-    Ok(())
+    Ok(brought)
 }
 
 fn same_content(one: &Path, other: &Path) -> io::Result<bool> {

@@ -6,18 +6,28 @@
 //! folder that it can use.
 
 mod build;
+mod configuration;
+mod dev_dependencies;
 mod error;
 mod folder;
 mod kept;
+mod layout;
+mod leads;
 mod lock_file;
 mod mirror;
 mod outcome;
+mod overlay;
 mod recipe;
+mod request;
+mod shelf;
 mod sources;
 mod stage;
+mod state;
+mod workbench;
 
-pub use build::{BenchesFrom, BuildEvent, SidesRequest, build_commit, build_sides};
+pub use build::{build_commit, build_sides};
 pub use error::SidesError;
 pub use folder::default_cache;
 pub use outcome::{Dependency, Provenance, Side, SideTarget, Sides, TargetPair};
+pub use request::{BenchesFrom, BuildEvent, SidesRequest};
 pub use stage::Stage;

@@ -36,7 +36,7 @@ pub struct Side {
     pub checkout_time: Duration,
     /// What the build took, now or when it was made.
     pub build_time: Duration,
-    pub(super) _in_use: Arc<File>,
+    pub(super) _in_use: [Arc<File>; 2],
 }
 
 /// Where executables come from.
@@ -55,10 +55,10 @@ pub struct SideTarget {
     pub target: BenchTarget,
     /// The executable itself, behind any runner.
     pub executable: PathBuf,
-    /// Hash of its content.
+    /// Hash of its content as it was built, before paths in it were led to the files of its side.
     pub executable_hash: String,
-    /// Hash over the private dynamic libraries of the build.
-    pub libraries_hash: String,
+    /// Hash over the private dynamic libraries of the build and the binaries beside it.
+    pub companions_hash: String,
     /// The bench target's own sources and the data files beside them, seen from the top of the repository, with their hashes.
     pub sources: BTreeMap<PathBuf, String>,
 }
@@ -118,11 +118,12 @@ impl Sides {
 }
 
 impl SideTarget {
-    /// Whether both are the same program, byte by byte, with the same private libraries.
+    /// Whether both are the same program, byte by byte, with the same companions.
     ///
     /// What it reads when it runs may differ all the same: see [`Self::differing_sources`].
     pub fn is_identical_to(&self, other: &Self) -> bool {
-        self.executable_hash == other.executable_hash && self.libraries_hash == other.libraries_hash
+        self.executable_hash == other.executable_hash
+            && self.companions_hash == other.companions_hash
     }
 
     /// The bench target's own files (sources and data beside them) that are not the same on both sides.

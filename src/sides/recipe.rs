@@ -4,14 +4,13 @@ use serde::Serialize;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::build::BenchesFrom;
 use crate::cargo::CargoOptions;
 use crate::model::BuildFacts;
 
 /// To be counted up whenever builds are made or kept in another way.
-const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 1;
 
-/// The name of a kept build. All have the same length.
+/// The name of something kept. All have the same length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Key(String);
 
@@ -29,21 +28,27 @@ impl Key {
 
 /// Everything that can change what cargo makes of a commit, as far as one can know.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Recipe {
+pub(super) struct Recipe<'a> {
     pub(super) version: u32,
-    pub(super) commit: String,
-    pub(super) manifest: PathBuf,
-    pub(super) facts: BuildFacts,
+    pub(super) commit: &'a str,
+    pub(super) manifest: &'a Path,
+    /// Where it is built, and where it runs.
+    pub(super) source: &'a Path,
+    pub(super) root: &'a Path,
+    pub(super) facts: &'a BuildFacts,
     pub(super) toolchain: Option<OsString>,
     pub(super) flags: Vec<OsString>,
     pub(super) variables: Vec<(String, OsString)>,
-    pub(super) benches_from: BenchesFrom,
-    /// Files that are laid into the sources beside those of the commit, with the hash of their content.
+    /// Files that are not the commit's, with the hash of their content: laid into the sources, or cargo's configuration.
     pub(super) files: Vec<(PathBuf, String)>,
+    /// Packages outside of the repository, with a hash of their files' sizes and times.
+    pub(super) outside: Vec<(PathBuf, String)>,
 }
 
-impl Recipe {
-    pub(super) const VERSION: u32 = VERSION;
+impl Recipe<'_> {
+    pub(super) fn key(&self) -> Key {
+        Key::of(self)
+    }
 }
 
 /// The flags that matter for what is made, as cargo would be given them for `manifest`.

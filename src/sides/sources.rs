@@ -15,44 +15,50 @@ const MOST_IGNORED_FILES: usize = 2_000;
 /// Directories that other tools fill.
 const NO_SOURCES: [&str; 4] = ["target", "node_modules", ".venv", "__pycache__"];
 
-/// The ignored files that a build may need: generated sources, a lock file, local settings of cargo.
-///
-/// They stay in place when a user checks another revision out, so they go with every state here too. Caches, target
-/// directories and repositories inside are left out.
-pub(super) fn ignored_files(top: &Path, ignored: &[PathBuf], target_directory: &Path) -> Wanted {
-    let mut wanted = Wanted::new();
-    for path in ignored {
+/// What of the ignored files matters.
+#[derive(Debug, Default)]
+pub(super) struct Ignored {
+    /// Files that a build may need: generated sources, a lock file.
+    pub(super) files: Wanted,
+    /// Files and directories, of any size, that benchmarks may read.
+    pub(super) readable: Vec<PathBuf>,
+}
+
+/// Leaves out caches, target directories and repositories inside.
+pub(super) fn ignored(top: &Path, paths: &[PathBuf], target_directory: &Path) -> Ignored {
+    let mut found = Ignored::default();
+    for path in paths {
         let here = top.join(path);
-        if !here.is_dir() {
-            if fs::metadata(&here).is_ok_and(|file| file.is_file() && file.len() <= LARGEST_IGNORED)
-            {
-                wanted.insert(path.clone(), here);
-            }
-            continue;
-        }
-        let is_source = !path
+        let is_left_out = path
             .file_name()
             .is_some_and(|name| NO_SOURCES.iter().any(|no_source| *no_source == name))
-            && !target_directory.starts_with(&here)
-            && !here.join("CACHEDIR.TAG").exists()
-            && !here.join(".git").exists();
-        if !is_source {
+            || target_directory.starts_with(&here)
+            || here.join("CACHEDIR.TAG").exists()
+            || here.join(".git").exists();
+        if is_left_out {
             continue;
         }
-        let files = files_below(&here);
+        found.readable.push(path.clone());
+        let files = if here.is_dir() {
+            files_below(&here)
+        } else {
+            vec![here]
+        };
+        let files: Vec<PathBuf> = files.into_iter().filter(|file| file.is_file()).collect();
         let size: u64 = files
             .iter()
             .filter_map(|file| Some(fs::metadata(file).ok()?.len()))
             .sum();
-        if files.len() <= MOST_IGNORED_FILES && size <= LARGEST_IGNORED {
-            for file in files {
-                if let Ok(relative) = file.strip_prefix(top) {
-                    wanted.insert(relative.to_owned(), file.clone());
-                }
+        if files.len() > MOST_IGNORED_FILES || size > LARGEST_IGNORED {
+            continue;
+        }
+        for file in files {
+            if let Ok(relative) = file.strip_prefix(top) {
+                found.files.insert(relative.to_owned(), file.clone());
             }
         }
     }
-    wanted
+    found
 }
 
 /// A bench target's own sources, as the compiler listed them, and the files beside them that are no Rust: seen from `top`, with

@@ -4,6 +4,7 @@
 //! (base seed, stream name, block), so that the same data give the same bytes for any number of threads.
 //! The formulas with their sources stand in docs/STATISTICS.md.
 
+pub mod binomial;
 mod bootstrap;
 mod description;
 mod fisher;

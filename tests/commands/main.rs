@@ -10,10 +10,12 @@ mod scripted;
 
 mod accepting;
 mod baselines;
+mod bisect;
 mod comparability;
 mod comparing;
 mod exit_codes;
 mod flags;
 mod listing;
 mod repositories;
+mod self_test;
 mod settings;

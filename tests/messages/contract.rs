@@ -50,6 +50,12 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         let command = machine.perfcheck().args(words.split(' ')).testbench("");
         messages.extend(command.args(json).run().json());
     }
+    let self_test = machine.perfcheck().args(["self-test", "--trials", "1"]);
+    let self_test =
+        self_test
+            .testbench("")
+            .args(["-p", "steady", "-p", "sequential", "--rounds", "5"]);
+    messages.extend(self_test.args(json).run().json());
     let document = include_str!("../../docs/MESSAGES.md");
     let documented: BTreeSet<&str> = document.split('`').skip(1).step_by(2).collect();
     let in_objects = |name: &str| document.contains(&format!("\"{name}\""));
@@ -74,6 +80,8 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         "run",
         "baseline",
         "workspace",
+        "self-test-benchmark",
+        "self-test-finished",
     ];
     let promised: BTreeSet<String> = promised.into_iter().map(str::to_owned).collect();
     assert_eq!(reasons, promised);

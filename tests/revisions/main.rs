@@ -1,10 +1,15 @@
 //! Both sides of an A/B comparison, built from real repositories with the real cargo and git.
 //!
-//! The bench targets do nothing: what matters here is what was built from which files, not how fast it is.
+//! The bench targets do nothing but print: what matters here is what was built from which files, not how fast it is.
 
 #[path = "../support/mod.rs"]
 mod support;
 
 mod repository;
 
+mod benches_from;
 mod building;
+mod keeping;
+mod layouts;
+mod processes;
+mod resolving;

@@ -4,13 +4,15 @@ use cargo_perfcheck::cargo::{CargoOptions, Workspace};
 use cargo_perfcheck::host::{Checkout, Revision};
 use cargo_perfcheck::process::{Interrupt, Supervisor};
 use cargo_perfcheck::sides::{
-    BenchesFrom, BuildEvent, Side, Sides, SidesError, SidesRequest, TargetPair, build_commit,
-    build_sides,
+    BenchesFrom, BuildEvent, Side, SideTarget, Sides, SidesError, SidesRequest, TargetPair,
+    build_commit, build_sides,
 };
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::support::{Machine, run};
+use crate::support::{Machine, Running, run, start};
 
 /// A directory that holds a repository (`made`), its cache, and whatever a test puts beside them.
 pub struct Repository {
@@ -91,9 +93,33 @@ impl Repository {
     /// A commit of everything; its hash.
     #[track_caller]
     pub fn commit(&self) -> String {
+        // Two commits of one second that change nothing else would be one and the same.
+        static CHANGES: AtomicU32 = AtomicU32::new(0);
+        let change = format!("Change {}", CHANGES.fetch_add(1, Ordering::Relaxed));
         self.git(&["add", "--all"]);
-        self.git(&["commit", "--quiet", "--allow-empty", "--message", "Change"]);
+        self.git(&["commit", "--quiet", "--allow-empty", "--message", &change]);
         self.git(&["rev-parse", "HEAD"])
+    }
+
+    /// A package beside the repository, whose `answer` is `answer`.
+    pub fn write_beside(&self, path: &str, answer: u32) {
+        let root = self.machine.home().join(path);
+        let name = root.file_name().expect("a name").to_string_lossy();
+        fs::create_dir_all(root.join("src")).expect("a directory");
+        let manifest = format!(
+            "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[dependencies]\n"
+        );
+        fs::write(root.join("Cargo.toml"), manifest).expect("written");
+        let code = format!("pub fn answer() -> u32 {{\n    {answer}\n}}\n");
+        fs::write(root.join("src/lib.rs"), code).expect("written");
+    }
+
+    /// The library's answer becomes that of the package at `path`.
+    pub fn depend_on(&self, path: &str) {
+        let name = path.rsplit('/').next().expect("a name");
+        let manifest = format!("{MANIFEST}\n[dependencies]\n{name} = {{ path = \"{path}\" }}\n");
+        self.write("Cargo.toml", &manifest);
+        self.write("src/lib.rs", &format!("pub use {name}::answer;\n"));
     }
 
     pub fn cache(&self) -> PathBuf {
@@ -110,13 +136,7 @@ impl Repository {
     }
 
     fn flags(&self) -> CargoOptions {
-        let mut options = self.options.clone();
-        options
-            .manifest_path
-            .get_or_insert_with(|| self.root.join("Cargo.toml"));
-        options.offline = true;
-        options.quiet = true;
-        options
+        flags(&self.options, &self.root)
     }
 
     fn workspace(&self) -> Workspace {
@@ -186,11 +206,27 @@ impl Repository {
         found
     }
 
+    /// Where the sources are built.
+    pub fn sources(&self) -> PathBuf {
+        self.folder()
+            .join("sources-of-either-state-in-use/top-of-the-repository")
+    }
+
     /// The folder of the one workspace in the cache.
     pub fn folder(&self) -> PathBuf {
         let mut entries = fs::read_dir(self.cache()).expect("a cache");
         entries.next().expect("a folder").expect("readable").path()
     }
+}
+
+fn flags(options: &CargoOptions, root: &Path) -> CargoOptions {
+    let mut options = options.clone();
+    options
+        .manifest_path
+        .get_or_insert_with(|| root.join("Cargo.toml"));
+    options.offline = true;
+    options.quiet = true;
+    options
 }
 
 fn cargo() -> PathBuf {
@@ -232,18 +268,115 @@ pub fn printed(side: &Side, target: &str) -> String {
     run(command).expect_code(0).stdout.trim().to_owned()
 }
 
-/// Whether the two executables of `target` are the same, byte by byte.
+/// The two sides of `target`.
 #[track_caller]
-pub fn identical(sides: &Sides, target: &str) -> bool {
+pub fn pair<'a>(sides: &'a Sides, target: &str) -> (&'a SideTarget, &'a SideTarget) {
     let both = sides.pairs().into_iter().find_map(|pair| match pair {
         TargetPair::Both { base, candidate } if base.target.target == target => {
             Some((base, candidate))
         }
         _ => None,
     });
-    let (base, candidate) = both.expect("a target on both sides");
+    both.expect("a target on both sides")
+}
+
+/// Whether the two executables of `target` are the same, byte by byte.
+#[track_caller]
+pub fn identical(sides: &Sides, target: &str) -> bool {
+    let (base, candidate) = pair(sides, target);
     let same = fs::read(&base.executable).expect("readable")
         == fs::read(&candidate.executable).expect("readable");
-    assert_eq!(same, base.is_identical_to(candidate));
-    same
+    let names_its_side = |target: &SideTarget| {
+        let content = fs::read(&target.executable).expect("readable");
+        let key = b"/top-of-the-repository";
+        content.windows(key.len()).any(|bytes| bytes == key)
+    };
+    assert!(same == base.is_identical_to(candidate) || names_its_side(base));
+    let length = |target: &SideTarget| target.executable.as_os_str().len();
+    assert_eq!(length(base), length(candidate), "names of equal length");
+    base.is_identical_to(candidate)
+}
+
+/// The repository and the revision of [`be_another_process`].
+const HOME: &str = "TEST_REVISIONS_HOME";
+const AGAINST: &str = "TEST_REVISIONS_AGAINST";
+
+/// Builds in a process of its own, which says on stderr what it does.
+pub fn builds_in_another_process(made: &Repository, against: &str) -> Running {
+    let mut command = made
+        .machine
+        .command(std::env::current_exe().expect("this test"));
+    command
+        .args([
+            "--exact",
+            "processes::another_process",
+            "--ignored",
+            "--nocapture",
+        ])
+        .env(HOME, &made.root)
+        .current_dir(&made.root)
+        .env_remove("RUSTUP_TOOLCHAIN")
+        .env(AGAINST, against);
+    // Cargo's directories are those of this process: the same build, the same key.
+    for name in ["HOME", "CARGO_HOME", "CARGO_TARGET_DIR"] {
+        match std::env::var_os(name) {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    start(command)
+}
+
+/// Whether this is such a process, or one that it started.
+pub fn is_another_process() -> bool {
+    std::env::var_os(HOME).is_some()
+}
+
+/// The whole life of such a process.
+pub fn be_another_process() {
+    let (Some(root), Ok(against)) = (std::env::var_os(HOME), std::env::var(AGAINST)) else {
+        return;
+    };
+    let root = PathBuf::from(root);
+    // Without a manifest path: cargo finds it from the current directory.
+    let options = CargoOptions {
+        offline: true,
+        quiet: true,
+        ..CargoOptions::default()
+    };
+    let workspace = Workspace::load(&cargo(), &options).expect("a workspace");
+    let checkout = Checkout::require(&root).expect("a repository");
+    let revision = checkout.revision(&against).expect("a revision");
+    let interrupt = Interrupt::install().expect("once");
+    let outcome = build_sides(
+        &SidesRequest {
+            cache: &root.with_file_name("cache"),
+            cargo: &cargo(),
+            options: &options,
+            workspace: &workspace,
+            checkout: &checkout,
+            benches_from: BenchesFrom::default(),
+            supervisor: &Supervisor::new(),
+            interrupt: &interrupt,
+        },
+        &revision,
+        &mut |event| {
+            let _ = writeln!(io::stderr(), "{}", describe(event));
+        },
+    );
+    let mut stderr = io::stderr();
+    match outcome {
+        Err(error) => panic!("{error}"),
+        Ok(sides) => {
+            let (base, candidate) = (
+                printed(&sides.base, "first"),
+                printed(&sides.candidate, "first"),
+            );
+            let _ = writeln!(stderr, "base {base}\ncandidate {candidate}");
+            for changed in &sides.dependencies {
+                let (base, candidate) = (changed.base.join(" "), changed.candidate.join(" "));
+                let _ = writeln!(stderr, "{} {base} -> {candidate}", changed.name);
+            }
+        }
+    }
 }

@@ -26,9 +26,12 @@ const POLL: Duration = Duration::from_millis(5);
 const MARKER: &str = "TEST_MACHINE";
 
 /// Variables of the surrounding shell or CI system that would change what a run says.
-const FOREIGN: [&str; 15] = [
+const FOREIGN: [&str; 18] = [
     "PERFCHECK_STORE",
     "PERFCHECK_SCRIPTED_CLOCK",
+    "PERFCHECK_CACHE",
+    "PERFCHECK_SECRET",
+    "PERFCHECK_STORED",
     "CARGO_TARGET_DIR",
     "CARGO_TERM_COLOR",
     "CARGO_TERM_QUIET",
@@ -75,7 +78,11 @@ impl Machine {
         let mut command = self.command(env!("CARGO_BIN_EXE_cargo-perfcheck"));
         command
             .arg("perfcheck")
-            .env("PERFCHECK_STORE", self.store());
+            .env("PERFCHECK_STORE", self.store())
+            .env("PERFCHECK_CACHE", self.home().join("cache"))
+            .env("PERFCHECK_SECRET", self.home().join("secret"))
+            // Tests of stored comparisons; those of A/B remove it.
+            .env("PERFCHECK_STORED", "1");
         Perfcheck { command }
     }
 
@@ -225,8 +232,9 @@ pub fn run(command: Command) -> Finished {
     start(command).finish()
 }
 
+/// Starts any program, in a process group of its own.
 #[track_caller]
-fn start(mut command: Command) -> Running {
+pub fn start(mut command: Command) -> Running {
     let mut child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -1,0 +1,195 @@
+//! What a search has found so far, kept in a file so that the next call of the same command goes on from there.
+//!
+//! The file is written whole beside its place and renamed. It answers one question only: one that it was not written for, or that cannot be
+//! read, counts as none.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::search::Finding;
+use crate::compare::Estimate;
+use crate::model::{RunId, Verdict};
+use crate::stats::derived_seed;
+
+/// What was found about a commit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Outcome {
+    pub(super) finding: Finding,
+    /// Where it was measured.
+    pub(super) verdict: Option<Verdict>,
+    pub(super) change: Option<Change>,
+    /// What else there is to say, such as why it was skipped.
+    pub(super) why: Option<String>,
+    /// The stored run of the commit's side.
+    pub(super) run: Option<RunId>,
+    /// How long its rounds took.
+    pub(super) seconds: Option<f64>,
+}
+
+/// A change with its interval, as a file can hold it: a bound that is not known is none.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct Change {
+    estimate: f64,
+    lower: Option<f64>,
+    upper: Option<f64>,
+}
+
+impl From<Estimate> for Change {
+    fn from(estimate: Estimate) -> Self {
+        let finite = |value: f64| value.is_finite().then_some(value);
+        Self {
+            estimate: estimate.estimate,
+            lower: finite(estimate.lower),
+            upper: finite(estimate.upper),
+        }
+    }
+}
+
+impl From<Change> for Estimate {
+    fn from(change: Change) -> Self {
+        Self {
+            estimate: change.estimate,
+            lower: change.lower.unwrap_or(f64::NEG_INFINITY),
+            upper: change.upper.unwrap_or(f64::INFINITY),
+        }
+    }
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Content {
+    question: String,
+    /// By commit.
+    outcomes: BTreeMap<String, Outcome>,
+    /// How many measurements there were.
+    measured: u32,
+}
+
+/// The file and what it holds.
+#[derive(Debug)]
+pub(super) struct Memory {
+    path: PathBuf,
+    content: Content,
+}
+
+impl Memory {
+    /// What is known below `directory` about `question`, which says everything that the outcomes depend on.
+    pub(super) fn of(directory: &Path, question: &str) -> Self {
+        let path = directory.join(format!("{:016x}.json", derived_seed(0, question)));
+        let content = fs::read(&path)
+            .ok()
+            .and_then(|text| serde_json::from_slice::<Content>(&text).ok())
+            .filter(|content| content.question == question)
+            .unwrap_or_else(|| Content {
+                question: question.to_owned(),
+                ..Content::default()
+            });
+        Self { path, content }
+    }
+
+    /// All outcomes, by commit.
+    pub(super) fn outcomes(&self) -> &BTreeMap<String, Outcome> {
+        &self.content.outcomes
+    }
+
+    /// How many measurements there were.
+    pub(super) fn measured(&self) -> u32 {
+        self.content.measured
+    }
+
+    /// Counts a measurement, which the next outcome will remember.
+    pub(super) fn count_measurement(&mut self) {
+        self.content.measured += 1;
+    }
+
+    /// Remembers an outcome, also beyond the end of this process.
+    pub(super) fn learn(&mut self, commit: &str, outcome: Outcome) -> io::Result<()> {
+        self.content.outcomes.insert(commit.to_owned(), outcome);
+        if let Some(directory) = self.path.parent() {
+            fs::create_dir_all(directory)?;
+        }
+        let text = serde_json::to_vec(&self.content)?;
+        let beside = self
+            .path
+            .with_extension(format!("{}.new", std::process::id()));
+        fs::write(&beside, text)?;
+        fs::rename(&beside, &self.path)
+    }
+
+    /// Forgets everything.
+    pub(super) fn forget(&mut self) -> io::Result<()> {
+        self.content.outcomes.clear();
+        self.content.measured = 0;
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome() -> Outcome {
+        Outcome {
+            finding: Finding::Slow,
+            verdict: Some(Verdict::Regressed),
+            change: Some(
+                Estimate {
+                    estimate: 1.0,
+                    lower: 0.9,
+                    upper: f64::INFINITY,
+                }
+                .into(),
+            ),
+            why: None,
+            run: Some(RunId(7)),
+            seconds: Some(1.5),
+        }
+    }
+
+    #[test]
+    fn what_was_learnt_is_there_the_next_time_for_the_same_question_only() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let below = directory.path().join("new");
+        let mut memory = Memory::of(&below, "question");
+        assert!(memory.outcomes().is_empty());
+        memory.count_measurement();
+        memory.learn("abc", outcome()).expect("written");
+        let mut again = Memory::of(&below, "question");
+        assert_eq!(again.outcomes()["abc"], outcome());
+        assert_eq!(again.measured(), 1);
+        assert!(Memory::of(&below, "another").outcomes().is_empty());
+        again.forget().expect("removed");
+        again.forget().expect("nothing to remove");
+        assert!(Memory::of(&below, "question").outcomes().is_empty());
+        assert_eq!(fs::read_dir(&below).expect("there").count(), 0);
+    }
+
+    #[test]
+    fn a_file_that_is_damaged_or_of_another_question_counts_as_none() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut memory = Memory::of(directory.path(), "question");
+        memory.learn("abc", outcome()).expect("written");
+        let text = fs::read_to_string(&memory.path).expect("there");
+        fs::write(
+            &memory.path,
+            text.replace("question\":\"question", "question\":\"other"),
+        )
+        .expect("written");
+        assert!(
+            Memory::of(directory.path(), "question")
+                .outcomes()
+                .is_empty()
+        );
+        fs::write(&memory.path, &text[..20]).expect("written");
+        assert!(
+            Memory::of(directory.path(), "question")
+                .outcomes()
+                .is_empty()
+        );
+    }
+}

@@ -1,0 +1,116 @@
+//! Which commit to look at next (pure).
+
+use serde::{Deserialize, Serialize};
+
+/// What is known of a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Finding {
+    /// No slower than the good one.
+    Fast,
+    /// Slower.
+    Slow,
+    /// Nobody knows, and nobody will.
+    Skipped,
+}
+
+/// What is to be done next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Look at the commit at this place.
+    Try(usize),
+    /// The first slow commit is at one of these places.
+    Among {
+        /// The first of them.
+        first: usize,
+        /// The last of them, known to be slow.
+        last: usize,
+    },
+}
+
+/// What to do where so much is `known` of the commits after the good one, oldest first; the last one is slow.
+pub(super) fn next(known: &[Option<Finding>]) -> Next {
+    let (first, last) = bounds(known);
+    // Half of the possible answers lie at or before this place.
+    let middle = (first + last - usize::from(last > first)) / 2;
+    (first..last)
+        .filter(|place| known[*place].is_none())
+        .min_by_key(|place| place.abs_diff(middle))
+        .map_or(Next::Among { first, last }, Next::Try)
+}
+
+/// The places among which the first slow commit is: after the last fast one before it, up to the first one known to be slow.
+pub(super) fn bounds(known: &[Option<Finding>]) -> (usize, usize) {
+    let is = |wanted| move |finding: &Option<Finding>| *finding == Some(wanted);
+    let slow = known.iter().position(is(Finding::Slow));
+    let last = slow.unwrap_or(known.len().saturating_sub(1));
+    let fast = known[..last].iter().rposition(is(Finding::Fast));
+    (fast.map_or(0, |place| place + 1), last)
+}
+
+/// Steps that a search through `commits` takes at most if none of them is skipped, the one for the last commit included.
+pub(super) fn most_steps(commits: usize) -> u32 {
+    1 + commits.max(1).next_power_of_two().ilog2()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Searches among `commits` of which those from `planted` on are slow and `broken` cannot be built: what is answered, in how many steps.
+    fn search(commits: usize, planted: usize, broken: &[usize]) -> (Next, u32) {
+        let mut known = vec![None; commits];
+        known[commits - 1] = Some(Finding::Slow);
+        let mut steps = 1;
+        loop {
+            match next(&known) {
+                Next::Try(place) => {
+                    assert_eq!(known[place], None);
+                    known[place] = Some(if broken.contains(&place) {
+                        Finding::Skipped
+                    } else if place >= planted {
+                        Finding::Slow
+                    } else {
+                        Finding::Fast
+                    });
+                    steps += 1;
+                }
+                answer @ Next::Among { .. } => return (answer, steps),
+            }
+        }
+    }
+
+    #[test]
+    fn every_planted_commit_is_found_in_as_many_steps_as_promised() {
+        for commits in 1..40 {
+            for planted in 0..commits {
+                let (answer, steps) = search(commits, planted, &[]);
+                let exactly = Next::Among {
+                    first: planted,
+                    last: planted,
+                };
+                assert_eq!(answer, exactly, "{planted} of {commits}");
+                assert!(steps <= most_steps(commits), "{steps} for {commits}");
+            }
+        }
+        assert_eq!([1, 2, 16, 17].map(most_steps), [1, 2, 5, 6]);
+    }
+
+    #[test]
+    fn commits_that_cannot_be_told_are_walked_around_and_named_where_they_matter() {
+        for planted in 0..16 {
+            for broken in 0..15 {
+                let (answer, _) = search(16, planted, &[broken]);
+                let Next::Among { first, last } = answer else {
+                    panic!("an answer");
+                };
+                assert!((first..=last).contains(&planted));
+                // Only the broken one right before the boundary, or at it, leaves a doubt.
+                let doubtful = broken == planted || broken + 1 == planted;
+                assert_eq!(last - first, usize::from(doubtful), "{planted} {broken}");
+            }
+        }
+        let (answer, _) = search(5, 4, &[0, 1, 2, 3]);
+        assert_eq!(answer, Next::Among { first: 0, last: 4 });
+    }
+}

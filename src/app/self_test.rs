@@ -1,0 +1,344 @@
+//! `cargo perfcheck self-test`: each executable against itself, and against itself slowed down by a known amount.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::time::Duration;
+
+use super::context::{Context, World};
+use super::error::AppError;
+use super::options::{Order, SelfTestOptions, StoreOptions};
+use super::paired::{PairedRun, paired_decision, plan};
+use super::prepare::{build, find_benchmarks, nothing_found, timeout};
+use crate::compare::{Duel, Plan, Round, Side, judge};
+use crate::exit_code::ExitCode;
+use crate::host;
+use crate::measure::{BySide, Discovered, Ended, PairedTarget};
+use crate::model::{BenchmarkKey, Environment, Sample, Verdict};
+use crate::report::{self, ProgressMode, Rate, SelfTestFindings, SelfTestRow};
+use crate::stats::{binomial, derived_seed};
+use crate::store::{LaunchRecord, Outcome};
+
+/// What a harness says that can slow itself down (docs/PROTOCOL.md, section 8).
+const CAPABILITY: &str = "slowdown";
+/// The variable that tells it to.
+const VARIABLE: &str = "PERFCHECK_SLOWDOWN";
+/// Level of the bounds of rates, one-sided.
+const BOUND_LEVEL: f64 = 0.95;
+
+/// Runs the command.
+pub fn self_test(
+    options: &SelfTestOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let paired = &options.paired;
+    let load = host::load();
+    let mut context = Context::load(&world.variables, common)?;
+    context.tables.layers.command_line.noise_threshold = paired.comparison.noise_threshold;
+    let (toolchain, targets) = build(&context, common, world)?;
+    let timeout = timeout(paired.timeout, &context);
+    let found = find_benchmarks(&options.filter, timeout, targets, world)?;
+    let failed_targets = !found.failures.is_empty();
+    if found
+        .targets
+        .iter()
+        .all(|found| found.benchmarks.is_empty())
+    {
+        return Err(nothing_found(&options.filter, &found));
+    }
+    let subjects = Subjects::of(found);
+    if subjects.targets.is_empty() {
+        return Err(AppError::NothingToMeasure(NO_SUBJECTS.to_owned()));
+    }
+    let seed = paired.comparison.seed.unwrap_or_else(host::fresh_seed);
+    let decision = paired_decision(&paired.comparison, &context);
+    let mut run = PairedRun {
+        context: &context,
+        environment: &Environment {
+            host: host::detect(world.variables.ci),
+            build: toolchain,
+        },
+        git: BySide::default(),
+        decision,
+        plan: plan(
+            &decision,
+            paired.rounds,
+            paired.time_budget,
+            subjects.count(),
+            seed,
+        ),
+        time_budget: paired.time_budget,
+        timeout,
+        load,
+    };
+    let mut rows: BTreeMap<BenchmarkKey, SelfTestRow> = subjects.rows(&run);
+    let mut ended = Ended::Complete;
+    if world.progress == ProgressMode::Lines {
+        // The trials are progress enough.
+        world.progress = ProgressMode::Quiet;
+    }
+    'trials: for trial in 0..options.trials {
+        for kind in [Kind::Same, Kind::Slowed] {
+            run.plan.seed = derived_seed(seed, &format!("self-test/{}/{trial}", kind.word()));
+            if !common.output.quiet {
+                let done = 2 * trial + u32::from(kind == Kind::Slowed);
+                let words = format!(
+                    "{} of {}, {}{}",
+                    trial + 1,
+                    options.trials,
+                    kind.in_words(options.slowdown),
+                    time_left(&rows, done, 2 * options.trials)
+                );
+                report::write_build_event(world.stderr, &("Trial", words))?;
+            }
+            let pairs = subjects.pairs(kind.millionths(options.slowdown));
+            ended = carry_out(&run, kind, pairs, &mut rows, world)?;
+            // The machine's load from now on is our own.
+            run.load = None;
+            if ended == Ended::Interrupted {
+                break 'trials;
+            }
+        }
+    }
+    let mut rows: Vec<SelfTestRow> = rows.into_values().collect();
+    if common.output.order == Order::WorstFirst {
+        rows.sort_by_key(|row| (row.found(), usize::MAX - row.false_alarms()));
+    }
+    let failed = rows.iter().any(SelfTestRow::has_failed);
+    let mut exit_code = ExitCode::Clean;
+    if failed || failed_targets {
+        exit_code = exit_code.and(ExitCode::BenchmarkFailed);
+    }
+    if ended == Ended::Interrupted {
+        exit_code = exit_code.and(ExitCode::Interrupted);
+    }
+    let findings = SelfTestFindings {
+        false_alarms: rate(&rows, SelfTestRow::false_alarms, SelfTestRow::compared_same),
+        found: rate(&rows, SelfTestRow::found, SelfTestRow::compared_slowed),
+        rows,
+        skipped: subjects.skipped,
+        slowdown: options.slowdown,
+        trials: options.trials,
+        rounds: most_rounds(&run.plan),
+        significance_level: decision.significance_level,
+        bound_level: BOUND_LEVEL,
+        seed,
+        interrupted: ended == Ended::Interrupted,
+        exit_code: exit_code.number(),
+    };
+    report::write_self_test(world.stdout, &findings, common.output.format)?;
+    Ok(exit_code)
+}
+
+const NO_SUBJECTS: &str = "no bench has a harness that can slow itself down\n  help: those written with the crate `perfcheck` can, once it is as new as this tool";
+
+/// What differs between the sides of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Same,
+    Slowed,
+}
+
+impl Kind {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Slowed => "slowed",
+        }
+    }
+
+    fn in_words(self, slowdown: f64) -> String {
+        match self {
+            Self::Same => "both sides the same".to_owned(),
+            Self::Slowed => format!("one side slower by {}", report::in_percent(slowdown)),
+        }
+    }
+
+    fn millionths(self, slowdown: f64) -> u32 {
+        match self {
+            Self::Same => 0,
+            Self::Slowed => (slowdown * 1e6).round() as u32,
+        }
+    }
+}
+
+/// What can be tested, and what cannot and why.
+struct Subjects {
+    targets: Vec<PairedTarget>,
+    skipped: Vec<(BenchmarkKey, String)>,
+}
+
+impl Subjects {
+    fn of(found: Discovered) -> Self {
+        let mut subjects = Self {
+            targets: Vec::new(),
+            skipped: Vec::new(),
+        };
+        for found in found.targets {
+            if found.capabilities.iter().any(|word| word == CAPABILITY) {
+                subjects.targets.push(PairedTarget {
+                    targets: BySide {
+                        base: found.target.clone(),
+                        new: found.target,
+                    },
+                    benchmarks: found.benchmarks,
+                });
+            } else {
+                let reason = "its harness cannot slow itself down";
+                let keys = found.benchmarks.into_iter().map(|benchmark| benchmark.key);
+                subjects
+                    .skipped
+                    .extend(keys.map(|key| (key, reason.to_owned())));
+            }
+        }
+        subjects
+            .targets
+            .retain(|target| !target.benchmarks.is_empty());
+        subjects
+    }
+
+    fn count(&self) -> usize {
+        self.targets
+            .iter()
+            .map(|target| target.benchmarks.len())
+            .sum()
+    }
+
+    fn rows(&self, run: &PairedRun<'_>) -> BTreeMap<BenchmarkKey, SelfTestRow> {
+        let benchmarks = self.targets.iter().flat_map(|target| &target.benchmarks);
+        benchmarks
+            .map(|benchmark| {
+                let row = SelfTestRow::new(&benchmark.key, run.noise_threshold(benchmark));
+                (benchmark.key.clone(), row)
+            })
+            .collect()
+    }
+
+    /// The same on both sides, but for what the variable says; it has the same length on both.
+    fn pairs(&self, millionths: u32) -> Vec<PairedTarget> {
+        let mut pairs = self.targets.clone();
+        for pair in &mut pairs {
+            for (side, millionths) in [(Side::Base, 0), (Side::New, millionths)] {
+                let value = OsString::from(format!("{millionths:07}"));
+                let variables = &mut pair.targets.of_mut(side).variables;
+                variables.insert(VARIABLE.to_owned(), Some(value));
+            }
+        }
+        pairs
+    }
+}
+
+/// Rounds as they are recorded, without a store.
+#[derive(Default)]
+struct Recorded {
+    samples: BTreeMap<BenchmarkKey, BySide<BTreeMap<u32, Vec<Sample>>>>,
+    failed: Vec<BenchmarkKey>,
+}
+
+impl Recorded {
+    fn record(&mut self, side: Side, launch: &LaunchRecord) {
+        for launched in &launch.benchmarks {
+            let key = launched.benchmark.key.clone();
+            match &launched.outcome {
+                Outcome::Measured(series) => {
+                    let sides = self.samples.entry(key).or_default();
+                    let round = launch.head.ordinal;
+                    sides.of_mut(side).insert(round, series.flat.clone());
+                }
+                Outcome::Failed(_) => self.failed.push(key),
+            }
+        }
+    }
+
+    /// The rounds that both sides have.
+    fn rounds(self) -> BTreeMap<BenchmarkKey, Vec<Round>> {
+        let both = |mut sides: BySide<BTreeMap<u32, Vec<Sample>>>| {
+            let base = sides.base.into_iter();
+            base.filter_map(|(round, base)| {
+                let new = sides.new.remove(&round)?;
+                Some(Round { base, new })
+            })
+            .collect()
+        };
+        let samples = self.samples.into_iter();
+        samples.map(|(key, sides)| (key, both(sides))).collect()
+    }
+}
+
+/// One comparison of every benchmark.
+fn carry_out(
+    run: &PairedRun<'_>,
+    kind: Kind,
+    pairs: Vec<PairedTarget>,
+    rows: &mut BTreeMap<BenchmarkKey, SelfTestRow>,
+    world: &mut World<'_>,
+) -> Result<Ended, AppError> {
+    let mut recorded = Recorded::default();
+    let mut record = |side, launch: &LaunchRecord| {
+        recorded.record(side, launch);
+        Ok(())
+    };
+    let (ended, spent) = run.campaign(pairs, &mut record, world)?;
+    if ended == Ended::Interrupted {
+        // Rounds that are missing would make this trial another one than the others.
+        return Ok(ended);
+    }
+    let failed = std::mem::take(&mut recorded.failed);
+    let rounds = recorded.rounds();
+    let duels: Vec<Duel<'_>> = rounds
+        .iter()
+        .filter(|(_, rounds)| !rounds.is_empty())
+        .map(|(key, rounds)| Duel {
+            key,
+            rounds,
+            noise_threshold: rows[key].noise_threshold,
+        })
+        .collect();
+    let mut verdicts: BTreeMap<&BenchmarkKey, Verdict> =
+        failed.iter().map(|key| (key, Verdict::Failed)).collect();
+    for (duel, comparison) in duels.iter().zip(judge(&duels, &run.plan)) {
+        verdicts.insert(duel.key, comparison.verdict);
+    }
+    for (key, verdict) in verdicts {
+        let Some(row) = rows.get_mut(key) else {
+            continue;
+        };
+        match kind {
+            Kind::Same => row.same.push(verdict),
+            Kind::Slowed => row.slowed.push(verdict),
+        }
+        let spent = spent.iter().find(|spent| spent.key == *key);
+        row.time += spent.map_or(Duration::ZERO, |spent| spent.time);
+    }
+    Ok(ended)
+}
+
+fn rate(
+    rows: &[SelfTestRow],
+    count: impl Fn(&SelfTestRow) -> usize,
+    of: impl Fn(&SelfTestRow) -> usize,
+) -> Rate {
+    let count: usize = rows.iter().map(count).sum();
+    let of: usize = rows.iter().map(of).sum();
+    let (counted, tried) = (count as u32, of as u32);
+    Rate {
+        count,
+        of,
+        lower: binomial::lower_bound(counted, tried, BOUND_LEVEL).unwrap_or(0.0),
+        upper: binomial::upper_bound(counted, tried, BOUND_LEVEL).unwrap_or(1.0),
+    }
+}
+
+/// What the other comparisons should take, if they take as long as those before.
+fn time_left(rows: &BTreeMap<BenchmarkKey, SelfTestRow>, done: u32, all: u32) -> String {
+    let spent: Duration = rows.values().map(|row| row.time).sum();
+    if done == 0 {
+        return String::new();
+    }
+    let left = spent.as_secs_f64() / f64::from(done) * f64::from(all - done);
+    format!(" (about {left:.0} s left)")
+}
+
+fn most_rounds(plan: &Plan) -> u32 {
+    plan.looks.last().copied().unwrap_or(0)
+}

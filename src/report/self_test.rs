@@ -1,0 +1,431 @@
+//! What a self-test found: how often each benchmark was called what, and what that says about this machine.
+
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::time::Duration;
+
+use super::content::MessageFormat;
+use super::json::{SCHEMA, key_json, tally_json, write_object};
+use super::listing::write_columns;
+use super::units::Room;
+use super::{theme, units};
+use crate::model::{BenchmarkKey, Tally, Verdict};
+
+/// Below this share of slowdowns found there is advice.
+const FEW: f64 = 0.9;
+
+/// How often something happened, with one-sided bounds of its rate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rate {
+    /// How often it happened.
+    pub count: usize,
+    /// How often it could have.
+    pub of: usize,
+    /// The rate is at least this.
+    pub lower: f64,
+    /// The rate is at most this.
+    pub upper: f64,
+}
+
+/// What a self-test found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SelfTestFindings {
+    /// In the order in which they are to be shown.
+    pub rows: Vec<SelfTestRow>,
+    /// What could not be tested, and why.
+    pub skipped: Vec<(BenchmarkKey, String)>,
+    /// By how much one side was slower, a fraction.
+    pub slowdown: f64,
+    /// Comparisons of each kind that were asked for.
+    pub trials: u32,
+    /// Rounds of a comparison at most.
+    pub rounds: u32,
+    /// One-sided level for all benchmarks of a comparison together.
+    pub significance_level: f64,
+    /// Changes called where there was none.
+    pub false_alarms: Rate,
+    /// Slowdowns called as such.
+    pub found: Rate,
+    /// Level of the bounds of both.
+    pub bound_level: f64,
+    /// The seed.
+    pub seed: u64,
+    /// Whether the user stopped it.
+    pub interrupted: bool,
+    /// The status that the process ends with.
+    pub exit_code: u8,
+}
+
+/// What is known of one benchmark.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SelfTestRow {
+    /// Which.
+    pub key: BenchmarkKey,
+    /// Changes up to this are noise, a fraction.
+    pub noise_threshold: f64,
+    /// What was said of it against itself.
+    pub same: Vec<Verdict>,
+    /// What was said of it against itself, slowed down.
+    pub slowed: Vec<Verdict>,
+    /// How long all of it took.
+    pub time: Duration,
+}
+
+impl SelfTestRow {
+    /// Nothing is known yet.
+    pub fn new(key: &BenchmarkKey, noise_threshold: f64) -> Self {
+        Self {
+            key: key.clone(),
+            noise_threshold,
+            same: Vec::new(),
+            slowed: Vec::new(),
+            time: Duration::ZERO,
+        }
+    }
+
+    /// How often a change was called where there was none.
+    pub fn false_alarms(&self) -> usize {
+        let alarm = |verdict| matches!(verdict, Verdict::Regressed | Verdict::Improved);
+        self.same.iter().copied().filter(|v| alarm(*v)).count()
+    }
+
+    /// How often it was compared with itself.
+    pub fn compared_same(&self) -> usize {
+        compared(&self.same)
+    }
+
+    /// How often the slowdown was found.
+    pub fn found(&self) -> usize {
+        times(&self.slowed, Verdict::Regressed)
+    }
+
+    /// How often it was compared with itself, slowed down.
+    pub fn compared_slowed(&self) -> usize {
+        compared(&self.slowed)
+    }
+
+    /// Whether it could not be measured in any of the comparisons.
+    pub fn has_failed(&self) -> bool {
+        times(&self.same, Verdict::Failed) + times(&self.slowed, Verdict::Failed) > 0
+    }
+
+    fn seconds_per_verdict(&self) -> Option<f64> {
+        let verdicts = self.same.len() + self.slowed.len();
+        (verdicts > 0).then(|| self.time.as_secs_f64() / verdicts as f64)
+    }
+}
+
+fn compared(verdicts: &[Verdict]) -> usize {
+    verdicts.len() - times(verdicts, Verdict::Failed)
+}
+
+fn times(verdicts: &[Verdict], wanted: Verdict) -> usize {
+    verdicts
+        .iter()
+        .filter(|verdict| **verdict == wanted)
+        .count()
+}
+
+/// Writes everything.
+pub fn write_self_test(
+    writer: &mut dyn Write,
+    findings: &SelfTestFindings,
+    format: MessageFormat,
+) -> io::Result<()> {
+    match format {
+        MessageFormat::Human => write_for_people(writer, findings),
+        MessageFormat::Json => write_messages(writer, findings),
+    }
+}
+
+fn write_for_people(writer: &mut dyn Write, findings: &SelfTestFindings) -> io::Result<()> {
+    let room = Room::of_stdout();
+    let rows = findings.rows.iter().map(|row| {
+        vec![
+            format!(
+                "{}/{}: {}",
+                row.key.package,
+                row.key.target,
+                units::name(&row.key.id, room)
+            ),
+            counts(&row.same),
+            counts(&row.slowed),
+            units::percent(row.noise_threshold),
+            row.seconds_per_verdict()
+                .map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.1} s")),
+        ]
+    });
+    let slower = format!("{} slower", units::percent(findings.slowdown));
+    let header = [
+        "benchmark",
+        "the same",
+        &slower,
+        "noise threshold",
+        "per verdict",
+    ];
+    write_columns(writer, &header, &[3, 4], rows)?;
+    for (key, reason) in &findings.skipped {
+        let skipped = format!(
+            "skipped {}/{}: {}: {reason}",
+            key.package,
+            key.target,
+            units::name(&key.id, room)
+        );
+        writeln!(writer, "{}", theme::faint(skipped))?;
+    }
+    writeln!(writer)?;
+    for line in conclusion(findings) {
+        writeln!(writer, "{line}")?;
+    }
+    Ok(())
+}
+
+/// `4 regressed, 1 inconclusive`
+fn counts(verdicts: &[Verdict]) -> String {
+    let tally: Tally = verdicts.iter().copied().collect();
+    let words: Vec<String> = tally
+        .iter()
+        .map(|(verdict, count)| format!("{count} {}", theme::verdict(verdict)))
+        .collect();
+    if words.is_empty() {
+        "-".to_owned()
+    } else {
+        words.join(", ")
+    }
+}
+
+fn conclusion(findings: &SelfTestFindings) -> Vec<String> {
+    let mut lines = Vec::new();
+    if findings.interrupted {
+        lines.push(format!(
+            "Interrupted: this is what the trials until then gave, of {} of each kind.",
+            findings.trials
+        ));
+    }
+    lines.extend(about_false_alarms(findings));
+    lines.extend(about_slowdowns(findings));
+    let all: Duration = findings.rows.iter().map(|row| row.time).sum();
+    let verdicts = |row: &SelfTestRow| row.same.len() + row.slowed.len();
+    let verdicts: usize = findings.rows.iter().map(verdicts).sum();
+    if verdicts > 0 {
+        lines.push(format!(
+            "{:.1} s per verdict on average; seed {}.",
+            all.as_secs_f64() / verdicts as f64,
+            findings.seed
+        ));
+    }
+    lines
+}
+
+fn about_false_alarms(findings: &SelfTestFindings) -> Vec<String> {
+    let Rate {
+        count,
+        of,
+        lower,
+        upper,
+    } = findings.false_alarms;
+    if of == 0 {
+        return Vec::new();
+    }
+    let confidence = units::percent(findings.bound_level);
+    let seen = match count {
+        0 => "none".to_owned(),
+        some => some.to_string(),
+    };
+    let mut lines = vec![format!(
+        "False alarms: {seen} in {of} comparison{} of an executable with itself: at most {} of them, with {confidence} confidence.",
+        plural(of),
+        units::rounded_percent(upper),
+    )];
+    let level = findings.significance_level;
+    if lower > level {
+        lines.push(format!(
+            "That is more than the significance level of {} allows: the machine does something to one side that it does not do to the other. Close what is running, or lower --significance-level.",
+            units::percent(level)
+        ));
+    } else if count == 0 && upper > level {
+        let needed = ((1.0 - findings.bound_level).ln() / (-level).ln_1p()).ceil();
+        lines.push(format!(
+            "{needed} comparisons without one would show less than {} (--trials).",
+            units::percent(level)
+        ));
+    }
+    lines
+}
+
+fn about_slowdowns(findings: &SelfTestFindings) -> Vec<String> {
+    let Rate {
+        count, of, lower, ..
+    } = findings.found;
+    if of == 0 {
+        return Vec::new();
+    }
+    let slowdown = units::percent(findings.slowdown);
+    let share = count as f64 / of as f64;
+    let mut lines = vec![format!(
+        "Found: {count} of {of} slowdown{} of {slowdown} ({}): at least {} of them, with {} confidence.",
+        plural(of),
+        units::rounded_percent(share),
+        units::rounded_percent(lower),
+        units::percent(findings.bound_level),
+    )];
+    let wrong: usize = findings
+        .rows
+        .iter()
+        .map(|row| times(&row.slowed, Verdict::Improved))
+        .sum();
+    if wrong > 0 {
+        lines.push(format!("Called improved although slower: {wrong}."));
+    }
+    let thresholds = findings.rows.iter().map(|row| row.noise_threshold);
+    let (least, most) = thresholds.fold((f64::INFINITY, 0.0_f64), |(least, most), threshold| {
+        (least.min(threshold), most.max(threshold))
+    });
+    let range = if least < most {
+        format!("{} to {}", units::percent(least), units::percent(most))
+    } else {
+        units::percent(most)
+    };
+    lines.push(format!(
+        "Noise threshold: {range}. A slowdown is called if its whole interval lies beyond it."
+    ));
+    if findings.slowdown <= most {
+        lines.push(format!(
+            "A slowdown of {slowdown} is no more than that, and cannot be called. If it matters: --noise-threshold {}.",
+            units::percent(findings.slowdown / 4.0).replace(' ', "")
+        ));
+    } else if share < FEW {
+        lines.push(format!(
+            "To find more: --rounds {} (at most {} now) or a longer --time-budget, fewer benchmarks at a time, or --noise-threshold {}.",
+            2 * findings.rounds,
+            findings.rounds,
+            units::percent(most / 2.0).replace(' ', "")
+        ));
+    }
+    lines
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
+fn write_messages(writer: &mut dyn Write, findings: &SelfTestFindings) -> io::Result<()> {
+    let tally = |verdicts: &[Verdict]| tally_json(&verdicts.iter().copied().collect());
+    for row in &findings.rows {
+        let object = json!({
+            "reason": "self-test-benchmark",
+            "schema": SCHEMA,
+            "benchmark": key_json(&row.key),
+            "same": tally(&row.same),
+            "slowed": tally(&row.slowed),
+            "noise_threshold": row.noise_threshold,
+            "seconds_per_verdict": row.seconds_per_verdict(),
+        });
+        write_object(writer, &object)?;
+    }
+    let skipped: Vec<Value> = findings
+        .skipped
+        .iter()
+        .map(|(key, reason)| json!({"benchmark": key_json(key), "why": reason}))
+        .collect();
+    let finished = json!({
+        "reason": "self-test-finished",
+        "schema": SCHEMA,
+        "slowdown": findings.slowdown,
+        "trials": findings.trials,
+        "rounds": findings.rounds,
+        "significance_level": findings.significance_level,
+        "false_alarms": rate_json(&findings.false_alarms),
+        "found": rate_json(&findings.found),
+        "bound_level": findings.bound_level,
+        "skipped": skipped,
+        "seed": findings.seed,
+        "interrupted": findings.interrupted,
+        "exit_code": findings.exit_code,
+    });
+    write_object(writer, &finished)
+}
+
+fn rate_json(rate: &Rate) -> Value {
+    json!({"count": rate.count, "of": rate.of, "lower": rate.lower, "upper": rate.upper})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(same: &[Verdict], slowed: &[Verdict]) -> SelfTestFindings {
+        let key = BenchmarkKey {
+            package: "p".into(),
+            target: "t".into(),
+            id: "sort/10".into(),
+        };
+        let row = SelfTestRow {
+            same: same.to_vec(),
+            slowed: slowed.to_vec(),
+            time: Duration::from_secs(30),
+            ..SelfTestRow::new(&key, 0.01)
+        };
+        SelfTestFindings {
+            false_alarms: Rate {
+                count: row.false_alarms(),
+                of: row.compared_same(),
+                lower: 0.0,
+                upper: 0.4507,
+            },
+            found: Rate {
+                count: row.found(),
+                of: row.compared_slowed(),
+                lower: 0.343,
+                upper: 1.0,
+            },
+            rows: vec![row],
+            skipped: vec![(key, "its harness cannot slow itself down".to_owned())],
+            slowdown: 0.02,
+            trials: 5,
+            rounds: 60,
+            significance_level: 0.01,
+            bound_level: 0.95,
+            seed: 7,
+            interrupted: false,
+            exit_code: 0,
+        }
+    }
+
+    fn shown(findings: &SelfTestFindings) -> String {
+        let mut text = Vec::new();
+        write_self_test(&mut text, findings, MessageFormat::Human).expect("written");
+        let text = String::from_utf8(text).expect("text");
+        anstream::adapter::strip_str(&text).to_string()
+    }
+
+    use Verdict::{Improved, Inconclusive, Regressed, Unchanged};
+
+    #[test]
+    fn the_conclusion_counts_alarms_and_finds_with_their_bounds_and_says_what_to_do() {
+        let findings = findings(
+            &[Unchanged; 5],
+            &[Regressed, Regressed, Inconclusive, Regressed, Inconclusive],
+        );
+        insta::assert_snapshot!(shown(&findings));
+    }
+
+    #[test]
+    fn a_slowdown_that_is_noise_by_definition_is_no_surprise() {
+        let mut findings = findings(&[Unchanged; 5], &[Unchanged; 5]);
+        findings.slowdown = 0.01;
+        let text = shown(&findings);
+        assert!(text.contains("cannot be called"), "{text}");
+        assert!(text.contains("--noise-threshold 0.25%"), "{text}");
+    }
+
+    #[test]
+    fn alarms_beyond_the_level_and_the_wrong_direction_are_named() {
+        let mut findings = findings(&[Regressed, Improved, Unchanged], &[Improved, Regressed]);
+        findings.false_alarms.lower = 0.13;
+        let text = shown(&findings);
+        assert!(text.contains("False alarms: 2 in 3"), "{text}");
+        assert!(text.contains("more than the significance level"), "{text}");
+        assert!(text.contains("improved although slower: 1"), "{text}");
+    }
+}

@@ -1,0 +1,121 @@
+//! Cargo's configuration: that of the user's checkout, for both sides.
+//!
+//! Cargo looks for its files from the current directory upwards, whatever it builds, and is called where the user is: so both sides are built
+//! with the configuration in force there, untracked files and those of directories above included. What such a file in the checkout says
+//! about directories beside it, though, is meant for the state that is built.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use toml_edit::{DocumentMut, Item, TableLike};
+
+use super::sources::plain;
+
+/// The files that cargo reads when called in `here`.
+pub(super) fn files(here: &Path, cargo_home: Option<&Path>) -> Vec<PathBuf> {
+    let mut directories: Vec<PathBuf> = here
+        .ancestors()
+        .map(|directory| directory.join(".cargo"))
+        .collect();
+    directories.extend(cargo_home.map(Path::to_owned));
+    let mut found: Vec<PathBuf> = directories
+        .iter()
+        .flat_map(|directory| ["config", "config.toml"].map(|name| directory.join(name)))
+        .filter(|path| path.is_file())
+        .collect();
+    found.dedup();
+    found
+}
+
+/// `--config` arguments that lead vendored sources and patches, which a file of the checkout at `top` names by relative paths, to those in
+/// `source`, where it has them.
+pub(super) fn redirections(files: &[PathBuf], top: &Path, source: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for file in files.iter().filter(|file| file.starts_with(top)) {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        let Ok(document) = text.parse::<DocumentMut>() else {
+            continue;
+        };
+        // FILE is DIRECTORY/.cargo/config.toml.
+        let Some(directory) = file.ancestors().nth(2) else {
+            continue;
+        };
+        let redirected = |path: &str| {
+            if Path::new(path).is_absolute() {
+                return None;
+            }
+            let path = plain(&directory.join(path));
+            let there = source.join(path.strip_prefix(top).ok()?);
+            there.exists().then(|| there.display().to_string())
+        };
+        let root = document.as_table();
+        for (name, keys, item) in named(root, "source", &["directory", "local-registry"]) {
+            if let Some(there) = item.and_then(redirected) {
+                found.push(setting(&["source", &name, keys], &there));
+            }
+        }
+        let registries = root.get("patch").and_then(Item::as_table_like);
+        for (registry, patches) in registries.into_iter().flat_map(TableLike::iter) {
+            let Some(patches) = patches.as_table_like() else {
+                continue;
+            };
+            for (name, patch) in patches.iter() {
+                let path = patch.get("path").and_then(Item::as_str);
+                if let Some(there) = path.and_then(redirected) {
+                    found.push(setting(&["patch", registry, name, "path"], &there));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The values of `keys` in every table below `[name]`.
+fn named<'a>(
+    root: &'a dyn TableLike,
+    name: &str,
+    keys: &[&'static str],
+) -> Vec<(String, &'static str, Option<&'a str>)> {
+    let mut found = Vec::new();
+    let tables = root.get(name).and_then(Item::as_table_like);
+    for (name, table) in tables.into_iter().flat_map(TableLike::iter) {
+        for key in keys {
+            let text = table.get(key).and_then(Item::as_str);
+            found.push((name.to_owned(), *key, text));
+        }
+    }
+    found
+}
+
+fn setting(keys: &[&str], text: &str) -> String {
+    let quoted = |text: &str| toml_edit::Value::from(text).to_string();
+    let keys: Vec<String> = keys.iter().map(|key| quoted(key)).collect();
+    format!("{}={}", keys.join("."), quoted(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_checkouts_configuration_names_beside_it_is_taken_from_the_sources_that_are_built() {
+        let home = tempfile::tempdir().expect("a directory");
+        let (top, source) = (home.path().join("top"), home.path().join("source"));
+        for directory in ["top/.cargo", "source/vendor", "source/patched"] {
+            fs::create_dir_all(home.path().join(directory)).expect("a directory");
+        }
+        let file = top.join(".cargo/config.toml");
+        let text = "[source.crates-io]\nreplace-with = \"vendored\"\n[source.vendored]\ndirectory = \"vendor\"\n\
+                    [source.gone]\ndirectory = \"elsewhere\"\n[patch.crates-io]\na = { path = \"patched\" }\n";
+        fs::write(&file, text).expect("written");
+        assert_eq!(files(&top, None)[0], file);
+        let found = redirections(&[file], &top, &source);
+        let source = source.display();
+        assert_eq!(
+            found,
+            [
+                format!("\"source\".\"vendored\".\"directory\"=\"{source}/vendor\""),
+                format!("\"patch\".\"crates-io\".\"a\".\"path\"=\"{source}/patched\""),
+            ]
+        );
+    }
+}

@@ -1,0 +1,289 @@
+//! Where the copy of the sources stands, so that relative paths which lead out of the repository lead to the same place.
+//!
+//! `../sibling` of a checkout at `/home/me/dev/made` is `/home/me/dev/sibling`. The copy then stands at `source/made`, and
+//! `source/sibling` is a link to the real one: as many directories above the repository are imitated as paths lead out of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Component, Path, PathBuf};
+use toml_edit::{DocumentMut, Item, TableLike, Value};
+
+use super::error::{SidesError, about};
+use super::mirror::Wanted;
+use super::shelf::remove_directory;
+use super::sources::plain;
+
+/// Paths outside of the repository that manifests and symbolic links name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Outside {
+    /// By a relative path: they need a link.
+    pub(super) relative: BTreeSet<PathBuf>,
+    /// By an absolute path.
+    pub(super) absolute: BTreeSet<PathBuf>,
+    /// One that contains the repository: it cannot stand beside it.
+    pub(super) above: Option<PathBuf>,
+}
+
+impl Outside {
+    /// What the links and manifests among `wanted`, and those that they lead to, name outside of `top`.
+    pub(super) fn of(wanted: &Wanted, top: &Path) -> Self {
+        let mut found = Self::default();
+        for (path, origin) in wanted.iter().filter(|(_, origin)| origin.is_symlink()) {
+            let leads_to = fs::read_link(origin).unwrap_or_default();
+            let here = top.join(path);
+            let there = plain(&here.parent().unwrap_or(top).join(&leads_to));
+            let is_outside = leads_to.is_relative() && !there.starts_with(top);
+            if is_outside && !top.starts_with(&there) && there.exists() {
+                found.relative.insert(there);
+            }
+        }
+        let mut queue: Vec<(PathBuf, PathBuf)> = wanted
+            .iter()
+            .filter(|(path, _)| path.ends_with("Cargo.toml"))
+            .map(|(path, origin)| (top.join(path), origin.clone()))
+            .collect();
+        let mut seen = BTreeSet::new();
+        while let Some((manifest, origin)) = queue.pop() {
+            if !seen.insert(manifest.clone()) {
+                continue;
+            }
+            let directory = manifest.parent().unwrap_or(top);
+            for named in named_paths(&origin) {
+                let is_absolute = named.is_absolute();
+                let path = plain(&directory.join(named));
+                if path.starts_with(top) || !path.exists() {
+                    continue;
+                }
+                if top.starts_with(&path) {
+                    found.above = Some(path);
+                    continue;
+                }
+                // Its own paths count too, and those of the workspace that it inherits from.
+                queue.extend(
+                    path.ancestors()
+                        .map(|above| above.join("Cargo.toml"))
+                        .filter(|manifest| manifest.is_file() && !manifest.starts_with(top))
+                        .map(|manifest| (manifest.clone(), manifest)),
+                );
+                // Relative paths of a package that is not linked lead where they always led.
+                let from_here = directory.starts_with(top)
+                    || found
+                        .relative
+                        .iter()
+                        .any(|linked| directory.starts_with(linked));
+                if is_absolute || !from_here {
+                    found.absolute.insert(path);
+                } else {
+                    found.relative.insert(path);
+                }
+            }
+        }
+        found
+    }
+
+    pub(super) fn join(&mut self, other: Self) {
+        self.relative.extend(other.relative);
+        self.absolute.extend(other.absolute);
+        self.above = self.above.take().or(other.above);
+    }
+
+    /// Each path with a hash over sizes and times of the files below it.
+    pub(super) fn fingerprints(&self) -> Vec<(PathBuf, String)> {
+        self.relative
+            .iter()
+            .chain(&self.absolute)
+            .map(|path| (path.clone(), fingerprint(path)))
+            .collect()
+    }
+}
+
+/// How far directories above the repository are imitated, and what stands there beside it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Layout {
+    /// The way from the highest of them to the repository's top.
+    below: PathBuf,
+    links: BTreeMap<PathBuf, PathBuf>,
+}
+
+impl Layout {
+    /// The layout for a repository at `top`, imitating at least `levels` directories above it.
+    pub(super) fn new(top: &Path, outside: &Outside, levels: usize) -> Self {
+        let depth = top.components().count();
+        let mut needed = levels;
+        for path in &outside.relative {
+            let shared = shared_components(path, top);
+            needed = needed.max(depth - shared);
+        }
+        let highest: PathBuf = top.components().take(depth - needed.min(depth)).collect();
+        let below = top.strip_prefix(&highest).unwrap_or(Path::new(""));
+        let mut links = BTreeMap::new();
+        for path in &outside.relative {
+            if let Ok(relative) = path.strip_prefix(&highest) {
+                // The first directory that the way to the repository does not share.
+                let shared = shared_components(relative, below);
+                let link: PathBuf = relative.components().take(shared + 1).collect();
+                links.insert(link.clone(), highest.join(&link));
+            }
+        }
+        Self {
+            below: below.to_owned(),
+            links,
+        }
+    }
+
+    /// How many directories above the repository are imitated.
+    pub(super) fn levels(&self) -> usize {
+        self.below.components().count()
+    }
+
+    /// Where the repository's top stands if the highest directory is `root`.
+    pub(super) fn top_in(&self, root: &Path) -> PathBuf {
+        // Joining nothing would leave a slash.
+        if self.below.as_os_str().is_empty() {
+            root.to_owned()
+        } else {
+            root.join(&self.below)
+        }
+    }
+
+    /// Makes what stands beside the repository, if the highest directory is `root`.
+    pub(super) fn make_links(&self, root: &Path) -> Result<(), SidesError> {
+        for (link, leads_to) in &self.links {
+            make_link(&root.join(link), leads_to)?;
+        }
+        Ok(())
+    }
+}
+
+/// A link, instead of anything that stands there.
+pub(super) fn make_link(link: &Path, leads_to: &Path) -> Result<(), SidesError> {
+    if fs::read_link(link).is_ok_and(|old| old == leads_to) {
+        return Ok(());
+    }
+    if link.is_symlink() || link.is_file() {
+        fs::remove_file(link).map_err(about("cannot remove", link))?;
+    } else {
+        remove_directory(link)?;
+    }
+    let parent = link.parent().unwrap_or(link);
+    fs::create_dir_all(parent).map_err(about("cannot make", parent))?;
+    symlink(leads_to, link).map_err(about("cannot make", link))
+}
+
+fn shared_components(one: &Path, other: &Path) -> usize {
+    one.components()
+        .zip(other.components())
+        .take_while(|(one, other)| one == other)
+        .count()
+}
+
+/// Every path in a manifest that is absolute or leads upwards.
+fn named_paths(manifest: &Path) -> Vec<PathBuf> {
+    let text = fs::read_to_string(manifest).unwrap_or_default();
+    let Ok(document) = text.parse::<DocumentMut>() else {
+        // Cargo will say what is wrong.
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    collect(document.as_table(), &mut found);
+    found.retain(|path: &PathBuf| {
+        path.is_absolute() || path.components().any(|part| part == Component::ParentDir)
+    });
+    found
+}
+
+fn collect(table: &dyn TableLike, found: &mut Vec<PathBuf>) {
+    for (name, item) in table.iter() {
+        let names_paths = matches!(name, "path" | "members" | "workspace" | "build");
+        match item {
+            Item::Value(Value::String(text)) if names_paths => found.push(text.value().into()),
+            Item::Value(Value::Array(array)) if names_paths => {
+                let texts = array.iter().filter_map(Value::as_str);
+                // A pattern: what stands before it is what counts.
+                found.extend(texts.map(|text| {
+                    Path::new(text)
+                        .components()
+                        .take_while(|part| !part.as_os_str().to_string_lossy().contains(['*', '?']))
+                        .collect()
+                }));
+            }
+            Item::ArrayOfTables(tables) => {
+                for table in tables {
+                    collect(table, found);
+                }
+            }
+            other => {
+                if let Some(table) = other.as_table_like() {
+                    collect(table, found);
+                }
+            }
+        }
+    }
+}
+
+/// A hash over names, sizes and times of the files below `path`; directories that builds fill are left out.
+fn fingerprint(path: &Path) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let mut queue = vec![path.to_owned()];
+    while let Some(here) = queue.pop() {
+        let Ok(metadata) = fs::metadata(&here) else {
+            continue;
+        };
+        if metadata.is_file() {
+            hasher.update(here.as_os_str().as_encoded_bytes());
+            hasher.update(format!("{} {:?}", metadata.len(), metadata.modified().ok()).as_bytes());
+            continue;
+        }
+        let is_filled_by_builds = here.join("CACHEDIR.TAG").exists()
+            || here.file_name().is_some_and(|name| name == ".git");
+        if metadata.is_dir() && !is_filled_by_builds {
+            let mut entries: Vec<PathBuf> = fs::read_dir(&here)
+                .into_iter()
+                .flatten()
+                .filter_map(|entry| Some(entry.ok()?.path()))
+                .filter(|path| !path.is_symlink() || path.is_file())
+                .collect();
+            entries.sort();
+            queue.extend(entries);
+        }
+    }
+    hasher.finalize().to_hex()[..24].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(top: &str, outside: &[&str]) -> Layout {
+        let outside = Outside {
+            relative: outside.iter().map(PathBuf::from).collect(),
+            ..Outside::default()
+        };
+        Layout::new(Path::new(top), &outside, 0)
+    }
+
+    #[test]
+    fn without_paths_that_lead_out_nothing_above_the_repository_is_imitated() {
+        let plain = layout("/home/me/made", &[]);
+        assert_eq!(plain, Layout::default());
+        assert_eq!(plain.top_in(Path::new("/cache")), Path::new("/cache"));
+    }
+
+    #[test]
+    fn every_path_gets_a_link_where_it_leaves_the_way_to_the_repository() {
+        let made = layout(
+            "/home/me/group/made",
+            &["/home/me/group/near/a", "/home/me/far"],
+        );
+        assert_eq!(
+            made.top_in(Path::new("/cache")),
+            Path::new("/cache/group/made")
+        );
+        let expected = BTreeMap::from([
+            ("far".into(), "/home/me/far".into()),
+            ("group/near".into(), "/home/me/group/near".into()),
+        ]);
+        assert_eq!(made.links, expected);
+    }
+}

@@ -1,0 +1,89 @@
+//! Paths that were compiled into an executable, led to the files of its own side.
+//!
+//! `env!("CARGO_MANIFEST_DIR")` and `env!("CARGO_BIN_EXE_name")` become text in the executable. Both sides are built at the same path, so both would
+//! read the same files, and start the same programs: those that were built last. A path of the same length takes their place, in the copy that
+//! is kept; nothing else changes, and whether two sides are identical is decided before.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::error::{SidesError, about};
+
+/// What takes the place of what. Both have the same length.
+#[derive(Debug, Clone)]
+pub(super) struct Lead {
+    from: Vec<u8>,
+    to: Vec<u8>,
+}
+
+impl Lead {
+    /// `None` where the lengths differ.
+    pub(super) fn new(from: &Path, to: &Path) -> Option<Self> {
+        let bytes = |path: &Path| path.as_os_str().as_encoded_bytes().to_vec();
+        let lead = Self {
+            from: bytes(from),
+            to: bytes(to),
+        };
+        (lead.from.len() == lead.to.len()).then_some(lead)
+    }
+}
+
+/// Applies all leads to a file.
+pub(super) fn apply(leads: &[Lead], path: &PathBuf) -> Result<(), SidesError> {
+    // Elsewhere executables are signed, and would not start any more.
+    if !cfg!(target_os = "linux") {
+        return Ok(());
+    }
+    let mut bytes = fs::read(path).map_err(about("cannot read", path))?;
+    let mut changed = false;
+    for lead in leads {
+        changed |= replace_all(&mut bytes, lead);
+    }
+    if changed {
+        // A new file: nobody can be running it.
+        let permissions = fs::metadata(path)
+            .map_err(about("cannot read", path))?
+            .permissions();
+        fs::remove_file(path).map_err(about("cannot remove", path))?;
+        fs::write(path, bytes)
+            .and_then(|()| fs::set_permissions(path, permissions))
+            .map_err(about("cannot write", path))?;
+    }
+    Ok(())
+}
+
+fn replace_all(bytes: &mut [u8], lead: &Lead) -> bool {
+    let Some((first, rest)) = lead.from.split_first() else {
+        return false;
+    };
+    let mut changed = false;
+    let mut at = 0;
+    while let Some(next) = bytes[at..].iter().position(|byte| byte == first) {
+        let start = at + next;
+        if bytes[start + 1..].starts_with(rest) {
+            bytes[start..start + lead.to.len()].copy_from_slice(&lead.to);
+            changed = true;
+        }
+        at = start + 1;
+    }
+    changed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_occurrence_is_replaced_and_nothing_else() {
+        let lead = Lead::new(Path::new("/a/b"), Path::new("/c/d")).expect("the same length");
+        let mut bytes = b"/a/b/x\0/a//a/b/a/bc/a/".to_vec();
+        assert!(replace_all(&mut bytes, &lead));
+        assert_eq!(bytes, b"/c/d/x\0/a//c/d/c/dc/a/");
+        assert!(!replace_all(&mut bytes, &lead));
+    }
+
+    #[test]
+    fn paths_of_other_lengths_are_left_alone() {
+        assert!(Lead::new(Path::new("/a"), Path::new("/bc")).is_none());
+    }
+}

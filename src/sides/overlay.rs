@@ -1,0 +1,230 @@
+//! `--benches-from worktree`: the current bench targets on an old state, in its own files only.
+//!
+//! Laid over are the whole directories that hold bench targets, with whatever data lies in them; the `[[bench]]` entries; the dev-dependencies,
+//! and those of them that are directories of the repository which the old state has not got. Everything else stays as it was: what is measured
+//! is the old code.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use toml_edit::{DocumentMut, Item, Table};
+
+use super::dev_dependencies::Inlining;
+use super::error::{SidesError, about};
+use super::mirror::Wanted;
+use crate::cargo::BenchPackage;
+
+/// A package of the old state.
+pub(super) struct OldPackage {
+    pub(super) name: String,
+    /// Seen from the top.
+    pub(super) manifest: PathBuf,
+}
+
+/// The current state, which is laid over others.
+pub(super) struct Overlay<'a> {
+    /// Top of the user's checkout.
+    pub(super) top: &'a Path,
+    /// The workspace's root, seen from there.
+    pub(super) prefix: &'a Path,
+    /// What is checked out now.
+    pub(super) present: &'a Wanted,
+    /// The current packages with bench targets.
+    pub(super) packages: &'a [BenchPackage],
+}
+
+impl Overlay<'_> {
+    /// The current files that decide what an old state becomes, seen from the top.
+    pub(super) fn decisive_files(&self) -> BTreeSet<PathBuf> {
+        let mut files = BTreeSet::from([
+            self.prefix.join("Cargo.toml"),
+            self.prefix.join("Cargo.lock"),
+        ]);
+        for package in self.packages {
+            files.extend(self.seen_from_top(&package.manifest));
+            for place in self.bench_places(package) {
+                files.extend(self.present_below(&place).map(|(path, _)| path.clone()));
+            }
+        }
+        files.retain(|path| self.present.contains_key(path));
+        files
+    }
+
+    /// Lays the current bench targets over the old state in `tree`, which consists of `files` and `old` packages; `files` follows.
+    /// Returns what is new or may have changed.
+    pub(super) fn lay_over(
+        &self,
+        tree: &Path,
+        old: &[OldPackage],
+        files: &mut BTreeSet<PathBuf>,
+    ) -> Result<BTreeSet<PathBuf>, SidesError> {
+        let mut laid = BTreeSet::new();
+        for package in self.packages {
+            let Some(manifest) = self.seen_from_top(&package.manifest) else {
+                continue;
+            };
+            // Examples and tests may have packages of the same name: the one that stands where it stands now comes first.
+            let mut of_that_name = old.iter().filter(|old| old.name == package.name);
+            let same_place = of_that_name.clone().find(|old| old.manifest == manifest);
+            let Some(old) = same_place.or_else(|| of_that_name.next()) else {
+                continue;
+            };
+            let directory = manifest.parent().unwrap_or(Path::new(""));
+            let old_directory = old.manifest.parent().unwrap_or(Path::new(""));
+            for place in self.bench_places(package) {
+                // A package that was moved takes its benchmarks along.
+                let there = match place.strip_prefix(directory) {
+                    Ok(inside) => old_directory.join(inside),
+                    Err(_) => place.clone(),
+                };
+                laid.extend(self.lay(&place, &there, tree, files)?);
+            }
+            for place in self.change_manifest(&manifest, &old.manifest, tree)? {
+                laid.extend(self.lay(&place, &place, tree, files)?);
+            }
+            laid.insert(old.manifest.clone());
+        }
+        Ok(laid)
+    }
+
+    /// Makes what is at `there` in the tree what is at `place` now; returns its files.
+    fn lay(
+        &self,
+        place: &Path,
+        there: &Path,
+        tree: &Path,
+        files: &mut BTreeSet<PathBuf>,
+    ) -> Result<Vec<PathBuf>, SidesError> {
+        let old: Vec<PathBuf> = files
+            .iter()
+            .filter(|path| path.starts_with(there))
+            .cloned()
+            .collect();
+        for path in old {
+            files.remove(&path);
+            let file = tree.join(&path);
+            fs::remove_file(&file).map_err(about("cannot remove", &file))?;
+        }
+        let mut laid = Vec::new();
+        for (path, origin) in self.present_below(place) {
+            let inside = path.strip_prefix(place).unwrap_or(path);
+            let path = if inside.as_os_str().is_empty() {
+                there.to_owned()
+            } else {
+                there.join(inside)
+            };
+            let copy = tree.join(&path);
+            let parent = copy.parent().unwrap_or(tree);
+            fs::create_dir_all(parent).map_err(about("cannot make", parent))?;
+            fs::copy(origin, &copy).map_err(about("cannot copy", origin))?;
+            files.insert(path.clone());
+            laid.push(path);
+        }
+        Ok(laid)
+    }
+
+    /// Gives the old manifest the current bench targets and dev-dependencies. Returns the directories that these name and the old
+    /// state has not got.
+    fn change_manifest(
+        &self,
+        manifest: &Path,
+        old_manifest: &Path,
+        tree: &Path,
+    ) -> Result<Vec<PathBuf>, SidesError> {
+        let old_path = &tree.join(old_manifest);
+        let current = read(&self.top.join(manifest))?;
+        let workspace = read(&self.top.join(self.prefix).join("Cargo.toml"))?;
+        let mut old = read(old_path)?;
+        replace(old.as_table_mut(), &current, "bench");
+        if let Some(package) = old.get_mut("package").and_then(Item::as_table_like_mut) {
+            let setting = current
+                .get("package")
+                .and_then(|item| item.get("autobenches"));
+            match setting {
+                Some(setting) => {
+                    package.insert("autobenches", setting.clone());
+                }
+                None => {
+                    package.remove("autobenches");
+                }
+            }
+        }
+        let directory = manifest.parent().unwrap_or(Path::new(""));
+        let mut inlining = Inlining {
+            shared: workspace
+                .get("workspace")
+                .and_then(|item| item.get("dependencies"))
+                .and_then(Item::as_table_like),
+            workspace: self.prefix,
+            package: directory,
+            old_package: old_manifest.parent().unwrap_or(directory),
+            named: Vec::new(),
+        };
+        inlining.dev_dependencies(old.as_table_mut(), current.as_table());
+        inlining.targets(old.as_table_mut(), current.as_table());
+        let missing = inlining
+            .named
+            .into_iter()
+            .filter(|path| !tree.join(path).join("Cargo.toml").exists())
+            .filter(|path| self.present.contains_key(&path.join("Cargo.toml")))
+            .collect();
+        fs::write(old_path, old.to_string()).map_err(about("cannot write", old_path))?;
+        Ok(missing)
+    }
+
+    /// The directories that hold bench targets of a package, seen from the top; a file where that would be all sources.
+    fn bench_places(&self, package: &BenchPackage) -> BTreeSet<PathBuf> {
+        let manifest = self.seen_from_top(&package.manifest).unwrap_or_default();
+        let directory = manifest.parent().unwrap_or(Path::new(""));
+        package
+            .sources
+            .iter()
+            .filter_map(|source| self.seen_from_top(source))
+            .map(|source| {
+                let Ok(inside) = source.strip_prefix(directory) else {
+                    let parent = source.parent().unwrap_or(&source);
+                    let is_top = parent.as_os_str().is_empty();
+                    return if is_top { source } else { parent.to_owned() };
+                };
+                let first = inside.components().next();
+                match first {
+                    Some(first) if first.as_os_str() != "src" => directory.join(first),
+                    _ => source,
+                }
+            })
+            .collect()
+    }
+
+    fn present_below<'a>(
+        &'a self,
+        place: &'a Path,
+    ) -> impl Iterator<Item = (&'a PathBuf, &'a PathBuf)> {
+        self.present
+            .iter()
+            .filter(move |(path, _)| path.starts_with(place))
+    }
+
+    fn seen_from_top(&self, path: &Path) -> Option<PathBuf> {
+        let path = path.canonicalize().ok()?;
+        path.strip_prefix(self.top).ok().map(Path::to_owned)
+    }
+}
+
+fn replace(old: &mut Table, current: &DocumentMut, name: &str) {
+    match current.get(name) {
+        Some(item) => {
+            old.insert(name, item.clone());
+        }
+        None => {
+            old.remove(name);
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<DocumentMut, SidesError> {
+    let text = fs::read_to_string(path).map_err(about("cannot read", path))?;
+    text.parse().map_err(|source| SidesError::Manifest {
+        path: path.to_owned(),
+        source,
+    })
+}

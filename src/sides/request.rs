@@ -1,0 +1,64 @@
+//! What is asked for, and what is said while it is done.
+
+use serde::Serialize;
+use std::path::Path;
+
+use crate::cargo::{CargoOptions, Workspace};
+use crate::host::{Checkout, Revision};
+use crate::process::{Interrupt, Supervisor};
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct SidesRequest<'a> {
+    /// The directory of all workspaces' folders.
+    pub cache: &'a Path,
+    /// The cargo to call.
+    pub cargo: &'a Path,
+    /// The user's flags.
+    pub options: &'a CargoOptions,
+    /// The user's workspace.
+    pub workspace: &'a Workspace,
+    /// The checkout that it lies in.
+    pub checkout: &'a Checkout,
+    /// Whose bench targets a revision is built with.
+    pub benches_from: BenchesFrom,
+    /// Starts processes.
+    pub supervisor: &'a Supervisor,
+    /// Whether the user wants to stop.
+    pub interrupt: &'a Interrupt,
+}
+
+/// Whose bench targets a revision is built with: `--benches-from`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub enum BenchesFrom {
+    /// Its own.
+    #[default]
+    Revision,
+    /// The current ones, with their data and dev-dependencies.
+    WorkTree,
+}
+
+/// What the user should see while it goes on.
+#[derive(Debug, Clone, Copy)]
+pub enum BuildEvent<'a> {
+    /// Another process works in the folder; we wait until it is done.
+    Waiting {
+        /// The folder.
+        folder: &'a Path,
+    },
+    /// The sources of a state are laid out.
+    CheckingOut {
+        /// Of which.
+        revision: &'a Revision,
+    },
+    /// The executables of a state were kept: nothing is built.
+    Found {
+        /// `None`: the work tree.
+        revision: Option<&'a Revision>,
+    },
+    /// Cargo begins; its own output follows.
+    Building {
+        /// `None`: the work tree.
+        revision: Option<&'a Revision>,
+    },
+}

@@ -1,0 +1,274 @@
+//! The states that are built: which files they consist of, and where their executables run.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use toml_edit::DocumentMut;
+
+use super::error::{SidesError, about};
+use super::folder::{Folder, make_private};
+use super::kept::hash_file;
+use super::layout::{Layout, make_link};
+use super::lock_file::completed;
+use super::mirror::Wanted;
+use super::overlay::{OldPackage, Overlay};
+use super::recipe::Key;
+use super::request::BenchesFrom;
+use super::shelf::{FOR_GOOD, InUse, Place, Shelf};
+use crate::cargo::BenchPackage;
+use crate::host::{Checkout, Revision};
+
+/// A state of the repository.
+#[derive(Debug)]
+pub(super) struct State {
+    /// `None`: the work tree with changes of its own.
+    pub(super) commit: Option<Revision>,
+    /// Whether this is the user's work tree, changed or not.
+    pub(super) is_work_tree: bool,
+    /// Its files, and where they are.
+    pub(super) wanted: Wanted,
+    /// Its top as executables find it: in a tree, as long as every other.
+    pub(super) root: PathBuf,
+    /// Its top as a working directory.
+    pub(super) directory: PathBuf,
+    /// Files that are not the commit's, with hashes.
+    pub(super) added: Vec<(PathBuf, String)>,
+    /// Whether the lock file is another state's.
+    pub(super) lock_file_is_foreign: bool,
+    /// What it took to get there.
+    pub(super) time: Duration,
+    pub(super) in_use: InUse,
+}
+
+/// The user's checkout as it is now.
+#[derive(Debug)]
+pub(super) struct Present {
+    pub(super) checkout: Checkout,
+    /// Its top.
+    pub(super) top: PathBuf,
+    /// All files that a build may read.
+    pub(super) wanted: Wanted,
+    /// Those of them that git ignores: they stay in place when another revision is checked out, so they go with every state.
+    pub(super) ignored: Wanted,
+    /// What is ignored and may be read by benchmarks: files and directories.
+    pub(super) readable: Vec<PathBuf>,
+    /// The packages with bench targets that the user selected.
+    pub(super) packages: Vec<BenchPackage>,
+}
+
+/// What a tree holds.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Contents {
+    files: Vec<PathBuf>,
+    laid: Vec<PathBuf>,
+}
+
+impl Present {
+    /// The work tree, whose top is spelled `directory`; on the shelf it is a link.
+    pub(super) fn work_tree(
+        &self,
+        directory: PathBuf,
+        trees: &Shelf,
+        layout: &Layout,
+    ) -> Result<State, SidesError> {
+        let key = Key::of(&("work tree", &directory, layout.levels()));
+        let place = trees.find_or_make(&key)?;
+        let highest = Folder::in_tree(&place.directory);
+        let root = layout.top_in(&highest);
+        if place.alone {
+            layout.make_links(&highest)?;
+            make_link(&root, &directory)?;
+            // Executables that are kept elsewhere have this path in them.
+            let notes = place.directory.join(FOR_GOOD);
+            fs::write(&notes, b"").map_err(about("cannot write", &notes))?;
+        }
+        let commit = match self.checkout.revision("HEAD") {
+            Ok(head) if self.checkout.is_clean()? => Some(head),
+            _ => None,
+        };
+        Ok(State {
+            commit,
+            is_work_tree: true,
+            wanted: self.wanted.clone(),
+            root,
+            directory,
+            added: hashed(&self.ignored, |_| true)?,
+            lock_file_is_foreign: false,
+            time: Duration::ZERO,
+            in_use: place.in_use,
+        })
+    }
+
+    /// A revision, checked out on a shelf.
+    pub(super) fn revision(
+        &self,
+        revision: &Revision,
+        benches_from: BenchesFrom,
+        trees: &Shelf,
+        layout: &Layout,
+    ) -> Result<State, SidesError> {
+        let overlay = Overlay {
+            top: &self.top,
+            prefix: &self.checkout.prefix,
+            present: &self.wanted,
+            packages: &self.packages,
+        };
+        let overlay = (benches_from == BenchesFrom::WorkTree).then_some(overlay);
+        let decisive = match &overlay {
+            Some(overlay) => {
+                let files = overlay.decisive_files();
+                hashed(&self.wanted, |path| files.contains(path))?
+            }
+            None => Vec::new(),
+        };
+        let key = Key::of(&(&revision.commit, benches_from, decisive, layout.levels()));
+        let place = trees.find_or_make(&key)?;
+        let highest = Folder::in_tree(&place.directory);
+        let tree = layout.top_in(&highest);
+        if place.alone {
+            layout.make_links(&highest)?;
+        }
+        let contents = self.check_out(revision, overlay.as_ref(), &place, &tree)?;
+        let mut wanted = self.ignored.clone();
+        for path in &contents.files {
+            wanted.insert(path.clone(), tree.join(path));
+        }
+        let laid: BTreeSet<&PathBuf> = contents.laid.iter().collect();
+        let lock_file = self.lock_file();
+        let has_none = !wanted.contains_key(&lock_file);
+        if let (true, Some(current)) = (has_none, self.wanted.get(&lock_file)) {
+            wanted.insert(lock_file.clone(), current.clone());
+        }
+        let is_foreign = has_none || laid.contains(&lock_file);
+        let added = hashed(&wanted, |path| {
+            laid.contains(path)
+                || self.ignored.contains_key(path)
+                || (is_foreign && *path == lock_file)
+        })?;
+        Ok(State {
+            commit: Some(revision.clone()),
+            is_work_tree: false,
+            wanted,
+            directory: tree.clone(),
+            root: tree,
+            added,
+            lock_file_is_foreign: is_foreign,
+            time: Duration::ZERO,
+            in_use: place.in_use,
+        })
+    }
+
+    /// The workspace's lock file, seen from the top.
+    pub(super) fn lock_file(&self) -> PathBuf {
+        self.checkout.prefix.join("Cargo.lock")
+    }
+
+    /// Makes the tree that of the revision. While others run in it, it is left as it is.
+    fn check_out(
+        &self,
+        revision: &Revision,
+        overlay: Option<&Overlay<'_>>,
+        place: &Place,
+        tree: &Path,
+    ) -> Result<Contents, SidesError> {
+        let notes = place.directory.join("contents.json");
+        if !place.alone
+            && let Ok(text) = fs::read(&notes)
+            && let Ok(contents) = serde_json::from_slice(&text)
+        {
+            return Ok(contents);
+        }
+        let _ = fs::remove_file(&notes);
+        make_private(tree)?;
+        let index = place.directory.join("index");
+        let mut contents = Contents {
+            files: self.checkout.export(&revision.commit, tree, &index)?,
+            laid: Vec::new(),
+        };
+        if let Some(overlay) = overlay {
+            self.lay_over(revision, overlay, tree, &mut contents)?;
+        }
+        self.link_data(tree)?;
+        let text = serde_json::to_vec(&contents).map_err(io::Error::from);
+        text.and_then(|text| fs::write(&notes, text))
+            .map_err(about("cannot write", &notes))?;
+        Ok(contents)
+    }
+
+    fn lay_over(
+        &self,
+        revision: &Revision,
+        overlay: &Overlay<'_>,
+        tree: &Path,
+        contents: &mut Contents,
+    ) -> Result<(), SidesError> {
+        let old: Vec<OldPackage> = contents
+            .files
+            .iter()
+            .filter(|path| path.ends_with("Cargo.toml"))
+            .filter_map(|path| {
+                Some(OldPackage {
+                    name: package_name(&tree.join(path))?,
+                    manifest: path.clone(),
+                })
+            })
+            .collect();
+        let mut files: BTreeSet<PathBuf> = contents.files.drain(..).collect();
+        let mut laid = overlay.lay_over(tree, &old, &mut files)?;
+        if laid.is_empty() {
+            let names = self.packages.iter().map(|package| package.name.clone());
+            return Err(SidesError::NoPackage {
+                revision: revision.clone(),
+                packages: names.collect(),
+            });
+        }
+        let lock_file = self.lock_file();
+        if let (true, Some(current)) = (files.contains(&lock_file), self.wanted.get(&lock_file)) {
+            let path = tree.join(&lock_file);
+            let old = fs::read_to_string(&path).unwrap_or_default();
+            let current = fs::read_to_string(current).unwrap_or_default();
+            if let Some(text) = completed(&old, &current) {
+                fs::write(&path, text).map_err(about("cannot write", &path))?;
+                laid.insert(lock_file);
+            }
+        }
+        contents.files = files.into_iter().collect();
+        contents.laid = laid.into_iter().collect();
+        Ok(())
+    }
+
+    /// Links ignored files, which a benchmark may read, to where they are.
+    fn link_data(&self, tree: &Path) -> Result<(), SidesError> {
+        for path in &self.readable {
+            let link = tree.join(path);
+            if link.symlink_metadata().is_ok() {
+                continue;
+            }
+            let parent = link.parent().unwrap_or(tree);
+            fs::create_dir_all(parent).map_err(about("cannot make", parent))?;
+            symlink(self.top.join(path), &link).map_err(about("cannot make", &link))?;
+        }
+        Ok(())
+    }
+}
+
+fn package_name(manifest: &Path) -> Option<String> {
+    let document: DocumentMut = fs::read_to_string(manifest).ok()?.parse().ok()?;
+    Some(document.get("package")?.get("name")?.as_str()?.to_owned())
+}
+
+/// Files with hashes of their content.
+pub(super) fn hashed(
+    files: &Wanted,
+    mut which: impl FnMut(&PathBuf) -> bool,
+) -> Result<Vec<(PathBuf, String)>, SidesError> {
+    let mut found = Vec::new();
+    for (path, origin) in files.iter().filter(|(path, _)| which(path)) {
+        found.push((path.clone(), hash_file(origin)?));
+    }
+    Ok(found)
+}

@@ -1,0 +1,199 @@
+//! The locked folder of a workspace and everything that both sides share: the checkout, the toolchain, where the sources stand.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the time that a checkout takes is part of the report"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::configuration;
+use super::error::{SidesError, about};
+use super::folder::Folder;
+use super::layout::{Layout, Outside};
+use super::request::{BuildEvent, SidesRequest};
+use super::shelf::{Shelf, remove_directory};
+use super::sources::ignored;
+use super::state::{Present, State};
+use crate::cargo::Toolchain;
+use crate::host::{Revision, build_environment};
+
+/// How many builds are kept, and how many revisions stay checked out, beside those that are in use.
+const MOST_KEPT: usize = 16;
+const MOST_TREES: usize = 4;
+
+/// The locked folder and everything that both sides share.
+pub(super) struct Workbench<'a, 'e> {
+    pub(super) request: &'a SidesRequest<'a>,
+    pub(super) events: &'e mut dyn FnMut(BuildEvent<'_>),
+    pub(super) folder: Folder,
+    pub(super) trees: Shelf,
+    pub(super) kept: Shelf,
+    pub(super) toolchain: Toolchain,
+    pub(super) present: Present,
+    /// The manifest that the user's flags select, seen from the top.
+    pub(super) manifest: PathBuf,
+    pub(super) layout: Layout,
+    /// A directory that a manifest names and that contains the repository.
+    pub(super) above: Option<PathBuf>,
+    pub(super) configuration: Vec<PathBuf>,
+}
+
+impl<'a, 'e> Workbench<'a, 'e> {
+    pub(super) fn open(
+        request: &'a SidesRequest<'a>,
+        events: &'e mut dyn FnMut(BuildEvent<'_>),
+    ) -> Result<Self, SidesError> {
+        let top = request.checkout.top()?;
+        let here = std::env::current_dir().map_err(about("cannot find", Path::new(".")))?;
+        let manifest = selected_manifest(request, &here);
+        let manifest = manifest
+            .canonicalize()
+            .map_err(about("cannot find", &manifest))?;
+        let Ok(relative) = manifest.strip_prefix(&top) else {
+            return Err(SidesError::Elsewhere { manifest, top });
+        };
+        let toolchain = Toolchain::detect(request.options)?;
+        let mut waiting = |folder: &Path| events(BuildEvent::Waiting { folder });
+        let folder = Folder::lock(
+            request.cache,
+            request.checkout,
+            request.interrupt,
+            &mut waiting,
+        )?;
+        let files = request.checkout.present_files()?;
+        let ignored = ignored(&top, &files.ignored, request.workspace.target_directory());
+        let mut wanted = ignored.files.clone();
+        for path in files.sources {
+            let origin = top.join(&path);
+            wanted.insert(path, origin);
+        }
+        let cargo_home = build_environment()
+            .into_iter()
+            .find(|(name, _)| name == "CARGO_HOME")
+            .map(|(_, value)| value.into())
+            .or_else(|| Some(dirs::home_dir()?.join(".cargo")));
+        let mut bench = Self {
+            trees: Shelf::open(folder.trees(), MOST_TREES)?,
+            kept: Shelf::open(folder.kept(), MOST_KEPT)?,
+            layout: Layout::default(),
+            above: None,
+            present: Present {
+                checkout: request.checkout.clone(),
+                wanted,
+                ignored: ignored.files,
+                readable: ignored.readable,
+                packages: request.workspace.bench_packages(Some(request.options)),
+                top,
+            },
+            manifest: relative.to_owned(),
+            configuration: configuration::files(&here, cargo_home.as_deref()),
+            request,
+            events,
+            folder,
+            toolchain,
+        };
+        bench.layout = bench.present_layout(&Outside::default())?;
+        Ok(bench)
+    }
+
+    pub(super) fn check_out(&mut self, revision: &Revision) -> Result<State, SidesError> {
+        self.check_interrupt()?;
+        (self.events)(BuildEvent::CheckingOut { revision });
+        let began = Instant::now();
+        let mut state = self.present.revision(
+            revision,
+            self.request.benches_from,
+            &self.trees,
+            &self.layout,
+        )?;
+        if !state.wanted.contains_key(&self.workspace_manifest()) {
+            return Err(SidesError::NoWorkspace {
+                revision: revision.clone(),
+                manifest: self.workspace_manifest(),
+            });
+        }
+        state.time = began.elapsed();
+        Ok(state)
+    }
+
+    pub(super) fn work_tree(&self) -> Result<State, SidesError> {
+        // As the user spells it, where that can be told from the workspace's root.
+        let root = self.request.workspace.root();
+        let levels = self.request.checkout.prefix.components().count();
+        let spelled = root.ancestors().nth(levels).filter(|spelled| {
+            spelled
+                .canonicalize()
+                .is_ok_and(|real| real == self.present.top)
+        });
+        let directory = spelled.unwrap_or(&self.present.top).to_owned();
+        self.present.work_tree(directory, &self.trees, &self.layout)
+    }
+
+    /// Whether the layout has a place for everything that `states` need; if not, it has from now on.
+    pub(super) fn is_settled(&mut self, states: &[&State]) -> Result<bool, SidesError> {
+        let mut outside = Outside::default();
+        for state in states {
+            outside.join(Outside::of(&state.wanted, &self.present.top));
+        }
+        let layout = self.present_layout(&outside)?;
+        let is_settled = layout == self.layout;
+        self.layout = layout;
+        self.above = outside.above;
+        Ok(is_settled)
+    }
+
+    /// The layout for the work tree and whatever lies `outside` of other states.
+    pub(super) fn present_layout(&self, outside: &Outside) -> Result<Layout, SidesError> {
+        let top = &self.present.top;
+        let mut all = Outside::of(&self.present.wanted, top);
+        all.join(outside.clone());
+        let notes = self.folder.join("levels");
+        // Never fewer than before: paths are part of what is built.
+        let before = fs::read_to_string(&notes)
+            .ok()
+            .and_then(|text| text.trim().parse().ok());
+        let layout = Layout::new(top, &all, before.unwrap_or(0));
+        if before != Some(layout.levels()) {
+            remove_directory(&self.folder.sources())?;
+            fs::write(&notes, layout.levels().to_string())
+                .map_err(about("cannot write", &notes))?;
+        }
+        Ok(layout)
+    }
+
+    /// Where the copy of the sources stands.
+    pub(super) fn source(&self) -> PathBuf {
+        self.layout.top_in(&self.folder.sources())
+    }
+
+    /// The manifest of the workspace, seen from the top.
+    pub(super) fn workspace_manifest(&self) -> PathBuf {
+        self.request.checkout.prefix.join("Cargo.toml")
+    }
+
+    pub(super) fn prune(&self) -> Result<(), SidesError> {
+        self.trees.prune()?;
+        self.kept.prune()
+    }
+
+    pub(super) fn check_interrupt(&self) -> Result<(), SidesError> {
+        if self.request.interrupt.requested() {
+            return Err(SidesError::Interrupted);
+        }
+        Ok(())
+    }
+}
+
+/// The manifest that cargo would choose: the one that is named, or the nearest one above the current directory.
+fn selected_manifest(request: &SidesRequest<'_>, here: &Path) -> PathBuf {
+    if let Some(path) = &request.options.manifest_path {
+        return path.clone();
+    }
+    here.ancestors()
+        .map(|directory| directory.join("Cargo.toml"))
+        .find(|manifest| manifest.is_file())
+        .unwrap_or_else(|| request.workspace.root().join("Cargo.toml"))
+}

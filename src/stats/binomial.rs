@@ -1,0 +1,84 @@
+//! Exact bounds of a probability that was seen to come true so many times (Clopper and Pearson 1934).
+
+use statrs::function::beta::checked_beta_reg;
+
+/// Halvings of the interval: as many as a float can tell apart near 1.
+const HALVINGS: u32 = 60;
+
+/// The largest probability under which at most `count` of `trials` is not less likely than 1 - `level`: the one-sided upper bound.
+///
+/// It solves `I_p(count + 1, trials - count) = level` for p, as `P(X <= k) = 1 - I_p(k + 1, n - k)`. 1 where all came true or nothing
+/// was tried; `None` unless 0 < `level` < 1 and `count` <= `trials`.
+pub fn upper_bound(count: u32, trials: u32, level: f64) -> Option<f64> {
+    if !(level > 0.0 && level < 1.0) || count > trials {
+        return None;
+    }
+    if count == trials {
+        return Some(1.0);
+    }
+    let (a, b) = (f64::from(count) + 1.0, f64::from(trials - count));
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        if checked_beta_reg(a, b, middle).ok()? < level {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Some(high)
+}
+
+/// The one-sided lower bound: the upper one of what did not come true, from 1.
+pub fn lower_bound(count: u32, trials: u32, level: f64) -> Option<f64> {
+    let missed = trials.checked_sub(count)?;
+    upper_bound(missed, trials, level).map(|bound| 1.0 - bound)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(value: Option<f64>, expected: f64) {
+        let value = value.expect("in the domain");
+        assert!((value - expected).abs() < 1e-9, "{value} is not {expected}");
+    }
+
+    #[test]
+    fn none_seen_has_the_closed_form() {
+        for trials in [1, 5, 15, 192, 500] {
+            let closed = 1.0 - 0.05_f64.powf(1.0 / f64::from(trials));
+            close(upper_bound(0, trials, 0.95), closed);
+            close(lower_bound(trials, trials, 0.95), 1.0 - closed);
+        }
+    }
+
+    #[test]
+    fn bounds_solve_the_binomial_tail() {
+        // P(X <= k) summed term by term.
+        let at_most = |count: u32, trials: u32, p: f64| -> f64 {
+            let mut term = (1.0 - p).powf(f64::from(trials));
+            let mut sum = term;
+            for k in 1..=count {
+                term *= f64::from(trials - k + 1) / f64::from(k) * p / (1.0 - p);
+                sum += term;
+            }
+            sum
+        };
+        for (count, trials) in [(1, 10), (3, 17), (9, 10), (40, 200)] {
+            let upper = upper_bound(count, trials, 0.95).expect("in the domain");
+            assert!((at_most(count, trials, upper) - 0.05).abs() < 1e-9);
+            let lower = lower_bound(count, trials, 0.95).expect("in the domain");
+            assert!((1.0 - at_most(count - 1, trials, lower) - 0.05).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn without_trials_nothing_is_excluded_and_nonsense_has_no_bound() {
+        assert_eq!(upper_bound(0, 0, 0.95), Some(1.0));
+        assert_eq!(lower_bound(0, 0, 0.95), Some(0.0));
+        assert_eq!(upper_bound(2, 1, 0.95), None);
+        assert_eq!(lower_bound(2, 1, 0.95), None);
+        assert_eq!(upper_bound(0, 1, 1.0), None);
+    }
+}

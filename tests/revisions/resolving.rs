@@ -1,0 +1,114 @@
+//! Which commit a name stands for, and what is said where it stands for none.
+
+use cargo_perfcheck::host::Checkout;
+
+use crate::repository::Repository;
+
+fn text<T: std::fmt::Debug>(outcome: Result<T, impl std::fmt::Display>) -> String {
+    match outcome {
+        Ok(found) => panic!("{found:?}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn names_tags_and_beginnings_of_hashes_stand_for_commits() {
+    let made = Repository::new();
+    let first = made.git(&["rev-parse", "HEAD"]);
+    made.git(&["tag", "--annotate", "--message", "Release", "v1"]);
+    let second = made.commit();
+    for (name, commit) in [
+        ("v1", &first),
+        ("HEAD~1", &first),
+        (&first[..8], &first),
+        ("main", &second),
+    ] {
+        assert_eq!(made.revision(name).commit, *commit);
+    }
+    assert_eq!(
+        made.revision("v1").to_string(),
+        format!("v1 ({})", &first[..10])
+    );
+    assert_eq!(made.revision(&first).to_string(), first[..10]);
+}
+
+#[test]
+fn an_unknown_revision_is_an_error_that_says_what_to_do() {
+    let made = Repository::new();
+    let checkout = made.checkout();
+    let said = text(checkout.revision("nowhere"));
+    assert!(
+        said.contains("`nowhere`") && said.contains("git fetch"),
+        "{said}"
+    );
+    // Not taken for an option.
+    let said = text(checkout.revision("--all"));
+    assert!(said.contains("`--all`"), "{said}");
+    made.git(&["update-ref", "refs/remotes/origin/topic", "HEAD"]);
+    let said = text(checkout.revision("topic"));
+    assert!(said.contains("origin/topic"), "{said}");
+}
+
+#[test]
+fn a_directory_without_a_repository_is_an_error_that_offers_another_way() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let said = text(Checkout::require(directory.path()));
+    assert!(
+        said.contains("no git repository") && said.contains("--baseline"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_a_shallow_clone_has_not_got_is_explained_by_that() {
+    let made = Repository::new();
+    let first = made.git(&["rev-parse", "HEAD"]);
+    made.commit();
+    let clone = made.machine.home().join("clone");
+    let origin = format!("file://{}", made.root.display());
+    let clone_path = clone.display().to_string();
+    made.git(&["clone", "--quiet", "--depth", "1", &origin, &clone_path]);
+    let checkout = Checkout::require(&clone).expect("a repository");
+    let said = text(checkout.revision(&first));
+    assert!(
+        said.contains("shallow") && said.contains("--unshallow"),
+        "{said}"
+    );
+}
+
+#[test]
+fn the_merge_base_is_where_the_branch_was_left_also_if_only_the_remote_has_the_branch() {
+    let made = Repository::new();
+    let fork = made.git(&["rev-parse", "HEAD"]);
+    made.git(&["switch", "--quiet", "--create", "topic"]);
+    made.commit();
+    made.git(&["switch", "--quiet", "main"]);
+    made.commit();
+    made.git(&["switch", "--quiet", "topic"]);
+    let checkout = made.checkout();
+    let base = checkout.merge_base("main").expect("a merge base");
+    assert_eq!(base.commit, fork);
+    assert!(base.to_string().contains("main"), "{base}");
+    made.git(&["update-ref", "refs/remotes/origin/trunk", "main"]);
+    assert_eq!(
+        checkout.merge_base("trunk").expect("a merge base").commit,
+        fork
+    );
+    assert!(text(checkout.merge_base("nowhere")).contains("`nowhere`"));
+    made.git(&["checkout", "--quiet", "--orphan", "alone"]);
+    made.commit();
+    let said = text(checkout.merge_base("main"));
+    assert!(said.contains("no common ancestor"), "{said}");
+}
+
+#[test]
+fn the_commits_of_a_range_come_oldest_first_and_only_forwards() {
+    let made = Repository::new();
+    let good = made.git(&["rev-parse", "HEAD"]);
+    let between = [made.commit(), made.commit(), made.commit()];
+    let checkout = made.checkout();
+    let found = checkout.commits_between(&good, "HEAD").expect("a range");
+    assert_eq!(found, between);
+    let said = text(checkout.commits_between("HEAD", &good));
+    assert!(said.contains("no ancestor"), "{said}");
+}
