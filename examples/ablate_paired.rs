@@ -12,7 +12,7 @@
 
 mod proportion;
 
-use cargo_perfcheck::compare::{Duel, Method, Plan, Round, judge_by};
+use cargo_perfcheck::compare::{Duel, Guard, Method, Plan, Round, judge_by};
 use cargo_perfcheck::model::{BenchmarkKey, Nanos, Sample, Tally, Verdict};
 use cargo_perfcheck::stats::{Draws, Stream, Width};
 use proportion::exact_interval;
@@ -132,8 +132,15 @@ fn rules(options: &Options) -> Vec<Rule> {
             method,
         });
     };
-    let looks = [10, 20, 30];
+    let looks = [10, 20, 30, 45, 60];
     add("default", &looks, 0.01, default);
+    for floor_share in [1.0, 0.75, 0.25, 0.0] {
+        let method = Method {
+            floor_share,
+            ..default
+        };
+        add(&format!("floor share {floor_share}"), &looks, 0.01, method);
+    }
     for quantile in [0.0, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5] {
         let method = Method {
             quantile,
@@ -160,11 +167,10 @@ fn rules(options: &Options) -> Vec<Rule> {
         };
         add(&format!("inflation {inflation}"), &looks, 0.01, method);
     }
-    let method = Method {
-        guarded: false,
-        ..default
-    };
-    add("no guard", &looks, 0.01, method);
+    for guard in [Guard::Nowhere, Guard::Changes] {
+        let method = Method { guard, ..default };
+        add(&format!("guard {guard:?}"), &looks, 0.01, method);
+    }
     for spending in [1.0, 3.0] {
         let method = Method {
             spending,
@@ -174,10 +180,11 @@ fn rules(options: &Options) -> Vec<Rule> {
     }
     for looks in [
         &[5, 10, 20, 30][..],
-        &[10, 15, 20, 25, 30],
+        &[10, 15, 20, 25, 30, 40, 50, 60],
+        &[8, 12, 16, 20, 25, 30, 40, 50, 60],
         &[30],
         &[20, 40],
-        &[10, 20, 30, 45, 60],
+        &[10, 20, 30],
         &[10, 20, 30, 45, 60, 100],
     ] {
         add(&format!("looks {looks:?}"), looks, 0.01, default);

@@ -11,7 +11,7 @@
 mod numbers;
 mod proportion;
 
-use cargo_perfcheck::compare::{Comparison, Duel, Method, Plan, Round, judge_by};
+use cargo_perfcheck::compare::{Comparison, Duel, Guard, Method, Plan, Round, judge_by};
 use cargo_perfcheck::model::{BenchmarkKey, Nanos, Sample, Verdict};
 use cargo_perfcheck::stats::{Draws, Stream};
 use numbers::Numbers;
@@ -207,9 +207,9 @@ fn tails(runs: u64) {
     );
     for noise in NOISES {
         for rounds in [5, 7, 10, 15, 20, 30, 40, 60] {
-            let ratios = [true, false].map(|guarded| {
+            let ratios = [Guard::Changes, Guard::Nowhere].map(|guard| {
                 let method = Method {
-                    guarded,
+                    guard,
                     ..Method::default()
                 };
                 let p = simulated(runs, "tails", |numbers, seed| {

@@ -22,7 +22,7 @@ pub fn sign_flip_upper_tail(differences: &[i64]) -> f64 {
         }
     }
     // Sum = 2 plus - span >= observed; both have the parity of span.
-    let least = ((observed + span) / 2) as usize;
+    let least = i64::midpoint(observed, span) as usize;
     chances[least..].iter().rev().sum::<f64>().min(1.0)
 }
 

@@ -12,7 +12,7 @@ use crate::stats::{
     ClusterMean, ClusterMedian, Resampling, Statistic, Stream, derived_seed, median, ratio_interval,
 };
 
-/// Samples of more than a few dozen nanoseconds of clock step.
+/// Clocks that are coarser show by samples that fall on few values.
 const ASSUMED_CLOCK_STEP_NS: f64 = 50.0;
 
 /// Rounds that a diagnostic needs.
@@ -28,7 +28,7 @@ const MODE_GAP: f64 = 0.03;
 const MODE_SHARE: f64 = 0.2;
 
 /// Why a duel cannot be tested, if so.
-pub(super) fn refusal(duel: &Duel<'_>, look: &Look) -> Option<Note> {
+pub(super) fn refusal(duel: &Duel<'_>, field: &Field) -> Option<Note> {
     let of_side = |side| {
         duel.rounds.iter().flat_map(move |round| match side {
             Side::Base => &round.base,
@@ -46,7 +46,7 @@ pub(super) fn refusal(duel: &Duel<'_>, look: &Look) -> Option<Note> {
             return Some(Note::SamplesTooShort { side, needed_ns });
         }
     }
-    look.field
+    field
         .rounds
         .is_empty()
         .then_some(Note::NoSamples { side: Side::New })

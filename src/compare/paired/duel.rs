@@ -75,11 +75,11 @@ impl Field {
         })
     }
 
-    pub(super) fn base(&self) -> Vec<&[f64]> {
+    pub(super) fn of_base(&self) -> Vec<&[f64]> {
         self.rounds.iter().map(|round| &round.base[..]).collect()
     }
 
-    pub(super) fn new(&self) -> Vec<&[f64]> {
+    pub(super) fn of_new(&self) -> Vec<&[f64]> {
         self.rounds.iter().map(|round| &round.new[..]).collect()
     }
 }

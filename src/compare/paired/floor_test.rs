@@ -4,7 +4,7 @@
 //! p-value, bounds and verdict are one inversion: `rejects(shift)` is monotone in `shift`, and the bounds are where it changes.
 
 use super::duel::{Field, Neighbours};
-use super::plan::Method;
+use super::plan::{Guard, Method};
 use crate::compare::launch_values::Location;
 use crate::stats::{
     ClusterLowQuantile, FisherExact, Resampling, Statistic, Stream, paired_standard_error,
@@ -14,8 +14,8 @@ use crate::stats::{
 /// Resamples behind a standard error, which they leave uncertain by 2 %.
 const RESAMPLES: usize = 1_000;
 
-/// No standard error is smaller than this: what two executables differ by besides their speed is not known better.
-const LEAST_STANDARD_ERROR: f64 = 2e-4;
+/// Executables differ by as much without a reason that lies in their work: no standard error is smaller.
+const LEAST_RESOLUTION: f64 = 2e-4;
 
 /// With fewer samples than this on a side the median is compared.
 const FEWEST_FOR_LOW_QUANTILE: usize = 20;
@@ -34,12 +34,15 @@ pub(super) struct FloorTest {
     pub difference: f64,
     pub standard_error: f64,
     pub df: f64,
+    /// Differences below this cannot be told apart.
+    pub resolution: f64,
     /// Noise threshold, a logarithm.
     threshold: f64,
     /// The fastest sample of each round, ascending.
     fastest_base: Vec<f64>,
     fastest_new: Vec<f64>,
-    guard: Option<FisherExact>,
+    guard: Guard,
+    fisher: FisherExact,
 }
 
 /// What is taken of `samples` pooled samples a side: location, quantile, least rank.
@@ -57,7 +60,7 @@ fn location(samples: usize, method: &Method) -> (Location, f64, usize) {
 pub(super) fn difference(field: &Field, method: &Method) -> Option<(Location, f64)> {
     let (location, p, rank) = location(field.samples(), method);
     let low = |clusters: &[&[f64]]| ClusterLowQuantile::new(clusters, p, rank).observed();
-    let difference = low(&field.new()) - low(&field.base());
+    let difference = low(&field.of_new()) - low(&field.of_base());
     difference.is_finite().then_some((location, difference))
 }
 
@@ -68,8 +71,8 @@ impl FloorTest {
             return None;
         }
         let (location, p, rank) = location(field.samples(), method);
-        let base = ClusterLowQuantile::new(&field.base(), p, rank);
-        let new = ClusterLowQuantile::new(&field.new(), p, rank);
+        let base = ClusterLowQuantile::new(&field.of_base(), p, rank);
+        let new = ClusterLowQuantile::new(&field.of_new(), p, rank);
         let stream = Stream {
             seed,
             name: "floor test",
@@ -90,18 +93,20 @@ impl FloorTest {
             fastest
         };
         let rounds = field.rounds.len();
+        let resolution = LEAST_RESOLUTION
+            .max(clock_step(&base))
+            .max(clock_step(&new));
         Some(Self {
             location,
             difference,
-            standard_error: (error * method.inflation)
-                .max(LEAST_STANDARD_ERROR)
-                .max(resolution(&base))
-                .max(resolution(&new)),
+            standard_error: (error * method.inflation).max(resolution),
+            resolution,
             df: (rounds as f64 - 1.0).min(method.most_df),
             threshold,
             fastest_base: fastest(|round| &round.base),
             fastest_new: fastest(|round| &round.new),
-            guard: method.guarded.then(|| FisherExact::new(rounds)),
+            guard: method.guard,
+            fisher: FisherExact::new(rounds),
         })
         .filter(|test| test.difference.is_finite())
     }
@@ -145,35 +150,49 @@ impl FloorTest {
     /// A process can have a layout that makes it faster for its whole life. If few have it, they may all be on one side, and no
     /// resampling of the other side can know of it. So a change needs more rounds with the lower floor than such an accident explains.
     fn p_guard(&self, fast: &[f64], slow: &[f64], shift: f64) -> f64 {
-        let Some(fisher) = &self.guard else {
+        if self.guard == Guard::Nowhere {
             return 0.0;
-        };
+        }
         let below = |cut: f64| slow.partition_point(|y| y - shift <= cut);
         fast.iter()
             .enumerate()
-            .map(|(i, cut)| fisher.upper_tail(i + 1, below(*cut)))
+            .map(|(i, cut)| self.fisher.upper_tail(i + 1, below(*cut)))
             .fold(1.0, f64::min)
     }
 
     /// The bound by t, but no further beyond the threshold than the guard lets it.
     fn guarded_bound(&self, by_t: f64, fast: &[f64], slow: &[f64], level: f64) -> f64 {
-        if by_t <= self.threshold || self.p_guard(fast, slow, by_t) <= level {
+        let from = match self.guard {
+            Guard::Changes => self.threshold,
+            Guard::Nowhere | Guard::Everywhere => f64::NEG_INFINITY,
+        };
+        let passes = |shift: f64| self.p_guard(fast, slow, shift) <= level;
+        if by_t <= from || passes(by_t) {
             return by_t;
         }
-        if self.p_guard(fast, slow, self.threshold) > level {
-            return self.threshold;
+        let mut good = match self.guard {
+            Guard::Changes => from,
+            // Beyond every sample.
+            Guard::Nowhere | Guard::Everywhere => {
+                let lowest = |x: &[f64]| x.first().copied().unwrap_or(0.0);
+                let highest = |x: &[f64]| x.last().copied().unwrap_or(0.0);
+                (lowest(slow) - highest(fast)).min(by_t) - 1.0
+            }
+        };
+        if !passes(good) {
+            return from;
         }
-        let (mut passes, mut fails) = (self.threshold, by_t);
-        for _ in 0..50 {
-            let middle = f64::midpoint(passes, fails);
-            if self.p_guard(fast, slow, middle) <= level {
-                passes = middle;
+        let mut bad = by_t;
+        for _ in 0..60 {
+            let middle = f64::midpoint(good, bad);
+            if passes(middle) {
+                good = middle;
             } else {
-                fails = middle;
+                bad = middle;
             }
         }
-        // Not below the threshold itself, which has passed, strictly.
-        passes.max(self.threshold.next_up())
+        // The threshold itself has passed, strictly.
+        good.max(from.next_up())
     }
 
     /// Whether no sample of a side differs from any other of it.
@@ -183,19 +202,15 @@ impl FloorTest {
     }
 }
 
-/// The smallest step between the lowest samples, where they are many and fall on few values: a coarse clock.
-fn resolution(samples: &ClusterLowQuantile) -> f64 {
-    let lowest: Vec<f64> = samples.ascending().collect();
-    let tenth = &lowest[..lowest.len().div_ceil(10).max(2).min(lowest.len())];
-    let steps: Vec<f64> = tenth
-        .windows(2)
-        .map(|pair| pair[1] - pair[0])
-        .filter(|step| *step > 0.0)
-        .collect();
-    let tied = steps.len() * 2 < tenth.len().saturating_sub(1);
-    if tied {
-        steps.into_iter().reduce(f64::min).unwrap_or(0.0)
-    } else {
-        0.0
+/// Half the smallest step between samples, where the lowest tenth falls on few values: a coarse clock. Otherwise 0.
+fn clock_step(samples: &ClusterLowQuantile) -> f64 {
+    let ascending: Vec<f64> = samples.ascending().collect();
+    let steps = || ascending.windows(2).map(|pair| pair[1] - pair[0]);
+    let tenth = ascending.len().div_ceil(10);
+    let distinct = steps().take(tenth).filter(|step| *step > 0.0).count();
+    if distinct * 2 >= tenth {
+        return 0.0;
     }
+    let step = steps().filter(|step| *step > 0.0).reduce(f64::min);
+    step.unwrap_or(0.0) / 2.0
 }

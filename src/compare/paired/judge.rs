@@ -30,7 +30,12 @@ pub enum Standing {
 pub fn standing(duel: &Duel<'_>, plan: &Plan) -> Standing {
     let method = Method::default();
     if duel.rounds.len() >= plan.last_look() {
-        let verdict = judge_by(&[*duel], plan, &method).remove(0).verdict;
+        // The descriptive intervals are not looked at.
+        let plan = Plan {
+            resamples: 1,
+            ..plan.clone()
+        };
+        let verdict = judge_by(&[*duel], &plan, &method).remove(0).verdict;
         return Standing::Settled(verdict);
     }
     Look::interim(duel, plan, &method)
@@ -141,8 +146,8 @@ impl Answer<'_> {
         let estimate = speed_test::difference(&look.field, self.method);
         comparison.location = estimate.map(|(location, _)| location);
         comparison.change = estimate.map(|(_, d)| Estimate::unbounded(d.exp_m1()));
-        if let Some(refused) = diagnostics::refusal(self.duel, look) {
-            comparison.notes.push(refused);
+        if let Some(refused) = &look.refused {
+            comparison.notes.push(refused.clone());
             return comparison;
         }
         let Some(speed) = &look.speed else {
@@ -202,10 +207,9 @@ impl Answer<'_> {
     fn empty(&self) -> Comparison {
         let rounds = self.look.field.rounds.len();
         Comparison {
-            verdict: if rounds == 0 {
-                Verdict::Failed
-            } else {
-                Verdict::Inconclusive
+            verdict: match self.look.refused {
+                Some(Note::NoSamples { side: Side::New }) => Verdict::Failed,
+                _ => Verdict::Inconclusive,
             },
             change: None,
             p_value: None,

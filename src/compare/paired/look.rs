@@ -1,14 +1,19 @@
 //! One look at a benchmark: both tests after so many rounds, and whether they settle it.
 
+use super::diagnostics;
 use super::duel::{Duel, Field};
 use super::plan::{Method, Plan};
 use super::slow_path::{self, SlowPathTest};
 use super::speed_test::SpeedTest;
+use crate::compare::note::Note;
 use crate::model::Verdict;
 use crate::stats::derived_seed;
 
-/// A benchmark is given up only if even twice the rounds left could not settle it; the standard error is taken to fall as 1 / rounds.
-const HOPE: f64 = 2.0;
+/// Before this share of the rounds nothing is given up: the round that meets the floor may come yet.
+const LEAST_DONE_TO_GIVE_UP: f64 = 0.65;
+
+/// The .95 quantile of the normal distribution.
+const NORMAL_95: f64 = 1.645;
 
 /// What is known after so many rounds.
 pub(super) struct Look {
@@ -17,6 +22,8 @@ pub(super) struct Look {
     pub share: f64,
     /// Whether measuring went on, or could have.
     pub is_last: bool,
+    /// Why nothing can be tested, if so.
+    pub refused: Option<Note>,
     pub speed: Option<SpeedTest>,
     pub slow_path: SlowPathTest,
     pub field: Field,
@@ -29,12 +36,18 @@ impl Look {
         let field = Field::of(duel, rounds);
         let threshold = duel.noise_threshold.ln_1p();
         let seed = derived_seed(plan.seed, &duel.key.to_string());
+        let refused = diagnostics::refusal(duel, &field);
         let level = plan.floor_level() * share / plan.family(1) as f64;
+        let speed = match refused {
+            Some(_) => None,
+            None => SpeedTest::of(&field, threshold, level, method, seed),
+        };
         Self {
             rounds,
             share,
             is_last: false,
-            speed: SpeedTest::of(&field, threshold, level, method, seed),
+            refused,
+            speed,
             slow_path: SlowPathTest::of(&field, threshold),
             field,
             threshold,
@@ -101,20 +114,17 @@ impl Look {
         (!suspected && self.is_hopeless(speed, plan)).then_some(Verdict::Inconclusive)
     }
 
-    /// Whether neither a change nor its absence can still be shown: not even with a standard error that falls as fast as floors can.
+    /// Whether neither a change nor its absence can still be expected: a standard error that falls as fast as that of floors can, with the square of the
+    /// number of rounds, would leave the interval wider than the threshold, and the chance that the estimate moves far enough is below 10 %.
     fn is_hopeless(&self, speed: &SpeedTest, plan: &Plan) -> bool {
-        let last = plan.last_look();
-        if self.rounds * 2 < last {
+        let done = self.rounds as f64 / plan.last_look() as f64;
+        if done < LEAST_DONE_TO_GIVE_UP {
             return false;
         }
-        let left = (last - self.rounds) as f64 * HOPE;
-        let shrunk = self.rounds as f64 / (self.rounds as f64 + left);
-        let level = plan.floor_level() / plan.family(1) as f64;
-        let margin = speed.margin(level) * shrunk;
-        // The estimate itself may move by as much.
-        let size = speed.difference.abs();
-        let distance = (size - self.threshold).abs() + speed.standard_error;
-        margin > distance && margin > self.threshold
+        let level = plan.floor_level() * self.share / plan.family(1) as f64;
+        let margin = speed.margin(level) * done.powi(2);
+        let to_a_change = self.threshold + margin - speed.difference.abs();
+        margin > self.threshold && to_a_change > NORMAL_95 * speed.standard_error
     }
 
     /// Rounds in all that would settle it if the standard error falls with their root.

@@ -24,9 +24,11 @@ pub struct Plan {
     pub seed: u64,
 }
 
-/// How the floor test works. The default was chosen by measurement: docs/STATISTICS.md, section 8.
+/// How speeds are compared. The default was chosen by measurement: docs/STATISTICS.md, section 8.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Method {
+    /// Share of the level that the floor test has; the rank test has the rest. 1: floors alone.
+    pub floor_share: f64,
     /// The quantile of the pooled samples that is compared.
     pub quantile: f64,
     /// Rank that it has at least.
@@ -37,21 +39,33 @@ pub struct Method {
     pub inflation: f64,
     /// Degrees of freedom of the null, at most.
     pub most_df: f64,
-    /// Whether the rounds that reach the lower floor must be too many for an accident of processes.
-    pub guarded: bool,
+    /// Where the rounds that reach the lower floor must be too many for an accident of processes.
+    pub guard: Guard,
     /// Exponent of the spending of the level over the looks.
     pub spending: f64,
+}
+
+/// Which claims need enough rounds with the lower floor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Guard {
+    /// None: t alone.
+    Nowhere,
+    /// That there is a change beyond the threshold.
+    Changes,
+    /// All, so that the whole interval is guarded.
+    Everywhere,
 }
 
 impl Default for Method {
     fn default() -> Self {
         Self {
+            floor_share: 0.5,
             quantile: 0.005,
             least_rank: 2,
             width: Width::Deviation,
             inflation: 1.0,
             most_df: 15.0,
-            guarded: true,
+            guard: Guard::Everywhere,
             spending: 2.0,
         }
     }
@@ -77,7 +91,7 @@ impl Plan {
         looks
     }
 
-    /// The share of the level that is spent up to the look after `rounds`: (rounds / last)^spending (Kim and DeMets 1987).
+    /// The share of the level that is spent up to the look after `rounds`: (rounds / last)^spending (Kim and `DeMets` 1987).
     ///
     /// Each look has the increase since the look before as a level of its own, so that the looks together keep the level
     /// whatever their dependence (Bonferroni).

@@ -9,16 +9,17 @@ use crate::stats::{Quantile, SignedRank};
 /// What is taken of the samples of a side in a round: low, as noise makes samples longer, but no single sample.
 const QUANTILE: f64 = 0.1;
 
-/// Executables differ by as much without a reason that lies in their work; bounds are that much wider.
-pub(super) const RESOLUTION: f64 = 2e-4;
-
 /// The differences of the rounds.
 #[derive(Debug, Clone)]
-pub(super) struct RankTest(SignedRank);
+pub(super) struct RankTest {
+    differences: SignedRank,
+    /// Bounds are wider by what cannot be told apart.
+    resolution: f64,
+}
 
 impl RankTest {
     /// `None` without rounds.
-    pub(super) fn of(field: &Field) -> Option<Self> {
+    pub(super) fn of(field: &Field, resolution: f64) -> Option<Self> {
         let low = |samples: &[f64]| {
             let mut sorted = samples.to_vec();
             sorted.sort_by(f64::total_cmp);
@@ -29,27 +30,30 @@ impl RankTest {
             .iter()
             .map(|round| Some(low(&round.new)? - low(&round.base)?))
             .collect();
-        SignedRank::new(&differences?).map(Self)
+        Some(Self {
+            differences: SignedRank::new(&differences?)?,
+            resolution,
+        })
     }
 
     /// The Hodges-Lehmann estimate of the difference.
     pub(super) fn difference(&self) -> f64 {
-        self.0.estimate()
+        self.differences.estimate()
     }
 
     pub(super) fn p_slower(&self, threshold: f64) -> f64 {
-        self.0.p_above(threshold + RESOLUTION)
+        self.differences.p_above(threshold + self.resolution)
     }
 
     pub(super) fn p_faster(&self, threshold: f64) -> f64 {
-        self.0.p_below(-threshold - RESOLUTION)
+        self.differences.p_below(-threshold - self.resolution)
     }
 
     pub(super) fn lower(&self, level: f64) -> f64 {
-        self.0.lower(level) - RESOLUTION
+        self.differences.lower(level) - self.resolution
     }
 
     pub(super) fn upper(&self, level: f64) -> f64 {
-        self.0.upper(level) + RESOLUTION
+        self.differences.upper(level) + self.resolution
     }
 }

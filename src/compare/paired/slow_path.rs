@@ -16,7 +16,7 @@ const GRID: f64 = 60.0;
 pub(super) const FEWEST_ROUNDS: usize = 30;
 
 /// An unadjusted p at or below this is a suspicion: the benchmark is measured further.
-pub(super) const SUSPICION: f64 = 0.02;
+pub(super) const SUSPICION: f64 = 0.05;
 
 /// What the neighbours say.
 #[derive(Debug, Clone, Copy)]
@@ -34,8 +34,8 @@ impl SlowPathTest {
         Self {
             p_slower: p_slower(field, threshold, false),
             p_faster: p_slower(field, threshold, true),
-            share_new: share_above_floor(&field.new()),
-            share_base: share_above_floor(&field.base()),
+            share_new: share_above_floor(&field.of_new()),
+            share_base: share_above_floor(&field.of_base()),
         }
     }
 }

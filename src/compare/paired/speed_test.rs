@@ -1,7 +1,7 @@
-//! The speed test: the floor test and the rank test, each at half of the level.
+//! The speed test: the floor test and the rank test, each at its share of the level.
 //!
 //! They fail at different things: floors where a moment of higher frequency comes to one side alone, ranks where bursts cover whole rounds. What one
-//! of them shows at half of the level is shown. Where they contradict one another at that level, only what both show is.
+//! of them shows at its share of the level is shown. Where they contradict one another at that level, only what both show is.
 
 use super::duel::Field;
 use super::floor_test::{self, FloorTest};
@@ -12,6 +12,8 @@ use crate::compare::launch_values::Location;
 /// Both tests of one benchmark after so many rounds.
 #[derive(Debug, Clone)]
 pub(super) struct SpeedTest {
+    /// Share of the level that the floor test has.
+    floor_share: f64,
     floor: FloorTest,
     ranks: RankTest,
     /// Their intervals at the level of the look do not meet.
@@ -36,11 +38,12 @@ impl SpeedTest {
         seed: u64,
     ) -> Option<Self> {
         let floor = FloorTest::of(field, threshold, method, seed)?;
-        let ranks = RankTest::of(field)?;
-        let half = level / 2.0;
+        let ranks = RankTest::of(field, floor.resolution)?;
+        let share = method.floor_share;
+        let (of_floor, of_ranks) = (level * share, level * (1.0 - share));
         let (by_floor, by_ranks) = (
-            (floor.lower(half), floor.upper(half)),
-            (ranks.lower(half), ranks.upper(half)),
+            (floor.lower(of_floor), floor.upper(of_floor)),
+            (ranks.lower(of_ranks), ranks.upper(of_ranks)),
         );
         let contradiction = by_floor.0 > by_ranks.1 || by_ranks.0 > by_floor.1;
         let width = |(lower, upper): (f64, f64)| upper - lower;
@@ -52,6 +55,7 @@ impl SpeedTest {
             (floor.difference, floor.standard_error)
         };
         let mut test = Self {
+            floor_share: share,
             floor,
             ranks,
             contradiction,
@@ -78,17 +82,24 @@ impl SpeedTest {
     }
 
     fn combined(&self, floor: f64, ranks: f64) -> f64 {
+        let (floor, ranks) = (floor / self.floor_share, ranks / (1.0 - self.floor_share));
         let p = if self.contradiction {
             floor.max(ranks)
         } else {
             floor.min(ranks)
         };
-        (2.0 * p).min(1.0)
+        p.min(1.0)
+    }
+
+    /// What `level` gives to the floor test and to the rank test.
+    fn levels(&self, level: f64) -> (f64, f64) {
+        (level * self.floor_share, level * (1.0 - self.floor_share))
     }
 
     /// One-sided lower bound at `level`.
     pub(super) fn lower(&self, level: f64) -> f64 {
-        let (floor, ranks) = (self.floor.lower(level / 2.0), self.ranks.lower(level / 2.0));
+        let (floor, ranks) = self.levels(level);
+        let (floor, ranks) = (self.floor.lower(floor), self.ranks.lower(ranks));
         if self.contradiction {
             floor.min(ranks)
         } else {
@@ -98,7 +109,8 @@ impl SpeedTest {
 
     /// One-sided upper bound at `level`.
     pub(super) fn upper(&self, level: f64) -> f64 {
-        let (floor, ranks) = (self.floor.upper(level / 2.0), self.ranks.upper(level / 2.0));
+        let (floor, ranks) = self.levels(level);
+        let (floor, ranks) = (self.floor.upper(floor), self.ranks.upper(ranks));
         if self.contradiction {
             floor.max(ranks)
         } else {

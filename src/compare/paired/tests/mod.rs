@@ -1,1 +1,335 @@
 //! Decisions about A/B measurements, situation by situation.
+
+mod calibration;
+mod degenerate;
+mod family;
+mod laws;
+mod looks;
+mod slow_path;
+
+use super::*;
+use crate::compare::{Comparison, Note, Side};
+use crate::model::{BenchmarkKey, Nanos, Sample, Verdict};
+use crate::stats::{Draws, Stream};
+
+/// Samples last about half a millisecond at 100 ns per iteration.
+const ITERATIONS: u64 = 5_000;
+
+const SAMPLES: usize = 30;
+
+fn key(id: &str) -> BenchmarkKey {
+    BenchmarkKey {
+        package: "p".into(),
+        target: "t".into(),
+        id: id.into(),
+    }
+}
+
+fn plan(looks: &[u32]) -> Plan {
+    Plan {
+        looks: looks.to_vec(),
+        significance_level: 0.01,
+        planned: 1,
+        confidence_level: 0.95,
+        resamples: 100,
+        seed: 3,
+    }
+}
+
+fn sample(time: f64) -> Sample {
+    Sample {
+        iterations: ITERATIONS,
+        elapsed: Nanos((time * ITERATIONS as f64).round() as u64),
+    }
+}
+
+/// Rounds whose sample i of a side takes `time(round, side, i)` nanoseconds per iteration.
+fn rounds_of(count: usize, mut time: impl FnMut(usize, Side, usize) -> f64) -> Vec<Round> {
+    let mut side = |round, side| (0..SAMPLES).map(|i| sample(time(round, side, i))).collect();
+    (0..count)
+        .map(|round| Round {
+            base: side(round, Side::Base),
+            new: side(round, Side::New),
+        })
+        .collect()
+}
+
+/// Random numbers for made-up noise.
+struct Noise(Draws);
+
+impl Noise {
+    fn new(seed: u64) -> Self {
+        let name = "made-up noise";
+        Self(Draws::new(Stream { seed, name }, 0))
+    }
+
+    fn uniform(&mut self) -> f64 {
+        (self.0.index(1 << 24) as f64 + 0.5) / f64::from(1 << 24)
+    }
+
+    fn exponential(&mut self) -> f64 {
+        -self.uniform().ln()
+    }
+
+    /// Standard normal (Box and Muller 1958).
+    fn normal(&mut self) -> f64 {
+        let (a, b) = (self.uniform(), self.uniform());
+        (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
+    }
+}
+
+/// Rounds with little noise, in which the new side takes `factor` times as long.
+fn quiet(count: usize, factor: f64) -> Vec<Round> {
+    let mut noise = Noise::new(1);
+    rounds_of(count, |_, side, _| {
+        let cost = if side == Side::New { factor } else { 1.0 };
+        100.0 * cost * (1.0 + 0.003 * noise.exponential())
+    })
+}
+
+fn judge_one(rounds: &[Round], noise_threshold: f64, plan: &Plan) -> Comparison {
+    let key = key("b");
+    let duel = Duel {
+        key: &key,
+        rounds,
+        noise_threshold,
+    };
+    judge(&[duel], plan).remove(0)
+}
+
+/// With a threshold of 1 % and one look at the end.
+fn judged(rounds: &[Round]) -> Comparison {
+    judge_one(rounds, 0.01, &plan(&[rounds.len() as u32]))
+}
+
+fn has(comparison: &Comparison, wanted: impl Fn(&Note) -> bool) -> bool {
+    comparison.notes.iter().any(wanted)
+}
+
+#[test]
+fn two_percent_are_found_in_either_direction_and_the_same_is_unchanged() {
+    for (factor, verdict) in [
+        (1.02, Verdict::Regressed),
+        (1.0 / 1.02, Verdict::Improved),
+        (1.0, Verdict::Unchanged),
+        (1.05, Verdict::Regressed),
+    ] {
+        let comparison = judged(&quiet(30, factor));
+        assert_eq!(comparison.verdict, verdict, "{factor}");
+        let change = comparison.change.unwrap();
+        assert!(change.lower < factor - 1.0 && factor - 1.0 < change.upper);
+        assert!(
+            (change.estimate - (factor - 1.0)).abs() < 1e-3,
+            "{change:?}"
+        );
+        assert_eq!(comparison.launches_new, 30);
+        assert!(comparison.notes.is_empty(), "{:?}", comparison.notes);
+    }
+}
+
+#[test]
+fn a_change_of_just_the_threshold_is_inconclusive() {
+    let comparison = judged(&quiet(30, 1.01));
+    assert_eq!(comparison.verdict, Verdict::Inconclusive);
+    let callable = comparison.smallest_callable.unwrap();
+    assert!(callable > 0.01 && callable < 0.02, "{callable}");
+}
+
+#[test]
+fn bursts_that_cover_half_of_the_rounds_and_hit_both_sides_hide_nothing() {
+    let rounds = |factor: f64| {
+        let mut noise = Noise::new(2);
+        rounds_of(40, |round, side, _| {
+            let burst = if round % 2 == 0 {
+                1.3 + 0.1 * noise.uniform()
+            } else {
+                1.0
+            };
+            let cost = if side == Side::New { factor } else { 1.0 };
+            100.0 * cost * burst * (1.0 + 0.003 * noise.exponential())
+        })
+    };
+    assert_eq!(judged(&rounds(1.0)).verdict, Verdict::Unchanged);
+    assert_eq!(judged(&rounds(1.02)).verdict, Verdict::Regressed);
+}
+
+#[test]
+fn a_faster_layout_that_a_few_processes_of_one_side_happen_to_have_is_no_change() {
+    let layout = |lucky: usize| {
+        let mut noise = Noise::new(3);
+        rounds_of(20, |round, side, _| {
+            let slow = side == Side::New || round >= lucky;
+            let layout = if slow { 1.05 } else { 1.0 };
+            100.0 * layout * (1.0 + 0.002 * noise.exponential())
+        })
+    };
+    // Five of twenty against none: one in 40 by accident (Fisher). Twelve: one in 50,000.
+    assert_eq!(judged(&layout(5)).verdict, Verdict::Inconclusive);
+    assert_eq!(judged(&layout(12)).verdict, Verdict::Regressed);
+    let by_floors = |guard| Method {
+        floor_share: 1.0,
+        guard,
+        ..Method::default()
+    };
+    let (key, rounds) = (key("b"), layout(5));
+    let duel = Duel {
+        key: &key,
+        rounds: &rounds,
+        noise_threshold: 0.01,
+    };
+    let lower = |guard| {
+        judge_by(&[duel], &plan(&[20]), &by_floors(guard))
+            .remove(0)
+            .change
+            .unwrap()
+            .lower
+    };
+    assert!(lower(Guard::Everywhere) < 0.01 && lower(Guard::Nowhere) > 0.01);
+}
+
+#[test]
+fn inconclusive_says_what_could_have_been_called_and_how_long_would_settle_it() {
+    let mut noise = Noise::new(4);
+    let mut process = 0.0;
+    let rounds = rounds_of(20, |_, side, i| {
+        if i == 0 {
+            process = 0.01 * noise.normal();
+        }
+        let cost = if side == Side::New { 1.013 } else { 1.0 };
+        100.0 * cost * (1.0 + process + 0.005 * noise.exponential())
+    });
+    let comparison = judged(&rounds);
+    assert_eq!(comparison.verdict, Verdict::Inconclusive);
+    assert!(comparison.smallest_callable.unwrap() > 0.01);
+    let needed = comparison.paired.unwrap().rounds_needed.unwrap();
+    assert!((20..2_000).contains(&needed), "{needed}");
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let sets: Vec<Vec<Round>> = [1.0, 1.02, 1.005].map(|factor| quiet(30, factor)).to_vec();
+    let text = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        pool.install(|| {
+            let keys = ["a", "b", "c"].map(key);
+            let duels: Vec<Duel<'_>> = keys
+                .iter()
+                .zip(&sets)
+                .map(|(key, rounds)| Duel {
+                    key,
+                    rounds,
+                    noise_threshold: 0.01,
+                })
+                .collect();
+            format!("{:?}", judge(&duels, &plan(&[10, 20, 30])))
+        })
+    };
+    let one = text(1);
+    assert_eq!(text(2), one);
+    assert_eq!(text(5), one);
+}
+
+#[test]
+fn halves_that_disagree_are_named() {
+    let mut noise = Noise::new(5);
+    let rounds = rounds_of(40, |round, side, _| {
+        // The host gets faster: the pooled floors are those of the second half.
+        let host = if round < 20 { 1.2 } else { 1.0 };
+        let cost = if side == Side::New && round < 20 {
+            1.1
+        } else {
+            1.0
+        };
+        100.0 * host * cost * (1.0 + 0.002 * noise.exponential())
+    });
+    let comparison = judged(&rounds);
+    assert!(
+        has(
+            &comparison,
+            |note| matches!(note, Note::ChangeDrifts { first, second } if *first > 0.09 && second.abs() < 0.01)
+        ),
+        "{:?}",
+        comparison.notes
+    );
+}
+
+#[test]
+fn modes_are_named_where_nothing_was_settled() {
+    let rounds = rounds_of(12, |round, side, i| {
+        let slow = (round + usize::from(side == Side::New)) % 2 == 0;
+        100.0 * if slow { 1.08 } else { 1.0 } * (1.0 + 1e-4 * i as f64)
+    });
+    let comparison = judge_one(&rounds, 0.0, &plan(&[12]));
+    assert_eq!(comparison.verdict, Verdict::Inconclusive);
+    let modes = |wanted| {
+        has(
+            &comparison,
+            move |note| matches!(note, Note::SeveralModes { side, .. } if *side == wanted),
+        )
+    };
+    assert!(
+        modes(Side::New) && modes(Side::Base),
+        "{:?}",
+        comparison.notes
+    );
+}
+
+#[test]
+fn rounds_that_resemble_the_one_before_are_named_where_nothing_was_settled() {
+    let mut noise = Noise::new(6);
+    let rounds = rounds_of(24, |round, side, _| {
+        let slow = (round / 6) % 2 == usize::from(side == Side::New);
+        100.0 * if slow { 1.02 } else { 1.0 } * (1.0 + 0.002 * noise.exponential())
+    });
+    let comparison = judge_one(&rounds, 0.0, &plan(&[24]));
+    assert!(
+        has(&comparison, |note| matches!(
+            note,
+            Note::RoundsDependOnTheirNeighbours { .. }
+        )),
+        "{comparison:?}"
+    );
+}
+
+#[test]
+fn every_note_reads_as_a_sentence_without_braces() {
+    let notes = [
+        Note::FewRounds { rounds: 3 },
+        Note::SecondFastestOfFewSamples { samples: 40 },
+        Note::SlowPath {
+            side: Side::New,
+            share_new: 0.071,
+            share_base: 0.02,
+        },
+        Note::SlowPathSuspected,
+        Note::SlowPathsNotSearched { rounds: 10 },
+        Note::ChangeDrifts {
+            first: 0.05,
+            second: -0.001,
+        },
+        Note::RoundsDependOnTheirNeighbours { correlation: 0.8 },
+        Note::SeveralModes {
+            side: Side::Base,
+            apart: 0.05,
+            share: 0.4,
+        },
+    ];
+    let texts = notes.map(|note| note.to_string());
+    assert!(
+        texts[2].contains("7.1 % of the new samples"),
+        "{}",
+        texts[2]
+    );
+    assert_eq!(
+        texts[5],
+        "the change is +5.0 % in the first half of the rounds and -0.1 % in the second"
+    );
+    assert!(
+        texts
+            .iter()
+            .all(|text| !text.contains(['{', '}']) && !text.ends_with('.'))
+    );
+}

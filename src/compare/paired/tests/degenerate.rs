@@ -1,0 +1,205 @@
+//! Input that is missing, constant, coarse, too short or uneven.
+
+use super::*;
+
+#[test]
+fn without_rounds_or_samples_of_the_candidate_it_has_failed_and_without_those_of_the_reference_nothing_is_known()
+ {
+    let full = quiet(10, 1.0);
+    let without = |side| {
+        let mut rounds = full.clone();
+        for round in &mut rounds {
+            match side {
+                Side::New => round.new.clear(),
+                Side::Base => round.base.clear(),
+            }
+        }
+        rounds
+    };
+    for (rounds, verdict, side) in [
+        (Vec::new(), Verdict::Failed, Side::New),
+        (without(Side::New), Verdict::Failed, Side::New),
+        (without(Side::Base), Verdict::Inconclusive, Side::Base),
+    ] {
+        let comparison = judge_one(&rounds, 0.01, &plan(&[10]));
+        assert_eq!((comparison.verdict, comparison.change), (verdict, None));
+        assert!(has(&comparison, |note| *note == Note::NoSamples { side }));
+    }
+}
+
+#[test]
+fn up_to_four_rounds_show_an_estimate_and_no_verdict() {
+    for count in 1..5 {
+        let comparison = judged(&quiet(count, 1.5));
+        assert_eq!(comparison.verdict, Verdict::Inconclusive);
+        let change = comparison.change.unwrap();
+        assert!((change.estimate - 0.5).abs() < 0.01 && change.upper.is_infinite());
+        assert_eq!(comparison.p_value, None);
+        assert!(has(&comparison, |note| *note
+            == Note::FewRounds { rounds: count }));
+    }
+    assert_eq!(judged(&quiet(6, 1.5)).verdict, Verdict::Regressed);
+}
+
+#[test]
+fn constant_sides_have_the_exact_change_and_the_least_standard_error() {
+    let constant =
+        |new: f64| rounds_of(10, |_, side, _| if side == Side::New { new } else { 100.0 });
+    let comparison = judged(&constant(110.0));
+    assert_eq!(comparison.verdict, Verdict::Regressed);
+    let change = comparison.change.unwrap();
+    assert!((change.estimate - 0.1).abs() < 1e-9);
+    // By ranks, less the resolution of 0.02 %.
+    let expected = 1.1_f64.ln() - 2e-4;
+    assert!((change.lower.ln_1p() - expected).abs() < 1e-9, "{change:?}");
+    let (key, rounds) = (key("b"), constant(110.0));
+    let duel = Duel {
+        key: &key,
+        rounds: &rounds,
+        noise_threshold: 0.01,
+    };
+    let floors = Method {
+        floor_share: 1.0,
+        ..Method::default()
+    };
+    let by_floors = judge_by(&[duel], &plan(&[10]), &floors).remove(0).change;
+    // stats.t.ppf(1 - .008, 9) = 2.958440: nine degrees of freedom, a standard error of 0.02 %.
+    let expected = 1.1_f64.ln() - 2.958_440_453 * 2e-4;
+    assert!((by_floors.unwrap().lower.ln_1p() - expected).abs() < 1e-9);
+    assert!(has(&comparison, |note| *note == Note::NoVariance));
+    let equal = judged(&constant(100.0));
+    assert_eq!(equal.verdict, Verdict::Unchanged);
+    assert_eq!(equal.change.unwrap().estimate, 0.0);
+}
+
+#[test]
+fn a_clock_whose_steps_are_as_wide_as_the_threshold_shows_no_change_of_one_step() {
+    // Steps of 1 %: all samples fall on two values.
+    let coarse = |slow: f64| {
+        let mut noise = Noise::new(7);
+        rounds_of(20, |_, side, _| {
+            let often = if side == Side::New { slow } else { 0.3 };
+            if noise.uniform() < often {
+                101.0
+            } else {
+                100.0
+            }
+        })
+    };
+    let comparison = judged(&coarse(1.0));
+    assert_eq!(comparison.verdict, Verdict::Inconclusive);
+    let change = comparison.change.unwrap();
+    assert!(change.upper - change.lower > 0.0099, "{change:?}");
+}
+
+#[test]
+fn samples_of_no_or_hardly_any_time_are_never_no_change() {
+    let of_length = |base: u64, new: u64| {
+        let side = |elapsed| {
+            vec![
+                Sample {
+                    iterations: 10,
+                    elapsed: Nanos(elapsed)
+                };
+                SAMPLES
+            ]
+        };
+        vec![
+            Round {
+                base: side(base),
+                new: side(new)
+            };
+            10
+        ]
+    };
+    for (rounds, side) in [
+        (of_length(500_000, 0), Side::New),
+        (of_length(0, 500_000), Side::Base),
+        (of_length(500, 500), Side::New),
+        (of_length(500, 500_000), Side::Base),
+    ] {
+        let comparison = judged(&rounds);
+        assert_eq!(comparison.verdict, Verdict::Inconclusive);
+        assert!(has(
+            &comparison,
+            |note| matches!(note, Note::SamplesTooShort { side: s, .. } if *s == side)
+        ));
+        assert_eq!(standing_of(&rounds), Standing::Open);
+    }
+}
+
+fn standing_of(rounds: &[Round]) -> Standing {
+    let key = key("b");
+    let duel = Duel {
+        key: &key,
+        rounds,
+        noise_threshold: 0.01,
+    };
+    standing(&duel, &plan(&[10, 20]))
+}
+
+#[test]
+fn samples_without_a_neighbour_do_not_count() {
+    let even = quiet(20, 1.02);
+    let mut uneven = even.clone();
+    for round in &mut uneven {
+        // They would be the fastest by far.
+        round.new.push(sample(50.0));
+        round.new.push(sample(50.0));
+    }
+    assert_eq!(judged(&uneven).change, judged(&even).change);
+    let mut broken = even.clone();
+    for round in &mut broken {
+        let iterations = 0;
+        round.base.insert(
+            0,
+            Sample {
+                iterations,
+                ..sample(1.0)
+            },
+        );
+        round.new.insert(0, sample(1.0));
+    }
+    assert_eq!(judged(&broken).change, judged(&even).change);
+}
+
+#[test]
+fn rounds_that_one_side_failed_in_do_not_count() {
+    let mut rounds = quiet(20, 1.02);
+    let whole = judged(&rounds[..15]);
+    for round in &mut rounds[15..] {
+        round.new.clear();
+    }
+    let comparison = judge_one(&rounds, 0.01, &plan(&[20]));
+    assert_eq!(
+        (comparison.change, comparison.launches_new),
+        (whole.change, 15)
+    );
+}
+
+#[test]
+fn few_samples_are_compared_by_the_second_fastest_and_very_few_by_the_median() {
+    use crate::compare::Location;
+    let cut = |samples: usize| {
+        let mut rounds = quiet(10, 1.05);
+        for round in &mut rounds {
+            round.base.truncate(samples);
+            round.new.truncate(samples);
+        }
+        judged(&rounds)
+    };
+    for (samples, location) in [
+        (1, Location::Median),
+        (2, Location::SecondFastest),
+        (9, Location::SecondFastest),
+        (10, Location::LowQuantile),
+    ] {
+        let comparison = cut(samples);
+        assert_eq!(comparison.location, Some(location), "{samples}");
+        assert_eq!(comparison.verdict, Verdict::Regressed);
+        assert_eq!(
+            comparison.notes.is_empty(),
+            location == Location::LowQuantile
+        );
+    }
+}

@@ -1,0 +1,127 @@
+//! Laws that hold for any rounds.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Processes and samples that lie above a floor, and processes that differ either way.
+fn noisy(seed: u64, count: usize, factor: f64, spread: f64) -> Vec<Round> {
+    let mut noise = Noise::new(seed);
+    let mut process = 0.0;
+    rounds_of(count, |_, side, i| {
+        if i == 0 {
+            process = spread * (noise.normal() + noise.exponential());
+        }
+        let cost = if side == Side::New { factor } else { 1.0 };
+        100.0 * cost * (process + 0.01 * noise.exponential()).exp()
+    })
+}
+
+fn exchanged(rounds: &[Round]) -> Vec<Round> {
+    let exchange = |round: &Round| Round {
+        base: round.new.clone(),
+        new: round.base.clone(),
+    };
+    rounds.iter().map(exchange).collect()
+}
+
+/// Samples `times` as long.
+fn longer(samples: &[Sample], times: f64) -> Vec<Sample> {
+    let scale = |sample: &Sample| Sample {
+        elapsed: Nanos((sample.elapsed.as_f64() * times).round() as u64),
+        ..*sample
+    };
+    samples.iter().map(scale).collect()
+}
+
+fn scaled(rounds: &[Round], base: f64, new: f64) -> Vec<Round> {
+    rounds
+        .iter()
+        .map(|round| Round {
+            base: longer(&round.base, base),
+            new: longer(&round.new, new),
+        })
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn verdict_interval_and_p_never_disagree(
+        seed in any::<u64>(), count in 5_usize..40, factor in 0.93f64..1.07, spread in 0.0f64..0.02,
+    ) {
+        let comparison = judged(&noisy(seed, count, factor, spread));
+        let (change, p) = (comparison.change.unwrap(), comparison.p_value.unwrap());
+        let theta = 0.01_f64.ln_1p();
+        let slow_path = comparison.paired.unwrap().slow_path.is_some();
+        let (slower, faster) = (change.lower.ln_1p() > theta + 1e-15, change.upper.ln_1p() < -theta - 1e-15);
+        prop_assert_eq!(comparison.verdict == Verdict::Regressed && !slow_path, slower, "{:?}", comparison);
+        prop_assert_eq!(comparison.verdict == Verdict::Improved && !slow_path, faster, "{:?}", comparison);
+        prop_assert_eq!(p <= 0.008, slower || faster, "{:?}", comparison);
+        prop_assert!(change.lower <= change.estimate && change.estimate <= change.upper);
+        if comparison.verdict == Verdict::Unchanged {
+            prop_assert!(change.lower.ln_1p() >= -theta - 1e-12 && change.upper.ln_1p() <= theta + 1e-12);
+        }
+    }
+
+    #[test]
+    fn exchanging_the_sides_mirrors_the_interval_and_the_verdict(
+        seed in any::<u64>(), count in 5_usize..30, factor in 0.95f64..1.06, spread in 0.0f64..0.01,
+    ) {
+        let rounds = noisy(seed, count, factor, spread);
+        let (here, there) = (judged(&rounds), judged(&exchanged(&rounds)));
+        let (a, b) = (here.change.unwrap(), there.change.unwrap());
+        prop_assert!((a.estimate.ln_1p() + b.estimate.ln_1p()).abs() < 1e-12);
+        prop_assert!((a.lower.ln_1p() + b.upper.ln_1p()).abs() < 1e-12);
+        prop_assert!((a.upper.ln_1p() + b.lower.ln_1p()).abs() < 1e-12);
+        prop_assert_eq!(here.p_value, there.p_value);
+        prop_assert_eq!(here.verdict == Verdict::Regressed, there.verdict == Verdict::Improved);
+        prop_assert_eq!(here.verdict == Verdict::Improved, there.verdict == Verdict::Regressed);
+    }
+
+    #[test]
+    fn scaling_all_times_leaves_the_interval(
+        seed in any::<u64>(), count in 5_usize..30, spread in 0.0f64..0.01, scale in 2_u32..50,
+    ) {
+        let rounds = noisy(seed, count, 1.01, spread);
+        let scale = f64::from(scale);
+        let (here, there) = (judged(&rounds), judged(&scaled(&rounds, scale, scale)));
+        let (a, b) = (here.change.unwrap(), there.change.unwrap());
+        prop_assert!((a.estimate - b.estimate).abs() < 1e-9);
+        prop_assert!((a.lower - b.lower).abs() < 1e-6 && (a.upper - b.upper).abs() < 1e-6);
+        prop_assert_eq!(here.verdict, there.verdict);
+    }
+
+    #[test]
+    fn a_slower_candidate_is_never_less_regressed(
+        seed in any::<u64>(), count in 5_usize..30, factor in 1.0f64..1.05, spread in 0.0f64..0.01, more in 1.001f64..1.1,
+    ) {
+        // Long samples: rounding to whole nanoseconds is no noise here.
+        let rounds = scaled(&noisy(seed, count, factor, spread), 1e4, 1e4);
+        let (here, slower) = (judged(&rounds), judged(&scaled(&rounds, 1.0, more)));
+        prop_assert!(slower.change.unwrap().lower >= here.change.unwrap().lower - 1e-6);
+        prop_assert!(slower.verdict == Verdict::Regressed || here.verdict != Verdict::Regressed);
+        prop_assert!(slower.verdict != Verdict::Improved || here.verdict == Verdict::Improved);
+    }
+
+    #[test]
+    fn what_is_settled_in_the_loop_is_the_verdict_at_the_end(
+        seed in any::<u64>(), factor in 0.97f64..1.04, spread in 0.0f64..0.01,
+    ) {
+        let plan = plan(&[10, 20, 30]);
+        let rounds = noisy(seed, 30, factor, spread);
+        let key = key("b");
+        let duel = |count: usize| Duel { key: &key, rounds: &rounds[..count], noise_threshold: 0.01 };
+        let stop = [10, 20, 30].into_iter().find_map(|count| match standing(&duel(count), &plan) {
+            Standing::Settled(verdict) => Some((count, verdict)),
+            Standing::Open => None,
+        });
+        let (count, verdict) = stop.expect("the last look settles");
+        let comparison = judge(&[duel(count)], &plan).remove(0);
+        prop_assert_eq!(comparison.verdict, verdict);
+        prop_assert_eq!(comparison.paired.unwrap().rounds, count);
+        // Rounds taken after it was settled change nothing.
+        prop_assert_eq!(judge(&[duel(30)], &plan).remove(0), comparison);
+    }
+}

@@ -1,0 +1,102 @@
+//! When a benchmark stops, and at which level.
+
+use super::*;
+
+const LOOKS: [u32; 3] = [10, 20, 30];
+
+fn standing_at(rounds: &[Round], plan: &Plan) -> Standing {
+    let key = key("b");
+    let duel = Duel {
+        key: &key,
+        rounds,
+        noise_threshold: 0.01,
+    };
+    standing(&duel, plan)
+}
+
+#[test]
+fn a_plain_change_stops_at_the_first_look_and_only_there_or_later() {
+    let rounds = quiet(30, 1.05);
+    let plan = plan(&LOOKS);
+    assert_eq!(standing_at(&rounds[..9], &plan), Standing::Open);
+    assert_eq!(
+        standing_at(&rounds[..10], &plan),
+        Standing::Settled(Verdict::Regressed)
+    );
+    let comparison = judge_one(&rounds, 0.01, &plan);
+    let paired = comparison.paired.unwrap();
+    assert_eq!((paired.rounds, paired.stopped_early), (10, true));
+}
+
+#[test]
+fn unchanged_waits_for_the_slow_path_test() {
+    let rounds = quiet(30, 1.0);
+    let plan = plan(&LOOKS);
+    assert_eq!(standing_at(&rounds[..10], &plan), Standing::Open);
+    assert_eq!(
+        standing_at(&rounds[..20], &plan),
+        Standing::Settled(Verdict::Unchanged)
+    );
+    let short = judged(&rounds[..10]);
+    assert_eq!(short.verdict, Verdict::Unchanged);
+    assert!(has(&short, |note| *note
+        == Note::SlowPathsNotSearched { rounds: 10 }));
+}
+
+#[test]
+fn the_last_look_ends_it_whatever_is_known() {
+    let plan = plan(&LOOKS);
+    let rounds = quiet(35, 1.01);
+    for count in [30, 35] {
+        assert_eq!(
+            standing_at(&rounds[..count], &plan),
+            Standing::Settled(Verdict::Inconclusive)
+        );
+    }
+}
+
+#[test]
+fn what_can_no_longer_be_settled_is_given_up_when_most_of_the_rounds_are_done() {
+    // The processes of both sides have the same fifteen speeds, 8 % apart, in an order that differs by exchanges of neighbours.
+    let rounds = rounds_of(60, |round, side, i| {
+        let place = if side == Side::New { round ^ 1 } else { round };
+        100.0 * (1.0 + 0.08 * (place % 15) as f64 + 1e-5 * i as f64)
+    });
+    let plan = plan(&[10, 20, 30, 45, 60]);
+    assert_eq!(standing_at(&rounds[..30], &plan), Standing::Open);
+    assert_eq!(
+        standing_at(&rounds[..45], &plan),
+        Standing::Settled(Verdict::Inconclusive)
+    );
+}
+
+#[test]
+fn the_looks_together_spend_the_level_for_any_list() {
+    let method = Method::default();
+    for looks in [&[10, 20, 30][..], &[7], &[5, 6, 60], &[30, 10, 10, 0]] {
+        let plan = plan(looks);
+        let interim = plan.interim_looks(100);
+        let last = plan.last_look();
+        let mut spent = 0.0;
+        for look in interim.into_iter().chain([last]) {
+            let share = plan.spent(look, &method) - spent;
+            assert!(share > 0.0, "{looks:?} {look}");
+            spent += share;
+        }
+        assert!((spent - 1.0).abs() < 1e-12, "{looks:?}");
+    }
+    // 10 of 30 rounds: a ninth of the level.
+    assert!((plan(&[10, 20, 30]).spent(10, &method) - 1.0 / 9.0).abs() < 1e-12);
+}
+
+#[test]
+fn a_run_cut_short_between_looks_is_judged_by_all_its_rounds_with_the_level_that_is_left() {
+    let rounds = quiet(17, 1.01);
+    let plan = plan(&LOOKS);
+    let comparison = judge_one(&rounds, 0.01, &plan);
+    let paired = comparison.paired.unwrap();
+    assert_eq!((paired.rounds, paired.stopped_early), (17, false));
+    let whole = judged(&rounds);
+    let (part, whole) = (comparison.change.unwrap(), whole.change.unwrap());
+    assert!(part.lower < whole.lower && part.estimate == whole.estimate);
+}

@@ -1,0 +1,91 @@
+//! Slowdowns of some samples only.
+
+use super::*;
+
+/// `share` of the samples of a side are 40 % slower.
+fn slow_samples(count: usize, slow_side: Side, share: f64, factor: f64) -> Vec<Round> {
+    let mut noise = Noise::new(10);
+    rounds_of(count, |_, side, _| {
+        let slow = side == slow_side && noise.uniform() < share;
+        let cost = if side == Side::New { factor } else { 1.0 };
+        100.0 * cost * if slow { 1.4 } else { 1.0 } * (1.0 + 0.003 * noise.exponential())
+    })
+}
+
+#[test]
+fn a_slow_path_that_the_floor_does_not_see_is_a_regression_and_named() {
+    for share in [0.05, 0.3, 0.6] {
+        let comparison = judged(&slow_samples(40, Side::New, share, 1.0));
+        assert_eq!(comparison.verdict, Verdict::Regressed, "{share}");
+        assert!(comparison.change.unwrap().estimate.abs() < 1e-3);
+        let found = comparison.paired.unwrap().slow_path.unwrap();
+        assert_eq!(found.side, Side::New);
+        assert!(
+            (found.share_new - share).abs() < 0.03 && found.share_base == 0.0,
+            "{found:?}"
+        );
+        assert!(found.p_value <= 0.002);
+        assert!(has(&comparison, |note| matches!(
+            note,
+            Note::SlowPath { .. }
+        )));
+    }
+}
+
+#[test]
+fn a_slow_path_that_is_gone_is_an_improvement() {
+    let comparison = judged(&slow_samples(40, Side::Base, 0.05, 1.0));
+    assert_eq!(comparison.verdict, Verdict::Improved);
+    assert_eq!(
+        comparison.paired.unwrap().slow_path.unwrap().side,
+        Side::Base
+    );
+}
+
+#[test]
+fn a_better_floor_with_a_worse_tail_is_a_regression_that_says_both() {
+    let comparison = judged(&slow_samples(40, Side::New, 0.2, 0.95));
+    assert_eq!(comparison.verdict, Verdict::Regressed);
+    assert!(comparison.change.unwrap().upper < 0.0);
+    assert!(comparison.paired.unwrap().slow_path.is_some());
+}
+
+#[test]
+fn a_change_of_all_samples_is_not_named_a_slow_path() {
+    let comparison = judged(&slow_samples(40, Side::New, 0.0, 1.3));
+    assert_eq!(comparison.verdict, Verdict::Regressed);
+    assert_eq!(comparison.paired.unwrap().slow_path, None);
+}
+
+#[test]
+fn bursts_and_slices_that_fall_on_either_side_are_no_slow_path() {
+    let mut alarms = 0;
+    for seed in 0..40 {
+        let mut noise = Noise::new(seed);
+        let mut burst = false;
+        let rounds = rounds_of(30, |_, side, i| {
+            if i == 0 && side == Side::Base {
+                burst = noise.uniform() < 0.4;
+            }
+            let slice = noise.uniform() < if burst { 0.3 } else { 0.03 };
+            100.0 * if slice { 1.6 } else { 1.0 } * (1.0 + 0.003 * noise.exponential())
+        });
+        let comparison = judged(&rounds);
+        alarms += usize::from(comparison.paired.unwrap().slow_path.is_some());
+    }
+    // 0.2 % in either direction: three of forty are no accident.
+    assert!(alarms <= 2, "{alarms}");
+}
+
+#[test]
+fn a_suspicion_keeps_unchanged_from_being_said() {
+    // One slow sample in each of six rounds: one chance in 64.
+    let mut noise = Noise::new(11);
+    let rounds = rounds_of(30, |round, side, i| {
+        let slow = side == Side::New && round % 5 == 0 && i == 3;
+        100.0 * if slow { 1.4 } else { 1.0 } * (1.0 + 0.003 * noise.exponential())
+    });
+    let comparison = judged(&rounds);
+    assert_eq!(comparison.verdict, Verdict::Inconclusive);
+    assert!(has(&comparison, |note| *note == Note::SlowPathSuspected));
+}
