@@ -48,7 +48,7 @@ pub struct RoundLayout {
 }
 
 /// Lays the rounds out. `base_ns`, `new_ns`: time of one iteration as the warm-ups had it, set-up and drops included;
-/// `body_ns`: that of the base's body alone; `overhead`: what launching and setting up both sides took.
+/// `body_ns`: that of the quicker side's body alone; `overhead`: what launching and setting up both sides took.
 pub fn lay_out_round(
     settings: &RoundSettings,
     body_ns: f64,

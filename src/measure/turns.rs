@@ -16,6 +16,10 @@ use crate::compare::Side;
 use crate::model::{Sample, Series, Throughput};
 use crate::stats::Draws;
 
+/// Samples by which the first round finds out how long an iteration takes, and how much shorter they are than those of the rounds.
+const CALIBRATION_SAMPLES: u64 = 20;
+const CALIBRATION_SHARE: f64 = 5.0;
+
 /// What went wrong, and on which side.
 pub(super) type SideError = (Side, ChildError);
 
@@ -108,8 +112,15 @@ pub(super) fn in_turn(
         unreachable!("both sides were warmed up");
     };
     let warm = BySide { base, new };
+    let mut body_ns = f64::INFINITY;
+    if course.layout.is_none() {
+        for side in first {
+            let quickest = calibrate(sessions.of_mut(side), course.settings, warm.of(side));
+            body_ns = body_ns.min(quickest.map_err(|error| (side, error))?);
+        }
+    }
     let overhead = began.elapsed() + course.launching;
-    let layout = course.lay_out(&warm, overhead);
+    let layout = course.lay_out(body_ns, &warm, overhead);
     let mut series = BySide {
         base: begun(&warm.base),
         new: begun(&warm.new),
@@ -155,8 +166,13 @@ pub(super) fn alone(
         Started::Skipped(reason) => return Ok(Lap::Skipped(reason)),
     };
     let warm = session.warm_up(course.settings.warm_up)?;
+    let mut body_ns = f64::INFINITY;
+    if course.layout.is_none() {
+        body_ns = calibrate(session, course.settings, &warm)?;
+    }
     let overhead = began.elapsed() + course.launching;
     let layout = course.lay_out(
+        body_ns,
         &BySide {
             base: warm,
             new: warm,
@@ -175,13 +191,13 @@ pub(super) fn alone(
 }
 
 impl Course<'_> {
-    fn lay_out(&mut self, warm: &BySide<WarmUp>, overhead: Duration) -> RoundLayout {
+    fn lay_out(&mut self, body_ns: f64, warm: &BySide<WarmUp>, overhead: Duration) -> RoundLayout {
         let settings = self.settings;
         self.layout
             .get_or_insert_with(|| {
                 lay_out_round(
                     settings,
-                    warm.base.body.per_iteration(),
+                    body_ns,
                     warm.base.total_per_iteration(),
                     warm.new.total_per_iteration(),
                     overhead,
@@ -213,6 +229,31 @@ fn begun(warm_up: &WarmUp) -> Series {
         linear: Vec::new(),
         flat: Vec::new(),
     }
+}
+
+/// The quickest time of an iteration in a few short samples. A warm-up that a burst has hit would make all samples of the run too short.
+fn calibrate(
+    session: &mut Session<'_>,
+    settings: &RoundSettings,
+    warm: &WarmUp,
+) -> Result<f64, ChildError> {
+    let warm_ns = warm.body.per_iteration().max(1e-3);
+    let wanted = settings.sample.as_f64() / CALIBRATION_SHARE / warm_ns;
+    let spec = SampleSpec {
+        iterations: wanted.round().max(1.0) as u64,
+        count: CALIBRATION_SAMPLES,
+    };
+    let samples = if wanted < 1.0 {
+        // An iteration is longer than that: the warm-up has measured it well enough.
+        Vec::new()
+    } else {
+        let request = [spec];
+        session.sample(&request, expected(&request, warm.total_per_iteration()))?
+    };
+    Ok(samples
+        .into_iter()
+        .map(Sample::per_iteration)
+        .fold(warm_ns, f64::min))
 }
 
 fn ramp(

@@ -13,7 +13,7 @@ const EXCESSES: [f64; 2] = [0.2, 0.1];
 const GRID: f64 = 60.0;
 
 /// Rounds without which `unchanged` is not said, unless the measurement ends.
-pub(super) const FEWEST_ROUNDS: usize = 20;
+pub(super) const FEWEST_ROUNDS: usize = 30;
 
 /// An unadjusted p at or below this is a suspicion: the benchmark is measured further.
 pub(super) const SUSPICION: f64 = 0.05;

@@ -31,10 +31,11 @@ fn a_plain_change_stops_at_the_first_look_and_only_there_or_later() {
 #[test]
 fn unchanged_waits_for_the_slow_path_test() {
     let rounds = quiet(30, 1.0);
-    let plan = plan(&LOOKS);
+    let plan = plan(&[10, 20, 30, 45, 60]);
     assert_eq!(standing_at(&rounds[..10], &plan), Standing::Open);
+    assert_eq!(standing_at(&rounds[..20], &plan), Standing::Open);
     assert_eq!(
-        standing_at(&rounds[..20], &plan),
+        standing_at(&rounds, &plan),
         Standing::Settled(Verdict::Unchanged)
     );
     let short = judged(&rounds[..10]);
