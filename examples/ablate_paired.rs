@@ -34,6 +34,9 @@ struct Record {
     rounds: Vec<[Vec<f64>; 2]>,
 }
 
+/// Series of rounds, by what is tallied together.
+type Trials = BTreeMap<Kind, Vec<Vec<Round>>>;
+
 /// What is tallied together.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Kind {
@@ -228,9 +231,9 @@ impl Rule {
 }
 
 /// All trials by kind, each of as many rounds as the longest rule asks for.
-fn trials(options: &Options) -> Result<BTreeMap<Kind, Vec<Vec<Round>>>, Box<dyn Error>> {
+fn trials(options: &Options) -> Result<Trials, Box<dyn Error>> {
     const MOST_ROUNDS: usize = 100;
-    let mut records: BTreeMap<Kind, Vec<Vec<Round>>> = BTreeMap::new();
+    let mut records = Trials::new();
     for line in BufReader::new(std::fs::File::open(&options.file)?).lines() {
         let record: Record = serde_json::from_str(&line?)?;
         let kind = Kind {
@@ -248,7 +251,7 @@ fn trials(options: &Options) -> Result<BTreeMap<Kind, Vec<Vec<Round>>>, Box<dyn 
             records.entry(kind).or_default().push(rounds);
         }
     }
-    let mut trials: BTreeMap<Kind, Vec<Vec<Round>>> = BTreeMap::new();
+    let mut trials = Trials::new();
     for (kind, records) in records {
         let chained = (0..records.len()).map(|start| -> Vec<Round> {
             let around = records.iter().cycle().skip(start).take(MOST_ROUNDS);

@@ -1,10 +1,10 @@
 //! How the A/B decision fares where the truth is known: a seeded simulation under several models of noise.
 //!
-//! `tails`: nominal against actual tails of the floor test per number of rounds, one look, threshold 0: how often p is at most a, of
+//! `tails`: nominal against actual tails of the speed test and its parts per number of rounds, one look, threshold 0: how often p is at most a, of
 //! 2 a nominal, as either direction counts. `rates`: verdicts, rounds to the stop and coverage of the printed interval with the looks and the
 //! threshold of the command line, for several true changes. `slow`: detection of a slow mode, +40 % in 5 % of windows of 2 ms.
 //!
-//! `cargo run --release --example simulate_paired -- [tails|rates|slow] [RUNS]` (both by default, 2000 runs per line).
+//! `cargo run --release --example simulate_paired -- [tails|rates|slow|all] [RUNS] [NOISE]` (all, 2000 runs per line, every model whose name contains NOISE).
 
 #![allow(clippy::print_stdout)]
 
@@ -200,47 +200,53 @@ fn simulated<T: Send>(
         .collect()
 }
 
-fn tails(runs: u64) {
+fn tails(runs: u64, noises: &[Noise]) {
     const LEVELS: [f64; 3] = [0.01, 0.001, 0.0001];
+    let of = |floor_share, guard| Method {
+        floor_share,
+        guard,
+        ..Method::default()
+    };
+    let methods = [
+        Method::default(),
+        of(1.0, Guard::Everywhere),
+        of(1.0, Guard::Nowhere),
+        of(0.0, Guard::Everywhere),
+    ];
     println!(
-        "noise | rounds | actual tail over nominal at p <= {LEVELS:?}, with the guard | without | {runs} runs"
+        "actual tail over nominal at p <= {LEVELS:?}, {runs} runs: noise | rounds | default | floors | floors without guard | ranks"
     );
-    for noise in NOISES {
+    for &noise in noises {
         for rounds in [5, 7, 10, 15, 20, 30, 40, 60] {
-            let ratios = [Guard::Changes, Guard::Nowhere].map(|guard| {
-                let method = Method {
-                    guard,
-                    ..Method::default()
-                };
-                let p = simulated(runs, "tails", |numbers, seed| {
-                    let rounds = duel(noise, rounds, 1.0, false, numbers);
-                    let looks = [rounds.len() as u32];
-                    judged(&rounds, &looks, 0.0, &method, seed)
-                        .p_value
-                        .unwrap_or(1.0)
-                });
-                LEVELS.map(|level| {
-                    let hits = p.iter().filter(|p| **p <= level).count() as f64;
-                    format!("{:.2}", hits / runs as f64 / (2.0 * level))
+            let p = simulated(runs, "tails", |numbers, seed| {
+                let rounds = duel(noise, rounds, 1.0, false, numbers);
+                let looks = [rounds.len() as u32];
+                methods.map(|method| {
+                    let comparison = judged(&rounds, &looks, 0.0, &method, seed);
+                    comparison.p_value.unwrap_or(1.0)
                 })
             });
-            println!(
-                "{} | {rounds} | {} | {}",
-                noise.name(),
-                ratios[0].join(" "),
-                ratios[1].join(" ")
-            );
+            let ratios: Vec<String> = (0..methods.len())
+                .map(|method| {
+                    let ratio = |level: f64| {
+                        let hits = p.iter().filter(|p| p[method] <= level).count() as f64;
+                        format!("{:.2}", hits / runs as f64 / (2.0 * level))
+                    };
+                    LEVELS.map(ratio).join(" ")
+                })
+                .collect();
+            println!("{} | {rounds} | {}", noise.name(), ratios.join(" | "));
         }
     }
 }
 
-fn rates(runs: u64) {
+fn rates(runs: u64, noises: &[Noise]) {
     const LOOKS: [u32; 5] = [10, 20, 30, 45, 60];
     println!("looks {LOOKS:?}, threshold 1 %, {runs} runs");
     println!(
         "noise | true change | regressed %, 95 % interval | improved % | suspect % | unchanged % | inconclusive % | slow path % | mean rounds | interval covers %"
     );
-    for noise in NOISES {
+    for &noise in noises {
         for change in [0.0, 0.01, 0.02, 0.05, -0.02] {
             let factor = 1.0 + change;
             let found = simulated(runs, "rates", |numbers, seed| {
@@ -282,13 +288,13 @@ fn rates(runs: u64) {
     }
 }
 
-fn slow(runs: u64) {
+fn slow(runs: u64, noises: &[Noise]) {
     const LOOKS: [u32; 6] = [10, 20, 30, 45, 60, 100];
     println!("looks {LOOKS:?}, threshold 1 %, {runs} runs");
     println!(
         "noise | slow mode | regressed by a slow path % | otherwise regressed % | unchanged % | mean rounds"
     );
-    for noise in NOISES {
+    for &noise in noises {
         for slow_mode in [false, true] {
             let found = simulated(runs, "slow", |numbers, seed| {
                 let rounds = duel(noise, 100, 1.0, slow_mode, numbers);
@@ -324,14 +330,19 @@ fn main() {
         .next()
         .and_then(|text| text.parse().ok())
         .unwrap_or(2_000);
+    let wanted = arguments.next().unwrap_or_default();
+    let noises: Vec<Noise> = NOISES
+        .into_iter()
+        .filter(|noise| noise.name().contains(&wanted))
+        .collect();
     match part.as_deref() {
-        Some("tails") => tails(runs),
-        Some("rates") => rates(runs),
-        Some("slow") => slow(runs),
+        Some("tails") => tails(runs, &noises),
+        Some("rates") => rates(runs, &noises),
+        Some("slow") => slow(runs, &noises),
         _ => {
-            tails(runs);
-            rates(runs);
-            slow(runs);
+            tails(runs, &noises);
+            rates(runs, &noises);
+            slow(runs, &noises);
         }
     }
 }

@@ -159,7 +159,10 @@ impl Answer<'_> {
         let (index, share) = (self.index, look.share);
         let lower = speed.lower(self.families.slower.levels[index] * share);
         let upper = speed.upper(self.families.faster.levels[index] * share);
-        comparison.change = Some(Estimate::from_logarithms(speed.difference, lower, upper));
+        // Holm's level may be larger than that at which the two tests were found to agree.
+        let (lower, upper) = (lower.min(upper), upper.max(lower));
+        let difference = speed.difference.clamp(lower, upper);
+        comparison.change = Some(Estimate::from_logarithms(difference, lower, upper));
         let direction = if speed.difference >= 0.0 {
             &self.families.slower
         } else {

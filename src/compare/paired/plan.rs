@@ -77,27 +77,35 @@ impl Plan {
         self.looks.iter().copied().max().unwrap_or(0) as usize
     }
 
-    /// Looks before the end, and no later than `rounds`; ascending, each once.
-    pub(super) fn interim_looks(&self, rounds: usize) -> Vec<usize> {
-        let last = self.last_look();
+    /// All looks, ascending, each once.
+    fn ordered_looks(&self) -> Vec<usize> {
         let mut looks: Vec<usize> = self
             .looks
             .iter()
             .map(|look| *look as usize)
-            .filter(|look| *look > 0 && *look < last && *look <= rounds)
+            .filter(|look| *look > 0)
             .collect();
         looks.sort_unstable();
         looks.dedup();
         looks
     }
 
-    /// The share of the level that is spent up to the look after `rounds`: (rounds / last)^spending (Kim and `DeMets` 1987).
+    /// Looks before the end, and no later than `rounds`; ascending, each once.
+    pub(super) fn interim_looks(&self, rounds: usize) -> Vec<usize> {
+        let last = self.last_look();
+        let mut looks = self.ordered_looks();
+        looks.retain(|look| *look < last && *look <= rounds);
+        looks
+    }
+
+    /// The share of the level that is spent up to the look after `rounds`, the i-th of K: (i / K)^spending.
     ///
-    /// Each look has the increase since the look before as a level of its own, so that the looks together keep the level
-    /// whatever their dependence (Bonferroni).
+    /// That is the power family (Kim and `DeMets` 1987) with looks in place of time. Each look has the increase since the look before as
+    /// a level of its own, so that the looks together keep the level whatever their dependence (Bonferroni).
     pub(super) fn spent(&self, rounds: usize, method: &Method) -> f64 {
-        let last = self.last_look().max(1) as f64;
-        (rounds as f64 / last).min(1.0).powf(method.spending)
+        let looks = self.ordered_looks();
+        let taken = looks.partition_point(|look| *look <= rounds);
+        (taken as f64 / looks.len().max(1) as f64).powf(method.spending)
     }
 
     /// The family-wise level of the floor test, one-sided.
