@@ -18,8 +18,8 @@ use crate::exit_code::ExitCode;
 use crate::host;
 use crate::measure::{Campaign, Discovered, DiscoveredTarget, Ended, FlatSchedule, Resolved};
 use crate::model::{
-    Acceptance, Benchmark, BenchmarkKey, DecisionSettings, Environment, Event, FileFact, GitState, Measurement,
-    Observer, RunId, Tally, Verdict,
+    Acceptance, Benchmark, BenchmarkKey, DecisionSettings, Environment, Event, FileFact, GitState,
+    Measurement, Observer, RunId, Tally, Verdict,
 };
 use crate::report::{self, Findings, MessageFormat, Method, Progress, Row, Verdicts};
 use crate::settings::Layers;
