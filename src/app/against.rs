@@ -398,7 +398,7 @@ fn with_executable(targets: &[BenchTarget], path: &Path) -> Result<BenchTarget, 
     Ok(target.clone().with_executable(path))
 }
 
-fn no_benchmarks(found: &Discovered) -> bool {
+pub(super) fn no_benchmarks(found: &Discovered) -> bool {
     found
         .targets
         .iter()

@@ -96,7 +96,14 @@ pub(super) fn in_turn(
     for side in first {
         match reach(sessions.of_mut(side), course.id).map_err(|error| (side, error))? {
             Started::Ready(found) => *throughput.of_mut(side) = found,
-            Started::Skipped(reason) => return Ok(Lap::Skipped(reason)),
+            Started::Skipped(reason) => {
+                if side != first[0] {
+                    // The other one has started, and must be free for what comes next.
+                    let finished = sessions.of_mut(first[0]).finish(course.id);
+                    finished.map_err(|error| (first[0], error))?;
+                }
+                return Ok(Lap::Skipped(reason));
+            }
         }
     }
     let mut warm = BySide::default();
