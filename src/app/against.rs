@@ -18,7 +18,7 @@ use crate::compare::Fact;
 use crate::exit_code::ExitCode;
 use crate::host::{self, Revision};
 use crate::measure::{BySide, Discovered};
-use crate::model::{Environment, GitState, Tally, Verdict};
+use crate::model::{Environment, GitState, Purpose, Tally, Verdict};
 use crate::report::{self, Findings, Method, Row, Verdicts};
 use crate::sides::{
     BenchesFrom, BuildEvent, Provenance, Side, SidesRequest, Stage, TargetPair, build_sides,
@@ -104,6 +104,7 @@ impl InTurn<'_> {
         let decision = paired_decision(&options.comparison, context);
         let rounds = options.rounds;
         let run = PairedRun {
+            purpose: Purpose::Comparison,
             timeout: timeout(options.timeout, context),
             context,
             environment: &built.environment,
@@ -276,10 +277,12 @@ pub(super) fn beside_revision(
         let TargetPair::Both { base, candidate } = pair else {
             continue;
         };
-        if base.is_identical_to(candidate) {
+        let differing = base.differing_sources(candidate);
+        // What an executable reads while it runs is not in it.
+        let is_data = |path: &&Path| path.extension().is_none_or(|extension| extension != "rs");
+        if base.is_identical_to(candidate) && !differing.iter().any(is_data) {
             identical.insert(name(&candidate.target));
         }
-        let differing = base.differing_sources(candidate);
         if !differing.is_empty() {
             let files: Vec<String> = differing
                 .iter()
@@ -403,7 +406,7 @@ fn with_executable(targets: &[BenchTarget], path: &Path) -> Result<BenchTarget, 
     Ok(target.clone().with_executable(path))
 }
 
-fn no_benchmarks(found: &Discovered) -> bool {
+pub(super) fn no_benchmarks(found: &Discovered) -> bool {
     found
         .targets
         .iter()

@@ -12,7 +12,7 @@ use super::paired::{Paired, PairedRun, Pairing, Settled, finish, paired_decision
 use super::prepare::timeout;
 use crate::exit_code::ExitCode;
 use crate::measure::{BySide, Discovered};
-use crate::model::{BenchmarkKey, GitState, RunId, Verdict};
+use crate::model::{BenchmarkKey, GitState, Purpose, RunId, Tally, Verdict};
 use crate::report::{Row, percent_change, write_build_event};
 use crate::store::{RunVerdict, Store, WorkspaceId};
 
@@ -53,7 +53,12 @@ impl Confirmation<'_> {
                 write_build_event(world.stderr, &("Confirming", what))?;
             }
             let hit = |row: &&mut Row<'_>| keys.contains(&row.key);
-            match self.again(store, reference, &keys, world)? {
+            let again = match self.again(store, reference, &keys, world) {
+                // What was measured stays; that it was not confirmed is all that is lost.
+                Err(error) if error.exit_code() != ExitCode::Interrupted => Err(error.to_string()),
+                other => other?,
+            };
+            match again {
                 Ok((paired, settled)) => {
                     for row in rows.iter_mut().filter(hit) {
                         replace(row, reference, &paired, &settled);
@@ -113,6 +118,7 @@ impl Confirmation<'_> {
         );
         let decision = paired_decision(&self.options.comparison, self.context);
         let run = PairedRun {
+            purpose: Purpose::Confirmation,
             timeout: timeout(self.options.timeout, self.context),
             context: self.context,
             environment: &built.environment,
@@ -143,7 +149,13 @@ impl Confirmation<'_> {
                 reference: Some(paired.runs.base),
             })
             .collect();
-        finish(store, &paired.runs, ExitCode::Clean, verdicts)?;
+        let tally: Tally = paired
+            .comparisons
+            .values()
+            .map(|found| found.verdict)
+            .collect();
+        let exit_code = ExitCode::of_verdicts(&tally, &[Verdict::Regressed], false);
+        finish(store, &paired.runs, exit_code, verdicts)?;
         Ok(Ok((paired, pairing.settled)))
     }
 }

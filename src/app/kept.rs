@@ -4,19 +4,19 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::against::{
-    Built, InTurn, InUse, beside_revision, cache_directory, discover_both, same_bytes,
-    versions_may_differ,
+    Built, InTurn, InUse, beside_revision, cache_directory, discover_both, no_benchmarks,
+    same_bytes, versions_may_differ,
 };
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
 use super::options::{RunOptions, StoreOptions};
 use super::paired::{Pairing, name};
-use super::prepare::build;
+use super::prepare::{build, nothing_found};
 use crate::cargo::BenchTarget;
 use crate::compare::{Circumstances, differences};
 use crate::exit_code::ExitCode;
 use crate::host::{
-    self, Change, OpenedFiles, Revision, changed_files, default_secret_path, private_libraries,
+    self, Change, OpenedFiles, changed_files, default_secret_path, private_libraries,
 };
 use crate::measure::{BySide, Discovered};
 use crate::model::{
@@ -190,6 +190,9 @@ pub(super) fn against_baseline(
         Err(reason) => return Ok(Rerun::Impossible(reason)),
     };
     drop(store);
+    if no_benchmarks(&found.new) {
+        return Err(nothing_found(&options.filter, &found.new));
+    }
     let pairing = Pairing::of(
         found,
         &built.identical,
@@ -231,14 +234,15 @@ impl RunAgain<'_> {
             Err(Unable::Because(reason)) => reason,
         };
         let clean = self.head.git.as_ref().filter(|git| !git.dirty);
-        let (Some(git), Some(_)) = (clean, &self.context.checkout) else {
+        let (Some(git), Some(checkout)) = (clean, &self.context.checkout) else {
             return Ok(Err(Some(format!(
                 "{reason}, and its sources are not a commit that could be built again"
             ))));
         };
-        let revision = Revision {
-            name: git.commit.clone(),
-            commit: git.commit.clone(),
+        // Git is not handed what a store says, which may come from elsewhere, but the hash that git knows by that name.
+        let revision = match checkout.revision(&git.commit) {
+            Ok(revision) => revision,
+            Err(error) => return Ok(Err(Some(format!("{reason}, and {error}")))),
         };
         let built = beside_revision(
             &revision,
@@ -256,6 +260,12 @@ impl RunAgain<'_> {
         };
         built.words = format!("{}, built again", self.words);
         let found = discover_both(self.options, &mut built, self.context, world)?;
+        if let Some(failure) = found.base.failures.first() {
+            return Ok(Err(Some(format!(
+                "{reason}, and `{}` as its commit has it does not run: {}",
+                failure.target, failure.message
+            ))));
+        }
         Ok(Ok((built, found)))
     }
 
@@ -299,8 +309,11 @@ impl RunAgain<'_> {
                 old.directory = kept.directory;
             }
             let (below, files) = &kept.opened;
-            remarks.extend(changed_in_words(&kept.target, files, below));
-            if same_bytes(&old, target) && world.variables.scripted_clock.is_none() {
+            let changed = changed_in_words(&kept.target, files, below);
+            // The same program is another one with other libraries or files.
+            let is_all = changed.is_none() && record.facts.libraries.is_empty();
+            remarks.extend(changed);
+            if is_all && same_bytes(&old, target) && world.variables.scripted_clock.is_none() {
                 identical.insert(name(target));
             }
             let called = Path::new(kept.program.file_name().unwrap_or_default());

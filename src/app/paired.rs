@@ -19,17 +19,29 @@ use crate::measure::{
 };
 use crate::model::{
     Acceptance, Benchmark, BenchmarkKey, DecisionSettings, Environment, Event, GitState,
-    Measurement, Observer, RunId, Verdict,
+    Measurement, Observer, Purpose, RunId, Verdict,
 };
 use crate::report::{Progress, Row};
 use crate::store::{LaunchRecord, NewRun, RunEnd, RunVerdict, Store, StoreError, WorkspaceId};
 
+/// A benchmark that failed and has fewer whole rounds than this has no verdict.
+const FEWEST_ROUNDS: usize = 5;
 /// Rounds at most, where the user says nothing.
 const ROUNDS: u32 = 60;
+/// A round takes about so many times as long as its samples: launches, warm-up and lead-in.
+const TIME_OVER_SAMPLES: f64 = 1.6;
 /// Rounds at most, where the user gives a time.
 const ROUNDS_WITH_BUDGET: u32 = 1000;
 /// After these rounds a benchmark may be settled.
 const LOOKS: [u32; 12] = [10, 20, 30, 45, 60, 100, 150, 200, 300, 450, 600, 1000];
+
+/// The rounds that `planned` benchmarks can have in `time`, about. The level is spent over them, so far too many would leave hardly
+/// any for those that come first.
+fn fitting(time: Duration, planned: usize) -> u32 {
+    let of_one = RoundSettings::default().time.as_f64() * TIME_OVER_SAMPLES;
+    let rounds = time.as_secs_f64() * 1e9 / (of_one * planned.max(1) as f64);
+    (rounds as u32).clamp(ROUNDS, ROUNDS_WITH_BUDGET)
+}
 
 /// The plan of an A/B run with `planned` benchmarks, fixed before its first round.
 pub(super) fn plan(
@@ -39,11 +51,8 @@ pub(super) fn plan(
     planned: usize,
     seed: u64,
 ) -> Plan {
-    let rounds = match (rounds, time_budget) {
-        (Some(rounds), _) => rounds,
-        (None, Some(_)) => ROUNDS_WITH_BUDGET,
-        (None, None) => ROUNDS,
-    };
+    let rounds =
+        rounds.unwrap_or_else(|| time_budget.map_or(ROUNDS, |time| fitting(time, planned)));
     let earlier = LOOKS.into_iter().filter(|look| *look < rounds);
     Plan {
         looks: earlier.chain([rounds]).collect(),
@@ -68,7 +77,7 @@ pub(super) fn paired_decision(
 }
 
 /// Why a benchmark of the work tree has nothing to be measured against.
-const NEW: &str = "the reference does not have it; `--benches-from worktree` lays the current benchmarks over an older revision";
+const NEW: &str = "the reference does not have it (with `--against REV`, `--benches-from worktree` lays the current benchmarks over the older revision)";
 /// Why two benchmarks of one name are not compared.
 const OTHER_VERSION: &str = "the author gave it another version (`--allow-different benchmark-version` compares all the same)";
 /// Why nothing was measured.
@@ -110,6 +119,7 @@ impl Pairing {
                 .collect(),
             ..Self::default()
         };
+        let base_failures = found.base.failures;
         let mut base: BTreeMap<_, _> = found
             .base
             .targets
@@ -118,7 +128,17 @@ impl Pairing {
             .collect();
         for new in found.new.targets {
             let Some(other) = base.remove(&name(&new.target)) else {
-                pairing.settle(new.benchmarks, Verdict::New, Some(NEW));
+                let (package, target) = name(&new.target);
+                let failure = base_failures
+                    .iter()
+                    .find(|failure| failure.package == package && failure.target == target);
+                match failure {
+                    Some(failure) => {
+                        let remark = format!("the reference failed: {}", failure.message);
+                        pairing.settle(new.benchmarks, Verdict::Failed, Some(&remark));
+                    }
+                    None => pairing.settle(new.benchmarks, Verdict::New, Some(NEW)),
+                }
                 continue;
             };
             let ids = |benchmarks: &[Benchmark]| -> BTreeSet<BenchmarkKey> {
@@ -193,6 +213,7 @@ pub(super) struct PairedRun<'a> {
     /// The part of every deadline that does not depend on the request.
     pub(super) timeout: Duration,
     pub(super) load: Option<f64>,
+    pub(super) purpose: Purpose,
 }
 
 /// What it gave.
@@ -227,6 +248,7 @@ impl PairedRun<'_> {
             &new_run(&self.git.base),
             &new_run(&self.git.new),
             &plan,
+            self.purpose,
         )?;
         let runs = BySide { base, new };
         let mut record = |side, launch: &_| store.record_launch(*runs.of(side), launch);
@@ -342,11 +364,15 @@ pub(super) fn paired_rows<'m>(
                 key: key.clone(),
                 measurement: Some(measurement),
                 summary,
-                verdict: Some(
-                    comparison
-                        .as_ref()
-                        .map_or(Verdict::Failed, |comparison| comparison.verdict),
-                ),
+                verdict: Some(match &comparison {
+                    Some(found)
+                        if measurement.failures.is_empty()
+                            || found.launches_new >= FEWEST_ROUNDS =>
+                    {
+                        found.verdict
+                    }
+                    _ => Verdict::Failed,
+                }),
                 comparison,
                 reference: vec![found.runs.base],
                 blocking: Vec::new(),

@@ -179,7 +179,17 @@ impl Session<'_> {
                 seed: self.seed,
                 load: self.load,
             };
-            confirmation.confirm(store, &mut rows, world)?;
+            if let Err(error) = confirmation.confirm(store, &mut rows, world) {
+                // The run itself was measured whole: it ends with what its own numbers say.
+                let end = RunEnd {
+                    finished: host::now(),
+                    acceptance: Acceptance::Pending,
+                    exit_code: error.exit_code().number(),
+                    verdicts: verdicts(&rows),
+                };
+                store.finish_run(run, &end)?;
+                return Err(error);
+            }
         }
         let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
         let fail_on = self.options.comparison.fail_on(&tables.workspace);

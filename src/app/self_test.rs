@@ -13,7 +13,7 @@ use crate::compare::{Duel, Plan, Round, Side, judge};
 use crate::exit_code::ExitCode;
 use crate::host;
 use crate::measure::{BySide, Discovered, Ended, PairedTarget};
-use crate::model::{BenchmarkKey, Environment, Sample, Verdict};
+use crate::model::{BenchmarkKey, Environment, Purpose, Sample, Verdict};
 use crate::report::{self, ProgressMode, Rate, SelfTestFindings, SelfTestRow};
 use crate::stats::{binomial, derived_seed};
 use crate::store::{LaunchRecord, Outcome};
@@ -53,6 +53,7 @@ pub fn self_test(
     let seed = paired.comparison.seed.unwrap_or_else(host::fresh_seed);
     let decision = paired_decision(&paired.comparison, &context);
     let mut run = PairedRun {
+        purpose: Purpose::Comparison,
         context: &context,
         environment: &Environment {
             host: host::detect(world.variables.ci),

@@ -33,6 +33,8 @@ const PIPE_GRACE: Duration = Duration::from_secs(2);
 const OUTPUT_GRACE: Duration = Duration::from_secs(30);
 /// How much is expected of a request, times this, is allowed on top of the timeout.
 const PATIENCE: u32 = 10;
+/// The variable that makes a bench slower (docs/PROTOCOL.md, section 8).
+const SLOWDOWN: &str = "PERFCHECK_SLOWDOWN";
 /// Counts and times are below this.
 const LIMIT: u64 = 1 << 63;
 /// Quoted output is cut to this many characters.
@@ -492,6 +494,8 @@ fn command(spec: &LaunchSpec) -> Command {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
+    // Only who asks for it in the specification may slow a bench down.
+    command.env_remove(SLOWDOWN);
     for (name, value) in &spec.variables {
         match value {
             Some(value) => command.env(name, value),

@@ -172,8 +172,9 @@ impl<'a> PairedCampaign<'a> {
         let mut ended = Ended::Complete;
         'rounds: for round in 0..self.plan.rounds {
             for index in 0..self.targets.len() {
-                if self.is_late(began, index) {
-                    break 'rounds;
+                // Everybody has one round.
+                if round > 0 && self.is_late(began, index) {
+                    continue;
                 }
                 if self.round(index, round, sink)? == Ended::Interrupted {
                     ended = Ended::Interrupted;

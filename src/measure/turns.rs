@@ -96,7 +96,14 @@ pub(super) fn in_turn(
     for side in first {
         match reach(sessions.of_mut(side), course.id).map_err(|error| (side, error))? {
             Started::Ready(found) => *throughput.of_mut(side) = found,
-            Started::Skipped(reason) => return Ok(Lap::Skipped(reason)),
+            Started::Skipped(reason) => {
+                if side != first[0] {
+                    // The other one has started, and must be free for what comes next.
+                    let finished = sessions.of_mut(first[0]).finish(course.id);
+                    finished.map_err(|error| (first[0], error))?;
+                }
+                return Ok(Lap::Skipped(reason));
+            }
         }
     }
     let mut warm = BySide::default();
@@ -167,7 +174,8 @@ pub(super) fn alone(
     };
     let warm = session.warm_up(course.settings.warm_up)?;
     let mut body_ns = f64::INFINITY;
-    if course.layout.is_none() {
+    // Both sides do so in their first round, though the first one's layout serves both.
+    if course.ramp {
         body_ns = calibrate(session, course.settings, &warm)?;
     }
     let overhead = began.elapsed() + course.launching;

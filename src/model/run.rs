@@ -56,6 +56,18 @@ pub enum Role {
     Candidate,
 }
 
+/// What an A/B measurement was made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Purpose {
+    /// The user asked for it.
+    Comparison,
+    /// To confirm what a stored run seemed to say.
+    Confirmation,
+    /// A step of a search through the history.
+    Search,
+}
+
 /// The other side of an A/B measurement, seen from one of them: round r of the pair is launch r of both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pair {

@@ -38,6 +38,10 @@ impl Stage {
                     let path = root.join(LOCK);
                     let lock = File::create(&path).map_err(about("cannot make", &path))?;
                     lock.lock().map_err(about("cannot lock", &path))?;
+                    // Another run may have cleared it away between creation and lock.
+                    if !path.exists() {
+                        continue;
+                    }
                     make_private(&root.join("base"))?;
                     make_private(&root.join("cand"))?;
                     return Ok(Self { root, _lock: lock });
@@ -94,8 +98,11 @@ fn clear(stages: &Path) {
         return;
     };
     for entry in entries.flatten() {
-        let lock = File::open(entry.path().join(LOCK));
-        if lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
+        let Ok(lock) = File::open(entry.path().join(LOCK)) else {
+            continue;
+        };
+        // Held until it is gone: whoever waits for it sees that.
+        if lock.try_lock().is_ok() {
             let _ = fs::remove_dir_all(entry.path());
         }
     }

@@ -5,7 +5,9 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRe
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::model::{Acceptance, ContentHash, Nanos, Role, RunId, RunStatus, Timestamp, Verdict};
+use crate::model::{
+    Acceptance, ContentHash, Nanos, Purpose, Role, RunId, RunStatus, Timestamp, Verdict,
+};
 
 /// An enum whose variants are stored as words.
 pub(super) trait Words: Copy {
@@ -58,6 +60,22 @@ impl Words for Role {
         [Self::Base, Self::Candidate]
             .into_iter()
             .find(|role| role.to_word() == word)
+    }
+}
+
+impl Words for Purpose {
+    fn to_word(self) -> &'static str {
+        match self {
+            Self::Comparison => "comparison",
+            Self::Confirmation => "confirmation",
+            Self::Search => "search",
+        }
+    }
+
+    fn of_word(word: &str) -> Option<Self> {
+        [Self::Comparison, Self::Confirmation, Self::Search]
+            .into_iter()
+            .find(|purpose| purpose.to_word() == word)
     }
 }
 

@@ -8,7 +8,7 @@ use super::access::Survives;
 use super::columns::Word;
 use super::runs::{end_run, insert_run};
 use super::{NewRun, RunEnd, Store, StoreError, WorkspaceId};
-use crate::model::{Role, RunId};
+use crate::model::{Purpose, Role, RunId};
 
 impl Store {
     /// Begins both sides of an A/B measurement: (base, candidate), incomplete until [`Store::finish_pair`].
@@ -20,15 +20,29 @@ impl Store {
         base: &NewRun,
         candidate: &NewRun,
         plan: &str,
+        purpose: Purpose,
     ) -> Result<(RunId, RunId), StoreError> {
         self.write(Survives::Kill, |connection| {
             // The candidate gets the higher number: lists take the newest run of a benchmark by it.
             let base = insert_run(connection, workspace, base)?;
             let candidate = insert_run(connection, workspace, candidate)?;
-            let mut join = connection
-                .prepare("UPDATE runs SET partner = ?2, role = ?3, plan = ?4 WHERE id = ?1")?;
-            join.execute(params![base, candidate, Word(Role::Base), plan])?;
-            join.execute(params![candidate, base, Word(Role::Candidate), plan])?;
+            let mut join = connection.prepare(
+                "UPDATE runs SET partner = ?2, role = ?3, plan = ?4, purpose = ?5 WHERE id = ?1",
+            )?;
+            join.execute(params![
+                base,
+                candidate,
+                Word(Role::Base),
+                plan,
+                Word(purpose)
+            ])?;
+            join.execute(params![
+                candidate,
+                base,
+                Word(Role::Candidate),
+                plan,
+                Word(purpose)
+            ])?;
             Ok((base, candidate))
         })
     }

@@ -136,13 +136,14 @@ impl Store {
         })
     }
 
-    /// The newest complete run of a workspace; of an A/B measurement the candidate.
+    /// The newest complete run of a workspace that a user asked for; of an A/B measurement the candidate.
     pub fn latest_run(&self, workspace: WorkspaceId) -> Result<Option<RunId>, StoreError> {
         self.read(|connection| {
             Ok(connection
                 .query_row(
                     "SELECT id FROM runs WHERE workspace = ?1 AND status = 'complete'
-                     AND role IS NOT 'base' ORDER BY id DESC LIMIT 1",
+                     AND role IS NOT 'base' AND coalesce(purpose, 'comparison') = 'comparison'
+                     ORDER BY id DESC LIMIT 1",
                     [workspace.0],
                     |row| row.get(0),
                 )

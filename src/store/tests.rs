@@ -260,7 +260,13 @@ fn a_side_of_a_pair_takes_the_other_one_with_it() {
             tool_version: String::new(),
         };
         let (base, candidate) = store
-            .begin_pair(workspace, &run, &run, "{}")
+            .begin_pair(
+                workspace,
+                &run,
+                &run,
+                "{}",
+                crate::model::Purpose::Comparison,
+            )
             .expect("begins");
         let removed = store
             .connection

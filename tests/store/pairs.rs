@@ -1,6 +1,6 @@
 //! A/B measurements: two runs that belong together.
 
-use cargo_perfcheck::model::{Acceptance, Pair, Role, RunId, RunStatus, Verdict};
+use cargo_perfcheck::model::{Acceptance, Pair, Purpose, Role, RunId, RunStatus, Verdict};
 use cargo_perfcheck::store::{
     BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId,
 };
@@ -13,7 +13,7 @@ const PLAN: &str = r#"{"looks":[10,20,30]}"#;
 fn paired(store: &mut Store, workspace: WorkspaceId, commits: [&str; 2]) -> (RunId, RunId) {
     let [base, candidate] = commits.map(|commit| new_run(commit, "main"));
     let (base, candidate) = store
-        .begin_pair(workspace, &base, &candidate, PLAN)
+        .begin_pair(workspace, &base, &candidate, PLAN, Purpose::Comparison)
         .expect("begins");
     for round in 0..2 {
         for side in [base, candidate] {
@@ -116,7 +116,7 @@ fn a_pair_ends_at_once_or_not_at_all() {
     let (_directory, mut store, workspace) = fresh();
     let run = new_run("aaaa", "main");
     let (base, candidate) = store
-        .begin_pair(workspace, &run, &run, PLAN)
+        .begin_pair(workspace, &run, &run, PLAN, Purpose::Comparison)
         .expect("begins");
     let done = end(Acceptance::Automatic, Vec::new());
     store.finish_run(candidate, &done).expect("ends alone");

@@ -16,7 +16,7 @@ use crate::cargo::CargoOptions;
 use crate::exit_code::ExitCode;
 use crate::host::Revision;
 use crate::measure::{BySide, Discovered, Filter, PairedTarget};
-use crate::model::{Benchmark, BenchmarkKey, Environment, GitState, Tally, Verdict};
+use crate::model::{Benchmark, BenchmarkKey, Environment, GitState, Purpose, Tally, Verdict};
 use crate::report;
 use crate::sides::{Side, SideTarget, SidesError, SidesRequest, build_commit};
 use crate::stats::derived_seed;
@@ -223,6 +223,7 @@ impl Workshop<'_> {
             *look *= longer;
         }
         let run = PairedRun {
+            purpose: Purpose::Search,
             context: &self.context,
             environment: &self.environment,
             git: BySide {

@@ -171,7 +171,9 @@ impl Answer<'_> {
         comparison.p_value = Some(direction.adjusted[index]);
         let margin = speed.margin(self.families.slower.levels[index] * share);
         comparison.smallest_callable = Some((look.threshold + margin).exp_m1());
-        if speed.contradiction {
+        if speed.contradicts(self.families.slower.levels[index] * share)
+            || speed.contradicts(self.families.faster.levels[index] * share)
+        {
             comparison.notes.push(Note::TestsContradict);
         }
         comparison.verdict = self.verdict(lower, upper, &mut comparison.notes);

@@ -133,7 +133,8 @@ impl Look {
         let distance = (speed.difference.abs() - self.threshold).abs();
         let factor = (speed.margin(level) / distance).powi(2).max(1.0);
         let rounds = (factor * self.rounds as f64).ceil();
-        (rounds.is_finite() && rounds <= MOST_ROUNDS_NAMED).then_some(rounds as u64)
+        (rounds.is_finite() && rounds <= MOST_ROUNDS_NAMED && rounds > self.rounds as f64)
+            .then_some(rounds as u64)
     }
 }
 

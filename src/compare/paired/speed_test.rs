@@ -17,7 +17,7 @@ pub(super) struct SpeedTest {
     floor: FloorTest,
     ranks: RankTest,
     /// Their intervals at the level of the look do not meet.
-    pub contradiction: bool,
+    contradiction: bool,
     /// The estimate of the test that has the narrower interval, a logarithm.
     pub difference: f64,
     /// Of that test: half of the interval that a level of 15.9 % on each side gives.

@@ -8,6 +8,9 @@ ALTER TABLE runs ADD COLUMN role TEXT
     CHECK ((role IS NULL) = (partner IS NULL))
     CHECK (role IS NOT 'base' OR acceptance = 'pending');
 ALTER TABLE runs ADD COLUMN plan TEXT;
+ALTER TABLE runs ADD COLUMN purpose TEXT
+    CHECK (purpose IN ('comparison', 'confirmation', 'search'))
+    CHECK ((purpose IS NULL) = (partner IS NULL));
 CREATE INDEX runs_by_partner ON runs (partner) WHERE partner IS NOT NULL;
 
 -- A side of a pair is sampled in another way than a run of its own: it never serves as a reference by itself.
