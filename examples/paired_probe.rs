@@ -6,6 +6,8 @@
 //! One JSON object a line and benchmark: `workload`, `label`, `wall` (seconds), `iterations`, `rounds`: a list of
 //! [base samples, candidate samples] in nanoseconds per iteration, in the order taken.
 
+#![allow(clippy::print_stderr)]
+
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::Write;

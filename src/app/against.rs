@@ -14,16 +14,20 @@ use super::paired::{
 use super::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
 use super::run::{git_state, is_worse, write};
 use crate::cargo::BenchTarget;
+use crate::compare::Fact;
 use crate::exit_code::ExitCode;
 use crate::host::{self, Revision};
 use crate::measure::{BySide, Discovered};
-use crate::model::{Environment, GitState, Tally};
-use crate::report::{self, Findings, Method, Verdicts};
+use crate::model::{Environment, GitState, Tally, Verdict};
+use crate::report::{self, Findings, Method, Row, Verdicts};
 use crate::sides::{
     BenchesFrom, BuildEvent, Provenance, Side, SidesRequest, Stage, TargetPair, build_sides,
     default_cache,
 };
 use crate::store::check_baseline_name;
+
+/// Other layouts of the same code have been seen to differ by as much.
+const SMALL_CHANGE: f64 = 0.03;
 
 /// Runs the command.
 pub(super) fn against(
@@ -46,7 +50,12 @@ pub(super) fn against(
     if no_benchmarks(&found.new) {
         return Err(nothing_found(&options.filter, &found.new));
     }
-    let pairing = Pairing::of(found, &built.identical, how.control);
+    let pairing = Pairing::of(
+        found,
+        &built.identical,
+        how.control || options.save_baseline.is_some(),
+        versions_may_differ(options),
+    );
     let turns = InTurn {
         options,
         common,
@@ -115,11 +124,6 @@ impl InTurn<'_> {
         };
         let mut store = context.store()?;
         let workspace = store.workspace(&context.key(), &context.label())?;
-        let targets: Vec<BenchTarget> = pairing
-            .pairs
-            .iter()
-            .map(|pair| pair.targets.new.clone())
-            .collect();
         let found = run.measure(&mut store, workspace, pairing.pairs, world)?;
         let mut rows = paired_rows(&found, &pairing.settled, &decision, seed);
         let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
@@ -136,10 +140,11 @@ impl InTurn<'_> {
                 last_words.push(format!("Baseline `{name}` stays as it is."));
             } else {
                 store.set_baseline(workspace, name, found.runs.new)?;
-                keep(&mut store, found.runs.new, &targets, &[], world)?;
+                keep(&mut store, found.runs.new, &pairing.targets, &[], world)?;
                 last_words.push(format!("Saved as baseline `{name}`."));
             }
         }
+        last_words.extend(layout_hint(&rows));
         sort(&mut rows, self.common.output.order);
         let head = store.run(found.runs.new)?;
         let findings = Findings {
@@ -427,4 +432,24 @@ pub(super) fn on_stage(
         }
     }
     Ok(())
+}
+
+/// Whether the user allows benchmarks of different versions to be compared.
+pub(super) fn versions_may_differ(options: &RunOptions) -> bool {
+    options
+        .comparison
+        .allow_different
+        .contains(&Fact::BenchmarkVersion)
+}
+
+/// A warning about small changes: where the linker puts code can make as much of a difference as what it does.
+fn layout_hint(rows: &[Row<'_>]) -> Option<String> {
+    let is_small = |row: &Row<'_>| {
+        let changed = matches!(row.verdict, Some(Verdict::Regressed | Verdict::Improved));
+        let change = row.comparison.as_ref().and_then(|found| found.change);
+        changed && change.is_some_and(|change| change.estimate.abs() < SMALL_CHANGE)
+    };
+    rows.iter().any(is_small).then(|| {
+        "Changes below 3 % may come from another layout of the code rather than from what it does.".to_owned()
+    })
 }

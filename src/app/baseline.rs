@@ -1,12 +1,12 @@
-//! `cargo perfcheck baseline list|save|rename|remove`: names for runs.
+//! `cargo perfcheck baseline list|save|rename|remove|prune`: names for runs, and what is kept with them.
 
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
 use super::options::{BaselineAction, StoreOptions};
 use crate::exit_code::ExitCode;
 use crate::host;
-use crate::report::{BaselineLine, write_baselines};
-use crate::store::check_baseline_name;
+use crate::report::{BaselineLine, KeptLine, write_baselines, write_kept};
+use crate::store::{DEFAULT_QUOTA_BYTES, Reason, check_baseline_name};
 
 /// Runs the command.
 pub fn baseline(
@@ -28,6 +28,11 @@ pub fn baseline(
                 _ => format!("Baseline `{name}` is run {run}."),
             }
         }
+        BaselineAction::Prune {
+            quota_mib,
+            named,
+            execute,
+        } => return prune(*quota_mib, *named, *execute, &context, common, world),
         BaselineAction::Rename { from, to } => {
             let (mut store, workspace) = context.stored_for_writing()?;
             store.rename_baseline(workspace, from, to)?;
@@ -63,5 +68,67 @@ fn list(
         }
     }
     write_baselines(world.stdout, &lines, common.output.format)?;
+    Ok(ExitCode::Clean)
+}
+
+/// Kept executables lie beside the store, for all its workspaces together: so does this look at all of them.
+fn prune(
+    quota_mib: Option<u64>,
+    named: bool,
+    execute: bool,
+    context: &Context,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    if context.existing_store()?.is_none() {
+        return context.note_nothing_stored(common, world);
+    }
+    let mut store = context.store()?;
+    let quota = quota_mib.map_or(DEFAULT_QUOTA_BYTES, |mib| mib << 20);
+    let most = if named {
+        Reason::Named
+    } else {
+        Reason::Unnamed
+    };
+    let plan = store.plan_removal(quota, most)?;
+    let lines: Vec<KeptLine> = plan
+        .removals
+        .iter()
+        .map(|removal| KeptLine {
+            run: removal.run,
+            started: host::to_rfc3339(removal.started),
+            workspace: removal.workspace.clone(),
+            baselines: removal.baselines.clone(),
+            targets: removal.targets.len(),
+            freed_bytes: removal.freed_bytes,
+        })
+        .collect();
+    write_kept(world.stdout, &lines, common.output.format)?;
+    let words = if plan.is_empty() {
+        format!(
+            "Kept executables take {} MiB of {} MiB: nothing has to go.",
+            plan.stored_bytes >> 20,
+            quota >> 20
+        )
+    } else if execute {
+        let summary = store.execute(&plan)?;
+        format!("Removed {} MiB.", summary.freed_bytes >> 20)
+    } else {
+        format!(
+            "Kept executables take {} MiB, {} MiB are allowed: `--yes` removes these, and {} MiB are left.",
+            plan.stored_bytes >> 20,
+            quota >> 20,
+            plan.remaining_bytes >> 20
+        )
+    };
+    if !common.output.quiet {
+        writeln!(world.stderr, "{words}")?;
+        if !plan.spared.is_empty() && plan.remaining_bytes > quota {
+            writeln!(
+                world.stderr,
+                "The rest belongs to runs that a baseline names; `--named` takes those, too."
+            )?;
+        }
+    }
     Ok(ExitCode::Clean)
 }

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::against::versions_may_differ;
 use super::context::{Context, World};
 use super::error::AppError;
 use super::kept::RunAgain;
@@ -104,7 +105,12 @@ impl Confirmation<'_> {
             base: only_hits(found.base),
             new: only_hits(found.new),
         };
-        let pairing = Pairing::of(found, &built.identical, false);
+        let pairing = Pairing::of(
+            found,
+            &built.identical,
+            false,
+            versions_may_differ(self.options),
+        );
         let decision = paired_decision(&self.options.comparison, self.context);
         let run = PairedRun {
             timeout: timeout(self.options.timeout, self.context),

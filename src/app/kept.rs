@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::against::{
     Built, InTurn, InUse, beside_revision, cache_directory, discover_both, same_bytes,
+    versions_may_differ,
 };
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
@@ -189,7 +190,12 @@ pub(super) fn against_baseline(
         Err(reason) => return Ok(Rerun::Impossible(reason)),
     };
     drop(store);
-    let pairing = Pairing::of(found, &built.identical, false);
+    let pairing = Pairing::of(
+        found,
+        &built.identical,
+        options.save_baseline.is_some(),
+        versions_may_differ(options),
+    );
     let turns = InTurn {
         options,
         common,
@@ -219,7 +225,7 @@ impl RunAgain<'_> {
         store: &Store,
         world: &mut World<'_>,
     ) -> Result<Result<Both, Option<String>>, AppError> {
-        let reason = match self.from_kept(store, world)? {
+        let reason = match self.kept_sides(store, world)? {
             Ok(both) => return Ok(Ok(both)),
             Err(Unable::Incomparable) => return Ok(Err(None)),
             Err(Unable::Because(reason)) => reason,
@@ -254,7 +260,7 @@ impl RunAgain<'_> {
     }
 
     /// The kept executables beside those of the work tree.
-    fn from_kept(
+    fn kept_sides(
         &self,
         store: &Store,
         world: &mut World<'_>,

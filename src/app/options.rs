@@ -238,4 +238,13 @@ pub enum BaselineAction {
         /// The name.
         name: String,
     },
+    /// Make room among the kept executables.
+    Prune {
+        /// What they may take, in MiB; `None`: the default.
+        quota_mib: Option<u64>,
+        /// Also those of runs that a baseline names.
+        named: bool,
+        /// Do it; else only say what would go.
+        execute: bool,
+    },
 }

@@ -69,6 +69,8 @@ pub(super) fn paired_decision(
 
 /// Why a benchmark of the work tree has nothing to be measured against.
 const NEW: &str = "the reference does not have it; `--benches-from worktree` lays the current benchmarks over an older revision";
+/// Why two benchmarks of one name are not compared.
+const OTHER_VERSION: &str = "the author gave it another version (`--allow-different benchmark-version` compares all the same)";
 /// Why nothing was measured.
 const IDENTICAL: &str =
     "both sides are the same executable, byte for byte (`--control` measures all the same)";
@@ -87,6 +89,8 @@ pub(super) struct Pairing {
     /// Verdicts that need no measurement.
     pub(super) settled: Vec<Settled>,
     pub(super) failed_targets: bool,
+    /// The candidate's targets, measured or not.
+    pub(super) targets: Vec<BenchTarget>,
 }
 
 impl Pairing {
@@ -94,9 +98,16 @@ impl Pairing {
         found: BySide<Discovered>,
         identical: &BTreeSet<TargetName>,
         control: bool,
+        versions_may_differ: bool,
     ) -> Self {
         let mut pairing = Self {
             failed_targets: !found.new.failures.is_empty() || !found.base.failures.is_empty(),
+            targets: found
+                .new
+                .targets
+                .iter()
+                .map(|found| found.target.clone())
+                .collect(),
             ..Self::default()
         };
         let mut base: BTreeMap<_, _> = found
@@ -114,12 +125,23 @@ impl Pairing {
                 benchmarks.iter().map(|b| b.key.clone()).collect()
             };
             let (here, there) = (ids(&new.benchmarks), ids(&other.benchmarks));
+            let versions: BTreeMap<BenchmarkKey, Option<String>> = other
+                .benchmarks
+                .iter()
+                .map(|benchmark| (benchmark.key.clone(), benchmark.version.clone()))
+                .collect();
             let is_there = |benchmark: &Benchmark| there.contains(&benchmark.key);
-            let (both, only_new) = new.benchmarks.into_iter().partition(is_there);
+            let (both, only_new): (Vec<_>, Vec<_>) = new.benchmarks.into_iter().partition(is_there);
             pairing.settle(only_new, Verdict::New, Some(NEW));
             let gone = other.benchmarks.into_iter();
             let gone = gone.filter(|benchmark| !here.contains(&benchmark.key));
             pairing.settle(gone.collect(), Verdict::Missing, None);
+            let same_version = |benchmark: &Benchmark| {
+                let other = versions.get(&benchmark.key);
+                versions_may_differ || other == Some(&benchmark.version)
+            };
+            let (both, others): (Vec<_>, Vec<_>) = both.into_iter().partition(same_version);
+            pairing.settle(others, Verdict::Incomparable, Some(OTHER_VERSION));
             if !control && identical.contains(&name(&new.target)) {
                 pairing.settle(both, Verdict::Unchanged, Some(IDENTICAL));
                 continue;
@@ -329,7 +351,7 @@ pub(super) fn paired_rows<'m>(
                 reference: vec![found.runs.base],
                 blocking: Vec::new(),
                 seconds: spent.map(|spent| spent.time.as_secs_f64()),
-                remarks: Vec::new(),
+                remarks: settling(found.comparisons.get(key)).into_iter().collect(),
             }
         })
         .collect();
@@ -346,6 +368,14 @@ pub(super) fn paired_rows<'m>(
     }));
     rows.sort_by(|a, b| a.key.cmp(&b.key));
     rows
+}
+
+/// What would settle an inconclusive comparison.
+fn settling(comparison: Option<&Comparison>) -> Option<String> {
+    let needed = comparison?.paired?.rounds_needed?;
+    Some(format!(
+        "about {needed} rounds in all would settle it (`--rounds {needed}`)"
+    ))
 }
 
 /// The comparison of each benchmark that both sides have measured in whole rounds.

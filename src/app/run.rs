@@ -18,10 +18,10 @@ use crate::exit_code::ExitCode;
 use crate::host;
 use crate::measure::{Campaign, Discovered, DiscoveredTarget, Ended, FlatSchedule, Resolved};
 use crate::model::{
-    Acceptance, Benchmark, BenchmarkKey, Environment, Event, FileFact, GitState, Measurement,
-    Observer, RunId, Tally, Verdict,
+    Acceptance, Benchmark, BenchmarkKey, DecisionSettings, Environment, Event, FileFact, GitState,
+    Measurement, Observer, RunId, Tally, Verdict,
 };
-use crate::report::{self, Findings, MessageFormat, Method, Progress, Verdicts};
+use crate::report::{self, Findings, MessageFormat, Method, Progress, Row, Verdicts};
 use crate::settings::Layers;
 use crate::store::{NewRun, RunEnd, Store, StoreError, WorkspaceId, check_baseline_name};
 
@@ -100,6 +100,9 @@ pub fn run(
     session.run(&mut store, discovered, world)
 }
 
+/// Files that benches opened, and the directory that they lie below.
+type OpenedBelow = (PathBuf, Vec<FileFact>);
+
 /// Everything that stays the same during one run.
 struct Session<'a> {
     options: &'a RunOptions,
@@ -134,18 +137,7 @@ impl Session<'_> {
             .iter()
             .map(|failure| (failure.package.clone(), failure.target.clone()))
             .collect();
-        let run = store.begin_run(
-            self.workspace,
-            &NewRun {
-                started: host::now(),
-                git: self.git.clone(),
-                environment: self.environment.clone(),
-                load: self.load,
-                seed: self.seed,
-                decision,
-                tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            },
-        )?;
+        let run = self.begin(store, decision)?;
         let targets: Vec<BenchTarget> = discovered
             .targets
             .iter()
@@ -205,22 +197,12 @@ impl Session<'_> {
                 verdicts: verdicts(&rows),
             },
         )?;
-        let mut last_words = Vec::new();
-        if let Some(name) = &self.options.save_baseline {
-            let good = exit_code == ExitCode::Clean && !is_worse(&tally);
-            let (saved, words) = self.save_baseline(store, name, run, good)?;
-            if saved {
-                keep(store, run, &targets, &opened, world)?;
-            }
-            last_words.push(words);
-        }
-        if tally.count(Verdict::Regressed) > 0 {
-            last_words.push(format!(
-                "Run {run} is stored but not accepted. If the change is meant: cargo perfcheck accept {run}{}",
-                self.place()
-            ));
-        }
-        last_words.extend(advice(&rows, run, &self.command_again(), &self.place()));
+        let good = exit_code == ExitCode::Clean && !is_worse(&tally);
+        let named = self.name_run(store, run, good, (&targets, &opened), world)?;
+        let last_words = named
+            .into_iter()
+            .chain(self.advice(&rows, run, &tally))
+            .collect();
         sort(&mut rows, self.common.output.order);
         let head = store.run(run)?;
         let findings = Findings {
@@ -239,6 +221,53 @@ impl Session<'_> {
         };
         write(&findings, self.common, world)?;
         Ok(exit_code)
+    }
+
+    /// Gives the run the name that the user wants, if any, and keeps its executables with it.
+    fn name_run(
+        &self,
+        store: &mut Store,
+        run: RunId,
+        good: bool,
+        (targets, opened): (&[BenchTarget], &[OpenedBelow]),
+        world: &mut World<'_>,
+    ) -> Result<Option<String>, AppError> {
+        let Some(name) = &self.options.save_baseline else {
+            return Ok(None);
+        };
+        let (saved, words) = self.save_baseline(store, name, run, good)?;
+        if saved {
+            keep(store, run, targets, opened, world)?;
+        }
+        Ok(Some(words))
+    }
+
+    /// What to do next.
+    fn advice(&self, rows: &[Row<'_>], run: RunId, tally: &Tally) -> Vec<String> {
+        let accept = (tally.count(Verdict::Regressed) > 0).then(|| {
+            format!(
+                "Run {run} is stored but not accepted. If the change is meant: cargo perfcheck accept {run}{}",
+                self.place()
+            )
+        });
+        let suspects = advice(rows, run, &self.command_again(), &self.place());
+        accept.into_iter().chain(suspects).collect()
+    }
+
+    /// Begins the run in the store.
+    fn begin(&self, store: &mut Store, decision: DecisionSettings) -> Result<RunId, StoreError> {
+        store.begin_run(
+            self.workspace,
+            &NewRun {
+                started: host::now(),
+                git: self.git.clone(),
+                environment: self.environment.clone(),
+                load: self.load,
+                seed: self.seed,
+                decision,
+                tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            },
+        )
     }
 
     /// Whether the run may be a reference from now on: it found nothing worse, and what it was compared with may be one too.
@@ -344,7 +373,7 @@ impl Session<'_> {
         targets: Vec<DiscoveredTarget>,
         pins: &[(BenchmarkKey, FlatSchedule)],
         world: &mut World<'_>,
-    ) -> Result<Vec<(PathBuf, Vec<FileFact>)>, AppError> {
+    ) -> Result<Vec<OpenedBelow>, AppError> {
         let default_threshold = self
             .options
             .comparison

@@ -32,8 +32,12 @@ pub(super) struct AgainstFlags {
     /// Measure executables that are byte for byte the same, too: shows this machine's noise
     #[arg(long, requires = "against-what")]
     control: bool,
-    /// Compare with the numbers in the store alone: run no baseline's executables again, confirm nothing [env: PERFCHECK_STORED]
-    #[arg(long, conflicts_with = "against-what")]
+    // Not clap's `env`: a variable that is empty is none.
+    #[arg(
+        long,
+        conflicts_with = "against-what",
+        help = "Compare with the numbers in the store alone: run no baseline again, confirm nothing [env: PERFCHECK_STORED]"
+    )]
     pub(super) stored: bool,
     /// Rounds at most; in each, both sides are launched afresh [default: 60]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=10_000))]

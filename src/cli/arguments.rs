@@ -208,6 +208,20 @@ enum BaselineCommand {
         #[command(flatten)]
         stored: StoredArguments,
     },
+    /// Show which kept executables would have to go, and with --yes remove them; numbers stay
+    Prune {
+        /// What they may take, compressed [default: 2048]
+        #[arg(long, value_name = "MIB")]
+        quota: Option<u64>,
+        /// Those of runs that a baseline names, too
+        #[arg(long)]
+        named: bool,
+        /// Remove them
+        #[arg(long)]
+        yes: bool,
+        #[command(flatten)]
+        stored: StoredArguments,
+    },
 }
 
 /// What the user wants.
@@ -332,6 +346,19 @@ impl BaselineCommand {
             Self::Save { name, run, stored } => (BaselineAction::Save { name, run }, stored),
             Self::Rename { from, to, stored } => (BaselineAction::Rename { from, to }, stored),
             Self::Remove { name, stored } => (BaselineAction::Remove { name }, stored),
+            Self::Prune {
+                quota,
+                named,
+                yes,
+                stored,
+            } => (
+                BaselineAction::Prune {
+                    quota_mib: quota,
+                    named,
+                    execute: yes,
+                },
+                stored,
+            ),
         };
         stored.with(Command::Baseline(action))
     }

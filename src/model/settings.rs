@@ -60,6 +60,7 @@ pub enum Turns {
 }
 
 impl Turns {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
     fn is_none(&self) -> bool {
         *self == Self::None
     }

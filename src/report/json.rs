@@ -146,7 +146,7 @@ fn compared(
         "smallest_callable": comparison.and_then(|found| found.smallest_callable),
         "significance_level": verdicts.decision.significance_level,
         "resamples": verdicts.decision.resamples,
-        "decided_by": match verdicts.method {
+        "decided_by": match if row.seconds.is_some() { Method::Paired } else { verdicts.method } {
             Method::Stored(Decider::RunLevel) => "run-level",
             Method::Stored(Decider::Screen) => "t-score",
             Method::Paired => "paired",
@@ -158,6 +158,7 @@ fn compared(
         "run_std_dev": comparison.and_then(|found| found.run_sd),
         "seconds": row.seconds,
         "remarks": row.remarks,
+        "paired": comparison.and_then(|found| found.paired),
         "differences": row.blocking,
         "notes": comparison.map_or(&[][..], |found| &found.notes),
     })

@@ -46,6 +46,23 @@ pub struct RunLine {
     pub tally: Tally,
 }
 
+/// A run whose executables could go.
+#[derive(Debug, Clone)]
+pub struct KeptLine {
+    /// The run.
+    pub run: RunId,
+    /// When it began, RFC 3339.
+    pub started: String,
+    /// Its workspace, for people.
+    pub workspace: String,
+    /// The baselines that name it.
+    pub baselines: Vec<String>,
+    /// How many executables.
+    pub targets: usize,
+    /// Compressed bytes that would be given back.
+    pub freed_bytes: u64,
+}
+
 /// A baseline.
 #[derive(Debug, Clone)]
 pub struct BaselineLine {
@@ -230,6 +247,47 @@ pub fn write_baselines(
         ]
     });
     write_columns(writer, &["baseline", "run", "when", "commit"], &[1], rows)
+}
+
+/// Writes runs whose executables could go.
+pub fn write_kept(
+    writer: &mut dyn Write,
+    lines: &[KeptLine],
+    format: MessageFormat,
+) -> io::Result<()> {
+    if format == MessageFormat::Json {
+        for line in lines {
+            let object = json!({
+                "reason": "kept-executables", "schema": SCHEMA, "run": line.run, "started": line.started,
+                "workspace": line.workspace, "baselines": line.baselines, "targets": line.targets,
+                "freed_bytes": line.freed_bytes,
+            });
+            write_object(writer, &object)?;
+        }
+        return Ok(());
+    }
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let rows = lines.iter().map(|line| {
+        vec![
+            line.run.to_string(),
+            line.started.clone(),
+            line.baselines.join(", "),
+            line.targets.to_string(),
+            format!("{} MiB", line.freed_bytes >> 20),
+            line.workspace.clone(),
+        ]
+    });
+    let header = [
+        "run",
+        "when",
+        "baselines",
+        "executables",
+        "size",
+        "workspace",
+    ];
+    write_columns(writer, &header, &[0, 3, 4], rows)
 }
 
 /// Writes workspaces.

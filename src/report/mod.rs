@@ -19,8 +19,8 @@ pub use bisect::{
 pub use content::{Findings, MessageFormat, Method, Row, Verdicts};
 pub use json::{SCHEMA, write_json};
 pub use listing::{
-    BaselineLine, BenchmarkLine, RunLine, WorkspaceLine, write_announced, write_baselines,
-    write_benchmarks, write_runs, write_workspaces,
+    BaselineLine, BenchmarkLine, KeptLine, RunLine, WorkspaceLine, write_announced,
+    write_baselines, write_benchmarks, write_kept, write_runs, write_workspaces,
 };
 pub use progress::{Progress, ProgressMode};
 pub use self_test::{Rate, SelfTestFindings, SelfTestRow, write_self_test};

@@ -9,7 +9,7 @@ const MOST_EXACT: usize = 200;
 /// Differences, prepared for many questions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SignedRank {
-    /// All (x_i + x_j) / 2 with i <= j, ascending.
+    /// The means of all pairs of differences, each with itself too; ascending.
     averages: Vec<f64>,
     /// tails[c]: P(at least c averages above the shift).
     tails: Vec<f64>,
@@ -128,7 +128,7 @@ mod tests {
         // wilcoxon([1.2, -0.3, 2.5, 0.8, 3.1, -0.9, 1.7, 2.2], alternative='greater', method='exact').pvalue
         let x = [1.2, -0.3, 2.5, 0.8, 3.1, -0.9, 1.7, 2.2];
         let test = SignedRank::new(&x).expect("differences");
-        assert!((test.p_above(0.0) - 0.02734375).abs() < 1e-12);
+        assert!((test.p_above(0.0) - 0.027_343_75).abs() < 1e-12);
         assert_eq!(
             SignedRank::new(&[1.0; 10]).expect("ten").p_above(0.0),
             1.0 / 1024.0
