@@ -23,7 +23,7 @@ const FEWEST_FOR_LOW_QUANTILE: usize = 20;
 /// From so many samples on the quantile is the one that [`Method`] names.
 const ENOUGH_FOR_QUANTILE: usize = 100;
 
-/// With fewer rounds there is no test: below, actual tails exceed twice the nominal ones.
+/// With fewer rounds there is no test: from here on the tails were simulated.
 pub(super) const FEWEST_ROUNDS: usize = 5;
 
 /// The difference of the floors with its uncertainty.
