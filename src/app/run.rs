@@ -169,27 +169,16 @@ impl Session<'_> {
             in_scope: &in_scope,
             failed_targets: &failed_targets,
         })?;
-        if self.confirms {
-            let confirmation = Confirmation {
-                options: self.options,
-                common: self.common,
-                context: self.context,
-                workspace: self.workspace,
-                git: self.git.as_ref(),
-                seed: self.seed,
-                load: self.load,
+        if let Err(error) = self.confirm(store, &mut rows, world) {
+            // The run itself was measured whole: it ends with what its own numbers say.
+            let end = RunEnd {
+                finished: host::now(),
+                acceptance: Acceptance::Pending,
+                exit_code: error.exit_code().number(),
+                verdicts: verdicts(&rows),
             };
-            if let Err(error) = confirmation.confirm(store, &mut rows, world) {
-                // The run itself was measured whole: it ends with what its own numbers say.
-                let end = RunEnd {
-                    finished: host::now(),
-                    acceptance: Acceptance::Pending,
-                    exit_code: error.exit_code().number(),
-                    verdicts: verdicts(&rows),
-                };
-                store.finish_run(run, &end)?;
-                return Err(error);
-            }
+            store.finish_run(run, &end)?;
+            return Err(error);
         }
         let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
         let fail_on = self.options.comparison.fail_on(&tables.workspace);
@@ -231,6 +220,28 @@ impl Session<'_> {
         };
         write(&findings, self.common, world)?;
         Ok(exit_code)
+    }
+
+    /// Measures again, in turn with its reference, what looks slower.
+    fn confirm(
+        &self,
+        store: &mut Store,
+        rows: &mut [Row<'_>],
+        world: &mut World<'_>,
+    ) -> Result<(), AppError> {
+        if !self.confirms {
+            return Ok(());
+        }
+        let confirmation = Confirmation {
+            options: self.options,
+            common: self.common,
+            context: self.context,
+            workspace: self.workspace,
+            git: self.git.as_ref(),
+            seed: self.seed,
+            load: self.load,
+        };
+        confirmation.confirm(store, rows, world)
     }
 
     /// Gives the run the name that the user wants, if any, and keeps its executables with it.

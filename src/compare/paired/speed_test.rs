@@ -96,11 +96,21 @@ impl SpeedTest {
         (level * self.floor_share, level * (1.0 - self.floor_share))
     }
 
+    /// Whether the two intervals do not meet, at `level` or at that of the look. A larger level makes them narrower, so that bounds
+    /// never cross.
+    pub(super) fn contradicts(&self, level: f64) -> bool {
+        let (floor, ranks) = self.levels(level);
+        self.contradiction
+            || self.floor.lower(floor) > self.ranks.upper(ranks)
+            || self.ranks.lower(ranks) > self.floor.upper(floor)
+    }
+
     /// One-sided lower bound at `level`.
     pub(super) fn lower(&self, level: f64) -> f64 {
+        let contradiction = self.contradicts(level);
         let (floor, ranks) = self.levels(level);
         let (floor, ranks) = (self.floor.lower(floor), self.ranks.lower(ranks));
-        if self.contradiction {
+        if contradiction {
             floor.min(ranks)
         } else {
             floor.max(ranks)
@@ -109,9 +119,10 @@ impl SpeedTest {
 
     /// One-sided upper bound at `level`.
     pub(super) fn upper(&self, level: f64) -> f64 {
+        let contradiction = self.contradicts(level);
         let (floor, ranks) = self.levels(level);
         let (floor, ranks) = (self.floor.upper(floor), self.ranks.upper(ranks));
-        if self.contradiction {
+        if contradiction {
             floor.max(ranks)
         } else {
             floor.min(ranks)
