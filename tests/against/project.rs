@@ -1,0 +1,189 @@
+//! A repository with a library and benchmarks whose times the test writes.
+
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use crate::crates::Crate;
+use crate::support::{Finished, Machine, Perfcheck};
+
+/// It takes what the library says, whatever the machine does. Samples differ, as those of a real clock do.
+const BENCH: &str = r#"
+use perfcheck::{Bencher, Suite};
+use std::time::Duration;
+
+fn takes(b: &mut Bencher<'_>, nanoseconds: u64) {
+    let mut sample = 0;
+    b.iter_custom(|iterations| {
+        sample += 1;
+        Duration::from_nanos(iterations * nanoseconds * (1000 + sample % 7) / 1000)
+    });
+}
+
+fn costs(suite: &mut Suite) {
+    BENCHMARKS
+}
+
+perfcheck::main!(costs);
+"#;
+
+/// The two benchmarks of most tests: one that the library decides on, one that is always the same.
+pub const TWO: &str = r#"
+    suite.bench("cost", |b| takes(b, planted::NANOSECONDS));
+    suite.bench("constant", |b| takes(b, 50));
+"#;
+
+/// The package `planted` with the bench target `costs`, a workspace and a repository of its own.
+pub struct Project<'m> {
+    pub machine: &'m Machine,
+    pub made: Crate,
+}
+
+impl<'m> Project<'m> {
+    /// One commit, in which the benchmark `cost` takes 100 ns.
+    pub fn new(machine: &'m Machine) -> Self {
+        let project = Self::without_benches(machine);
+        project.add_target("costs");
+        project.benchmarks(TWO);
+        project.commit();
+        project
+    }
+
+    /// The library alone; nothing is committed.
+    pub fn without_benches(machine: &'m Machine) -> Self {
+        let made = Crate {
+            root: machine.home().join("planted"),
+        };
+        let project = Self { machine, made };
+        let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("harness");
+        project.write(
+            "Cargo.toml",
+            &format!(
+                "[workspace]\n\n[package]\nname = \"planted\"\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\
+                 autobenches = false\n\n[lib]\nbench = false\n\n[profile.bench]\nopt-level = 0\ndebug = false\n\n\
+                 [dev-dependencies]\nperfcheck = {{ path = {} }}\n",
+                json!(harness)
+            ),
+        );
+        project.write(".gitignore", "Cargo.lock\n/target\n");
+        project.takes(100);
+        project.git(&["init", "--quiet"]);
+        project
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.made.root
+    }
+
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.root().join(path);
+        fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
+        fs::write(path, text).expect("written");
+    }
+
+    /// Sets what the benchmark `cost` takes.
+    pub fn takes(&self, nanoseconds: u64) {
+        let text = format!("pub const NANOSECONDS: u64 = {nanoseconds};\n");
+        self.write("src/lib.rs", &text);
+    }
+
+    /// Declares a bench target in the manifest.
+    pub fn add_target(&self, name: &str) {
+        let path = self.root().join("Cargo.toml");
+        let manifest = fs::read_to_string(path).expect("there");
+        let target = format!("\n[[bench]]\nname = \"{name}\"\nharness = false\n");
+        self.write("Cargo.toml", &(manifest + &target));
+    }
+
+    /// Writes the bench target `costs` with these declarations.
+    pub fn benchmarks(&self, declarations: &str) {
+        self.write(
+            "benches/costs.rs",
+            &BENCH.replace("BENCHMARKS", declarations),
+        );
+    }
+
+    /// Runs git; returns what it printed.
+    #[track_caller]
+    pub fn git(&self, words: &[&str]) -> String {
+        self.made.git(self.machine, words).stdout
+    }
+
+    #[track_caller]
+    pub fn commit(&self) -> String {
+        self.made.commit(self.machine)
+    }
+
+    /// Any command, with cargo's own target directory; A/B where the command is one that can do it.
+    pub fn perfcheck(&self, words: &[&str]) -> Perfcheck {
+        self.made
+            .perfcheck(self.machine, words)
+            .env_remove("PERFCHECK_STORED")
+            .env_remove("CARGO_TARGET_DIR")
+    }
+
+    /// A run with JSON messages, always of the same chances.
+    pub fn measure(&self, words: &[&str]) -> Perfcheck {
+        self.perfcheck(words)
+            .args(["--offline", "--message-format", "json", "--seed", "7"])
+    }
+
+    /// Everything in the checkout that a user would miss: files with their times, and what git knows.
+    pub fn state(&self) -> Vec<String> {
+        let mut state: Vec<String> = [
+            &["rev-parse", "HEAD"][..],
+            &["symbolic-ref", "HEAD"],
+            &["worktree", "list", "--porcelain"],
+            &["stash", "list"],
+            &["for-each-ref"],
+        ]
+        .iter()
+        .map(|words| self.git(words))
+        .collect();
+        let mut files = Vec::new();
+        files_below(self.root(), &mut files);
+        files.sort();
+        for path in files {
+            let changed = fs::metadata(&path).and_then(|data| data.modified());
+            let since = changed.expect("there").duration_since(UNIX_EPOCH);
+            let content = fs::read(&path).expect("readable");
+            state.push(format!(
+                "{} {since:?} {} bytes {:?}",
+                path.display(),
+                content.len(),
+                content.iter().fold(0_u64, |sum, byte| sum
+                    .wrapping_mul(31)
+                    .wrapping_add(u64::from(*byte)))
+            ));
+        }
+        state
+    }
+}
+
+fn files_below(directory: &Path, into: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            files_below(&path, into);
+        } else {
+            into.push(path);
+        }
+    }
+}
+
+/// What was said about one benchmark when it was compared.
+#[track_caller]
+pub fn compared(finished: &Finished, id: &str) -> Value {
+    finished
+        .messages("benchmark-compared")
+        .into_iter()
+        .find(|message| message["benchmark"]["id"] == id)
+        .unwrap_or_else(|| panic!("{id:?} was not compared:\n{finished}"))
+}
+
+/// The remarks about a benchmark, one after the other.
+#[track_caller]
+pub fn remarks(finished: &Finished, id: &str) -> String {
+    compared(finished, id)["remarks"].to_string()
+}

@@ -1,0 +1,113 @@
+//! `--against REV`: verdicts, what is stored of them, and what is not touched.
+
+use serde_json::Value;
+
+use crate::project::{Project, compared, remarks};
+use crate::scripted::{finish, verdict, verdicts};
+use crate::support::Machine;
+
+#[test]
+fn the_same_sources_are_the_same_executable_and_nothing_is_measured_unless_it_is_asked_for() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    let same = project.measure(&["--against", "HEAD"]).run().expect_code(0);
+    for id in ["cost", "constant"] {
+        let said = compared(&same, id);
+        assert_eq!(said["verdict"], "unchanged", "{same}");
+        assert_eq!(said["seconds"], Value::Null, "{same}");
+        assert!(remarks(&same, id).contains("byte for byte"), "{same}");
+    }
+    assert_eq!(same.messages("benchmark-measured").len(), 0, "{same}");
+    let control = project
+        .measure(&["--against", "HEAD", "--control"])
+        .run()
+        .expect_code(0);
+    for id in ["cost", "constant"] {
+        let said = compared(&control, id);
+        assert_eq!(said["verdict"], "unchanged", "{control}");
+        assert!(said["seconds"].is_number(), "{control}");
+    }
+    assert_eq!(control.messages("benchmark-measured").len(), 2, "{control}");
+    assert_eq!(machine.left_behind(), [""; 0]);
+}
+
+#[test]
+fn a_slower_work_tree_has_regressed_and_the_stored_runs_say_it_again_byte_for_byte() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    project.takes(200);
+    let run = project.measure(&["--against", "HEAD"]).run().expect_code(1);
+    let said = compared(&run, "cost");
+    assert_eq!(verdict(&run, "constant"), "unchanged", "{run}");
+    assert_eq!(said["verdict"], "regressed", "{run}");
+    assert_eq!(said["decided_by"], "paired");
+    assert!(said["seconds"].as_f64().expect("a number") > 0.0, "{run}");
+    for side in ["new", "base"] {
+        assert!(said["launches"][side].as_u64().expect("a count") >= 5);
+    }
+    let change = |name: &str| said["change"][name].as_f64().expect("a number");
+    assert!((change("estimate") - 1.0).abs() < 0.01, "{run}");
+    assert!(change("lower") <= change("estimate") && change("estimate") <= change("upper"));
+
+    let new = said["run"].to_string();
+    let base = said["reference_runs"][0].to_string();
+    let again = || {
+        let words = ["compare", &base, &new, "--message-format", "json"];
+        project.perfcheck(&words).run().expect_code(1)
+    };
+    let (first, second) = (again(), again());
+    assert_eq!(first.stdout, second.stdout);
+    assert_eq!(verdicts(&first), verdicts(&run));
+    for id in ["cost", "constant"] {
+        let (then, now) = (compared(&run, id), compared(&first, id));
+        for member in ["change", "p_value", "launches", "decided_by"] {
+            assert_eq!(then[member], now[member], "{member} of {id}");
+        }
+    }
+    project
+        .perfcheck(&["compare", &new, &base])
+        .run()
+        .expect_code(2)
+        .expect_stderr(&[&format!("compare {base} {new}")]);
+    let runs = project
+        .perfcheck(&["runs", "--message-format", "json"])
+        .run()
+        .expect_code(0)
+        .messages("run");
+    let numbers: Vec<String> = runs.iter().map(|run| run["run"].to_string()).collect();
+    assert_eq!(numbers.len(), 2);
+    assert!(numbers.contains(&base) && numbers.contains(&new));
+    assert!(runs.iter().all(|run| run["status"] == "complete"));
+    assert_eq!(machine.left_behind(), [""; 0]);
+}
+
+#[test]
+fn a_faster_work_tree_has_improved() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    project.takes(60);
+    let run = project.measure(&["--against", "HEAD"]).run().expect_code(0);
+    assert_eq!(verdict(&run, "cost"), "improved", "{run}");
+    assert_eq!(finish(&run)["verdicts"]["improved"], 1);
+}
+
+#[test]
+fn checkout_index_stashes_and_target_directory_are_left_as_they_are() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    project.takes(120);
+    project.git(&["stash"]);
+    project.takes(150);
+    project.write("staged.txt", "staged\n");
+    project.git(&["add", "staged.txt"]);
+    project.write("target/debug/something", "of an earlier build\n");
+    project.write("untracked.txt", "neither\n");
+    project.git(&["status"]);
+    let before = project.state();
+    let run = project.measure(&["--against", "HEAD"]).run().expect_code(1);
+    assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
+    // `Cargo.lock` is ignored: cargo writes it where there is none.
+    let mut after = project.state();
+    after.retain(|line| before.contains(line) || !line.contains("Cargo.lock"));
+    assert_eq!(before, after);
+}
