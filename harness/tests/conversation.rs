@@ -14,7 +14,7 @@ fn hello_comes_first_and_says_what_the_child_can() {
     let hello = child.frame();
     let (start, quantum) = hello.split_once(r#","quantum_ns":"#).unwrap();
     let expected = format!(
-        r#"{{"type":"hello","protocol":1,"harness":"perfcheck","version":"{}","capabilities":["addressable"]"#,
+        r#"{{"type":"hello","protocol":1,"harness":"perfcheck","version":"{}","capabilities":["addressable","slowdown"]"#,
         env!("CARGO_PKG_VERSION")
     );
     assert_eq!(start, expected);

@@ -293,11 +293,16 @@ fn verdict_cell(row: &Row<'_>) -> String {
     let Some(verdict) = row.verdict else {
         return String::new();
     };
-    let word = theme::verdict(verdict);
-    let smallest = row
-        .comparison
-        .as_ref()
-        .and_then(|comparison| comparison.smallest_callable);
+    let mut word = theme::verdict(verdict);
+    let comparison = row.comparison.as_ref();
+    if comparison.is_some_and(|found| {
+        found
+            .paired
+            .is_some_and(|paired| paired.slow_path.is_some())
+    }) {
+        word.push_str(" (slow path)");
+    }
+    let smallest = comparison.and_then(|comparison| comparison.smallest_callable);
     match (verdict, smallest) {
         (Verdict::Inconclusive | Verdict::Suspect, Some(smallest)) if smallest.is_finite() => {
             format!(

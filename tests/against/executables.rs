@@ -67,7 +67,7 @@ fn a_path_that_leads_nowhere_or_to_what_speaks_no_protocol_is_an_error_that_name
         .run()
         .expect_code(4)
         .expect_stderr(&["error: ", "does not speak the perfcheck protocol"]);
-    assert!(!run.stdout.contains("regressed"), "{run}");
+    assert_eq!(verdict(&run, "cost"), "failed", "{run}");
     let text = project.root().join("src/lib.rs");
     let run = project
         .measure(&["--against-executable", text.to_str().expect("text")])

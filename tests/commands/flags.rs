@@ -186,6 +186,7 @@ fn a_reader_that_leaves_changes_neither_the_store_nor_the_status() {
             .arg("--manifest-path")
             .arg(testbench(""))
             .env("PERFCHECK_STORE", machine.store())
+            .env("PERFCHECK_STORED", "1")
             .env(CLOCK, clock)
             .stdout(closed())
             .stderr(closed())
