@@ -69,6 +69,10 @@ pub(super) fn paired_decision(
 
 /// Why a benchmark of the work tree has nothing to be measured against.
 const NEW: &str = "the reference does not have it; `--benches-from worktree` lays the current benchmarks over an older revision";
+/// Why nothing is known of a benchmark whose target gave nothing on one side.
+const REFERENCE_FAILED: &str =
+    "the reference's bench target failed before its benchmarks were known; the error is above";
+const FAILED: &str = "the bench target failed before its benchmarks were known; the error is above";
 /// Why nothing was measured.
 const IDENTICAL: &str =
     "both sides are the same executable, byte for byte (`--control` measures all the same)";
@@ -99,6 +103,13 @@ impl Pairing {
             failed_targets: !found.new.failures.is_empty() || !found.base.failures.is_empty(),
             ..Self::default()
         };
+        let failed = |found: &Discovered| -> BTreeSet<TargetName> {
+            let failures = found.failures.iter();
+            failures
+                .map(|failure| (failure.package.clone(), failure.target.clone()))
+                .collect()
+        };
+        let (failed_here, failed_there) = (failed(&found.new), failed(&found.base));
         let mut base: BTreeMap<_, _> = found
             .base
             .targets
@@ -106,6 +117,11 @@ impl Pairing {
             .map(|found| (name(&found.target), found))
             .collect();
         for new in found.new.targets {
+            // It may well have the benchmarks: nobody knows.
+            if failed_there.contains(&name(&new.target)) {
+                pairing.settle(new.benchmarks, Verdict::Failed, Some(REFERENCE_FAILED));
+                continue;
+            }
             let Some(other) = base.remove(&name(&new.target)) else {
                 pairing.settle(new.benchmarks, Verdict::New, Some(NEW));
                 continue;
@@ -133,7 +149,11 @@ impl Pairing {
             });
         }
         for gone in base.into_values() {
-            pairing.settle(gone.benchmarks, Verdict::Missing, None);
+            if failed_here.contains(&name(&gone.target)) {
+                pairing.settle(gone.benchmarks, Verdict::Failed, Some(FAILED));
+            } else {
+                pairing.settle(gone.benchmarks, Verdict::Missing, None);
+            }
         }
         pairing
     }
