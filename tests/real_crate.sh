@@ -24,7 +24,7 @@ finish() {
     [ -n "${KEEP:-}" ] || rm -rf "$work"
 }
 trap finish EXIT
-export PERFCHECK_STORE=$work/store.db
+export PERFCHECK_STORE=$work/store.db PERFCHECK_CACHE=$work/cache PERFCHECK_SECRET=$work/secret
 mkdir -p "$work/fetch/src" && cd "$work/fetch"
 printf '[package]\nname = "fetch"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\nhex = "=0.4.3"\n[workspace]\n' > Cargo.toml
 : > src/lib.rs

@@ -80,6 +80,10 @@ pub(super) fn paired_decision(
 const NEW: &str = "the reference does not have it (with `--against REV`, `--benches-from worktree` lays the current benchmarks over the older revision)";
 /// Why two benchmarks of one name are not compared.
 const OTHER_VERSION: &str = "the author gave it another version (`--allow-different benchmark-version` compares all the same)";
+/// Why nothing is known of a benchmark whose target gave nothing on one side.
+const REFERENCE_FAILED: &str =
+    "the reference's bench target failed before its benchmarks were known; the error is above";
+const FAILED: &str = "the bench target failed before its benchmarks were known; the error is above";
 /// Why nothing was measured.
 const IDENTICAL: &str =
     "both sides are the same executable, byte for byte (`--control` measures all the same)";
@@ -119,7 +123,13 @@ impl Pairing {
                 .collect(),
             ..Self::default()
         };
-        let base_failures = found.base.failures;
+        let failed = |found: &Discovered| -> BTreeSet<TargetName> {
+            let failures = found.failures.iter();
+            failures
+                .map(|failure| (failure.package.clone(), failure.target.clone()))
+                .collect()
+        };
+        let (failed_here, failed_there) = (failed(&found.new), failed(&found.base));
         let mut base: BTreeMap<_, _> = found
             .base
             .targets
@@ -127,18 +137,13 @@ impl Pairing {
             .map(|found| (name(&found.target), found))
             .collect();
         for new in found.new.targets {
+            // It may well have the benchmarks: nobody knows.
+            if failed_there.contains(&name(&new.target)) {
+                pairing.settle(new.benchmarks, Verdict::Failed, Some(REFERENCE_FAILED));
+                continue;
+            }
             let Some(other) = base.remove(&name(&new.target)) else {
-                let (package, target) = name(&new.target);
-                let failure = base_failures
-                    .iter()
-                    .find(|failure| failure.package == package && failure.target == target);
-                match failure {
-                    Some(failure) => {
-                        let remark = format!("the reference failed: {}", failure.message);
-                        pairing.settle(new.benchmarks, Verdict::Failed, Some(&remark));
-                    }
-                    None => pairing.settle(new.benchmarks, Verdict::New, Some(NEW)),
-                }
+                pairing.settle(new.benchmarks, Verdict::New, Some(NEW));
                 continue;
             };
             let ids = |benchmarks: &[Benchmark]| -> BTreeSet<BenchmarkKey> {
@@ -175,7 +180,11 @@ impl Pairing {
             });
         }
         for gone in base.into_values() {
-            pairing.settle(gone.benchmarks, Verdict::Missing, None);
+            if failed_here.contains(&name(&gone.target)) {
+                pairing.settle(gone.benchmarks, Verdict::Failed, Some(FAILED));
+            } else {
+                pairing.settle(gone.benchmarks, Verdict::Missing, None);
+            }
         }
         pairing
     }

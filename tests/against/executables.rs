@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::project::{Project, compared};
+use crate::project::{Project, compared, remarks};
 use crate::scripted::{finish, verdict};
 use crate::support::Machine;
 
@@ -67,7 +67,10 @@ fn a_path_that_leads_nowhere_or_to_what_speaks_no_protocol_is_an_error_that_name
         .run()
         .expect_code(4)
         .expect_stderr(&["error: ", "does not speak the perfcheck protocol"]);
-    assert_eq!(verdict(&run, "cost"), "failed", "{run}");
+    for id in ["cost", "constant"] {
+        assert_eq!(verdict(&run, id), "failed", "{run}");
+        assert!(remarks(&run, id).contains("the reference's bench target"));
+    }
     let text = project.root().join("src/lib.rs");
     let run = project
         .measure(&["--against-executable", text.to_str().expect("text")])

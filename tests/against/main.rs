@@ -11,7 +11,11 @@ mod scripted;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod baselines;
 mod benchmarks;
+mod confirming;
 mod executables;
 mod project;
 mod revisions;
+mod sides;
+mod stopping;

@@ -1,0 +1,242 @@
+//! What goes wrong on one side, sides that cannot live together, and sides that announce their benchmarks differently.
+
+use serde_json::Value;
+use std::fs;
+
+use crate::project::{Project, compared, remarks};
+use crate::scripted::{verdict, verdicts};
+use crate::support::{Finished, Machine, testbench};
+
+/// A project in which `odd` does what the library says, between two benchmarks that are well.
+fn with_odd<'m>(machine: &'m Machine, base: &str, candidate: &str) -> Project<'m> {
+    let project = Project::without_benches(machine);
+    project.add_target("costs");
+    project.benchmarks(
+        r#"
+        planted::at_start();
+        suite.bench("before", |b| takes(b, 2 * planted::NANOSECONDS));
+        suite.bench("odd", |b| b.iter(planted::odd));
+        suite.bench("after", |b| takes(b, planted::NANOSECONDS));
+        "#,
+    );
+    project.write("src/lib.rs", &library(100, base));
+    project.commit();
+    project.write("src/lib.rs", &library(200, candidate));
+    project
+}
+
+fn library(nanoseconds: u64, functions: &str) -> String {
+    let start = if functions.contains("fn at_start") {
+        ""
+    } else {
+        "pub fn at_start() {}\n"
+    };
+    let odd = if functions.contains("fn odd") {
+        ""
+    } else {
+        "pub fn odd() {}\n"
+    };
+    format!("pub const NANOSECONDS: u64 = {nanoseconds};\n{start}{odd}{functions}\n")
+}
+
+const PANICS: &str = "pub fn odd() { panic!(\"out of luck\"); }";
+const HANGS: &str = "pub fn odd() { std::thread::sleep(std::time::Duration::from_secs(900)); }";
+const DIES: &str = "pub fn odd() { std::process::exit(7); }";
+const DIES_AT_START: &str = "pub fn at_start() { std::process::exit(5); }";
+
+/// For sides that never answer.
+const DEADLINE: &[&str] = &["--timeout", "2s"];
+
+/// The messages of the failures that were stored for `odd`.
+fn failures(run: &Finished) -> String {
+    let measured = run.messages("benchmark-measured");
+    let odd = measured
+        .iter()
+        .find(|message| message["benchmark"]["id"] == "odd");
+    odd.map_or(Value::Null, |message| message["failures"].clone())
+        .to_string()
+}
+
+#[track_caller]
+fn fails_alone(base: &str, candidate: &str, words: &[&str], text: &str) -> Finished {
+    let machine = Machine::new();
+    let project = with_odd(&machine, base, candidate);
+    let run = project.measure(&["--against", "HEAD"]).args(words).run();
+    assert_eq!(verdict(&run, "odd"), "failed", "{run}");
+    for id in ["before", "after"] {
+        assert_eq!(verdict(&run, id), "regressed", "{run}");
+    }
+    let run = run.expect_code(4);
+    assert!(failures(&run).contains(text), "{run}");
+    assert_eq!(machine.left_behind(), [""; 0]);
+    run
+}
+
+#[test]
+fn a_candidate_that_panics_fails_and_the_other_benchmarks_get_their_verdicts() {
+    let run = fails_alone("", PANICS, &[], "out of luck");
+    assert!(!failures(&run).contains("the reference failed"), "{run}");
+}
+
+#[test]
+fn a_reference_that_panics_is_told_apart_from_a_candidate_that_does() {
+    fails_alone(PANICS, "", &[], "the reference failed: ");
+}
+
+#[test]
+fn a_side_that_hangs_fails_after_the_deadline() {
+    fails_alone("", HANGS, DEADLINE, "no answer");
+    fails_alone(HANGS, "", DEADLINE, "the reference failed: no answer");
+}
+
+#[test]
+fn a_side_that_dies_fails() {
+    fails_alone("", DIES, &[], "exit status 7");
+    fails_alone(DIES, "", &[], "the reference failed: ");
+}
+
+#[test]
+fn a_reference_that_dies_at_start_leaves_no_verdict_about_its_target() {
+    let machine = Machine::new();
+    let project = with_odd(&machine, DIES_AT_START, "");
+    let run = project
+        .measure(&["--against", "HEAD"])
+        .run()
+        .expect_code(4)
+        .expect_stderr(&["exit status 5"]);
+    for id in ["before", "odd", "after"] {
+        assert_eq!(verdict(&run, id), "failed", "{run}");
+        assert!(remarks(&run, id).contains("the reference's bench target"));
+    }
+}
+
+#[test]
+fn a_candidate_that_dies_at_start_leaves_the_other_targets_their_verdicts() {
+    let machine = Machine::new();
+    let project = with_odd(&machine, "", "");
+    project.add_target("well");
+    project.write(
+        "benches/well.rs",
+        "fn well(suite: &mut perfcheck::Suite) {\n    suite.bench(\"well\", |b| b.iter_custom(|n| \
+         std::time::Duration::from_nanos(n * planted::NANOSECONDS)));\n}\n\nperfcheck::main!(well);\n",
+    );
+    project.write("src/lib.rs", &library(100, ""));
+    project.commit();
+    project.write("src/lib.rs", &library(200, DIES_AT_START));
+    let run = project
+        .measure(&["--against", "HEAD"])
+        .run()
+        .expect_code(4)
+        .expect_stderr(&["exit status 5"]);
+    assert_eq!(verdict(&run, "well"), "regressed", "{run}");
+    for id in ["before", "odd", "after"] {
+        assert_eq!(verdict(&run, id), "failed", "{run}");
+    }
+}
+
+#[test]
+fn a_benchmark_that_a_side_skips_has_no_verdict_and_the_others_do() {
+    let machine = Machine::new();
+    let project = Project::without_benches(&machine);
+    project.add_target("costs");
+    project.benchmarks(
+        r#"
+        suite.bench("skipped", |b| {
+            if planted::NANOSECONDS > 100 {
+                b.skip("no quantum computer");
+            } else {
+                takes(b, 100);
+            }
+        });
+        suite.bench("cost", |b| takes(b, planted::NANOSECONDS));
+        "#,
+    );
+    project.commit();
+    project.takes(200);
+    let run = project
+        .measure(&["--against", "HEAD"])
+        .run()
+        .expect_code(1)
+        .expect_stderr(&["no quantum computer"]);
+    assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
+    let said = verdicts(&run);
+    assert_eq!(said.keys().collect::<Vec<_>>(), ["cost"], "{run}");
+}
+
+#[test]
+fn sides_that_cannot_live_together_are_launched_in_turn() {
+    let machine = Machine::new();
+    let project = Project::without_benches(&machine);
+    project.add_target("costs");
+    let lock = machine.home().join("lock");
+    let declarations = r#"
+        suite.bench("cost", |b| {
+            // Held until the process ends, whose system gives it back.
+            let file = std::fs::File::create(LOCK).expect("created");
+            file.try_lock().expect("somebody else has the lock");
+            std::mem::forget(file);
+            takes(b, planted::NANOSECONDS);
+        });
+    "#;
+    project.benchmarks(&declarations.replace("LOCK", &format!("{lock:?}")));
+    project.commit();
+    project.takes(200);
+    let run = project
+        .measure(&["--against", "HEAD"])
+        .run()
+        .expect_code(1)
+        .expect_stderr(&["the two sides cannot run at once, so they are launched in turn"]);
+    assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
+    assert_eq!(failures(&run), "null", "{run}");
+    let said = compared(&run, "cost");
+    let estimate = said["change"]["estimate"].as_f64().expect("a number");
+    assert!((estimate - 1.0).abs() < 0.01, "{run}");
+    assert_eq!(machine.left_behind(), [""; 0]);
+}
+
+#[test]
+fn ids_in_another_order_are_paired_by_their_names() {
+    let machine = Machine::new();
+    let project = Project::without_benches(&machine);
+    project.add_target("costs");
+    let declared = |ids: [(&str, u64); 3]| {
+        let one = |(id, nanoseconds)| {
+            format!("suite.bench({id:?}, |b| takes(b, {nanoseconds} * planted::NANOSECONDS));\n")
+        };
+        ids.map(one).concat()
+    };
+    project.benchmarks(&declared([("a", 1), ("b", 20), ("c", 300)]));
+    project.commit();
+    project.benchmarks(&declared([("c", 300), ("a", 1), ("b", 40)]));
+    let run = project.measure(&["--against", "HEAD"]).run().expect_code(1);
+    let verdicts = ["a", "b", "c"].map(|id| verdict(&run, id));
+    assert_eq!(verdicts, ["unchanged", "regressed", "unchanged"], "{run}");
+}
+
+#[test]
+fn a_harness_that_knows_program_order_alone_is_measured_in_turn() {
+    let machine = Machine::new();
+    let project = Project::without_benches(&machine);
+    project.add_target("costs");
+    let source = testbench("sequential").with_file_name("benches/sequential.rs");
+    let source = fs::read_to_string(source).expect("there");
+    // Times of its own making, in which the second benchmark is that of the library.
+    let head = source.find("fn time(").expect("its stopwatch");
+    let tail = source
+        .find("/// One frame is one line")
+        .expect("what follows");
+    let timed = |second: u64| {
+        let stopwatch = format!(
+            "fn time(index: usize, iterations: u64) -> u64 {{\n    black_box((BENCHMARKS[index].body)());\n    \
+             let _ = Instant::now();\n    iterations * [100, {second}, 300][index]\n}}\n\n"
+        );
+        source[..head].to_owned() + &stopwatch + &source[tail..]
+    };
+    project.write("benches/costs.rs", &timed(200));
+    project.commit();
+    project.write("benches/costs.rs", &timed(400));
+    let run = project.measure(&["--against", "HEAD"]).run().expect_code(1);
+    let verdicts = ["first", "second", "third"].map(|id| verdict(&run, id));
+    assert_eq!(verdicts, ["unchanged", "regressed", "unchanged"], "{run}");
+    assert_eq!(machine.left_behind(), [""; 0]);
+}

@@ -1,0 +1,139 @@
+//! An A/B run that is interrupted or killed: nothing is left behind, and the next one works.
+
+use rustix::process::Signal;
+use std::fs;
+use std::path::PathBuf;
+
+use crate::project::Project;
+use crate::scripted::verdict;
+use crate::support::{Machine, Running};
+
+/// A benchmark of the work tree waits in its third launch until it is told to go on, and says that it waits.
+const WAITS: &str = r#"
+    let home = std::path::Path::new(HOME);
+    let launches = home.join("launches");
+    let before = std::fs::read(&launches).map_or(0, |bytes| bytes.len());
+    std::fs::write(&launches, "x".repeat(before + 1)).expect("written");
+    suite.bench("cost", move |b| {
+        if before >= 6 && !home.join("go").exists() {
+            std::fs::write(home.join("waits"), "").expect("written");
+            std::thread::sleep(std::time::Duration::from_secs(900));
+        }
+        takes(b, planted::NANOSECONDS);
+    });
+"#;
+
+/// A run whose sides wait after some rounds.
+fn waiting(machine: &Machine) -> (Project<'_>, Running) {
+    let project = Project::without_benches(machine);
+    project.add_target("costs");
+    project.benchmarks(&WAITS.replace("HOME", &format!("{:?}", machine.home())));
+    project.commit();
+    project.takes(200);
+    let mut run = project.measure(&["--against", "HEAD"]).start();
+    run.wait_for_file(&machine.home().join("waits"));
+    (project, run)
+}
+
+/// Names of what lies in a directory `running` of the cache.
+fn in_use(machine: &Machine) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut directories = vec![machine.home().join("cache")];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(&directory).into_iter().flatten() {
+            let path = entry.expect("an entry").path();
+            if path
+                .parent()
+                .is_some_and(|above| above.ends_with("running"))
+            {
+                found.push(path);
+            } else if path.is_dir() && !path.is_symlink() {
+                directories.push(path);
+            }
+        }
+    }
+    found
+}
+
+/// Statuses of the stored runs.
+fn statuses(project: &Project<'_>) -> Vec<String> {
+    project
+        .perfcheck(&["runs", "--message-format", "json"])
+        .run()
+        .expect_code(0)
+        .messages("run")
+        .iter()
+        .map(|run| run["status"].as_str().unwrap_or("?").to_owned())
+        .collect()
+}
+
+#[track_caller]
+fn next_works(project: &Project<'_>) {
+    fs::write(project.machine.home().join("go"), "").expect("written");
+    let next = project.measure(&["--against", "HEAD"]).run();
+    let next = next.expect_code(1);
+    assert_eq!(verdict(&next, "cost"), "regressed", "{next}");
+    assert_eq!(project.machine.left_behind(), [""; 0]);
+}
+
+#[test]
+fn a_run_that_was_killed_leaves_no_process_and_nothing_that_disturbs_the_next() {
+    let machine = Machine::new();
+    let (project, run) = waiting(&machine);
+    run.signal(Signal::KILL);
+    let run = run.finish().expect_code(128 + 9);
+    assert_eq!(machine.left_behind(), [""; 0], "{run}");
+    assert_eq!(statuses(&project), ["incomplete", "incomplete"]);
+    next_works(&project);
+    let statuses = statuses(&project);
+    assert_eq!(statuses.len(), 4);
+    let complete = statuses.iter().filter(|status| *status == "complete");
+    assert_eq!(complete.count(), 2);
+}
+
+#[test]
+fn copies_of_executables_that_a_killed_run_left_go_with_the_next() {
+    let machine = Machine::new();
+    let project = Project::without_benches(&machine);
+    project.add_target("costs");
+    project.benchmarks(&WAITS.replace("HOME", &format!("{:?}", machine.home())));
+    project.commit();
+    fs::write(machine.home().join("go"), "").expect("written");
+    project
+        .measure(&crate::scripted::QUICK)
+        .args(["--save-baseline", "kept"])
+        .run()
+        .expect_code(0);
+    fs::remove_file(machine.home().join("go")).expect("there");
+    project.takes(200);
+    let mut run = project.measure(&["--baseline", "kept"]).start();
+    run.wait_for_file(&machine.home().join("waits"));
+    assert!(!in_use(&machine).is_empty(), "it runs copies");
+    run.signal(Signal::KILL);
+    run.finish().expect_code(128 + 9);
+    assert_eq!(machine.left_behind(), [""; 0]);
+    fs::write(machine.home().join("go"), "").expect("written");
+    let next = project.measure(&["--baseline", "kept"]).run();
+    assert_eq!(verdict(&next, "cost"), "regressed", "{next}");
+    assert_eq!(in_use(&machine), [PathBuf::new(); 0], "{next}");
+}
+
+#[test]
+fn an_interrupt_keeps_the_rounds_that_had_ended() {
+    for whole_group in [false, true] {
+        let machine = Machine::new();
+        let (project, run) = waiting(&machine);
+        if whole_group {
+            run.signal_group(Signal::INT);
+        } else {
+            run.signal(Signal::INT);
+        }
+        let run = run.finish().expect_code(130).expect_stderr(&[
+            "error: interrupted; runs 1 and 2 are stored as incomplete with the rounds that had ended",
+        ]);
+        assert_eq!(run.stdout, "");
+        assert_eq!(machine.left_behind(), [""; 0], "{run}");
+        assert_eq!(statuses(&project), ["incomplete", "incomplete"]);
+        next_works(&project);
+    }
+}
