@@ -82,7 +82,7 @@ const HOMES: [(&str, &[&str]); 29] = [
     ("rayon", &["stats", "compare", "app"]),
     ("rusqlite", &["store"]),
     ("rusqlite_migration", &["store"]),
-    ("rustix", &["process", "host", "store"]),
+    ("rustix", &["process", "host", "store", "sides"]),
     (
         "serde",
         &[

@@ -156,7 +156,12 @@ impl InTurn<'_> {
                 decision,
                 method: Method::Paired,
                 warnings: Vec::new(),
-                remarks: built.remarks.clone(),
+                remarks: built
+                    .remarks
+                    .iter()
+                    .cloned()
+                    .chain(not_for_rounds(options))
+                    .collect(),
                 advice: last_words,
             }),
             confidence_level: decision.confidence_level,
@@ -454,5 +459,26 @@ fn layout_hint(rows: &[Row<'_>]) -> Option<String> {
     };
     rows.iter().any(is_small).then(|| {
         "Changes below 3 % may come from another layout of the code rather than from what it does.".to_owned()
+    })
+}
+
+/// A warning about flags that say how stored runs are sampled.
+fn not_for_rounds(options: &RunOptions) -> Option<String> {
+    let layer = &options.layer;
+    let given = [
+        ("--launches", layer.launches.is_some()),
+        ("--samples", layer.samples.is_some()),
+        ("--measurement-time", layer.measurement.is_some()),
+        ("--sampling-mode", layer.mode.is_some()),
+    ];
+    let given: Vec<&str> = given
+        .into_iter()
+        .filter_map(|(flag, is_given)| is_given.then_some(flag))
+        .collect();
+    (!given.is_empty()).then(|| {
+        format!(
+            "two builds in turn are measured in rounds (`--rounds`, `--time-budget`), to which {} does not apply",
+            given.join(", ")
+        )
     })
 }

@@ -58,11 +58,23 @@ pub(super) fn drain(watches: &mut [Watch]) {
 }
 
 /// What was opened, by directory.
-pub(super) fn opened(watches: Vec<Watch>) -> Vec<(PathBuf, Vec<FileFact>)> {
-    watches
-        .into_iter()
-        .map(|watch| (watch.directory, watch.files.finish().files))
-        .collect()
+pub(super) fn opened(
+    watches: Vec<Watch>,
+    world: &mut World<'_>,
+) -> Result<Vec<(PathBuf, Vec<FileFact>)>, AppError> {
+    let mut found = Vec::new();
+    for watch in watches {
+        let opened = watch.files.finish();
+        for gap in opened.gaps {
+            let text = format!(
+                "of the files that the benches open in {}, some may be missing: {gap}",
+                watch.directory.display()
+            );
+            write_warning(world.stderr, &text)?;
+        }
+        found.push((watch.directory, opened.files));
+    }
+    Ok(found)
 }
 
 /// Keeps the executables of a run. Where that cannot be, the run has its numbers all the same, and the user is told why.
@@ -73,10 +85,16 @@ pub(super) fn keep(
     opened: &[(PathBuf, Vec<FileFact>)],
     world: &mut World<'_>,
 ) -> Result<(), AppError> {
-    let targets: Vec<KeptTarget> = targets
-        .iter()
-        .map(|target| kept_target(target, opened, world))
-        .collect();
+    let mut kept = Vec::new();
+    for target in targets {
+        let (target, doubt) = kept_target(target, opened, world);
+        if let Some(doubt) = doubt {
+            let text = format!("the executable of `{}` is kept, but {doubt}", target.target);
+            write_warning(world.stderr, &text)?;
+        }
+        kept.push(target);
+    }
+    let targets = kept;
     let kept = secret(world).and_then(|secret| Ok(store.keep_executables(run, &targets, &secret)?));
     if let Err(error) = kept {
         write_warning(
@@ -111,7 +129,7 @@ fn kept_target(
     target: &BenchTarget,
     opened: &[(PathBuf, Vec<FileFact>)],
     world: &World<'_>,
-) -> KeptTarget {
+) -> (KeptTarget, Option<String>) {
     let executable = target.executable().to_owned();
     let mut variables = target.variables.clone();
     let library_path = variables
@@ -119,14 +137,23 @@ fn kept_target(
         .cloned()
         .flatten()
         .unwrap_or_default();
-    // Executables lie in `deps` or beside it; what they share with others of the build lies there too.
+    // Executables lie in `deps` or beside it; what they share with others of the build lies there too. Cargo names the other places.
     let below: Vec<PathBuf> = executable
         .ancestors()
         .skip(1)
         .take(2)
         .map(Path::to_owned)
+        .chain(std::env::split_paths(&library_path))
         .collect();
     let libraries = private_libraries(&executable, &target.directory, &library_path, &below);
+    let doubt = match &libraries {
+        None => Some("which dynamic libraries it needs is not known".to_owned()),
+        Some(libraries) if !libraries.fixed.is_empty() => Some(format!(
+            "it will use these libraries as they are by then: {}",
+            in_a_row(&libraries.fixed)
+        )),
+        Some(_) => None,
+    };
     if let Some(script) = &world.variables.scripted_clock {
         variables.insert(SCRIPTED_CLOCK.to_owned(), Some(script.into()));
     }
@@ -135,7 +162,7 @@ fn kept_target(
         .find(|(directory, _)| *directory == target.directory)
         .cloned()
         .unwrap_or_else(|| (target.directory.clone(), Vec::new()));
-    KeptTarget {
+    let kept = KeptTarget {
         package: target.package.clone(),
         target: target.target.clone(),
         program: executable,
@@ -145,7 +172,16 @@ fn kept_target(
         libraries: libraries.map_or_else(Vec::new, |libraries| libraries.private),
         opened,
         opened_below,
-    }
+    };
+    (kept, doubt)
+}
+
+fn in_a_row(paths: &[PathBuf]) -> String {
+    let paths: Vec<String> = paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    paths.join(", ")
 }
 
 /// What came of the wish to run a baseline again.

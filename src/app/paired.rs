@@ -312,7 +312,16 @@ impl PairedRun<'_> {
             threshold,
             PairedPlan {
                 rounds: self.plan.looks.last().copied().unwrap_or(ROUNDS),
-                round: RoundSettings::default(),
+                round: RoundSettings {
+                    warm_up: self
+                        .context
+                        .tables
+                        .layers
+                        .command_line
+                        .warm_up
+                        .unwrap_or(RoundSettings::default().warm_up),
+                    ..RoundSettings::default()
+                },
                 time_budget: self.time_budget,
                 seed: self.plan.seed,
                 timeout: self.timeout,

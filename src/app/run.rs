@@ -438,8 +438,10 @@ impl Session<'_> {
             drain(&mut watches);
             store.record_launch(run, launch)
         };
-        match campaign.run(&mut record)? {
-            Ended::Complete => Ok(opened(watches)),
+        let ended = campaign.run(&mut record)?;
+        drop(progress);
+        match ended {
+            Ended::Complete => opened(watches, world),
             Ended::Interrupted => Err(AppError::Interrupted(format!(
                 "; run {run} is stored as incomplete with the launches that had ended"
             ))),

@@ -3,6 +3,7 @@
 //! It goes when the run ends; what a killed run has left goes when the next one begins.
 
 use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::error::{SidesError, about};
@@ -29,6 +30,7 @@ impl Stage {
         let stages = stages
             .canonicalize()
             .map_err(about("cannot find", &stages))?;
+        refuse_others(&stages)?;
         clear(&stages);
         let mut ordinal = 0_u32;
         loop {
@@ -83,6 +85,20 @@ impl Drop for Stage {
         // What cannot be removed now is cleared away by the next run.
         let _ = fs::remove_dir_all(&self.root);
     }
+}
+
+/// Where others can write, they could exchange an executable after it was checked.
+fn refuse_others(directory: &Path) -> Result<(), SidesError> {
+    let metadata = fs::metadata(directory).map_err(about("cannot look at", directory))?;
+    let own = metadata.uid() == rustix::process::geteuid().as_raw();
+    if own && metadata.mode() & 0o022 == 0 {
+        return Ok(());
+    }
+    let error = std::io::Error::new(
+        std::io::ErrorKind::PermissionDenied,
+        "others own it or can write to it",
+    );
+    Err(about("cannot run executables in", directory)(error))
 }
 
 fn copy(directory: &Path, name: &Path, executable: &Path) -> Result<PathBuf, SidesError> {
