@@ -9,7 +9,7 @@ use crate::crates::Crate;
 use crate::support::{Finished, Machine, Perfcheck};
 
 /// It takes what the library says, whatever the machine does. Samples differ, as those of a real clock do.
-const BENCH: &str = r#"
+const BENCH: &str = r"
 use perfcheck::{Bencher, Suite};
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ fn costs(suite: &mut Suite) {
 }
 
 perfcheck::main!(costs);
-"#;
+";
 
 /// The two benchmarks of most tests: one that the library decides on, one that is always the same.
 pub const TWO: &str = r#"
