@@ -93,18 +93,24 @@ pub(super) fn in_turn(
     let first = order(&mut course.coin);
     let began = Instant::now();
     let mut throughput = BySide::default();
+    let mut skipped = None;
+    let mut started = Vec::new();
     for side in first {
         match reach(sessions.of_mut(side), course.id).map_err(|error| (side, error))? {
-            Started::Ready(found) => *throughput.of_mut(side) = found,
-            Started::Skipped(reason) => {
-                if side != first[0] {
-                    // The other one has started, and must be free for what comes next.
-                    let finished = sessions.of_mut(first[0]).finish(course.id);
-                    finished.map_err(|error| (first[0], error))?;
-                }
-                return Ok(Lap::Skipped(reason));
+            Started::Ready(found) => {
+                *throughput.of_mut(side) = found;
+                started.push(side);
             }
+            Started::Skipped(reason) => skipped = Some(reason),
         }
+    }
+    if let Some(reason) = skipped {
+        // The side that does not skip it lets go of it, or it could not be asked for the next one.
+        for side in started {
+            let finished = sessions.of_mut(side).finish(course.id);
+            finished.map_err(|error| (side, error))?;
+        }
+        return Ok(Lap::Skipped(reason));
     }
     let mut warm = BySide::default();
     for side in first {

@@ -1,6 +1,7 @@
 //! An A/B run that is interrupted or killed: nothing is left behind, and the next one works.
 
 use rustix::process::Signal;
+use serde_json::json;
 use std::fs;
 use std::path::PathBuf;
 
@@ -27,7 +28,7 @@ const WAITS: &str = r#"
 fn waiting(machine: &Machine) -> (Project<'_>, Running) {
     let project = Project::without_benches(machine);
     project.add_target("costs");
-    project.benchmarks(&WAITS.replace("HOME", &format!("\"{}\"", machine.home().display())));
+    project.benchmarks(&WAITS.replace("HOME", &json!(machine.home()).to_string()));
     project.commit();
     project.takes(200);
     let mut run = project.measure(&["--against", "HEAD"]).start();
@@ -96,7 +97,7 @@ fn copies_of_executables_that_a_killed_run_left_go_with_the_next() {
     let machine = Machine::new();
     let project = Project::without_benches(&machine);
     project.add_target("costs");
-    project.benchmarks(&WAITS.replace("HOME", &format!("\"{}\"", machine.home().display())));
+    project.benchmarks(&WAITS.replace("HOME", &json!(machine.home()).to_string()));
     project.commit();
     fs::write(machine.home().join("go"), "").expect("written");
     project
@@ -115,7 +116,7 @@ fn copies_of_executables_that_a_killed_run_left_go_with_the_next() {
     fs::write(machine.home().join("go"), "").expect("written");
     let next = project.measure(&["--baseline", "kept"]).run();
     assert_eq!(verdict(&next, "cost"), "regressed", "{next}");
-    assert!(in_use(&machine).is_empty(), "{next}");
+    assert_eq!(in_use(&machine), Vec::<PathBuf>::new(), "{next}");
 }
 
 #[test]
