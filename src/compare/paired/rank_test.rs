@@ -1,13 +1,13 @@
 //! The rank test: are the rounds themselves slower on one side?
 //!
-//! In each round both sides meet the same moments of the host: its frequency, its neighbours. So the difference of their low quantiles *within* the
-//! round is compared, round by round, by an exact test that knows nothing of the distribution of the rounds.
+//! In each quad both sides meet the same moment of the host: its frequency, its neighbours. So the samples of each quad are compared, their median
+//! stands for the round, and the rounds are tested by an exact test that knows nothing of their distribution.
 
-use super::duel::Field;
-use crate::stats::{Quantile, SignedRank};
+use super::duel::{Field, Neighbours};
+use crate::stats::{SignedRank, median};
 
-/// What is taken of the samples of a side in a round: low, as noise makes samples longer, but no single sample.
-const QUANTILE: f64 = 0.1;
+/// Of each side.
+const SAMPLES_OF_A_QUAD: usize = 2;
 
 /// The differences of the rounds.
 #[derive(Debug, Clone)]
@@ -17,19 +17,22 @@ pub(super) struct RankTest {
     resolution: f64,
 }
 
+/// The median over the quads of the quicker new sample less the quicker base sample.
+fn difference_of_round(round: &Neighbours) -> Option<f64> {
+    let quickest = |samples: &[f64]| samples.iter().copied().fold(f64::INFINITY, f64::min);
+    let quads: Vec<f64> = round
+        .base
+        .chunks(SAMPLES_OF_A_QUAD)
+        .zip(round.new.chunks(SAMPLES_OF_A_QUAD))
+        .map(|(base, new)| quickest(new) - quickest(base))
+        .collect();
+    median(&quads)
+}
+
 impl RankTest {
     /// `None` without rounds.
     pub(super) fn of(field: &Field, resolution: f64) -> Option<Self> {
-        let low = |samples: &[f64]| {
-            let mut sorted = samples.to_vec();
-            sorted.sort_by(f64::total_cmp);
-            Quantile::InvertedCdf.of_sorted(&sorted, QUANTILE)
-        };
-        let differences: Option<Vec<f64>> = field
-            .rounds
-            .iter()
-            .map(|round| Some(low(&round.new)? - low(&round.base)?))
-            .collect();
+        let differences: Option<Vec<f64>> = field.rounds.iter().map(difference_of_round).collect();
         Some(Self {
             differences: SignedRank::new(&differences?)?,
             resolution,
