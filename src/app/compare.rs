@@ -6,7 +6,7 @@ use super::context::{Context, World, resolve_run};
 use super::error::AppError;
 use super::findings::{Evidence, host_class, rows, sort, warnings};
 use super::options::{CompareOptions, StoreOptions};
-use super::paired::{Paired, judged, paired_rows};
+use super::paired::{Paired, Settled, judged, paired_rows};
 use super::prepare::no_match;
 use super::reference::{Chooser, Subject, Wanted};
 use super::run::write;
@@ -161,7 +161,12 @@ fn measured_in_turn(
         measured,
         spent: Vec::new(),
     };
-    let mut rows = paired_rows(&found, &[], &head.decision, plan.seed);
+    let settled = without_measurement(store, head.id, &found)?;
+    let settled: Vec<Settled> = settled
+        .into_iter()
+        .filter(|settled| options.filter.wants(&settled.key.id))
+        .collect();
+    let mut rows = paired_rows(&found, &settled, &head.decision, plan.seed);
     sort(&mut rows, common.output.order);
     let mut findings = Findings {
         run: head,
@@ -182,4 +187,27 @@ fn measured_in_turn(
     findings.exit_code = exit_code.number();
     write(&findings, common, world)?;
     Ok(exit_code)
+}
+
+/// The verdicts of that time that needed no measurement.
+fn without_measurement(
+    store: &Store,
+    run: RunId,
+    found: &Paired,
+) -> Result<Vec<Settled>, StoreError> {
+    let measured: BTreeSet<&BenchmarkKey> = found
+        .measured
+        .new
+        .iter()
+        .map(|measurement| &measurement.benchmark.key)
+        .collect();
+    let verdicts = store.verdicts(run)?.into_iter();
+    Ok(verdicts
+        .filter(|known| !measured.contains(&known.key))
+        .map(|known| Settled {
+            key: known.key,
+            verdict: known.verdict,
+            remark: None,
+        })
+        .collect())
 }

@@ -179,8 +179,9 @@ fn replace(row: &mut Row<'_>, reference: RunId, paired: &Paired, settled: &[Sett
                 "the stored numbers said {first}{seen}, but the executable is that of run {reference}, byte for byte"
             ));
         } else {
+            let reason = known.remark.as_deref().unwrap_or("it is gone");
             row.remarks.push(format!(
-                "this rests on stored numbers alone, as a build of run {reference} does not have the benchmark"
+                "this rests on stored numbers alone, as measuring it beside run {reference} did not come about: {reason}"
             ));
         }
         return;
