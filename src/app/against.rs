@@ -47,7 +47,7 @@ pub(super) fn against(
     if options.no_run {
         return list_only(&found.new, common.output.format, world);
     }
-    if no_benchmarks(&found.new) {
+    if found.new.is_empty() {
         return Err(nothing_found(&options.filter, &found.new));
     }
     let pairing = Pairing::of(
@@ -328,11 +328,7 @@ pub(super) fn beside_revision(
             host: host::detect(world.variables.ci),
             build: built.facts.clone(),
         },
-        base_git: Some(GitState {
-            commit: revision.commit.clone(),
-            branch: None,
-            dirty: false,
-        }),
+        base_git: Some(revision.state()),
         words: in_words(revision),
         remarks,
         _in_use: InUse::Sides(vec![built.base, built.candidate]),
@@ -409,13 +405,6 @@ fn with_executable(targets: &[BenchTarget], path: &Path) -> Result<BenchTarget, 
         }
     };
     Ok(target.clone().with_executable(path))
-}
-
-pub(super) fn no_benchmarks(found: &Discovered) -> bool {
-    found
-        .targets
-        .iter()
-        .all(|target| target.benchmarks.is_empty())
 }
 
 /// Whether both run the same bytes.

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::against::{
-    Built, InTurn, InUse, beside_revision, cache_directory, discover_both, no_benchmarks,
-    same_bytes, versions_may_differ,
+    Built, InTurn, InUse, beside_revision, cache_directory, discover_both, same_bytes,
+    versions_may_differ,
 };
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
@@ -226,7 +226,7 @@ pub(super) fn against_baseline(
         Err(reason) => return Ok(Rerun::Impossible(reason)),
     };
     drop(store);
-    if no_benchmarks(&found.new) {
+    if found.new.is_empty() {
         return Err(nothing_found(&options.filter, &found.new));
     }
     let pairing = Pairing::of(

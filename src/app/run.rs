@@ -64,11 +64,7 @@ pub fn run(
     }
     let mut store = context.store()?;
     let workspace = store.workspace(&context.key(), &context.label())?;
-    if discovered
-        .targets
-        .iter()
-        .all(|target| target.benchmarks.is_empty())
-    {
+    if discovered.is_empty() {
         return Err(nothing_found(&options.filter, &discovered));
     }
     let baseline = match named_baseline(options, &store, workspace) {

@@ -39,11 +39,7 @@ pub fn self_test(
     let timeout = timeout(paired.timeout, &context);
     let found = find_benchmarks(&options.filter, timeout, targets, world)?;
     let failed_targets = !found.failures.is_empty();
-    if found
-        .targets
-        .iter()
-        .all(|found| found.benchmarks.is_empty())
-    {
+    if found.is_empty() {
         return Err(nothing_found(&options.filter, &found));
     }
     let subjects = Subjects::of(found);

@@ -6,7 +6,7 @@ use super::launch_values::Location;
 use super::note::Note;
 use super::paired::Paired;
 use crate::model::Verdict;
-use crate::stats::Interval;
+use crate::stats::{Interval, Resampling, Statistic, ratio_interval};
 
 /// A value with its interval. A bound that the data do not give is infinite.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -35,6 +35,18 @@ impl Estimate {
             lower: interval.lower,
             upper: interval.upper,
         }
+    }
+
+    /// The relative change of a statistic, with its bootstrap interval; `None` where it has no finite value.
+    pub(super) fn relative_change(
+        new: &impl Statistic,
+        base: &impl Statistic,
+        level: f64,
+        resampling: Resampling<'_>,
+    ) -> Option<Self> {
+        let estimate = new.observed() / base.observed() - 1.0;
+        let interval = ratio_interval(new, base, level, resampling)?;
+        estimate.is_finite().then(|| Self::with(estimate, interval))
     }
 
     pub(super) fn unbounded(estimate: f64) -> Self {

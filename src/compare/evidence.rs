@@ -8,10 +8,7 @@ use super::note::{Note, Side};
 use super::question::{Question, Rules};
 use super::run_level::{RunLevel, RunValues};
 use crate::model::{MIN_LAUNCHES, Measurement, Verdict};
-use crate::stats::{
-    ClusterMean, ClusterMedian, Resampling, Statistic, Stream, TScore, derived_seed, median,
-    ratio_interval,
-};
+use crate::stats::{ClusterMean, ClusterMedian, Resampling, Stream, TScore, derived_seed, median};
 
 /// The tests of one question.
 pub(super) struct Tests {
@@ -209,13 +206,13 @@ impl Sides {
             location,
             run_level,
             t_score,
-            change_mean: relative_change(
+            change_mean: Estimate::relative_change(
                 &ClusterMean::new(&new_clusters),
                 &ClusterMean::new(&base_clusters),
                 level,
                 random.resampling("change of the mean"),
             ),
-            change_median: relative_change(
+            change_median: Estimate::relative_change(
                 &ClusterMedian::new(&new_clusters),
                 &ClusterMedian::new(&base_clusters),
                 level,
@@ -309,19 +306,6 @@ fn clusters(runs: &[RunTimes], count: usize) -> Vec<&[f64]> {
         [only] => only.chunks(1).collect(),
         _ => whole,
     }
-}
-
-fn relative_change(
-    new: &impl Statistic,
-    base: &impl Statistic,
-    level: f64,
-    resampling: Resampling<'_>,
-) -> Option<Estimate> {
-    let estimate = new.observed() / base.observed() - 1.0;
-    let interval = ratio_interval(new, base, level, resampling)?;
-    estimate
-        .is_finite()
-        .then(|| Estimate::with(estimate, interval))
 }
 
 /// The random streams of one benchmark.

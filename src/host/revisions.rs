@@ -10,6 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::git::{Checkout, git_command};
+use crate::model::GitState;
 
 /// A commit, and the words that the user chose for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +22,15 @@ pub struct Revision {
 }
 
 impl Revision {
+    /// The state of a checkout that is this commit and nothing else.
+    pub fn state(&self) -> GitState {
+        GitState {
+            commit: self.commit.clone(),
+            branch: None,
+            dirty: false,
+        }
+    }
+
     /// The first digits of the commit.
     pub fn short(&self) -> &str {
         self.commit.get(..10).unwrap_or(&self.commit)

@@ -8,15 +8,14 @@
 use std::time::{Duration, Instant};
 
 use super::chance;
-use super::discover::{DiscoveredTarget, launch_spec};
+use super::discover::{DiscoveredTarget, begun, harness, launch_spec};
 use super::schedule::{FlatSchedule, Layout};
 use super::visit::{Reach, Visited, visit};
 use crate::cargo::BenchTarget;
 use crate::child::{Capability, ChildError, Session};
-use crate::host;
 use crate::model::{Benchmark, Event, Observer, SamplingSettings, Throughput};
 use crate::process::{Interrupt, Supervisor};
-use crate::store::{Harness, LaunchHead, LaunchRecord, LaunchedBenchmark, Outcome, StoreError};
+use crate::store::{LaunchRecord, LaunchedBenchmark, Outcome, StoreError};
 
 /// A benchmark that failed in this many launches is not tried again.
 const MOST_FAILURES: u32 = 2;
@@ -184,20 +183,7 @@ impl<'a> Campaign<'a> {
         let block = u64::from(round) << 32 | u64::from(attempt);
         let padding = chance::padding(self.seed, &target, block);
         let mut launch = Launch {
-            record: LaunchRecord {
-                head: LaunchHead {
-                    package: target.package.clone(),
-                    target: target.target.clone(),
-                    ordinal: round,
-                    attempt,
-                    started: host::now(),
-                    padding_bytes: padding,
-                    harness: None,
-                    failure: None,
-                },
-                target_facts: target.facts.clone(),
-                benchmarks: Vec::new(),
-            },
+            record: begun(&target, round, attempt, padding),
             wanted,
             interrupted: false,
         };
@@ -213,11 +199,7 @@ impl<'a> Campaign<'a> {
         );
         let ended = session.and_then(|mut session| {
             let hello = session.hello();
-            launch.record.head.harness = Some(Harness {
-                name: hello.harness.clone(),
-                version: hello.version.clone(),
-                quantum: hello.quantum_ns,
-            });
+            launch.record.head.harness = Some(harness(hello));
             match hello.capability() {
                 Some(Capability::Addressable) => {
                     self.by_address(index, &mut session, &mut launch)?;

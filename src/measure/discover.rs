@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::cargo::BenchTarget;
-use crate::child::{Announcement, Capability, ChildError, LaunchSpec, Listing, Session};
+use crate::child::{Announcement, Capability, ChildError, Hello, LaunchSpec, Listing, Session};
+use crate::host;
 use crate::model::{Benchmark, BenchmarkKey, Event, Observer};
 use crate::process::{Interrupt, Supervisor};
+use crate::store::{Harness, LaunchHead, LaunchRecord};
 
 /// A bench target and the benchmarks that it announced.
 #[derive(Debug, Clone)]
@@ -73,6 +75,13 @@ pub fn discover(
 }
 
 impl Discovered {
+    /// Whether no target has a benchmark.
+    pub fn is_empty(&self) -> bool {
+        self.targets
+            .iter()
+            .all(|target| target.benchmarks.is_empty())
+    }
+
     fn fail(&mut self, target: &BenchTarget, message: String, observer: &dyn Observer) {
         observer.observe(&Event::TargetFailed {
             package: &target.package,
@@ -96,6 +105,33 @@ pub(super) fn launch_spec(target: &BenchTarget, launch: u32, padding: u32) -> La
         variables: target.variables.clone(),
         launch,
         padding,
+    }
+}
+
+/// The record of a launch that begins now.
+pub(super) fn begun(target: &BenchTarget, round: u32, attempt: u32, padding: u32) -> LaunchRecord {
+    LaunchRecord {
+        head: LaunchHead {
+            package: target.package.clone(),
+            target: target.target.clone(),
+            ordinal: round,
+            attempt,
+            started: host::now(),
+            padding_bytes: padding,
+            harness: None,
+            failure: None,
+        },
+        target_facts: target.facts.clone(),
+        benchmarks: Vec::new(),
+    }
+}
+
+/// What a child said of its harness, for the record.
+pub(super) fn harness(hello: &Hello) -> Harness {
+    Harness {
+        name: hello.harness.clone(),
+        version: hello.version.clone(),
+        quantum: hello.quantum_ns,
     }
 }
 

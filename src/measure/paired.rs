@@ -9,16 +9,15 @@ use std::time::{Duration, Instant};
 
 use super::campaign::{Ended, MeasureError};
 use super::chance;
-use super::discover::launch_spec;
+use super::discover::{begun, harness, launch_spec};
 use super::quads::{RoundLayout, RoundSettings};
 use super::turns::{BySide, Course, Lap, SideError, Turn, alone, in_turn, order};
 use crate::cargo::BenchTarget;
 use crate::child::{Capability, ChildError, Session};
 use crate::compare::{Round, Side};
-use crate::host;
 use crate::model::{Benchmark, BenchmarkKey, Event, Observer, SamplingSettings, Throughput, Turns};
 use crate::process::{Interrupt, Supervisor};
-use crate::store::{Harness, LaunchHead, LaunchRecord, LaunchedBenchmark, Outcome, StoreError};
+use crate::store::{LaunchRecord, LaunchedBenchmark, Outcome, StoreError};
 
 /// A benchmark that failed in this many rounds is not tried again.
 const MOST_FAILURES: u32 = 2;
@@ -257,24 +256,10 @@ impl<'a> PairedCampaign<'a> {
         let block = u64::from(round) << 32 | u64::from(attempt);
         // The same on both sides: chance that is shared adds no noise.
         let padding = chance::padding(self.plan.seed, &targets.new, block);
-        let begun = |target: &BenchTarget| LaunchRecord {
-            head: LaunchHead {
-                package: target.package.clone(),
-                target: target.target.clone(),
-                ordinal: round,
-                attempt,
-                started: host::now(),
-                padding_bytes: padding,
-                harness: None,
-                failure: None,
-            },
-            target_facts: target.facts.clone(),
-            benchmarks: Vec::new(),
-        };
         let mut bout = Bout {
             records: BySide {
-                base: begun(&targets.base),
-                new: begun(&targets.new),
+                base: begun(&targets.base, round, attempt, padding),
+                new: begun(&targets.new, round, attempt, padding),
             },
             wanted,
             block,
@@ -347,9 +332,9 @@ impl<'a> PairedCampaign<'a> {
                 layout: &mut subject.layout,
                 launching: share,
                 ramp: subject.rounds.is_empty(),
-                coin: chance::draws(seed, &format!("quads/{id}"), &targets.new, bout.block),
             };
-            let lap = in_turn(&mut pair, course)?;
+            let coin = chance::draws(seed, &format!("quads/{id}"), &targets.new, bout.block);
+            let lap = in_turn(&mut pair, course, coin)?;
             bout.wanted.pop();
             subject.time += began.elapsed() + share;
             match lap {
@@ -407,7 +392,6 @@ impl<'a> PairedCampaign<'a> {
                 layout: &mut subject.layout,
                 launching: began.elapsed(),
                 ramp: subject.rounds.is_empty(),
-                coin: chance::draws(self.plan.seed, "unused", &targets.new, block),
             };
             let lap = alone(&mut session, course).and_then(|lap| session.bye().map(|()| lap));
             match lap.map_err(|error| (side, error))? {
@@ -459,12 +443,7 @@ impl<'a> PairedCampaign<'a> {
             pass_on,
         )
         .inspect_err(|error| head.failure = Some(error.to_string()))?;
-        let hello = session.hello();
-        head.harness = Some(Harness {
-            name: hello.harness.clone(),
-            version: hello.version.clone(),
-            quantum: hello.quantum_ns,
-        });
+        head.harness = Some(harness(session.hello()));
         Ok(session)
     }
 

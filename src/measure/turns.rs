@@ -73,7 +73,6 @@ pub(super) struct Course<'a> {
     pub(super) launching: Duration,
     /// Whether the linear ramp is wanted.
     pub(super) ramp: bool,
-    pub(super) coin: Draws,
 }
 
 /// The order of the two sides, by a coin.
@@ -89,8 +88,9 @@ pub(super) fn order(coin: &mut Draws) -> [Side; 2] {
 pub(super) fn in_turn(
     sessions: &mut BySide<&mut Session<'_>>,
     mut course: Course<'_>,
+    mut coin: Draws,
 ) -> Result<Lap<BySide<Turn>>, SideError> {
-    let first = order(&mut course.coin);
+    let first = order(&mut coin);
     let began = Instant::now();
     let mut throughput = BySide::default();
     let mut skipped = None;
@@ -145,7 +145,7 @@ pub(super) fn in_turn(
         }
     }
     for _ in 0..layout.quads {
-        let [a, b] = order(&mut course.coin);
+        let [a, b] = order(&mut coin);
         for side in [a, b, b, a] {
             let taken = sample(sessions.of_mut(side), &layout, warm.of(side));
             let taken = taken.map_err(|error| (side, error))?;

@@ -9,11 +9,18 @@
 pub fn sign_flip_upper_tail(differences: &[i64]) -> f64 {
     let span: i64 = differences.iter().map(|d| d.abs()).sum();
     let observed: i64 = differences.iter().sum();
-    // chances[i]: the probability that the differences flipped to plus so far add up to i.
-    let mut chances = vec![0.0_f64; span as usize + 1];
+    let chances = chances_of_sums(differences.iter().map(|d| d.unsigned_abs() as usize));
+    // Sum = 2 plus - span >= observed; both have the parity of span.
+    let least = i64::midpoint(observed, span) as usize;
+    chances[least..].iter().rev().sum::<f64>().min(1.0)
+}
+
+/// P(the sizes that come out with a plus add up to i) for i = 0, 1, ..., their sum, each plus or not with probability 1/2.
+pub(super) fn chances_of_sums(sizes: impl Iterator<Item = usize> + Clone) -> Vec<f64> {
+    let mut chances = vec![0.0_f64; sizes.clone().sum::<usize>() + 1];
     chances[0] = 1.0;
     let mut reached = 0;
-    for size in differences.iter().map(|d| d.unsigned_abs() as usize) {
+    for size in sizes {
         reached += size;
         for i in (0..=reached).rev() {
             let plus = if i >= size { chances[i - size] } else { 0.0 };
@@ -21,9 +28,7 @@ pub fn sign_flip_upper_tail(differences: &[i64]) -> f64 {
             chances[i] = 0.5 * (plus + minus);
         }
     }
-    // Sum = 2 plus - span >= observed; both have the parity of span.
-    let least = i64::midpoint(observed, span) as usize;
-    chances[least..].iter().rev().sum::<f64>().min(1.0)
+    chances
 }
 
 #[cfg(test)]

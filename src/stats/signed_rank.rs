@@ -3,6 +3,8 @@
 //! If differences are symmetric about a shift, the number of their Walsh averages above it has a distribution that does not depend on theirs: the test is
 //! exact for any number of them. Bounds are Walsh averages (Hollander, Wolfe and Chicken 2014, sections 3.1 to 3.3).
 
+use super::sign_flip::chances_of_sums;
+
 /// Up to so many differences the distribution is computed whole; beyond, the normal one stands in, whose tails are longer.
 const MOST_EXACT: usize = 200;
 
@@ -91,25 +93,7 @@ fn tails(n: usize) -> Vec<f64> {
             .map(|c| super::student_t::normal_upper_tail((c as f64 - 0.5 - mean) / sd))
             .collect();
     }
-    let mut chances = vec![0.0; most + 1];
-    chances[0] = 1.0;
-    let mut reached = 0;
-    for rank in 1..=n {
-        reached += rank;
-        for sum in (0..=reached).rev() {
-            let with = if sum >= rank {
-                chances[sum - rank]
-            } else {
-                0.0
-            };
-            let without = if sum + rank <= reached {
-                chances[sum]
-            } else {
-                0.0
-            };
-            chances[sum] = 0.5 * (with + without);
-        }
-    }
+    let mut chances = chances_of_sums(1..=n);
     let mut tail: f64 = 0.0;
     for chance in chances.iter_mut().rev() {
         tail += *chance;

@@ -16,7 +16,7 @@ use crate::cargo::CargoOptions;
 use crate::exit_code::ExitCode;
 use crate::host::Revision;
 use crate::measure::{BySide, Discovered, Filter, PairedTarget};
-use crate::model::{Benchmark, BenchmarkKey, Environment, GitState, Purpose, Tally, Verdict};
+use crate::model::{Benchmark, BenchmarkKey, Environment, Purpose, Tally, Verdict};
 use crate::report;
 use crate::sides::{Side, SideTarget, SidesError, SidesRequest, build_commit};
 use crate::stats::derived_seed;
@@ -227,8 +227,8 @@ impl Workshop<'_> {
             context: &self.context,
             environment: &self.environment,
             git: BySide {
-                base: Some(git_state(&good.revision)),
-                new: Some(git_state(&built.revision)),
+                base: Some(good.revision.state()),
+                new: Some(built.revision.state()),
             },
             decision,
             plan,
@@ -299,14 +299,6 @@ pub(super) fn skipped(why: String) -> Outcome {
 /// Whether both are the same program with the same files of its own beside it.
 fn is_same(one: &SideTarget, other: &SideTarget) -> bool {
     one.is_identical_to(other) && one.differing_sources(other).is_empty()
-}
-
-fn git_state(revision: &Revision) -> GitState {
-    GitState {
-        commit: revision.commit.clone(),
-        branch: None,
-        dirty: false,
-    }
 }
 
 fn first_line(error: &SidesError) -> String {

@@ -1,16 +1,15 @@
 //! What is said of an A/B comparison besides its verdict, where it bites; and what makes one impossible.
 
 use super::duel::{Duel, Field, Neighbours, typical_length};
+use super::floor_test;
 use super::look::Look;
 use super::plan::{Method, Plan};
-use super::speed_test::{self, SpeedTest};
+use super::speed_test::SpeedTest;
 use crate::compare::comparison::Estimate;
 use crate::compare::launch_values::{Location, needed_ns};
 use crate::compare::note::{Note, Side};
 use crate::model::Verdict;
-use crate::stats::{
-    ClusterMean, ClusterMedian, Resampling, Statistic, Stream, derived_seed, median, ratio_interval,
-};
+use crate::stats::{ClusterMean, ClusterMedian, Resampling, Stream, derived_seed, median};
 
 /// Clocks that are coarser show by samples that fall on few values.
 const ASSUMED_CLOCK_STEP_NS: f64 = 50.0;
@@ -69,32 +68,19 @@ pub(super) fn descriptive(duel: &Duel<'_>, look: &Look, plan: &Plan) -> [Option<
         stream: Stream { seed, name },
     };
     [
-        relative_change(
+        Estimate::relative_change(
             &ClusterMean::new(&new),
             &ClusterMean::new(&base),
             plan.confidence_level,
             resampling("change of the mean"),
         ),
-        relative_change(
+        Estimate::relative_change(
             &ClusterMedian::new(&new),
             &ClusterMedian::new(&base),
             plan.confidence_level,
             resampling("change of the median"),
         ),
     ]
-}
-
-fn relative_change(
-    new: &impl Statistic,
-    base: &impl Statistic,
-    level: f64,
-    resampling: Resampling<'_>,
-) -> Option<Estimate> {
-    let estimate = new.observed() / base.observed() - 1.0;
-    let interval = ratio_interval(new, base, level, resampling)?;
-    estimate
-        .is_finite()
-        .then(|| Estimate::with(estimate, interval))
 }
 
 /// Remarks on what was measured.
@@ -132,8 +118,8 @@ pub(super) fn add(
 /// The change in the first half of the rounds and in the second, if they differ.
 fn drift(field: &Field, speed: &SpeedTest, threshold: f64, method: &Method) -> Option<Note> {
     let [first, second] = field.halves(field.rounds.len() / 2);
-    let (_, first) = speed_test::difference(&first, method)?;
-    let (_, second) = speed_test::difference(&second, method)?;
+    let (_, first) = floor_test::difference(&first, method)?;
+    let (_, second) = floor_test::difference(&second, method)?;
     // Each half has an SE of sqrt 2 times the whole's, their difference of twice.
     let apart = (second - first).abs();
     let drifts = apart > threshold && apart > DRIFT * 2.0 * speed.standard_error;

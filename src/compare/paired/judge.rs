@@ -8,10 +8,11 @@ use rayon::prelude::*;
 use super::diagnostics;
 use super::duel::Duel;
 use super::finding::{Paired, SlowPath};
+use super::floor_test;
 use super::look::Look;
 use super::plan::{Method, Plan};
 use super::slow_path;
-use super::speed_test::{self, SpeedTest};
+use super::speed_test::SpeedTest;
 use crate::compare::comparison::{Comparison, Estimate};
 use crate::compare::note::{Note, Side};
 use crate::model::Verdict;
@@ -143,7 +144,7 @@ impl Answer<'_> {
     fn comparison(&self) -> Comparison {
         let look = self.look;
         let mut comparison = self.empty();
-        let estimate = speed_test::difference(&look.field, self.method);
+        let estimate = floor_test::difference(&look.field, self.method);
         comparison.location = estimate.map(|(location, _)| location);
         comparison.change = estimate.map(|(_, d)| Estimate::unbounded(d.exp_m1()));
         if let Some(refused) = &look.refused {

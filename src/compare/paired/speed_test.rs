@@ -4,7 +4,7 @@
 //! of them shows at its share of the level is shown. Where they contradict one another at that level, only what both show is.
 
 use super::duel::Field;
-use super::floor_test::{self, FloorTest};
+use super::floor_test::FloorTest;
 use super::plan::Method;
 use super::rank_test::RankTest;
 use crate::compare::launch_values::Location;
@@ -143,9 +143,4 @@ impl SpeedTest {
     pub(super) fn is_constant(&self) -> bool {
         self.floor.is_constant()
     }
-}
-
-/// The estimate where nothing can be tested; `None` without samples.
-pub(super) fn difference(field: &Field, method: &Method) -> Option<(Location, f64)> {
-    floor_test::difference(field, method)
 }
