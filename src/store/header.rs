@@ -10,9 +10,8 @@ use super::StoreError;
 use super::schema::{APPLICATION_ID, VERSION};
 
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-const HEADER_BYTES: usize = 100;
 /// The smallest page, and so the smallest database.
-const SMALLEST_DATABASE_BYTES: u64 = 512;
+const SMALLEST_DATABASE_BYTES: usize = 512;
 const USER_VERSION_OFFSET: usize = 60;
 const APPLICATION_ID_OFFSET: usize = 68;
 
@@ -35,32 +34,35 @@ pub(super) fn inspect(path: &Path) -> Result<Found, StoreError> {
         action: "read",
         source,
     };
-    let file = File::open(path).map_err(failed)?;
-    let length = file.metadata().map_err(failed)?.len();
-    let mut header = Vec::with_capacity(HEADER_BYTES);
-    file.take(HEADER_BYTES as u64)
-        .read_to_end(&mut header)
+    // What was read is all that is judged: the length told apart from it may be that of a moment ago, when another
+    // process had not yet written the first page.
+    let mut start = Vec::with_capacity(SMALLEST_DATABASE_BYTES);
+    File::open(path)
+        .and_then(|file| {
+            file.take(SMALLEST_DATABASE_BYTES as u64)
+                .read_to_end(&mut start)
+        })
         .map_err(failed)?;
-    classify(&header, length, path)
+    classify(&start, path)
 }
 
-fn classify(header: &[u8], length: u64, path: &Path) -> Result<Found, StoreError> {
-    if header.is_empty() {
+fn classify(start: &[u8], path: &Path) -> Result<Found, StoreError> {
+    if start.is_empty() {
         return Ok(Found::Empty);
     }
-    if !header.starts_with(MAGIC) {
+    if !start.starts_with(MAGIC) {
         return Err(StoreError::NotADatabase {
             path: path.to_owned(),
         });
     }
-    if length < SMALLEST_DATABASE_BYTES || header.len() < HEADER_BYTES {
+    if start.len() < SMALLEST_DATABASE_BYTES {
         return Err(StoreError::Corrupt {
             path: path.to_owned(),
-            detail: format!("it ends after {length} bytes"),
+            detail: format!("it ends after {} bytes", start.len()),
         });
     }
     let number = |offset: usize| {
-        let bytes = &header[offset..offset + 4];
+        let bytes = &start[offset..offset + 4];
         u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
     };
     let application_id = number(APPLICATION_ID_OFFSET);
