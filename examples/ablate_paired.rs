@@ -223,6 +223,7 @@ impl Rule {
             // Descriptive intervals are not looked at.
             resamples: 1,
             seed: 1,
+            noise: BTreeMap::new(),
         };
         let comparison = judge_by(&[duel], &plan, &self.method).remove(0);
         let used = comparison.paired.map_or(0, |paired| paired.rounds);

@@ -1,7 +1,7 @@
 //! Measures two bench executables in turn, with every knob of the rounds, and appends the raw series to a file: what lead-in,
 //! sample length, warm-up and time of a round are good for. No verdict is reached; `ablate_paired` reads the file.
 //!
-//! `cargo run --release --example paired_probe -- OUT LABEL BASE NEW ROUNDS ROUND_MS SAMPLE_US LEAD_IN WARM_UP_MS`
+//! `cargo run --release --example paired_probe -- OUT LABEL BASE NEW ROUNDS ROUND_MS SAMPLE_US LEAD_IN WARM_UP_MS BIND`
 //!
 //! One JSON object a line and benchmark: `workload`, `label`, `wall` (seconds), `iterations`, `rounds`: a list of
 //! [base samples, candidate samples] in nanoseconds per iteration, in the order taken.
@@ -44,6 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         sample_us,
         lead_in,
         warm_up_ms,
+        bind,
     ] = arguments.as_slice()
     else {
         return Err("see the head of this file for the arguments".into());
@@ -88,6 +89,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             warm_up: Nanos(warm_up_ms.parse::<u64>()? * 1_000_000),
         },
         time_budget: None,
+        patience: None,
+        bind: bind.parse()?,
         seed: std::process::id().into(),
         timeout,
     };

@@ -184,6 +184,7 @@ fn judged(rounds: &[Round], looks: &[u32], theta: f64, method: &Method, seed: u6
         confidence_level: 0.95,
         resamples: 1,
         seed,
+        noise: std::collections::BTreeMap::new(),
     };
     judge_by(&[duel], &plan, method).remove(0)
 }
@@ -241,7 +242,7 @@ fn tails(runs: u64, noises: &[Noise]) {
 }
 
 fn rates(runs: u64, noises: &[Noise]) {
-    const LOOKS: [u32; 5] = [10, 20, 30, 45, 60];
+    const LOOKS: [u32; 6] = [10, 20, 30, 45, 60, 100];
     println!("looks {LOOKS:?}, threshold 1 %, {runs} runs");
     println!(
         "noise | true change | regressed %, 95 % interval | improved % | suspect % | unchanged % | inconclusive % | slow path % | mean rounds | interval covers %"

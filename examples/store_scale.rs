@@ -264,6 +264,7 @@ fn launch(ordinal: u32, started: i64, scale: &Scale, noise: &mut Noise) -> Launc
                 version: "0.1.0".into(),
                 quantum: Nanos(20),
             }),
+            conduct: None,
             failure: None,
         },
         target_facts: TargetFacts::default(),

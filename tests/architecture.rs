@@ -60,7 +60,7 @@ const LAYERS: [(&str, &[&str]); 16] = [
 ];
 
 /// Every dependency, and the modules that may use it.
-const HOMES: [(&str, &[&str]); 29] = [
+const HOMES: [(&str, &[&str]); 30] = [
     ("anstream", &["main", "report"]),
     ("blake3", &["sides", "store", "host"]),
     ("cargo_config2", &["cargo"]),
@@ -74,6 +74,7 @@ const HOMES: [(&str, &[&str]); 29] = [
     ("globset", &["settings"]),
     ("indicatif", &["report"]),
     ("jiff", &["host"]),
+    ("nix", &["process"]),
     ("object", &["host"]),
     ("owo_colors", &["report/theme"]),
     ("postcard", &["store"]),

@@ -1,15 +1,16 @@
 //! `cargo perfcheck --against ...`: the work tree and another build, measured in turn.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::cache_build::{CacheBuild, cache_directory, in_words};
 use super::context::{Context, World};
 use super::error::AppError;
 use super::findings::{sort, verdicts};
-use super::kept::keep;
+use super::kept::{keep_candidate, watch};
 use super::options::{Against, AgainstOptions, RunOptions, StoreOptions};
 use super::paired::{
-    PairedRun, Pairing, TargetName, finish, name, paired_decision, paired_rows, plan,
+    PairedRun, Pairing, TargetName, finish, name, paired_decision, paired_rows, plan, verdict_of,
 };
 use super::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
 use super::run::{git_state, is_worse, write};
@@ -18,12 +19,9 @@ use crate::compare::Fact;
 use crate::exit_code::ExitCode;
 use crate::host::{self, Revision};
 use crate::measure::{BySide, Discovered};
-use crate::model::{Environment, GitState, Purpose, Tally, Verdict};
-use crate::report::{self, Findings, Method, Row, Verdicts};
-use crate::sides::{
-    BenchesFrom, BuildEvent, Provenance, Side, SidesRequest, Stage, TargetPair, build_sides,
-    default_cache,
-};
+use crate::model::{Environment, GitState, Purpose, Verdict};
+use crate::report::{Findings, Method, Row, Verdicts};
+use crate::sides::{BenchesFrom, Side, Stage, TargetPair};
 use crate::store::check_baseline_name;
 
 /// Other layouts of the same code have been seen to differ by as much.
@@ -94,6 +92,13 @@ pub(super) struct InTurn<'a> {
 }
 
 impl InTurn<'_> {
+    /// Whether both sides are the same executables wherever something is measured.
+    fn is_control(&self, pairing: &Pairing) -> bool {
+        let mut pairs = pairing.pairs.iter();
+        !pairing.pairs.is_empty()
+            && pairs.all(|pair| self.built.identical.contains(&name(&pair.targets.new)))
+    }
+
     pub(super) fn measure_and_report(
         &self,
         pairing: Pairing,
@@ -102,9 +107,12 @@ impl InTurn<'_> {
         let (options, context, built) = (self.options, self.context, self.built);
         let seed = options.comparison.seed.unwrap_or_else(host::fresh_seed);
         let decision = paired_decision(&options.comparison, context);
-        let rounds = options.rounds;
-        let run = PairedRun {
-            purpose: Purpose::Comparison,
+        let mut run = PairedRun {
+            purpose: if self.is_control(&pairing) {
+                Purpose::Control
+            } else {
+                Purpose::Comparison
+            },
             timeout: timeout(options.timeout, context),
             context,
             environment: &built.environment,
@@ -113,23 +121,20 @@ impl InTurn<'_> {
                 new: git_state(context, world),
             },
             decision,
-            plan: plan(
-                &decision,
-                rounds,
-                options.time_budget,
-                pairing.planned(),
-                seed,
-            ),
-            time_budget: options.time_budget,
+            plan: plan(&decision, options.effort, pairing.planned(), seed),
+            effort: options.effort,
+            watches: match options.save_baseline {
+                Some(_) => watch(&pairing.targets.iter().collect::<Vec<_>>()),
+                None => Vec::new(),
+            },
             load: self.load,
         };
         let mut store = context.store()?;
         let workspace = store.workspace(&context.key(), &context.label())?;
         let found = run.measure(&mut store, workspace, pairing.pairs, world)?;
         let mut rows = paired_rows(&found, &pairing.settled, &decision, seed);
-        let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
         let fail_on = options.comparison.fail_on(&context.tables.workspace);
-        let mut exit_code = ExitCode::of_verdicts(&tally, &fail_on, true);
+        let (mut exit_code, tally) = verdict_of(&rows, &fail_on);
         if pairing.failed_targets {
             exit_code = exit_code.and(ExitCode::BenchmarkFailed);
         }
@@ -141,7 +146,8 @@ impl InTurn<'_> {
                 last_words.push(format!("Baseline `{name}` stays as it is."));
             } else {
                 store.set_baseline(workspace, name, found.runs.new)?;
-                keep(&mut store, found.runs.new, &pairing.targets, &[], world)?;
+                let (new, watches) = (found.runs.new, run.watches);
+                keep_candidate(&mut store, new, &pairing.targets, watches, context, world)?;
                 last_words.push(format!("Saved as baseline `{name}`."));
             }
         }
@@ -252,30 +258,13 @@ pub(super) fn beside_revision(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<Built, AppError> {
-    let cache = cache_directory(world)?;
-    let request = SidesRequest {
-        cache: &cache,
-        cargo: &world.variables.cargo,
-        options: &common.cargo,
-        workspace: &context.workspace,
-        checkout: context.require_checkout()?,
+    let order = CacheBuild {
+        context,
+        cargo: &common.cargo,
         benches_from,
-        supervisor: world.supervisor,
-        interrupt: world.interrupt,
+        quiet: common.output.quiet,
     };
-    let quiet = common.output.quiet;
-    let stderr = &mut *world.stderr;
-    let built = build_sides(&request, revision, &mut |event| {
-        if !quiet {
-            // A stderr that is gone is no reason to stop.
-            let _ = report::write_build_event(&mut *stderr, &words_of(&event));
-        }
-    })?;
-    for side in [&built.base, &built.candidate] {
-        if !quiet {
-            report::write_build_event(world.stderr, &built_in_words(side))?;
-        }
-    }
+    let built = order.sides(revision, world)?;
     let mut identical = BTreeSet::new();
     let mut remarks = Vec::new();
     for pair in built.pairs() {
@@ -333,51 +322,6 @@ pub(super) fn beside_revision(
         remarks,
         _in_use: InUse::Sides(vec![built.base, built.candidate]),
     })
-}
-
-/// Where builds are kept: as the user's environment says, else in the user's cache directory.
-pub(super) fn cache_directory(world: &World<'_>) -> Result<PathBuf, AppError> {
-    match &world.variables.cache {
-        Some(path) => Ok(path.clone()),
-        None => Ok(default_cache()?),
-    }
-}
-
-fn in_words(revision: &Revision) -> String {
-    if revision.commit.starts_with(&revision.name) {
-        format!("commit {}", revision.short())
-    } else {
-        format!("`{}` (commit {})", revision.name, revision.short())
-    }
-}
-
-fn side_in_words(revision: Option<&Revision>) -> String {
-    revision.map_or_else(|| "the work tree".to_owned(), in_words)
-}
-
-pub(super) fn words_of(event: &BuildEvent<'_>) -> (&'static str, String) {
-    match event {
-        BuildEvent::Waiting { folder } => (
-            "Waiting",
-            format!("for another cargo perfcheck in {}", folder.display()),
-        ),
-        BuildEvent::Found { revision } => (
-            "Fresh",
-            format!("{} (built before)", side_in_words(*revision)),
-        ),
-        BuildEvent::CheckingOut { revision } => ("Checking out", in_words(revision)),
-        BuildEvent::Building { revision } => ("Building", side_in_words(*revision)),
-    }
-}
-
-pub(super) fn built_in_words(side: &Side) -> (&'static str, String) {
-    let what = side_in_words(side.commit.as_ref());
-    let seconds = (side.checkout_time + side.build_time).as_secs_f64();
-    let how = match side.provenance {
-        Provenance::Built => format!("built in {seconds:.1} s"),
-        Provenance::Cached => format!("built before, in {seconds:.1} s"),
-    };
-    ("Ready", format!("{what}, {how}"))
 }
 
 /// The bench target that `path` is an earlier build of, with that executable.

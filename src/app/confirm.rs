@@ -6,15 +6,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::against::versions_may_differ;
 use super::context::{Context, World};
 use super::error::AppError;
+use super::findings::verdicts;
 use super::kept::RunAgain;
 use super::options::{RunOptions, StoreOptions};
-use super::paired::{Paired, PairedRun, Pairing, Settled, finish, paired_decision, plan};
+use super::paired::{
+    Paired, PairedRun, Pairing, Settled, finish, paired_decision, paired_rows, plan, verdict_of,
+};
 use super::prepare::timeout;
 use crate::exit_code::ExitCode;
 use crate::measure::{BySide, Discovered};
-use crate::model::{BenchmarkKey, GitState, Purpose, RunId, Tally, Verdict};
+use crate::model::{BenchmarkKey, GitState, Purpose, RunId, Verdict};
 use crate::report::{Row, percent_change, write_build_event};
-use crate::store::{RunVerdict, Store, WorkspaceId};
+use crate::store::{Store, WorkspaceId};
 
 /// What confirming needs of the run.
 pub(super) struct Confirmation<'a> {
@@ -117,7 +120,7 @@ impl Confirmation<'_> {
             versions_may_differ(self.options),
         );
         let decision = paired_decision(&self.options.comparison, self.context);
-        let run = PairedRun {
+        let mut run = PairedRun {
             purpose: Purpose::Confirmation,
             timeout: timeout(self.options.timeout, self.context),
             context: self.context,
@@ -127,35 +130,16 @@ impl Confirmation<'_> {
                 new: self.git.cloned(),
             },
             decision,
-            plan: plan(
-                &decision,
-                self.options.rounds,
-                self.options.time_budget,
-                pairing.planned(),
-                self.seed,
-            ),
-            time_budget: self.options.time_budget,
+            plan: plan(&decision, self.options.effort, pairing.planned(), self.seed),
+            effort: self.options.effort,
+            watches: Vec::new(),
             load: self.load,
         };
         let paired = run.measure(store, self.workspace, pairing.pairs, world)?;
-        let verdicts = paired
-            .comparisons
-            .iter()
-            .map(|(key, comparison)| RunVerdict {
-                key: key.clone(),
-                verdict: comparison.verdict,
-                typical_ns: None,
-                change: comparison.change.map(|change| change.estimate),
-                reference: Some(paired.runs.base),
-            })
-            .collect();
-        let tally: Tally = paired
-            .comparisons
-            .values()
-            .map(|found| found.verdict)
-            .collect();
-        let exit_code = ExitCode::of_verdicts(&tally, &[Verdict::Regressed], false);
-        finish(store, &paired.runs, exit_code, verdicts)?;
+        let rows = paired_rows(&paired, &pairing.settled, &decision, self.seed);
+        let (exit_code, _) = verdict_of(&rows, &[Verdict::Regressed]);
+        finish(store, &paired.runs, exit_code, verdicts(&rows))?;
+        drop(rows);
         Ok(Ok((paired, pairing.settled)))
     }
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::against::{
-    Built, InTurn, InUse, beside_revision, cache_directory, discover_both, same_bytes,
-    versions_may_differ,
+    Built, InTurn, InUse, beside_revision, discover_both, same_bytes, versions_may_differ,
 };
+use super::cache_build::cache_directory;
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
 use super::options::{RunOptions, StoreOptions};
@@ -75,6 +75,38 @@ pub(super) fn opened(
         found.push((watch.directory, opened.files));
     }
     Ok(found)
+}
+
+/// Keeps the candidate of an A/B run as that of the checkout, wherever it was built and run: its directory in the cache will be another state's.
+pub(super) fn keep_candidate(
+    store: &mut Store,
+    run: RunId,
+    targets: &[BenchTarget],
+    watches: Vec<Watch>,
+    context: &Context,
+    world: &mut World<'_>,
+) -> Result<(), AppError> {
+    let packages = context.workspace.bench_packages(None);
+    let at_home = |target: &BenchTarget| {
+        let package = packages.iter().find(|found| found.name == target.package);
+        let directory = package.and_then(|found| found.manifest.parent());
+        directory.map_or_else(|| target.directory.clone(), Path::to_owned)
+    };
+    let mut opened = opened(watches, world)?;
+    for (directory, _) in &mut opened {
+        let lives_there = |target: &&BenchTarget| target.directory == *directory;
+        if let Some(target) = targets.iter().find(lives_there) {
+            *directory = at_home(target);
+        }
+    }
+    let targets: Vec<BenchTarget> = targets
+        .iter()
+        .map(|target| BenchTarget {
+            directory: at_home(target),
+            ..target.clone()
+        })
+        .collect();
+    keep(store, run, &targets, &opened, world)
 }
 
 /// Keeps the executables of a run. Where that cannot be, the run has its numbers all the same, and the user is told why.

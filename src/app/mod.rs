@@ -8,6 +8,7 @@ mod adopt;
 mod against;
 mod baseline;
 mod bisect;
+mod cache_build;
 mod compare;
 mod confirm;
 mod context;
@@ -34,7 +35,7 @@ pub use error::AppError;
 pub use list::list;
 pub use options::{
     Against, AgainstOptions, BaselineAction, BisectOptions, CompareOptions, ComparisonOptions,
-    FailOn, Order, OutputOptions, PairedOptions, RunOptions, SelfTestOptions, StoreOptions,
+    Effort, FailOn, Order, OutputOptions, PairedOptions, RunOptions, SelfTestOptions, StoreOptions,
 };
 pub use run::run;
 pub use runs::runs;

@@ -131,13 +131,31 @@ pub struct AgainstOptions {
     pub control: bool,
 }
 
-/// How the commands that measure two builds in turn do so.
-#[derive(Debug, Clone)]
-pub struct PairedOptions {
+/// How much may be measured where two builds are measured in turn; nothing said: the usual rounds, and no more than a minute where they are
+/// costly.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Effort {
     /// Rounds at most.
     pub rounds: Option<u32>,
     /// Time of all rounds together.
     pub time_budget: Option<Duration>,
+}
+
+impl Effort {
+    /// How long a costly benchmark may take.
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    /// The time after which a benchmark gets no more rounds than it needs at least.
+    pub(super) fn patience(&self) -> Option<Duration> {
+        (*self == Self::default()).then_some(Self::PATIENCE)
+    }
+}
+
+/// How the commands that measure two builds in turn do so.
+#[derive(Debug, Clone)]
+pub struct PairedOptions {
+    /// How much is measured.
+    pub effort: Effort,
     /// The part of every deadline that does not depend on the request.
     pub timeout: Option<Duration>,
     /// How it is decided.
@@ -183,10 +201,8 @@ pub struct RunOptions {
     pub baseline: Option<String>,
     /// Measure against another build, in turn.
     pub against: Option<AgainstOptions>,
-    /// Rounds at most, where two builds are measured in turn.
-    pub rounds: Option<u32>,
-    /// Time of all rounds together.
-    pub time_budget: Option<Duration>,
+    /// How much is measured where two builds are measured in turn.
+    pub effort: Effort,
     /// Compare with stored numbers; do not measure a reference again.
     pub stored: bool,
     /// Name this run.

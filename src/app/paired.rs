@@ -7,10 +7,11 @@ use std::time::Duration;
 use super::context::{Context, World};
 use super::error::AppError;
 use super::findings::summarize_all;
-use super::options::ComparisonOptions;
+use super::kept::{Watch, drain};
+use super::options::{ComparisonOptions, Effort};
 use super::run::busy;
 use crate::cargo::BenchTarget;
-use crate::compare::{Comparison, Duel, Plan, Round, Side, Standing, judge, standing};
+use crate::compare::{Comparison, Duel, HostNoise, Plan, Round, Side, Standing, judge, standing};
 use crate::exit_code::ExitCode;
 use crate::host;
 use crate::measure::{
@@ -19,7 +20,7 @@ use crate::measure::{
 };
 use crate::model::{
     Acceptance, Benchmark, BenchmarkKey, DecisionSettings, Environment, Event, GitState,
-    Measurement, Observer, Purpose, RunId, Verdict,
+    Measurement, Observer, Purpose, RunId, Tally, Verdict,
 };
 use crate::report::{Progress, Row};
 use crate::store::{LaunchRecord, NewRun, RunEnd, RunVerdict, Store, StoreError, WorkspaceId};
@@ -27,14 +28,13 @@ use crate::store::{LaunchRecord, NewRun, RunEnd, RunVerdict, Store, StoreError, 
 /// A benchmark that failed and has fewer whole rounds than this has no verdict.
 const FEWEST_ROUNDS: usize = 5;
 /// Rounds at most, where the user says nothing.
-const ROUNDS: u32 = 60;
+const ROUNDS: u32 = 100;
 /// A round takes about so many times as long as its samples: launches, warm-up and lead-in.
 const TIME_OVER_SAMPLES: f64 = 1.6;
 /// Rounds at most, where the user gives a time.
 const ROUNDS_WITH_BUDGET: u32 = 1000;
-/// After these rounds a benchmark may be settled.
-const LOOKS: [u32; 12] = [10, 20, 30, 45, 60, 100, 150, 200, 300, 450, 600, 1000];
-
+/// Of each benchmark, the newest controls that count.
+const MOST_CONTROLS: usize = 200;
 /// The rounds that `planned` benchmarks can have in `time`, about. The level is spent over them, so far too many would leave hardly
 /// any for those that come first.
 fn fitting(time: Duration, planned: usize) -> u32 {
@@ -44,23 +44,20 @@ fn fitting(time: Duration, planned: usize) -> u32 {
 }
 
 /// The plan of an A/B run with `planned` benchmarks, fixed before its first round.
-pub(super) fn plan(
-    decision: &DecisionSettings,
-    rounds: Option<u32>,
-    time_budget: Option<Duration>,
-    planned: usize,
-    seed: u64,
-) -> Plan {
-    let rounds =
-        rounds.unwrap_or_else(|| time_budget.map_or(ROUNDS, |time| fitting(time, planned)));
-    let earlier = LOOKS.into_iter().filter(|look| *look < rounds);
+pub(super) fn plan(decision: &DecisionSettings, effort: Effort, planned: usize, seed: u64) -> Plan {
+    let usual = || {
+        let budget = effort.time_budget;
+        budget.map_or(ROUNDS, |time| fitting(time, planned))
+    };
+    let rounds = effort.rounds.unwrap_or_else(usual);
     Plan {
-        looks: earlier.chain([rounds]).collect(),
+        looks: Plan::looks_up_to(rounds),
         significance_level: decision.significance_level,
         planned,
         confidence_level: decision.confidence_level,
         resamples: decision.resamples,
         seed,
+        noise: BTreeMap::new(),
     }
 }
 
@@ -218,7 +215,9 @@ pub(super) struct PairedRun<'a> {
     pub(super) git: BySide<Option<GitState>>,
     pub(super) decision: DecisionSettings,
     pub(super) plan: Plan,
-    pub(super) time_budget: Option<Duration>,
+    pub(super) effort: Effort,
+    /// What the candidate opens, where that is to be known.
+    pub(super) watches: Vec<Watch>,
     /// The part of every deadline that does not depend on the request.
     pub(super) timeout: Duration,
     pub(super) load: Option<f64>,
@@ -236,12 +235,15 @@ pub(super) struct Paired {
 impl PairedRun<'_> {
     /// Measures `pairs` and stores every round; the two runs are left open, for the caller to say how they ended.
     pub(super) fn measure(
-        &self,
+        &mut self,
         store: &mut Store,
         workspace: WorkspaceId,
         pairs: Vec<PairedTarget>,
         world: &mut World<'_>,
     ) -> Result<Paired, AppError> {
+        if self.purpose != Purpose::Control {
+            self.plan.noise = self.known_noise(store, workspace, &pairs)?;
+        }
         let new_run = |git: &Option<GitState>| NewRun {
             started: host::now(),
             git: git.clone(),
@@ -260,8 +262,13 @@ impl PairedRun<'_> {
             self.purpose,
         )?;
         let runs = BySide { base, new };
-        let mut record = |side, launch: &_| store.record_launch(*runs.of(side), launch);
+        let mut watches = std::mem::take(&mut self.watches);
+        let mut record = |side, launch: &_| {
+            drain(&mut watches);
+            store.record_launch(*runs.of(side), launch)
+        };
         let (ended, spent) = self.campaign(pairs, &mut record, world)?;
+        self.watches = watches;
         if ended == Ended::Interrupted {
             return Err(AppError::Interrupted(format!(
                 "; runs {base} and {new} are stored as incomplete with the rounds that had ended"
@@ -278,6 +285,24 @@ impl PairedRun<'_> {
             comparisons,
             spent,
         })
+    }
+
+    /// What controls on a host like this one have shown of the benchmarks.
+    fn known_noise(
+        &self,
+        store: &Store,
+        workspace: WorkspaceId,
+        pairs: &[PairedTarget],
+    ) -> Result<BTreeMap<String, HostNoise>, StoreError> {
+        let mut known = BTreeMap::new();
+        for benchmark in pairs.iter().flat_map(|pair| &pair.benchmarks) {
+            let host = &self.environment.host;
+            let changes = store.controls(workspace, &benchmark.key, host, MOST_CONTROLS)?;
+            if let Some(noise) = HostNoise::of(&changes) {
+                known.insert(benchmark.key.to_string(), noise);
+            }
+        }
+        Ok(known)
     }
 
     /// The noise threshold of a benchmark: its own, else that of the run.
@@ -322,7 +347,9 @@ impl PairedRun<'_> {
                         .unwrap_or(RoundSettings::default().warm_up),
                     ..RoundSettings::default()
                 },
-                time_budget: self.time_budget,
+                time_budget: self.effort.time_budget,
+                patience: self.effort.patience(),
+                bind: true,
                 seed: self.plan.seed,
                 timeout: self.timeout,
             },
@@ -412,6 +439,12 @@ pub(super) fn paired_rows<'m>(
     }));
     rows.sort_by(|a, b| a.key.cmp(&b.key));
     rows
+}
+
+/// The exit code that the rows of an A/B run deserve, and their verdicts counted.
+pub(super) fn verdict_of(rows: &[Row<'_>], fail_on: &[Verdict]) -> (ExitCode, Tally) {
+    let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
+    (ExitCode::of_verdicts(&tally, fail_on, true), tally)
 }
 
 /// What would settle an inconclusive comparison.

@@ -57,14 +57,9 @@ pub fn self_test(
         },
         git: BySide::default(),
         decision,
-        plan: plan(
-            &decision,
-            paired.rounds,
-            paired.time_budget,
-            subjects.count(),
-            seed,
-        ),
-        time_budget: paired.time_budget,
+        plan: plan(&decision, paired.effort, subjects.count(), seed),
+        effort: paired.effort,
+        watches: Vec::new(),
         timeout,
         load,
     };

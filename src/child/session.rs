@@ -18,7 +18,7 @@ use super::codec::{Announcement, Frame, Hello, Listing, Request, SampleSpec, War
 use super::error::ChildError;
 use super::pipes::{Incoming, read_lines, read_pieces};
 use crate::model::{Nanos, Sample, Throughput};
-use crate::process::{Group, Interrupt, Leftovers, Supervisor};
+use crate::process::{Group, Interrupt, Leftovers, Supervisor, Usage};
 
 /// The version of docs/PROTOCOL.md that we speak.
 pub const PROTOCOL_VERSION: u64 = 1;
@@ -80,6 +80,8 @@ pub struct Session<'a> {
     /// The beginning of the last frame, to be quoted where it is the wrong one.
     last_frame: String,
     hello: Hello,
+    /// Time from requests to their answers.
+    asked: Duration,
 }
 
 impl<'a> Session<'a> {
@@ -126,6 +128,7 @@ impl<'a> Session<'a> {
                 capabilities: Vec::new(),
                 quantum_ns: Nanos(0),
             },
+            asked: Duration::ZERO,
         };
         session.hello = session.wait_for_hello()?;
         if session.hello.protocol != PROTOCOL_VERSION {
@@ -141,6 +144,21 @@ impl<'a> Session<'a> {
     /// What the child said of itself.
     pub fn hello(&self) -> &Hello {
         &self.hello
+    }
+
+    /// The number of its process.
+    pub fn id(&mut self) -> u32 {
+        self.group.leader().id()
+    }
+
+    /// How the child has run so far, where the system tells.
+    pub fn usage(&mut self) -> Option<Usage> {
+        Usage::of(self.id())
+    }
+
+    /// How long the child has worked on requests so far.
+    pub fn asked(&self) -> Duration {
+        self.asked
     }
 
     /// All benchmarks of an addressable child, in program order.
@@ -296,8 +314,11 @@ impl<'a> Session<'a> {
     }
 
     fn ask(&mut self, request: &Request<'_>, expected: Duration) -> Result<Frame, ChildError> {
+        let began = Instant::now();
         self.send(request)?;
-        self.answer(request, expected)
+        let answer = self.answer(request, expected);
+        self.asked += began.elapsed();
+        answer
     }
 
     fn send(&mut self, request: &Request<'_>) -> Result<(), ChildError> {

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::app::{Against, AgainstOptions};
+use crate::app::{Against, AgainstOptions, Effort};
 use crate::settings::positive_duration;
 use crate::sides::BenchesFrom;
 
@@ -39,12 +39,12 @@ pub(super) struct AgainstFlags {
         help = "Compare with the numbers in the store alone: run no baseline again, confirm nothing [env: PERFCHECK_STORED]"
     )]
     pub(super) stored: bool,
-    /// Rounds at most; in each, both sides are launched afresh [default: 60]
+    /// Rounds at most; in each, both sides are launched afresh [default: 100]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=10_000))]
-    pub(super) rounds: Option<u32>,
+    rounds: Option<u32>,
     /// Time for all rounds; what is left goes to the benchmarks in doubt
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
-    pub(super) time_budget: Option<Duration>,
+    time_budget: Option<Duration>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -65,6 +65,13 @@ impl From<Source> for BenchesFrom {
 }
 
 impl AgainstFlags {
+    pub(super) fn effort(&self) -> Effort {
+        Effort {
+            rounds: self.rounds,
+            time_budget: self.time_budget,
+        }
+    }
+
     pub(super) fn options(self) -> Option<AgainstOptions> {
         let reference = (self.against.map(Against::Revision))
             .or(self.against_merge_base.map(Against::MergeBase))

@@ -3,7 +3,7 @@
 use clap::Args;
 use std::time::Duration;
 
-use crate::app::{ComparisonOptions, PairedOptions};
+use crate::app::{ComparisonOptions, Effort, PairedOptions};
 use crate::model::parse_duration;
 use crate::settings::{fraction_below_one, positive_duration, significance_level};
 
@@ -11,7 +11,7 @@ use crate::settings::{fraction_below_one, positive_duration, significance_level}
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "A/B options")]
 pub(super) struct PairedFlags {
-    /// Rounds of a comparison at most; in each, both sides are launched afresh [default: 60]
+    /// Rounds of a comparison at most; in each, both sides are launched afresh [default: 100]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=10_000))]
     rounds: Option<u32>,
     /// Time for the rounds of a comparison
@@ -34,8 +34,10 @@ pub(super) struct PairedFlags {
 impl PairedFlags {
     pub(super) fn options(self) -> PairedOptions {
         PairedOptions {
-            rounds: self.rounds,
-            time_budget: self.time_budget,
+            effort: Effort {
+                rounds: self.rounds,
+                time_budget: self.time_budget,
+            },
             timeout: self.timeout,
             comparison: ComparisonOptions {
                 noise_threshold: self.noise_threshold,

@@ -119,6 +119,15 @@ pub enum Note {
         /// How many there were.
         rounds: usize,
     },
+    /// Controls on this host have differed by more than the noise threshold that was set.
+    ThresholdRaised {
+        /// How many controls.
+        controls: usize,
+        /// The 95th percentile of their changes, a fraction: the threshold in force.
+        change: f64,
+        /// Whether that is too much to call anything unchanged.
+        too_noisy: bool,
+    },
     /// The change of the first half of the rounds is not that of the second.
     ChangeDrifts {
         /// In the first half, a fraction.
@@ -214,6 +223,12 @@ impl fmt::Display for Note {
             Self::SlowPathsNotSearched { rounds } => write!(
                 f,
                 "the fastest samples are alike; {rounds} rounds are too few to look for slow paths"
+            ),
+            Self::ThresholdRaised { controls, change, too_noisy } => write!(
+                f,
+                "on this host it has differed from itself by up to {:.1} % (95th percentile of {controls} controls): that is its noise threshold here{}",
+                change * 100.0,
+                if *too_noisy { ", too much to call anything unchanged" } else { "" }
             ),
             Self::ChangeDrifts { first, second } => write!(
                 f,

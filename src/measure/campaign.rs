@@ -8,7 +8,7 @@
 use std::time::{Duration, Instant};
 
 use super::chance;
-use super::discover::{DiscoveredTarget, begun, harness, launch_spec};
+use super::discover::{ConductWatch, DiscoveredTarget, begun, harness, launch_spec};
 use super::schedule::{FlatSchedule, Layout};
 use super::visit::{Reach, Visited, visit};
 use crate::cargo::BenchTarget;
@@ -190,6 +190,7 @@ impl<'a> Campaign<'a> {
         let observer = self.observer;
         let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
         let spec = launch_spec(&target, round, padding);
+        let watch = ConductWatch::start();
         let session = Session::start(
             &spec,
             self.supervisor,
@@ -207,6 +208,7 @@ impl<'a> Campaign<'a> {
                 Some(Capability::Sequential) => self.in_order(index, &mut session, &mut launch)?,
                 None => return Err(ChildError::Capability),
             }
+            launch.record.head.conduct = watch.conduct(&mut session);
             session.bye()
         });
         let error = match ended {

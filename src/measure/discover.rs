@@ -6,8 +6,8 @@ use std::time::Duration;
 use crate::cargo::BenchTarget;
 use crate::child::{Announcement, Capability, ChildError, Hello, LaunchSpec, Listing, Session};
 use crate::host;
-use crate::model::{Benchmark, BenchmarkKey, Event, Observer};
-use crate::process::{Interrupt, Supervisor};
+use crate::model::{Benchmark, BenchmarkKey, Conduct, Event, Observer};
+use crate::process::{Interrupt, Supervisor, stolen};
 use crate::store::{Harness, LaunchHead, LaunchRecord};
 
 /// A bench target and the benchmarks that it announced.
@@ -119,6 +119,7 @@ pub(super) fn begun(target: &BenchTarget, round: u32, attempt: u32, padding: u32
             started: host::now(),
             padding_bytes: padding,
             harness: None,
+            conduct: None,
             failure: None,
         },
         target_facts: target.facts.clone(),
@@ -132,6 +133,42 @@ pub(super) fn harness(hello: &Hello) -> Harness {
         name: hello.harness.clone(),
         version: hello.version.clone(),
         quantum: hello.quantum_ns,
+    }
+}
+
+/// From the start of a launch to its end: how the process ran.
+pub(super) struct ConductWatch {
+    stolen: Option<Duration>,
+    processor: Option<u32>,
+}
+
+impl ConductWatch {
+    /// Of a process that is about to start.
+    pub(super) fn start() -> Self {
+        Self {
+            stolen: stolen(),
+            processor: None,
+        }
+    }
+
+    /// It is bound to a processor for a benchmark, if to any.
+    pub(super) fn bound(&mut self, processor: Option<u32>) {
+        self.processor = processor.or(self.processor);
+    }
+
+    /// Of a process that has answered its last request.
+    pub(super) fn conduct(&self, session: &mut Session<'_>) -> Option<Conduct> {
+        let usage = session.usage()?;
+        Some(Conduct {
+            threads: usage.threads,
+            cpu: usage.cpu.into(),
+            asked: session.asked().into(),
+            involuntary_switches: usage.involuntary_switches,
+            stolen: self
+                .stolen
+                .and_then(|before| Some(stolen()?.checked_sub(before)?.into())),
+            processor: self.processor,
+        })
     }
 }
 

@@ -19,8 +19,8 @@ pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts};
 pub use kept::{ContentHash, FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, PrivateLibrary, Secret};
 pub use quantity::{parse_duration, parse_fraction, parse_slowdown};
 pub use run::{
-    Acceptance, Failure, LaunchSeries, Measurement, Pair, Purpose, Role, Run, RunId, RunStatus,
-    TargetFacts, Timestamp,
+    Acceptance, Conduct, Failure, LaunchSeries, Measurement, Pair, Purpose, Role, Run, RunId,
+    RunStatus, TargetFacts, Timestamp,
 };
 pub use series::{Nanos, Sample, Series};
 pub use settings::{

@@ -62,6 +62,8 @@ pub enum Role {
 pub enum Purpose {
     /// The user asked for it.
     Comparison,
+    /// The same: both sides are the same executables, so that it tells how much the host differs from itself.
+    Control,
     /// To confirm what a stored run seemed to say.
     Confirmation,
     /// A step of a search through the history.
@@ -113,6 +115,23 @@ pub struct Run {
 pub struct TargetFacts {
     /// Features of the package as cargo built it, sorted.
     pub features: Vec<String>,
+}
+
+/// How the process of a launch ran, as the system told at its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conduct {
+    /// Threads that were alive.
+    pub threads: u32,
+    /// CPU time of the process and of those that it has waited for, nanoseconds; of these in clock ticks of 10 ms.
+    pub cpu: Nanos,
+    /// Time in which it worked on requests, nanoseconds.
+    pub asked: Nanos,
+    /// How often its threads had to leave their processor to others.
+    pub involuntary_switches: u64,
+    /// Time that the hypervisor gave to others meanwhile, nanoseconds summed over all processors.
+    pub stolen: Option<Nanos>,
+    /// The processor that it was bound to for those of its benchmarks for which one is enough.
+    pub processor: Option<u32>,
 }
 
 /// Why a launch gave no series of a benchmark.

@@ -5,11 +5,15 @@
 //! rustc, to git) go without. It knows nothing of benches. Invariant: a group that was started is killed when its [`Group`] is
 //! dropped, and also when this process dies without dropping anything (see [`reap`]).
 
+mod binding;
 mod group;
 mod interrupt;
 mod orphans;
 mod reaper;
+mod usage;
 
+pub use binding::Binding;
 pub use group::{Group, Leftovers, Supervisor};
 pub use interrupt::{INTERRUPTED_TWICE, Interrupt};
 pub use reaper::{REAPER_ARGUMENT, reap};
+pub use usage::{Usage, stolen};

@@ -69,13 +69,19 @@ impl Words for Purpose {
             Self::Comparison => "comparison",
             Self::Confirmation => "confirmation",
             Self::Search => "search",
+            Self::Control => "control",
         }
     }
 
     fn of_word(word: &str) -> Option<Self> {
-        [Self::Comparison, Self::Confirmation, Self::Search]
-            .into_iter()
-            .find(|purpose| purpose.to_word() == word)
+        [
+            Self::Comparison,
+            Self::Confirmation,
+            Self::Search,
+            Self::Control,
+        ]
+        .into_iter()
+        .find(|purpose| purpose.to_word() == word)
     }
 }
 

@@ -6,13 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{Connection, params};
 
-use super::columns::{Count, Word};
+use super::columns::{Count, Json, Word};
 use super::conditions::{KnownConditions, find_benchmark};
 use super::error::Attempt;
 use super::runs::{RUN_COLUMNS, key_at, run_at};
 use super::{Store, StoreError, WorkspaceId};
 use crate::model::{
-    BenchmarkKey, Run, RunId, SamplingSettings, TargetFacts, Throughput, Timestamp, Verdict,
+    BenchmarkKey, Environment, HostFacts, Run, RunId, SamplingSettings, TargetFacts, Throughput,
+    Timestamp, Verdict,
 };
 
 /// Runs of which branch.
@@ -126,6 +127,35 @@ impl Store {
         })
     }
 
+    /// The changes, fractions, that a benchmark has shown against itself in A/B measurements of the same executable (controls) on hosts with the
+    /// processor of `host`, newest first, at most `limit` of them.
+    pub fn controls(
+        &self,
+        workspace: WorkspaceId,
+        key: &BenchmarkKey,
+        host: &HostFacts,
+        limit: usize,
+    ) -> Result<Vec<f64>, StoreError> {
+        self.read(|connection| {
+            let Some(benchmark) = find_benchmark(connection, workspace, key)? else {
+                return Ok(Vec::new());
+            };
+            let mut statement = connection.prepare_cached(CONTROLS)?;
+            let mut rows = statement.query(params![benchmark, workspace.0])?;
+            let mut changes = Vec::new();
+            while let Some(row) = rows.next()?
+                && changes.len() < limit
+            {
+                let Json(environment) = row.get::<_, Json<Environment>>(1)?;
+                let same = &environment.host;
+                if (&same.cpu, &same.architecture) == (&host.cpu, &host.architecture) {
+                    changes.push(row.get(0)?);
+                }
+            }
+            Ok(changes)
+        })
+    }
+
     /// The benchmarks of a workspace that were ever measured, sorted by key.
     pub fn benchmarks(&self, workspace: WorkspaceId) -> Result<Vec<BenchmarkSummary>, StoreError> {
         self.read(|connection| {
@@ -151,6 +181,16 @@ impl Store {
         })
     }
 }
+
+/// The query for the controls of one benchmark: (benchmark, workspace).
+pub(super) const CONTROLS: &str = "
+    SELECT rb.change, e.facts
+    FROM runs r INDEXED BY controls
+    CROSS JOIN run_benchmarks rb ON rb.benchmark = ?1 AND rb.run = r.id
+    JOIN environments e ON e.id = r.environment
+    WHERE r.workspace = ?2 AND r.purpose = 'control' AND r.role = 'candidate' AND r.status = 'complete'
+      AND rb.change IS NOT NULL
+    ORDER BY r.id DESC";
 
 pub(super) const LIST: &str = "
     SELECT b.package, b.target, b.name, b.runs, rb.run, r.started, rb.verdict, rb.typical_ns, rb.change, rb.conditions

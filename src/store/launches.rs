@@ -4,12 +4,14 @@ use rusqlite::{Connection, params};
 
 use super::access::Survives;
 use super::codec;
-use super::columns::Unsigned;
+use super::columns::{Json, Unsigned};
 use super::conditions::{Conditions, intern_benchmark};
 use super::error::Attempt;
 use super::runs::workspace_of_open_run;
 use super::{Store, StoreError};
-use crate::model::{Benchmark, Nanos, RunId, SamplingSettings, Series, TargetFacts, Timestamp};
+use crate::model::{
+    Benchmark, Conduct, Nanos, RunId, SamplingSettings, Series, TargetFacts, Timestamp,
+};
 
 /// What one process of a bench executable was and gave.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +41,8 @@ pub struct LaunchHead {
     pub padding_bytes: u32,
     /// What it said about itself; `None` if it never did.
     pub harness: Option<Harness>,
+    /// How the process ran, where the system tells.
+    pub conduct: Option<Conduct>,
     /// Why the launch as a whole went wrong, in words.
     pub failure: Option<String>,
 }
@@ -98,7 +102,7 @@ impl Store {
         self.read(|connection| {
             let mut statement = connection.prepare(
                 "SELECT package, target, ordinal, attempt, started, padding_bytes,
-                        harness, harness_version, quantum_ns, failure
+                        harness, harness_version, quantum_ns, failure, conduct
                  FROM launches WHERE run = ?1 ORDER BY package, target, ordinal, attempt",
             )?;
             let heads = statement.query_map([run], |row| {
@@ -119,6 +123,9 @@ impl Store {
                     padding_bytes: row.get(5)?,
                     harness,
                     failure: row.get(9)?,
+                    conduct: row
+                        .get::<_, Option<Json<_>>>(10)?
+                        .map(|Json(conduct)| conduct),
                 })
             })?;
             Ok(heads.collect::<Result<_, _>>()?)
@@ -131,8 +138,8 @@ fn insert_head(connection: &Connection, run: RunId, head: &LaunchHead) -> Attemp
     Ok(connection
         .prepare_cached(
             "INSERT INTO launches (run, package, target, ordinal, attempt, started, padding_bytes,
-                                   harness, harness_version, quantum_ns, failure)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                                   harness, harness_version, quantum_ns, failure, conduct)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         )?
         .insert(params![
             run,
@@ -146,6 +153,7 @@ fn insert_head(connection: &Connection, run: RunId, head: &LaunchHead) -> Attemp
             harness.map(|harness| &harness.version),
             harness.map(|harness| Unsigned::from(harness.quantum)),
             head.failure,
+            head.conduct.map(Json),
         ])?)
 }
 

@@ -142,7 +142,7 @@ impl Store {
             Ok(connection
                 .query_row(
                     "SELECT id FROM runs WHERE workspace = ?1 AND status = 'complete'
-                     AND role IS NOT 'base' AND coalesce(purpose, 'comparison') = 'comparison'
+                     AND role IS NOT 'base' AND coalesce(purpose, 'comparison') IN ('comparison', 'control')
                      ORDER BY id DESC LIMIT 1",
                     [workspace.0],
                     |row| row.get(0),

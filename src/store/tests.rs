@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::history::{LIST, past_sql};
+use super::history::{CONTROLS, LIST, past_sql};
 use super::{BranchFilter, OpenOptions, RunFilter, Store, StoreError};
 
 fn place() -> (TempDir, PathBuf) {
@@ -172,7 +172,7 @@ fn no_question_about_the_history_scans_a_table() {
             .and_then(Iterator::collect)
             .expect("explains")
     };
-    let mut plans = vec![plan(LIST, 1)];
+    let mut plans = vec![plan(LIST, 1), plan(CONTROLS, 2)];
     for branch in [BranchFilter::Any, BranchFilter::Only(None)] {
         for runs in [RunFilter::Any, RunFilter::Accepted] {
             plans.push(plan(&past_sql(branch, runs), 5));
@@ -189,11 +189,11 @@ fn no_question_about_the_history_scans_a_table() {
     }
     // A rare branch and an acceptance are found by their own indexes.
     assert!(
-        plans[4]
+        plans[5]
             .iter()
             .any(|step| step.contains("accepted_runs_by_branch")),
         "{:#?}",
-        plans[4]
+        plans[5]
     );
 }
 
@@ -242,6 +242,39 @@ fn a_store_of_version_1_is_migrated_with_what_it_holds() {
             .expect("tells");
         assert_eq!(version, super::schema::VERSION);
     }
+}
+
+#[test]
+fn what_pairs_of_version_3_were_for_is_still_known() {
+    let (_directory, path) = place();
+    of_version_1(&path);
+    let connection = Connection::open(&path).expect("opens");
+    for script in [
+        include_str!("schema/2.sql"),
+        include_str!("schema/3.sql"),
+        "PRAGMA user_version = 3;
+         INSERT INTO runs (id, workspace, environment, started, seed, decision, tool_version)
+         SELECT id + 1, workspace, environment, started, seed, decision, tool_version FROM runs UNION ALL
+         SELECT id + 2, workspace, environment, started, seed, decision, tool_version FROM runs;
+         PRAGMA defer_foreign_keys = 1;
+         UPDATE runs SET partner = 5 - id, role = iif(id = 2, 'base', 'candidate'), purpose = 'search' WHERE id > 1;
+         INSERT INTO launches (run, package, target, ordinal, attempt, started, padding_bytes)
+         VALUES (1, 'p', 't', 0, 0, 3, 4);",
+    ] {
+        connection.execute_batch(script).expect("fills");
+    }
+    drop(connection);
+    let store = Store::open(&path).expect("migrates");
+    let purposes: Vec<Option<String>> = store
+        .connection
+        .prepare("SELECT purpose FROM runs ORDER BY id")
+        .and_then(|mut rows| rows.query_map([], |row| row.get(0))?.collect())
+        .expect("reads");
+    let search = Some("search".to_owned());
+    assert_eq!(purposes, [None, search.clone(), search]);
+    let heads = store.launches(crate::model::RunId(1)).expect("reads");
+    assert_eq!((heads.len(), heads[0].conduct), (1, None));
+    store.check().expect("whole");
 }
 
 #[test]

@@ -92,6 +92,35 @@ fn a_saved_baseline_is_run_again_and_files_that_have_changed_since_are_named() {
 }
 
 #[test]
+fn a_baseline_saved_by_measuring_in_turn_knows_its_files_too_and_runs_in_the_checkout() {
+    let machine = Machine::new();
+    let project = with_baseline(&machine);
+    project.takes(100);
+    let saved = ["--against", "HEAD", "--save-baseline", "turns"];
+    project.measure(&saved).run().expect_code(0);
+    let of_turns = |code| {
+        let run = project.measure(&["--baseline", "turns"]).run();
+        let run = run.expect_code(code);
+        expect_in_turn(&run, "run again");
+        finish(&run)["remarks"].to_string().contains("data.txt")
+    };
+    project.takes(200);
+    assert!(!of_turns(1));
+    project.write("data.txt", "second, and longer\n");
+    assert!(of_turns(1));
+    // What the next one saves in turn is the checkout's, too.
+    let words = ["--baseline", "turns", "--save-baseline", "later"];
+    project.measure(&words).run().expect_code(1);
+    project.write("data.txt", "third\n");
+    let run = project.measure(&["--baseline", "later"]).run();
+    let run = run.expect_code(0);
+    assert!(
+        finish(&run)["remarks"].to_string().contains("data.txt"),
+        "{run}"
+    );
+}
+
+#[test]
 fn a_baseline_without_its_executables_is_built_again_from_its_clean_commit() {
     let machine = Machine::new();
     let project = with_baseline(&machine);

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use cargo_perfcheck::model::{
-    Acceptance, AuthorSettings, Benchmark, BenchmarkKey, BuildFacts, DecisionSettings, Environment,
-    GitState, HostFacts, Nanos, RunId, Sample, SamplingMode, SamplingSettings, Series, TargetFacts,
-    Throughput, Timestamp, Verdict,
+    Acceptance, AuthorSettings, Benchmark, BenchmarkKey, BuildFacts, Conduct, DecisionSettings,
+    Environment, GitState, HostFacts, Nanos, RunId, Sample, SamplingMode, SamplingSettings, Series,
+    TargetFacts, Throughput, Timestamp, Verdict,
 };
 use cargo_perfcheck::store::{
     Harness, LaunchHead, LaunchRecord, LaunchedBenchmark, NewRun, Outcome, RunEnd, RunVerdict,
@@ -123,6 +123,14 @@ pub fn launch(ordinal: u32, ids: &[&str]) -> LaunchRecord {
                 name: "perfcheck".into(),
                 version: "0.1.0".into(),
                 quantum: Nanos(20),
+            }),
+            conduct: (ordinal % 2 == 0).then_some(Conduct {
+                threads: 1,
+                cpu: Nanos(u64::MAX - 1),
+                asked: Nanos(3),
+                involuntary_switches: 4,
+                stolen: (ordinal == 0).then_some(Nanos(5)),
+                processor: (ordinal == 2).then_some(6),
             }),
             failure: None,
         },

@@ -154,3 +154,51 @@ fn the_newest_run_and_the_run_of_a_commit_are_candidates_and_runs_of_their_own()
     );
     assert_ne!(base, lonely);
 }
+
+#[test]
+fn controls_are_found_by_benchmark_and_processor_newest_first() {
+    let (_directory, mut store, workspace) = fresh();
+    let mut pair = |purpose, cpu: &str, change: Option<f64>, ends: bool| {
+        let mut run = new_run("aaaa", "main");
+        run.environment.host.cpu = cpu.into();
+        let (base, candidate) = store
+            .begin_pair(workspace, &run, &run, PLAN, purpose)
+            .expect("begins");
+        for side in [base, candidate] {
+            store
+                .record_launch(side, &launch(0, &["a", "b"]))
+                .expect("records");
+        }
+        let mut found = verdict("a", Verdict::Unchanged);
+        found.change = change;
+        let bare = end(Acceptance::Pending, Vec::new());
+        let told = end(Acceptance::Pending, vec![found]);
+        if ends {
+            store
+                .finish_pair((base, &bare), (candidate, &told))
+                .expect("ends");
+        }
+        run.environment.host
+    };
+    let host = pair(Purpose::Control, "this", Some(0.01), true);
+    pair(Purpose::Control, "other", Some(0.02), true);
+    pair(Purpose::Comparison, "this", Some(0.03), true);
+    pair(Purpose::Control, "this", None, true);
+    pair(Purpose::Control, "this", Some(-0.04), true);
+    pair(Purpose::Control, "this", Some(0.05), false);
+    let controls = |id, limit| {
+        store
+            .controls(workspace, &key(id), &host, limit)
+            .expect("reads")
+    };
+    assert_eq!(controls("a", 9), [-0.04, 0.01]);
+    assert_eq!(controls("a", 1), [-0.04]);
+    assert_eq!(controls("b", 9), [0.0; 0]);
+    assert_eq!(controls("never measured", 9), [0.0; 0]);
+    let latest = store.latest_run(workspace).expect("reads");
+    assert_eq!(
+        latest,
+        Some(RunId(10)),
+        "a control is a run that was asked for"
+    );
+}

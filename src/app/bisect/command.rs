@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::memory::{Memory, Outcome};
 use super::search::{Finding, Next, bounds, most_steps, next};
 use super::step::{Built, Ledger, Workshop, skipped};
-use crate::app::against::cache_directory;
+use crate::app::cache_build::cache_directory;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::{BisectOptions, StoreOptions};
@@ -57,7 +57,6 @@ fn search(
     let workshop = Workshop {
         options,
         common,
-        cache: cache_directory(world)?,
         cargo: common.cargo.clone(),
         environment: Environment {
             host: host::detect(world.variables.ci),
@@ -151,7 +150,7 @@ impl<'a> Bisection<'a> {
         let context = &workshop.context;
         let question = question(&workshop, &good, bad);
         let mut store = context.store()?;
-        let mut memory = Memory::of(&workshop.cache.join(MEMORIES), &question);
+        let mut memory = Memory::of(&cache_directory(world)?.join(MEMORIES), &question);
         if options.restart {
             memory.forget()?;
         }
@@ -350,7 +349,7 @@ fn question(workshop: &Workshop<'_>, good: &Built, bad: &Revision) -> String {
     let options = workshop.options;
     let paired = &options.paired;
     format!(
-        "{} {} {} {:?} {:?} {} {:?} {:?} {:?}",
+        "{} {} {} {:?} {:?} {} {:?} {:?}",
         workshop.context.key(),
         good.revision.commit,
         bad.commit,
@@ -358,8 +357,7 @@ fn question(workshop: &Workshop<'_>, good: &Built, bad: &Revision) -> String {
         options.benches_from,
         good.target.executable_hash,
         paired_decision(&paired.comparison, &workshop.context),
-        paired.rounds,
-        paired.time_budget,
+        paired.effort,
     )
 }
 

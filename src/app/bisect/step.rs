@@ -1,24 +1,23 @@
 //! One commit: built, compared with the good one, stored as a pair of runs.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use super::memory::{Memory, Outcome};
 use super::search::Finding;
-use crate::app::against::{built_in_words, words_of};
+use crate::app::cache_build::CacheBuild;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::findings::verdicts;
-use crate::app::options::{BisectOptions, StoreOptions};
-use crate::app::paired::{Paired, PairedRun, finish, paired_decision, paired_rows, plan};
+use crate::app::options::{BisectOptions, Effort, StoreOptions};
+use crate::app::paired::{
+    Paired, PairedRun, finish, paired_decision, paired_rows, plan, verdict_of,
+};
 use crate::app::prepare::{find_benchmarks, timeout};
 use crate::cargo::CargoOptions;
-use crate::exit_code::ExitCode;
 use crate::host::Revision;
 use crate::measure::{BySide, Discovered, Filter, PairedTarget};
-use crate::model::{Benchmark, BenchmarkKey, Environment, Purpose, Tally, Verdict};
-use crate::report;
-use crate::sides::{Side, SideTarget, SidesError, SidesRequest, build_commit};
+use crate::model::{Benchmark, BenchmarkKey, Environment, Purpose, Verdict};
+use crate::sides::{Side, SideTarget, SidesError};
 use crate::stats::derived_seed;
 use crate::store::{Store, WorkspaceId};
 
@@ -30,7 +29,6 @@ pub(super) struct Workshop<'a> {
     pub(super) options: &'a BisectOptions,
     pub(super) common: &'a StoreOptions,
     pub(super) context: Context,
-    pub(super) cache: PathBuf,
     /// What cargo is asked to build.
     pub(super) cargo: CargoOptions,
     pub(super) environment: Environment,
@@ -71,28 +69,13 @@ impl Workshop<'_> {
         revision: &Revision,
         world: &mut World<'_>,
     ) -> Result<Side, AppError> {
-        let request = SidesRequest {
-            cache: &self.cache,
-            cargo: &world.variables.cargo,
-            options: &self.cargo,
-            workspace: &self.context.workspace,
-            checkout: self.context.require_checkout()?,
+        let order = CacheBuild {
+            context: &self.context,
+            cargo: &self.cargo,
             benches_from: self.options.benches_from,
-            supervisor: world.supervisor,
-            interrupt: world.interrupt,
+            quiet: self.common.output.quiet,
         };
-        let quiet = self.common.output.quiet;
-        let stderr = &mut *world.stderr;
-        let side = build_commit(&request, revision, &mut |event| {
-            if !quiet {
-                // A stderr that is gone is no reason to stop.
-                let _ = report::write_build_event(&mut *stderr, &words_of(&event));
-            }
-        })?;
-        if !quiet {
-            report::write_build_event(world.stderr, &built_in_words(&side))?;
-        }
-        Ok(side)
+        order.commit(revision, world)
     }
 
     /// The benchmarks of a side, in the bench target that `key` names or in all of them.
@@ -217,12 +200,15 @@ impl Workshop<'_> {
         let purpose = format!("bisect/{}/{longer}", built.revision.commit);
         // As other seeds of ours: every program can read it.
         let seed = derived_seed(self.seed, &purpose) >> 11;
-        let time_budget = paired.time_budget.map(|time| time * longer);
-        let mut plan = plan(&decision, paired.rounds, paired.time_budget, 1, seed);
+        let effort = Effort {
+            rounds: paired.effort.rounds,
+            time_budget: paired.effort.time_budget.map(|time| time * longer),
+        };
+        let mut plan = plan(&decision, paired.effort, 1, seed);
         for look in &mut plan.looks {
             *look *= longer;
         }
-        let run = PairedRun {
+        let mut run = PairedRun {
             purpose: Purpose::Search,
             context: &self.context,
             environment: &self.environment,
@@ -232,7 +218,8 @@ impl Workshop<'_> {
             },
             decision,
             plan,
-            time_budget,
+            effort,
+            watches: Vec::new(),
             timeout: timeout(paired.timeout, &self.context),
             // The machine is busy with our builds from now on.
             load: self.load.take(),
@@ -247,8 +234,7 @@ impl Workshop<'_> {
         let store = &mut ledger.store;
         let found = run.measure(store, ledger.workspace, vec![pair], world)?;
         let rows = paired_rows(&found, &[], &decision, seed);
-        let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
-        let exit_code = ExitCode::of_verdicts(&tally, &[Verdict::Regressed], true);
+        let (exit_code, _) = verdict_of(&rows, &[Verdict::Regressed]);
         finish(store, &found.runs, exit_code, verdicts(&rows))?;
         Ok(outcome(&found, &good.benchmark.key))
     }

@@ -222,7 +222,10 @@ impl Answer<'_> {
             t_score_p: None,
             change_mean: None,
             change_median: None,
-            noise_threshold: self.duel.noise_threshold,
+            noise_threshold: match self.look.noise {
+                Some(noise) => noise.change,
+                None => self.duel.noise_threshold,
+            },
             smallest_callable: None,
             location: None,
             launches_new: rounds,
@@ -256,6 +259,9 @@ impl Answer<'_> {
             return Verdict::Improved;
         }
         if lower < -threshold || upper > threshold {
+            return Verdict::Inconclusive;
+        }
+        if self.look.is_too_noisy {
             return Verdict::Inconclusive;
         }
         if self.look.slow_path.p_slower <= slow_path::SUSPICION {

@@ -2,7 +2,7 @@
 
 use super::diagnostics;
 use super::duel::{Duel, Field};
-use super::plan::{Method, Plan};
+use super::plan::{HostNoise, Method, Plan};
 use super::slow_path::{self, SlowPathTest};
 use super::speed_test::SpeedTest;
 use crate::compare::note::Note;
@@ -10,7 +10,10 @@ use crate::model::Verdict;
 use crate::stats::derived_seed;
 
 /// Before this share of the rounds nothing is given up: the round that meets the floor may come yet.
-const LEAST_DONE_TO_GIVE_UP: f64 = 0.65;
+const LEAST_DONE_TO_GIVE_UP: f64 = 0.45;
+
+/// Where controls have raised the noise threshold by more than this factor, nothing is called unchanged.
+const MOST_RAISED: f64 = 3.0;
 
 /// The .95 quantile of the normal distribution.
 const NORMAL_95: f64 = 1.645;
@@ -27,14 +30,21 @@ pub(super) struct Look {
     pub speed: Option<SpeedTest>,
     pub slow_path: SlowPathTest,
     pub field: Field,
-    /// Noise threshold, a logarithm.
+    /// Noise threshold, a logarithm; raised to what controls have shown.
     pub threshold: f64,
+    /// What they have shown, if it raised the threshold.
+    pub noise: Option<HostNoise>,
+    /// Whether that is so much that sides this close to each other are not called the same.
+    pub is_too_noisy: bool,
 }
 
 impl Look {
     fn at(duel: &Duel<'_>, rounds: usize, share: f64, plan: &Plan, method: &Method) -> Self {
         let field = Field::of(duel, rounds);
-        let threshold = duel.noise_threshold.ln_1p();
+        let noise = plan.noise_of(duel.key);
+        let noise = noise.filter(|noise| noise.change > duel.noise_threshold);
+        let raised = noise.map_or(duel.noise_threshold, |noise| noise.change);
+        let threshold = raised.ln_1p();
         let seed = derived_seed(plan.seed, &duel.key.to_string());
         let refused = diagnostics::refusal(duel, &field);
         let level = plan.floor_level() * share / plan.family(1) as f64;
@@ -51,6 +61,8 @@ impl Look {
             slow_path: SlowPathTest::of(&field, threshold),
             field,
             threshold,
+            noise,
+            is_too_noisy: raised > MOST_RAISED * duel.noise_threshold,
         }
     }
 
@@ -109,22 +121,32 @@ impl Look {
         }
         let searched = self.rounds >= slow_path::FEWEST_ROUNDS;
         if lower >= -self.threshold && upper <= self.threshold {
-            return (searched && !suspected).then_some(Verdict::Unchanged);
+            let verdict = if self.is_too_noisy {
+                Verdict::Inconclusive
+            } else {
+                Verdict::Unchanged
+            };
+            return (searched && !suspected).then_some(verdict);
         }
         (!suspected && self.is_hopeless(speed, plan)).then_some(Verdict::Inconclusive)
     }
 
-    /// Whether neither a change nor its absence can still be expected: a standard error that falls as fast as that of floors can, with the square of the
-    /// number of rounds, would leave the interval wider than the threshold, and the chance that the estimate moves far enough is below 10 %.
+    /// Whether neither a change nor its absence can still be expected: with a standard error that falls with the root of the number of rounds, and
+    /// rounds to come like those seen, the estimate has less than 5 % to end beyond the threshold by more than the interval's half, and less than 5 % to
+    /// end within it by as much.
     fn is_hopeless(&self, speed: &SpeedTest, plan: &Plan) -> bool {
         let done = self.rounds as f64 / plan.last_look() as f64;
         if done < LEAST_DONE_TO_GIVE_UP {
             return false;
         }
         let level = plan.floor_level() * self.share / plan.family(1) as f64;
-        let margin = speed.margin(level) * done.powi(2);
-        let to_a_change = self.threshold + margin - speed.difference.abs();
-        margin > self.threshold && to_a_change > NORMAL_95 * speed.standard_error
+        let margin = speed.margin(level) * done.sqrt();
+        // Variances: what the estimate at the end will have, less what it has in common with that of now.
+        let reach = NORMAL_95 * speed.standard_error * (1.0 - done).max(0.0).sqrt();
+        let size = speed.difference.abs();
+        let no_change = size + reach < self.threshold + margin;
+        let not_the_same = size - reach > self.threshold - margin;
+        no_change && not_the_same
     }
 
     /// Rounds in all that would settle it if the standard error falls with their root.
@@ -139,4 +161,4 @@ impl Look {
 }
 
 /// Beyond this, more rounds are no advice.
-const MOST_ROUNDS_NAMED: f64 = 10_000.0;
+const MOST_ROUNDS_NAMED: f64 = 1000.0;

@@ -19,7 +19,7 @@ mod speed_test;
 pub use duel::{Duel, Round};
 pub use finding::{Paired, SlowPath};
 pub use judge::{Standing, judge, judge_by, standing};
-pub use plan::{Guard, Method, Plan};
+pub use plan::{Guard, HostNoise, Method, Plan};
 
 #[cfg(test)]
 mod tests;

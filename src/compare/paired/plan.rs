@@ -1,11 +1,17 @@
 //! When is looked, and how much of the level each look may spend.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::stats::Width;
+use crate::model::BenchmarkKey;
+use crate::stats::{Quantile, Width};
 
 /// Of the level, what the floor test has; the rest is the slow-path test's.
 const FLOOR_SHARE: f64 = 0.8;
+
+/// After these rounds a benchmark may be settled.
+const LOOKS: [u32; 12] = [10, 20, 30, 45, 60, 100, 150, 200, 300, 450, 600, 1000];
 
 /// The sequential plan of one A/B run, stored with the run: verdicts can be replayed from stored data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,6 +28,36 @@ pub struct Plan {
     pub resamples: u32,
     /// Base seed of everything random.
     pub seed: u64,
+    /// What controls have shown of the benchmarks of this run before it, by key in words.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub noise: BTreeMap<String, HostNoise>,
+}
+
+/// By how much a benchmark has differed from itself on this host.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct HostNoise {
+    /// Measurements of the same executable on both sides.
+    pub controls: usize,
+    /// 95th percentile of the sizes of their changes, a fraction.
+    pub change: f64,
+}
+
+impl HostNoise {
+    /// Controls without which nothing is known.
+    const FEWEST_CONTROLS: usize = 20;
+    const PERCENTILE: f64 = 0.95;
+
+    /// From the changes, fractions, of all controls.
+    pub fn of(changes: &[f64]) -> Option<Self> {
+        if changes.len() < Self::FEWEST_CONTROLS {
+            return None;
+        }
+        let mut sizes: Vec<f64> = changes.iter().map(|change| change.abs()).collect();
+        Some(Self {
+            controls: sizes.len(),
+            change: Quantile::Linear.select(&mut sizes, Self::PERCENTILE)?,
+        })
+    }
 }
 
 /// How speeds are compared. The default was chosen by measurement: docs/STATISTICS.md, section 8.
@@ -72,6 +108,17 @@ impl Default for Method {
 }
 
 impl Plan {
+    /// The looks of a measurement of so many rounds.
+    pub fn looks_up_to(rounds: u32) -> Vec<u32> {
+        let earlier = LOOKS.into_iter().filter(|look| *look < rounds);
+        earlier.chain([rounds]).collect()
+    }
+
+    /// What is known of the host's noise for a benchmark.
+    pub(super) fn noise_of(&self, key: &BenchmarkKey) -> Option<HostNoise> {
+        self.noise.get(&key.to_string()).copied()
+    }
+
     /// Rounds at the end.
     pub(super) fn last_look(&self) -> usize {
         self.looks.iter().copied().max().unwrap_or(0) as usize

@@ -1,6 +1,7 @@
 //! Decisions about A/B measurements, situation by situation.
 
 mod calibration;
+mod controls;
 mod degenerate;
 mod family;
 mod laws;
@@ -8,6 +9,8 @@ mod looks;
 mod slow_path;
 
 use super::*;
+use std::collections::BTreeMap;
+
 use crate::compare::{Comparison, Note, Side};
 use crate::model::{BenchmarkKey, Nanos, Sample, Verdict};
 use crate::stats::{Draws, Stream};
@@ -33,6 +36,7 @@ fn plan(looks: &[u32]) -> Plan {
         confidence_level: 0.95,
         resamples: 100,
         seed: 3,
+        noise: BTreeMap::new(),
     }
 }
 

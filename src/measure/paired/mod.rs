@@ -5,22 +5,30 @@
     reason = "how long rounds take, for the time left and the time budget"
 )]
 
+mod seat;
+mod subject;
+
 use std::time::{Duration, Instant};
 
+use self::seat::Seat;
+use self::subject::Subject;
 use super::campaign::{Ended, MeasureError};
 use super::chance;
-use super::discover::{begun, harness, launch_spec};
-use super::quads::{RoundLayout, RoundSettings};
+use super::discover::{ConductWatch, begun, harness, launch_spec};
+use super::quads::RoundSettings;
 use super::turns::{BySide, Course, Lap, SideError, Turn, alone, in_turn, order};
 use crate::cargo::BenchTarget;
 use crate::child::{Capability, ChildError, Session};
 use crate::compare::{Round, Side};
-use crate::model::{Benchmark, BenchmarkKey, Event, Observer, SamplingSettings, Throughput, Turns};
+use crate::model::{Benchmark, BenchmarkKey, Event, Observer, SamplingSettings, Turns};
 use crate::process::{Interrupt, Supervisor};
-use crate::store::{LaunchRecord, LaunchedBenchmark, Outcome, StoreError};
+use crate::store::{LaunchRecord, Outcome, StoreError};
 
-/// A benchmark that failed in this many rounds is not tried again.
-const MOST_FAILURES: u32 = 2;
+/// So often must a benchmark fail beside the other side and go well without it until the two sides are launched in turn.
+const TRIALS: u32 = 2;
+
+/// Rounds that a benchmark has however long they take, as long as it needs them.
+const ENOUGH_ROUNDS: usize = 20;
 
 /// A bench target on both sides, with the benchmarks that both have.
 #[derive(Debug, Clone)]
@@ -40,6 +48,10 @@ pub struct PairedPlan {
     pub round: RoundSettings,
     /// No round is begun that would end later than this after the start.
     pub time_budget: Option<Duration>,
+    /// A benchmark that has had [`ENOUGH_ROUNDS`] gets no more once they have taken this long.
+    pub patience: Option<Duration>,
+    /// Whether benchmarks that keep to one processor are bound to one.
+    pub bind: bool,
     /// Seed of everything random.
     pub seed: u64,
     /// The part of every deadline that does not depend on the request.
@@ -80,6 +92,8 @@ pub struct PairedCampaign<'a> {
 struct Target {
     targets: BySide<BenchTarget>,
     arrangement: Arrangement,
+    /// How often a benchmark that had failed beside the other side went well without it.
+    trials: u32,
     subjects: Vec<Subject>,
 }
 
@@ -94,17 +108,6 @@ enum Arrangement {
     Apart,
 }
 
-struct Subject {
-    benchmark: Benchmark,
-    sampling: SamplingSettings,
-    noise_threshold: f64,
-    layout: Option<RoundLayout>,
-    rounds: Vec<Round>,
-    failures: u32,
-    done: bool,
-    time: Duration,
-}
-
 /// One launch of each side under way.
 struct Bout {
     records: BySide<LaunchRecord>,
@@ -112,6 +115,7 @@ struct Bout {
     wanted: Vec<usize>,
     /// Names this bout to what is drawn by chance.
     block: u64,
+
     interrupted: bool,
 }
 
@@ -137,6 +141,7 @@ impl<'a> PairedCampaign<'a> {
             benchmark,
             layout: None,
             rounds: Vec::new(),
+            is_solitary: None,
             failures: 0,
             done: false,
             time: Duration::ZERO,
@@ -147,6 +152,7 @@ impl<'a> PairedCampaign<'a> {
             .map(|found| Target {
                 targets: found.targets,
                 arrangement: Arrangement::Together,
+                trials: 0,
                 subjects: found.benchmarks.into_iter().map(subject).collect(),
             })
             .collect();
@@ -239,7 +245,8 @@ impl<'a> PairedCampaign<'a> {
         for place in asked {
             let subject = &mut self.targets[index].subjects[place];
             if subject.is_open() {
-                subject.done = (sink.settled)(&subject.benchmark.key, &subject.rounds);
+                subject.done = (sink.settled)(&subject.benchmark.key, &subject.rounds)
+                    || subject.has_had_enough(self.plan.patience);
             }
         }
         Ok(Ended::Complete)
@@ -288,6 +295,21 @@ impl<'a> PairedCampaign<'a> {
         bout
     }
 
+    /// The processor that a benchmark is to be bound to, once it is known that one is enough for it: a choice for each bout.
+    fn processor(
+        &self,
+        index: usize,
+        place: usize,
+        block: u64,
+    ) -> Option<impl FnOnce(u32) -> usize + use<>> {
+        let target = &self.targets[index];
+        let bound = self.plan.bind && target.subjects[place].is_solitary == Some(true);
+        bound.then(|| {
+            let mut draws = chance::draws(self.plan.seed, "processor", &target.targets.new, block);
+            move |count| draws.index(count)
+        })
+    }
+
     /// Both sides alive. A benchmark stays wanted until it has been measured.
     fn together(&mut self, index: usize, bout: &mut Bout) -> Result<(), SideError> {
         let targets = self.targets[index].targets.clone();
@@ -296,6 +318,7 @@ impl<'a> PairedCampaign<'a> {
         let mut coin = chance::draws(self.plan.seed, "sides", &targets.new, bout.block);
         let first = order(&mut coin);
         let began = Instant::now();
+        let mut watch = ConductWatch::start();
         let mut sessions = BySide {
             base: None,
             new: None,
@@ -320,6 +343,7 @@ impl<'a> PairedCampaign<'a> {
             self.announce(index, place, bout);
             let began = Instant::now();
             let seed = self.plan.seed;
+            let choice = self.processor(index, place, bout.block);
             let subject = &mut self.targets[index].subjects[place];
             let id = subject.benchmark.key.id.clone();
             let mut pair = BySide {
@@ -334,7 +358,11 @@ impl<'a> PairedCampaign<'a> {
                 ramp: subject.rounds.is_empty(),
             };
             let coin = chance::draws(seed, &format!("quads/{id}"), &targets.new, bout.block);
+            let seat = Seat::take(&mut [&mut *pair.base, &mut *pair.new], choice);
+            watch.bound(seat.processor());
             let lap = in_turn(&mut pair, course, coin)?;
+            let is_solitary = seat.leave(&mut [pair.base, pair.new]);
+            subject.learn(is_solitary);
             bout.wanted.pop();
             subject.time += began.elapsed() + share;
             match lap {
@@ -346,6 +374,9 @@ impl<'a> PairedCampaign<'a> {
                 // The benchmark that comes next in program order need not be the one wanted next.
                 break;
             }
+        }
+        for (side, session) in [(Side::Base, &mut base), (Side::New, &mut new)] {
+            bout.records.of_mut(side).head.conduct = watch.conduct(session);
         }
         for (side, session) in [(Side::Base, base), (Side::New, new)] {
             // Everything was measured by then.
@@ -381,9 +412,13 @@ impl<'a> PairedCampaign<'a> {
         let mut turns = BySide::<Option<Turn>>::default();
         for side in sides {
             let began = Instant::now();
+            let mut watch = ConductWatch::start();
             let mut session = self
                 .start(targets.of(side), bout, side, &pass_on)
                 .map_err(|error| (side, error))?;
+            let choice = self.processor(index, place, bout.block);
+            let seat = Seat::take(&mut [&mut session], choice);
+            watch.bound(seat.processor());
             let subject = &mut self.targets[index].subjects[place];
             let id = subject.benchmark.key.id.clone();
             let course = Course {
@@ -393,7 +428,11 @@ impl<'a> PairedCampaign<'a> {
                 launching: began.elapsed(),
                 ramp: subject.rounds.is_empty(),
             };
-            let lap = alone(&mut session, course).and_then(|lap| session.bye().map(|()| lap));
+            let lap = alone(&mut session, course).and_then(|lap| {
+                subject.learn(seat.leave(&mut [&mut session]));
+                bout.records.of_mut(side).head.conduct = watch.conduct(&mut session);
+                session.bye().map(|()| lap)
+            });
             match lap.map_err(|error| (side, error))? {
                 Lap::Measured(turn) => *turns.of_mut(side) = Some(turn),
                 Lap::Skipped(reason) => {
@@ -407,12 +446,17 @@ impl<'a> PairedCampaign<'a> {
         self.done += 1;
         let target = &mut self.targets[index];
         if target.arrangement == Arrangement::OnTrial {
-            target.arrangement = Arrangement::Apart;
-            let message = format!(
-                "{}/{}: the two sides cannot run at once, so they are launched in turn",
-                targets.new.package, targets.new.target
-            );
-            self.observer.observe(&Event::Warning(&message));
+            target.trials += 1;
+            // Once may be an accident.
+            target.arrangement = Arrangement::Together;
+            if target.trials == TRIALS {
+                target.arrangement = Arrangement::Apart;
+                let message = format!(
+                    "{}/{}: the two sides cannot run at once, so they are launched in turn",
+                    targets.new.package, targets.new.target
+                );
+                self.observer.observe(&Event::Warning(&message));
+            }
         }
         let subject = &mut target.subjects[place];
         subject.time += whole.elapsed();
@@ -522,48 +566,5 @@ impl<'a> PairedCampaign<'a> {
         self.rounds_left(round)
             .map(|(subject, left)| subject.time_of_a_round(settings) * left)
             .sum()
-    }
-}
-
-impl Subject {
-    fn is_open(&self) -> bool {
-        !self.done && self.failures < MOST_FAILURES
-    }
-
-    /// As expected, then as it was.
-    fn time_of_a_round(&self, settings: &RoundSettings) -> Duration {
-        match u32::try_from(self.rounds.len()) {
-            Ok(0) | Err(_) => Duration::from(settings.time) + Duration::from(settings.warm_up) * 3,
-            Ok(rounds) => self.time / rounds,
-        }
-    }
-
-    fn measured(&mut self, turns: BySide<Turn>, how: Turns, bout: &mut Bout) {
-        self.rounds.push(Round {
-            base: turns.base.series.flat.clone(),
-            new: turns.new.series.flat.clone(),
-        });
-        for (turn, record) in [
-            (turns.base, &mut bout.records.base),
-            (turns.new, &mut bout.records.new),
-        ] {
-            let mut launched = self.launched(Outcome::Measured(turn.series), how);
-            if turn.throughput != Throughput::default() {
-                launched.benchmark.throughput = turn.throughput;
-            }
-            record.benchmarks.push(launched);
-        }
-    }
-
-    fn launched(&self, outcome: Outcome, turns: Turns) -> LaunchedBenchmark {
-        LaunchedBenchmark {
-            benchmark: self.benchmark.clone(),
-            sampling: SamplingSettings {
-                turns,
-                ..self.sampling
-            },
-            noise_threshold: self.noise_threshold,
-            outcome,
-        }
     }
 }

@@ -1,0 +1,88 @@
+//! This thread and some processes on one processor for a time (Linux; elsewhere nothing is bound).
+
+/// While it lives, the thread that made it and the main threads of some processes stay on one processor. Threads and processes that these start
+/// meanwhile inherit that for good.
+#[derive(Debug)]
+pub struct Binding {
+    processor: u32,
+    #[cfg(target_os = "linux")]
+    before: Vec<(Option<rustix::process::Pid>, rustix::thread::CpuSet)>,
+}
+
+impl Binding {
+    /// Binds this thread and `processes` to one of the processors that this thread may use: `choose` is told how many there are and names one,
+    /// from 0. `None` if there is no choice, or the system has none to offer.
+    #[cfg(target_os = "linux")]
+    pub fn to_one(processes: &[u32], choose: impl FnOnce(u32) -> usize) -> Option<Self> {
+        use rustix::process::Pid;
+        use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+        let ours = sched_getaffinity(None).ok()?;
+        let allowed: Vec<usize> = (0..CpuSet::MAX_CPU)
+            .filter(|cpu| ours.is_set(*cpu))
+            .collect();
+        if allowed.len() < 2 {
+            return None;
+        }
+        let processor = *allowed.get(choose(u32::try_from(allowed.len()).ok()?))?;
+        let mut one = CpuSet::new();
+        one.set(processor);
+        // From here on it is dropped, and so undone, whatever fails.
+        let mut binding = Self {
+            processor: u32::try_from(processor).ok()?,
+            before: Vec::new(),
+        };
+        let raw = |pid: &u32| i32::try_from(*pid).ok().and_then(Pid::from_raw);
+        for pid in std::iter::once(None).chain(processes.iter().map(raw)) {
+            binding.before.push((pid, sched_getaffinity(pid).ok()?));
+            sched_setaffinity(pid, &one).ok()?;
+        }
+        Some(binding)
+    }
+
+    /// Nothing can be bound here.
+    #[cfg(not(target_os = "linux"))]
+    pub fn to_one(_: &[u32], _: impl FnOnce(u32) -> usize) -> Option<Self> {
+        None
+    }
+
+    /// The number of the processor.
+    pub fn processor(&self) -> u32 {
+        self.processor
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Binding {
+    fn drop(&mut self) {
+        for (pid, before) in &self.before {
+            // A process may be gone, and what was allowed may have been taken away meanwhile.
+            let _ = rustix::thread::sched_setaffinity(*pid, before);
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::Binding;
+
+    #[test]
+    fn a_binding_holds_for_what_is_started_and_ends() {
+        let allowed = || std::thread::available_parallelism().expect("known").get();
+        let before = allowed();
+        let Some(binding) = Binding::to_one(&[], |count| count as usize - 1) else {
+            assert_eq!(before, 1, "one processor is no choice");
+            return;
+        };
+        assert_eq!(allowed(), 1);
+        assert_eq!(std::thread::spawn(allowed).join().expect("ends"), 1);
+        drop(binding);
+        assert_eq!(allowed(), before);
+    }
+
+    #[test]
+    fn a_process_that_is_not_there_undoes_it_all() {
+        let before = std::thread::available_parallelism().expect("known");
+        assert!(Binding::to_one(&[i32::MAX.unsigned_abs()], |_| 0).is_none());
+        assert_eq!(std::thread::available_parallelism().expect("known"), before);
+    }
+}

@@ -1,0 +1,132 @@
+//! What the system tells of a process while it is alive: threads, CPU time, interruptions. Known on Linux alone.
+//!
+//! Fields are those of proc_pid_stat(5), proc_pid_status(5) and proc_stat(5).
+
+use std::time::Duration;
+
+/// How a process has run so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Usage {
+    /// Threads that are alive.
+    pub threads: u32,
+    /// CPU time of all its threads, of those that have ended, and of the processes that it has waited for (these in clock ticks of 10 ms).
+    pub cpu: Duration,
+    /// How often a thread that is alive had to leave its processor to another one.
+    pub involuntary_switches: u64,
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::fs;
+    use std::time::Duration;
+
+    use nix::time::clock_getcpuclockid;
+    use nix::unistd::Pid;
+
+    use super::Usage;
+
+    /// Positions after the name of the program, which is in brackets and may hold anything.
+    const TIMES_OF_CHILDREN: std::ops::Range<usize> = 13..15;
+    const THREADS: usize = 17;
+    /// Position of the time that a hypervisor took, in the line of all processors.
+    const STOLEN: usize = 8;
+
+    impl Usage {
+        /// Of the process `pid`; `None` if it is gone.
+        pub fn of(pid: u32) -> Option<Self> {
+            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+            let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+            let ticks = fields.get(TIMES_OF_CHILDREN)?.iter();
+            let ticks: u64 = ticks.filter_map(|field| field.parse::<u64>().ok()).sum();
+            Some(Self {
+                threads: fields.get(THREADS)?.parse().ok()?,
+                cpu: own_time(pid)? + time(ticks),
+                involuntary_switches: involuntary_switches(pid)?,
+            })
+        }
+    }
+
+    /// By the clock that the system keeps for each process, in nanoseconds.
+    fn own_time(pid: u32) -> Option<Duration> {
+        let pid = Pid::from_raw(i32::try_from(pid).ok()?);
+        Some(clock_getcpuclockid(pid).ok()?.now().ok()?.into())
+    }
+
+    fn involuntary_switches(pid: u32) -> Option<u64> {
+        let tasks = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
+        let of_one = |status: String| -> Option<u64> {
+            let line = status
+                .lines()
+                .find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:"));
+            line?.trim().parse().ok()
+        };
+        let switches = tasks
+            .filter_map(|task| fs::read_to_string(task.ok()?.path().join("status")).ok())
+            .filter_map(of_one);
+        Some(switches.sum())
+    }
+
+    /// Time that a hypervisor gave to others since this machine began, summed over processors.
+    pub fn stolen() -> Option<Duration> {
+        let stat = fs::read_to_string("/proc/stat").ok()?;
+        let ticks = stat.lines().next()?.split_whitespace().nth(STOLEN)?;
+        Some(time(ticks.parse().ok()?))
+    }
+
+    fn time(ticks: u64) -> Duration {
+        let per_second = rustix::param::clock_ticks_per_second().max(1);
+        Duration::from_nanos(ticks.saturating_mul(1_000_000_000 / per_second))
+    }
+}
+
+#[cfg(target_os = "linux")]
+pub use linux::stolen;
+
+#[cfg(not(target_os = "linux"))]
+impl Usage {
+    /// Nothing is known here.
+    pub fn of(_: u32) -> Option<Self> {
+        None
+    }
+}
+
+/// Nothing is known here.
+#[cfg(not(target_os = "linux"))]
+pub fn stolen() -> Option<Duration> {
+    None
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    use std::time::Duration;
+
+    use super::Usage;
+
+    #[test]
+    fn our_own_threads_and_time_are_seen() {
+        let of_us = || Usage::of(std::process::id()).expect("alive");
+        let before = of_us();
+        let seen = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !seen.load(Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+            let during = loop {
+                let during = of_us();
+                if during.cpu > before.cpu + Duration::from_millis(20) {
+                    break during;
+                }
+            };
+            seen.store(true, Relaxed);
+            assert!(during.threads >= 2);
+        });
+    }
+
+    #[test]
+    fn of_a_process_that_is_not_there_nothing_is_known() {
+        assert_eq!(Usage::of(u32::MAX), None);
+    }
+}

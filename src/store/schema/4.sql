@@ -1,0 +1,11 @@
+-- Version 4: how processes ran; controls. docs/STORE.md says what every column means.
+
+ALTER TABLE launches ADD COLUMN conduct TEXT;
+
+-- A CHECK cannot be changed in place: the column moves.
+ALTER TABLE runs ADD COLUMN purpose_with_control TEXT
+    CHECK (purpose_with_control IN ('comparison', 'confirmation', 'search', 'control'));
+UPDATE runs SET purpose_with_control = purpose;
+ALTER TABLE runs DROP COLUMN purpose;
+ALTER TABLE runs RENAME COLUMN purpose_with_control TO purpose;
+CREATE INDEX controls ON runs (workspace) WHERE purpose = 'control' AND role = 'candidate' AND status = 'complete';
