@@ -1,6 +1,6 @@
 //! Student's t distribution, with guards around the library's weak spots.
 
-use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::f64::consts::PI;
 
 fn distribution(df: f64) -> Option<StudentsT> {
@@ -13,11 +13,6 @@ fn distribution(df: f64) -> Option<StudentsT> {
 /// P(T <= t) with `df` degrees of freedom; `None` unless `df` is finite and positive and `t` is a number.
 pub fn cdf(t: f64, df: f64) -> Option<f64> {
     upper_tail(-t, df)
-}
-
-/// P(Z >= z) of the standard normal distribution, which Student's t approaches.
-pub fn normal_upper_tail(z: f64) -> f64 {
-    Normal::standard().sf(z)
 }
 
 /// P(T >= t), accurate in the far tail; `None` as for [`cdf`].
