@@ -109,7 +109,8 @@ fn m_x2_intervals_that_do_not_overlap_are_significant() {
 
 #[test]
 fn m_x5_parts_may_be_drawn_with_replacement_and_give_an_interval() {
-    let launch = |centre: f64| -> Vec<f64> { (0..20).map(|i| centre + f64::from(i).sin()).collect() };
+    let launch =
+        |centre: f64| -> Vec<f64> { (0..20).map(|i| centre + f64::from(i).sin()).collect() };
     let (a, b) = (launch(100.0), launch(104.0));
     let of = |rule| SubselectionCentre::of(&[&a, &b], rule, STREAM).unwrap();
     let (with, without) = (of(Subselection::SCRIPTED), of(Subselection::DOCUMENTED));
