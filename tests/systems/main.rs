@@ -1,5 +1,5 @@
 //! The checklist of the five systems whose statistics the tool reproduces: one test a row, the row's id at the start of its name, and golden
-//! values from NumPy and SciPy. `tests/systems/rows.py` lists the rows without a test.
+//! values from `NumPy` and `SciPy`. `tests/systems/rows.py` lists the rows without a test.
 
 #![expect(clippy::unwrap_used, reason = "a test: what is not there fails it")]
 

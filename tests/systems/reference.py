@@ -428,7 +428,8 @@ none with this rule; the script computes it from its formula, independently of t
 
 Errors are relative to the reference value. Where a value is a difference that may cancel to nothing, they are relative to the size of what is subtracted:
 the largest value of the samples, or 1 for quantities without a unit (t, correlations, effect sizes). Bounds: 1e-9; 1e-6 for p-values. Values that do not exist
-(a deviation of one sample, a test of constants) must be absent on both sides; they count as compared.
+(a deviation of one sample, a test of constants) must be absent on both sides; they count as compared. Reference values are kept to 14 digits, so errors up to 5e-14
+are theirs.
 
 | quantity | checked against | values | worst error |
 |---|---|---|---|""")
