@@ -135,7 +135,7 @@ fn rules(options: &Options) -> Vec<Rule> {
             method,
         });
     };
-    let looks = [10, 20, 30, 45, 60];
+    let looks = Plan::looks_up_to(100);
     add("default", &looks, 0.01, default);
     for floor_share in [1.0, 0.75, 0.25, 0.0] {
         let method = Method {
@@ -188,7 +188,7 @@ fn rules(options: &Options) -> Vec<Rule> {
         &[30],
         &[20, 40],
         &[10, 20, 30],
-        &[10, 20, 30, 45, 60, 100],
+        &[10, 20, 30, 45, 60],
     ] {
         add(&format!("looks {looks:?}"), looks, 0.01, default);
     }
