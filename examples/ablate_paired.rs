@@ -293,6 +293,7 @@ fn rounds(record: &Record, samples: usize) -> Vec<Round> {
         .map(|[base, new]| Round {
             base: side(base),
             new: side(new),
+            led: Vec::new(),
         })
         .collect()
 }
@@ -309,6 +310,7 @@ fn exchanged(rounds: &[Round], number: u64) -> Vec<Round> {
             Round {
                 base: round.new,
                 new: round.base,
+                led: Vec::new(),
             }
         } else {
             round

@@ -161,7 +161,11 @@ fn duel(
             // Starting the processes takes as long as sampling.
             bursts.pass(SAMPLE_MS * SAMPLES as f64 * 2.0, numbers);
             let [base, new] = sides;
-            Round { base, new }
+            Round {
+                base,
+                new,
+                led: Vec::new(),
+            }
         })
         .collect()
 }

@@ -167,6 +167,7 @@ impl InTurn<'_> {
                     .iter()
                     .cloned()
                     .chain(not_for_rounds(options))
+                    .chain(found.remark.clone())
                     .collect(),
                 advice: last_words,
             }),

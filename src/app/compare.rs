@@ -160,6 +160,7 @@ fn measured_in_turn(
         comparisons: judged(&measured, &plan),
         measured,
         spent: Vec::new(),
+        remark: None,
     };
     let settled = without_measurement(store, head.id, &found)?;
     let settled: Vec<Settled> = settled

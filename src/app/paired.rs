@@ -23,7 +23,9 @@ use crate::model::{
     Measurement, Observer, Purpose, RunId, Tally, Verdict,
 };
 use crate::report::{Progress, Row};
-use crate::store::{LaunchRecord, NewRun, RunEnd, RunVerdict, Store, StoreError, WorkspaceId};
+use crate::store::{
+    LaunchHead, LaunchRecord, NewRun, RunEnd, RunVerdict, Store, StoreError, WorkspaceId,
+};
 
 /// A benchmark that failed and has fewer whole rounds than this has no verdict.
 const FEWEST_ROUNDS: usize = 5;
@@ -33,6 +35,8 @@ const ROUNDS: u32 = 100;
 const TIME_OVER_SAMPLES: f64 = 1.6;
 /// Rounds at most, where the user gives a time.
 const ROUNDS_WITH_BUDGET: u32 = 1000;
+/// A share of stolen time that is worth a word.
+const MUCH_STOLEN: f64 = 0.02;
 /// Of each benchmark, the newest controls that count.
 const MOST_CONTROLS: usize = 200;
 /// The rounds that `planned` benchmarks can have in `time`, about. The level is spent over them, so far too many would leave hardly
@@ -230,6 +234,8 @@ pub(super) struct Paired {
     pub(super) measured: BySide<Vec<Measurement>>,
     pub(super) comparisons: BTreeMap<BenchmarkKey, Comparison>,
     pub(super) spent: Vec<Spent>,
+    /// What was noticed of the host meanwhile.
+    pub(super) remark: Option<String>,
 }
 
 impl PairedRun<'_> {
@@ -279,7 +285,10 @@ impl PairedRun<'_> {
             new: store.measurements(new, None)?,
         };
         let comparisons = judged(&measured, &self.plan);
+        let heads = store.launches(new)?;
+        let cores = self.environment.host.cores;
         Ok(Paired {
+            remark: stolen_in_words(&heads, &spent, cores),
             runs,
             measured,
             comparisons,
@@ -485,6 +494,20 @@ pub(super) fn judged(
         .collect()
 }
 
+/// How much of the processors' time a hypervisor gave to others, where that is much. Both sides lived in the same moments: one tells.
+fn stolen_in_words(heads: &[LaunchHead], spent: &[Spent], cores: u32) -> Option<String> {
+    let conducts = heads.iter().filter_map(|head| head.conduct);
+    let stolen: u64 = conducts.filter_map(|found| found.stolen).map(|t| t.0).sum();
+    let time: Duration = spent.iter().map(|spent| spent.time).sum();
+    let share = stolen as f64 / (time.as_nanos() as f64 * f64::from(cores.max(1)));
+    (share >= MUCH_STOLEN).then(|| {
+        format!(
+            "the hypervisor gave {:.0} % of the processors' time to others meanwhile: intervals are wider for that",
+            share * 100.0
+        )
+    })
+}
+
 /// The rounds that both sides have.
 fn rounds(base: &Measurement, new: &Measurement) -> Vec<Round> {
     let of_base: BTreeMap<u32, _> = base
@@ -498,7 +521,53 @@ fn rounds(base: &Measurement, new: &Measurement) -> Vec<Round> {
             Some(Round {
                 base: (*of_base.get(&launch.launch)?).clone(),
                 new: launch.series.flat.clone(),
+                led: launch.led.clone(),
             })
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Conduct, Nanos, Timestamp};
+
+    #[test]
+    fn stolen_time_is_told_of_as_a_share_of_all_processors_where_it_is_much() {
+        let head = |ordinal, stolen| LaunchHead {
+            package: "p".into(),
+            target: "t".into(),
+            ordinal,
+            attempt: 0,
+            started: Timestamp(0),
+            padding_bytes: 0,
+            harness: None,
+            conduct: Some(Conduct {
+                threads: 1,
+                cpu: Nanos(1),
+                asked: Nanos(1),
+                involuntary_switches: 0,
+                stolen,
+                processor: None,
+            }),
+            failure: None,
+        };
+        let spent = [Spent {
+            key: BenchmarkKey {
+                package: "p".into(),
+                target: "t".into(),
+                id: "b".into(),
+            },
+            time: Duration::from_secs(10),
+            rounds: 2,
+            in_turn: true,
+        }];
+        let second = Some(Nanos(1_000_000_000));
+        let two = [head(0, second), head(1, second)];
+        let words = stolen_in_words(&two, &spent, 2).expect("a tenth");
+        assert!(words.contains("10 %"), "{words}");
+        assert_eq!(stolen_in_words(&two, &spent, 64), None);
+        assert_eq!(stolen_in_words(&[head(0, None)], &spent, 2), None);
+        assert_eq!(stolen_in_words(&[], &[], 2), None);
+    }
 }

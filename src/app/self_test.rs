@@ -248,7 +248,11 @@ impl Recorded {
             let base = sides.base.into_iter();
             base.filter_map(|(round, base)| {
                 let new = sides.new.remove(&round)?;
-                Some(Round { base, new })
+                Some(Round {
+                    base,
+                    new,
+                    led: Vec::new(),
+                })
             })
             .collect()
         };

@@ -55,6 +55,8 @@ impl<T> BySide<T> {
 pub(super) struct Turn {
     pub(super) series: Series,
     pub(super) throughput: Throughput,
+    /// For each quad whether this side was sampled first.
+    pub(super) led: Vec<bool>,
 }
 
 /// How a round of a benchmark ended, if not with an error.
@@ -144,8 +146,11 @@ pub(super) fn in_turn(
             series.of_mut(side).linear = taken.map_err(|error| (side, error))?;
         }
     }
+    let mut led = BySide::<Vec<bool>>::default();
     for _ in 0..layout.quads {
         let [a, b] = order(&mut coin);
+        led.of_mut(a).push(true);
+        led.of_mut(b).push(false);
         for side in [a, b, b, a] {
             let taken = sample(sessions.of_mut(side), &layout, warm.of(side));
             let taken = taken.map_err(|error| (side, error))?;
@@ -160,10 +165,12 @@ pub(super) fn in_turn(
         base: Turn {
             series: series.base,
             throughput: throughput.base,
+            led: led.base,
         },
         new: Turn {
             series: series.new,
             throughput: throughput.new,
+            led: led.new,
         },
     }))
 }
@@ -201,7 +208,11 @@ pub(super) fn alone(
         series.flat.push(sample(session, &layout, &warm)?);
     }
     session.finish(course.id)?;
-    Ok(Lap::Measured(Turn { series, throughput }))
+    Ok(Lap::Measured(Turn {
+        series,
+        throughput,
+        led: Vec::new(),
+    }))
 }
 
 impl Course<'_> {

@@ -106,6 +106,7 @@ pub fn measured(id: &str, series: Series) -> LaunchedBenchmark {
         sampling: SamplingSettings::default(),
         noise_threshold: 0.1 + 0.2,
         outcome: Outcome::Measured(series),
+        led: vec![true, false, false],
     }
 }
 

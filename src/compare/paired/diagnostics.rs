@@ -1,6 +1,6 @@
 //! What is said of an A/B comparison besides its verdict, where it bites; and what makes one impossible.
 
-use super::duel::{Duel, Field, Neighbours, typical_length};
+use super::duel::{Duel, Field, Neighbours, Round, typical_length};
 use super::floor_test;
 use super::look::Look;
 use super::plan::{Method, Plan};
@@ -9,7 +9,9 @@ use crate::compare::comparison::Estimate;
 use crate::compare::launch_values::{Location, needed_ns};
 use crate::compare::note::{Note, Side};
 use crate::model::Verdict;
-use crate::stats::{ClusterMean, ClusterMedian, Resampling, Stream, derived_seed, median};
+use crate::stats::{
+    ClusterMean, ClusterMedian, Resampling, Stream, derived_seed, mean, median, sample_variance,
+};
 
 /// Clocks that are coarser show by samples that fall on few values.
 const ASSUMED_CLOCK_STEP_NS: f64 = 50.0;
@@ -19,6 +21,9 @@ const FEWEST_ROUNDS: usize = 10;
 
 /// Halves of the rounds that differ by more than this many standard errors of their difference drift.
 const DRIFT: f64 = 3.5;
+
+/// An effect of positions is more than this many of its standard errors.
+const POSITION: f64 = 4.0;
 
 /// Rounds more than this apart belong to different modes.
 const MODE_GAP: f64 = 0.03;
@@ -85,6 +90,7 @@ pub(super) fn descriptive(duel: &Duel<'_>, look: &Look, plan: &Plan) -> [Option<
 
 /// Remarks on what was measured.
 pub(super) fn add(
+    rounds: &[Round],
     look: &Look,
     speed: &SpeedTest,
     verdict: Verdict,
@@ -113,6 +119,7 @@ pub(super) fn add(
         return;
     }
     notes.extend(drift(field, speed, look.threshold, method));
+    notes.extend(position(rounds, look.threshold));
     if matches!(verdict, Verdict::Inconclusive | Verdict::Suspect) {
         notes.extend(autocorrelation(field));
         notes.extend(modes(Side::Base, field, |round| &round.base));
@@ -132,6 +139,35 @@ fn drift(field: &Field, speed: &SpeedTest, threshold: f64, method: &Method) -> O
         first: first.exp_m1(),
         second: second.exp_m1(),
     })
+}
+
+/// How much slower samples are as the second of their pair, if that is beyond the threshold: of ABBA the pairs are AB and BA.
+fn position(rounds: &[Round], threshold: f64) -> Option<Note> {
+    let of_rounds: Vec<f64> = rounds.iter().filter_map(position_in_round).collect();
+    if of_rounds.len() < FEWEST_ROUNDS {
+        return None;
+    }
+    let effect = mean(&of_rounds)?;
+    let standard_error = (sample_variance(&of_rounds)? / of_rounds.len() as f64).sqrt();
+    let matters = effect.abs() > threshold && effect.abs() > POSITION * standard_error;
+    matters.then(|| Note::PositionMatters {
+        effect: effect.exp_m1(),
+    })
+}
+
+/// The median over the quads of a round; the speed of the sides is in every quad twice, with both signs.
+fn position_in_round(round: &Round) -> Option<f64> {
+    let quads = round.base.chunks_exact(2).zip(round.new.chunks_exact(2));
+    let effects: Vec<f64> = quads
+        .zip(&round.led)
+        .map(|((base, new), led)| {
+            let ahead = |i: usize| new[i].per_iteration().ln() - base[i].per_iteration().ln();
+            let effect = (ahead(0) - ahead(1)) / 2.0;
+            if *led { -effect } else { effect }
+        })
+        .filter(|effect| effect.is_finite())
+        .collect();
+    median(&effects)
 }
 
 /// The correlation of each round's difference with that of the next, if there is one.

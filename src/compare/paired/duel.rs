@@ -10,6 +10,8 @@ pub struct Round {
     pub base: Vec<Sample>,
     /// Those of the candidate.
     pub new: Vec<Sample>,
+    /// For each quad whether the candidate was sampled first; empty where that is not known.
+    pub led: Vec<bool>,
 }
 
 /// One benchmark.

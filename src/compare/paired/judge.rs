@@ -201,6 +201,7 @@ impl Answer<'_> {
             });
         }
         diagnostics::add(
+            &self.duel.rounds[..look.rounds.min(self.duel.rounds.len())],
             look,
             speed,
             comparison.verdict,

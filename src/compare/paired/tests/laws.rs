@@ -21,6 +21,7 @@ fn exchanged(rounds: &[Round]) -> Vec<Round> {
     let exchange = |round: &Round| Round {
         base: round.new.clone(),
         new: round.base.clone(),
+        led: round.led.iter().map(|led| !led).collect(),
     };
     rounds.iter().map(exchange).collect()
 }
@@ -40,6 +41,7 @@ fn scaled(rounds: &[Round], base: f64, new: f64) -> Vec<Round> {
         .map(|round| Round {
             base: longer(&round.base, base),
             new: longer(&round.new, new),
+            led: round.led.clone(),
         })
         .collect()
 }

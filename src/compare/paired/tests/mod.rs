@@ -54,6 +54,7 @@ fn rounds_of(count: usize, mut time: impl FnMut(usize, Side, usize) -> f64) -> V
         .map(|round| Round {
             base: side(round, Side::Base),
             new: side(round, Side::New),
+            led: Vec::new(),
         })
         .collect()
 }
