@@ -12,7 +12,7 @@
 
 mod proportion;
 
-use cargo_perfcheck::compare::{Duel, Guard, Method, Plan, Round, judge_by};
+use cargo_perfcheck::compare::{Guard, Method, PairedSeries, Plan, Round, judge_by};
 use cargo_perfcheck::model::{BenchmarkKey, Nanos, Sample, Tally, Verdict};
 use cargo_perfcheck::stats::{Draws, Stream, Width};
 use proportion::exact_interval;
@@ -210,7 +210,7 @@ impl Rule {
             target: "recorded".into(),
             id: "recorded".into(),
         };
-        let duel = Duel {
+        let series = PairedSeries {
             key: &key,
             rounds: &rounds[..last.min(rounds.len())],
             noise_threshold: self.theta,
@@ -225,7 +225,7 @@ impl Rule {
             seed: 1,
             noise: BTreeMap::new(),
         };
-        let comparison = judge_by(&[duel], &plan, &self.method).remove(0);
+        let comparison = judge_by(&[series], &plan, &self.method).remove(0);
         let used = comparison.paired.map_or(0, |paired| paired.rounds);
         (comparison.verdict, used)
     }

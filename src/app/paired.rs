@@ -11,7 +11,9 @@ use super::kept::{Watch, drain};
 use super::options::{ComparisonOptions, Effort};
 use super::run::busy;
 use crate::cargo::BenchTarget;
-use crate::compare::{Comparison, Duel, HostNoise, Plan, Round, Side, Standing, judge, standing};
+use crate::compare::{
+    Comparison, HostNoise, PairedSeries, Plan, Round, Side, Standing, judge, standing,
+};
 use crate::exit_code::ExitCode;
 use crate::host;
 use crate::measure::{
@@ -369,13 +371,13 @@ impl PairedRun<'_> {
         let mut sink = PairedSink {
             record,
             settled: &mut |key, rounds| {
-                let duel = Duel {
+                let series = PairedSeries {
                     key,
                     rounds,
                     noise_threshold: thresholds[key],
                 };
                 self.plan.looks.contains(&(rounds.len() as u32))
-                    && standing(&duel, &self.plan) != Standing::Open
+                    && standing(&series, &self.plan) != Standing::Open
             },
         };
         Ok(campaign.run(&mut sink)?)
@@ -478,18 +480,18 @@ pub(super) fn judged(
             keys.push((key, rounds, new.noise_threshold));
         }
     }
-    let duels: Vec<Duel<'_>> = keys
+    let all_series: Vec<PairedSeries<'_>> = keys
         .iter()
-        .map(|(key, rounds, noise_threshold)| Duel {
+        .map(|(key, rounds, noise_threshold)| PairedSeries {
             key,
             rounds,
             noise_threshold: *noise_threshold,
         })
         .collect();
-    let comparisons = judge(&duels, plan);
-    duels
+    let comparisons = judge(&all_series, plan);
+    all_series
         .iter()
-        .map(|duel| duel.key.clone())
+        .map(|series| series.key.clone())
         .zip(comparisons)
         .collect()
 }

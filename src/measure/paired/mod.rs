@@ -16,7 +16,7 @@ use super::campaign::{Ended, MeasureError};
 use super::chance;
 use super::discover::{ConductWatch, begun, harness, launch_spec};
 use super::quads::RoundSettings;
-use super::turns::{BySide, Course, Lap, SideError, Turn, alone, in_turn, order};
+use super::turns::{BySide, RoundOutcome, RoundRequest, SideError, Turn, alone, in_turn, order};
 use crate::cargo::BenchTarget;
 use crate::child::{Capability, ChildError, Session};
 use crate::compare::{Round, Side};
@@ -109,11 +109,11 @@ enum Arrangement {
 }
 
 /// One launch of each side under way.
-struct Bout {
+struct LaunchPair {
     records: BySide<LaunchRecord>,
     /// Subjects still to be visited, by their place in the target; taken from the end.
     wanted: Vec<usize>,
-    /// Names this bout to what is drawn by chance.
+    /// Names this launches to what is drawn by chance.
     block: u64,
 
     interrupted: bool,
@@ -229,17 +229,17 @@ impl<'a> PairedCampaign<'a> {
         let mut wanted = asked.clone();
         let mut attempt = 0;
         while !wanted.is_empty() {
-            let bout = self.bout(index, round, attempt, wanted);
+            let launches = self.launches(index, round, attempt, wanted);
             for side in [Side::Base, Side::New] {
-                let record = bout.records.of(side);
+                let record = launches.records.of(side);
                 if !record.benchmarks.is_empty() {
                     (sink.record)(side, record)?;
                 }
             }
-            if bout.interrupted {
+            if launches.interrupted {
                 return Ok(Ended::Interrupted);
             }
-            wanted = bout.wanted;
+            wanted = launches.wanted;
             attempt += 1;
         }
         for place in asked {
@@ -253,7 +253,13 @@ impl<'a> PairedCampaign<'a> {
     }
 
     /// Launches both sides once, for as many of the wanted benchmarks as that serves.
-    fn bout(&mut self, index: usize, round: u32, attempt: u32, wanted: Vec<usize>) -> Bout {
+    fn launches(
+        &mut self,
+        index: usize,
+        round: u32,
+        attempt: u32,
+        wanted: Vec<usize>,
+    ) -> LaunchPair {
         let Target {
             targets,
             arrangement,
@@ -263,7 +269,7 @@ impl<'a> PairedCampaign<'a> {
         let block = u64::from(round) << 32 | u64::from(attempt);
         // The same on both sides: chance that is shared adds no noise.
         let padding = chance::padding(self.plan.seed, &targets.new, block);
-        let mut bout = Bout {
+        let mut launches = LaunchPair {
             records: BySide {
                 base: begun(&targets.base, round, attempt, padding),
                 new: begun(&targets.new, round, attempt, padding),
@@ -273,12 +279,12 @@ impl<'a> PairedCampaign<'a> {
             interrupted: false,
         };
         let outcome = match arrangement {
-            Arrangement::Together => self.together(index, &mut bout),
-            Arrangement::OnTrial | Arrangement::Apart => self.apart(index, &mut bout),
+            Arrangement::Together => self.together(index, &mut launches),
+            Arrangement::OnTrial | Arrangement::Apart => self.apart(index, &mut launches),
         };
         match outcome {
             Ok(()) => {}
-            Err((_, ChildError::Interrupted)) => bout.interrupted = true,
+            Err((_, ChildError::Interrupted)) => launches.interrupted = true,
             // Before it counts as a failure of the benchmark, it is tried without the other side at its side.
             Err(_) if arrangement == Arrangement::Together => {
                 self.targets[index].arrangement = Arrangement::OnTrial;
@@ -287,15 +293,15 @@ impl<'a> PairedCampaign<'a> {
                 if arrangement == Arrangement::OnTrial {
                     self.targets[index].arrangement = Arrangement::Together;
                 }
-                if let Some(place) = bout.wanted.pop() {
-                    self.failed(index, place, &mut bout, side, &error.to_string());
+                if let Some(place) = launches.wanted.pop() {
+                    self.failed(index, place, &mut launches, side, &error.to_string());
                 }
             }
         }
-        bout
+        launches
     }
 
-    /// The processor that a benchmark is to be bound to, once it is known that one is enough for it: a choice for each bout.
+    /// The processor that a benchmark is to be bound to, once it is known that one is enough for it: a choice for each launches.
     fn processor(
         &self,
         index: usize,
@@ -311,11 +317,11 @@ impl<'a> PairedCampaign<'a> {
     }
 
     /// Both sides alive. A benchmark stays wanted until it has been measured.
-    fn together(&mut self, index: usize, bout: &mut Bout) -> Result<(), SideError> {
+    fn together(&mut self, index: usize, launches: &mut LaunchPair) -> Result<(), SideError> {
         let targets = self.targets[index].targets.clone();
         let observer = self.observer;
         let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
-        let mut coin = chance::draws(self.plan.seed, "sides", &targets.new, bout.block);
+        let mut coin = chance::draws(self.plan.seed, "sides", &targets.new, launches.block);
         let first = order(&mut coin);
         let began = Instant::now();
         let mut watch = ConductWatch::start();
@@ -324,7 +330,7 @@ impl<'a> PairedCampaign<'a> {
             new: None,
         };
         for side in first {
-            let session = self.start(targets.of(side), bout, side, &pass_on);
+            let session = self.start(targets.of(side), launches, side, &pass_on);
             *sessions.of_mut(side) = Some(session.map_err(|error| (side, error))?);
         }
         let BySide {
@@ -335,39 +341,39 @@ impl<'a> PairedCampaign<'a> {
             return Ok(());
         };
         let launching = began.elapsed();
-        let share = launching / u32::try_from(bout.wanted.len()).unwrap_or(u32::MAX);
+        let share = launching / u32::try_from(launches.wanted.len()).unwrap_or(u32::MAX);
         let addressable = [&base, &new]
             .iter()
             .all(|session| session.hello().capability() == Some(Capability::Addressable));
-        while let Some(place) = bout.wanted.last().copied() {
-            self.announce(index, place, bout);
+        while let Some(place) = launches.wanted.last().copied() {
+            self.announce(index, place, launches);
             let began = Instant::now();
             let seed = self.plan.seed;
-            let choice = self.processor(index, place, bout.block);
+            let choice = self.processor(index, place, launches.block);
             let subject = &mut self.targets[index].subjects[place];
             let id = subject.benchmark.key.id.clone();
             let mut pair = BySide {
                 base: &mut base,
                 new: &mut new,
             };
-            let course = Course {
+            let request = RoundRequest {
                 id: &id,
                 settings: &self.plan.round,
                 layout: &mut subject.layout,
                 launching: share,
                 ramp: subject.rounds.is_empty(),
             };
-            let coin = chance::draws(seed, &format!("quads/{id}"), &targets.new, bout.block);
+            let coin = chance::draws(seed, &format!("quads/{id}"), &targets.new, launches.block);
             let seat = Seat::take(&mut [&mut *pair.base, &mut *pair.new], choice);
             watch.bound(seat.processor());
-            let lap = in_turn(&mut pair, course, coin)?;
+            let outcome = in_turn(&mut pair, request, coin)?;
             let is_solitary = seat.leave(&mut [pair.base, pair.new]);
             subject.learn(is_solitary);
-            bout.wanted.pop();
+            launches.wanted.pop();
             subject.time += began.elapsed() + share;
-            match lap {
-                Lap::Measured(turns) => subject.measured(turns, Turns::Samples, bout),
-                Lap::Skipped(reason) => self.skipped(index, place, &reason),
+            match outcome {
+                RoundOutcome::Measured(turns) => subject.measured(turns, Turns::Samples, launches),
+                RoundOutcome::Skipped(reason) => self.skipped(index, place, &reason),
             }
             self.done += 1;
             if !addressable {
@@ -376,7 +382,7 @@ impl<'a> PairedCampaign<'a> {
             }
         }
         for (side, session) in [(Side::Base, &mut base), (Side::New, &mut new)] {
-            bout.records.of_mut(side).head.conduct = watch.conduct(session);
+            launches.records.of_mut(side).head.conduct = watch.conduct(session);
         }
         for (side, session) in [(Side::Base, base), (Side::New, new)] {
             // Everything was measured by then.
@@ -393,15 +399,15 @@ impl<'a> PairedCampaign<'a> {
     }
 
     /// One benchmark, in one launch of each side after the other; the order turns around with each round.
-    fn apart(&mut self, index: usize, bout: &mut Bout) -> Result<(), SideError> {
-        let Some(place) = bout.wanted.last().copied() else {
+    fn apart(&mut self, index: usize, launches: &mut LaunchPair) -> Result<(), SideError> {
+        let Some(place) = launches.wanted.last().copied() else {
             return Ok(());
         };
-        self.announce(index, place, bout);
+        self.announce(index, place, launches);
         let targets = self.targets[index].targets.clone();
         let observer = self.observer;
         let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
-        let round = bout.records.new.head.ordinal;
+        let round = launches.records.new.head.ordinal;
         let block = u64::from(round / 2);
         let mut coin = chance::draws(self.plan.seed, "sides", &targets.new, block);
         let mut sides = order(&mut coin);
@@ -414,35 +420,35 @@ impl<'a> PairedCampaign<'a> {
             let began = Instant::now();
             let mut watch = ConductWatch::start();
             let mut session = self
-                .start(targets.of(side), bout, side, &pass_on)
+                .start(targets.of(side), launches, side, &pass_on)
                 .map_err(|error| (side, error))?;
-            let choice = self.processor(index, place, bout.block);
+            let choice = self.processor(index, place, launches.block);
             let seat = Seat::take(&mut [&mut session], choice);
             watch.bound(seat.processor());
             let subject = &mut self.targets[index].subjects[place];
             let id = subject.benchmark.key.id.clone();
-            let course = Course {
+            let request = RoundRequest {
                 id: &id,
                 settings: &self.plan.round,
                 layout: &mut subject.layout,
                 launching: began.elapsed(),
                 ramp: subject.rounds.is_empty(),
             };
-            let lap = alone(&mut session, course).and_then(|lap| {
+            let outcome = alone(&mut session, request).and_then(|outcome| {
                 subject.learn(seat.leave(&mut [&mut session]));
-                bout.records.of_mut(side).head.conduct = watch.conduct(&mut session);
-                session.bye().map(|()| lap)
+                launches.records.of_mut(side).head.conduct = watch.conduct(&mut session);
+                session.bye().map(|()| outcome)
             });
-            match lap.map_err(|error| (side, error))? {
-                Lap::Measured(turn) => *turns.of_mut(side) = Some(turn),
-                Lap::Skipped(reason) => {
-                    bout.wanted.pop();
+            match outcome.map_err(|error| (side, error))? {
+                RoundOutcome::Measured(turn) => *turns.of_mut(side) = Some(turn),
+                RoundOutcome::Skipped(reason) => {
+                    launches.wanted.pop();
                     self.skipped(index, place, &reason);
                     return Ok(());
                 }
             }
         }
-        bout.wanted.pop();
+        launches.wanted.pop();
         self.done += 1;
         let target = &mut self.targets[index];
         if target.arrangement == Arrangement::OnTrial {
@@ -465,7 +471,7 @@ impl<'a> PairedCampaign<'a> {
             new: Some(new),
         } = turns
         {
-            subject.measured(BySide { base, new }, Turns::Launches, bout);
+            subject.measured(BySide { base, new }, Turns::Launches, launches);
         }
         Ok(())
     }
@@ -473,11 +479,11 @@ impl<'a> PairedCampaign<'a> {
     fn start<'s>(
         &self,
         target: &BenchTarget,
-        bout: &mut Bout,
+        launches: &mut LaunchPair,
         side: Side,
         pass_on: &'s dyn Fn(&[u8]),
     ) -> Result<Session<'s>, ChildError> {
-        let head = &mut bout.records.of_mut(side).head;
+        let head = &mut launches.records.of_mut(side).head;
         let spec = launch_spec(target, head.ordinal, head.padding_bytes);
         let session = Session::start(
             &spec,
@@ -491,8 +497,8 @@ impl<'a> PairedCampaign<'a> {
         Ok(session)
     }
 
-    fn announce(&self, index: usize, place: usize, bout: &Bout) {
-        let round = bout.records.new.head.ordinal;
+    fn announce(&self, index: usize, place: usize, launches: &LaunchPair) {
+        let round = launches.records.new.head.ordinal;
         self.observer.observe(&Event::Visiting {
             benchmark: &self.targets[index].subjects[place].benchmark.key,
             launch: round,
@@ -512,7 +518,14 @@ impl<'a> PairedCampaign<'a> {
     }
 
     /// Records the failure on both sides: neither has anything to be compared with.
-    fn failed(&mut self, index: usize, place: usize, bout: &mut Bout, side: Side, message: &str) {
+    fn failed(
+        &mut self,
+        index: usize,
+        place: usize,
+        launches: &mut LaunchPair,
+        side: Side,
+        message: &str,
+    ) {
         let subject = &mut self.targets[index].subjects[place];
         subject.failures += 1;
         let message = match side {
@@ -521,10 +534,10 @@ impl<'a> PairedCampaign<'a> {
         };
         self.observer.observe(&Event::VisitFailed {
             benchmark: &subject.benchmark.key,
-            launch: bout.records.new.head.ordinal,
+            launch: launches.records.new.head.ordinal,
             message: &message,
         });
-        for record in [&mut bout.records.base, &mut bout.records.new] {
+        for record in [&mut launches.records.base, &mut launches.records.new] {
             let outcome = Outcome::Failed(message.clone());
             let launched = subject.launched(outcome, Turns::Samples);
             record.benchmarks.push(launched);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Bout, ENOUGH_ROUNDS};
+use super::{ENOUGH_ROUNDS, LaunchPair};
 use crate::compare::Round;
 use crate::measure::quads::{RoundLayout, RoundSettings};
 use crate::measure::turns::{BySide, Turn};
@@ -51,15 +51,15 @@ impl Subject {
         }
     }
 
-    pub(super) fn measured(&mut self, turns: BySide<Turn>, how: Turns, bout: &mut Bout) {
+    pub(super) fn measured(&mut self, turns: BySide<Turn>, how: Turns, launches: &mut LaunchPair) {
         self.rounds.push(Round {
             base: turns.base.series.flat.clone(),
             new: turns.new.series.flat.clone(),
             led: turns.new.led.clone(),
         });
         for (turn, record) in [
-            (turns.base, &mut bout.records.base),
-            (turns.new, &mut bout.records.new),
+            (turns.base, &mut launches.records.base),
+            (turns.new, &mut launches.records.new),
         ] {
             let mut launched = self.launched(Outcome::Measured(turn.series), how);
             launched.led = turn.led;

@@ -53,7 +53,7 @@ fn constant_sides_have_the_exact_change_and_the_least_standard_error() {
     let expected = 1.1_f64.ln() - 2e-4;
     assert!((change.lower.ln_1p() - expected).abs() < 1e-9, "{change:?}");
     let (key, rounds) = (key("b"), constant(110.0));
-    let duel = Duel {
+    let series = PairedSeries {
         key: &key,
         rounds: &rounds,
         noise_threshold: 0.01,
@@ -62,7 +62,7 @@ fn constant_sides_have_the_exact_change_and_the_least_standard_error() {
         floor_share: 1.0,
         ..Method::default()
     };
-    let by_floors = judge_by(&[duel], &plan(&[10]), &floors).remove(0).change;
+    let by_floors = judge_by(&[series], &plan(&[10]), &floors).remove(0).change;
     // stats.t.ppf(1 - .008, 9) = 2.958440: nine degrees of freedom, a standard error of 0.02 %.
     let expected = 1.1_f64.ln() - 2.958_440_453 * 2e-4;
     assert!((by_floors.unwrap().lower.ln_1p() - expected).abs() < 1e-9);
@@ -131,12 +131,12 @@ fn samples_of_no_or_hardly_any_time_are_never_no_change() {
 
 fn standing_of(rounds: &[Round]) -> Standing {
     let key = key("b");
-    let duel = Duel {
+    let series = PairedSeries {
         key: &key,
         rounds,
         noise_threshold: 0.01,
     };
-    standing(&duel, &plan(&[10, 20]))
+    standing(&series, &plan(&[10, 20]))
 }
 
 #[test]
