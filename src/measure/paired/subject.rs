@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::{ENOUGH_ROUNDS, LaunchPair};
+use super::quads::{RoundLayout, RoundSettings};
+use super::rounds::{ENOUGH_ROUNDS, LaunchPair};
+use super::turns::{BySide, Turn};
 use crate::compare::Round;
-use crate::measure::quads::{RoundLayout, RoundSettings};
-use crate::measure::turns::{BySide, Turn};
 use crate::model::{Benchmark, SamplingSettings, Throughput, Turns};
 use crate::store::{LaunchedBenchmark, Outcome};
 

@@ -10,9 +10,9 @@
 use std::time::{Duration, Instant};
 
 use super::quads::{RoundLayout, RoundSettings, lay_out_round};
-use super::schedule::expected;
 use crate::child::{Capability, ChildError, SampleSpec, Session, Started, WarmUp};
 use crate::compare::Side;
+use crate::measure::schedule::expected;
 use crate::model::{Sample, Series, Throughput};
 use crate::stats::Draws;
 
