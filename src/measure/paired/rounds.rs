@@ -45,7 +45,7 @@ pub struct PairedPlan {
     pub round: RoundSettings,
     /// No round is begun that would end later than this after the start.
     pub time_budget: Option<Duration>,
-    /// A benchmark that has had [`ENOUGH_ROUNDS`] gets no more once they have taken this long.
+    /// A benchmark that has had 20 rounds gets no more once they have taken this long.
     pub patience: Option<Duration>,
     /// Whether benchmarks that keep to one processor are bound to one.
     pub bind: bool,

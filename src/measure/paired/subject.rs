@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_costly_benchmark_has_its_twenty_rounds_and_no_more_once_the_time_is_up() {
-        let patience = Some(Duration::from_secs(60));
+        let patience = Some(Duration::from_mins(1));
         assert!(after(20, 60).has_had_enough(patience));
         assert!(!after(19, 600).has_had_enough(patience), "too few rounds");
         assert!(!after(80, 59).has_had_enough(patience), "they are quick");
