@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use super::launch_pair::LaunchPair;
 use super::quads::{RoundLayout, RoundSettings};
-use super::rounds::{ENOUGH_ROUNDS, LaunchPair};
+use super::rounds::ENOUGH_ROUNDS;
 use super::turns::{BySide, Turn};
 use crate::compare::Round;
 use crate::model::{Benchmark, SamplingSettings, Throughput, Turns};
