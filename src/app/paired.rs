@@ -303,15 +303,8 @@ pub(super) fn paired_rows<'m>(
         })
         .collect();
     rows.extend(settled.iter().map(|settled| Row {
-        key: settled.key.clone(),
-        measurement: None,
-        summary: None,
-        verdict: Some(settled.verdict),
-        comparison: None,
-        reference: vec![found.runs.base],
-        blocking: Vec::new(),
-        seconds: None,
         remarks: settled.remark.iter().cloned().collect(),
+        ..Row::unmeasured(settled.key.clone(), settled.verdict, found.runs.base)
     }));
     rows.sort_by(|a, b| a.key.cmp(&b.key));
     rows
