@@ -12,7 +12,7 @@
 
 mod proportion;
 
-use cargo_perfcheck::compare::{Duel, Guard, Method, Plan, Round, judge_by};
+use cargo_perfcheck::compare::{Guard, Method, PairedSeries, Plan, Round, judge_by};
 use cargo_perfcheck::model::{BenchmarkKey, Nanos, Sample, Tally, Verdict};
 use cargo_perfcheck::stats::{Draws, Stream, Width};
 use proportion::exact_interval;
@@ -135,7 +135,7 @@ fn rules(options: &Options) -> Vec<Rule> {
             method,
         });
     };
-    let looks = [10, 20, 30, 45, 60];
+    let looks = Plan::looks_up_to(100);
     add("default", &looks, 0.01, default);
     for floor_share in [1.0, 0.75, 0.25, 0.0] {
         let method = Method {
@@ -188,7 +188,7 @@ fn rules(options: &Options) -> Vec<Rule> {
         &[30],
         &[20, 40],
         &[10, 20, 30],
-        &[10, 20, 30, 45, 60, 100],
+        &[10, 20, 30, 45, 60],
     ] {
         add(&format!("looks {looks:?}"), looks, 0.01, default);
     }
@@ -210,7 +210,7 @@ impl Rule {
             target: "recorded".into(),
             id: "recorded".into(),
         };
-        let duel = Duel {
+        let series = PairedSeries {
             key: &key,
             rounds: &rounds[..last.min(rounds.len())],
             noise_threshold: self.theta,
@@ -225,7 +225,7 @@ impl Rule {
             seed: 1,
             noise: BTreeMap::new(),
         };
-        let comparison = judge_by(&[duel], &plan, &self.method).remove(0);
+        let comparison = judge_by(&[series], &plan, &self.method).remove(0);
         let used = comparison.paired.map_or(0, |paired| paired.rounds);
         (comparison.verdict, used)
     }
@@ -293,6 +293,7 @@ fn rounds(record: &Record, samples: usize) -> Vec<Round> {
         .map(|[base, new]| Round {
             base: side(base),
             new: side(new),
+            led: Vec::new(),
         })
         .collect()
 }
@@ -309,6 +310,7 @@ fn exchanged(rounds: &[Round], number: u64) -> Vec<Round> {
             Round {
                 base: round.new,
                 new: round.base,
+                led: Vec::new(),
             }
         } else {
             round

@@ -17,7 +17,7 @@ use std::time::Duration;
 use cargo_perfcheck::cargo::BenchTarget;
 use cargo_perfcheck::compare::Round;
 use cargo_perfcheck::measure::{
-    BySide, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings, discover,
+    BySide, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings, Spent, discover,
 };
 use cargo_perfcheck::model::{BenchmarkKey, Event, Nanos, Observer, Sample, TargetFacts};
 use cargo_perfcheck::process::{Interrupt, Supervisor};
@@ -111,6 +111,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         },
     };
     let (_, spent) = campaign.run(&mut sink)?;
+    write(out, label, spent, all)
+}
+
+/// Appends a line for each benchmark.
+fn write(
+    out: &str,
+    label: &str,
+    spent: Vec<Spent>,
+    mut all: BTreeMap<BenchmarkKey, Vec<Round>>,
+) -> Result<(), Box<dyn std::error::Error>> {
     let mut out = OpenOptions::new().create(true).append(true).open(out)?;
     for spent in spent {
         let rounds = all.remove(&spent.key).unwrap_or_default();

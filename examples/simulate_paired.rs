@@ -11,7 +11,7 @@
 mod numbers;
 mod proportion;
 
-use cargo_perfcheck::compare::{Comparison, Duel, Guard, Method, Plan, Round, judge_by};
+use cargo_perfcheck::compare::{Comparison, Guard, Method, PairedSeries, Plan, Round, judge_by};
 use cargo_perfcheck::model::{BenchmarkKey, Nanos, Sample, Verdict};
 use cargo_perfcheck::stats::{Draws, Stream};
 use numbers::Numbers;
@@ -127,7 +127,7 @@ impl Bursts {
 }
 
 /// `rounds` rounds in which the new side takes `factor` times as long; with a slow mode, +40 % in 5 % of windows of 2 ms besides.
-fn duel(
+fn series(
     noise: Noise,
     rounds: usize,
     factor: f64,
@@ -161,7 +161,11 @@ fn duel(
             // Starting the processes takes as long as sampling.
             bursts.pass(SAMPLE_MS * SAMPLES as f64 * 2.0, numbers);
             let [base, new] = sides;
-            Round { base, new }
+            Round {
+                base,
+                new,
+                led: Vec::new(),
+            }
         })
         .collect()
 }
@@ -172,7 +176,7 @@ fn judged(rounds: &[Round], looks: &[u32], theta: f64, method: &Method, seed: u6
         target: "simulated".into(),
         id: "simulated".into(),
     };
-    let duel = Duel {
+    let series = PairedSeries {
         key: &key,
         rounds,
         noise_threshold: theta,
@@ -186,7 +190,7 @@ fn judged(rounds: &[Round], looks: &[u32], theta: f64, method: &Method, seed: u6
         seed,
         noise: std::collections::BTreeMap::new(),
     };
-    judge_by(&[duel], &plan, method).remove(0)
+    judge_by(&[series], &plan, method).remove(0)
 }
 
 /// One simulated comparison per seed.
@@ -220,7 +224,7 @@ fn tails(runs: u64, noises: &[Noise]) {
     for &noise in noises {
         for rounds in [5, 7, 10, 15, 20, 30, 40, 60] {
             let p = simulated(runs, "tails", |numbers, seed| {
-                let rounds = duel(noise, rounds, 1.0, false, numbers);
+                let rounds = series(noise, rounds, 1.0, false, numbers);
                 let looks = [rounds.len() as u32];
                 methods.map(|method| {
                     let comparison = judged(&rounds, &looks, 0.0, &method, seed);
@@ -252,7 +256,7 @@ fn rates(runs: u64, noises: &[Noise]) {
             let factor = 1.0 + change;
             let found = simulated(runs, "rates", |numbers, seed| {
                 let most = LOOKS[LOOKS.len() - 1] as usize;
-                let rounds = duel(noise, most, factor, false, numbers);
+                let rounds = series(noise, most, factor, false, numbers);
                 judged(&rounds, &LOOKS, 0.01, &Method::default(), seed)
             });
             let share = |test: &dyn Fn(&Comparison) -> bool| {
@@ -298,7 +302,7 @@ fn slow(runs: u64, noises: &[Noise]) {
     for &noise in noises {
         for slow_mode in [false, true] {
             let found = simulated(runs, "slow", |numbers, seed| {
-                let rounds = duel(noise, 100, 1.0, slow_mode, numbers);
+                let rounds = series(noise, 100, 1.0, slow_mode, numbers);
                 judged(&rounds, &LOOKS, 0.01, &Method::default(), seed)
             });
             let share = |test: &dyn Fn(&Comparison) -> bool| {

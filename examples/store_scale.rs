@@ -242,6 +242,7 @@ fn launch(ordinal: u32, started: i64, scale: &Scale, noise: &mut Noise) -> Launc
             },
             sampling: SamplingSettings::default(),
             noise_threshold: 0.02,
+            led: Vec::new(),
             outcome: Outcome::Measured(Series {
                 warm_up: sample(131_071),
                 linear: (1..=ramp)

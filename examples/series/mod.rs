@@ -20,6 +20,7 @@ pub fn measurement(id: &str, launches: Vec<(Vec<Sample>, Vec<Sample>)>) -> Measu
                 linear,
                 flat,
             },
+            led: Vec::new(),
         })
         .collect();
     Measurement {

@@ -9,9 +9,8 @@ use super::error::AppError;
 use super::findings::{sort, verdicts};
 use super::kept::{keep_candidate, watch};
 use super::options::{Against, AgainstOptions, RunOptions, StoreOptions};
-use super::paired::{
-    PairedRun, Pairing, TargetName, finish, name, paired_decision, paired_rows, plan, verdict_of,
-};
+use super::paired::{PairedRun, finish, paired_decision, paired_rows, plan, verdict_of};
+use super::pairing::{Pairing, TargetName, name};
 use super::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
 use super::run::{git_state, is_worse, write};
 use crate::cargo::BenchTarget;
@@ -167,6 +166,7 @@ impl InTurn<'_> {
                     .iter()
                     .cloned()
                     .chain(not_for_rounds(options))
+                    .chain(found.remark.clone())
                     .collect(),
                 advice: last_words,
             }),

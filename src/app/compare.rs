@@ -6,7 +6,8 @@ use super::context::{Context, World, resolve_run};
 use super::error::AppError;
 use super::findings::{Evidence, host_class, rows, sort, warnings};
 use super::options::{CompareOptions, StoreOptions};
-use super::paired::{Paired, Settled, judged, paired_rows};
+use super::paired::{Paired, judged, paired_rows};
+use super::pairing::Settled;
 use super::prepare::no_match;
 use super::reference::{Chooser, Subject, Wanted};
 use super::run::write;
@@ -160,6 +161,7 @@ fn measured_in_turn(
         comparisons: judged(&measured, &plan),
         measured,
         spent: Vec::new(),
+        remark: None,
     };
     let settled = without_measurement(store, head.id, &found)?;
     let settled: Vec<Settled> = settled

@@ -9,9 +9,8 @@ use super::error::AppError;
 use super::findings::verdicts;
 use super::kept::RunAgain;
 use super::options::{RunOptions, StoreOptions};
-use super::paired::{
-    Paired, PairedRun, Pairing, Settled, finish, paired_decision, paired_rows, plan, verdict_of,
-};
+use super::paired::{Paired, PairedRun, finish, paired_decision, paired_rows, plan, verdict_of};
+use super::pairing::{Pairing, Settled};
 use super::prepare::timeout;
 use crate::exit_code::ExitCode;
 use crate::measure::{BySide, Discovered};

@@ -304,17 +304,7 @@ fn missing<'m>(evidence: &Evidence<'_, 'm>) -> Result<Vec<Row<'m>>, StoreError> 
             } else {
                 Verdict::Missing
             };
-            Row {
-                key: there.key,
-                measurement: None,
-                summary: None,
-                verdict: Some(verdict),
-                comparison: None,
-                reference: vec![expected],
-                blocking: Vec::new(),
-                seconds: None,
-                remarks: Vec::new(),
-            }
+            Row::unmeasured(there.key, verdict, expected)
         })
         .collect())
 }

@@ -10,7 +10,7 @@ use super::cache_build::cache_directory;
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
 use super::options::{RunOptions, StoreOptions};
-use super::paired::{Pairing, name};
+use super::pairing::{Pairing, name};
 use super::prepare::{build, nothing_found};
 use crate::cargo::BenchTarget;
 use crate::compare::{Circumstances, differences};

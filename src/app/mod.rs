@@ -18,6 +18,7 @@ mod kept;
 mod list;
 mod options;
 mod paired;
+mod pairing;
 mod prepare;
 mod reference;
 mod run;

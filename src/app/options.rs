@@ -143,7 +143,7 @@ pub struct Effort {
 
 impl Effort {
     /// How long a costly benchmark may take.
-    const PATIENCE: Duration = Duration::from_secs(60);
+    const PATIENCE: Duration = Duration::from_mins(1);
 
     /// The time after which a benchmark gets no more rounds than it needs at least.
     pub(super) fn patience(&self) -> Option<Duration> {

@@ -1,7 +1,7 @@
 //! Two builds measured in turn and stored as two runs that belong together: what `--against`, the confirmation of hits, `bisect`
 //! and `self-test` have in common.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::context::{Context, World};
@@ -9,21 +9,25 @@ use super::error::AppError;
 use super::findings::summarize_all;
 use super::kept::{Watch, drain};
 use super::options::{ComparisonOptions, Effort};
+use super::pairing::Settled;
 use super::run::busy;
-use crate::cargo::BenchTarget;
-use crate::compare::{Comparison, Duel, HostNoise, Plan, Round, Side, Standing, judge, standing};
+
+use crate::compare::{
+    Comparison, HostNoise, PairedSeries, Plan, Round, Side, Standing, judge, standing,
+};
 use crate::exit_code::ExitCode;
 use crate::host;
 use crate::measure::{
-    BySide, Discovered, Ended, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings,
-    Spent,
+    BySide, Ended, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings, Spent,
 };
 use crate::model::{
     Acceptance, Benchmark, BenchmarkKey, DecisionSettings, Environment, Event, GitState,
     Measurement, Observer, Purpose, RunId, Tally, Verdict,
 };
 use crate::report::{Progress, Row};
-use crate::store::{LaunchRecord, NewRun, RunEnd, RunVerdict, Store, StoreError, WorkspaceId};
+use crate::store::{
+    LaunchHead, LaunchRecord, NewRun, RunEnd, RunVerdict, Store, StoreError, WorkspaceId,
+};
 
 /// A benchmark that failed and has fewer whole rounds than this has no verdict.
 const FEWEST_ROUNDS: usize = 5;
@@ -33,6 +37,8 @@ const ROUNDS: u32 = 100;
 const TIME_OVER_SAMPLES: f64 = 1.6;
 /// Rounds at most, where the user gives a time.
 const ROUNDS_WITH_BUDGET: u32 = 1000;
+/// A share of stolen time that is worth a word.
+const MUCH_STOLEN: f64 = 0.02;
 /// Of each benchmark, the newest controls that count.
 const MOST_CONTROLS: usize = 200;
 /// The rounds that `planned` benchmarks can have in `time`, about. The level is spent over them, so far too many would leave hardly
@@ -73,141 +79,6 @@ pub(super) fn paired_decision(
     decision
 }
 
-/// Why a benchmark of the work tree has nothing to be measured against.
-const NEW: &str = "the reference does not have it (with `--against REV`, `--benches-from worktree` lays the current benchmarks over the older revision)";
-/// Why two benchmarks of one name are not compared.
-const OTHER_VERSION: &str = "the author gave it another version (`--allow-different benchmark-version` compares all the same)";
-/// Why nothing is known of a benchmark whose target gave nothing on one side.
-const REFERENCE_FAILED: &str =
-    "the reference's bench target failed before its benchmarks were known; the error is above";
-const FAILED: &str = "the bench target failed before its benchmarks were known; the error is above";
-/// Why nothing was measured.
-const IDENTICAL: &str =
-    "both sides are the same executable, byte for byte (`--control` measures all the same)";
-
-/// A verdict that needs no measurement.
-pub(super) struct Settled {
-    pub(super) key: BenchmarkKey,
-    pub(super) verdict: Verdict,
-    pub(super) remark: Option<String>,
-}
-
-/// Which benchmarks are measured against which, and which are left alone.
-#[derive(Default)]
-pub(super) struct Pairing {
-    pub(super) pairs: Vec<PairedTarget>,
-    /// Verdicts that need no measurement.
-    pub(super) settled: Vec<Settled>,
-    pub(super) failed_targets: bool,
-    /// The candidate's targets, measured or not.
-    pub(super) targets: Vec<BenchTarget>,
-}
-
-impl Pairing {
-    pub(super) fn of(
-        found: BySide<Discovered>,
-        identical: &BTreeSet<TargetName>,
-        control: bool,
-        versions_may_differ: bool,
-    ) -> Self {
-        let mut pairing = Self {
-            failed_targets: !found.new.failures.is_empty() || !found.base.failures.is_empty(),
-            targets: found
-                .new
-                .targets
-                .iter()
-                .map(|found| found.target.clone())
-                .collect(),
-            ..Self::default()
-        };
-        let failed = |found: &Discovered| -> BTreeSet<TargetName> {
-            let failures = found.failures.iter();
-            failures
-                .map(|failure| (failure.package.clone(), failure.target.clone()))
-                .collect()
-        };
-        let (failed_here, failed_there) = (failed(&found.new), failed(&found.base));
-        let mut base: BTreeMap<_, _> = found
-            .base
-            .targets
-            .into_iter()
-            .map(|found| (name(&found.target), found))
-            .collect();
-        for new in found.new.targets {
-            // It may well have the benchmarks: nobody knows.
-            if failed_there.contains(&name(&new.target)) {
-                pairing.settle(new.benchmarks, Verdict::Failed, Some(REFERENCE_FAILED));
-                continue;
-            }
-            let Some(other) = base.remove(&name(&new.target)) else {
-                pairing.settle(new.benchmarks, Verdict::New, Some(NEW));
-                continue;
-            };
-            let ids = |benchmarks: &[Benchmark]| -> BTreeSet<BenchmarkKey> {
-                benchmarks.iter().map(|b| b.key.clone()).collect()
-            };
-            let (here, there) = (ids(&new.benchmarks), ids(&other.benchmarks));
-            let versions: BTreeMap<BenchmarkKey, Option<String>> = other
-                .benchmarks
-                .iter()
-                .map(|benchmark| (benchmark.key.clone(), benchmark.version.clone()))
-                .collect();
-            let is_there = |benchmark: &Benchmark| there.contains(&benchmark.key);
-            let (both, only_new): (Vec<_>, Vec<_>) = new.benchmarks.into_iter().partition(is_there);
-            pairing.settle(only_new, Verdict::New, Some(NEW));
-            let gone = other.benchmarks.into_iter();
-            let gone = gone.filter(|benchmark| !here.contains(&benchmark.key));
-            pairing.settle(gone.collect(), Verdict::Missing, None);
-            let same_version = |benchmark: &Benchmark| {
-                let other = versions.get(&benchmark.key);
-                versions_may_differ || other == Some(&benchmark.version)
-            };
-            let (both, others): (Vec<_>, Vec<_>) = both.into_iter().partition(same_version);
-            pairing.settle(others, Verdict::Incomparable, Some(OTHER_VERSION));
-            if !control && identical.contains(&name(&new.target)) {
-                pairing.settle(both, Verdict::Unchanged, Some(IDENTICAL));
-                continue;
-            }
-            pairing.pairs.push(PairedTarget {
-                targets: BySide {
-                    base: other.target,
-                    new: new.target,
-                },
-                benchmarks: both,
-            });
-        }
-        for gone in base.into_values() {
-            if failed_here.contains(&name(&gone.target)) {
-                pairing.settle(gone.benchmarks, Verdict::Failed, Some(FAILED));
-            } else {
-                pairing.settle(gone.benchmarks, Verdict::Missing, None);
-            }
-        }
-        pairing
-    }
-
-    fn settle(&mut self, benchmarks: Vec<Benchmark>, verdict: Verdict, remark: Option<&str>) {
-        self.settled
-            .extend(benchmarks.into_iter().map(|benchmark| Settled {
-                key: benchmark.key,
-                verdict,
-                remark: remark.map(str::to_owned),
-            }));
-    }
-
-    pub(super) fn planned(&self) -> usize {
-        self.pairs.iter().map(|pair| pair.benchmarks.len()).sum()
-    }
-}
-
-/// Package and target.
-pub(super) type TargetName = (String, String);
-
-/// The name of a target.
-pub(super) fn name(target: &BenchTarget) -> TargetName {
-    (target.package.clone(), target.target.clone())
-}
-
 /// A measurement of two builds.
 pub(super) struct PairedRun<'a> {
     pub(super) context: &'a Context,
@@ -230,6 +101,8 @@ pub(super) struct Paired {
     pub(super) measured: BySide<Vec<Measurement>>,
     pub(super) comparisons: BTreeMap<BenchmarkKey, Comparison>,
     pub(super) spent: Vec<Spent>,
+    /// What was noticed of the host meanwhile.
+    pub(super) remark: Option<String>,
 }
 
 impl PairedRun<'_> {
@@ -279,7 +152,10 @@ impl PairedRun<'_> {
             new: store.measurements(new, None)?,
         };
         let comparisons = judged(&measured, &self.plan);
+        let heads = store.launches(new)?;
+        let cores = self.environment.host.cores;
         Ok(Paired {
+            remark: stolen_in_words(&heads, &spent, cores),
             runs,
             measured,
             comparisons,
@@ -360,13 +236,13 @@ impl PairedRun<'_> {
         let mut sink = PairedSink {
             record,
             settled: &mut |key, rounds| {
-                let duel = Duel {
+                let series = PairedSeries {
                     key,
                     rounds,
                     noise_threshold: thresholds[key],
                 };
                 self.plan.looks.contains(&(rounds.len() as u32))
-                    && standing(&duel, &self.plan) != Standing::Open
+                    && standing(&series, &self.plan) != Standing::Open
             },
         };
         Ok(campaign.run(&mut sink)?)
@@ -427,15 +303,8 @@ pub(super) fn paired_rows<'m>(
         })
         .collect();
     rows.extend(settled.iter().map(|settled| Row {
-        key: settled.key.clone(),
-        measurement: None,
-        summary: None,
-        verdict: Some(settled.verdict),
-        comparison: None,
-        reference: vec![found.runs.base],
-        blocking: Vec::new(),
-        seconds: None,
         remarks: settled.remark.iter().cloned().collect(),
+        ..Row::unmeasured(settled.key.clone(), settled.verdict, found.runs.base)
     }));
     rows.sort_by(|a, b| a.key.cmp(&b.key));
     rows
@@ -469,20 +338,34 @@ pub(super) fn judged(
             keys.push((key, rounds, new.noise_threshold));
         }
     }
-    let duels: Vec<Duel<'_>> = keys
+    let all_series: Vec<PairedSeries<'_>> = keys
         .iter()
-        .map(|(key, rounds, noise_threshold)| Duel {
+        .map(|(key, rounds, noise_threshold)| PairedSeries {
             key,
             rounds,
             noise_threshold: *noise_threshold,
         })
         .collect();
-    let comparisons = judge(&duels, plan);
-    duels
+    let comparisons = judge(&all_series, plan);
+    all_series
         .iter()
-        .map(|duel| duel.key.clone())
+        .map(|series| series.key.clone())
         .zip(comparisons)
         .collect()
+}
+
+/// How much of the processors' time a hypervisor gave to others, where that is much. Both sides lived in the same moments: one tells.
+fn stolen_in_words(heads: &[LaunchHead], spent: &[Spent], cores: u32) -> Option<String> {
+    let conducts = heads.iter().filter_map(|head| head.conduct);
+    let stolen: u64 = conducts.filter_map(|found| found.stolen).map(|t| t.0).sum();
+    let time: Duration = spent.iter().map(|spent| spent.time).sum();
+    let share = stolen as f64 / (time.as_nanos() as f64 * f64::from(cores.max(1)));
+    (share >= MUCH_STOLEN).then(|| {
+        format!(
+            "the hypervisor gave {:.0} % of the processors' time to others meanwhile: intervals are wider for that",
+            share * 100.0
+        )
+    })
 }
 
 /// The rounds that both sides have.
@@ -498,7 +381,53 @@ fn rounds(base: &Measurement, new: &Measurement) -> Vec<Round> {
             Some(Round {
                 base: (*of_base.get(&launch.launch)?).clone(),
                 new: launch.series.flat.clone(),
+                led: launch.led.clone(),
             })
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Conduct, Nanos, Timestamp};
+
+    #[test]
+    fn stolen_time_is_told_of_as_a_share_of_all_processors_where_it_is_much() {
+        let head = |ordinal, stolen| LaunchHead {
+            package: "p".into(),
+            target: "t".into(),
+            ordinal,
+            attempt: 0,
+            started: Timestamp(0),
+            padding_bytes: 0,
+            harness: None,
+            conduct: Some(Conduct {
+                threads: 1,
+                cpu: Nanos(1),
+                asked: Nanos(1),
+                involuntary_switches: 0,
+                stolen,
+                processor: None,
+            }),
+            failure: None,
+        };
+        let spent = [Spent {
+            key: BenchmarkKey {
+                package: "p".into(),
+                target: "t".into(),
+                id: "b".into(),
+            },
+            time: Duration::from_secs(10),
+            rounds: 2,
+            in_turn: true,
+        }];
+        let second = Some(Nanos(1_000_000_000));
+        let two = [head(0, second), head(1, second)];
+        let words = stolen_in_words(&two, &spent, 2).expect("a tenth");
+        assert!(words.contains("10 %"), "{words}");
+        assert_eq!(stolen_in_words(&two, &spent, 64), None);
+        assert_eq!(stolen_in_words(&[head(0, None)], &spent, 2), None);
+        assert_eq!(stolen_in_words(&[], &[], 2), None);
+    }
 }

@@ -9,7 +9,7 @@ use super::error::AppError;
 use super::options::{Order, SelfTestOptions, StoreOptions};
 use super::paired::{PairedRun, paired_decision, plan};
 use super::prepare::{build, find_benchmarks, nothing_found, timeout};
-use crate::compare::{Duel, Plan, Round, Side, judge};
+use crate::compare::{PairedSeries, Plan, Round, Side, judge};
 use crate::exit_code::ExitCode;
 use crate::host;
 use crate::measure::{BySide, Discovered, Ended, PairedTarget};
@@ -248,7 +248,11 @@ impl Recorded {
             let base = sides.base.into_iter();
             base.filter_map(|(round, base)| {
                 let new = sides.new.remove(&round)?;
-                Some(Round { base, new })
+                Some(Round {
+                    base,
+                    new,
+                    led: Vec::new(),
+                })
             })
             .collect()
         };
@@ -277,10 +281,10 @@ fn carry_out(
     }
     let failed = std::mem::take(&mut recorded.failed);
     let rounds = recorded.rounds();
-    let duels: Vec<Duel<'_>> = rounds
+    let all_series: Vec<PairedSeries<'_>> = rounds
         .iter()
         .filter(|(_, rounds)| !rounds.is_empty())
-        .map(|(key, rounds)| Duel {
+        .map(|(key, rounds)| PairedSeries {
             key,
             rounds,
             noise_threshold: rows[key].noise_threshold,
@@ -288,8 +292,8 @@ fn carry_out(
         .collect();
     let mut verdicts: BTreeMap<&BenchmarkKey, Verdict> =
         failed.iter().map(|key| (key, Verdict::Failed)).collect();
-    for (duel, comparison) in duels.iter().zip(judge(&duels, &run.plan)) {
-        verdicts.insert(duel.key, comparison.verdict);
+    for (series, comparison) in all_series.iter().zip(judge(&all_series, &run.plan)) {
+        verdicts.insert(series.key, comparison.verdict);
     }
     for (key, verdict) in verdicts {
         let Some(row) = rows.get_mut(key) else {

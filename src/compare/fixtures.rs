@@ -29,6 +29,7 @@ pub(super) fn flat_launch(launch: u32, iterations: u64, times: &[f64]) -> Launch
             linear: vec![],
             flat,
         },
+        led: Vec::new(),
     }
 }
 

@@ -21,8 +21,8 @@ pub use differences::{Circumstances, Difference, Differences, Fact, differences}
 pub use launch_values::{LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE};
 pub use note::{Note, Side};
 pub use paired::{
-    Duel, Guard, HostNoise, Method, Paired, Plan, Round, SlowPath, Standing, judge, judge_by,
-    standing,
+    Guard, HostNoise, Method, Paired, PairedSeries, Plan, Round, SlowPath, Standing, judge,
+    judge_by, standing,
 };
 pub use question::{Decider, HostClass, Question, Reference, Rules};
 pub use summary::{Summary, summarize};

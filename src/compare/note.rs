@@ -135,6 +135,11 @@ pub enum Note {
         /// In the second half.
         second: f64,
     },
+    /// A sample is slower or faster as the second of a pair than as the first.
+    PositionMatters {
+        /// By how much it is slower as the second, a fraction.
+        effect: f64,
+    },
     /// A round is like the one before it: they are no independent evidence.
     RoundsDependOnTheirNeighbours {
         /// Correlation of the signs about the median.
@@ -235,6 +240,11 @@ impl fmt::Display for Note {
                 "the change is {:+.1} % in the first half of the rounds and {:+.1} % in the second",
                 first * 100.0,
                 second * 100.0
+            ),
+            Self::PositionMatters { effect } => write!(
+                f,
+                "whichever side comes second in a pair is {:+.1} % slower: the sides disturb each other (the order is balanced, so the change is not affected)",
+                effect * 100.0
             ),
             Self::RoundsDependOnTheirNeighbours { correlation } => write!(
                 f,

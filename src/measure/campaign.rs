@@ -395,6 +395,7 @@ impl Subject {
             sampling: self.resolved.sampling,
             noise_threshold: self.resolved.noise_threshold,
             outcome,
+            led: Vec::new(),
         }
     }
 

@@ -8,15 +8,14 @@ mod chance;
 mod discover;
 mod filter;
 mod paired;
-mod quads;
 mod schedule;
-mod turns;
 mod visit;
 
 pub use campaign::{Campaign, Ended, MeasureError, Resolved};
 pub use discover::{Discovered, DiscoveredTarget, TargetFailure, discover};
 pub use filter::Filter;
-pub use paired::{PairedCampaign, PairedPlan, PairedSink, PairedTarget, Spent};
-pub use quads::{RoundLayout, RoundSettings, lay_out_round};
+pub use paired::{
+    BySide, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundLayout, RoundSettings,
+    Spent, lay_out_round,
+};
 pub use schedule::{FlatSchedule, Layout, lay_out};
-pub use turns::BySide;

@@ -152,6 +152,8 @@ pub struct LaunchSeries {
     pub quantum: Nanos,
     /// What was measured.
     pub series: Series,
+    /// In A/B, for each quad (two flat samples) whether this side was sampled first, as in ABBA; else empty.
+    pub led: Vec<bool>,
 }
 
 /// Everything that a run knows of one benchmark.

@@ -1,6 +1,6 @@
 //! What the system tells of a process while it is alive: threads, CPU time, interruptions. Known on Linux alone.
 //!
-//! Fields are those of proc_pid_stat(5), proc_pid_status(5) and proc_stat(5).
+//! Fields are those of `proc_pid_stat(5)`, `proc_pid_status(5)` and `proc_stat(5)`.
 
 use std::time::Duration;
 

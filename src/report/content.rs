@@ -76,6 +76,23 @@ pub struct Row<'a> {
     pub remarks: Vec<String>,
 }
 
+impl Row<'_> {
+    /// A benchmark of which the run has a verdict and no measurement.
+    pub fn unmeasured(key: BenchmarkKey, verdict: Verdict, reference: RunId) -> Self {
+        Self {
+            key,
+            measurement: None,
+            summary: None,
+            verdict: Some(verdict),
+            comparison: None,
+            reference: vec![reference],
+            blocking: Vec::new(),
+            seconds: None,
+            remarks: Vec::new(),
+        }
+    }
+}
+
 impl Findings<'_> {
     /// How often each verdict was given.
     pub fn tally(&self) -> Tally {

@@ -95,6 +95,37 @@ impl Words for Verdict {
     }
 }
 
+/// A column of yes and no, one digit each; none at all is NULL.
+pub(super) struct Flags<'a>(pub(super) &'a [bool]);
+
+impl ToSql for Flags<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        if self.0.is_empty() {
+            return Ok(rusqlite::types::Null.into());
+        }
+        let digits = self.0.iter().map(|flag| if *flag { '1' } else { '0' });
+        Ok(digits.collect::<String>().into())
+    }
+}
+
+/// The same, read.
+pub(super) struct FlagsRead(pub(super) Vec<bool>);
+
+impl FromSql for FlagsRead {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let digits = match value {
+            ValueRef::Null => "",
+            text => text.as_str()?,
+        };
+        let flags = digits.chars().map(|digit| match digit {
+            '0' => Ok(false),
+            '1' => Ok(true),
+            other => Err(FromSqlError::Other(format!("`{other}` is no flag").into())),
+        });
+        Ok(Self(flags.collect::<Result<_, _>>()?))
+    }
+}
+
 /// A column that holds the word of an enum.
 pub(super) struct Word<T>(pub(super) T);
 

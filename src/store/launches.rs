@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 
 use super::access::Survives;
 use super::codec;
-use super::columns::{Json, Unsigned};
+use super::columns::{Flags, Json, Unsigned};
 use super::conditions::{Conditions, intern_benchmark};
 use super::error::Attempt;
 use super::runs::workspace_of_open_run;
@@ -69,6 +69,8 @@ pub struct LaunchedBenchmark {
     pub noise_threshold: f64,
     /// What came of it.
     pub outcome: Outcome,
+    /// In A/B, for each quad whether this side was sampled first; else empty.
+    pub led: Vec<bool>,
 }
 
 /// What came of a benchmark in a launch.
@@ -91,7 +93,7 @@ impl Store {
                 let run_benchmark =
                     note_benchmark(connection, run, benchmark, &launch.target_facts, launched)?;
                 let place = [run_benchmark, launch_id, position];
-                insert_outcome(connection, place, &launched.outcome)?;
+                insert_outcome(connection, place, launched)?;
             }
             Ok(())
         })
@@ -189,14 +191,24 @@ fn note_benchmark(
 }
 
 /// Inserts what came of a benchmark at (row of the benchmark in the run, launch, position).
-fn insert_outcome(connection: &Connection, place: [i64; 3], outcome: &Outcome) -> Attempt<()> {
+fn insert_outcome(
+    connection: &Connection,
+    place: [i64; 3],
+    launched: &LaunchedBenchmark,
+) -> Attempt<()> {
     let [run_benchmark, launch, position] = place;
-    match outcome {
+    match &launched.outcome {
         Outcome::Measured(series) => connection
             .prepare_cached(
-                "INSERT INTO series (run_benchmark, launch, position, samples) VALUES (?1, ?2, ?3, ?4)",
+                "INSERT INTO series (run_benchmark, launch, position, samples, led) VALUES (?1, ?2, ?3, ?4, ?5)",
             )?
-            .execute(params![run_benchmark, launch, position, codec::encode(series)])?,
+            .execute(params![
+                run_benchmark,
+                launch,
+                position,
+                codec::encode(series),
+                Flags(&launched.led)
+            ])?,
         Outcome::Failed(message) => connection
             .prepare_cached(
                 "INSERT INTO failures (run_benchmark, launch, position, message) VALUES (?1, ?2, ?3, ?4)",

@@ -96,7 +96,7 @@ fn a_newer_version_that_is_only_in_the_log_is_refused_and_stays_there() {
             Store::open(&copied),
             Err(StoreError::Newer {
                 found: 7,
-                supported: 3,
+                supported: super::schema::VERSION,
                 ..
             })
         ));

@@ -40,6 +40,7 @@ fn add_controls(machine: &Machine, control: &Finished, change: f64) {
             sampling: cost.sampling,
             noise_threshold: cost.noise_threshold,
             outcome: Outcome::Measured(cost.launches[0].series.clone()),
+            led: Vec::new(),
         }],
     };
     for _ in 0..20 {

@@ -211,6 +211,30 @@ fn sides_that_cannot_live_together_are_launched_in_turn() {
 }
 
 #[test]
+fn an_accident_beside_the_other_side_does_not_part_the_two() {
+    let machine = Machine::new();
+    let project = Project::without_benches(&machine);
+    project.add_target("costs");
+    let once = machine.home().join("once");
+    let declarations = r#"
+        suite.bench("cost", |b| {
+            if std::fs::File::create_new(ONCE).is_ok() {
+                panic!("only once");
+            }
+            takes(b, planted::NANOSECONDS);
+        });
+    "#;
+    project.benchmarks(&declarations.replace("ONCE", &format!("{once:?}")));
+    project.commit();
+    project.takes(200);
+    let run = project.measure(&["--against", "HEAD"]).run();
+    let run = run.expect_code(1);
+    assert!(once.exists(), "{run}");
+    assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
+    assert!(!run.stderr.contains("cannot run at once"), "{run}");
+}
+
+#[test]
 fn ids_in_another_order_are_paired_by_their_names() {
     let machine = Machine::new();
     let project = Project::without_benches(&machine);

@@ -106,6 +106,7 @@ pub fn measured(id: &str, series: Series) -> LaunchedBenchmark {
         sampling: SamplingSettings::default(),
         noise_threshold: 0.1 + 0.2,
         outcome: Outcome::Measured(series),
+        led: vec![true, false, false],
     }
 }
 
@@ -124,7 +125,7 @@ pub fn launch(ordinal: u32, ids: &[&str]) -> LaunchRecord {
                 version: "0.1.0".into(),
                 quantum: Nanos(20),
             }),
-            conduct: (ordinal % 2 == 0).then_some(Conduct {
+            conduct: ordinal.is_multiple_of(2).then_some(Conduct {
                 threads: 1,
                 cpu: Nanos(u64::MAX - 1),
                 asked: Nanos(3),

@@ -1,15 +1,17 @@
 //! What is said of an A/B comparison besides its verdict, where it bites; and what makes one impossible.
 
-use super::duel::{Duel, Field, Neighbours, typical_length};
 use super::floor_test;
 use super::look::Look;
 use super::plan::{Method, Plan};
+use super::series::{Neighbours, PairedSeries, Round, UsableRounds, typical_length};
 use super::speed_test::SpeedTest;
 use crate::compare::comparison::Estimate;
 use crate::compare::launch_values::{Location, needed_ns};
 use crate::compare::note::{Note, Side};
 use crate::model::Verdict;
-use crate::stats::{ClusterMean, ClusterMedian, Resampling, Stream, derived_seed, median};
+use crate::stats::{
+    ClusterMean, ClusterMedian, Resampling, Stream, derived_seed, mean, median, sample_variance,
+};
 
 /// Clocks that are coarser show by samples that fall on few values.
 const ASSUMED_CLOCK_STEP_NS: f64 = 50.0;
@@ -20,16 +22,19 @@ const FEWEST_ROUNDS: usize = 10;
 /// Halves of the rounds that differ by more than this many standard errors of their difference drift.
 const DRIFT: f64 = 3.5;
 
+/// An effect of positions is more than this many of its standard errors.
+const POSITION: f64 = 4.0;
+
 /// Rounds more than this apart belong to different modes.
 const MODE_GAP: f64 = 0.03;
 
 /// A mode has at least this share of the rounds.
 const MODE_SHARE: f64 = 0.2;
 
-/// Why a duel cannot be tested, if so.
-pub(super) fn refusal(duel: &Duel<'_>, field: &Field) -> Option<Note> {
+/// Why a series cannot be tested, if so.
+pub(super) fn refusal(series: &PairedSeries<'_>, usable: &UsableRounds) -> Option<Note> {
     let of_side = |side| {
-        duel.rounds.iter().flat_map(move |round| match side {
+        series.rounds.iter().flat_map(move |round| match side {
             Side::Base => &round.base,
             Side::New => &round.new,
         })
@@ -45,17 +50,21 @@ pub(super) fn refusal(duel: &Duel<'_>, field: &Field) -> Option<Note> {
             return Some(Note::SamplesTooShort { side, needed_ns });
         }
     }
-    field
+    usable
         .rounds
         .is_empty()
         .then_some(Note::NoSamples { side: Side::New })
 }
 
 /// The changes of mean and median of all samples, with bootstrap intervals over rounds.
-pub(super) fn descriptive(duel: &Duel<'_>, look: &Look, plan: &Plan) -> [Option<Estimate>; 2] {
-    let seed = derived_seed(plan.seed, &duel.key.to_string());
+pub(super) fn descriptive(
+    series: &PairedSeries<'_>,
+    look: &Look,
+    plan: &Plan,
+) -> [Option<Estimate>; 2] {
+    let seed = derived_seed(plan.seed, &series.key.to_string());
     let times = |pick: fn(&Neighbours) -> &Vec<f64>| -> Vec<Vec<f64>> {
-        let rounds = look.field.rounds.iter();
+        let rounds = look.usable.rounds.iter();
         rounds
             .map(|round| pick(round).iter().map(|y| y.exp()).collect())
             .collect()
@@ -85,13 +94,14 @@ pub(super) fn descriptive(duel: &Duel<'_>, look: &Look, plan: &Plan) -> [Option<
 
 /// Remarks on what was measured.
 pub(super) fn add(
+    rounds: &[Round],
     look: &Look,
     speed: &SpeedTest,
     verdict: Verdict,
     method: &Method,
     notes: &mut Vec<Note>,
 ) {
-    let field = &look.field;
+    let usable = &look.usable;
     notes.extend(look.noise.map(|noise| Note::ThresholdRaised {
         controls: noise.controls,
         change: noise.change,
@@ -99,30 +109,36 @@ pub(super) fn add(
     }));
     match speed.location() {
         Location::Median => notes.push(Note::MedianOfFewSamples {
-            samples: field.samples(),
+            samples: usable.samples(),
         }),
         Location::SecondFastest => notes.push(Note::SecondFastestOfFewSamples {
-            samples: field.samples(),
+            samples: usable.samples(),
         }),
         Location::LowQuantile => {}
     }
     if speed.is_constant() {
         notes.push(Note::NoVariance);
     }
-    if field.rounds.len() < FEWEST_ROUNDS {
+    if usable.rounds.len() < FEWEST_ROUNDS {
         return;
     }
-    notes.extend(drift(field, speed, look.threshold, method));
+    notes.extend(drift(usable, speed, look.threshold, method));
+    notes.extend(position(rounds, look.threshold));
     if matches!(verdict, Verdict::Inconclusive | Verdict::Suspect) {
-        notes.extend(autocorrelation(field));
-        notes.extend(modes(Side::Base, field, |round| &round.base));
-        notes.extend(modes(Side::New, field, |round| &round.new));
+        notes.extend(autocorrelation(usable));
+        notes.extend(modes(Side::Base, usable, |round| &round.base));
+        notes.extend(modes(Side::New, usable, |round| &round.new));
     }
 }
 
 /// The change in the first half of the rounds and in the second, if they differ.
-fn drift(field: &Field, speed: &SpeedTest, threshold: f64, method: &Method) -> Option<Note> {
-    let [first, second] = field.halves(field.rounds.len() / 2);
+fn drift(
+    usable: &UsableRounds,
+    speed: &SpeedTest,
+    threshold: f64,
+    method: &Method,
+) -> Option<Note> {
+    let [first, second] = usable.halves(usable.rounds.len() / 2);
     let (_, first) = floor_test::difference(&first, method)?;
     let (_, second) = floor_test::difference(&second, method)?;
     // Each half has an SE of sqrt 2 times the whole's, their difference of twice.
@@ -134,10 +150,39 @@ fn drift(field: &Field, speed: &SpeedTest, threshold: f64, method: &Method) -> O
     })
 }
 
+/// How much slower samples are as the second of their pair, if that is beyond the threshold: of ABBA the pairs are AB and BA.
+fn position(rounds: &[Round], threshold: f64) -> Option<Note> {
+    let of_rounds: Vec<f64> = rounds.iter().filter_map(position_in_round).collect();
+    if of_rounds.len() < FEWEST_ROUNDS {
+        return None;
+    }
+    let effect = mean(&of_rounds)?;
+    let standard_error = (sample_variance(&of_rounds)? / of_rounds.len() as f64).sqrt();
+    let matters = effect.abs() > threshold && effect.abs() > POSITION * standard_error;
+    matters.then(|| Note::PositionMatters {
+        effect: effect.exp_m1(),
+    })
+}
+
+/// The median over the quads of a round; the speed of the sides is in every quad twice, with both signs.
+fn position_in_round(round: &Round) -> Option<f64> {
+    let quads = round.base.chunks_exact(2).zip(round.new.chunks_exact(2));
+    let effects: Vec<f64> = quads
+        .zip(&round.led)
+        .map(|((base, new), led)| {
+            let ahead = |i: usize| new[i].per_iteration().ln() - base[i].per_iteration().ln();
+            let effect = (ahead(0) - ahead(1)) / 2.0;
+            if *led { -effect } else { effect }
+        })
+        .filter(|effect| effect.is_finite())
+        .collect();
+    median(&effects)
+}
+
 /// The correlation of each round's difference with that of the next, if there is one.
-fn autocorrelation(field: &Field) -> Option<Note> {
+fn autocorrelation(usable: &UsableRounds) -> Option<Note> {
     let fastest = |x: &[f64]| x.iter().copied().min_by(f64::total_cmp).unwrap_or(0.0);
-    let differences: Vec<f64> = field
+    let differences: Vec<f64> = usable
         .rounds
         .iter()
         .map(|round| fastest(&round.new) - fastest(&round.base))
@@ -155,8 +200,8 @@ fn autocorrelation(field: &Field) -> Option<Note> {
 }
 
 /// The two groups that the rounds of a side fall into, if they do.
-fn modes(side: Side, field: &Field, pick: fn(&Neighbours) -> &Vec<f64>) -> Option<Note> {
-    let mut floors: Vec<f64> = field
+fn modes(side: Side, usable: &UsableRounds, pick: fn(&Neighbours) -> &Vec<f64>) -> Option<Note> {
+    let mut floors: Vec<f64> = usable
         .rounds
         .iter()
         .filter_map(|round| pick(round).iter().copied().min_by(f64::total_cmp))

@@ -3,8 +3,8 @@
 //! Noise makes samples longer, so the fastest of many short ones spread over many rounds are steady. The round is what is resampled.
 //! p-value, bounds and verdict are one inversion: `rejects(shift)` is monotone in `shift`, and the bounds are where it changes.
 
-use super::duel::{Field, Neighbours};
 use super::plan::{Guard, Method};
+use super::series::{Neighbours, UsableRounds};
 use crate::compare::launch_values::Location;
 use crate::stats::{
     ClusterLowQuantile, FisherExact, Resampling, Statistic, Stream, paired_standard_error,
@@ -57,22 +57,27 @@ fn location(samples: usize, method: &Method) -> (Location, f64, usize) {
 }
 
 /// The estimate alone; `None` without samples.
-pub(super) fn difference(field: &Field, method: &Method) -> Option<(Location, f64)> {
-    let (location, p, rank) = location(field.samples(), method);
+pub(super) fn difference(usable: &UsableRounds, method: &Method) -> Option<(Location, f64)> {
+    let (location, p, rank) = location(usable.samples(), method);
     let low = |clusters: &[&[f64]]| ClusterLowQuantile::new(clusters, p, rank).observed();
-    let difference = low(&field.of_new()) - low(&field.of_base());
+    let difference = low(&usable.of_new()) - low(&usable.of_base());
     difference.is_finite().then_some((location, difference))
 }
 
 impl FloorTest {
     /// `None` with fewer than [`FEWEST_ROUNDS`] rounds.
-    pub(super) fn of(field: &Field, threshold: f64, method: &Method, seed: u64) -> Option<Self> {
-        if field.rounds.len() < FEWEST_ROUNDS {
+    pub(super) fn of(
+        usable: &UsableRounds,
+        threshold: f64,
+        method: &Method,
+        seed: u64,
+    ) -> Option<Self> {
+        if usable.rounds.len() < FEWEST_ROUNDS {
             return None;
         }
-        let (location, p, rank) = location(field.samples(), method);
-        let base = ClusterLowQuantile::new(&field.of_base(), p, rank);
-        let new = ClusterLowQuantile::new(&field.of_new(), p, rank);
+        let (location, p, rank) = location(usable.samples(), method);
+        let base = ClusterLowQuantile::new(&usable.of_base(), p, rank);
+        let new = ClusterLowQuantile::new(&usable.of_new(), p, rank);
         let stream = Stream {
             seed,
             name: "floor test",
@@ -84,7 +89,7 @@ impl FloorTest {
         let error = paired_standard_error(&new, &base, method.width, resampling)?;
         let difference = new.observed() - base.observed();
         let fastest = |pick: fn(&Neighbours) -> &Vec<f64>| {
-            let mut fastest: Vec<f64> = field
+            let mut fastest: Vec<f64> = usable
                 .rounds
                 .iter()
                 .filter_map(|round| pick(round).iter().copied().min_by(f64::total_cmp))
@@ -92,7 +97,7 @@ impl FloorTest {
             fastest.sort_by(f64::total_cmp);
             fastest
         };
-        let rounds = field.rounds.len();
+        let rounds = usable.rounds.len();
         let resolution = LEAST_RESOLUTION
             .max(clock_step(&base))
             .max(clock_step(&new));

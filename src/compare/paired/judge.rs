@@ -6,11 +6,11 @@
 use rayon::prelude::*;
 
 use super::diagnostics;
-use super::duel::Duel;
 use super::finding::{Paired, SlowPath};
 use super::floor_test;
 use super::look::Look;
 use super::plan::{Method, Plan};
+use super::series::PairedSeries;
 use super::slow_path;
 use super::speed_test::SpeedTest;
 use crate::compare::comparison::{Comparison, Estimate};
@@ -27,35 +27,35 @@ pub enum Standing {
     Settled(Verdict),
 }
 
-/// Whether `duel` can stop after its rounds: at an interim look if that settles it, at the last look in any case.
-pub fn standing(duel: &Duel<'_>, plan: &Plan) -> Standing {
+/// Whether `series` can stop after its rounds: at an interim look if that settles it, at the last look in any case.
+pub fn standing(series: &PairedSeries<'_>, plan: &Plan) -> Standing {
     let method = Method::default();
-    if duel.rounds.len() >= plan.last_look() {
+    if series.rounds.len() >= plan.last_look() {
         // The descriptive intervals are not looked at.
         let plan = Plan {
             resamples: 1,
             ..plan.clone()
         };
-        let verdict = judge_by(&[*duel], &plan, &method).remove(0).verdict;
+        let verdict = judge_by(&[*series], &plan, &method).remove(0).verdict;
         return Standing::Settled(verdict);
     }
-    Look::interim(duel, plan, &method)
+    Look::interim(series, plan, &method)
         .and_then(|look| look.early_verdict(plan))
         .map_or(Standing::Open, Standing::Settled)
 }
 
-/// Decides all `duels` as one family; the answers come in their order. The looks are replayed from the data.
+/// Decides all `all_series` as one family; the answers come in their order. The looks are replayed from the data.
 ///
 /// Pure and seeded: the same input gives the same bytes for any number of threads.
-pub fn judge(duels: &[Duel<'_>], plan: &Plan) -> Vec<Comparison> {
-    judge_by(duels, plan, &Method::default())
+pub fn judge(all_series: &[PairedSeries<'_>], plan: &Plan) -> Vec<Comparison> {
+    judge_by(all_series, plan, &Method::default())
 }
 
 /// The same with another method, for simulations.
-pub fn judge_by(duels: &[Duel<'_>], plan: &Plan, method: &Method) -> Vec<Comparison> {
-    let looks: Vec<Look> = duels
+pub fn judge_by(all_series: &[PairedSeries<'_>], plan: &Plan, method: &Method) -> Vec<Comparison> {
+    let looks: Vec<Look> = all_series
         .par_iter()
-        .map(|duel| Look::deciding(duel, plan, method))
+        .map(|series| Look::deciding(series, plan, method))
         .collect();
     let families = Families {
         slower: Family::of(&looks, plan, plan.floor_level(), |look| {
@@ -71,13 +71,13 @@ pub fn judge_by(duels: &[Duel<'_>], plan: &Plan, method: &Method) -> Vec<Compari
             Some(look.slow_path.p_faster)
         }),
     };
-    duels
+    all_series
         .par_iter()
         .zip(&looks)
         .enumerate()
-        .map(|(index, (duel, look))| {
+        .map(|(index, (series, look))| {
             Answer {
-                duel,
+                series,
                 look,
                 plan,
                 method,
@@ -132,7 +132,7 @@ impl Family {
 
 /// One benchmark on its way to a verdict.
 struct Answer<'a> {
-    duel: &'a Duel<'a>,
+    series: &'a PairedSeries<'a>,
     look: &'a Look,
     plan: &'a Plan,
     method: &'a Method,
@@ -144,7 +144,7 @@ impl Answer<'_> {
     fn comparison(&self) -> Comparison {
         let look = self.look;
         let mut comparison = self.empty();
-        let estimate = floor_test::difference(&look.field, self.method);
+        let estimate = floor_test::difference(&look.usable, self.method);
         comparison.location = estimate.map(|(location, _)| location);
         comparison.change = estimate.map(|(_, d)| Estimate::unbounded(d.exp_m1()));
         if let Some(refused) = &look.refused {
@@ -153,7 +153,7 @@ impl Answer<'_> {
         }
         let Some(speed) = &look.speed else {
             comparison.notes.push(Note::FewRounds {
-                rounds: look.field.rounds.len(),
+                rounds: look.usable.rounds.len(),
             });
             return comparison;
         };
@@ -181,7 +181,7 @@ impl Answer<'_> {
         let inconclusive = comparison.verdict == Verdict::Inconclusive;
         let level = self.plan.floor_level() * share / self.plan.family(1) as f64;
         comparison.paired = Some(Paired {
-            rounds: look.field.rounds.len(),
+            rounds: look.usable.rounds.len(),
             stopped_early: !look.is_last,
             standard_error: Some(speed.standard_error),
             slow_path: self.slow_path(comparison.verdict),
@@ -191,7 +191,7 @@ impl Answer<'_> {
                 None
             },
         });
-        let [mean, median] = diagnostics::descriptive(self.duel, look, self.plan);
+        let [mean, median] = diagnostics::descriptive(self.series, look, self.plan);
         (comparison.change_mean, comparison.change_median) = (mean, median);
         if let Some(found) = self.slow_path(comparison.verdict) {
             comparison.notes.push(Note::SlowPath {
@@ -201,6 +201,7 @@ impl Answer<'_> {
             });
         }
         diagnostics::add(
+            &self.series.rounds[..look.rounds.min(self.series.rounds.len())],
             look,
             speed,
             comparison.verdict,
@@ -211,7 +212,7 @@ impl Answer<'_> {
     }
 
     fn empty(&self) -> Comparison {
-        let rounds = self.look.field.rounds.len();
+        let rounds = self.look.usable.rounds.len();
         Comparison {
             verdict: match self.look.refused {
                 Some(Note::NoSamples { side: Side::New }) => Verdict::Failed,
@@ -224,7 +225,7 @@ impl Answer<'_> {
             change_median: None,
             noise_threshold: match self.look.noise {
                 Some(noise) => noise.change,
-                None => self.duel.noise_threshold,
+                None => self.series.noise_threshold,
             },
             smallest_callable: None,
             location: None,

@@ -1,8 +1,8 @@
 //! One look at a benchmark: both tests after so many rounds, and whether they settle it.
 
 use super::diagnostics;
-use super::duel::{Duel, Field};
 use super::plan::{HostNoise, Method, Plan};
+use super::series::{PairedSeries, UsableRounds};
 use super::slow_path::{self, SlowPathTest};
 use super::speed_test::SpeedTest;
 use crate::compare::note::Note;
@@ -29,7 +29,7 @@ pub(super) struct Look {
     pub refused: Option<Note>,
     pub speed: Option<SpeedTest>,
     pub slow_path: SlowPathTest,
-    pub field: Field,
+    pub usable: UsableRounds,
     /// Noise threshold, a logarithm; raised to what controls have shown.
     pub threshold: f64,
     /// What they have shown, if it raised the threshold.
@@ -39,18 +39,24 @@ pub(super) struct Look {
 }
 
 impl Look {
-    fn at(duel: &Duel<'_>, rounds: usize, share: f64, plan: &Plan, method: &Method) -> Self {
-        let field = Field::of(duel, rounds);
-        let noise = plan.noise_of(duel.key);
-        let noise = noise.filter(|noise| noise.change > duel.noise_threshold);
-        let raised = noise.map_or(duel.noise_threshold, |noise| noise.change);
+    fn at(
+        series: &PairedSeries<'_>,
+        rounds: usize,
+        share: f64,
+        plan: &Plan,
+        method: &Method,
+    ) -> Self {
+        let usable = UsableRounds::of(series, rounds);
+        let noise = plan.noise_of(series.key);
+        let noise = noise.filter(|noise| noise.change > series.noise_threshold);
+        let raised = noise.map_or(series.noise_threshold, |noise| noise.change);
         let threshold = raised.ln_1p();
-        let seed = derived_seed(plan.seed, &duel.key.to_string());
-        let refused = diagnostics::refusal(duel, &field);
+        let seed = derived_seed(plan.seed, &series.key.to_string());
+        let refused = diagnostics::refusal(series, &usable);
         let level = plan.floor_level() * share / plan.family(1) as f64;
         let speed = match refused {
             Some(_) => None,
-            None => SpeedTest::of(&field, threshold, level, method, seed),
+            None => SpeedTest::of(&usable, threshold, level, method, seed),
         };
         Self {
             rounds,
@@ -58,21 +64,21 @@ impl Look {
             is_last: false,
             refused,
             speed,
-            slow_path: SlowPathTest::of(&field, threshold),
-            field,
+            slow_path: SlowPathTest::of(&usable, threshold),
+            usable,
             threshold,
             noise,
-            is_too_noisy: raised > MOST_RAISED * duel.noise_threshold,
+            is_too_noisy: raised > MOST_RAISED * series.noise_threshold,
         }
     }
 
     /// The first look that settles the benchmark, or the last that its rounds allow.
-    pub(super) fn deciding(duel: &Duel<'_>, plan: &Plan, method: &Method) -> Self {
-        let rounds = duel.rounds.len();
+    pub(super) fn deciding(series: &PairedSeries<'_>, plan: &Plan, method: &Method) -> Self {
+        let rounds = series.rounds.len();
         let mut before = 0.0;
         for look in plan.interim_looks(rounds) {
             let spent = plan.spent(look, method);
-            let look = Self::at(duel, look, spent - before, plan, method);
+            let look = Self::at(series, look, spent - before, plan, method);
             if look.settles(plan) {
                 return look;
             }
@@ -80,19 +86,19 @@ impl Look {
         }
         Self {
             is_last: true,
-            ..Self::at(duel, rounds, 1.0 - before, plan, method)
+            ..Self::at(series, rounds, 1.0 - before, plan, method)
         }
     }
 
-    /// The interim look after all rounds of `duel`; `None` where none is planned.
-    pub(super) fn interim(duel: &Duel<'_>, plan: &Plan, method: &Method) -> Option<Self> {
-        let rounds = duel.rounds.len();
+    /// The interim look after all rounds of `series`; `None` where none is planned.
+    pub(super) fn interim(series: &PairedSeries<'_>, plan: &Plan, method: &Method) -> Option<Self> {
+        let rounds = series.rounds.len();
         let looks = plan.interim_looks(rounds);
         let (last, earlier) = looks.split_last()?;
         let before = earlier.last().map_or(0.0, |look| plan.spent(*look, method));
         (*last == rounds).then(|| {
             Self::at(
-                duel,
+                series,
                 rounds,
                 plan.spent(rounds, method) - before,
                 plan,

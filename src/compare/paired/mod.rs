@@ -6,20 +6,20 @@
 //! one side are slower than their neighbours of the other. docs/STATISTICS.md, section 8, has the procedure and its figures.
 
 mod diagnostics;
-mod duel;
 mod finding;
 mod floor_test;
 mod judge;
 mod look;
 mod plan;
 mod rank_test;
+mod series;
 mod slow_path;
 mod speed_test;
 
-pub use duel::{Duel, Round};
 pub use finding::{Paired, SlowPath};
 pub use judge::{Standing, judge, judge_by, standing};
 pub use plan::{Guard, HostNoise, Method, Plan};
+pub use series::{PairedSeries, Round};
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 //! In each quad both sides meet the same moment of the host: its frequency, its neighbours. So the samples of each quad are compared, their median
 //! stands for the round, and the rounds are tested by an exact test that knows nothing of their distribution.
 
-use super::duel::{Field, Neighbours};
+use super::series::{Neighbours, UsableRounds};
 use crate::stats::{SignedRank, median};
 
 /// Of each side.
@@ -31,8 +31,8 @@ fn difference_of_round(round: &Neighbours) -> Option<f64> {
 
 impl RankTest {
     /// `None` without rounds.
-    pub(super) fn of(field: &Field, resolution: f64) -> Option<Self> {
-        let differences: Option<Vec<f64>> = field.rounds.iter().map(difference_of_round).collect();
+    pub(super) fn of(usable: &UsableRounds, resolution: f64) -> Option<Self> {
+        let differences: Option<Vec<f64>> = usable.rounds.iter().map(difference_of_round).collect();
         Some(Self {
             differences: SignedRank::new(&differences?)?,
             resolution,

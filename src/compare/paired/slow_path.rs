@@ -3,7 +3,7 @@
 //! The floor does not see a cost that falls on some samples only. Two samples of a quad that were taken next to each other meet the same host, so a
 //! neighbour that is much slower, beyond the threshold, speaks for its side. Rounds are what is tested, by an exact sign-flip test.
 
-use super::duel::Field;
+use super::series::UsableRounds;
 use crate::stats::{ClusterLowQuantile, Statistic, sign_flip_upper_tail};
 
 /// A neighbour is slower if it is so by this much. Each has half of the level: a busy host hides small ones among its own.
@@ -30,26 +30,26 @@ pub(super) struct SlowPathTest {
 
 impl SlowPathTest {
     /// `threshold` is the noise threshold, a logarithm.
-    pub(super) fn of(field: &Field, threshold: f64) -> Self {
+    pub(super) fn of(usable: &UsableRounds, threshold: f64) -> Self {
         Self {
-            p_slower: p_slower(field, threshold, false),
-            p_faster: p_slower(field, threshold, true),
-            share_new: share_above_floor(&field.of_new()),
-            share_base: share_above_floor(&field.of_base()),
+            p_slower: p_slower(usable, threshold, false),
+            p_faster: p_slower(usable, threshold, true),
+            share_new: share_above_floor(&usable.of_new()),
+            share_base: share_above_floor(&usable.of_base()),
         }
     }
 }
 
 /// p at the better of the two excesses, doubled.
-fn p_slower(field: &Field, threshold: f64, exchanged: bool) -> f64 {
-    let p = EXCESSES.map(|excess| p_at(field, threshold, excess.ln_1p(), exchanged));
+fn p_slower(usable: &UsableRounds, threshold: f64, exchanged: bool) -> f64 {
+    let p = EXCESSES.map(|excess| p_at(usable, threshold, excess.ln_1p(), exchanged));
     (2.0 * p.into_iter().fold(1.0, f64::min)).min(1.0)
 }
 
 /// The balance of a round is (up - down) / (1 + up + down), where `up` counts the neighbours of which the new one is slower by more than the excess
 /// beyond the threshold, `down` those of which the base, so much slower made, still is: undisturbed rounds count most.
-fn p_at(field: &Field, threshold: f64, excess: f64, exchanged: bool) -> f64 {
-    let balances: Vec<i64> = field
+fn p_at(usable: &UsableRounds, threshold: f64, excess: f64, exchanged: bool) -> f64 {
+    let balances: Vec<i64> = usable
         .rounds
         .iter()
         .map(|round| {

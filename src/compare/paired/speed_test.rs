@@ -3,10 +3,10 @@
 //! They fail at different things: floors where a moment of higher frequency comes to one side alone, ranks where bursts cover whole rounds. What one
 //! of them shows at its share of the level is shown. Where they contradict one another at that level, only what both show is.
 
-use super::duel::Field;
 use super::floor_test::FloorTest;
 use super::plan::Method;
 use super::rank_test::RankTest;
+use super::series::UsableRounds;
 use crate::compare::launch_values::Location;
 
 /// Both tests of one benchmark after so many rounds.
@@ -31,14 +31,14 @@ const ONE_DEVIATION: f64 = 0.158_655_253_931_457_05;
 impl SpeedTest {
     /// `level`: the one-sided level that the look has for this benchmark. `None` with too few rounds.
     pub(super) fn of(
-        field: &Field,
+        usable: &UsableRounds,
         threshold: f64,
         level: f64,
         method: &Method,
         seed: u64,
     ) -> Option<Self> {
-        let floor = FloorTest::of(field, threshold, method, seed)?;
-        let ranks = RankTest::of(field, floor.resolution)?;
+        let floor = FloorTest::of(usable, threshold, method, seed)?;
+        let ranks = RankTest::of(usable, floor.resolution)?;
         let share = method.floor_share;
         let (of_floor, of_ranks) = (level * share, level * (1.0 - share));
         let (by_floor, by_ranks) = (

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use super::{Bout, ENOUGH_ROUNDS};
+use super::launch_pair::LaunchPair;
+use super::quads::{RoundLayout, RoundSettings};
+use super::rounds::ENOUGH_ROUNDS;
+use super::turns::{BySide, Turn};
 use crate::compare::Round;
-use crate::measure::quads::{RoundLayout, RoundSettings};
-use crate::measure::turns::{BySide, Turn};
 use crate::model::{Benchmark, SamplingSettings, Throughput, Turns};
 use crate::store::{LaunchedBenchmark, Outcome};
 
@@ -51,16 +52,18 @@ impl Subject {
         }
     }
 
-    pub(super) fn measured(&mut self, turns: BySide<Turn>, how: Turns, bout: &mut Bout) {
+    pub(super) fn measured(&mut self, turns: BySide<Turn>, how: Turns, launches: &mut LaunchPair) {
         self.rounds.push(Round {
             base: turns.base.series.flat.clone(),
             new: turns.new.series.flat.clone(),
+            led: turns.new.led.clone(),
         });
         for (turn, record) in [
-            (turns.base, &mut bout.records.base),
-            (turns.new, &mut bout.records.new),
+            (turns.base, &mut launches.records.base),
+            (turns.new, &mut launches.records.new),
         ] {
             let mut launched = self.launched(Outcome::Measured(turn.series), how);
+            launched.led = turn.led;
             if turn.throughput != Throughput::default() {
                 launched.benchmark.throughput = turn.throughput;
             }
@@ -77,6 +80,66 @@ impl Subject {
             },
             noise_threshold: self.noise_threshold,
             outcome,
+            led: Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{AuthorSettings, BenchmarkKey};
+
+    fn after(rounds: usize, seconds: u64) -> Subject {
+        let key = BenchmarkKey {
+            package: "p".into(),
+            target: "t".into(),
+            id: "b".into(),
+        };
+        let round = Round {
+            base: Vec::new(),
+            new: Vec::new(),
+            led: Vec::new(),
+        };
+        Subject {
+            benchmark: Benchmark {
+                key,
+                version: None,
+                throughput: Throughput::default(),
+                settings: AuthorSettings::default(),
+            },
+            sampling: SamplingSettings::default(),
+            noise_threshold: 0.01,
+            layout: None,
+            rounds: vec![round; rounds],
+            is_solitary: None,
+            failures: 0,
+            done: false,
+            time: Duration::from_secs(seconds),
+        }
+    }
+
+    #[test]
+    fn a_costly_benchmark_has_its_twenty_rounds_and_no_more_once_the_time_is_up() {
+        let patience = Some(Duration::from_mins(1));
+        assert!(after(20, 60).has_had_enough(patience));
+        assert!(!after(19, 600).has_had_enough(patience), "too few rounds");
+        assert!(!after(80, 59).has_had_enough(patience), "they are quick");
+        assert!(
+            !after(80, 600).has_had_enough(None),
+            "the user said how much"
+        );
+    }
+
+    #[test]
+    fn once_it_needed_more_than_one_processor_it_is_never_bound() {
+        let mut subject = after(0, 0);
+        subject.learn(None);
+        assert_eq!(subject.is_solitary, None);
+        subject.learn(Some(true));
+        assert_eq!(subject.is_solitary, Some(true));
+        subject.learn(Some(false));
+        subject.learn(Some(true));
+        assert_eq!(subject.is_solitary, Some(false));
     }
 }

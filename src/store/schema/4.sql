@@ -1,6 +1,7 @@
--- Version 4: how processes ran; controls. docs/STORE.md says what every column means.
+-- Version 4: how processes ran, which side led; controls. docs/STORE.md says what every column means.
 
 ALTER TABLE launches ADD COLUMN conduct TEXT;
+ALTER TABLE series ADD COLUMN led TEXT;
 
 -- A CHECK cannot be changed in place: the column moves.
 ALTER TABLE runs ADD COLUMN purpose_with_control TEXT

@@ -60,7 +60,7 @@ fn beyond_three_times_the_threshold_nothing_is_unchanged_and_large_changes_are_s
     let slower = judge_one(&quiet(40, 1.08), 0.01, &plan);
     assert_eq!(slower.verdict, Verdict::Regressed);
     let key = key("b");
-    let duel = Duel {
+    let series = PairedSeries {
         key: &key,
         rounds: &quiet(30, 1.0),
         noise_threshold: 0.01,
@@ -70,7 +70,7 @@ fn beyond_three_times_the_threshold_nothing_is_unchanged_and_large_changes_are_s
         ..plan
     };
     assert_eq!(
-        standing(&duel, &plan),
+        standing(&series, &plan),
         Standing::Settled(Verdict::Inconclusive),
         "no more rounds would change that"
     );

@@ -53,7 +53,7 @@ fn constant_sides_have_the_exact_change_and_the_least_standard_error() {
     let expected = 1.1_f64.ln() - 2e-4;
     assert!((change.lower.ln_1p() - expected).abs() < 1e-9, "{change:?}");
     let (key, rounds) = (key("b"), constant(110.0));
-    let duel = Duel {
+    let series = PairedSeries {
         key: &key,
         rounds: &rounds,
         noise_threshold: 0.01,
@@ -62,7 +62,7 @@ fn constant_sides_have_the_exact_change_and_the_least_standard_error() {
         floor_share: 1.0,
         ..Method::default()
     };
-    let by_floors = judge_by(&[duel], &plan(&[10]), &floors).remove(0).change;
+    let by_floors = judge_by(&[series], &plan(&[10]), &floors).remove(0).change;
     // stats.t.ppf(1 - .008, 9) = 2.958440: nine degrees of freedom, a standard error of 0.02 %.
     let expected = 1.1_f64.ln() - 2.958_440_453 * 2e-4;
     assert!((by_floors.unwrap().lower.ln_1p() - expected).abs() < 1e-9);
@@ -107,7 +107,8 @@ fn samples_of_no_or_hardly_any_time_are_never_no_change() {
         vec![
             Round {
                 base: side(base),
-                new: side(new)
+                new: side(new),
+                led: Vec::new(),
             };
             10
         ]
@@ -130,12 +131,12 @@ fn samples_of_no_or_hardly_any_time_are_never_no_change() {
 
 fn standing_of(rounds: &[Round]) -> Standing {
     let key = key("b");
-    let duel = Duel {
+    let series = PairedSeries {
         key: &key,
         rounds,
         noise_threshold: 0.01,
     };
-    standing(&duel, &plan(&[10, 20]))
+    standing(&series, &plan(&[10, 20]))
 }
 
 #[test]
@@ -202,4 +203,50 @@ fn few_samples_are_compared_by_the_second_fastest_and_very_few_by_the_median() {
             location == Location::LowQuantile
         );
     }
+}
+
+/// Rounds whose samples are slower by `effect` as the second of their pair, by an order that differs from quad to quad; told or not.
+fn with_positions(effect: f64, is_told: bool) -> Vec<Round> {
+    let leads = |round: usize, quad: usize| (round * 7 + quad * 3) % 5 < 2;
+    let mut rounds = rounds_of(30, |round, side, i| {
+        let leads = leads(round, i / 2) == (side == Side::New);
+        let is_second = leads == (i % 2 == 1);
+        let cost = if is_second { 1.0 + effect } else { 1.0 };
+        100.0 * cost * (1.0 + 1e-4 * ((round + i) % 7) as f64)
+    });
+    for (round, made) in rounds.iter_mut().enumerate() {
+        if is_told {
+            made.led = (0..SAMPLES / 2).map(|quad| leads(round, quad)).collect();
+        }
+    }
+    rounds
+}
+
+#[test]
+fn sides_that_disturb_each_other_show_by_positions() {
+    let effect = |rounds: &[Round]| {
+        let found = judged(rounds).notes;
+        found.iter().find_map(|note| match note {
+            Note::PositionMatters { effect } => Some(*effect),
+            _ => None,
+        })
+    };
+    let seen = effect(&with_positions(0.04, true)).expect("told");
+    assert!((seen - 0.04).abs() < 1e-3, "{seen}");
+    let seen = effect(&with_positions(-0.04, true)).expect("told");
+    assert!((seen + 0.04).abs() < 1e-3, "{seen}");
+    assert_eq!(
+        effect(&with_positions(0.002, true)),
+        None,
+        "below the threshold"
+    );
+    assert_eq!(
+        effect(&with_positions(0.04, false)),
+        None,
+        "nobody knows the order"
+    );
+    assert_eq!(
+        judged(&with_positions(0.04, true)).verdict,
+        Verdict::Unchanged
+    );
 }

@@ -5,16 +5,16 @@ use super::*;
 fn judge_all(factors: &[f64], plan: &Plan) -> Vec<Comparison> {
     let keys: Vec<BenchmarkKey> = (0..factors.len()).map(|i| key(&format!("b{i}"))).collect();
     let sets: Vec<Vec<Round>> = factors.iter().map(|factor| quiet(12, *factor)).collect();
-    let duels: Vec<Duel<'_>> = keys
+    let all_series: Vec<PairedSeries<'_>> = keys
         .iter()
         .zip(&sets)
-        .map(|(key, rounds)| Duel {
+        .map(|(key, rounds)| PairedSeries {
             key,
             rounds,
             noise_threshold: 0.01,
         })
         .collect();
-    judge(&duels, plan)
+    judge(&all_series, plan)
 }
 
 #[test]

@@ -21,6 +21,7 @@ fn exchanged(rounds: &[Round]) -> Vec<Round> {
     let exchange = |round: &Round| Round {
         base: round.new.clone(),
         new: round.base.clone(),
+        led: round.led.iter().map(|led| !led).collect(),
     };
     rounds.iter().map(exchange).collect()
 }
@@ -40,6 +41,7 @@ fn scaled(rounds: &[Round], base: f64, new: f64) -> Vec<Round> {
         .map(|round| Round {
             base: longer(&round.base, base),
             new: longer(&round.new, new),
+            led: round.led.clone(),
         })
         .collect()
 }
@@ -112,16 +114,16 @@ proptest! {
         let plan = plan(&[10, 20, 30]);
         let rounds = noisy(seed, 30, factor, spread);
         let key = key("b");
-        let duel = |count: usize| Duel { key: &key, rounds: &rounds[..count], noise_threshold: 0.01 };
-        let stop = [10, 20, 30].into_iter().find_map(|count| match standing(&duel(count), &plan) {
+        let series = |count: usize| PairedSeries { key: &key, rounds: &rounds[..count], noise_threshold: 0.01 };
+        let stop = [10, 20, 30].into_iter().find_map(|count| match standing(&series(count), &plan) {
             Standing::Settled(verdict) => Some((count, verdict)),
             Standing::Open => None,
         });
         let (count, verdict) = stop.expect("the last look settles");
-        let comparison = judge(&[duel(count)], &plan).remove(0);
+        let comparison = judge(&[series(count)], &plan).remove(0);
         prop_assert_eq!(comparison.verdict, verdict);
         prop_assert_eq!(comparison.paired.unwrap().rounds, count);
         // Rounds taken after it was settled change nothing.
-        prop_assert_eq!(judge(&[duel(30)], &plan).remove(0), comparison);
+        prop_assert_eq!(judge(&[series(30)], &plan).remove(0), comparison);
     }
 }

@@ -6,12 +6,12 @@ const LOOKS: [u32; 3] = [10, 20, 30];
 
 fn standing_at(rounds: &[Round], plan: &Plan) -> Standing {
     let key = key("b");
-    let duel = Duel {
+    let series = PairedSeries {
         key: &key,
         rounds,
         noise_threshold: 0.01,
     };
-    standing(&duel, plan)
+    standing(&series, plan)
 }
 
 #[test]

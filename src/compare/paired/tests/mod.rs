@@ -54,6 +54,7 @@ fn rounds_of(count: usize, mut time: impl FnMut(usize, Side, usize) -> f64) -> V
         .map(|round| Round {
             base: side(round, Side::Base),
             new: side(round, Side::New),
+            led: Vec::new(),
         })
         .collect()
 }
@@ -93,12 +94,12 @@ fn quiet(count: usize, factor: f64) -> Vec<Round> {
 
 fn judge_one(rounds: &[Round], noise_threshold: f64, plan: &Plan) -> Comparison {
     let key = key("b");
-    let duel = Duel {
+    let series = PairedSeries {
         key: &key,
         rounds,
         noise_threshold,
     };
-    judge(&[duel], plan).remove(0)
+    judge(&[series], plan).remove(0)
 }
 
 /// With a threshold of 1 % and one look at the end.
@@ -176,13 +177,13 @@ fn a_faster_layout_that_a_few_processes_of_one_side_happen_to_have_is_no_change(
         ..Method::default()
     };
     let (key, rounds) = (key("b"), layout(5));
-    let duel = Duel {
+    let series = PairedSeries {
         key: &key,
         rounds: &rounds,
         noise_threshold: 0.01,
     };
     let lower = |guard| {
-        judge_by(&[duel], &plan(&[20]), &by_floors(guard))
+        judge_by(&[series], &plan(&[20]), &by_floors(guard))
             .remove(0)
             .change
             .unwrap()
@@ -219,16 +220,16 @@ fn the_number_of_threads_changes_nothing() {
             .unwrap();
         pool.install(|| {
             let keys = ["a", "b", "c"].map(key);
-            let duels: Vec<Duel<'_>> = keys
+            let all_series: Vec<PairedSeries<'_>> = keys
                 .iter()
                 .zip(&sets)
-                .map(|(key, rounds)| Duel {
+                .map(|(key, rounds)| PairedSeries {
                     key,
                     rounds,
                     noise_threshold: 0.01,
                 })
                 .collect();
-            format!("{:?}", judge(&duels, &plan(&[10, 20, 30])))
+            format!("{:?}", judge(&all_series, &plan(&[10, 20, 30])))
         })
     };
     let one = text(1);

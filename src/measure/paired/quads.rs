@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::schedule::ramp;
+use crate::measure::schedule::ramp;
 use crate::model::Nanos;
 
 /// Samples of a side in a round are at least this many quads of two.

@@ -10,11 +10,13 @@ pub struct Round {
     pub base: Vec<Sample>,
     /// Those of the candidate.
     pub new: Vec<Sample>,
+    /// For each quad whether the candidate was sampled first; empty where that is not known.
+    pub led: Vec<bool>,
 }
 
 /// One benchmark.
 #[derive(Debug, Clone, Copy)]
-pub struct Duel<'a> {
+pub struct PairedSeries<'a> {
     /// Which.
     pub key: &'a BenchmarkKey,
     /// Its rounds, in the order taken.
@@ -47,16 +49,16 @@ impl Neighbours {
     }
 }
 
-/// The rounds of a duel that have samples.
+/// The rounds of a series that have samples.
 #[derive(Debug, Clone)]
-pub(super) struct Field {
+pub(super) struct UsableRounds {
     pub rounds: Vec<Neighbours>,
 }
 
-impl Field {
+impl UsableRounds {
     /// Reads the first `count` rounds.
-    pub(super) fn of(duel: &Duel<'_>, count: usize) -> Self {
-        let rounds = duel.rounds.iter().take(count).map(Neighbours::of);
+    pub(super) fn of(series: &PairedSeries<'_>, count: usize) -> Self {
+        let rounds = series.rounds.iter().take(count).map(Neighbours::of);
         Self {
             rounds: rounds.filter(|round| !round.base.is_empty()).collect(),
         }

@@ -10,9 +10,9 @@
 use std::time::{Duration, Instant};
 
 use super::quads::{RoundLayout, RoundSettings, lay_out_round};
-use super::schedule::expected;
 use crate::child::{Capability, ChildError, SampleSpec, Session, Started, WarmUp};
 use crate::compare::Side;
+use crate::measure::schedule::expected;
 use crate::model::{Sample, Series, Throughput};
 use crate::stats::Draws;
 
@@ -55,19 +55,21 @@ impl<T> BySide<T> {
 pub(super) struct Turn {
     pub(super) series: Series,
     pub(super) throughput: Throughput,
+    /// For each quad whether this side was sampled first.
+    pub(super) led: Vec<bool>,
 }
 
 /// How a round of a benchmark ended, if not with an error.
-pub(super) enum Lap<T> {
+pub(super) enum RoundOutcome<T> {
     Measured(T),
     Skipped(String),
 }
 
-/// What is needed to take a lap.
-pub(super) struct Course<'a> {
+/// What is needed for one round of a benchmark.
+pub(super) struct RoundRequest<'a> {
     pub(super) id: &'a str,
     pub(super) settings: &'a RoundSettings,
-    /// Laid out by the first lap, repeated by the others.
+    /// Laid out by the first round, repeated by the others.
     pub(super) layout: &'a mut Option<RoundLayout>,
     /// What launching took, for this benchmark's share.
     pub(super) launching: Duration,
@@ -87,16 +89,16 @@ pub(super) fn order(coin: &mut Draws) -> [Side; 2] {
 /// Both sides in turn: ABBA or BAAB, by a coin for each quad.
 pub(super) fn in_turn(
     sessions: &mut BySide<&mut Session<'_>>,
-    mut course: Course<'_>,
+    mut round: RoundRequest<'_>,
     mut coin: Draws,
-) -> Result<Lap<BySide<Turn>>, SideError> {
+) -> Result<RoundOutcome<BySide<Turn>>, SideError> {
     let first = order(&mut coin);
     let began = Instant::now();
     let mut throughput = BySide::default();
     let mut skipped = None;
     let mut started = Vec::new();
     for side in first {
-        match reach(sessions.of_mut(side), course.id).map_err(|error| (side, error))? {
+        match reach(sessions.of_mut(side), round.id).map_err(|error| (side, error))? {
             Started::Ready(found) => {
                 *throughput.of_mut(side) = found;
                 started.push(side);
@@ -107,14 +109,14 @@ pub(super) fn in_turn(
     if let Some(reason) = skipped {
         // The side that does not skip it lets go of it, or it could not be asked for the next one.
         for side in started {
-            let finished = sessions.of_mut(side).finish(course.id);
+            let finished = sessions.of_mut(side).finish(round.id);
             finished.map_err(|error| (side, error))?;
         }
-        return Ok(Lap::Skipped(reason));
+        return Ok(RoundOutcome::Skipped(reason));
     }
     let mut warm = BySide::default();
     for side in first {
-        let warmed = sessions.of_mut(side).warm_up(course.settings.warm_up);
+        let warmed = sessions.of_mut(side).warm_up(round.settings.warm_up);
         *warm.of_mut(side) = Some(warmed.map_err(|error| (side, error))?);
     }
     let BySide {
@@ -126,26 +128,29 @@ pub(super) fn in_turn(
     };
     let warm = BySide { base, new };
     let mut body_ns = f64::INFINITY;
-    if course.layout.is_none() {
+    if round.layout.is_none() {
         for side in first {
-            let quickest = calibrate(sessions.of_mut(side), course.settings, warm.of(side));
+            let quickest = calibrate(sessions.of_mut(side), round.settings, warm.of(side));
             body_ns = body_ns.min(quickest.map_err(|error| (side, error))?);
         }
     }
-    let overhead = began.elapsed() + course.launching;
-    let layout = course.lay_out(body_ns, &warm, overhead);
+    let overhead = began.elapsed() + round.launching;
+    let layout = round.lay_out(body_ns, &warm, overhead);
     let mut series = BySide {
         base: begun(&warm.base),
         new: begun(&warm.new),
     };
-    if course.ramp {
+    if round.ramp {
         for side in first {
             let taken = ramp(sessions.of_mut(side), &layout, warm.of(side));
             series.of_mut(side).linear = taken.map_err(|error| (side, error))?;
         }
     }
+    let mut led = BySide::<Vec<bool>>::default();
     for _ in 0..layout.quads {
         let [a, b] = order(&mut coin);
+        led.of_mut(a).push(true);
+        led.of_mut(b).push(false);
         for side in [a, b, b, a] {
             let taken = sample(sessions.of_mut(side), &layout, warm.of(side));
             let taken = taken.map_err(|error| (side, error))?;
@@ -153,17 +158,19 @@ pub(super) fn in_turn(
         }
     }
     for side in first {
-        let finished = sessions.of_mut(side).finish(course.id);
+        let finished = sessions.of_mut(side).finish(round.id);
         finished.map_err(|error| (side, error))?;
     }
-    Ok(Lap::Measured(BySide {
+    Ok(RoundOutcome::Measured(BySide {
         base: Turn {
             series: series.base,
             throughput: throughput.base,
+            led: led.base,
         },
         new: Turn {
             series: series.new,
             throughput: throughput.new,
+            led: led.new,
         },
     }))
 }
@@ -171,21 +178,21 @@ pub(super) fn in_turn(
 /// One side alone: the samples that it would have taken in turn.
 pub(super) fn alone(
     session: &mut Session<'_>,
-    mut course: Course<'_>,
-) -> Result<Lap<Turn>, ChildError> {
+    mut round: RoundRequest<'_>,
+) -> Result<RoundOutcome<Turn>, ChildError> {
     let began = Instant::now();
-    let throughput = match reach(session, course.id)? {
+    let throughput = match reach(session, round.id)? {
         Started::Ready(found) => found,
-        Started::Skipped(reason) => return Ok(Lap::Skipped(reason)),
+        Started::Skipped(reason) => return Ok(RoundOutcome::Skipped(reason)),
     };
-    let warm = session.warm_up(course.settings.warm_up)?;
+    let warm = session.warm_up(round.settings.warm_up)?;
     let mut body_ns = f64::INFINITY;
     // Both sides do so in their first round, though the first one's layout serves both.
-    if course.ramp {
-        body_ns = calibrate(session, course.settings, &warm)?;
+    if round.ramp {
+        body_ns = calibrate(session, round.settings, &warm)?;
     }
-    let overhead = began.elapsed() + course.launching;
-    let layout = course.lay_out(
+    let overhead = began.elapsed() + round.launching;
+    let layout = round.lay_out(
         body_ns,
         &BySide {
             base: warm,
@@ -194,17 +201,21 @@ pub(super) fn alone(
         overhead * 2,
     );
     let mut series = begun(&warm);
-    if course.ramp {
+    if round.ramp {
         series.linear = ramp(session, &layout, &warm)?;
     }
     for _ in 0..2 * layout.quads {
         series.flat.push(sample(session, &layout, &warm)?);
     }
-    session.finish(course.id)?;
-    Ok(Lap::Measured(Turn { series, throughput }))
+    session.finish(round.id)?;
+    Ok(RoundOutcome::Measured(Turn {
+        series,
+        throughput,
+        led: Vec::new(),
+    }))
 }
 
-impl Course<'_> {
+impl RoundRequest<'_> {
     fn lay_out(&mut self, body_ns: f64, warm: &BySide<WarmUp>, overhead: Duration) -> RoundLayout {
         let settings = self.settings;
         self.layout

@@ -1,0 +1,290 @@
+//! One launch of each side: both alive and sampled in turn, or one after the other where they cannot live at once.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "how long launches take, for the time left"
+)]
+
+use std::time::Instant;
+
+use super::rounds::{PairedCampaign, Target};
+use super::seat::Seat;
+use super::turns::{BySide, RoundOutcome, RoundRequest, SideError, Turn, alone, in_turn, order};
+use crate::cargo::BenchTarget;
+use crate::child::{Capability, ChildError, Session};
+use crate::compare::Side;
+use crate::measure::chance;
+use crate::measure::discover::{ConductWatch, begun, harness, launch_spec};
+use crate::model::{Event, Turns};
+use crate::store::LaunchRecord;
+
+/// So often must a benchmark fail beside the other side and go well without it until the two sides are launched in turn.
+const TRIALS: u32 = 2;
+
+/// How the two sides of a target get along.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arrangement {
+    /// Both alive, sampled in turn.
+    Together,
+    /// One failed beside the other: it is tried alone.
+    OnTrial,
+    /// They cannot live at once: launched in turn.
+    Apart,
+}
+
+/// One launch of each side under way.
+pub(super) struct LaunchPair {
+    pub(super) records: BySide<LaunchRecord>,
+    /// Subjects still to be visited, by their place in the target; taken from the end.
+    pub(super) wanted: Vec<usize>,
+    /// Names this pair to what is drawn by chance.
+    pub(super) block: u64,
+    pub(super) interrupted: bool,
+}
+
+impl PairedCampaign<'_> {
+    /// Launches both sides once, for as many of the wanted benchmarks as that serves.
+    pub(super) fn launches(
+        &mut self,
+        index: usize,
+        round: u32,
+        attempt: u32,
+        wanted: Vec<usize>,
+    ) -> LaunchPair {
+        let Target {
+            targets,
+            arrangement,
+            ..
+        } = &self.targets[index];
+        let arrangement = *arrangement;
+        let block = u64::from(round) << 32 | u64::from(attempt);
+        // The same on both sides: chance that is shared adds no noise.
+        let padding = chance::padding(self.plan.seed, &targets.new, block);
+        let mut launches = LaunchPair {
+            records: BySide {
+                base: begun(&targets.base, round, attempt, padding),
+                new: begun(&targets.new, round, attempt, padding),
+            },
+            wanted,
+            block,
+            interrupted: false,
+        };
+        let outcome = match arrangement {
+            Arrangement::Together => self.together(index, &mut launches),
+            Arrangement::OnTrial | Arrangement::Apart => self.apart(index, &mut launches),
+        };
+        match outcome {
+            Ok(()) => {}
+            Err((_, ChildError::Interrupted)) => launches.interrupted = true,
+            // Before it counts as a failure of the benchmark, it is tried without the other side at its side.
+            Err(_) if arrangement == Arrangement::Together => {
+                self.targets[index].arrangement = Arrangement::OnTrial;
+            }
+            Err((side, error)) => {
+                if arrangement == Arrangement::OnTrial {
+                    self.targets[index].arrangement = Arrangement::Together;
+                }
+                if let Some(place) = launches.wanted.pop() {
+                    self.failed(index, place, &mut launches, side, &error.to_string());
+                }
+            }
+        }
+        launches
+    }
+
+    /// The processor that a benchmark is to be bound to, once it is known that one is enough for it: a choice for each launches.
+    fn processor(
+        &self,
+        index: usize,
+        place: usize,
+        block: u64,
+    ) -> Option<impl FnOnce(u32) -> usize + use<>> {
+        let target = &self.targets[index];
+        let bound = self.plan.bind && target.subjects[place].is_solitary == Some(true);
+        bound.then(|| {
+            let mut draws = chance::draws(self.plan.seed, "processor", &target.targets.new, block);
+            move |count| draws.index(count)
+        })
+    }
+
+    /// Both sides alive. A benchmark stays wanted until it has been measured.
+    fn together(&mut self, index: usize, launches: &mut LaunchPair) -> Result<(), SideError> {
+        let targets = self.targets[index].targets.clone();
+        let observer = self.observer;
+        let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
+        let mut coin = chance::draws(self.plan.seed, "sides", &targets.new, launches.block);
+        let first = order(&mut coin);
+        let began = Instant::now();
+        let mut watch = ConductWatch::start();
+        let mut sessions = BySide {
+            base: None,
+            new: None,
+        };
+        for side in first {
+            let session = self.start(targets.of(side), launches, side, &pass_on);
+            *sessions.of_mut(side) = Some(session.map_err(|error| (side, error))?);
+        }
+        let BySide {
+            base: Some(mut base),
+            new: Some(mut new),
+        } = sessions
+        else {
+            return Ok(());
+        };
+        let launching = began.elapsed();
+        let share = launching / u32::try_from(launches.wanted.len()).unwrap_or(u32::MAX);
+        let addressable = [&base, &new]
+            .iter()
+            .all(|session| session.hello().capability() == Some(Capability::Addressable));
+        while let Some(place) = launches.wanted.last().copied() {
+            self.announce(index, place, launches);
+            let began = Instant::now();
+            let seed = self.plan.seed;
+            let choice = self.processor(index, place, launches.block);
+            let subject = &mut self.targets[index].subjects[place];
+            let id = subject.benchmark.key.id.clone();
+            let mut pair = BySide {
+                base: &mut base,
+                new: &mut new,
+            };
+            let request = RoundRequest {
+                id: &id,
+                settings: &self.plan.round,
+                layout: &mut subject.layout,
+                launching: share,
+                ramp: subject.rounds.is_empty(),
+            };
+            let coin = chance::draws(seed, &format!("quads/{id}"), &targets.new, launches.block);
+            let seat = Seat::take(&mut [&mut *pair.base, &mut *pair.new], choice);
+            watch.bound(seat.processor());
+            let outcome = in_turn(&mut pair, request, coin)?;
+            let is_solitary = seat.leave(&mut [pair.base, pair.new]);
+            subject.learn(is_solitary);
+            launches.wanted.pop();
+            subject.time += began.elapsed() + share;
+            match outcome {
+                RoundOutcome::Measured(turns) => subject.measured(turns, Turns::Samples, launches),
+                RoundOutcome::Skipped(reason) => self.skipped(index, place, &reason),
+            }
+            self.done += 1;
+            if !addressable {
+                // The benchmark that comes next in program order need not be the one wanted next.
+                break;
+            }
+        }
+        for (side, session) in [(Side::Base, &mut base), (Side::New, &mut new)] {
+            launches.records.of_mut(side).head.conduct = watch.conduct(session);
+        }
+        for (side, session) in [(Side::Base, base), (Side::New, new)] {
+            // Everything was measured by then.
+            if let Err(error) = session.bye() {
+                if matches!(error, ChildError::Interrupted) {
+                    return Err((side, error));
+                }
+                let target = targets.of(side);
+                let message = format!("{}/{}: {error}", target.package, target.target);
+                self.observer.observe(&Event::Warning(&message));
+            }
+        }
+        Ok(())
+    }
+
+    /// One benchmark, in one launch of each side after the other; the order turns around with each round.
+    fn apart(&mut self, index: usize, launches: &mut LaunchPair) -> Result<(), SideError> {
+        let Some(place) = launches.wanted.last().copied() else {
+            return Ok(());
+        };
+        self.announce(index, place, launches);
+        let targets = self.targets[index].targets.clone();
+        let observer = self.observer;
+        let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
+        let round = launches.records.new.head.ordinal;
+        let block = u64::from(round / 2);
+        let mut coin = chance::draws(self.plan.seed, "sides", &targets.new, block);
+        let mut sides = order(&mut coin);
+        if round % 2 == 1 {
+            sides.reverse();
+        }
+        let whole = Instant::now();
+        let mut turns = BySide::<Option<Turn>>::default();
+        for side in sides {
+            let began = Instant::now();
+            let mut watch = ConductWatch::start();
+            let mut session = self
+                .start(targets.of(side), launches, side, &pass_on)
+                .map_err(|error| (side, error))?;
+            let choice = self.processor(index, place, launches.block);
+            let seat = Seat::take(&mut [&mut session], choice);
+            watch.bound(seat.processor());
+            let subject = &mut self.targets[index].subjects[place];
+            let id = subject.benchmark.key.id.clone();
+            let request = RoundRequest {
+                id: &id,
+                settings: &self.plan.round,
+                layout: &mut subject.layout,
+                launching: began.elapsed(),
+                ramp: subject.rounds.is_empty(),
+            };
+            let outcome = alone(&mut session, request).and_then(|outcome| {
+                subject.learn(seat.leave(&mut [&mut session]));
+                launches.records.of_mut(side).head.conduct = watch.conduct(&mut session);
+                session.bye().map(|()| outcome)
+            });
+            match outcome.map_err(|error| (side, error))? {
+                RoundOutcome::Measured(turn) => *turns.of_mut(side) = Some(turn),
+                RoundOutcome::Skipped(reason) => {
+                    launches.wanted.pop();
+                    self.skipped(index, place, &reason);
+                    return Ok(());
+                }
+            }
+        }
+        launches.wanted.pop();
+        self.done += 1;
+        let target = &mut self.targets[index];
+        if target.arrangement == Arrangement::OnTrial {
+            target.trials += 1;
+            // Once may be an accident.
+            target.arrangement = Arrangement::Together;
+            if target.trials == TRIALS {
+                target.arrangement = Arrangement::Apart;
+                let message = format!(
+                    "{}/{}: the two sides cannot run at once, so they are launched in turn",
+                    targets.new.package, targets.new.target
+                );
+                self.observer.observe(&Event::Warning(&message));
+            }
+        }
+        let subject = &mut target.subjects[place];
+        subject.time += whole.elapsed();
+        if let BySide {
+            base: Some(base),
+            new: Some(new),
+        } = turns
+        {
+            subject.measured(BySide { base, new }, Turns::Launches, launches);
+        }
+        Ok(())
+    }
+
+    fn start<'s>(
+        &self,
+        target: &BenchTarget,
+        launches: &mut LaunchPair,
+        side: Side,
+        pass_on: &'s dyn Fn(&[u8]),
+    ) -> Result<Session<'s>, ChildError> {
+        let head = &mut launches.records.of_mut(side).head;
+        let spec = launch_spec(target, head.ordinal, head.padding_bytes);
+        let session = Session::start(
+            &spec,
+            self.supervisor,
+            self.interrupt,
+            self.plan.timeout,
+            pass_on,
+        )
+        .inspect_err(|error| head.failure = Some(error.to_string()))?;
+        head.harness = Some(harness(session.hello()));
+        Ok(session)
+    }
+}

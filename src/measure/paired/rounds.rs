@@ -1,0 +1,308 @@
+//! The A/B loop: rounds in which both sides are launched afresh and sampled in turn, until every benchmark is settled.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "how long rounds take, for the time left and the time budget"
+)]
+
+use std::time::{Duration, Instant};
+
+use super::launch_pair::{Arrangement, LaunchPair};
+use super::quads::RoundSettings;
+use super::subject::Subject;
+use super::turns::BySide;
+use crate::cargo::BenchTarget;
+use crate::compare::{Round, Side};
+use crate::measure::campaign::{Ended, MeasureError};
+use crate::measure::chance;
+use crate::model::{Benchmark, BenchmarkKey, Event, Observer, SamplingSettings, Turns};
+use crate::process::{Interrupt, Supervisor};
+use crate::store::{LaunchRecord, Outcome, StoreError};
+
+/// Rounds that a benchmark has however long they take, as long as it needs them.
+pub(super) const ENOUGH_ROUNDS: usize = 20;
+
+/// A bench target on both sides, with the benchmarks that both have.
+#[derive(Debug, Clone)]
+pub struct PairedTarget {
+    /// The executables.
+    pub targets: BySide<BenchTarget>,
+    /// The benchmarks as the candidate announced them.
+    pub benchmarks: Vec<Benchmark>,
+}
+
+/// How an A/B measurement is laid out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairedPlan {
+    /// Rounds at most.
+    pub rounds: u32,
+    /// How each is laid out.
+    pub round: RoundSettings,
+    /// No round is begun that would end later than this after the start.
+    pub time_budget: Option<Duration>,
+    /// A benchmark that has had 20 rounds gets no more once they have taken this long.
+    pub patience: Option<Duration>,
+    /// Whether benchmarks that keep to one processor are bound to one.
+    pub bind: bool,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// The part of every deadline that does not depend on the request.
+    pub timeout: Duration,
+}
+
+/// What a benchmark took.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spent {
+    /// Which.
+    pub key: BenchmarkKey,
+    /// Time of its rounds, its share of the launches included.
+    pub time: Duration,
+    /// Whole rounds.
+    pub rounds: u32,
+    /// Whether the sides were sampled in turn; else launched in turn.
+    pub in_turn: bool,
+}
+
+/// Where the results of the rounds go.
+pub struct PairedSink<'s> {
+    /// Takes each launch of a side, as soon as the round has ended.
+    pub record: &'s mut dyn FnMut(Side, &LaunchRecord) -> Result<(), StoreError>,
+    /// Whether a benchmark with these rounds needs no more.
+    pub settled: &'s mut dyn FnMut(&BenchmarkKey, &[Round]) -> bool,
+}
+
+/// Everything that one A/B run measures.
+pub struct PairedCampaign<'a> {
+    pub(super) targets: Vec<Target>,
+    pub(super) plan: PairedPlan,
+    pub(super) supervisor: &'a Supervisor,
+    pub(super) interrupt: &'a Interrupt,
+    pub(super) observer: &'a dyn Observer,
+    pub(super) done: usize,
+}
+
+pub(super) struct Target {
+    pub(super) targets: BySide<BenchTarget>,
+    pub(super) arrangement: Arrangement,
+    /// How often a benchmark that had failed beside the other side went well without it.
+    pub(super) trials: u32,
+    pub(super) subjects: Vec<Subject>,
+}
+
+impl<'a> PairedCampaign<'a> {
+    /// Plans rounds over `targets`; `noise_threshold` settles that of each benchmark.
+    pub fn plan(
+        targets: Vec<PairedTarget>,
+        noise_threshold: impl Fn(&Benchmark) -> f64,
+        plan: PairedPlan,
+        supervisor: &'a Supervisor,
+        interrupt: &'a Interrupt,
+        observer: &'a dyn Observer,
+    ) -> Self {
+        let subject = |benchmark: Benchmark| Subject {
+            noise_threshold: noise_threshold(&benchmark),
+            sampling: SamplingSettings {
+                launches: plan.rounds,
+                samples: None,
+                warm_up: plan.round.warm_up,
+                measurement: plan.round.time,
+                ..SamplingSettings::default()
+            },
+            benchmark,
+            layout: None,
+            rounds: Vec::new(),
+            is_solitary: None,
+            failures: 0,
+            done: false,
+            time: Duration::ZERO,
+        };
+        let targets = targets
+            .into_iter()
+            .filter(|target| !target.benchmarks.is_empty())
+            .map(|found| Target {
+                targets: found.targets,
+                arrangement: Arrangement::Together,
+                trials: 0,
+                subjects: found.benchmarks.into_iter().map(subject).collect(),
+            })
+            .collect();
+        Self {
+            targets,
+            plan,
+            supervisor,
+            interrupt,
+            observer,
+            done: 0,
+        }
+    }
+
+    /// Measures until every benchmark is settled or the rounds or the time are used up.
+    pub fn run(mut self, sink: &mut PairedSink<'_>) -> Result<(Ended, Vec<Spent>), MeasureError> {
+        let began = Instant::now();
+        self.observer.observe(&Event::Planned {
+            benchmarks: self.subjects().count(),
+            visits: self.visits_left(0),
+            expected: self.time_left(0),
+        });
+        let mut ended = Ended::Complete;
+        'rounds: for round in 0..self.plan.rounds {
+            for index in 0..self.targets.len() {
+                // Everybody has one round.
+                if round > 0 && self.is_late(began, index) {
+                    continue;
+                }
+                if self.round(index, round, sink)? == Ended::Interrupted {
+                    ended = Ended::Interrupted;
+                    break 'rounds;
+                }
+            }
+        }
+        self.observer.observe(&Event::Measured);
+        let spent = self
+            .targets
+            .into_iter()
+            .flat_map(|target| {
+                let in_turn = target.arrangement != Arrangement::Apart;
+                target.subjects.into_iter().map(move |subject| Spent {
+                    key: subject.benchmark.key,
+                    time: subject.time,
+                    rounds: subject.rounds.len() as u32,
+                    in_turn,
+                })
+            })
+            .collect();
+        Ok((ended, spent))
+    }
+
+    /// Whether a round of this target would end after the time is up.
+    fn is_late(&self, began: Instant, index: usize) -> bool {
+        let Some(budget) = self.plan.time_budget else {
+            return false;
+        };
+        let next: Duration = self.targets[index]
+            .subjects
+            .iter()
+            .filter(|subject| subject.is_open())
+            .map(|subject| subject.time_of_a_round(&self.plan.round))
+            .sum();
+        began.elapsed() + next > budget && !next.is_zero()
+    }
+
+    /// One round of a target, in as many launches as it takes.
+    fn round(
+        &mut self,
+        index: usize,
+        round: u32,
+        sink: &mut PairedSink<'_>,
+    ) -> Result<Ended, MeasureError> {
+        let asked = self.wanted(index, round);
+        let mut wanted = asked.clone();
+        let mut attempt = 0;
+        while !wanted.is_empty() {
+            let launches = self.launches(index, round, attempt, wanted);
+            for side in [Side::Base, Side::New] {
+                let record = launches.records.of(side);
+                if !record.benchmarks.is_empty() {
+                    (sink.record)(side, record)?;
+                }
+            }
+            if launches.interrupted {
+                return Ok(Ended::Interrupted);
+            }
+            wanted = launches.wanted;
+            attempt += 1;
+        }
+        for place in asked {
+            let subject = &mut self.targets[index].subjects[place];
+            if subject.is_open() {
+                subject.done = (sink.settled)(&subject.benchmark.key, &subject.rounds)
+                    || subject.has_had_enough(self.plan.patience);
+            }
+        }
+        Ok(Ended::Complete)
+    }
+
+    pub(super) fn announce(&self, index: usize, place: usize, launches: &LaunchPair) {
+        let round = launches.records.new.head.ordinal;
+        self.observer.observe(&Event::Visiting {
+            benchmark: &self.targets[index].subjects[place].benchmark.key,
+            launch: round,
+            done: self.done,
+            visits: self.done + self.visits_left(round),
+            left: self.time_left(round),
+        });
+    }
+
+    pub(super) fn skipped(&mut self, index: usize, place: usize, reason: &str) {
+        let subject = &mut self.targets[index].subjects[place];
+        subject.done = true;
+        self.observer.observe(&Event::Skipped {
+            benchmark: &subject.benchmark.key,
+            reason,
+        });
+    }
+
+    /// Records the failure on both sides: neither has anything to be compared with.
+    pub(super) fn failed(
+        &mut self,
+        index: usize,
+        place: usize,
+        launches: &mut LaunchPair,
+        side: Side,
+        message: &str,
+    ) {
+        let subject = &mut self.targets[index].subjects[place];
+        subject.failures += 1;
+        let message = match side {
+            Side::New => message.to_owned(),
+            Side::Base => format!("the reference failed: {message}"),
+        };
+        self.observer.observe(&Event::VisitFailed {
+            benchmark: &subject.benchmark.key,
+            launch: launches.records.new.head.ordinal,
+            message: &message,
+        });
+        for record in [&mut launches.records.base, &mut launches.records.new] {
+            let outcome = Outcome::Failed(message.clone());
+            let launched = subject.launched(outcome, Turns::Samples);
+            record.benchmarks.push(launched);
+        }
+    }
+
+    /// Places of a target that this round visits, shuffled; to be taken from the end.
+    fn wanted(&self, index: usize, round: u32) -> Vec<usize> {
+        let target = &self.targets[index];
+        let mut wanted: Vec<usize> = (0..target.subjects.len())
+            .filter(|place| target.subjects[*place].is_open())
+            .collect();
+        let seed = self.plan.seed;
+        let mut draws = chance::draws(seed, "order", &target.targets.new, u64::from(round));
+        chance::shuffle(&mut wanted, &mut draws);
+        wanted
+    }
+
+    fn subjects(&self) -> impl Iterator<Item = &Subject> {
+        self.targets.iter().flat_map(|target| &target.subjects)
+    }
+
+    fn rounds_left(&self, round: u32) -> impl Iterator<Item = (&Subject, u32)> {
+        let open = self.subjects().filter(|subject| subject.is_open());
+        let rounds = self.plan.rounds;
+        open.map(move |subject| {
+            let had = subject.rounds.len() as u32 + subject.failures;
+            (subject, rounds.saturating_sub(round.max(had)))
+        })
+    }
+
+    fn visits_left(&self, round: u32) -> usize {
+        self.rounds_left(round).map(|(_, left)| left as usize).sum()
+    }
+
+    /// At most; most benchmarks are settled earlier.
+    fn time_left(&self, round: u32) -> Duration {
+        let settings = &self.plan.round;
+        self.rounds_left(round)
+            .map(|(subject, left)| subject.time_of_a_round(settings) * left)
+            .sum()
+    }
+}
