@@ -8,7 +8,7 @@ use super::normal;
 use super::quantile::Quantile;
 use super::statistic::Statistic;
 
-/// The BCa interval of `statistic` at `level` over resampled clusters.
+/// The `BCa` interval of `statistic` at `level` over resampled clusters.
 ///
 /// `None` below two clusters, for a level outside 0..1, where the statistic or one of its jackknife values is not finite, where more than half of the
 /// resamples have no value, or where the observed value lies beyond all of them. Constant data have a point interval.

@@ -206,7 +206,7 @@ impl PercentileRule {
                 // The addition keeps a whole number from falling below itself by rounding.
                 let index = |share: f64| (share * values.len() as f64 + 1e-9) as usize;
                 let last = values.len() - 1;
-                let upper = index((1.0 + level) / 2.0).saturating_sub(1);
+                let upper = index(f64::midpoint(1.0, level)).saturating_sub(1);
                 (values[index(tail).min(last)], values[upper.min(last)])
             }
         };

@@ -39,7 +39,7 @@ impl IntervalDistance {
         for side in [new, base] {
             let Interval { lower, upper } = side.interval;
             let finite = lower.is_finite() && upper.is_finite();
-            if !finite || !(lower <= side.value && side.value <= upper) {
+            if !(finite && lower <= side.value && side.value <= upper) {
                 return None;
             }
         }

@@ -29,7 +29,7 @@ impl KruskalWallis {
             return Some(Self { h: 0.0, p: 1.0 });
         }
         // About the mean rank, where the textbook's form would cancel.
-        let centre = (n + 1.0) / 2.0;
+        let centre = f64::midpoint(n, 1.0);
         let between: f64 = ranks
             .sums
             .iter()

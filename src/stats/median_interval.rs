@@ -43,7 +43,7 @@ impl MedianInterval {
             let (count, z) = (n as f64, normal::two_sided(level)?);
             let reach = z * count.sqrt();
             let lower = ((count - reach) / 2.0).floor();
-            let upper = (1.0 + (count + reach) / 2.0).ceil();
+            let upper = (1.0 + f64::midpoint(count, reach)).ceil();
             if lower < 1.0 || upper > count {
                 return None;
             }

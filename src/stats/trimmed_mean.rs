@@ -1,4 +1,4 @@
-//! The mean of what a policy left, with a standard error that knows of what it took away (Tukey and McLaughlin 1963; Yuen 1974).
+//! The mean of what a policy left, with a standard error that knows of what it took away (Yuen 1974).
 
 use super::description::{mean, sample_variance};
 use super::outlier_policy::Treated;

@@ -1,140 +1,15 @@
 //! Golden values: `reference.py` wrote them, with the seed that it names; docs/VALIDATION.md is made of what this test prints.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use std::sync::OnceLock;
 
+use super::checks::{Checks, Quantity, relative};
 use cargo_perfcheck::stats::*;
 use serde_json::Value;
 
-/// How large an error may be.
-const DETERMINISTIC: f64 = 1e-9;
-const P_VALUE: f64 = 1e-6;
-
 /// Percents of means of the best and of percentiles in order of preference.
 const PERCENTS: [u32; 5] = [50, 75, 90, 95, 99];
-
-/// One quantity: what it was checked against and how that went.
-struct Row {
-    quantity: String,
-    against: &'static str,
-    compared: usize,
-    worst: f64,
-}
-
-#[derive(Default)]
-struct Checks {
-    rows: Vec<Row>,
-    failures: Vec<String>,
-    /// The data set at hand.
-    context: String,
-}
-
-/// A quantity to be compared: its name, the reference, the bound of the error, and the size below which errors are not relative.
-#[derive(Clone, Copy)]
-struct Quantity<'a> {
-    name: &'a str,
-    against: &'static str,
-    bound: f64,
-    size: f64,
-}
-
-fn relative<'a>(name: &'a str, against: &'static str) -> Quantity<'a> {
-    Quantity {
-        name,
-        against,
-        bound: DETERMINISTIC,
-        size: 0.0,
-    }
-}
-
-impl<'a> Quantity<'a> {
-    fn of_size(self, size: f64) -> Self {
-        Self { size, ..self }
-    }
-
-    fn p_value(name: &'a str, against: &'static str) -> Self {
-        Self {
-            bound: P_VALUE,
-            ..relative(name, against)
-        }
-    }
-}
-
-impl Checks {
-    fn one(&mut self, quantity: Quantity<'_>, expected: &Value, found: Option<f64>) {
-        let error = match (expected.as_f64(), found) {
-            (None, None) => 0.0,
-            (Some(expected), Some(found)) if found == expected => 0.0,
-            (Some(expected), Some(found)) => {
-                (found - expected).abs() / expected.abs().max(quantity.size)
-            }
-            _ => f64::INFINITY,
-        };
-        let known = self
-            .rows
-            .iter()
-            .position(|row| row.quantity == quantity.name);
-        let at = known.unwrap_or_else(|| {
-            self.rows.push(Row {
-                quantity: quantity.name.to_owned(),
-                against: quantity.against,
-                compared: 0,
-                worst: 0.0,
-            });
-            self.rows.len() - 1
-        });
-        let row = &mut self.rows[at];
-        row.compared += 1;
-        row.worst = row.worst.max(error);
-        if error.is_nan() || error > quantity.bound {
-            let name = quantity.name;
-            self.failures.push(format!(
-                "{}: {name} is {found:?} instead of {expected}, off by {error:.1e}",
-                self.context
-            ));
-        }
-    }
-
-    /// Several values of one quantity; `None` as a whole where the reference has `null`.
-    fn all(&mut self, quantity: Quantity<'_>, expected: &Value, found: Option<&[f64]>) {
-        match (expected, found) {
-            (Value::Array(expected), Some(found)) if expected.len() == found.len() => {
-                for (expected, found) in expected.iter().zip(found) {
-                    self.one(quantity, expected, Some(*found));
-                }
-            }
-            (Value::Null, None) => self.one(quantity, expected, None),
-            _ => self.failures.push(format!(
-                "{}: {} is {found:?} instead of {expected}",
-                self.context, quantity.name
-            )),
-        }
-    }
-
-    fn interval(&mut self, quantity: Quantity<'_>, expected: &Value, found: Option<Interval>) {
-        let bounds = found.map(|interval| [interval.lower, interval.upper]);
-        self.all(
-            quantity,
-            expected,
-            bounds.as_ref().map(|bounds| &bounds[..]),
-        );
-    }
-
-    /// The table of docs/VALIDATION.md.
-    fn table(&self) -> String {
-        let mut table = String::new();
-        for row in &self.rows {
-            let worst = match row.worst {
-                0.0 => "0".to_owned(),
-                worst => format!("{worst:.0e}"),
-            };
-            let (quantity, against, compared) = (&row.quantity, row.against, row.compared);
-            writeln!(table, "| {quantity} | {against} | {compared} | {worst} |").unwrap();
-        }
-        table
-    }
-}
 
 fn reference() -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/systems/reference.json");
@@ -355,7 +230,7 @@ fn bracket(checks: &mut Checks, x: &[f64], expected: &Value, levels: &[f64]) {
     }
 }
 
-/// The BCa interval of the mean from all n^n resamples.
+/// The `BCa` interval of the mean from all n^n resamples.
 fn bca_of_all_resamples(x: &[f64], level: f64) -> Option<Interval> {
     let n = x.len();
     let clusters: Vec<&[f64]> = x.chunks(1).collect();
@@ -533,7 +408,13 @@ fn distributions(checks: &mut Checks, tables: &Value) {
     }
 }
 
-fn checked() -> Checks {
+/// All comparisons, made once.
+fn checked() -> &'static Checks {
+    static CHECKED: OnceLock<Checks> = OnceLock::new();
+    CHECKED.get_or_init(check)
+}
+
+fn check() -> Checks {
     let reference = reference();
     let (fractions, levels) = (
         floats(&reference["quantiles"]),
@@ -600,7 +481,7 @@ fn there_are_two_hundred_pairs_of_samples_at_least() {
 fn the_validation_page_names_every_quantity_and_how_often_it_was_compared() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/VALIDATION.md");
     let page = fs::read_to_string(page).unwrap();
-    for row in checked().rows {
+    for row in &checked().rows {
         let line = format!("| {} | {} | {} |", row.quantity, row.against, row.compared);
         assert!(
             page.contains(&line),

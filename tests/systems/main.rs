@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test: what is not there fails it")]
 
 mod benchforge;
+mod checks;
 mod criterion;
 mod golden;
 mod mmtests;
