@@ -1,0 +1,143 @@
+//! The full record of one measurement: everything that is usually stated of a set of samples, beside the [`Summary`].
+//!
+//! Like the summary it describes and decides nothing. What needs the spread between launches has no value where there is only one.
+
+use super::comparison::Estimate;
+use super::summary::{Summary, sample_times};
+use crate::model::Measurement;
+use crate::stats::{Description, Quantile, mean, sample_variance, student_t};
+
+/// The percentiles of a record, in this order.
+pub const PERCENTILES: [f64; 5] = [0.05, 0.25, 0.75, 0.95, 0.99];
+
+/// How percentiles are taken: each is a sample that was measured.
+const PERCENTILE: Quantile = Quantile::InvertedCdf;
+
+/// From this coefficient of variation on samples are called highly variable.
+pub const HIGH_VARIATION: f64 = 0.5;
+
+/// What is stated of one benchmark in one run. Times are nanoseconds per iteration, over the samples that decide.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// Mean, median, MAD, slope, extremes and outliers, with their bootstrap intervals.
+    pub summary: Summary,
+    /// Coefficient of variation, a fraction.
+    pub cv: Option<f64>,
+    /// At [`PERCENTILES`].
+    pub percentiles: [f64; 5],
+    /// The mean over launches; `None` for fewer than two.
+    pub over_launches: Option<OverLaunches>,
+}
+
+/// The mean of the launches' means, with Student's interval: launches are independent of each other, samples of one process are not.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OverLaunches {
+    /// Standard error: SD of the launches' means / sqrt k.
+    pub standard_error: f64,
+    /// Half of the interval: t times the standard error, with k - 1 degrees of freedom.
+    pub margin: f64,
+    /// Mean with the interval.
+    pub mean: Estimate,
+}
+
+impl Record {
+    /// What `measurement` shows, beside its `summary`; `None` without samples.
+    pub fn of(
+        measurement: &Measurement,
+        summary: &Summary,
+        confidence_level: f64,
+    ) -> Option<Self> {
+        let launches = sample_times(measurement);
+        let mut pooled: Vec<f64> = launches.iter().flatten().copied().collect();
+        let cv = Description::of(&pooled)?.cv();
+        let mut percentiles = [0.0; 5];
+        for (place, p) in percentiles.iter_mut().zip(PERCENTILES) {
+            *place = PERCENTILE.select(&mut pooled, p)?;
+        }
+        let means: Vec<f64> = launches.iter().filter_map(|x| mean(x)).collect();
+        Some(Self {
+            summary: summary.clone(),
+            cv,
+            percentiles,
+            over_launches: OverLaunches::of(&means, confidence_level),
+        })
+    }
+}
+
+impl OverLaunches {
+    fn of(means: &[f64], confidence_level: f64) -> Option<Self> {
+        let count = means.len() as f64;
+        let centre = mean(means)?;
+        let standard_error = (sample_variance(means)? / count).sqrt();
+        let t = student_t::critical((1.0 - confidence_level) / 2.0, count - 1.0)?;
+        let margin = t * standard_error;
+        Some(Self {
+            standard_error,
+            margin,
+            mean: Estimate {
+                estimate: centre,
+                lower: centre - margin,
+                upper: centre + margin,
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::fixtures::{flat_launch, measurement};
+    use crate::compare::summarize;
+    use crate::model::LaunchSeries;
+
+    fn record(launches: Vec<LaunchSeries>) -> Option<Record> {
+        let measurement = measurement(launches);
+        let summary = summarize(&measurement, 0.95, 1_000, 7)?;
+        Record::of(&measurement, &summary, 0.95)
+    }
+
+    #[test]
+    fn percentiles_are_samples_by_nearest_rank() {
+        // Of 1..=20 the 5th percentile is the first value and the 95th the nineteenth.
+        let times: Vec<f64> = (1..=20).map(|i| f64::from(i) * 10.0).collect();
+        let record = record(vec![flat_launch(0, 1000, &times)]).unwrap();
+        assert_eq!(record.percentiles, [10.0, 50.0, 150.0, 190.0, 200.0]);
+    }
+
+    #[test]
+    fn the_interval_of_the_mean_is_students_over_launches() {
+        let launches = [100.0, 102.0, 104.0, 106.0, 108.0]
+            .iter()
+            .zip(0..)
+            .map(|(mean, k)| flat_launch(k, 1000, &[mean - 20.0, mean + 20.0]))
+            .collect();
+        let record = record(launches).unwrap();
+        let over = record.over_launches.unwrap();
+        // stats.sem([100, 102, 104, 106, 108]) = 1.4142135623730951; stats.t.ppf(.975, 4) = 2.7764451051977987
+        let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} is not {b}");
+        near(over.standard_error, 1.414_213_562_373_095_1);
+        near(over.margin, 1.414_213_562_373_095_1 * 2.776_445_105_197_798_7);
+        near(over.mean.estimate, 104.0);
+        near(over.mean.upper - over.mean.lower, 2.0 * over.margin);
+        // The samples lie 20 to either side: np.std(x, ddof=1) / 104
+        near(record.cv.unwrap(), 0.204_727_172_085_529_65);
+    }
+
+    #[test]
+    fn one_launch_says_nothing_of_how_launches_differ() {
+        let record = record(vec![flat_launch(0, 1000, &[5.0, 6.0, 7.0])]).unwrap();
+        assert_eq!(record.over_launches, None);
+        assert!(record.cv.is_some());
+    }
+
+    #[test]
+    fn constant_samples_have_an_interval_without_width_and_one_sample_has_no_variation() {
+        let constant = (0..3).map(|k| flat_launch(k, 1000, &[5.0; 4])).collect();
+        let constant = record(constant).unwrap();
+        assert_eq!(constant.over_launches.unwrap().margin, 0.0);
+        assert_eq!(constant.cv, Some(0.0));
+        let one = record(vec![flat_launch(0, 1000, &[5.0])]).unwrap();
+        assert_eq!((one.cv, one.percentiles), (None, [5.0; 5]));
+        assert_eq!(record(vec![]), None);
+    }
+}

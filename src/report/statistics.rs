@@ -1,0 +1,229 @@
+//! Every statistic of every benchmark of a run: a block each that fits 80 columns, or a JSON message each.
+
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+use super::content::MessageFormat;
+use super::json::{SCHEMA, estimate_json, key_json, write_object};
+use super::table::p_value;
+use super::units::Room;
+use super::{theme, units};
+use crate::compare::{Estimate, HIGH_VARIATION, PERCENTILES, Record};
+use crate::model::{BenchmarkKey, RunId, Verdict};
+
+/// One benchmark of a run.
+#[derive(Debug, Clone)]
+pub struct BenchmarkStatistics<'a> {
+    /// Which.
+    pub key: &'a BenchmarkKey,
+    /// What was measured; `None` without samples.
+    pub record: Option<Record>,
+    /// The verdict of the run, if it has one.
+    pub verdict: Option<Verdict>,
+    /// The change that it rests on, a fraction.
+    pub change: Option<f64>,
+    /// The p-value that it rests on, adjusted, where it can be reached again.
+    pub p_value: Option<f64>,
+}
+
+/// Writes all of them. The level is that of every interval.
+pub fn write_statistics(
+    writer: &mut dyn Write,
+    run: RunId,
+    all: &[BenchmarkStatistics<'_>],
+    confidence_level: f64,
+    format: MessageFormat,
+) -> io::Result<()> {
+    for one in all {
+        match format {
+            MessageFormat::Human => write_block(writer, one, confidence_level)?,
+            MessageFormat::Json => write_object(writer, &message(run, one, confidence_level))?,
+        }
+    }
+    Ok(())
+}
+
+fn message(run: RunId, one: &BenchmarkStatistics<'_>, confidence_level: f64) -> Value {
+    json!({
+        "reason": "benchmark-statistics",
+        "schema": SCHEMA,
+        "run": run,
+        "benchmark": key_json(one.key),
+        "confidence_level": confidence_level,
+        "statistics": one.record.as_ref().map(record_json),
+        "verdict": one.verdict,
+        "change": one.change,
+        "p_value": one.p_value,
+    })
+}
+
+fn record_json(record: &Record) -> Value {
+    let summary = &record.summary;
+    let over = record.over_launches;
+    let [p5, p25, p75, p95, p99] = record.percentiles;
+    json!({
+        "samples": summary.samples,
+        "launches": summary.launches,
+        "mean_ns": estimate_json(&summary.mean),
+        "median_ns": estimate_json(&summary.median),
+        "std_dev_ns": summary.sd.as_ref().map(estimate_json),
+        "std_err_ns": over.map(|over| over.standard_error),
+        "margin_ns": over.map(|over| over.margin),
+        "mean_over_launches_ns": over.map(|over| estimate_json(&over.mean)),
+        "cv": record.cv,
+        "min_ns": summary.min,
+        "max_ns": summary.max,
+        "percentiles_ns": {"p5": p5, "p25": p25, "p75": p75, "p95": p95, "p99": p99},
+        "median_abs_dev_ns": estimate_json(&summary.mad),
+        "slope_ns": summary.slope.as_ref().map(estimate_json),
+        "r_squared": summary.r_squared,
+        "overhead_ns": summary.overhead_ns,
+        "outliers": summary.outliers,
+    })
+}
+
+/// Columns of a label, and of a value beside another one.
+const LABEL: usize = 17;
+const VALUE: usize = 20;
+
+fn write_block(
+    writer: &mut dyn Write,
+    one: &BenchmarkStatistics<'_>,
+    confidence_level: f64,
+) -> io::Result<()> {
+    let key = one.key;
+    writeln!(
+        writer,
+        "{} {}",
+        theme::heading(format!("{}/{}", key.package, key.target)),
+        units::name(&key.id, Room::of_stdout())
+    )?;
+    match &one.record {
+        None => writeln!(writer, "  no samples")?,
+        Some(record) => write_record(writer, record, confidence_level)?,
+    }
+    let verdict = one
+        .verdict
+        .map_or_else(|| "-".to_owned(), |verdict| theme::verdict(verdict));
+    let p = one.p_value.map_or_else(|| "-".to_owned(), p_value);
+    let change = one.change.map_or_else(|| "-".to_owned(), units::change);
+    write_line(
+        writer,
+        "verdict",
+        &format!("{verdict}, change {change}, adjusted p {p}"),
+    )?;
+    writeln!(writer)
+}
+
+fn write_record(
+    writer: &mut dyn Write,
+    record: &Record,
+    confidence_level: f64,
+) -> io::Result<()> {
+    let summary = &record.summary;
+    let level = units::percent(confidence_level);
+    let or_none = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), units::time);
+    let over = record.over_launches;
+    let [p5, p25, p75, p95, p99] = record.percentiles;
+    debug_assert_eq!(PERCENTILES.len(), 5);
+    let pairs = [
+        (
+            ("samples", summary.samples.to_string()),
+            ("launches", summary.launches.to_string()),
+        ),
+        (
+            ("min", units::time(summary.min)),
+            ("max", units::time(summary.max)),
+        ),
+        (("p5", units::time(p5)), ("p25", units::time(p25))),
+        (("p75", units::time(p75)), ("p95", units::time(p95))),
+        (
+            ("p99", units::time(p99)),
+            (
+                "CV",
+                record.cv.map_or_else(|| "-".to_owned(), variation),
+            ),
+        ),
+        (
+            (
+                "standard error",
+                or_none(over.map(|over| over.standard_error)),
+            ),
+            (
+                "t margin",
+                over.map_or_else(|| "-".to_owned(), |over| format!("± {}", units::time(over.margin))),
+            ),
+        ),
+    ];
+    for ((left, a), (right, b)) in pairs {
+        writeln!(
+            writer,
+            "  {} {a:<VALUE$} {} {b}",
+            theme::faint(format!("{left:<LABEL$}")),
+            theme::faint(format!("{right:<LABEL$}"))
+        )?;
+    }
+    let spaced = |found: Option<&Estimate>| found.map_or_else(|| "-".to_owned(), |found| with_interval(found));
+    write_line(
+        writer,
+        "mean of launches",
+        &format!("{}  {level} t interval", spaced(over.as_ref().map(|over| &over.mean))),
+    )?;
+    let bootstrapped = [
+        ("mean", Some(&summary.mean)),
+        ("median", Some(&summary.median)),
+        ("std dev", summary.sd.as_ref()),
+        ("MAD (scaled)", Some(&summary.mad)),
+        ("slope", summary.slope.as_ref()),
+    ];
+    for (label, estimate) in bootstrapped {
+        let interval = match estimate {
+            Some(_) => format!("{}  {level} bootstrap", spaced(estimate)),
+            None => "-".to_owned(),
+        };
+        write_line(writer, label, &interval)?;
+    }
+    let r_squared = summary
+        .r_squared
+        .map_or_else(|| "-".to_owned(), |found| format!("{found:.6}"));
+    write_line(
+        writer,
+        "R² of the slope",
+        &format!("{r_squared}, constant time of a sample {}", or_none(summary.overhead_ns)),
+    )?;
+    let outliers = &summary.outliers;
+    write_line(
+        writer,
+        "outliers",
+        &format!(
+            "low {} severe, {} mild; high {} mild, {} severe",
+            outliers.low_severe, outliers.low_mild, outliers.high_mild, outliers.high_severe
+        ),
+    )
+}
+
+/// `5.1 %`, with a word where that is much.
+fn variation(cv: f64) -> String {
+    let much = if cv >= HIGH_VARIATION { ", very variable" } else { "" };
+    format!("{:.2} %{much}", cv * 100.0)
+}
+
+fn with_interval(estimate: &Estimate) -> String {
+    let bound = |value: f64| {
+        if value.is_finite() {
+            units::time(value)
+        } else {
+            "-".to_owned()
+        }
+    };
+    format!(
+        "{} [{}, {}]",
+        units::time(estimate.estimate),
+        bound(estimate.lower),
+        bound(estimate.upper)
+    )
+}
+
+fn write_line(writer: &mut dyn Write, label: &str, text: &str) -> io::Result<()> {
+    writeln!(writer, "  {} {text}", theme::faint(format!("{label:<LABEL$}")))
+}
