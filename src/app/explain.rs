@@ -89,7 +89,11 @@ fn of_run(
             let all: Vec<&BenchmarkKey> = all.iter().map(|benchmark| &benchmark.key).collect();
             match one_of(&candidates(bench, &all), bench)? {
                 Some(key) => Err(without_verdict(key, head)),
-                None => Err(no_such(bench, &with_verdict, &format!("run {} has", head.id))),
+                None => Err(no_such(
+                    bench,
+                    &with_verdict,
+                    &format!("run {} has", head.id),
+                )),
             }
         }
     }

@@ -202,7 +202,10 @@ impl Again<'_> {
         }];
         let named: BTreeSet<RunId> = self.stored.values().filter_map(|v| v.reference).collect();
         // A run may have been deleted since.
-        let there = named.into_iter().rev().filter(|run| self.store.run(*run).is_ok());
+        let there = named
+            .into_iter()
+            .rev()
+            .filter(|run| self.store.run(*run).is_ok());
         ways.extend(there.map(|run| Wanted::Named(run, "")));
         for wanted in &ways {
             for allowed in [&[][..], &Fact::BLOCKING] {

@@ -42,11 +42,7 @@ pub struct OverLaunches {
 
 impl Record {
     /// What `measurement` shows, beside its `summary`; `None` without samples.
-    pub fn of(
-        measurement: &Measurement,
-        summary: &Summary,
-        confidence_level: f64,
-    ) -> Option<Self> {
+    pub fn of(measurement: &Measurement, summary: &Summary, confidence_level: f64) -> Option<Self> {
         let launches = sample_times(measurement);
         let mut pooled: Vec<f64> = launches.iter().flatten().copied().collect();
         let cv = Description::of(&pooled)?.cv();
@@ -116,7 +112,10 @@ mod tests {
         // stats.sem([100, 102, 104, 106, 108]) = 1.4142135623730951; stats.t.ppf(.975, 4) = 2.7764451051977987
         let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} is not {b}");
         near(over.standard_error, 1.414_213_562_373_095_1);
-        near(over.margin, 1.414_213_562_373_095_1 * 2.776_445_105_197_798_7);
+        near(
+            over.margin,
+            1.414_213_562_373_095_1 * 2.776_445_105_197_798_7,
+        );
         near(over.mean.estimate, 104.0);
         near(over.mean.upper - over.mean.lower, 2.0 * over.margin);
         // The samples lie 20 to either side: np.std(x, ddof=1) / 104

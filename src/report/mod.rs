@@ -18,8 +18,8 @@ mod units;
 pub use bisect::{
     BisectAnswer, BisectFindings, BisectStep, Progressed, write_bisect, write_bisect_step,
 };
-pub use explanation::{Confirmed, Explanation, MeasuredSide, Replayed, write_explanation};
 pub use content::{Findings, MessageFormat, Method, Row, Verdicts};
+pub use explanation::{Confirmed, Explanation, MeasuredSide, Replayed, write_explanation};
 pub use json::{SCHEMA, write_json};
 pub use listing::{
     BaselineLine, BenchmarkLine, KeptLine, RunLine, WorkspaceLine, write_announced,

@@ -115,11 +115,7 @@ fn write_block(
     writeln!(writer)
 }
 
-fn write_record(
-    writer: &mut dyn Write,
-    record: &Record,
-    confidence_level: f64,
-) -> io::Result<()> {
+fn write_record(writer: &mut dyn Write, record: &Record, confidence_level: f64) -> io::Result<()> {
     let summary = &record.summary;
     let level = units::percent(confidence_level);
     let or_none = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), units::time);
@@ -139,10 +135,7 @@ fn write_record(
         (("p75", units::time(p75)), ("p95", units::time(p95))),
         (
             ("p99", units::time(p99)),
-            (
-                "CV",
-                record.cv.map_or_else(|| "-".to_owned(), variation),
-            ),
+            ("CV", record.cv.map_or_else(|| "-".to_owned(), variation)),
         ),
         (
             (
@@ -151,7 +144,10 @@ fn write_record(
             ),
             (
                 "t margin",
-                over.map_or_else(|| "-".to_owned(), |over| format!("± {}", units::time(over.margin))),
+                over.map_or_else(
+                    || "-".to_owned(),
+                    |over| format!("± {}", units::time(over.margin)),
+                ),
             ),
         ),
     ];
@@ -163,11 +159,16 @@ fn write_record(
             theme::faint(format!("{right:<LABEL$}"))
         )?;
     }
-    let spaced = |found: Option<&Estimate>| found.map_or_else(|| "-".to_owned(), |found| with_interval(found));
+    let spaced = |found: Option<&Estimate>| {
+        found.map_or_else(|| "-".to_owned(), |found| with_interval(found))
+    };
     write_line(
         writer,
         "mean of launches",
-        &format!("{}  {level} t interval", spaced(over.as_ref().map(|over| &over.mean))),
+        &format!(
+            "{}  {level} t interval",
+            spaced(over.as_ref().map(|over| &over.mean))
+        ),
     )?;
     let bootstrapped = [
         ("mean", Some(&summary.mean)),
@@ -189,7 +190,10 @@ fn write_record(
     write_line(
         writer,
         "R² of the slope",
-        &format!("{r_squared}, constant time of a sample {}", or_none(summary.overhead_ns)),
+        &format!(
+            "{r_squared}, constant time of a sample {}",
+            or_none(summary.overhead_ns)
+        ),
     )?;
     let outliers = &summary.outliers;
     write_line(
@@ -204,7 +208,11 @@ fn write_record(
 
 /// `5.1 %`, with a word where that is much.
 fn variation(cv: f64) -> String {
-    let much = if cv >= HIGH_VARIATION { ", very variable" } else { "" };
+    let much = if cv >= HIGH_VARIATION {
+        ", very variable"
+    } else {
+        ""
+    };
     format!("{:.2} %{much}", cv * 100.0)
 }
 
@@ -225,5 +233,9 @@ fn with_interval(estimate: &Estimate) -> String {
 }
 
 fn write_line(writer: &mut dyn Write, label: &str, text: &str) -> io::Result<()> {
-    writeln!(writer, "  {} {text}", theme::faint(format!("{label:<LABEL$}")))
+    writeln!(
+        writer,
+        "  {} {text}",
+        theme::faint(format!("{label:<LABEL$}"))
+    )
 }

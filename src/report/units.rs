@@ -214,7 +214,13 @@ mod tests {
         let text = "A change of 2.5 % is more than what is seen.\nNext.";
         assert_eq!(
             filled(text, 14),
-            ["A change of", "2.5 % is more", "than what is", "seen.", "Next."]
+            [
+                "A change of",
+                "2.5 % is more",
+                "than what is",
+                "seen.",
+                "Next."
+            ]
         );
         assert_eq!(filled("longer-than-that a", 5), ["longer-than-that", "a"]);
         assert_eq!(filled("", 5), [""]);

@@ -34,7 +34,11 @@ pub(super) fn sides(explanation: &Explanation<'_>) -> Vec<Statement> {
             host.cores,
             host.os,
             host.kernel,
-            if host.shared { ", shared or virtual" } else { "" },
+            if host.shared {
+                ", shared or virtual"
+            } else {
+                ""
+            },
             build.rustc,
             build.profile
         ),
@@ -80,7 +84,9 @@ fn reference(explanation: &Explanation<'_>) -> Statement {
     let base = &explanation.base;
     let launches: usize = base.iter().map(|side| side.launches).sum();
     let samples: usize = base.iter().map(|side| side.samples).sum();
-    let spread = explanation.replayed.map_or(0, |replayed| replayed.spread.len());
+    let spread = explanation
+        .replayed
+        .map_or(0, |replayed| replayed.spread.len());
     let held = format!(
         "{} with {}",
         counted(launches, "launch", "launches"),
@@ -130,14 +136,21 @@ fn named(side: &MeasuredSide) -> String {
 pub(super) fn failures(failures: &[Failure]) -> Vec<Statement> {
     let mut found: Vec<(&str, Vec<u32>)> = Vec::new();
     for failure in failures {
-        match found.iter_mut().find(|(message, _)| *message == failure.message) {
+        match found
+            .iter_mut()
+            .find(|(message, _)| *message == failure.message)
+        {
             Some((_, launches)) => launches.push(failure.launch + 1),
             None => found.push((&failure.message, vec![failure.launch + 1])),
         }
     }
     let statement = |(message, launches): (&str, Vec<u32>)| {
         let words: Vec<String> = launches.iter().map(u32::to_string).collect();
-        let launch = if launches.len() == 1 { "launch" } else { "launches" };
+        let launch = if launches.len() == 1 {
+            "launch"
+        } else {
+            "launches"
+        };
         Statement::new(
             "failure",
             format!("It failed in {launch} {}: {message}", words.join(", ")),
@@ -212,7 +225,10 @@ mod tests {
         let texts: Vec<&str> = told.iter().map(|statement| &*statement.text).collect();
         assert_eq!(
             texts,
-            ["It failed in launches 1, 3: died", "It failed in launch 2: hung"]
+            [
+                "It failed in launches 1, 3: died",
+                "It failed in launch 2: hung"
+            ]
         );
     }
 }

@@ -5,7 +5,9 @@ use serde_json::json;
 use super::content::{Explanation, Statement};
 use super::measured::{failures, interval, level};
 use super::stored::{bound, finite, notes, open_interval, slower_and_faster, threshold};
-use crate::compare::{Comparison, Estimate, Grounds, Location, LookGrounds, Method, Note, Plan, Side};
+use crate::compare::{
+    Comparison, Estimate, Grounds, Location, LookGrounds, Method, Note, Plan, Side,
+};
 use crate::model::Verdict;
 use crate::report::json::estimate_json;
 use crate::report::table::p_value;
@@ -20,7 +22,8 @@ pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison)
         statements.push(when(look, rounds, comparison, explanation.plan));
     }
     statements.extend(comparison.location.map(location));
-    if let (Some(grounds), Some(look), Some(change)) = (&comparison.grounds, &looked, comparison.change)
+    if let (Some(grounds), Some(look), Some(change)) =
+        (&comparison.grounds, &looked, comparison.change)
     {
         statements.push(estimate(grounds, change));
         statements.push(family(grounds, look, change));
@@ -48,9 +51,13 @@ fn when(
     let early = comparison.paired.is_some_and(|paired| paired.stopped_early);
     let share = level(look.share);
     let text = if early {
-        format!("{planned}That after {rounds} rounds settled it; it has {share} of each level for itself, so that all looks together keep it.")
+        format!(
+            "{planned}That after {rounds} rounds settled it; it has {share} of each level for itself, so that all looks together keep it."
+        )
     } else {
-        format!("{planned}No look before the end settled it, so all {rounds} rounds were judged, with the {share} of each level that earlier looks had left.")
+        format!(
+            "{planned}No look before the end settled it, so all {rounds} rounds were judged, with the {share} of each level that earlier looks had left."
+        )
     };
     Statement::new(
         "look",
@@ -66,9 +73,14 @@ fn location(location: Location) -> Statement {
     let quantile = Method::default().quantile;
     let taken = match location {
         Location::LowQuantile => {
-            format!("the {}th percentile (noise makes samples slower and never faster)", quantile * 100.0)
+            format!(
+                "the {}th percentile (noise makes samples slower and never faster)",
+                quantile * 100.0
+            )
         }
-        Location::SecondFastest => "the second fastest (there were too few for a low percentile)".to_owned(),
+        Location::SecondFastest => {
+            "the second fastest (there were too few for a low percentile)".to_owned()
+        }
         Location::Median => "the median (there were too few for a low percentile)".to_owned(),
     };
     Statement::new(
@@ -233,11 +245,15 @@ fn otherwise(comparison: &Comparison, rounds: usize) -> Statement {
         )
     });
     let text = match (comparison.verdict, comparison.change, &comparison.grounds) {
-        (Verdict::Regressed, Some(change), Some(_)) if change.lower > comparison.noise_threshold => format!(
-            "It would not have been called if the change seen had been {} or less, or with a noise threshold of {} or more.",
-            units::change(smallest.unwrap_or(f64::NAN)),
-            level(change.lower)
-        ),
+        (Verdict::Regressed, Some(change), Some(_))
+            if change.lower > comparison.noise_threshold =>
+        {
+            format!(
+                "It would not have been called if the change seen had been {} or less, or with a noise threshold of {} or more.",
+                units::change(smallest.unwrap_or(f64::NAN)),
+                level(change.lower)
+            )
+        }
         (Verdict::Improved, Some(change), Some(_)) if change.upper < 0.0 => format!(
             "It would not have been called with a noise threshold of {} or more.",
             level(1.0 / (1.0 + change.upper) - 1.0)
@@ -257,7 +273,9 @@ fn otherwise(comparison: &Comparison, rounds: usize) -> Statement {
             ),
         },
         (_, _, Some(_)) => callable.unwrap_or_default(),
-        (_, _, None) => format!("More rounds than {rounds} and longer samples would have allowed a test."),
+        (_, _, None) => {
+            format!("More rounds than {rounds} and longer samples would have allowed a test.")
+        }
     };
     Statement::new(
         "otherwise",

@@ -4,9 +4,7 @@ use serde_json::json;
 
 use super::content::{Explanation, Statement};
 use super::measured::{counted, failures, interval, level};
-use crate::compare::{
-    Comparison, Decider, Estimate, Grounds, Location, Note, TScoreGrounds,
-};
+use crate::compare::{Comparison, Decider, Estimate, Grounds, Location, Note, TScoreGrounds};
 use crate::model::Verdict;
 use crate::report::json::estimate_json;
 use crate::report::table::p_value;
@@ -129,7 +127,10 @@ fn family(grounds: &Grounds, change: Estimate) -> Statement {
 /// What counts as noise.
 pub(super) fn threshold(comparison: &Comparison) -> Statement {
     let threshold = comparison.noise_threshold;
-    let raised = comparison.notes.iter().any(|note| matches!(note, Note::ThresholdRaised { .. }));
+    let raised = comparison
+        .notes
+        .iter()
+        .any(|note| matches!(note, Note::ThresholdRaised { .. }));
     let why = if raised {
         ", as controls on this host have shown"
     } else {
@@ -137,7 +138,10 @@ pub(super) fn threshold(comparison: &Comparison) -> Statement {
     };
     Statement::new(
         "threshold",
-        format!("Changes up to {} either way count as noise{why}.", level(threshold)),
+        format!(
+            "Changes up to {} either way count as noise{why}.",
+            level(threshold)
+        ),
         json!({"noise_threshold": threshold}),
     )
 }
@@ -163,10 +167,14 @@ fn decision(comparison: &Comparison, decider: Decider) -> Statement {
             "The lower bound, {}, does not lie above {high}, so drift between runs could explain it; but the launches of this run are slower than those of the reference by more than launches differ.",
             bound(lower)
         ),
-        (_, Some((lower, upper))) if decider == Decider::RunLevel && faster_by_t_score(comparison) => format!(
-            "The interval {} shows no change, and the launches look faster by more than they differ among themselves: neither a change nor its absence is shown.",
-            interval(lower, upper)
-        ),
+        (_, Some((lower, upper)))
+            if decider == Decider::RunLevel && faster_by_t_score(comparison) =>
+        {
+            format!(
+                "The interval {} shows no change, and the launches look faster by more than they differ among themselves: neither a change nor its absence is shown.",
+                interval(lower, upper)
+            )
+        }
         (_, Some((lower, upper))) => open_interval(lower, upper, comparison.noise_threshold),
     };
     Statement::new(
@@ -184,11 +192,15 @@ pub(super) fn open_interval(lower: f64, upper: f64, threshold: f64) -> String {
     let (low, high) = slower_and_faster(threshold);
     let all = interval(lower, upper);
     if upper > threshold && lower < -threshold {
-        format!("The interval {all} reaches beyond both {low} and {high}: slower, faster and unchanged are all possible.")
+        format!(
+            "The interval {all} reaches beyond both {low} and {high}: slower, faster and unchanged are all possible."
+        )
     } else if upper > threshold {
         format!("The interval {all} has {high} within it: noise and a slowdown are both possible.")
     } else {
-        format!("The interval {all} has {low} within it: noise and an improvement are both possible.")
+        format!(
+            "The interval {all} has {low} within it: noise and an improvement are both possible."
+        )
     }
 }
 
@@ -252,7 +264,7 @@ fn t_score(found: &TScoreGrounds, comparison: &Comparison) -> Statement {
 pub(super) fn notes(notes: &[Note]) -> Vec<Statement> {
     let statement = |note: &Note| {
         let text = super::measured::capital(&note.to_string());
-        Statement::new("note", format!("{text}."), json!(note))
+        Statement::new("note", format!("{text}."), json!({"notes": [note]}))
     };
     notes.iter().map(statement).collect()
 }
@@ -269,7 +281,9 @@ fn otherwise(comparison: &Comparison, decider: Decider) -> Statement {
             )
         });
     let more = match decider {
-        Decider::RunLevel => "More accepted runs of the same code, a dedicated host (`host = \"dedicated\"`) or measuring both sides in turn (`--against REV`) make the interval narrower",
+        Decider::RunLevel => {
+            "More accepted runs of the same code, a dedicated host (`host = \"dedicated\"`) or measuring both sides in turn (`--against REV`) make the interval narrower"
+        }
         Decider::Screen => "More launches make the interval narrower",
     };
     let text = match (comparison.verdict, comparison.change) {
@@ -298,14 +312,15 @@ fn otherwise(comparison: &Comparison, decider: Decider) -> Statement {
         }
     };
     let family = comparison.grounds.map_or(1, |grounds| grounds.family);
-    let alone = if family > 1 && matches!(comparison.verdict, Verdict::Suspect | Verdict::Inconclusive) {
-        format!(
-            " Without the other {} it would have had a larger share of the level.",
-            counted(family - 1, "benchmark", "benchmarks")
-        )
-    } else {
-        String::new()
-    };
+    let alone =
+        if family > 1 && matches!(comparison.verdict, Verdict::Suspect | Verdict::Inconclusive) {
+            format!(
+                " Without the other {} it would have had a larger share of the level.",
+                counted(family - 1, "benchmark", "benchmarks")
+            )
+        } else {
+            String::new()
+        };
     Statement::new(
         "otherwise",
         format!("{}{alone}", text.trim_start()),

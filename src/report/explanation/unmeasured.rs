@@ -13,10 +13,7 @@ pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     let in_turn = explanation.run.pair.is_some();
     let reference = explanation.reference;
     let numbers = json!({"reference_run": reference});
-    let named = reference.map_or_else(
-        || "the reference".to_owned(),
-        |run| format!("run {run}"),
-    );
+    let named = reference.map_or_else(|| "the reference".to_owned(), |run| format!("run {run}"));
     let (decision, otherwise) = match explanation.verdict {
         Verdict::New if in_turn => (
             format!("{named} does not have it, or with another bench target: there is nothing to compare it with."),
@@ -66,20 +63,25 @@ fn incomparable(
         facts.join(",")
     };
     (
-        format!("What differs from {named} changes times whatever the code does, so the two were not compared ({facts})."),
-        format!("`--allow-different {facts}` compares all the same; measuring the other side again under the same conditions is better (`--against REV`)."),
+        format!(
+            "What differs from {named} changes times whatever the code does, so the two were not compared ({facts})."
+        ),
+        format!(
+            "`--allow-different {facts}` compares all the same; measuring the other side again under the same conditions is better (`--against REV`)."
+        ),
     )
 }
 
-fn failed(
-    explanation: &Explanation<'_>,
-    statements: &mut Vec<Statement>,
-) -> (String, String) {
+fn failed(explanation: &Explanation<'_>, statements: &mut Vec<Statement>) -> (String, String) {
     let comparison = explanation
         .replayed
         .and_then(|replayed| replayed.comparison.as_ref());
     for note in comparison.map_or(&[][..], |comparison| &comparison.notes) {
-        statements.push(Statement::new("note", format!("{note}."), json!(note)));
+        statements.push(Statement::new(
+            "note",
+            format!("{note}."),
+            json!({"notes": [note]}),
+        ));
     }
     let of_pair = explanation
         .replayed
@@ -87,11 +89,16 @@ fn failed(
         || explanation.run.pair.is_some();
     let good = explanation.new.as_ref().map_or(0, |new| new.launches);
     let decision = if explanation.new.is_none() {
-        "Its bench target could not be driven, on one side at least, so nothing of it was measured.".to_owned()
+        "Its bench target could not be driven, on one side at least, so nothing of it was measured."
+            .to_owned()
     } else if of_pair {
-        format!("Too few rounds in which both sides were measured are left for a verdict ({good} of the candidate).")
+        format!(
+            "Too few rounds in which both sides were measured are left for a verdict ({good} of the candidate)."
+        )
     } else {
-        format!("Of its launches {good} gave samples; with failures beside them at least {MIN_LAUNCHES} are needed for a verdict.")
+        format!(
+            "Of its launches {good} gave samples; with failures beside them at least {MIN_LAUNCHES} are needed for a verdict."
+        )
     };
     (
         decision,

@@ -51,7 +51,9 @@ fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
         }
         _ => {
             let decided = unmeasured::statements(explanation);
-            let known = decided.iter().any(|statement| statement.about == "decision");
+            let known = decided
+                .iter()
+                .any(|statement| statement.about == "decision");
             statements.extend(decided);
             if !known {
                 statements.push(lost(explanation));
@@ -75,25 +77,29 @@ fn verdict(explanation: &Explanation<'_>) -> Statement {
     };
     Statement::new(
         "verdict",
-        format!("{}: {meaning}.", measured::capital(explanation.verdict.word())),
+        format!(
+            "{}: {meaning}.",
+            measured::capital(explanation.verdict.word())
+        ),
         json!({"change": explanation.change, "reference_run": explanation.reference}),
     )
 }
 
-fn confirmation(
-    confirmed: &Confirmed,
-    verdict: Verdict,
-    replayed: Option<&Replayed>,
-) -> Statement {
+fn confirmation(confirmed: &Confirmed, verdict: Verdict, replayed: Option<&Replayed>) -> Statement {
     let first = match (confirmed.first_verdict, confirmed.first_change) {
         (Some(first), Some(change)) => {
-            format!("The stored numbers said {first} ({})", units::change(change))
+            format!(
+                "The stored numbers said {first} ({})",
+                units::change(change)
+            )
         }
         _ => "The stored numbers looked slower".to_owned(),
     };
     let comparison = replayed.and_then(|replayed| replayed.comparison.as_ref());
     let text = match (comparison.map(|found| found.verdict), verdict) {
-        (None, _) => format!("{first}, but the executable is that of the reference, byte for byte."),
+        (None, _) => {
+            format!("{first}, but the executable is that of the reference, byte for byte.")
+        }
         (Some(_), Verdict::Regressed) => format!(
             "{first}, so both sides were measured again in turn, as runs {} and {}, which confirmed it; what follows is about these.",
             confirmed.base, confirmed.candidate
@@ -199,7 +205,11 @@ fn write_text(
     )?;
     let mut before = "";
     for statement in statements {
-        let label = if statement.about == before { "" } else { statement.about };
+        let label = if statement.about == before {
+            ""
+        } else {
+            statement.about
+        };
         before = statement.about;
         let mut head = format!("{label:<MARGIN$}");
         for line in units::filled(&theme::printable(&statement.text), WIDTH - MARGIN) {
