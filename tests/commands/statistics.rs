@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::scripted::{steady, stored};
+use crate::scripted::{CLOCK, script, steady, stored};
 use crate::support::{Finished, Machine};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
@@ -135,8 +135,27 @@ fn verdict_and_p_value_are_those_of_the_run() {
 #[test]
 fn what_a_single_launch_does_not_tell_is_null_and_a_dash() {
     let machine = Machine::new();
-    steady(&machine, &[])
-        .args(["text", "--launches", "1", "--sampling-mode", "flat"])
+    machine
+        .perfcheck()
+        .testbench("")
+        .args([
+            "-p",
+            "steady",
+            "text",
+            "--launches",
+            "1",
+            "--sampling-mode",
+            "flat",
+        ])
+        .args([
+            "--warm-up-time",
+            "1ms",
+            "--measurement-time",
+            "5ms",
+            "--resamples",
+            "1000",
+        ])
+        .env(CLOCK, script(&["text"], &[]))
         .run()
         .expect_code(0);
     let shown = stored(&machine, &["show", "--stats"])

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::content::{Explanation, MeasuredSide, Statement};
 use crate::model::Failure;
 use crate::report::content::Method;
-use crate::report::units;
+use crate::report::{table, units};
 
 /// More reference runs than these are counted and not named.
 const MOST_RUNS_NAMED: usize = 3;
@@ -183,6 +183,14 @@ pub(super) fn interval(lower: f64, upper: f64) -> String {
         }
     };
     format!("[{}, {}]", bound(lower), bound(upper))
+}
+
+/// `p = 0.0123`, or that it is less than what is printed.
+pub(super) fn p_is(p: f64) -> String {
+    match table::p_value(p) {
+        small if small.starts_with('<') => format!("p {}", small.replace('<', "< ")),
+        other => format!("p = {other}"),
+    }
 }
 
 /// A level or share with three significant digits: `0.333 %`.

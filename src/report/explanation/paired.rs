@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::content::{Explanation, Statement};
-use super::measured::{failures, interval, level};
+use super::measured::{failures, interval, level, p_is};
 use super::stored::{bound, finite, notes, open_interval, slower_and_faster, threshold};
 use crate::compare::{
     Comparison, Estimate, Grounds, Location, LookGrounds, Method, Note, Plan, Side,
@@ -132,12 +132,12 @@ fn family(grounds: &Grounds, look: &LookGrounds, change: Estimate) -> Statement 
     Statement::new(
         "interval",
         format!(
-            "The speed test has a level of {}, one-sided, for each direction, {family}; with the share of the look that is {} and {}. At these levels the change lies in {}. For `{direction} by more than the threshold` p, over the share of the look, is {}, adjusted {}.",
+            "The speed test has a level of {}, one-sided, for each direction, {family}; with the share of the look that is {} and {}. At these levels the change lies in {}. For `{direction} by more than the threshold` {} over the share of the look, adjusted {}.",
             level(test.family_level),
             level(lower),
             level(upper),
             interval(change.lower, change.upper),
-            p_value(p),
+            p_is(p),
             p_value(adjusted),
         ),
         json!({
@@ -206,9 +206,9 @@ fn condition(comparison: &Comparison, grounds: &Grounds, lower: f64, upper: f64)
         ),
         Verdict::Regressed => "The slow-path test has found that some samples of the candidate are slower, though its fastest ones are not.".to_owned(),
         Verdict::Suspect if grounds.test.p.slower <= grounds.test.family_level => format!(
-            "The lower bound, {}, does not lie above {high}; at the level of a single benchmark it would (p {} is at most {}).",
+            "The lower bound, {}, does not lie above {high}; at the level of a single benchmark it would ({}, at most {}).",
             bound(lower),
-            p_value(grounds.test.p.slower),
+            p_is(grounds.test.p.slower),
             level(grounds.test.family_level)
         ),
         Verdict::Suspect => "The slow-path test would have found something at the level of a single benchmark.".to_owned(),

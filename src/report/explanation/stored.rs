@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::content::{Explanation, Statement};
-use super::measured::{counted, failures, interval, level};
+use super::measured::{counted, failures, interval, level, p_is};
 use crate::compare::{Comparison, Decider, Estimate, Grounds, Location, Note, TScoreGrounds};
 use crate::model::Verdict;
 use crate::report::json::estimate_json;
@@ -69,10 +69,21 @@ fn estimate(
         } else {
             format!("what is assumed of such a host and {spread} runs have shown")
         };
+        let drift = run_sd * (1.0 + 1.0 / comparison.runs_averaged.max(1) as f64).sqrt();
+        let decides = if error > drift * (1.0 + 1e-9) {
+            format!(
+                "; launches within the runs leave more than that open, so the change has a standard error of {}",
+                level(error)
+            )
+        } else {
+            format!(
+                ", which gives the change a standard error of {}",
+                level(error)
+            )
+        };
         text = format!(
-            "{text} Runs of the same code drift apart on this host by {} (standard deviation; {known}), which gives the change a standard error of {} with {df:.0} degrees of freedom.",
+            "{text} Runs of the same code drift apart on this host by {} (standard deviation; {known}){decides}, with {df:.0} degrees of freedom.",
             level(run_sd),
-            level(error),
         );
     } else {
         text.push_str(" How far launches differ among themselves says how uncertain that is; drift between runs is left out (`--screen`).");
@@ -110,9 +121,9 @@ fn family(grounds: &Grounds, change: Estimate) -> Statement {
     Statement::new(
         "interval",
         format!(
-            "{shared} At these levels the change lies in {}. For `{direction} by more than the threshold` p is {}, adjusted {}.",
+            "{shared} At these levels the change lies in {}. For `{direction} by more than the threshold` {}, adjusted {}.",
             interval(change.lower, change.upper),
-            p_value(p),
+            p_is(p),
             p_value(adjusted),
         ),
         json!({

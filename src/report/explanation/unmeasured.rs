@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::content::{Explanation, Statement};
-use super::measured::failures;
+use super::measured::{capital, failures};
 use crate::model::{MIN_LAUNCHES, Verdict};
 use crate::report::content::Method;
 
@@ -35,7 +35,7 @@ pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
         ),
         _ => return statements,
     };
-    statements.push(Statement::new("decision", decision, numbers));
+    statements.push(Statement::new("decision", capital(&decision), numbers));
     statements.push(Statement::new("otherwise", otherwise, json!({})));
     statements
 }
@@ -79,7 +79,7 @@ fn failed(explanation: &Explanation<'_>, statements: &mut Vec<Statement>) -> (St
     for note in comparison.map_or(&[][..], |comparison| &comparison.notes) {
         statements.push(Statement::new(
             "note",
-            format!("{note}."),
+            format!("{}.", capital(&note.to_string())),
             json!({"notes": [note]}),
         ));
     }
@@ -95,6 +95,8 @@ fn failed(explanation: &Explanation<'_>, statements: &mut Vec<Statement>) -> (St
         format!(
             "Too few rounds in which both sides were measured are left for a verdict ({good} of the candidate)."
         )
+    } else if good == 0 {
+        "None of its launches gave samples.".to_owned()
     } else {
         format!(
             "Of its launches {good} gave samples; with failures beside them at least {MIN_LAUNCHES} are needed for a verdict."
