@@ -11,7 +11,7 @@ use super::error::AppError;
 use super::findings::{Evidence, host_class, rows};
 use super::paired::{Paired, judged};
 use super::reference::{Chooser, Chosen, References, Subject, Wanted};
-use crate::compare::{Comparison, Decider, Fact, Plan, Rules};
+use crate::compare::{Comparison, Decider, Fact, HostClass, Plan, Rules};
 use crate::measure::BySide;
 use crate::model::{BenchmarkKey, Measurement, Role, Run, RunId, Verdict};
 use crate::report::{Confirmed, Method, Replayed};
@@ -218,11 +218,11 @@ impl Again<'_> {
                     candidate: Some(self.run.id),
                 };
                 let references = chooser.choose(wanted, &subjects)?;
-                for decider in [Decider::RunLevel, Decider::Screen] {
+                for (decider, host) in self.tests() {
                     if !self.fits(&references) {
                         break;
                     }
-                    self.compare_with(&references, decider)?;
+                    self.compare_with(&references, decider, host)?;
                 }
             }
         }
@@ -241,12 +241,32 @@ impl Again<'_> {
         })
     }
 
-    fn compare_with(&mut self, references: &References, decider: Decider) -> Result<(), AppError> {
-        let settings = &self.context.tables.workspace;
+    /// The tests that may have decided, the usual one first. What is said of the host may have changed since.
+    fn tests(&self) -> Vec<(Decider, HostClass)> {
+        let said = self.context.tables.workspace.shared_host;
+        let host = host_class(said, self.run.environment.host.shared);
+        let other = match host {
+            HostClass::Shared => HostClass::Dedicated,
+            HostClass::Dedicated => HostClass::Shared,
+        };
+        // The host does not matter to the t-score.
+        vec![
+            (Decider::RunLevel, host),
+            (Decider::Screen, host),
+            (Decider::RunLevel, other),
+        ]
+    }
+
+    fn compare_with(
+        &mut self,
+        references: &References,
+        decider: Decider,
+        host: HostClass,
+    ) -> Result<(), AppError> {
         let rules = Rules {
             decision: self.run.decision,
             decider,
-            host: host_class(settings.shared_host, self.run.environment.host.shared),
+            host,
             seed: self.run.seed,
         };
         let rows = rows(&Evidence {

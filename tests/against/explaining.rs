@@ -103,7 +103,8 @@ fn executables_that_are_the_same_and_benchmarks_of_one_side_are_explained_withou
     says(&told, "decision", &["byte for byte"]);
     says(&told, "otherwise", &["--control"]);
     project.benchmarks(r#"suite.bench("other", |b| takes(b, 50));"#);
-    project.measure(&["--against", "HEAD"]).run().expect_code(0);
+    // Nothing of it can be compared.
+    project.measure(&["--against", "HEAD"]).run().expect_code(6);
     let told = explain(&project, &["other"]);
     assert_eq!(told["verdict"], "new");
     says(&told, "otherwise", &["--benches-from worktree"]);
@@ -151,12 +152,30 @@ fn a_hit_that_was_refuted_says_what_it_had_been() {
     let told = explain(&project, &["cost"]);
     assert_eq!(told["verdict"], "unchanged");
     says(&told, "confirmation", &["byte for byte"]);
+}
+
+#[test]
+fn a_hit_that_measuring_refuted_is_explained_by_what_was_measured() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    project
+        .measure(&QUICK)
+        .env(CLOCK, script(&["cost"], &[("cost", 10.0)]))
+        .run()
+        .expect_code(0);
     // Another constant takes no other time.
     project.benchmarks(&format!("std::hint::black_box(4711_u64);\n{TWO}"));
-    project
-        .measure(&["--baseline", "1", "--stored"])
-        .args(QUICK)
-        .run()
-        .expect_code(1);
-    assert_eq!(explain(&project, &["cost"])["decided_by"], "run-level");
+    let run = project.measure(&QUICK).run().expect_code(0);
+    let told = explain(&project, &["cost"]);
+    assert_eq!(
+        (&told["verdict"], &told["decided_by"]),
+        (&"unchanged".into(), &"paired".into())
+    );
+    says(
+        &told,
+        "confirmation",
+        &["The stored numbers said regressed", "refuted it"],
+    );
+    let change = &about(&told, "interval")["numbers"]["change"];
+    assert_eq!(*change, compared(&run, "cost")["change"]);
 }

@@ -162,6 +162,47 @@ fn a_run_that_the_t_score_decided_or_a_name_chose_is_recognised_as_such() {
 }
 
 #[test]
+fn what_was_accepted_since_changes_no_explanation() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    for _ in 0..2 {
+        steady(&machine, &[("text", 200.0)]).run().expect_code(1);
+    }
+    stored(&machine, &["accept", "2"]).run().expect_code(0);
+    let told = message(&explain(&machine, &["text"]));
+    assert_eq!((&told["run"], &told["replayed"]), (&3.into(), &true.into()));
+    says(&told, "reference", &["run 1 of "]);
+}
+
+#[test]
+fn a_decision_that_is_not_reached_again_is_not_made_up() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    steady(&machine, &[("text", 100.5)]).run().expect_code(0);
+    steady(&machine, &[("text", 200.0)]).run().expect_code(1);
+    let told = message(&explain(&machine, &["text"]));
+    assert_eq!(told["replayed"], true);
+    says(&told, "reference", &["mean of 2 runs (2, 1)"]);
+    // From now on a reference begins with run 2: the mean that was compared with is no segment any more.
+    stored(&machine, &["accept", "2"]).run().expect_code(0);
+    let told = message(&explain(&machine, &["text"]));
+    assert_eq!(told["replayed"], false);
+    says(
+        &told,
+        "replay",
+        &["cannot be told", "cargo perfcheck compare 2 3"],
+    );
+    let shown = stored(&machine, &["show", "--stats"]).args(JSON).run();
+    let of_text = shown
+        .messages("benchmark-statistics")
+        .into_iter()
+        .find(|message| message["benchmark"]["id"] == "text");
+    let of_text = of_text.expect("measured");
+    assert_eq!(of_text["verdict"], "regressed");
+    assert!(of_text["p_value"].is_null(), "{of_text}");
+}
+
+#[test]
 fn verdicts_without_a_comparison_say_why_there_was_none() {
     let machine = Machine::new();
     let made = Crate::of(&machine, &["a", "b"], "");

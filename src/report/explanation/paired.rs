@@ -30,7 +30,7 @@ pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison)
     }
     statements.push(threshold(comparison));
     if let Some(look) = &looked {
-        statements.push(slow_path(look));
+        statements.push(slow_path(look, comparison));
     }
     statements.push(decision(comparison));
     statements.extend(notes(&comparison.notes));
@@ -50,7 +50,11 @@ fn when(
     });
     let early = comparison.paired.is_some_and(|paired| paired.stopped_early);
     let share = level(look.share);
-    let text = if early {
+    let text = if early && comparison.verdict == Verdict::Inconclusive {
+        format!(
+            "{planned}At that after {rounds} rounds neither a change nor its absence could be expected any more of those to come, so it was given up; that look has {share} of each level for itself."
+        )
+    } else if early {
         format!(
             "{planned}That after {rounds} rounds settled it; it has {share} of each level for itself, so that all looks together keep it."
         )
@@ -97,10 +101,10 @@ fn estimate(grounds: &Grounds, change: Estimate) -> Statement {
     Statement::new(
         "estimate",
         format!(
-            "That changed by {}{}.",
+            "By that the candidate is {} against the base{}.",
             units::change(change.estimate),
             error.map_or_else(String::new, |error| format!(
-                " with a standard error of {}",
+                ", with a standard error of {}",
                 level(error)
             ))
         ),
@@ -149,9 +153,16 @@ fn family(grounds: &Grounds, look: &LookGrounds, change: Estimate) -> Statement 
     )
 }
 
-fn slow_path(look: &LookGrounds) -> Statement {
+fn slow_path(look: &LookGrounds, comparison: &Comparison) -> Statement {
     let test = &look.slow_path;
-    let found = if test.p.slower <= test.step_level.slower {
+    let says_more = comparison
+        .paired
+        .is_some_and(|paired| paired.slow_path.is_some());
+    let of_speed =
+        matches!(comparison.verdict, Verdict::Regressed | Verdict::Improved) && !says_more;
+    let found = if of_speed {
+        "a change of speed makes neighbours differ, too, so it says nothing more here"
+    } else if test.p.slower <= test.step_level.slower {
         "the candidate takes a slow path that the base does not"
     } else if test.p.faster <= test.step_level.faster {
         "the base takes a slow path that the candidate does not"
@@ -244,10 +255,23 @@ fn otherwise(comparison: &Comparison, rounds: usize) -> Statement {
             units::change(smallest)
         )
     });
+    let threshold = comparison.noise_threshold;
+    let lower_threshold = (-threshold.ln_1p()).exp_m1();
     let text = match (comparison.verdict, comparison.change, &comparison.grounds) {
-        (Verdict::Regressed, Some(change), Some(_))
-            if change.lower > comparison.noise_threshold =>
+        (Verdict::Regressed | Verdict::Improved, Some(change), Some(_))
+            if change.lower <= threshold && change.upper >= lower_threshold =>
         {
+            let within = change.lower >= lower_threshold && change.upper <= threshold;
+            let else_verdict = if within {
+                Verdict::Unchanged
+            } else {
+                Verdict::Inconclusive
+            };
+            format!(
+                "Without the slow path the interval of the speed test would have made it {else_verdict}."
+            )
+        }
+        (Verdict::Regressed, Some(change), Some(_)) if change.lower > threshold => {
             format!(
                 "It would not have been called if the change seen had been {} or less, or with a noise threshold of {} or more.",
                 units::change(smallest.unwrap_or(f64::NAN)),

@@ -55,7 +55,10 @@ fn estimate(
     change: Estimate,
     decider: Decider,
 ) -> Statement {
-    let mut text = format!("That changed by {}.", units::change(change.estimate));
+    let mut text = format!(
+        "By that the run is {} against its reference.",
+        units::change(change.estimate)
+    );
     if is_identical(comparison, change) && decider == Decider::RunLevel {
         text.push_str(" All launches of both sides gave one and the same value.");
     } else if let (Some(error), Some(df), Some(run_sd)) = (

@@ -12,6 +12,9 @@ pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     let mut statements = failures(explanation.failures);
     let in_turn = explanation.run.pair.is_some();
     let reference = explanation.reference;
+    let is_confirmed = explanation
+        .replayed
+        .is_some_and(|replayed| replayed.confirmed.is_some());
     let numbers = json!({"reference_run": reference});
     let named = reference.map_or_else(|| "the reference".to_owned(), |run| format!("run {run}"));
     let (decision, otherwise) = match explanation.verdict {
@@ -29,7 +32,7 @@ pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
         ),
         Verdict::Incomparable => incomparable(explanation, &named, &mut statements),
         Verdict::Failed => failed(explanation, &mut statements),
-        Verdict::Unchanged => (
+        Verdict::Unchanged if in_turn || is_confirmed => (
             format!("Both sides are the same executable, byte for byte, so it was not measured beside {named}."),
             "`--control` measures all the same.".to_owned(),
         ),
