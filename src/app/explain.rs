@@ -82,21 +82,15 @@ fn of_run(
 ) -> Result<BenchmarkKey, AppError> {
     let verdicts = store.verdicts(head.id)?;
     let with_verdict: Vec<&BenchmarkKey> = verdicts.iter().map(|verdict| &verdict.key).collect();
-    match one_of(&candidates(bench, &with_verdict), bench)? {
-        Some(key) => Ok(key.clone()),
-        None => {
-            let all = store.benchmarks(workspace)?;
-            let all: Vec<&BenchmarkKey> = all.iter().map(|benchmark| &benchmark.key).collect();
-            match one_of(&candidates(bench, &all), bench)? {
-                Some(key) => Err(without_verdict(key, head)),
-                None => Err(no_such(
-                    bench,
-                    &with_verdict,
-                    &format!("run {} has", head.id),
-                )),
-            }
-        }
+    if let Some(key) = one_of(&candidates(bench, &with_verdict), bench)? {
+        return Ok(key.clone());
     }
+    let all = store.benchmarks(workspace)?;
+    let all: Vec<&BenchmarkKey> = all.iter().map(|benchmark| &benchmark.key).collect();
+    Err(match one_of(&candidates(bench, &all), bench)? {
+        Some(key) => without_verdict(key, head),
+        None => no_such(bench, &with_verdict, &format!("run {} has", head.id)),
+    })
 }
 
 /// The benchmark that is meant, and the newest run that has a verdict about it.

@@ -8,7 +8,7 @@ use crate::model::Measurement;
 use crate::stats::{Description, Quantile, mean, sample_variance, student_t};
 
 /// The percentiles of a record, in this order.
-pub const PERCENTILES: [f64; 5] = [0.05, 0.25, 0.75, 0.95, 0.99];
+const PERCENTILES: [f64; 5] = [0.05, 0.25, 0.75, 0.95, 0.99];
 
 /// How percentiles are taken: each is a sample that was measured.
 const PERCENTILE: Quantile = Quantile::InvertedCdf;
@@ -23,7 +23,7 @@ pub struct Record {
     pub summary: Summary,
     /// Coefficient of variation, a fraction.
     pub cv: Option<f64>,
-    /// At [`PERCENTILES`].
+    /// The 5th, 25th, 75th, 95th and 99th percentile, by nearest rank.
     pub percentiles: [f64; 5],
     /// The mean over launches; `None` for fewer than two.
     pub over_launches: Option<OverLaunches>,
@@ -109,12 +109,12 @@ mod tests {
             .collect();
         let record = record(launches).unwrap();
         let over = record.over_launches.unwrap();
-        // stats.sem([100, 102, 104, 106, 108]) = 1.4142135623730951; stats.t.ppf(.975, 4) = 2.7764451051977987
+        // stats.sem([100, 102, 104, 106, 108]) is the root of 2; stats.t.ppf(.975, 4) = 2.7764451051977987
         let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} is not {b}");
-        near(over.standard_error, 1.414_213_562_373_095_1);
+        near(over.standard_error, std::f64::consts::SQRT_2);
         near(
             over.margin,
-            1.414_213_562_373_095_1 * 2.776_445_105_197_798_7,
+            std::f64::consts::SQRT_2 * 2.776_445_105_197_798_7,
         );
         near(over.mean.estimate, 104.0);
         near(over.mean.upper - over.mean.lower, 2.0 * over.margin);

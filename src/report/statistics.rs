@@ -8,7 +8,7 @@ use super::json::{SCHEMA, estimate_json, key_json, write_object};
 use super::table::p_value;
 use super::units::Room;
 use super::{theme, units};
-use crate::compare::{Estimate, HIGH_VARIATION, PERCENTILES, Record};
+use crate::compare::{Estimate, HIGH_VARIATION, Record};
 use crate::model::{BenchmarkKey, RunId, Verdict};
 
 /// One benchmark of a run.
@@ -102,11 +102,9 @@ fn write_block(
         None => writeln!(writer, "  no samples")?,
         Some(record) => write_record(writer, record, confidence_level)?,
     }
-    let verdict = one
-        .verdict
-        .map_or_else(|| "-".to_owned(), |verdict| theme::verdict(verdict));
-    let p = one.p_value.map_or_else(|| "-".to_owned(), p_value);
-    let change = one.change.map_or_else(|| "-".to_owned(), units::change);
+    let verdict = or_dash(one.verdict.map(theme::verdict));
+    let p = or_dash(one.p_value.map(p_value));
+    let change = or_dash(one.change.map(units::change));
     write_line(
         writer,
         "verdict",
@@ -117,82 +115,40 @@ fn write_block(
 
 fn write_record(writer: &mut dyn Write, record: &Record, confidence_level: f64) -> io::Result<()> {
     let summary = &record.summary;
-    let level = units::percent(confidence_level);
-    let or_none = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), units::time);
     let over = record.over_launches;
-    let [p5, p25, p75, p95, p99] = record.percentiles;
-    debug_assert_eq!(PERCENTILES.len(), 5);
-    let pairs = [
-        (
-            ("samples", summary.samples.to_string()),
-            ("launches", summary.launches.to_string()),
-        ),
-        (
-            ("min", units::time(summary.min)),
-            ("max", units::time(summary.max)),
-        ),
-        (("p5", units::time(p5)), ("p25", units::time(p25))),
-        (("p75", units::time(p75)), ("p95", units::time(p95))),
-        (
-            ("p99", units::time(p99)),
-            ("CV", record.cv.map_or_else(|| "-".to_owned(), variation)),
-        ),
-        (
-            (
-                "standard error",
-                or_none(over.map(|over| over.standard_error)),
-            ),
-            (
-                "t margin",
-                over.map_or_else(
-                    || "-".to_owned(),
-                    |over| format!("± {}", units::time(over.margin)),
-                ),
-            ),
-        ),
+    let [p5, p25, p75, p95, p99] = record.percentiles.map(units::time);
+    let margin = over.map(|over| format!("± {}", units::time(over.margin)));
+    let error = over.map(|over| units::time(over.standard_error));
+    let rows = [
+        ("samples", summary.samples.to_string()),
+        ("launches", summary.launches.to_string()),
+        ("min", units::time(summary.min)),
+        ("max", units::time(summary.max)),
+        ("p5", p5),
+        ("p25", p25),
+        ("p75", p75),
+        ("p95", p95),
+        ("p99", p99),
+        ("CV", or_dash(record.cv.map(variation))),
+        ("standard error", or_dash(error)),
+        ("t margin", or_dash(margin)),
     ];
-    for ((left, a), (right, b)) in pairs {
-        writeln!(
-            writer,
-            "  {} {a:<VALUE$} {} {b}",
-            theme::faint(format!("{left:<LABEL$}")),
-            theme::faint(format!("{right:<LABEL$}"))
-        )?;
-    }
-    let spaced = |found: Option<&Estimate>| {
-        found.map_or_else(|| "-".to_owned(), |found| with_interval(found))
-    };
-    write_line(
-        writer,
-        "mean of launches",
-        &format!(
-            "{}  {level} t interval",
-            spaced(over.as_ref().map(|over| &over.mean))
-        ),
-    )?;
-    let bootstrapped = [
-        ("mean", Some(&summary.mean)),
-        ("median", Some(&summary.median)),
-        ("std dev", summary.sd.as_ref()),
-        ("MAD (scaled)", Some(&summary.mad)),
-        ("slope", summary.slope.as_ref()),
-    ];
-    for (label, estimate) in bootstrapped {
-        let interval = match estimate {
-            Some(_) => format!("{}  {level} bootstrap", spaced(estimate)),
-            None => "-".to_owned(),
+    let label = |label: &str| theme::faint(format!("{label:<LABEL$}"));
+    for pair in rows.chunks(2) {
+        let [(left, a), (right, b)] = pair else {
+            continue;
         };
-        write_line(writer, label, &interval)?;
+        writeln!(writer, "  {} {a:<VALUE$} {} {b}", label(left), label(right))?;
     }
-    let r_squared = summary
-        .r_squared
-        .map_or_else(|| "-".to_owned(), |found| format!("{found:.6}"));
+    write_estimates(writer, record, confidence_level)?;
+    let r_squared = summary.r_squared.map(|found| format!("{found:.6}"));
     write_line(
         writer,
         "R² of the slope",
         &format!(
-            "{r_squared}, constant time of a sample {}",
-            or_none(summary.overhead_ns)
+            "{}, constant time of a sample {}",
+            or_dash(r_squared),
+            or_dash(summary.overhead_ns.map(units::time))
         ),
     )?;
     let outliers = &summary.outliers;
@@ -204,6 +160,34 @@ fn write_record(writer: &mut dyn Write, record: &Record, confidence_level: f64) 
             outliers.low_severe, outliers.low_mild, outliers.high_mild, outliers.high_severe
         ),
     )
+}
+
+/// The values that have intervals, a line each.
+fn write_estimates(
+    writer: &mut dyn Write,
+    record: &Record,
+    confidence_level: f64,
+) -> io::Result<()> {
+    let summary = &record.summary;
+    let level = units::percent(confidence_level);
+    let over = record.over_launches.as_ref().map(|over| &over.mean);
+    let estimates = [
+        ("mean of launches", over, "t interval"),
+        ("mean", Some(&summary.mean), "bootstrap"),
+        ("median", Some(&summary.median), "bootstrap"),
+        ("std dev", summary.sd.as_ref(), "bootstrap"),
+        ("MAD (scaled)", Some(&summary.mad), "bootstrap"),
+        ("slope", summary.slope.as_ref(), "bootstrap"),
+    ];
+    for (label, estimate, kind) in estimates {
+        let text = estimate.map(|found| format!("{}  {level} {kind}", with_interval(found)));
+        write_line(writer, label, &or_dash(text))?;
+    }
+    Ok(())
+}
+
+fn or_dash(text: Option<String>) -> String {
+    text.unwrap_or_else(|| "-".to_owned())
 }
 
 /// `5.1 %`, with a word where that is much.
