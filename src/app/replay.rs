@@ -50,7 +50,18 @@ impl Replay {
                 base: pair.partner,
                 new: run.id,
             };
-            let (paired, plan) = judged_again(store, &runs, run, |_| {})?;
+            let (paired, plan) = match judged_again(store, &runs, run, |_| {}) {
+                // What was measured is there all the same.
+                Err(AppError::NothingToCompare(_)) => {
+                    return Ok(Self {
+                        stored,
+                        measurements: store.measurements(run.id, None)?,
+                        found: BTreeMap::new(),
+                        plan: None,
+                    });
+                }
+                other => other?,
+            };
             return Ok(Self {
                 found: of_pair(&paired, &stored),
                 stored,

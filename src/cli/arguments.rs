@@ -26,6 +26,7 @@ Examples:
   cargo perfcheck --against main               measure the work tree and `main` in turn
   cargo perfcheck -p parser json               only benchmarks of `parser` with `json` in their id
   cargo perfcheck compare main latest          compare stored runs without measuring
+  cargo perfcheck explain json                 how the newest verdict about `json` came about
   cargo perfcheck --fail-on regressed,suspect  be strict in CI
 
 Exit status: 0 clean, 1 regression, 2 usage, 3 build failed, 4 a benchmark failed or nothing was measured,

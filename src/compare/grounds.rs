@@ -68,3 +68,97 @@ pub struct Grounds {
     /// The look of an A/B comparison.
     pub look: Option<LookGrounds>,
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
+    use crate::compare::{Comparison, Decider, HostClass, Question, Reference, Rules, compare};
+    use crate::model::{DecisionSettings, Measurement, Verdict};
+
+    fn measured(factor: f64) -> Measurement {
+        let launch = |k: u32| {
+            let times: Vec<f64> = (0..40)
+                .map(|i| factor * (100.0 + f64::from(k) * 0.1 + f64::from(i % 7) * 0.01))
+                .collect();
+            flat_launch(k, ITERATIONS, &times)
+        };
+        measurement((0..5).map(launch).collect())
+    }
+
+    fn compared(factors: &[f64], decider: Decider) -> Vec<Comparison> {
+        let base = measured(1.0);
+        let reference = Reference {
+            averaged: vec![&base],
+            spread: vec![&base],
+        };
+        let new: Vec<Measurement> = factors.iter().map(|factor| measured(*factor)).collect();
+        let questions: Vec<Question<'_>> = new
+            .iter()
+            .map(|new| Question {
+                new,
+                reference: &reference,
+                noise_threshold: 0.02,
+            })
+            .collect();
+        let rules = Rules {
+            decision: DecisionSettings {
+                resamples: 2_000,
+                ..DecisionSettings::default()
+            },
+            decider,
+            host: HostClass::Dedicated,
+            seed: 7,
+        };
+        compare(&questions, &rules)
+    }
+
+    #[test]
+    fn the_grounds_tell_the_verdict_that_the_interval_tells() {
+        for decider in [Decider::RunLevel, Decider::Screen] {
+            for comparison in compared(&[0.5, 0.97, 1.001, 1.05, 1.2], decider) {
+                let grounds = comparison.grounds.expect("tested");
+                let test = grounds.test;
+                assert_eq!(grounds.family, 5);
+                assert_eq!(
+                    test.p.slower <= test.step_level.slower,
+                    comparison.verdict == Verdict::Regressed,
+                    "{comparison:?}"
+                );
+                assert_eq!(
+                    test.adjusted.faster <= test.family_level,
+                    comparison.verdict == Verdict::Improved,
+                    "{comparison:?}"
+                );
+                let seen = comparison.change.expect("tested").estimate;
+                let adjusted = if seen >= 0.0 {
+                    test.adjusted.slower
+                } else {
+                    test.adjusted.faster
+                };
+                assert_eq!(comparison.p_value, Some(adjusted));
+            }
+        }
+    }
+
+    #[test]
+    fn a_question_that_cannot_be_tested_has_no_grounds() {
+        let base = measured(1.0);
+        let reference = Reference {
+            averaged: vec![&base],
+            spread: vec![&base],
+        };
+        let nothing = measurement(vec![]);
+        let question = Question {
+            new: &nothing,
+            reference: &reference,
+            noise_threshold: 0.02,
+        };
+        let rules = Rules {
+            decision: DecisionSettings::default(),
+            decider: Decider::RunLevel,
+            host: HostClass::Shared,
+            seed: 7,
+        };
+        assert_eq!(compare(&[question], &rules)[0].grounds, None);
+    }
+}

@@ -12,9 +12,10 @@ pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     let mut statements = failures(explanation.failures);
     let in_turn = explanation.run.pair.is_some();
     let reference = explanation.reference;
-    let is_confirmed = explanation
+    let confirmed = explanation
         .replayed
-        .is_some_and(|replayed| replayed.confirmed.is_some());
+        .and_then(|replayed| replayed.confirmed.as_ref());
+    let is_identical = confirmed.is_some() || in_turn && explanation.new.is_none();
     let numbers = json!({"reference_run": reference});
     let named = reference.map_or_else(|| "the reference".to_owned(), |run| format!("run {run}"));
     let (decision, otherwise) = match explanation.verdict {
@@ -32,7 +33,7 @@ pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
         ),
         Verdict::Incomparable => incomparable(explanation, &named, &mut statements),
         Verdict::Failed => failed(explanation, &mut statements),
-        Verdict::Unchanged if in_turn || is_confirmed => (
+        Verdict::Unchanged if is_identical => (
             format!("Both sides are the same executable, byte for byte, so it was not measured beside {named}."),
             "`--control` measures all the same.".to_owned(),
         ),
