@@ -8,7 +8,7 @@ use crate::app::Detail;
 const AFTER_SHOW: &str = "\
 Examples:
   cargo perfcheck show                        the latest run, as a table
-  cargo perfcheck show main --stats           every statistic of the run called `main`
+  cargo perfcheck show main --stats           every statistic of run `main`
   cargo perfcheck show 12 --stats --sort worst
   cargo perfcheck show @3f2a91 --stats --message-format json
 
