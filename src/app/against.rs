@@ -59,6 +59,7 @@ pub(super) fn against(
         context: &context,
         built: &built,
         load,
+        control: how.control,
         named: None,
     };
     turns.measure_and_report(pairing, world)
@@ -86,15 +87,18 @@ pub(super) struct InTurn<'a> {
     pub(super) context: &'a Context,
     pub(super) built: &'a Built,
     pub(super) load: Option<f64>,
+    /// Whether the user wants to see what the same executables make of each other.
+    pub(super) control: bool,
     /// The baseline that is run again, where it is one.
     pub(super) named: Option<&'a str>,
 }
 
 impl InTurn<'_> {
-    /// Whether both sides are the same executables wherever something is measured.
+    /// Whether the user wants the same executables measured, and they are the same wherever something is measured.
     fn is_control(&self, pairing: &Pairing) -> bool {
         let mut pairs = pairing.pairs.iter();
-        !pairing.pairs.is_empty()
+        self.control
+            && !pairing.pairs.is_empty()
             && pairs.all(|pair| self.built.identical.contains(&name(&pair.targets.new)))
     }
 
@@ -122,6 +126,7 @@ impl InTurn<'_> {
             decision,
             plan: plan(&decision, options.effort, pairing.planned(), seed),
             effort: options.effort,
+            patience: options.effort.patience(),
             watches: match options.save_baseline {
                 Some(_) => watch(&pairing.targets.iter().collect::<Vec<_>>()),
                 None => Vec::new(),

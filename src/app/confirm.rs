@@ -131,6 +131,7 @@ impl Confirmation<'_> {
             decision,
             plan: plan(&decision, self.options.effort, pairing.planned(), self.seed),
             effort: self.options.effort,
+            patience: self.options.effort.patience(),
             watches: Vec::new(),
             load: self.load,
         };

@@ -101,12 +101,26 @@ pub(super) fn keep_candidate(
     }
     let targets: Vec<BenchTarget> = targets
         .iter()
-        .map(|target| BenchTarget {
-            directory: at_home(target),
-            ..target.clone()
-        })
+        .map(|target| moved(target, at_home(target)))
         .collect();
     keep(store, run, &targets, &opened, world)
+}
+
+/// The target with another directory, also where its variables name that.
+fn moved(target: &BenchTarget, directory: PathBuf) -> BenchTarget {
+    let mut moved = target.clone();
+    for value in moved.variables.values_mut().flatten() {
+        if let Ok(inside) = Path::new(&*value).strip_prefix(&target.directory) {
+            // Joined to nothing, a path would end in a slash.
+            *value = if inside.as_os_str().is_empty() {
+                directory.clone().into_os_string()
+            } else {
+                directory.join(inside).into_os_string()
+            };
+        }
+    }
+    moved.directory = directory;
+    moved
 }
 
 /// Keeps the executables of a run. Where that cannot be, the run has its numbers all the same, and the user is told why.
@@ -273,6 +287,7 @@ pub(super) fn against_baseline(
         context: &context,
         built: &built,
         load,
+        control: false,
         named: Some(baseline),
     };
     turns.measure_and_report(pairing, world).map(Rerun::Done)

@@ -11,7 +11,6 @@ use super::kept::{Watch, drain};
 use super::options::{ComparisonOptions, Effort};
 use super::pairing::Settled;
 use super::run::busy;
-
 use crate::compare::{
     Comparison, HostNoise, PairedSeries, Plan, Round, Side, Standing, judge, standing,
 };
@@ -41,6 +40,7 @@ const ROUNDS_WITH_BUDGET: u32 = 1000;
 const MUCH_STOLEN: f64 = 0.02;
 /// Of each benchmark, the newest controls that count.
 const MOST_CONTROLS: usize = 200;
+
 /// The rounds that `planned` benchmarks can have in `time`, about. The level is spent over them, so far too many would leave hardly
 /// any for those that come first.
 fn fitting(time: Duration, planned: usize) -> u32 {
@@ -87,6 +87,8 @@ pub(super) struct PairedRun<'a> {
     pub(super) decision: DecisionSettings,
     pub(super) plan: Plan,
     pub(super) effort: Effort,
+    /// How long a costly benchmark may take, if that is limited.
+    pub(super) patience: Option<Duration>,
     /// What the candidate opens, where that is to be known.
     pub(super) watches: Vec<Watch>,
     /// The part of every deadline that does not depend on the request.
@@ -152,7 +154,11 @@ impl PairedRun<'_> {
             new: store.measurements(new, None)?,
         };
         let comparisons = judged(&measured, &self.plan);
-        let heads = store.launches(new)?;
+        // Sides that were sampled in turn lived in the same moments: one tells.
+        let mut heads = store.launches(new)?;
+        if spent.iter().any(|spent| !spent.in_turn) {
+            heads.extend(store.launches(base)?);
+        }
         let cores = self.environment.host.cores;
         Ok(Paired {
             remark: stolen_in_words(&heads, &spent, cores),
@@ -172,8 +178,7 @@ impl PairedRun<'_> {
     ) -> Result<BTreeMap<String, HostNoise>, StoreError> {
         let mut known = BTreeMap::new();
         for benchmark in pairs.iter().flat_map(|pair| &pair.benchmarks) {
-            let host = &self.environment.host;
-            let changes = store.controls(workspace, &benchmark.key, host, MOST_CONTROLS)?;
+            let changes = store.controls(workspace, benchmark, self.environment, MOST_CONTROLS)?;
             if let Some(noise) = HostNoise::of(&changes) {
                 known.insert(benchmark.key.to_string(), noise);
             }
@@ -224,7 +229,7 @@ impl PairedRun<'_> {
                     ..RoundSettings::default()
                 },
                 time_budget: self.effort.time_budget,
-                patience: self.effort.patience(),
+                patience: self.patience,
                 bind: true,
                 seed: self.plan.seed,
                 timeout: self.timeout,
@@ -354,7 +359,7 @@ pub(super) fn judged(
         .collect()
 }
 
-/// How much of the processors' time a hypervisor gave to others, where that is much. Both sides lived in the same moments: one tells.
+/// How much of the processors' time a hypervisor gave to others, where that is much.
 fn stolen_in_words(heads: &[LaunchHead], spent: &[Spent], cores: u32) -> Option<String> {
     let conducts = heads.iter().filter_map(|head| head.conduct);
     let stolen: u64 = conducts.filter_map(|found| found.stolen).map(|t| t.0).sum();
@@ -419,7 +424,6 @@ mod tests {
                 id: "b".into(),
             },
             time: Duration::from_secs(10),
-            rounds: 2,
             in_turn: true,
         }];
         let second = Some(Nanos(1_000_000_000));

@@ -59,6 +59,7 @@ pub fn self_test(
         decision,
         plan: plan(&decision, paired.effort, subjects.count(), seed),
         effort: paired.effort,
+        patience: paired.effort.patience(),
         watches: Vec::new(),
         timeout,
         load,

@@ -6,7 +6,7 @@ use super::findings::{sort, summarize_all};
 use super::options::StoreOptions;
 use super::replay::Replay;
 use super::run::write;
-use crate::compare::Record;
+use crate::compare::BenchmarkRecord;
 use crate::exit_code::ExitCode;
 use crate::model::{Run, RunId, Verdict};
 use crate::report::{
@@ -102,7 +102,7 @@ fn statistics(
             let comparison = replayed.and_then(|found| found.comparison.as_ref());
             BenchmarkStatistics {
                 key,
-                record: summary.and_then(|found| Record::of(measurement, &found, level)),
+                record: summary.and_then(|found| BenchmarkRecord::of(measurement, &found, level)),
                 verdict: measurement.verdict,
                 change: replay.stored.get(key).and_then(|stored| stored.change),
                 p_value: comparison.and_then(|found| found.p_value),

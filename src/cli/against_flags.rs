@@ -39,7 +39,7 @@ pub(super) struct AgainstFlags {
         help = "Compare with the numbers in the store alone: run no baseline again, confirm nothing [env: PERFCHECK_STORED]"
     )]
     pub(super) stored: bool,
-    /// Rounds at most; in each, both sides are launched afresh [default: 100]
+    /// Rounds at most; in each, both sides are launched afresh [default: 100, in a minute where they are costly]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=10_000))]
     rounds: Option<u32>,
     /// Time for all rounds; what is left goes to the benchmarks in doubt

@@ -11,7 +11,7 @@ use crate::settings::{fraction_below_one, positive_duration, significance_level}
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "A/B options")]
 pub(super) struct PairedFlags {
-    /// Rounds of a comparison at most; in each, both sides are launched afresh [default: 100]
+    /// Rounds of a comparison at most; in each, both sides are launched afresh [default: 100, in a minute where they are costly]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=10_000))]
     rounds: Option<u32>,
     /// Time for the rounds of a comparison

@@ -28,7 +28,7 @@ pub use paired::{
     judge_by, standing,
 };
 pub use question::{Decider, HostClass, Question, Reference, Rules};
-pub use record::{HIGH_VARIATION, OverLaunches, Record};
+pub use record::BenchmarkRecord;
 pub use summary::{Summary, summarize};
 
 #[cfg(test)]

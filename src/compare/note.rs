@@ -243,8 +243,9 @@ impl fmt::Display for Note {
             ),
             Self::PositionMatters { effect } => write!(
                 f,
-                "whichever side comes second in a pair is {:+.1} % slower: the sides disturb each other (the order is balanced, so the change is not affected)",
-                effect * 100.0
+                "whichever side comes second in a pair is {:.1} % {}: the sides disturb each other (the order is balanced, so the change is not affected)",
+                effect.abs() * 100.0,
+                if *effect < 0.0 { "faster" } else { "slower" }
             ),
             Self::RoundsDependOnTheirNeighbours { correlation } => write!(
                 f,

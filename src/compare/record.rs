@@ -5,77 +5,55 @@
 use super::comparison::Estimate;
 use super::summary::{Summary, sample_times};
 use crate::model::Measurement;
-use crate::stats::{Description, Quantile, mean, sample_variance, student_t};
-
-/// The percentiles of a record, in this order.
-const PERCENTILES: [f64; 5] = [0.05, 0.25, 0.75, 0.95, 0.99];
-
-/// How percentiles are taken: each is a sample that was measured.
-const PERCENTILE: Quantile = Quantile::InvertedCdf;
-
-/// From this coefficient of variation on samples are called highly variable.
-pub const HIGH_VARIATION: f64 = 0.5;
+use crate::stats::{
+    OutlierPolicy, Quantile, Record, RecordRules, TInterval, TailBasis, Variability, mean,
+};
 
 /// What is stated of one benchmark in one run. Times are nanoseconds per iteration, over the samples that decide.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Record {
+pub struct BenchmarkRecord {
     /// Mean, median, MAD, slope, extremes and outliers, with their bootstrap intervals.
     pub summary: Summary,
     /// Coefficient of variation, a fraction.
     pub cv: Option<f64>,
-    /// The 5th, 25th, 75th, 95th and 99th percentile, by nearest rank.
+    /// The 5th, 25th, 75th, 95th and 99th percentile by nearest rank: each is a sample that was measured.
     pub percentiles: [f64; 5],
-    /// The mean over launches; `None` for fewer than two.
-    pub over_launches: Option<OverLaunches>,
+    /// The mean of the launches' means, with Student's interval: launches are independent of each other, samples of one process are not.
+    /// `None` for fewer than two launches.
+    pub over_launches: Option<TInterval>,
 }
 
-/// The mean of the launches' means, with Student's interval: launches are independent of each other, samples of one process are not.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct OverLaunches {
-    /// Standard error: SD of the launches' means / sqrt k.
-    pub standard_error: f64,
-    /// Half of the interval: t times the standard error, with k - 1 degrees of freedom.
-    pub margin: f64,
-    /// Mean with the interval.
-    pub mean: Estimate,
-}
-
-impl Record {
+impl BenchmarkRecord {
     /// What `measurement` shows, beside its `summary`; `None` without samples.
     pub fn of(measurement: &Measurement, summary: &Summary, confidence_level: f64) -> Option<Self> {
         let launches = sample_times(measurement);
-        let mut pooled: Vec<f64> = launches.iter().flatten().copied().collect();
-        let cv = Description::of(&pooled)?.cv();
-        let mut percentiles = [0.0; 5];
-        for (place, p) in percentiles.iter_mut().zip(PERCENTILES) {
-            *place = PERCENTILE.select(&mut pooled, p)?;
-        }
+        let pooled: Vec<f64> = launches.iter().flatten().copied().collect();
+        let rules = RecordRules {
+            outliers: OutlierPolicy::Keep,
+            quantile: Quantile::InvertedCdf,
+            tail: TailBasis::Raw,
+            level: confidence_level,
+        };
+        let record = Record::of(&pooled, rules)?;
         let means: Vec<f64> = launches.iter().filter_map(|x| mean(x)).collect();
         Some(Self {
             summary: summary.clone(),
-            cv,
-            percentiles,
-            over_launches: OverLaunches::of(&means, confidence_level),
+            cv: record.cv,
+            percentiles: record.percentiles,
+            over_launches: TInterval::of(&means, confidence_level),
         })
     }
-}
 
-impl OverLaunches {
-    fn of(means: &[f64], confidence_level: f64) -> Option<Self> {
-        let count = means.len() as f64;
-        let centre = mean(means)?;
-        let standard_error = (sample_variance(means)? / count).sqrt();
-        let t = student_t::critical((1.0 - confidence_level) / 2.0, count - 1.0)?;
-        let margin = t * standard_error;
-        Some(Self {
-            standard_error,
-            margin,
-            mean: Estimate {
-                estimate: centre,
-                lower: centre - margin,
-                upper: centre + margin,
-            },
-        })
+    /// The mean over launches with its interval.
+    pub fn mean_of_launches(&self) -> Option<Estimate> {
+        self.over_launches
+            .map(|over| Estimate::with(over.mean, over.interval()))
+    }
+
+    /// Whether the samples vary so much that it is worth a word.
+    pub fn is_very_variable(&self) -> bool {
+        self.cv
+            .is_some_and(|cv| Variability::of(cv) == Variability::High)
     }
 }
 
@@ -86,10 +64,10 @@ mod tests {
     use crate::compare::summarize;
     use crate::model::LaunchSeries;
 
-    fn record(launches: Vec<LaunchSeries>) -> Option<Record> {
+    fn record(launches: Vec<LaunchSeries>) -> Option<BenchmarkRecord> {
         let measurement = measurement(launches);
         let summary = summarize(&measurement, 0.95, 1_000, 7)?;
-        Record::of(&measurement, &summary, 0.95)
+        BenchmarkRecord::of(&measurement, &summary, 0.95)
     }
 
     #[test]
@@ -116,8 +94,11 @@ mod tests {
             over.margin,
             std::f64::consts::SQRT_2 * 2.776_445_105_197_798_7,
         );
-        near(over.mean.estimate, 104.0);
-        near(over.mean.upper - over.mean.lower, 2.0 * over.margin);
+        near(over.mean, 104.0);
+        near(
+            over.interval().upper - over.interval().lower,
+            2.0 * over.margin,
+        );
         // The samples lie 20 to either side: np.std(x, ddof=1) / 104
         near(record.cv.unwrap(), 0.204_727_172_085_529_65);
     }

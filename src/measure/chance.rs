@@ -1,4 +1,4 @@
-//! What is left to chance in a run, all of it seeded: the order of benchmarks and of sides, the size of the environment.
+//! What is left to chance in a run, all of it seeded: the order of benchmarks and of sides, the processor, the size of the environment.
 
 use crate::cargo::BenchTarget;
 use crate::stats::{Draws, Stream};

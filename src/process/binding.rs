@@ -1,10 +1,14 @@
 //! This thread and some processes on one processor for a time (Linux; elsewhere nothing is bound).
 
+use std::marker::PhantomData;
+
 /// While it lives, the thread that made it and the main threads of some processes stay on one processor. Threads and processes that these start
 /// meanwhile inherit that for good.
 #[derive(Debug)]
 pub struct Binding {
     processor: u32,
+    /// It is dropped where it was made: what a thread may use is its own.
+    _of_this_thread: PhantomData<*const ()>,
     #[cfg(target_os = "linux")]
     before: Vec<(Option<rustix::process::Pid>, rustix::thread::CpuSet)>,
 }
@@ -29,11 +33,20 @@ impl Binding {
         // From here on it is dropped, and so undone, whatever fails.
         let mut binding = Self {
             processor: u32::try_from(processor).ok()?,
+            _of_this_thread: PhantomData,
             before: Vec::new(),
         };
-        let raw = |pid: &u32| i32::try_from(*pid).ok().and_then(Pid::from_raw);
-        for pid in std::iter::once(None).chain(processes.iter().map(raw)) {
-            binding.before.push((pid, sched_getaffinity(pid).ok()?));
+        let ids = processes
+            .iter()
+            .map(|pid| Pid::from_raw(i32::try_from(*pid).ok()?));
+        let ids: Vec<Pid> = ids.collect::<Option<_>>()?;
+        for pid in std::iter::once(None).chain(ids.into_iter().map(Some)) {
+            let allowed = sched_getaffinity(pid).ok()?;
+            // One that has seen to its processors itself is left alone, and then so are all.
+            if allowed != ours {
+                return None;
+            }
+            binding.before.push((pid, allowed));
             sched_setaffinity(pid, &one).ok()?;
         }
         Some(binding)
@@ -54,7 +67,7 @@ impl Binding {
 #[cfg(target_os = "linux")]
 impl Drop for Binding {
     fn drop(&mut self) {
-        for (pid, before) in &self.before {
+        for (pid, before) in self.before.iter().rev() {
             // A process may be gone, and what was allowed may have been taken away meanwhile.
             let _ = rustix::thread::sched_setaffinity(*pid, before);
         }

@@ -11,6 +11,10 @@ pub struct Usage {
     pub threads: u32,
     /// CPU time of all its threads, of those that have ended, and of the processes that it has waited for (these in clock ticks of 10 ms).
     pub cpu: Duration,
+    /// CPU time of its main thread alone.
+    pub main_thread: Duration,
+    /// Whether processes that it has started are alive.
+    pub has_children: bool,
     /// How often a thread that is alive had to leave its processor to another one.
     pub involuntary_switches: u64,
 }
@@ -41,6 +45,8 @@ mod linux {
             Some(Self {
                 threads: fields.get(THREADS)?.parse().ok()?,
                 cpu: own_time(pid)? + time(ticks),
+                main_thread: main_thread_time(pid)?,
+                has_children: has_children(pid)?,
                 involuntary_switches: involuntary_switches(pid)?,
             })
         }
@@ -50,6 +56,23 @@ mod linux {
     fn own_time(pid: u32) -> Option<Duration> {
         let pid = Pid::from_raw(i32::try_from(pid).ok()?);
         Some(clock_getcpuclockid(pid).ok()?.now().ok()?.into())
+    }
+
+    /// By the scheduler's statistics, of which the first number is nanoseconds on a processor.
+    fn main_thread_time(pid: u32) -> Option<Duration> {
+        let statistics = fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
+        let nanoseconds = statistics.split_whitespace().next()?.parse().ok()?;
+        Some(Duration::from_nanos(nanoseconds))
+    }
+
+    fn has_children(pid: u32) -> Option<bool> {
+        let tasks = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
+        let mut children = tasks
+            .filter_map(|task| fs::read_to_string(task.ok()?.path().join("children")).ok())
+            .peekable();
+        // A kernel that does not tell leaves the question open.
+        children.peek()?;
+        Some(children.any(|list| !list.trim().is_empty()))
     }
 
     fn involuntary_switches(pid: u32) -> Option<u64> {
@@ -121,8 +144,21 @@ mod tests {
                 }
             };
             seen.store(true, Relaxed);
-            assert!(during.threads >= 2);
+            assert!(during.threads > before.threads);
+            let of_main = during.main_thread.saturating_sub(before.main_thread);
+            assert!(during.cpu > before.cpu + of_main);
         });
+    }
+
+    #[test]
+    fn processes_that_are_alive_are_seen() {
+        let of_us = || Usage::of(std::process::id()).expect("alive").has_children;
+        #[expect(clippy::disallowed_methods, reason = "a child to be seen")]
+        let child = std::process::Command::new("sleep").arg("900").spawn();
+        let mut child = child.expect("starts");
+        assert!(of_us());
+        child.kill().expect("killed");
+        child.wait().expect("ends");
     }
 
     #[test]

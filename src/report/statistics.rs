@@ -8,7 +8,7 @@ use super::json::{SCHEMA, estimate_json, key_json, write_object};
 use super::table::p_value;
 use super::units::Room;
 use super::{theme, units};
-use crate::compare::{Estimate, HIGH_VARIATION, Record};
+use crate::compare::{BenchmarkRecord, Estimate};
 use crate::model::{BenchmarkKey, RunId, Verdict};
 
 /// One benchmark of a run.
@@ -17,7 +17,7 @@ pub struct BenchmarkStatistics<'a> {
     /// Which.
     pub key: &'a BenchmarkKey,
     /// What was measured; `None` without samples.
-    pub record: Option<Record>,
+    pub record: Option<BenchmarkRecord>,
     /// The verdict of the run, if it has one.
     pub verdict: Option<Verdict>,
     /// The change that it rests on, a fraction.
@@ -57,7 +57,7 @@ fn message(run: RunId, one: &BenchmarkStatistics<'_>, confidence_level: f64) -> 
     })
 }
 
-fn record_json(record: &Record) -> Value {
+fn record_json(record: &BenchmarkRecord) -> Value {
     let summary = &record.summary;
     let over = record.over_launches;
     let [p5, p25, p75, p95, p99] = record.percentiles;
@@ -69,7 +69,7 @@ fn record_json(record: &Record) -> Value {
         "std_dev_ns": summary.sd.as_ref().map(estimate_json),
         "std_err_ns": over.map(|over| over.standard_error),
         "margin_ns": over.map(|over| over.margin),
-        "mean_over_launches_ns": over.map(|over| estimate_json(&over.mean)),
+        "mean_over_launches_ns": record.mean_of_launches().as_ref().map(estimate_json),
         "cv": record.cv,
         "min_ns": summary.min,
         "max_ns": summary.max,
@@ -113,7 +113,11 @@ fn write_block(
     writeln!(writer)
 }
 
-fn write_record(writer: &mut dyn Write, record: &Record, confidence_level: f64) -> io::Result<()> {
+fn write_record(
+    writer: &mut dyn Write,
+    record: &BenchmarkRecord,
+    confidence_level: f64,
+) -> io::Result<()> {
     let summary = &record.summary;
     let over = record.over_launches;
     let [p5, p25, p75, p95, p99] = record.percentiles.map(units::time);
@@ -129,7 +133,7 @@ fn write_record(writer: &mut dyn Write, record: &Record, confidence_level: f64) 
         ("p75", p75),
         ("p95", p95),
         ("p99", p99),
-        ("CV", or_dash(record.cv.map(variation))),
+        ("CV", or_dash(variation(record))),
         ("standard error", or_dash(error)),
         ("t margin", or_dash(margin)),
     ];
@@ -165,14 +169,14 @@ fn write_record(writer: &mut dyn Write, record: &Record, confidence_level: f64) 
 /// The values that have intervals, a line each.
 fn write_estimates(
     writer: &mut dyn Write,
-    record: &Record,
+    record: &BenchmarkRecord,
     confidence_level: f64,
 ) -> io::Result<()> {
     let summary = &record.summary;
     let level = units::percent(confidence_level);
-    let over = record.over_launches.as_ref().map(|over| &over.mean);
+    let over = record.mean_of_launches();
     let estimates = [
-        ("mean of launches", over, "t interval"),
+        ("mean of launches", over.as_ref(), "t interval"),
         ("mean", Some(&summary.mean), "bootstrap"),
         ("median", Some(&summary.median), "bootstrap"),
         ("std dev", summary.sd.as_ref(), "bootstrap"),
@@ -190,14 +194,14 @@ fn or_dash(text: Option<String>) -> String {
     text.unwrap_or_else(|| "-".to_owned())
 }
 
-/// `5.1 %`, with a word where that is much.
-fn variation(cv: f64) -> String {
-    let much = if cv >= HIGH_VARIATION {
+/// `5.10 %`, with a word where that is much.
+fn variation(record: &BenchmarkRecord) -> Option<String> {
+    let much = if record.is_very_variable() {
         ", very variable"
     } else {
         ""
     };
-    format!("{:.2} %{much}", cv * 100.0)
+    record.cv.map(|cv| format!("{:.2} %{much}", cv * 100.0))
 }
 
 fn with_interval(estimate: &Estimate) -> String {

@@ -139,15 +139,29 @@ pub fn percentile_interval(
     level: f64,
     resampling: Resampling<'_>,
 ) -> Option<Interval> {
+    percentile_interval_by(statistic, level, PercentileRule::Interpolated, resampling)
+}
+
+/// The percentile interval by a rule of one's choice; otherwise as [`percentile_interval`].
+pub fn percentile_interval_by(
+    statistic: &impl Statistic,
+    level: f64,
+    rule: PercentileRule,
+    resampling: Resampling<'_>,
+) -> Option<Interval> {
     if statistic.clusters() == 0 {
         return None;
     }
+    percentiles(resampled(statistic, resampling), level, rule)
+}
+
+/// Values of `statistic`, which has clusters, for resampled clusters.
+pub(super) fn resampled(statistic: &impl Statistic, resampling: Resampling<'_>) -> Vec<f64> {
     let sampler = Sampler::new(statistic);
     let count = resampling.within(STEPS, sampler.cost());
-    let values = replicates(resampling.stream, count, Vec::new, |draws, weights| {
+    replicates(resampling.stream, count, Vec::new, |draws, weights| {
         sampler.draw(draws, weights)
-    });
-    percentiles(values, level)
+    })
 }
 
 /// The percentile interval of `new` / `base` - 1; both sides are resampled every time. `None` as for [`percentile_interval`].
@@ -166,21 +180,48 @@ pub fn ratio_interval(
         let numerator = new.draw(draws, weights);
         numerator / base.draw(draws, weights) - 1.0
     });
-    percentiles(values, level)
+    percentiles(values, level, PercentileRule::Interpolated)
+}
+
+/// Which of the sorted resamples bound an interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PercentileRule {
+    /// Their `Linear` quantiles at (1 - level) / 2 and (1 + level) / 2.
+    Interpolated,
+    /// Those at the indices floor(B (1 - level) / 2) and floor(B (1 + level) / 2) - 1, from 0: `BenchForge`'s rule, 250 and 9749 of 10,000.
+    WholeIndices,
+}
+
+impl PercentileRule {
+    /// Both bounds from `values`, which are reordered; there is at least one.
+    fn bounds(self, values: &mut [f64], level: f64) -> Option<Interval> {
+        let tail = (1.0 - level) / 2.0;
+        let (lower, upper) = match self {
+            Self::Interpolated => (
+                Quantile::Linear.select(values, tail)?,
+                Quantile::Linear.select(values, 1.0 - tail)?,
+            ),
+            Self::WholeIndices => {
+                values.sort_unstable_by(f64::total_cmp);
+                // The addition keeps a whole number from falling below itself by rounding.
+                let index = |share: f64| (share * values.len() as f64 + 1e-9) as usize;
+                let last = values.len() - 1;
+                let upper = index(f64::midpoint(1.0, level)).saturating_sub(1);
+                (values[index(tail).min(last)], values[upper.min(last)])
+            }
+        };
+        Some(Interval { lower, upper })
+    }
 }
 
 /// The central interval of the finite values.
-fn percentiles(mut values: Vec<f64>, level: f64) -> Option<Interval> {
+fn percentiles(mut values: Vec<f64>, level: f64, rule: PercentileRule) -> Option<Interval> {
     let drawn = values.len();
     values.retain(|value| value.is_finite());
-    if !(level > 0.0 && level < 1.0) || values.len() * 2 < drawn {
+    if !(level > 0.0 && level < 1.0) || values.is_empty() || values.len() * 2 < drawn {
         return None;
     }
-    let tail = (1.0 - level) / 2.0;
-    Some(Interval {
-        lower: Quantile::Linear.select(&mut values, tail)?,
-        upper: Quantile::Linear.select(&mut values, 1.0 - tail)?,
-    })
+    rule.bounds(&mut values, level)
 }
 
 #[cfg(test)]
@@ -235,6 +276,27 @@ mod tests {
     }
 
     #[test]
+    fn whole_indices_of_ten_thousand_are_250_and_9749() {
+        let mut values: Vec<f64> = (0..10_000).map(f64::from).rev().collect();
+        for (level, lower, upper) in [
+            (0.95, 250.0, 9_749.0),
+            (0.9, 500.0, 9_499.0),
+            (0.99, 50.0, 9_949.0),
+        ] {
+            let bounds = PercentileRule::WholeIndices.bounds(&mut values, level);
+            assert_eq!(bounds, Some(Interval { lower, upper }));
+        }
+        let single = PercentileRule::WholeIndices.bounds(&mut [3.0], 0.95);
+        assert_eq!(
+            single,
+            Some(Interval {
+                lower: 3.0,
+                upper: 3.0
+            })
+        );
+    }
+
+    #[test]
     fn the_table_of_all_resamples_and_direct_drawing_agree() {
         let values = [1.0, 2.0, 4.0, 8.0, 16.0];
         let mean = ClusterMean::new(&singles(&values));
@@ -242,7 +304,7 @@ mod tests {
         let direct = replicates(resampling(1).stream, 100_000, Vec::new, |draws, weights| {
             Sampler::Direct(&mean).draw(draws, weights)
         });
-        let direct = percentiles(direct, 0.9).unwrap();
+        let direct = percentiles(direct, 0.9, PercentileRule::Interpolated).unwrap();
         assert!(
             (tabulated.lower - direct.lower).abs() < 0.21,
             "{tabulated:?} {direct:?}"

@@ -49,6 +49,11 @@ impl Description {
         self.mad * NORMAL_MAD
     }
 
+    /// Standard error of the mean, sd / sqrt(n); `None` for one value.
+    pub fn standard_error(&self) -> Option<f64> {
+        self.sd.map(|sd| sd / (self.count as f64).sqrt())
+    }
+
     /// Coefficient of variation, sd / mean; `None` for one value or a mean of 0.
     pub fn cv(&self) -> Option<f64> {
         self.sd
@@ -72,6 +77,33 @@ pub fn sample_variance(values: &[f64]) -> Option<f64> {
     Some(squares / (values.len() - 1) as f64)
 }
 
+/// Standard error of the mean, sd / sqrt(n); `None` below two values.
+pub fn standard_error(values: &[f64]) -> Option<f64> {
+    sample_variance(values).map(|variance| (variance / values.len() as f64).sqrt())
+}
+
+/// What a coefficient of variation says of a benchmark (`NBenchmark`'s bounds).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Variability {
+    /// At most 0.05.
+    Stable,
+    /// Between.
+    Ordinary,
+    /// At least 0.5: worth a warning.
+    High,
+}
+
+impl Variability {
+    /// Of a coefficient of variation; its sign, that of the mean, does not matter.
+    pub fn of(cv: f64) -> Self {
+        match cv.abs() {
+            cv if cv <= 0.05 => Self::Stable,
+            cv if cv < 0.5 => Self::Ordinary,
+            _ => Self::High,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,12 +124,14 @@ mod tests {
         let described = Description::of(&[100.0, 110.0, 90.0]).unwrap();
         assert!((described.sd.unwrap() - 10.0).abs() < 1e-12);
         assert!((described.cv().unwrap() - 0.1).abs() < 1e-12);
+        assert!((described.standard_error().unwrap() - 10.0 / 3.0_f64.sqrt()).abs() < 1e-12);
     }
 
     #[test]
     fn one_value_has_no_standard_deviation_and_a_zero_mean_no_cv() {
         let one = Description::of(&[3.0]).unwrap();
-        assert_eq!((one.sd, one.cv()), (None, None));
+        assert_eq!((one.sd, one.cv(), one.standard_error()), (None, None, None));
+        assert_eq!(standard_error(&[3.0]), None);
         assert_eq!(Description::of(&[-1.0, 1.0]).unwrap().cv(), None);
     }
 

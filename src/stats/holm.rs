@@ -1,7 +1,7 @@
 //! Holm's step-down correction for a family of tests (Holm 1979).
 
 /// Ranks of `p`, smallest first, ties in input order.
-fn ascending(p: &[f64]) -> Vec<usize> {
+pub(super) fn ascending(p: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|a, b| p[*a].total_cmp(&p[*b]));
     order

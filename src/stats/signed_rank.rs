@@ -90,7 +90,7 @@ fn tails(n: usize) -> Vec<f64> {
             (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt(),
         );
         return (0..=count)
-            .map(|c| super::student_t::normal_upper_tail((c as f64 - 0.5 - mean) / sd))
+            .map(|c| super::normal::upper_tail((c as f64 - 0.5 - mean) / sd))
             .collect();
     }
     let mut chances = chances_of_sums(1..=n);

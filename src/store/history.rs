@@ -12,7 +12,7 @@ use super::error::Attempt;
 use super::runs::{RUN_COLUMNS, key_at, run_at};
 use super::{Store, StoreError, WorkspaceId};
 use crate::model::{
-    BenchmarkKey, Environment, HostFacts, Run, RunId, SamplingSettings, TargetFacts, Throughput,
+    Benchmark, BenchmarkKey, Environment, Run, RunId, SamplingSettings, TargetFacts, Throughput,
     Timestamp, Verdict,
 };
 
@@ -127,28 +127,33 @@ impl Store {
         })
     }
 
-    /// The changes, fractions, that a benchmark has shown against itself in A/B measurements of the same executable (controls) on hosts with the
-    /// processor of `host`, newest first, at most `limit` of them.
+    /// The changes, fractions, that a benchmark in this version has shown against itself in A/B measurements of the same executable (controls), on
+    /// hosts with this processor and from builds like this one; newest first, at most `limit` of them.
     pub fn controls(
         &self,
         workspace: WorkspaceId,
-        key: &BenchmarkKey,
-        host: &HostFacts,
+        benchmark: &Benchmark,
+        environment: &Environment,
         limit: usize,
     ) -> Result<Vec<f64>, StoreError> {
         self.read(|connection| {
-            let Some(benchmark) = find_benchmark(connection, workspace, key)? else {
+            let Some(id) = find_benchmark(connection, workspace, &benchmark.key)? else {
                 return Ok(Vec::new());
             };
+            let mut known = KnownConditions::default();
             let mut statement = connection.prepare_cached(CONTROLS)?;
-            let mut rows = statement.query(params![benchmark, workspace.0])?;
+            let mut rows = statement.query(params![id, workspace.0])?;
             let mut changes = Vec::new();
             while let Some(row) = rows.next()?
                 && changes.len() < limit
             {
-                let Json(environment) = row.get::<_, Json<Environment>>(1)?;
-                let same = &environment.host;
-                if (&same.cpu, &same.architecture) == (&host.cpu, &host.architecture) {
+                let Json(then) = row.get::<_, Json<Environment>>(1)?;
+                let conditions = known.get(connection, row.get(2)?)?;
+                let host = |of: &Environment| (of.host.cpu.clone(), of.host.architecture.clone());
+                if host(&then) == host(environment)
+                    && then.build == environment.build
+                    && conditions.version == benchmark.version
+                {
                     changes.push(row.get(0)?);
                 }
             }
@@ -210,7 +215,7 @@ impl Store {
 
 /// The query for the controls of one benchmark: (benchmark, workspace).
 pub(super) const CONTROLS: &str = "
-    SELECT rb.change, e.facts
+    SELECT rb.change, e.facts, rb.conditions
     FROM runs r INDEXED BY controls
     CROSS JOIN run_benchmarks rb ON rb.benchmark = ?1 AND rb.run = r.id
     JOIN environments e ON e.id = r.environment

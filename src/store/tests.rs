@@ -276,6 +276,14 @@ fn what_pairs_of_version_3_were_for_is_still_known() {
     assert_eq!(purposes, [None, search.clone(), search]);
     let heads = store.launches(crate::model::RunId(1)).expect("reads");
     assert_eq!((heads.len(), heads[0].conduct), (1, None));
+    for broken in [
+        "UPDATE runs SET purpose = 'control' WHERE id = 1",
+        "UPDATE runs SET purpose = NULL WHERE id = 2",
+        "UPDATE runs SET purpose = 'pastime' WHERE id = 2",
+    ] {
+        let refused = store.connection.execute(broken, []);
+        assert!(refused.is_err(), "{broken}");
+    }
     store.check().expect("whole");
 }
 

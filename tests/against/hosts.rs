@@ -166,6 +166,22 @@ fn a_benchmark_of_one_thread_is_bound_to_a_processor_after_its_first_round_and_o
         .measure(&["--against", "HEAD", "--control", "--rounds", "8"])
         .run()
         .expect_code(0);
+    let store = Store::open(&machine.store()).expect("opens");
+    let led = |run: i64| -> Vec<Vec<bool>> {
+        let measured = store.measurements(RunId(run), None).expect("reads");
+        let launches = measured.into_iter().flat_map(|found| found.launches);
+        launches.map(|launch| launch.led).collect()
+    };
+    let (of_base, of_candidate) = (led(1), led(2));
+    assert!(of_base.iter().all(|quads| !quads.is_empty()));
+    let exchanged = of_candidate
+        .iter()
+        .map(|quads| quads.iter().map(|led| !led).collect::<Vec<_>>());
+    assert!(
+        of_base.into_iter().eq(exchanged),
+        "one side leads each quad"
+    );
+
     let seen = |name: &str| -> BTreeSet<String> {
         let text = fs::read_to_string(place(name)).expect("written");
         text.lines().map(str::to_owned).collect()

@@ -5,7 +5,7 @@ use cargo_perfcheck::store::{
     BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId,
 };
 
-use crate::builders::{end, fresh, key, launch, new_run, record, verdict};
+use crate::builders::{end, fresh, key, launch, measured, new_run, record, series, verdict};
 
 const PLAN: &str = r#"{"looks":[10,20,30]}"#;
 
@@ -158,9 +158,10 @@ fn the_newest_run_and_the_run_of_a_commit_are_candidates_and_runs_of_their_own()
 #[test]
 fn controls_are_found_by_benchmark_and_processor_newest_first() {
     let (_directory, mut store, workspace) = fresh();
-    let mut pair = |purpose, cpu: &str, change: Option<f64>, ends: bool| {
+    let mut pair = |purpose, cpu: &str, rustc: &str, change: Option<f64>, ends: bool| {
         let mut run = new_run("aaaa", "main");
         run.environment.host.cpu = cpu.into();
+        run.environment.build.rustc = rustc.into();
         let (base, candidate) = store
             .begin_pair(workspace, &run, &run, PLAN, purpose)
             .expect("begins");
@@ -178,19 +179,25 @@ fn controls_are_found_by_benchmark_and_processor_newest_first() {
                 .finish_pair((base, &bare), (candidate, &told))
                 .expect("ends");
         }
-        run.environment.host
+        run.environment
     };
-    let host = pair(Purpose::Control, "this", Some(0.01), true);
-    pair(Purpose::Control, "other", Some(0.02), true);
-    pair(Purpose::Comparison, "this", Some(0.03), true);
-    pair(Purpose::Control, "this", None, true);
-    pair(Purpose::Control, "this", Some(-0.04), true);
-    pair(Purpose::Control, "this", Some(0.05), false);
+    let environment = pair(Purpose::Control, "this", "1.95", Some(0.01), true);
+    pair(Purpose::Control, "other", "1.95", Some(0.02), true);
+    pair(Purpose::Control, "this", "1.94", Some(0.02), true);
+    pair(Purpose::Comparison, "this", "1.95", Some(0.03), true);
+    pair(Purpose::Control, "this", "1.95", None, true);
+    pair(Purpose::Control, "this", "1.95", Some(-0.04), true);
+    pair(Purpose::Control, "this", "1.95", Some(0.05), false);
     let controls = |id, limit| {
+        let benchmark = measured(id, series(1)).benchmark;
         store
-            .controls(workspace, &key(id), &host, limit)
+            .controls(workspace, &benchmark, &environment, limit)
             .expect("reads")
     };
+    let mut later = measured("a", series(1)).benchmark;
+    later.version = Some("3".into());
+    let of_later = store.controls(workspace, &later, &environment, 9);
+    assert_eq!(of_later.expect("reads"), [0.0; 0]);
     assert_eq!(controls("a", 9), [-0.04, 0.01]);
     assert_eq!(controls("a", 1), [-0.04]);
     assert_eq!(controls("b", 9), [0.0; 0]);

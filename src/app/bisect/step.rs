@@ -219,6 +219,7 @@ impl Workshop<'_> {
             decision,
             plan,
             effort,
+            patience: paired.effort.patience().map(|time| time * longer),
             watches: Vec::new(),
             timeout: timeout(paired.timeout, &self.context),
             // The machine is busy with our builds from now on.

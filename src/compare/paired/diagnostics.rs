@@ -102,11 +102,6 @@ pub(super) fn add(
     notes: &mut Vec<Note>,
 ) {
     let usable = &look.usable;
-    notes.extend(look.noise.map(|noise| Note::ThresholdRaised {
-        controls: noise.controls,
-        change: noise.change,
-        too_noisy: look.is_too_noisy,
-    }));
     match speed.location() {
         Location::Median => notes.push(Note::MedianOfFewSamples {
             samples: usable.samples(),

@@ -45,7 +45,7 @@ pub fn standing(series: &PairedSeries<'_>, plan: &Plan) -> Standing {
         .map_or(Standing::Open, Standing::Settled)
 }
 
-/// Decides all `all_series` as one family; the answers come in their order. The looks are replayed from the data.
+/// Decides all of `all_series` as one family; the answers come in their order. The looks are replayed from the data.
 ///
 /// Pure and seeded: the same input gives the same bytes for any number of threads.
 pub fn judge(all_series: &[PairedSeries<'_>], plan: &Plan) -> Vec<Comparison> {
@@ -159,6 +159,7 @@ impl Answer<'_> {
     fn comparison(&self) -> Comparison {
         let look = self.look;
         let mut comparison = self.empty();
+        comparison.notes.extend(look.raised_threshold());
         let estimate = floor_test::difference(&look.usable, self.method);
         comparison.location = estimate.map(|(location, _)| location);
         comparison.change = estimate.map(|(_, d)| Estimate::unbounded(d.exp_m1()));
@@ -298,11 +299,11 @@ impl Answer<'_> {
         if lower < -threshold || upper > threshold {
             return Verdict::Inconclusive;
         }
-        if self.look.is_too_noisy {
-            return Verdict::Inconclusive;
-        }
         if self.look.slow_path.p_slower <= slow_path::SUSPICION {
             notes.push(Note::SlowPathSuspected);
+            return Verdict::Inconclusive;
+        }
+        if self.look.is_too_noisy {
             return Verdict::Inconclusive;
         }
         if self.look.rounds < slow_path::FEWEST_ROUNDS {

@@ -127,14 +127,21 @@ impl Look {
         }
         let searched = self.rounds >= slow_path::FEWEST_ROUNDS;
         if lower >= -self.threshold && upper <= self.threshold {
-            let verdict = if self.is_too_noisy {
-                Verdict::Inconclusive
-            } else {
-                Verdict::Unchanged
-            };
-            return (searched && !suspected).then_some(verdict);
+            // Where it is too noisy, what more rounds could still show is a change.
+            if !self.is_too_noisy {
+                return (searched && !suspected).then_some(Verdict::Unchanged);
+            }
         }
         (!suspected && self.is_hopeless(speed, plan)).then_some(Verdict::Inconclusive)
+    }
+
+    /// What is said where controls have raised the threshold.
+    pub(super) fn raised_threshold(&self) -> Option<Note> {
+        self.noise.map(|noise| Note::ThresholdRaised {
+            controls: noise.controls,
+            change: noise.change,
+            too_noisy: self.is_too_noisy,
+        })
     }
 
     /// Whether neither a change nor its absence can still be expected: with a standard error that falls with the root of the number of rounds, and
@@ -145,19 +152,23 @@ impl Look {
         if done < LEAST_DONE_TO_GIVE_UP {
             return false;
         }
+        // The last look has a larger share of the level: this is on the safe side.
         let level = plan.floor_level() * self.share / plan.family(1) as f64;
         let margin = speed.margin(level) * done.sqrt();
         // Variances: what the estimate at the end will have, less what it has in common with that of now.
         let reach = NORMAL_95 * speed.standard_error * (1.0 - done).max(0.0).sqrt();
         let size = speed.difference.abs();
         let no_change = size + reach < self.threshold + margin;
-        let not_the_same = size - reach > self.threshold - margin;
+        let not_the_same = self.is_too_noisy || size - reach > self.threshold - margin;
         no_change && not_the_same
     }
 
     /// Rounds in all that would settle it if the standard error falls with their root.
     pub(super) fn rounds_needed(&self, level: f64) -> Option<u64> {
         let speed = self.speed.as_ref()?;
+        if self.is_too_noisy && speed.difference.abs() <= self.threshold {
+            return None;
+        }
         let distance = (speed.difference.abs() - self.threshold).abs();
         let factor = (speed.margin(level) / distance).powi(2).max(1.0);
         let rounds = (factor * self.rounds as f64).ceil();

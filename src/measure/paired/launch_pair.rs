@@ -44,7 +44,7 @@ pub(super) struct LaunchPair {
 
 impl PairedCampaign<'_> {
     /// Launches both sides once, for as many of the wanted benchmarks as that serves.
-    pub(super) fn launches(
+    pub(super) fn launch_both(
         &mut self,
         index: usize,
         round: u32,
@@ -60,7 +60,7 @@ impl PairedCampaign<'_> {
         let block = u64::from(round) << 32 | u64::from(attempt);
         // The same on both sides: chance that is shared adds no noise.
         let padding = chance::padding(self.plan.seed, &targets.new, block);
-        let mut launches = LaunchPair {
+        let mut pair = LaunchPair {
             records: BySide {
                 base: begun(&targets.base, round, attempt, padding),
                 new: begun(&targets.new, round, attempt, padding),
@@ -70,12 +70,12 @@ impl PairedCampaign<'_> {
             interrupted: false,
         };
         let outcome = match arrangement {
-            Arrangement::Together => self.together(index, &mut launches),
-            Arrangement::OnTrial | Arrangement::Apart => self.apart(index, &mut launches),
+            Arrangement::Together => self.together(index, &mut pair),
+            Arrangement::OnTrial | Arrangement::Apart => self.apart(index, &mut pair),
         };
         match outcome {
             Ok(()) => {}
-            Err((_, ChildError::Interrupted)) => launches.interrupted = true,
+            Err((_, ChildError::Interrupted)) => pair.interrupted = true,
             // Before it counts as a failure of the benchmark, it is tried without the other side at its side.
             Err(_) if arrangement == Arrangement::Together => {
                 self.targets[index].arrangement = Arrangement::OnTrial;
@@ -84,21 +84,21 @@ impl PairedCampaign<'_> {
                 if arrangement == Arrangement::OnTrial {
                     self.targets[index].arrangement = Arrangement::Together;
                 }
-                if let Some(place) = launches.wanted.pop() {
-                    self.failed(index, place, &mut launches, side, &error.to_string());
+                if let Some(place) = pair.wanted.pop() {
+                    self.failed(index, place, &mut pair, side, &error.to_string());
                 }
             }
         }
-        launches
+        pair
     }
 
-    /// The processor that a benchmark is to be bound to, once it is known that one is enough for it: a choice for each launches.
+    /// Which processor a benchmark is to be bound to, once it is known that one is enough for it: chosen anew for each pair of launches.
     fn processor(
         &self,
         index: usize,
         place: usize,
         block: u64,
-    ) -> Option<impl FnOnce(u32) -> usize + use<>> {
+    ) -> Option<impl FnOnce(u32) -> usize + Clone + use<>> {
         let target = &self.targets[index];
         let bound = self.plan.bind && target.subjects[place].is_solitary == Some(true);
         bound.then(|| {
@@ -108,11 +108,11 @@ impl PairedCampaign<'_> {
     }
 
     /// Both sides alive. A benchmark stays wanted until it has been measured.
-    fn together(&mut self, index: usize, launches: &mut LaunchPair) -> Result<(), SideError> {
+    fn together(&mut self, index: usize, pair: &mut LaunchPair) -> Result<(), SideError> {
         let targets = self.targets[index].targets.clone();
         let observer = self.observer;
         let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
-        let mut coin = chance::draws(self.plan.seed, "sides", &targets.new, launches.block);
+        let mut coin = chance::draws(self.plan.seed, "sides", &targets.new, pair.block);
         let first = order(&mut coin);
         let began = Instant::now();
         let mut watch = ConductWatch::start();
@@ -121,7 +121,7 @@ impl PairedCampaign<'_> {
             new: None,
         };
         for side in first {
-            let session = self.start(targets.of(side), launches, side, &pass_on);
+            let session = self.start(targets.of(side), pair, side, &pass_on);
             *sessions.of_mut(side) = Some(session.map_err(|error| (side, error))?);
         }
         let BySide {
@@ -132,18 +132,18 @@ impl PairedCampaign<'_> {
             return Ok(());
         };
         let launching = began.elapsed();
-        let share = launching / u32::try_from(launches.wanted.len()).unwrap_or(u32::MAX);
+        let share = launching / u32::try_from(pair.wanted.len()).unwrap_or(u32::MAX);
         let addressable = [&base, &new]
             .iter()
             .all(|session| session.hello().capability() == Some(Capability::Addressable));
-        while let Some(place) = launches.wanted.last().copied() {
-            self.announce(index, place, launches);
+        while let Some(place) = pair.wanted.last().copied() {
+            self.announce(index, place, pair);
             let began = Instant::now();
             let seed = self.plan.seed;
-            let choice = self.processor(index, place, launches.block);
+            let choice = self.processor(index, place, pair.block);
             let subject = &mut self.targets[index].subjects[place];
             let id = subject.benchmark.key.id.clone();
-            let mut pair = BySide {
+            let mut both = BySide {
                 base: &mut base,
                 new: &mut new,
             };
@@ -154,16 +154,19 @@ impl PairedCampaign<'_> {
                 launching: share,
                 ramp: subject.rounds.is_empty(),
             };
-            let coin = chance::draws(seed, &format!("quads/{id}"), &targets.new, launches.block);
-            let seat = Seat::take(&mut [&mut *pair.base, &mut *pair.new], choice);
+            let coin = chance::draws(seed, &format!("quads/{id}"), &targets.new, pair.block);
+            let seat = Seat::take(&mut [&mut *both.base, &mut *both.new], choice);
             watch.bound(seat.processor());
-            let outcome = in_turn(&mut pair, request, coin)?;
-            let is_solitary = seat.leave(&mut [pair.base, pair.new]);
-            subject.learn(is_solitary);
-            launches.wanted.pop();
+            let outcome = in_turn(&mut both, request, coin)?;
+            let is_solitary = seat.leave(&mut [both.base, both.new]);
+            subject.learn(&[is_solitary]);
+            pair.wanted.pop();
             subject.time += began.elapsed() + share;
             match outcome {
-                RoundOutcome::Measured(turns) => subject.measured(turns, Turns::Samples, launches),
+                RoundOutcome::Measured(turns) => {
+                    subject.trials = 0;
+                    subject.measured(turns, Turns::Samples, pair);
+                }
                 RoundOutcome::Skipped(reason) => self.skipped(index, place, &reason),
             }
             self.done += 1;
@@ -173,7 +176,7 @@ impl PairedCampaign<'_> {
             }
         }
         for (side, session) in [(Side::Base, &mut base), (Side::New, &mut new)] {
-            launches.records.of_mut(side).head.conduct = watch.conduct(session);
+            pair.records.of_mut(side).head.conduct = watch.conduct(session);
         }
         for (side, session) in [(Side::Base, base), (Side::New, new)] {
             // Everything was measured by then.
@@ -190,15 +193,15 @@ impl PairedCampaign<'_> {
     }
 
     /// One benchmark, in one launch of each side after the other; the order turns around with each round.
-    fn apart(&mut self, index: usize, launches: &mut LaunchPair) -> Result<(), SideError> {
-        let Some(place) = launches.wanted.last().copied() else {
+    fn apart(&mut self, index: usize, pair: &mut LaunchPair) -> Result<(), SideError> {
+        let Some(place) = pair.wanted.last().copied() else {
             return Ok(());
         };
-        self.announce(index, place, launches);
+        self.announce(index, place, pair);
         let targets = self.targets[index].targets.clone();
         let observer = self.observer;
         let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
-        let round = launches.records.new.head.ordinal;
+        let round = pair.records.new.head.ordinal;
         let block = u64::from(round / 2);
         let mut coin = chance::draws(self.plan.seed, "sides", &targets.new, block);
         let mut sides = order(&mut coin);
@@ -207,14 +210,16 @@ impl PairedCampaign<'_> {
         }
         let whole = Instant::now();
         let mut turns = BySide::<Option<Turn>>::default();
+        // Decided before both, as it was for neither of them yet.
+        let choice = self.processor(index, place, pair.block);
+        let mut seen = Vec::new();
         for side in sides {
             let began = Instant::now();
             let mut watch = ConductWatch::start();
             let mut session = self
-                .start(targets.of(side), launches, side, &pass_on)
+                .start(targets.of(side), pair, side, &pass_on)
                 .map_err(|error| (side, error))?;
-            let choice = self.processor(index, place, launches.block);
-            let seat = Seat::take(&mut [&mut session], choice);
+            let seat = Seat::take(&mut [&mut session], choice.clone());
             watch.bound(seat.processor());
             let subject = &mut self.targets[index].subjects[place];
             let id = subject.benchmark.key.id.clone();
@@ -226,27 +231,32 @@ impl PairedCampaign<'_> {
                 ramp: subject.rounds.is_empty(),
             };
             let outcome = alone(&mut session, request).and_then(|outcome| {
-                subject.learn(seat.leave(&mut [&mut session]));
-                launches.records.of_mut(side).head.conduct = watch.conduct(&mut session);
+                seen.push(seat.leave(&mut [&mut session]));
+                pair.records.of_mut(side).head.conduct = watch.conduct(&mut session);
                 session.bye().map(|()| outcome)
             });
             match outcome.map_err(|error| (side, error))? {
                 RoundOutcome::Measured(turn) => *turns.of_mut(side) = Some(turn),
                 RoundOutcome::Skipped(reason) => {
-                    launches.wanted.pop();
+                    pair.wanted.pop();
                     self.skipped(index, place, &reason);
                     return Ok(());
                 }
             }
         }
-        launches.wanted.pop();
+        pair.wanted.pop();
         self.done += 1;
         let target = &mut self.targets[index];
+        let subject = &mut target.subjects[place];
+        subject.learn(&seen);
+        let mut how = Turns::Launches;
         if target.arrangement == Arrangement::OnTrial {
-            target.trials += 1;
-            // Once may be an accident.
-            target.arrangement = Arrangement::Together;
-            if target.trials == TRIALS {
+            subject.trials += 1;
+            if subject.trials < TRIALS {
+                // Once may be an accident, of which the run makes no other one.
+                target.arrangement = Arrangement::Together;
+                how = Turns::Samples;
+            } else {
                 target.arrangement = Arrangement::Apart;
                 let message = format!(
                     "{}/{}: the two sides cannot run at once, so they are launched in turn",
@@ -255,14 +265,13 @@ impl PairedCampaign<'_> {
                 self.observer.observe(&Event::Warning(&message));
             }
         }
-        let subject = &mut target.subjects[place];
         subject.time += whole.elapsed();
         if let BySide {
             base: Some(base),
             new: Some(new),
         } = turns
         {
-            subject.measured(BySide { base, new }, Turns::Launches, launches);
+            subject.measured(BySide { base, new }, how, pair);
         }
         Ok(())
     }
@@ -270,11 +279,11 @@ impl PairedCampaign<'_> {
     fn start<'s>(
         &self,
         target: &BenchTarget,
-        launches: &mut LaunchPair,
+        pair: &mut LaunchPair,
         side: Side,
         pass_on: &'s dyn Fn(&[u8]),
     ) -> Result<Session<'s>, ChildError> {
-        let head = &mut launches.records.of_mut(side).head;
+        let head = &mut pair.records.of_mut(side).head;
         let spec = launch_spec(target, head.ordinal, head.padding_bytes);
         let session = Session::start(
             &spec,

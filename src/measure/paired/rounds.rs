@@ -57,8 +57,6 @@ pub struct Spent {
     pub key: BenchmarkKey,
     /// Time of its rounds, its share of the launches included.
     pub time: Duration,
-    /// Whole rounds.
-    pub rounds: u32,
     /// Whether the sides were sampled in turn; else launched in turn.
     pub in_turn: bool,
 }
@@ -84,8 +82,6 @@ pub struct PairedCampaign<'a> {
 pub(super) struct Target {
     pub(super) targets: BySide<BenchTarget>,
     pub(super) arrangement: Arrangement,
-    /// How often a benchmark that had failed beside the other side went well without it.
-    pub(super) trials: u32,
     pub(super) subjects: Vec<Subject>,
 }
 
@@ -112,6 +108,7 @@ impl<'a> PairedCampaign<'a> {
             layout: None,
             rounds: Vec::new(),
             is_solitary: None,
+            trials: 0,
             failures: 0,
             done: false,
             time: Duration::ZERO,
@@ -122,7 +119,6 @@ impl<'a> PairedCampaign<'a> {
             .map(|found| Target {
                 targets: found.targets,
                 arrangement: Arrangement::Together,
-                trials: 0,
                 subjects: found.benchmarks.into_iter().map(subject).collect(),
             })
             .collect();
@@ -166,7 +162,6 @@ impl<'a> PairedCampaign<'a> {
                 target.subjects.into_iter().map(move |subject| Spent {
                     key: subject.benchmark.key,
                     time: subject.time,
-                    rounds: subject.rounds.len() as u32,
                     in_turn,
                 })
             })
@@ -199,17 +194,17 @@ impl<'a> PairedCampaign<'a> {
         let mut wanted = asked.clone();
         let mut attempt = 0;
         while !wanted.is_empty() {
-            let launches = self.launches(index, round, attempt, wanted);
+            let pair = self.launch_both(index, round, attempt, wanted);
             for side in [Side::Base, Side::New] {
-                let record = launches.records.of(side);
+                let record = pair.records.of(side);
                 if !record.benchmarks.is_empty() {
                     (sink.record)(side, record)?;
                 }
             }
-            if launches.interrupted {
+            if pair.interrupted {
                 return Ok(Ended::Interrupted);
             }
-            wanted = launches.wanted;
+            wanted = pair.wanted;
             attempt += 1;
         }
         for place in asked {
@@ -222,8 +217,8 @@ impl<'a> PairedCampaign<'a> {
         Ok(Ended::Complete)
     }
 
-    pub(super) fn announce(&self, index: usize, place: usize, launches: &LaunchPair) {
-        let round = launches.records.new.head.ordinal;
+    pub(super) fn announce(&self, index: usize, place: usize, pair: &LaunchPair) {
+        let round = pair.records.new.head.ordinal;
         self.observer.observe(&Event::Visiting {
             benchmark: &self.targets[index].subjects[place].benchmark.key,
             launch: round,
@@ -247,7 +242,7 @@ impl<'a> PairedCampaign<'a> {
         &mut self,
         index: usize,
         place: usize,
-        launches: &mut LaunchPair,
+        pair: &mut LaunchPair,
         side: Side,
         message: &str,
     ) {
@@ -259,10 +254,10 @@ impl<'a> PairedCampaign<'a> {
         };
         self.observer.observe(&Event::VisitFailed {
             benchmark: &subject.benchmark.key,
-            launch: launches.records.new.head.ordinal,
+            launch: pair.records.new.head.ordinal,
             message: &message,
         });
-        for record in [&mut launches.records.base, &mut launches.records.new] {
+        for record in [&mut pair.records.base, &mut pair.records.new] {
             let outcome = Outcome::Failed(message.clone());
             let launched = subject.launched(outcome, Turns::Samples);
             record.benchmarks.push(launched);
@@ -290,7 +285,8 @@ impl<'a> PairedCampaign<'a> {
         let rounds = self.plan.rounds;
         open.map(move |subject| {
             let had = subject.rounds.len() as u32 + subject.failures;
-            (subject, rounds.saturating_sub(round.max(had)))
+            let left = rounds.saturating_sub(round.max(had));
+            (subject, left.min(subject.affordable(&self.plan)))
         })
     }
 

@@ -8,94 +8,96 @@ use std::time::Duration;
 use crate::child::Session;
 use crate::process::{Binding, Usage};
 
-/// CPU time beyond the time given, as a share of it and in all, that may be the kernel's.
+/// CPU time of others than the main thread, as a share of all and in all, that may be the kernel's.
 const SLACK_SHARE: f64 = 0.05;
 const SLACK: Duration = Duration::from_millis(1);
 
 /// The children of a benchmark, from before it to its end.
-pub(super) struct Seat {
-    binding: Option<Binding>,
-    begun: Vec<Option<Mark>>,
-}
-
-/// How far a child has come.
-#[derive(Clone, Copy)]
-struct Mark {
-    usage: Usage,
-    asked: Duration,
-}
-
-impl Mark {
-    fn of(session: &mut Session<'_>) -> Option<Self> {
-        Some(Self {
-            usage: session.usage()?,
-            asked: session.asked(),
-        })
-    }
-
-    /// Whether a child has had one thread, and no more CPU time than one processor can give.
-    fn is_solitary_until(&self, end: &Self) -> bool {
-        let asked = end.asked.saturating_sub(self.asked);
-        let cpu = end.usage.cpu.saturating_sub(self.usage.cpu);
-        end.usage.threads == 1 && cpu <= asked + asked.mul_f64(SLACK_SHARE) + SLACK
-    }
+pub(super) enum Seat {
+    /// On one processor.
+    Bound(Binding),
+    /// Anywhere; how each had run before.
+    Free(Vec<Option<Usage>>),
 }
 
 impl Seat {
-    /// Before the benchmark; `choose` names one of so many processors where its children, and we, are to be bound.
+    /// Before the benchmark; `choose` names one of so many processors where its children, and this thread, are to be bound.
     pub(super) fn take(
         children: &mut [&mut Session<'_>],
         choose: Option<impl FnOnce(u32) -> usize>,
     ) -> Self {
-        let begun = children.iter_mut().map(|child| Mark::of(child)).collect();
         let ids: Vec<u32> = children.iter_mut().map(|child| child.id()).collect();
-        Self {
-            // Ours, too: an answer then wakes no other processor up.
-            binding: choose.and_then(|choose| Binding::to_one(&ids, choose)),
-            begun,
+        match choose.and_then(|choose| Binding::to_one(&ids, choose)) {
+            Some(binding) => Self::Bound(binding),
+            None => Self::Free(children.iter_mut().map(|child| child.usage()).collect()),
         }
     }
 
     /// The processor that the children are bound to.
     pub(super) fn processor(&self) -> Option<u32> {
-        self.binding.as_ref().map(Binding::processor)
+        match self {
+            Self::Bound(binding) => Some(binding.processor()),
+            Self::Free(_) => None,
+        }
     }
 
-    /// After it: whether one processor was enough for each; `None` where they had no more, or the system does not tell.
+    /// After it: whether one processor was enough for each; `None` where nothing speaks for it or against it.
     pub(super) fn leave(self, children: &mut [&mut Session<'_>]) -> Option<bool> {
-        if self.binding.is_some() {
-            return None;
+        match self {
+            // What is bound shows no more than that it has more threads after all.
+            Self::Bound(_) => {
+                let mut usages = children.iter_mut().filter_map(|child| child.usage());
+                usages.any(|usage| !is_alone(&usage)).then_some(false)
+            }
+            Self::Free(before) => {
+                let mut solitary = true;
+                for (before, child) in before.into_iter().zip(children) {
+                    solitary &= kept_to_one(&before?, &child.usage()?);
+                }
+                Some(solitary)
+            }
         }
-        let mut solitary = true;
-        for (begun, child) in self.begun.into_iter().zip(children) {
-            solitary &= begun?.is_solitary_until(&Mark::of(child)?);
-        }
-        Some(solitary)
     }
+}
+
+/// Whether a child has one thread and no children of its own.
+fn is_alone(usage: &Usage) -> bool {
+    usage.threads == 1 && !usage.has_children
+}
+
+/// Whether its main thread did all there was to do: threads that have come and gone leave their time behind, however busy the machine is.
+fn kept_to_one(before: &Usage, after: &Usage) -> bool {
+    let cpu = after.cpu.saturating_sub(before.cpu);
+    let main_thread = after.main_thread.saturating_sub(before.main_thread);
+    is_alone(after) && cpu.saturating_sub(main_thread) <= cpu.mul_f64(SLACK_SHARE) + SLACK
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn after(threads: u32, cpu_ms: u64, asked_ms: u64) -> bool {
-        let mark = |threads, cpu, asked| Mark {
-            usage: Usage {
-                threads,
-                cpu: Duration::from_millis(cpu),
-                involuntary_switches: 0,
-            },
-            asked: Duration::from_millis(asked),
+    fn after(threads: u32, cpu_ms: u64, main_thread_ms: u64, has_children: bool) -> bool {
+        let usage = |threads, cpu, main_thread, has_children| Usage {
+            threads,
+            cpu: Duration::from_millis(cpu),
+            main_thread: Duration::from_millis(main_thread),
+            has_children,
+            involuntary_switches: 0,
         };
-        mark(9, 100, 50).is_solitary_until(&mark(threads, 100 + cpu_ms, 50 + asked_ms))
+        let after = usage(threads, 100 + cpu_ms, 50 + main_thread_ms, has_children);
+        kept_to_one(&usage(9, 100, 50, true), &after)
     }
 
     #[test]
-    fn more_than_one_thread_or_more_time_than_one_processor_has_is_not_solitary() {
-        assert!(after(1, 30, 30));
-        assert!(after(1, 0, 30), "it slept");
-        assert!(after(1, 32, 30), "the kernel's share");
-        assert!(!after(1, 45, 30), "threads that have ended");
-        assert!(!after(2, 30, 30), "threads that have not");
+    fn whatever_else_than_the_main_thread_works_needs_another_processor() {
+        assert!(after(1, 30, 30, false));
+        assert!(after(1, 0, 0, false), "it slept");
+        assert!(after(1, 32, 30, false), "the kernel's share");
+        assert!(
+            !after(1, 30, 15, false),
+            "threads that have ended, on a busy machine"
+        );
+        assert!(!after(2, 30, 30, false), "threads that have not");
+        assert!(!after(1, 30, 30, true), "another process");
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::launch_pair::LaunchPair;
 use super::quads::{RoundLayout, RoundSettings};
-use super::rounds::ENOUGH_ROUNDS;
+use super::rounds::{ENOUGH_ROUNDS, PairedPlan};
 use super::turns::{BySide, Turn};
 use crate::compare::Round;
 use crate::model::{Benchmark, SamplingSettings, Throughput, Turns};
@@ -22,6 +22,8 @@ pub(super) struct Subject {
     pub(super) rounds: Vec<Round>,
     /// Whether one processor is enough for it; `None` until a round has shown it.
     pub(super) is_solitary: Option<bool>,
+    /// How often in a row it failed beside the other side and went well without it.
+    pub(super) trials: u32,
     pub(super) failures: u32,
     pub(super) done: bool,
     pub(super) time: Duration,
@@ -32,16 +34,29 @@ impl Subject {
         !self.done && self.failures < MOST_FAILURES
     }
 
-    /// Takes in what a round has shown.
-    pub(super) fn learn(&mut self, is_solitary: Option<bool>) {
-        if let Some(seen) = is_solitary {
-            self.is_solitary = Some(self.is_solitary.unwrap_or(true) && seen);
+    /// Takes in what the launches of a round have shown: one that needed more processors speaks for all.
+    pub(super) fn learn(&mut self, seen: &[Option<bool>]) {
+        if seen.contains(&Some(false)) {
+            self.is_solitary = Some(false);
+        } else if !seen.contains(&None) {
+            self.is_solitary.get_or_insert(true);
         }
     }
 
     /// Whether it is too costly for more rounds than these.
     pub(super) fn has_had_enough(&self, patience: Option<Duration>) -> bool {
         self.rounds.len() >= ENOUGH_ROUNDS && patience.is_some_and(|most| self.time >= most)
+    }
+
+    /// Rounds that patience has left for it.
+    pub(super) fn affordable(&self, plan: &PairedPlan) -> u32 {
+        let Some(most) = plan.patience else {
+            return u32::MAX;
+        };
+        let of_one = self.time_of_a_round(&plan.round).as_secs_f64();
+        let by_time = most.saturating_sub(self.time).as_secs_f64() / of_one.max(1e-9);
+        let at_least = ENOUGH_ROUNDS.saturating_sub(self.rounds.len());
+        (by_time.ceil() as u32).max(u32::try_from(at_least).unwrap_or(0))
     }
 
     /// As expected, then as it was.
@@ -52,15 +67,15 @@ impl Subject {
         }
     }
 
-    pub(super) fn measured(&mut self, turns: BySide<Turn>, how: Turns, launches: &mut LaunchPair) {
+    pub(super) fn measured(&mut self, turns: BySide<Turn>, how: Turns, pair: &mut LaunchPair) {
         self.rounds.push(Round {
             base: turns.base.series.flat.clone(),
             new: turns.new.series.flat.clone(),
             led: turns.new.led.clone(),
         });
         for (turn, record) in [
-            (turns.base, &mut launches.records.base),
-            (turns.new, &mut launches.records.new),
+            (turns.base, &mut pair.records.base),
+            (turns.new, &mut pair.records.new),
         ] {
             let mut launched = self.launched(Outcome::Measured(turn.series), how);
             launched.led = turn.led;
@@ -113,6 +128,7 @@ mod tests {
             layout: None,
             rounds: vec![round; rounds],
             is_solitary: None,
+            trials: 0,
             failures: 0,
             done: false,
             time: Duration::from_secs(seconds),
@@ -134,12 +150,14 @@ mod tests {
     #[test]
     fn once_it_needed_more_than_one_processor_it_is_never_bound() {
         let mut subject = after(0, 0);
-        subject.learn(None);
-        assert_eq!(subject.is_solitary, None);
-        subject.learn(Some(true));
+        subject.learn(&[Some(true), None]);
+        assert_eq!(subject.is_solitary, None, "of one side nothing is known");
+        subject.learn(&[Some(true), Some(true)]);
         assert_eq!(subject.is_solitary, Some(true));
-        subject.learn(Some(false));
-        subject.learn(Some(true));
+        subject.learn(&[None]);
+        assert_eq!(subject.is_solitary, Some(true), "it was bound");
+        subject.learn(&[None, Some(false)]);
+        subject.learn(&[Some(true)]);
         assert_eq!(subject.is_solitary, Some(false));
     }
 }

@@ -1,0 +1,117 @@
+//! Are the samples of a series independent, and of one distribution from first to last?
+
+use super::description::{mean, standard_error};
+use super::mann_whitney::{MannWhitney, MannWhitneyMethod};
+
+/// Checks of a series are made from so many values on.
+pub const FEWEST_FOR_SERIES_CHECKS: usize = 50;
+
+/// Autocorrelation above this is worth a warning.
+const HIGH_AUTOCORRELATION: f64 = 0.5;
+
+/// Halves that differ at this level are worth a warning.
+const DRIFT_LEVEL: f64 = 0.001;
+
+/// Lag-1 autocorrelation, `sum (x_i - m)(x_{i+1} - m) / sum (x_i - m)^2` (Box and Jenkins 1976). `None` below three values, without spread,
+/// or with a value that is not finite.
+pub fn lag_one_autocorrelation(values: &[f64]) -> Option<f64> {
+    if values.len() < 3 {
+        return None;
+    }
+    let centre = mean(values)?;
+    let products: f64 = values
+        .windows(2)
+        .map(|pair| (pair[0] - centre) * (pair[1] - centre))
+        .sum();
+    let squares: f64 = values.iter().map(|x| (x - centre).powi(2)).sum();
+    // Equal values whose mean is rounded vary by some units in the last place.
+    let rounding = values.len() as f64 * (1e-15 * centre).powi(2);
+    (squares > rounding)
+        .then(|| products / squares)
+        .filter(|r| r.is_finite())
+}
+
+/// Whether each of 50 values or more hangs on the one before: autocorrelation above 0.5.
+pub fn depends_on_its_past(values: &[f64]) -> bool {
+    values.len() >= FEWEST_FOR_SERIES_CHECKS
+        && lag_one_autocorrelation(values).is_some_and(|r| r > HIGH_AUTOCORRELATION)
+}
+
+/// The first half of a series against the second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Halves {
+    /// Mann-Whitney p of both halves, by its automatic rule.
+    pub p: f64,
+    /// Mean of the second half over that of the first, less 1; `None` where the first is not positive.
+    pub change: Option<f64>,
+    /// The difference of the means in standard errors of it; `None` where neither half varies.
+    pub standard_errors: Option<f64>,
+}
+
+impl Halves {
+    /// Splits `values` in the middle (an odd one belongs to the second half). `None` below four values or with one that is not finite.
+    pub fn of(values: &[f64]) -> Option<Self> {
+        if values.len() < 4 || !values.iter().all(|value| value.is_finite()) {
+            return None;
+        }
+        let (first, second) = values.split_at(values.len() / 2);
+        let (before, after) = (mean(first)?, mean(second)?);
+        let error = standard_error(first)?.hypot(standard_error(second)?);
+        let distance = (after - before) / error;
+        Some(Self {
+            p: MannWhitney::of(first, second)?.p(MannWhitneyMethod::Automatic)?,
+            change: (before > 0.0).then(|| after / before - 1.0),
+            standard_errors: distance.is_finite().then_some(distance),
+        })
+    }
+
+    /// Worth a warning: p < .001 (asked of 50 values or more).
+    pub fn differ(&self, values: usize) -> bool {
+        values >= FEWEST_FOR_SERIES_CHECKS && self.p < DRIFT_LEVEL
+    }
+
+    /// Worth measuring again: means more than 10 % apart, and more than 4 standard errors (or without any).
+    pub fn drift(&self) -> bool {
+        let far = self.standard_errors.is_none_or(|errors| errors.abs() > 4.0);
+        far && self.change.is_some_and(|change| change.abs() > 0.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_and_few_values_have_no_autocorrelation() {
+        assert_eq!(lag_one_autocorrelation(&[0.1; 60]), None);
+        assert_eq!(lag_one_autocorrelation(&[1.0, 2.0]), None);
+        assert_eq!(lag_one_autocorrelation(&[1.0, f64::NAN, 2.0]), None);
+        // +1 -1 +1 -1: -3/4
+        assert_eq!(
+            lag_one_autocorrelation(&[1.0, -1.0, 1.0, -1.0]),
+            Some(-0.75)
+        );
+    }
+
+    #[test]
+    fn a_ramp_depends_on_its_past_and_a_zigzag_does_not() {
+        let ramp: Vec<f64> = (0..50).map(f64::from).collect();
+        let zigzag: Vec<f64> = (0..50).map(|i| f64::from(i % 2)).collect();
+        assert!(depends_on_its_past(&ramp));
+        assert!(!depends_on_its_past(&zigzag));
+        assert!(!depends_on_its_past(&ramp[..49]));
+    }
+
+    #[test]
+    fn a_step_drifts_even_where_neither_half_varies() {
+        let mut step = vec![100.0; 25];
+        step.extend([111.0; 25]);
+        let halves = Halves::of(&step).unwrap();
+        assert!(halves.drift() && halves.differ(50) && !halves.differ(49));
+        assert_eq!(halves.standard_errors, None);
+        let still = Halves::of(&[100.0; 50]).unwrap();
+        assert!(!still.drift() && !still.differ(50));
+        assert_eq!(Halves::of(&[1.0, 2.0, 3.0]), None);
+        assert_eq!(Halves::of(&[0.0, 0.0, 1.0, 1.0]).unwrap().change, None);
+    }
+}

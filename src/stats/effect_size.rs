@@ -1,0 +1,91 @@
+//! How large a difference is, whatever its p: Cliff's delta, Cohen's d, Hedges' g. Positive where the new side's values are larger (slower).
+
+use super::description::{mean, sample_variance};
+use super::mann_whitney::MannWhitney;
+
+/// In words (Romano et al. 2006).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EffectSize {
+    /// |delta| < .147.
+    Negligible,
+    /// |delta| < .33.
+    Small,
+    /// |delta| < .474.
+    Medium,
+    /// Beyond.
+    Large,
+}
+
+impl EffectSize {
+    /// The label of a Cliff's delta of either sign.
+    pub fn of_delta(delta: f64) -> Self {
+        match delta.abs() {
+            size if size < 0.147 => Self::Negligible,
+            size if size < 0.33 => Self::Small,
+            size if size < 0.474 => Self::Medium,
+            _ => Self::Large,
+        }
+    }
+
+    /// The label in small letters.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Negligible => "negligible",
+            Self::Small => "small",
+            Self::Medium => "medium",
+            Self::Large => "large",
+        }
+    }
+}
+
+/// Cliff's delta, P(new > base) - P(new < base) over all pairs (Cliff 1993). `None` for an empty side or a value that is not a number.
+pub fn cliffs_delta(new: &[f64], base: &[f64]) -> Option<f64> {
+    Some(MannWhitney::of(new, base)?.delta())
+}
+
+/// Cohen's d: the difference of means over the pooled deviation, `sqrt(((n1 - 1) s1^2 + (n2 - 1) s2^2) / (n1 + n2 - 2))` (Cohen 1988).
+/// `None` below two values a side or where neither side varies.
+pub fn cohens_d(new: &[f64], base: &[f64]) -> Option<f64> {
+    let (a, b) = (new.len() as f64 - 1.0, base.len() as f64 - 1.0);
+    let pooled = (a * sample_variance(new)? + b * sample_variance(base)?) / (a + b);
+    let d = (mean(new)? - mean(base)?) / pooled.sqrt();
+    d.is_finite().then_some(d)
+}
+
+/// Hedges' g: d (1 - 3 / (4 df - 1)), df = n1 + n2 - 2 (Hedges 1981, his approximation). `None` as for [`cohens_d`].
+pub fn hedges_g(new: &[f64], base: &[f64]) -> Option<f64> {
+    let df = (new.len() + base.len()) as f64 - 2.0;
+    cohens_d(new, base).map(|d| d * (1.0 - 3.0 / (4.0 * df - 1.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_begin_at_their_bounds() {
+        let labels = [0.0, 0.1469, 0.147, -0.33, 0.4739, -0.474, 1.0]
+            .map(|delta| EffectSize::of_delta(delta).label());
+        let expected = [
+            "negligible",
+            "negligible",
+            "small",
+            "medium",
+            "medium",
+            "large",
+            "large",
+        ];
+        assert_eq!(labels, expected);
+    }
+
+    #[test]
+    fn sides_without_spread_or_values_have_no_size() {
+        assert_eq!(hedges_g(&[1.0, 1.0], &[2.0, 2.0]), None);
+        assert_eq!(hedges_g(&[1.0, 1.0], &[1.0, 1.0]), None);
+        assert_eq!(hedges_g(&[1.0], &[1.0, 2.0]), None);
+        assert_eq!(hedges_g(&[], &[]), None);
+        assert_eq!(cliffs_delta(&[], &[1.0]), None);
+        assert_eq!(cliffs_delta(&[1.0; 3], &[1.0; 4]), Some(0.0));
+        assert_eq!(cliffs_delta(&[2.0], &[1.0]), Some(1.0));
+    }
+}

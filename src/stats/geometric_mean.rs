@@ -1,0 +1,43 @@
+//! The geometric mean of ratios: what many benchmarks changed by, all together.
+
+/// A geometric mean, and of how many ratios.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GeometricMean {
+    /// exp(mean of ln ratio) over the ratios used.
+    pub mean: f64,
+    /// Ratios used.
+    pub used: usize,
+    /// Ratios left out: zero, negative or not finite.
+    pub excluded: usize,
+}
+
+impl GeometricMean {
+    /// Of `ratios`; those without a logarithm are left out and counted. `None` where none is left.
+    pub fn of(ratios: &[f64]) -> Option<Self> {
+        let logs: Vec<f64> = ratios
+            .iter()
+            .filter(|ratio| **ratio > 0.0 && ratio.is_finite())
+            .map(|ratio| ratio.ln())
+            .collect();
+        let mean = super::description::mean(&logs)?;
+        Some(Self {
+            mean: mean.exp(),
+            used: logs.len(),
+            excluded: ratios.len() - logs.len(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubled_and_halved_is_unchanged_and_zeros_are_counted() {
+        let found = GeometricMean::of(&[2.0, 0.5, 0.0, -1.0, f64::NAN, f64::INFINITY]).unwrap();
+        assert!((found.mean - 1.0).abs() < 1e-15);
+        assert_eq!((found.used, found.excluded), (2, 4));
+        assert_eq!(GeometricMean::of(&[0.0]), None);
+        assert_eq!(GeometricMean::of(&[]), None);
+    }
+}

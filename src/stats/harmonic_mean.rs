@@ -1,0 +1,55 @@
+//! The harmonic mean: the mean of rates over equal amounts of work.
+
+/// Harmonic mean of rates, and its deviation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HarmonicMean {
+    /// H = n / sum(1 / x).
+    pub mean: f64,
+    /// sqrt(sum (1 / x - 1 / H)^2 H^4 / n): by the delta method, from the population deviation of 1 / x, as mmtests has it.
+    pub deviation: f64,
+}
+
+impl HarmonicMean {
+    /// Of `rates`; `None` without any, or with one that is not positive and finite.
+    pub fn of(rates: &[f64]) -> Option<Self> {
+        if rates.is_empty() || !rates.iter().all(|rate| *rate > 0.0 && rate.is_finite()) {
+            return None;
+        }
+        let n = rates.len() as f64;
+        // Scaled to the largest: reciprocals of tiny rates would overflow.
+        let largest = rates.iter().copied().fold(0.0, f64::max);
+        let reciprocals: Vec<f64> = rates.iter().map(|rate| largest / rate).collect();
+        let centre = reciprocals.iter().sum::<f64>() / n;
+        let squares: f64 = reciprocals.iter().map(|x| (x - centre).powi(2)).sum();
+        let mean = largest / centre;
+        // H^2 times the deviation of the reciprocals, with the scale taken out again.
+        let deviation = mean * (squares / n).sqrt() / centre;
+        (mean.is_finite() && deviation.is_finite()).then_some(Self { mean, deviation })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_that_are_no_rates_have_no_harmonic_mean() {
+        for rates in [
+            &[][..],
+            &[1.0, 0.0],
+            &[1.0, -2.0],
+            &[f64::NAN],
+            &[f64::INFINITY],
+        ] {
+            assert_eq!(HarmonicMean::of(rates), None);
+        }
+    }
+
+    #[test]
+    fn one_rate_is_its_own_mean_without_deviation_at_any_scale() {
+        for rate in [1e-300, 3.0, 1e300] {
+            let one = HarmonicMean::of(&[rate]).unwrap();
+            assert_eq!((one.mean, one.deviation), (rate, 0.0));
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! mmtests' rule: two values differ if their intervals do not overlap. Weaker than a test, but it works for any value with an interval.
+
+use super::bootstrap::Interval;
+
+/// A value and its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bracketed {
+    /// The value.
+    pub value: f64,
+    /// Its interval, which contains it.
+    pub interval: Interval,
+}
+
+impl Bracketed {
+    /// `value` with the same margin on both sides.
+    pub fn with_margin(value: f64, margin: f64) -> Self {
+        Self {
+            value,
+            interval: Interval {
+                lower: value - margin,
+                upper: value + margin,
+            },
+        }
+    }
+}
+
+/// How far apart two bracketed values are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum IntervalDistance {
+    /// (new - base) / (sum of the half-intervals that face each other).
+    Finite(f64),
+    /// Different values without any interval: exact ones.
+    Exact,
+}
+
+impl IntervalDistance {
+    /// The distance; 0 for equal values. `None` where a value or bound is not finite or a value lies outside of its interval.
+    pub fn between(new: Bracketed, base: Bracketed) -> Option<Self> {
+        for side in [new, base] {
+            let Interval { lower, upper } = side.interval;
+            let finite = lower.is_finite() && upper.is_finite();
+            if !(finite && lower <= side.value && side.value <= upper) {
+                return None;
+            }
+        }
+        let difference = new.value - base.value;
+        if difference == 0.0 {
+            return Some(Self::Finite(0.0));
+        }
+        let facing = if difference > 0.0 {
+            (base.interval.upper - base.value) + (new.value - new.interval.lower)
+        } else {
+            (base.value - base.interval.lower) + (new.interval.upper - new.value)
+        };
+        let distance = difference / facing;
+        Some(if distance.is_finite() {
+            Self::Finite(distance)
+        } else {
+            Self::Exact
+        })
+    }
+
+    /// Whether the intervals do not overlap: beyond 1 in size, strictly.
+    pub fn is_significant(self) -> bool {
+        match self {
+            Self::Finite(distance) => distance.abs() > 1.0,
+            Self::Exact => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn exact_values_differ_if_they_differ() {
+        let exact = |value| Bracketed::with_margin(value, 0.0);
+        let between = |a, b| IntervalDistance::between(exact(a), exact(b));
+        assert_eq!(between(2.0, 2.0), Some(IntervalDistance::Finite(0.0)));
+        assert_eq!(between(2.0, 3.0), Some(IntervalDistance::Exact));
+        assert!(between(2.0, 3.0).unwrap().is_significant());
+        assert_eq!(between(f64::NAN, 3.0), None);
+        let beside = Bracketed {
+            value: 9.0,
+            ..exact(2.0)
+        };
+        assert_eq!(IntervalDistance::between(beside, exact(1.0)), None);
+        assert_eq!(
+            IntervalDistance::between(exact(1.0), Bracketed::with_margin(1.0, f64::INFINITY)),
+            None
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_significant_exactly_where_the_intervals_do_not_overlap(a in 0.0..9.0_f64, b in 0.0..9.0_f64, u in 0.0..3.0_f64, v in 0.0..3.0_f64) {
+            let (new, base) = (Bracketed::with_margin(a, u), Bracketed::with_margin(b, v));
+            let gap = (a - b).abs() - (u + v);
+            prop_assume!(gap.abs() > 1e-9);
+            prop_assert_eq!(IntervalDistance::between(new, base).unwrap().is_significant(), gap > 0.0);
+        }
+    }
+}

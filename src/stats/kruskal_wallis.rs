@@ -1,0 +1,118 @@
+//! Kruskal and Wallis's test of several independent groups (Kruskal and Wallis 1952), and what follows where it rejects.
+
+use statrs::function::gamma::checked_gamma_ur;
+
+use super::correction::Correction;
+use super::mann_whitney::{MannWhitney, MannWhitneyMethod};
+use super::ranks::Ranks;
+
+/// H and its p.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KruskalWallis {
+    /// `12 / (N (N + 1)) sum(R_i^2 / n_i) - 3 (N + 1)`, divided by `1 - ties / (N^3 - N)`.
+    pub h: f64,
+    /// P(chi-square with k - 1 degrees of freedom >= H).
+    pub p: f64,
+}
+
+impl KruskalWallis {
+    /// Tests whether all `groups` are of one distribution. Where all values are equal, H is 0 and p 1.
+    /// `None` below two groups, with an empty one, or with a value that is not a number.
+    pub fn of(groups: &[&[f64]]) -> Option<Self> {
+        let ranks = Ranks::of(groups)?;
+        if groups.len() < 2 {
+            return None;
+        }
+        let n = ranks.count as f64;
+        let spread = 1.0 - ranks.ties / (n * n * n - n);
+        if spread <= 1e-14 {
+            return Some(Self { h: 0.0, p: 1.0 });
+        }
+        // About the mean rank, where the textbook's form would cancel.
+        let centre = f64::midpoint(n, 1.0);
+        let between: f64 = ranks
+            .sums
+            .iter()
+            .zip(groups)
+            .map(|(sum, group)| {
+                let size = group.len() as f64;
+                size * (sum / size - centre).powi(2)
+            })
+            .sum();
+        let h = 12.0 / (n * (n + 1.0)) * between / spread;
+        let df = (groups.len() - 1) as f64;
+        let p = if h > 0.0 {
+            checked_gamma_ur(df / 2.0, h / 2.0).ok()?
+        } else {
+            1.0
+        };
+        Some(Self { h, p })
+    }
+}
+
+/// Each candidate against a reference, as one family.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgainstReference {
+    /// The test of all groups together.
+    pub gate: KruskalWallis,
+    /// Mann-Whitney p of each candidate against the reference, as they are.
+    pub raw: Vec<f64>,
+    /// The same, corrected by Holm's procedure where the gate rejects; 1 where it does not.
+    pub adjusted: Vec<f64>,
+}
+
+impl AgainstReference {
+    /// Three groups or more: Kruskal-Wallis at `alpha` as a gate, then Mann-Whitney against `reference` with Holm's correction.
+    /// With a single candidate there is nothing to gate. `None` as for [`KruskalWallis::of`].
+    pub fn of(reference: &[f64], candidates: &[&[f64]], alpha: f64) -> Option<Self> {
+        let groups: Vec<&[f64]> = std::iter::once(reference)
+            .chain(candidates.iter().copied())
+            .collect();
+        let gate = KruskalWallis::of(&groups)?;
+        let raw = candidates
+            .iter()
+            .map(|candidate| MannWhitney::of(candidate, reference)?.p(MannWhitneyMethod::Automatic))
+            .collect::<Option<Vec<f64>>>()?;
+        let passed = candidates.len() == 1 || gate.p < alpha;
+        let adjusted = if passed {
+            Correction::Holm.adjusted(&raw)
+        } else {
+            vec![1.0; raw.len()]
+        };
+        Some(Self {
+            gate,
+            raw,
+            adjusted,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_do_not_differ_and_what_is_no_group_has_no_test() {
+        let same = KruskalWallis::of(&[&[2.0; 3], &[2.0; 4]]).unwrap();
+        assert_eq!((same.h, same.p), (0.0, 1.0));
+        assert_eq!(KruskalWallis::of(&[&[1.0, 2.0]]), None);
+        assert_eq!(KruskalWallis::of(&[&[1.0, 2.0], &[]]), None);
+        assert_eq!(KruskalWallis::of(&[]), None);
+        let balanced = KruskalWallis::of(&[&[1.0, 4.0], &[2.0, 3.0]]).unwrap();
+        assert_eq!((balanced.h, balanced.p), (0.0, 1.0));
+    }
+
+    #[test]
+    fn candidates_are_told_apart_only_behind_the_gate() {
+        let up = |from: u32| (from..from + 8).map(f64::from).collect::<Vec<_>>();
+        let (reference, same, slower) = (up(0), up(0), up(30));
+        let found = AgainstReference::of(&reference, &[&same, &slower], 0.05).unwrap();
+        assert!(found.gate.p < 0.05 && found.adjusted[1] < 0.05 && found.adjusted[0] > 0.9);
+        assert!(found.adjusted[1] > found.raw[1]);
+        let closed = AgainstReference::of(&reference, &[&same, &slower], 1e-9).unwrap();
+        assert_eq!(closed.adjusted, [1.0, 1.0]);
+        assert_eq!(closed.raw, found.raw);
+        let single = AgainstReference::of(&reference, &[&slower], 1e-9).unwrap();
+        assert_eq!(single.adjusted, single.raw);
+    }
+}

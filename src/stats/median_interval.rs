@@ -1,0 +1,118 @@
+//! The interval of a median that assumes nothing of the distribution.
+//!
+//! Whether a value lies below the median is a coin; so the order statistics of ranks l and n + 1 - l enclose the median with probability
+//! 1 - 2 P(Bin(n, 1/2) <= l - 1) or more (Thompson 1936; Conover 1999, section 3.2).
+
+use statrs::function::beta::checked_beta_reg;
+
+use super::bootstrap::Interval;
+use super::normal;
+
+/// From so many values on, ranks are those of the normal approximation.
+const NORMAL_FROM: usize = 50;
+
+/// A level that a rank has exactly is not missed by the rounding of 1 - level.
+const ROUNDING: f64 = 1e-12;
+
+/// Two order statistics, and how often they enclose the median.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MedianInterval {
+    /// The order statistics.
+    pub interval: Interval,
+    /// Ranks of the two, from 1.
+    pub ranks: (usize, usize),
+    /// The probability that they enclose the median, at least (exactly, for a continuous distribution).
+    pub coverage: f64,
+}
+
+impl MedianInterval {
+    /// The interval of the median of `values` at `level`.
+    ///
+    /// Below 50 values the narrowest symmetric pair of ranks that covers `level`; from 50 on ranks floor((n - z sqrt n) / 2) and
+    /// ceil(1 + (n + z sqrt n) / 2). `None` where even the extremes do not cover (below 6 values at 95 %, 8 at 99 %), with a value that
+    /// is not a number, or for a level outside 0..1.
+    pub fn of(values: &[f64], level: f64) -> Option<Self> {
+        if !(level > 0.0 && level < 1.0) || values.iter().any(|value| value.is_nan()) {
+            return None;
+        }
+        let n = values.len();
+        let (lower, upper) = if n < NORMAL_FROM {
+            let lower = exact_rank(n, (1.0 - level) / 2.0)?;
+            (lower, n + 1 - lower)
+        } else {
+            let (count, z) = (n as f64, normal::two_sided(level)?);
+            let reach = z * count.sqrt();
+            let lower = ((count - reach) / 2.0).floor();
+            let upper = (1.0 + f64::midpoint(count, reach)).ceil();
+            if lower < 1.0 || upper > count {
+                return None;
+            }
+            (lower as usize, upper as usize)
+        };
+        let mut sorted = values.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        Some(Self {
+            interval: Interval {
+                lower: sorted[lower - 1],
+                upper: sorted[upper - 1],
+            },
+            ranks: (lower, upper),
+            coverage: 1.0 - heads_at_most(lower - 1, n)? - heads_at_most(n - upper, n)?,
+        })
+    }
+}
+
+/// The largest rank l with P(Bin(n, 1/2) <= l - 1) <= `tail`, if there is one.
+fn exact_rank(n: usize, tail: f64) -> Option<usize> {
+    (1..=n / 2)
+        .take_while(|rank| {
+            heads_at_most(rank - 1, n).is_some_and(|chance| chance <= tail + ROUNDING)
+        })
+        .last()
+}
+
+/// P(Bin(n, 1/2) <= k) for k < n.
+fn heads_at_most(k: usize, n: usize) -> Option<f64> {
+    checked_beta_reg((n - k) as f64, (k + 1) as f64, 0.5).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn up_to(n: u32) -> Vec<f64> {
+        (1..=n).map(f64::from).collect()
+    }
+
+    #[test]
+    fn too_few_values_and_nonsense_have_no_interval() {
+        assert_eq!(MedianInterval::of(&up_to(5), 0.95), None);
+        assert_eq!(MedianInterval::of(&up_to(7), 0.99), None);
+        assert_eq!(MedianInterval::of(&[], 0.95), None);
+        assert_eq!(MedianInterval::of(&[f64::NAN; 9], 0.95), None);
+        for level in [0.0, 1.0, f64::NAN] {
+            assert_eq!(MedianInterval::of(&up_to(20), level), None);
+        }
+        // So high a level that the ranks of the approximation leave the sample.
+        assert_eq!(MedianInterval::of(&up_to(50), 1.0 - 1e-13), None);
+    }
+
+    #[test]
+    fn both_rules_cover_what_they_are_asked_for() {
+        for n in (8..49).chain([50, 51, 99, 400]) {
+            for level in [0.9, 0.95, 0.99] {
+                let found = MedianInterval::of(&up_to(n), level).unwrap();
+                assert!(found.coverage >= level - 1e-12, "{n} {level}: {found:?}");
+                assert_eq!(found.ranks.0 + found.ranks.1, n as usize + 1);
+            }
+        }
+    }
+
+    #[test]
+    fn the_interval_follows_the_values_and_not_their_order() {
+        let mut values = up_to(30);
+        let straight = MedianInterval::of(&values, 0.95);
+        values.reverse();
+        assert_eq!(MedianInterval::of(&values, 0.95), straight);
+    }
+}

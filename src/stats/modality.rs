@@ -1,0 +1,104 @@
+//! Does a benchmark have several speeds? Two ways to ask.
+
+use super::description::Description;
+use super::quantile::Quantile;
+
+/// More bins than this are never laid out: a far outlier would ask for millions.
+const MOST_BINS: f64 = 10_000.0;
+
+/// From this modal value on a distribution is likely to have several modes (Gregg's bound).
+pub const SEVERAL_MODES: f64 = 2.4;
+
+/// Gregg's modal value, `sum |h_i - h_{i-1}| / max h` over the bins of a histogram with an empty bin at each end (Gregg 2014, "Frequency Trails:
+/// Modes and Modality"): 2 for one mode, about 4 for two equal ones.
+///
+/// Bins are those of Freedman and Diaconis (1981), width 2 IQR / n^(1/3), `ceil(range / width)` of them over the range, at most 10,000. Without interquartile
+/// range, or below two values, there is one mode: 2. `None` without values or with one that is not finite.
+pub fn modal_value(values: &[f64]) -> Option<f64> {
+    let described = Description::of(values)?;
+    let mut sorted = values.to_vec();
+    let q1 = Quantile::Linear.select(&mut sorted, 0.25)?;
+    let q3 = Quantile::Linear.select(&mut sorted, 0.75)?;
+    let width = 2.0 * (q3 - q1) / (values.len() as f64).cbrt();
+    let range = described.max - described.min;
+    if width <= 0.0 || !range.is_finite() {
+        return Some(2.0);
+    }
+    let bins = (range / width).ceil().clamp(1.0, MOST_BINS);
+    let mut heights = vec![0_u32; bins as usize + 2];
+    for value in values {
+        let bin = ((value - described.min) / range * bins)
+            .floor()
+            .min(bins - 1.0);
+        heights[bin as usize + 1] += 1;
+    }
+    let highest = heights.iter().copied().max()?;
+    let steps: u32 = heights
+        .windows(2)
+        .map(|pair| pair[0].abs_diff(pair[1]))
+        .sum();
+    Some(f64::from(steps) / f64::from(highest))
+}
+
+/// Slow values that lie so close together that they are a second speed and no noise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SlowCluster {
+    /// Values in it.
+    pub count: usize,
+    /// Their share of all values.
+    pub share: f64,
+    /// Their mean.
+    pub mean: f64,
+    /// Their coefficient of variation.
+    pub cv: f64,
+}
+
+impl SlowCluster {
+    /// The values above the upper fence of `values` (Q3 + 1.5 IQR, quartiles of nearest rank), if they are a cluster: 3 or more, at least 1 % of all, CV at most
+    /// 0.15 (`NBenchmark`'s bounds). `None` where they are not.
+    pub fn of(values: &[f64]) -> Option<Self> {
+        use super::outlier_policy::{IqrFence, OutlierPolicy};
+        let (_, fence) = OutlierPolicy::IqrFence(IqrFence::NEAREST_RANK)
+            .apply(values)?
+            .bounds?;
+        let slow: Vec<f64> = values.iter().copied().filter(|x| *x > fence).collect();
+        let share = slow.len() as f64 / values.len() as f64;
+        let described = Description::of(&slow)?;
+        let cv = described.cv()?;
+        (slow.len() >= 3 && share >= 0.01 && cv <= 0.15).then_some(Self {
+            count: slow.len(),
+            share,
+            mean: described.mean,
+            cv,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn around(centre: f64, count: u32) -> Vec<f64> {
+        (0..count).map(|i| centre + f64::from(i * 7 % 11)).collect()
+    }
+
+    #[test]
+    fn one_hill_has_modal_value_two_and_two_hills_more() {
+        assert_eq!(modal_value(&[1.0, 2.0, 2.0, 2.0, 3.0]), Some(2.0));
+        let mut two = around(100.0, 40);
+        two.extend(around(300.0, 40));
+        assert!(modal_value(&two).unwrap() > SEVERAL_MODES);
+    }
+
+    #[test]
+    fn without_spread_there_is_one_mode_and_without_values_none() {
+        assert_eq!(modal_value(&[5.0; 9]), Some(2.0));
+        assert_eq!(modal_value(&[5.0]), Some(2.0));
+        assert_eq!(modal_value(&[]), None);
+        assert_eq!(modal_value(&[f64::INFINITY]), None);
+        // Far beyond the number of bins: still a value.
+        let mut far = around(0.0, 50);
+        far.push(1e12);
+        assert!(modal_value(&far).is_some());
+    }
+}

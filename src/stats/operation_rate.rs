@@ -1,0 +1,42 @@
+//! From times of one operation to operations per second.
+
+use super::description::Description;
+
+/// Operations per second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OperationRates {
+    /// 1e9 over the mean time.
+    pub mean: f64,
+    /// 1e9 over the longest time.
+    pub least: f64,
+    /// 1e9 over the shortest time.
+    pub most: f64,
+}
+
+impl OperationRates {
+    /// Of times in nanoseconds. A time of 0 is no time that a clock saw: its rate is 0. `None` without values, with a negative one or one
+    /// that is not finite.
+    pub fn of(times_ns: &[f64]) -> Option<Self> {
+        let times = Description::of(times_ns).filter(|times| times.min >= 0.0)?;
+        Some(Self {
+            mean: per_second(times.mean),
+            least: per_second(times.max),
+            most: per_second(times.min),
+        })
+    }
+}
+
+fn per_second(time_ns: f64) -> f64 {
+    if time_ns > 0.0 { 1e9 / time_ns } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn negative_times_have_no_rate() {
+        assert_eq!(OperationRates::of(&[1.0, -1.0]), None);
+        assert_eq!(OperationRates::of(&[]), None);
+    }
+}

@@ -1,0 +1,77 @@
+//! The mean ratio of paired values: Student's interval of the mean of ln(new / base), as a ratio again.
+
+use super::bootstrap::Interval;
+use super::t_interval::TInterval;
+
+/// A mean ratio over pairs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairedLogRatio {
+    /// exp(mean of ln(new / base)): above 1 is slower.
+    pub ratio: f64,
+    /// Its interval, df = pairs - 1.
+    pub interval: Interval,
+    /// Pairs used.
+    pub pairs: usize,
+    /// Pairs dropped: a value that is not positive and finite, or without a partner.
+    pub dropped: usize,
+}
+
+impl PairedLogRatio {
+    /// Pairs `new` and `base` by index; what the longer one has more is dropped and counted. `None` below two usable pairs or for a level
+    /// outside 0..1.
+    pub fn of(new: &[f64], base: &[f64], level: f64) -> Option<Self> {
+        let usable = |value: f64| value > 0.0 && value.is_finite();
+        let logs: Vec<f64> = new
+            .iter()
+            .zip(base)
+            .filter(|(new, base)| usable(**new) && usable(**base))
+            .map(|(new, base)| new.ln() - base.ln())
+            .collect();
+        let mean = TInterval::of(&logs, level)?;
+        let interval = mean.interval();
+        Some(Self {
+            ratio: mean.mean.exp(),
+            interval: Interval {
+                lower: interval.lower.exp(),
+                upper: interval.upper.exp(),
+            },
+            pairs: logs.len(),
+            dropped: new.len().max(base.len()) - logs.len(),
+        })
+    }
+
+    /// The gate: slower by more than `threshold` (0.05: five percent), and an interval that excludes 1.
+    pub fn is_beyond(&self, threshold: f64) -> bool {
+        self.ratio > 1.0 + threshold && self.interval.lower > 1.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_without_a_logarithm_or_a_partner_are_dropped_and_counted() {
+        let found = PairedLogRatio::of(
+            &[2.0, 0.0, 4.0, f64::NAN, 8.0, 9.0],
+            &[1.0, 1.0, 2.0, 1.0, 4.0],
+            0.95,
+        )
+        .unwrap();
+        assert_eq!((found.pairs, found.dropped), (3, 3));
+        assert!((found.ratio - 2.0).abs() < 1e-12);
+        assert_eq!(PairedLogRatio::of(&[1.0, 2.0], &[1.0, -1.0], 0.95), None);
+        assert_eq!(PairedLogRatio::of(&[1.0, 2.0], &[1.0, 1.0], 1.0), None);
+    }
+
+    #[test]
+    fn exchanging_the_sides_inverts_the_ratio() {
+        let (a, b) = ([1.0, 2.0, 4.0], [1.1, 2.4, 3.9]);
+        let (ab, ba) = (
+            PairedLogRatio::of(&a, &b, 0.9).unwrap(),
+            PairedLogRatio::of(&b, &a, 0.9).unwrap(),
+        );
+        assert!((ab.ratio * ba.ratio - 1.0).abs() < 1e-12);
+        assert!((ab.interval.lower * ba.interval.upper - 1.0).abs() < 1e-12);
+    }
+}

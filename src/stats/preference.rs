@@ -1,0 +1,98 @@
+//! Values in order of preference, as mmtests looks at them: best first, whichever way "better" points.
+//!
+//! A 95th percentile of rates is then the rate that 95 % of the samples reach, and a best-95 % mean leaves out the slowest samples of times
+//! and the lowest of rates alike.
+
+use super::description::mean;
+
+/// Which values are better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preference {
+    /// Times, sizes.
+    Lower,
+    /// Rates.
+    Higher,
+}
+
+impl Preference {
+    /// `values`, best first.
+    pub fn best_first(self, values: &[f64]) -> Vec<f64> {
+        let mut sorted = values.to_vec();
+        match self {
+            Self::Lower => sorted.sort_unstable_by(f64::total_cmp),
+            Self::Higher => sorted.sort_unstable_by(|a, b| b.total_cmp(a)),
+        }
+        sorted
+    }
+
+    /// The mean of the best `percent` of `values`: of the first max(1, floor(n percent / 100)) in order of preference.
+    /// `None` without values, with one that is not finite, or beyond 100.
+    pub fn best_mean(self, values: &[f64], percent: u32) -> Option<f64> {
+        let best = self.best_first(values);
+        mean(&best[..rank(&best, percent)?]).filter(|mean| mean.is_finite())
+    }
+
+    /// The value of rank max(1, floor(n percent / 100)) in order of preference; `None` as for [`Self::best_mean`].
+    ///
+    /// In whole numbers, where a fraction such as 0.29 times 100 would fall short of 29.
+    pub fn percentile(self, values: &[f64], percent: u32) -> Option<f64> {
+        let best = self.best_first(values);
+        Some(best[rank(&best, percent)? - 1])
+    }
+
+    /// By how much `new` is better than `base`, as a fraction: 1 - new / base where lower is better, new / base - 1 where higher is. Positive is
+    /// always better.
+    ///
+    /// Equal values, zeros too, differ by 0; a base of 0 has no other answer (`None`), nor have values that are negative or not finite.
+    pub fn improvement(self, new: f64, base: f64) -> Option<f64> {
+        if !(new >= 0.0 && base >= 0.0 && new.is_finite() && base.is_finite()) {
+            return None;
+        }
+        if new == base {
+            return Some(0.0);
+        }
+        let change = (new - base) / base;
+        let better = match self {
+            Self::Lower => -change,
+            Self::Higher => change,
+        };
+        better.is_finite().then_some(better)
+    }
+}
+
+/// max(1, floor(n percent / 100)) for finite values.
+fn rank(sorted: &[f64], percent: u32) -> Option<usize> {
+    let valid = !sorted.is_empty() && percent <= 100 && sorted.iter().all(|x| x.is_finite());
+    valid.then(|| (sorted.len() * percent as usize / 100).max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_and_nonsense_have_no_best() {
+        for preference in [Preference::Lower, Preference::Higher] {
+            assert_eq!(preference.best_mean(&[], 95), None);
+            assert_eq!(preference.best_mean(&[1.0], 101), None);
+            assert_eq!(preference.percentile(&[1.0, f64::NAN], 50), None);
+            assert_eq!(preference.percentile(&[7.0], 0), Some(7.0));
+        }
+    }
+
+    #[test]
+    fn whole_percents_are_not_lost_to_rounding() {
+        let values: Vec<f64> = (1..=100).map(f64::from).collect();
+        assert_eq!(Preference::Lower.percentile(&values, 29), Some(29.0));
+        assert_eq!(Preference::Higher.percentile(&values, 29), Some(72.0));
+    }
+
+    #[test]
+    fn a_change_from_zero_has_no_size() {
+        assert_eq!(Preference::Lower.improvement(0.0, 0.0), Some(0.0));
+        assert_eq!(Preference::Lower.improvement(1.0, 0.0), None);
+        assert_eq!(Preference::Higher.improvement(1.0, 0.0), None);
+        assert_eq!(Preference::Lower.improvement(f64::NAN, 1.0), None);
+        assert_eq!(Preference::Lower.improvement(-1.0, 1.0), None);
+    }
+}

@@ -1,0 +1,71 @@
+//! Ratios of new over base, and a verdict by fixed bounds alone: `BenchForge`'s rule for 95th percentiles.
+
+use super::quantile::Quantile;
+
+/// What a ratio of times says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RatioVerdict {
+    /// At most the lower bound.
+    Faster,
+    /// Between.
+    Same,
+    /// At least the upper bound.
+    Slower,
+}
+
+/// Bounds of a ratio, themselves included in what lies beyond.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RatioBounds {
+    /// Faster from here down.
+    pub faster: f64,
+    /// Slower from here up.
+    pub slower: f64,
+}
+
+impl RatioBounds {
+    /// 0.95 and 1.05.
+    pub const FIVE_PERCENT: Self = Self {
+        faster: 0.95,
+        slower: 1.05,
+    };
+
+    /// The verdict on `ratio`; `None` unless it is a positive number.
+    pub fn judge(self, ratio: f64) -> Option<RatioVerdict> {
+        if ratio.is_nan() || ratio <= 0.0 {
+            None
+        } else if ratio <= self.faster {
+            Some(RatioVerdict::Faster)
+        } else if ratio >= self.slower {
+            Some(RatioVerdict::Slower)
+        } else {
+            Some(RatioVerdict::Same)
+        }
+    }
+}
+
+/// new / base; `None` unless both are positive and finite.
+pub fn ratio(new: f64, base: f64) -> Option<f64> {
+    let usable = |value: f64| value > 0.0 && value.is_finite();
+    (usable(new) && usable(base)).then(|| new / base)
+}
+
+/// The ratio of the `p` quantiles of `new` and `base`; `None` as for [`ratio`] or without values.
+pub fn quantile_ratio(new: &[f64], base: &[f64], p: f64, definition: Quantile) -> Option<f64> {
+    let at = |values: &[f64]| definition.select(&mut values.to_vec(), p);
+    ratio(at(new)?, at(base)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_ratio_has_no_verdict() {
+        for value in [0.0, -1.0, f64::NAN] {
+            assert_eq!(RatioBounds::FIVE_PERCENT.judge(value), None);
+            assert_eq!(ratio(value, 1.0), None);
+            assert_eq!(ratio(1.0, value), None);
+        }
+        assert_eq!(quantile_ratio(&[], &[1.0], 0.5, Quantile::Linear), None);
+    }
+}

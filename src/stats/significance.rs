@@ -1,0 +1,78 @@
+//! What a p-value says, in three words: "not tested" is never "no difference".
+
+/// The outcome of a two-sided test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Significance {
+    /// p < alpha.
+    Significant,
+    /// p >= alpha.
+    NotSignificant,
+    /// Too few values, or none that could be tested.
+    NotTested,
+}
+
+/// Values that each group must have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FewestPerGroup(pub usize);
+
+impl FewestPerGroup {
+    /// `NBenchmark`'s first rule.
+    pub const FIVE: Self = Self(5);
+    /// Its later one.
+    pub const TWO: Self = Self(2);
+}
+
+impl Significance {
+    /// Of a test of groups of which the smaller has `smaller_group` values; strictly below `alpha` is significant.
+    pub fn of(p: Option<f64>, alpha: f64, smaller_group: usize, fewest: FewestPerGroup) -> Self {
+        match p {
+            Some(p) if smaller_group >= fewest.0 && !p.is_nan() => {
+                if p < alpha {
+                    Self::Significant
+                } else {
+                    Self::NotSignificant
+                }
+            }
+            _ => Self::NotTested,
+        }
+    }
+
+    /// The practical gate: a significant difference whose Cliff's delta is negligible (below .147) is not significant.
+    #[must_use]
+    pub fn unless_negligible(self, delta: f64) -> Self {
+        use super::effect_size::EffectSize;
+        match self {
+            Self::Significant if EffectSize::of_delta(delta) == EffectSize::Negligible => {
+                Self::NotSignificant
+            }
+            other => other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_computed_was_not_tested() {
+        let of = |p| Significance::of(p, 0.05, 9, FewestPerGroup::FIVE);
+        assert_eq!(of(None), Significance::NotTested);
+        assert_eq!(of(Some(f64::NAN)), Significance::NotTested);
+        assert_eq!(of(Some(0.0)), Significance::Significant);
+    }
+
+    #[test]
+    fn the_gate_only_takes_back_what_was_significant() {
+        let gated = |s: Significance, delta| s.unless_negligible(delta);
+        assert_eq!(
+            gated(Significance::Significant, -0.1),
+            Significance::NotSignificant
+        );
+        assert_eq!(
+            gated(Significance::Significant, 0.147),
+            Significance::Significant
+        );
+        assert_eq!(gated(Significance::NotTested, 0.0), Significance::NotTested);
+    }
+}

@@ -1,0 +1,178 @@
+//! The subselection centre of mmtests: the median of the means of many random parts of a launch, averaged over launches.
+//!
+//! The parts damp single outliers without any rule of what an outlier is (Kalibera, Bulej and Tuma 2005).
+
+use super::bootstrap::Interval;
+use super::description::mean;
+use super::normal;
+use super::quantile::median;
+use super::random::{Draws, Stream};
+
+/// Whether a part may hold a sample twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replacement {
+    /// Each sample at most once, as mmtests documents it.
+    Without,
+    /// As its script does: a bootstrap of a smaller size.
+    With,
+}
+
+/// How parts are drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Subselection {
+    /// Parts per launch.
+    pub parts: usize,
+    /// Samples of a part, as a share of the launch's: max(1, floor(share n)) of them.
+    pub share: f64,
+    /// Whether samples may be drawn twice.
+    pub replacement: Replacement,
+}
+
+impl Subselection {
+    /// 100 parts of 80 %, without replacement.
+    pub const DOCUMENTED: Self = Self {
+        parts: 100,
+        share: 0.8,
+        replacement: Replacement::Without,
+    };
+    /// 1000 parts of 80 %, with replacement.
+    pub const SCRIPTED: Self = Self {
+        parts: 1_000,
+        share: 0.8,
+        replacement: Replacement::With,
+    };
+
+    /// Samples of a part of `count` samples.
+    pub fn size(&self, count: usize) -> usize {
+        // The addition keeps a whole number from falling below itself by rounding.
+        ((self.share * count as f64 + 1e-9) as usize).clamp(1, count.max(1))
+    }
+}
+
+/// The centre of a benchmark by subselection.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SubselectionCentre {
+    /// Mean of the launches' medians.
+    pub centre: f64,
+    /// For each launch the median of the means of its parts.
+    pub medians: Vec<f64>,
+    /// For each launch the median of the population variances of its parts.
+    variances: Vec<f64>,
+    /// For each launch the number of its samples.
+    counts: Vec<usize>,
+}
+
+impl SubselectionCentre {
+    /// Draws from `stream`, a block a launch. `None` without launches, with an empty one, with a value that is not finite, or for a rule without parts
+    /// or with a share outside 0..=1.
+    pub fn of(launches: &[&[f64]], rule: Subselection, stream: Stream<'_>) -> Option<Self> {
+        let valid = rule.parts > 0 && rule.share > 0.0 && rule.share <= 1.0;
+        let usable = |launch: &&[f64]| !launch.is_empty() && launch.iter().all(|x| x.is_finite());
+        if launches.is_empty() || !valid || !launches.iter().all(usable) {
+            return None;
+        }
+        let (medians, variances): (Vec<f64>, Vec<f64>) = launches
+            .iter()
+            .zip(0..)
+            .map(|(launch, block)| of_launch(launch, rule, &mut Draws::new(stream, block)))
+            .collect::<Option<Vec<_>>>()?
+            .into_iter()
+            .unzip();
+        Some(Self {
+            centre: mean(&medians)?,
+            medians,
+            variances,
+            counts: launches.iter().map(|launch| launch.len()).collect(),
+        })
+    }
+
+    /// The interval of the centre at `level`, `centre -+ z sqrt((s + v) / N)`: s the sum of `n_j (median_j - centre)^2` over k - 1, v the mean of the
+    /// variances, N all samples. `None` below two launches or for a level outside 0..1.
+    pub fn interval(&self, level: f64) -> Option<Interval> {
+        let z = normal::two_sided(level)?;
+        if self.medians.len() < 2 {
+            return None;
+        }
+        let between: f64 = self
+            .medians
+            .iter()
+            .zip(&self.counts)
+            .map(|(median, count)| (median - self.centre).powi(2) * *count as f64)
+            .sum();
+        let between = between / (self.medians.len() - 1) as f64;
+        let samples = self.counts.iter().sum::<usize>() as f64;
+        let margin = z * ((between + mean(&self.variances)?) / samples).sqrt();
+        Some(Interval {
+            lower: self.centre - margin,
+            upper: self.centre + margin,
+        })
+    }
+}
+
+/// Medians of the means and of the variances of the parts of a launch.
+fn of_launch(launch: &[f64], rule: Subselection, draws: &mut Draws) -> Option<(f64, f64)> {
+    let size = rule.size(launch.len());
+    let mut pool = launch.to_vec();
+    let mut part = vec![0.0; size];
+    let (mut means, mut variances) = (Vec::new(), Vec::new());
+    for _ in 0..rule.parts {
+        for at in 0..size {
+            part[at] = match rule.replacement {
+                Replacement::With => launch[draws.index(launch.len() as u32)],
+                // Fisher and Yates: what was drawn goes to the front, whatever order the rest is in.
+                Replacement::Without => {
+                    let drawn = at + draws.index((pool.len() - at) as u32);
+                    pool.swap(at, drawn);
+                    pool[at]
+                }
+            };
+        }
+        let centre = mean(&part)?;
+        let squares: f64 = part.iter().map(|x| (x - centre).powi(2)).sum();
+        means.push(centre);
+        variances.push(squares / size as f64);
+    }
+    Some((median(&means)?, median(&variances)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const STREAM: Stream<'static> = Stream {
+        seed: 9,
+        name: "parts",
+    };
+
+    #[test]
+    fn nothing_and_nonsense_have_no_centre() {
+        let of = |launches: &[&[f64]], rule| SubselectionCentre::of(launches, rule, STREAM);
+        assert_eq!(of(&[], Subselection::DOCUMENTED), None);
+        assert_eq!(of(&[&[1.0], &[]], Subselection::DOCUMENTED), None);
+        assert_eq!(of(&[&[f64::NAN]], Subselection::DOCUMENTED), None);
+        for (parts, share) in [(0, 0.8), (10, 0.0), (10, 1.1), (10, f64::NAN)] {
+            let rule = Subselection {
+                parts,
+                share,
+                replacement: Replacement::With,
+            };
+            assert_eq!(of(&[&[1.0]], rule), None);
+        }
+        let one = of(&[&[1.0, 2.0]], Subselection::DOCUMENTED).unwrap();
+        assert_eq!(one.interval(0.95), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_centre_lies_within_the_values_and_is_drawn_alike_again(x in prop::collection::vec(-9.0..9.0_f64, 1..40)) {
+            for rule in [Subselection::DOCUMENTED, Subselection::SCRIPTED] {
+                let found = SubselectionCentre::of(&[&x], rule, STREAM).unwrap();
+                let low = x.iter().copied().fold(f64::INFINITY, f64::min);
+                let high = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                prop_assert!(low - 1e-12 <= found.centre && found.centre <= high + 1e-12);
+                prop_assert_eq!(found, SubselectionCentre::of(&[&x], rule, STREAM).unwrap());
+            }
+        }
+    }
+}

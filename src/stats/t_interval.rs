@@ -1,0 +1,79 @@
+//! Student's interval of a mean (Student 1908).
+
+use super::bootstrap::Interval;
+use super::description::{mean, standard_error};
+use super::student_t;
+
+/// A mean with its margin of error.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TInterval {
+    /// The mean.
+    pub mean: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+    /// Degrees of freedom.
+    pub df: f64,
+    /// Margin of error: t(1 - (1 - level) / 2, df) times the standard error.
+    pub margin: f64,
+}
+
+impl TInterval {
+    /// The interval of the mean of `values` at `level`: s / sqrt(n) and n - 1 degrees of freedom.
+    ///
+    /// `None` below two values, with one that is not finite, or for a level outside 0..1. Without spread it is a point.
+    pub fn of(values: &[f64], level: f64) -> Option<Self> {
+        Self::with(
+            mean(values)?,
+            standard_error(values)?,
+            (values.len() - 1) as f64,
+            level,
+        )
+    }
+
+    /// The interval about `mean`; `None` for a level outside 0..1, df that are not positive, or values that are not finite.
+    pub fn with(mean: f64, standard_error: f64, df: f64, level: f64) -> Option<Self> {
+        if !(level > 0.0 && level < 1.0) {
+            return None;
+        }
+        let margin = student_t::critical((1.0 - level) / 2.0, df)? * standard_error;
+        (mean.is_finite() && margin.is_finite()).then_some(Self {
+            mean,
+            standard_error,
+            df,
+            margin,
+        })
+    }
+
+    /// Mean less and plus margin.
+    pub fn interval(&self) -> Interval {
+        Interval {
+            lower: self.mean - self.margin,
+            upper: self.mean + self.margin,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_value_values_without_spread_and_nonsense() {
+        assert_eq!(TInterval::of(&[1.0], 0.95), None);
+        assert_eq!(TInterval::of(&[], 0.95), None);
+        assert_eq!(TInterval::of(&[1.0, f64::INFINITY], 0.95), None);
+        for level in [0.0, 1.0, -1.0, f64::NAN] {
+            assert_eq!(TInterval::of(&[1.0, 2.0], level), None);
+        }
+        let point = TInterval::of(&[3.0; 4], 0.95).unwrap().interval();
+        assert_eq!((point.lower, point.upper), (3.0, 3.0));
+    }
+
+    #[test]
+    fn the_margin_is_t_times_the_standard_error() {
+        // n = 2: t(.975, 1) = 12.706..., standard error of {1, 3} is 1.
+        let interval = TInterval::of(&[1.0, 3.0], 0.95).unwrap();
+        assert!((interval.margin - 12.706_204_736_174_7).abs() < 1e-9);
+        assert_eq!((interval.mean, interval.df), (2.0, 1.0));
+    }
+}

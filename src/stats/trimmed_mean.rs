@@ -1,0 +1,74 @@
+//! The mean of what a policy left, with a standard error that knows of what it took away (Yuen 1974).
+
+use super::description::{mean, sample_variance};
+use super::outlier_policy::Treated;
+use super::t_interval::TInterval;
+
+/// A trimmed (or winsorised) mean.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrimmedMean {
+    /// Mean of the treated values.
+    pub mean: f64,
+    /// `s_w sqrt(n) / h`: `s_w` the deviation of all n values with removed ones replaced by the nearest that stayed,
+    /// h the number of values that are as they were measured. s / sqrt(n) where nothing was done.
+    pub standard_error: f64,
+    /// h - 1.
+    pub df: f64,
+}
+
+impl TrimmedMean {
+    /// Of a treated series; `None` where fewer than two values are left as measured.
+    pub fn of(treated: &Treated<'_>) -> Option<Self> {
+        let untouched = treated.raw.len() - treated.low - treated.high;
+        if untouched < 2 {
+            return None;
+        }
+        let smallest = treated.values.iter().copied().fold(f64::INFINITY, f64::min);
+        let largest = treated
+            .values
+            .iter()
+            .copied()
+            .fold(f64::NEG_INFINITY, f64::max);
+        let winsorised: Vec<f64> = treated
+            .raw
+            .iter()
+            .map(|value| value.clamp(smallest, largest))
+            .collect();
+        let (n, h) = (treated.raw.len() as f64, untouched as f64);
+        Some(Self {
+            mean: mean(&treated.values)?,
+            standard_error: (sample_variance(&winsorised)? * n).sqrt() / h,
+            df: h - 1.0,
+        })
+    }
+
+    /// Student's interval of the mean; `None` for a level outside 0..1.
+    pub fn t_interval(&self, level: f64) -> Option<TInterval> {
+        TInterval::with(self.mean, self.standard_error, self.df, level)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::OutlierPolicy;
+
+    #[test]
+    fn a_single_value_left_has_no_error() {
+        let treated = OutlierPolicy::TopFivePercent.apply(&[1.0, 2.0]).unwrap();
+        assert_eq!(treated.values, [1.0]);
+        assert_eq!(TrimmedMean::of(&treated), None);
+    }
+
+    #[test]
+    fn the_error_is_that_of_the_winsorised_values() {
+        // 1..20 without 1 and 20: replaced by 2 and 19, sum of squares 2 (.5^2 + ... + 8.5^2 + 8.5^2) = 629, h = 18.
+        let raw: Vec<f64> = (1..=20).map(f64::from).collect();
+        let treated = OutlierPolicy::BothFivePercent.apply(&raw).unwrap();
+        let trimmed = TrimmedMean::of(&treated).unwrap();
+        assert_eq!((trimmed.mean, trimmed.df), (10.5, 17.0));
+        let expected = (629.0_f64 / 19.0 * 20.0).sqrt() / 18.0;
+        assert!((trimmed.standard_error - expected).abs() < 1e-12);
+        assert!(trimmed.t_interval(0.95).unwrap().margin > 2.0 * expected);
+    }
+}

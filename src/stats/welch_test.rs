@@ -1,0 +1,94 @@
+//! Welch's t-test of two means (Welch 1947), two-sided.
+
+use super::bootstrap::Interval;
+use super::description::mean;
+use super::student_t;
+use super::t_score::welch;
+
+/// How the degrees of freedom enter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WelchDf {
+    /// As Welch has them.
+    Fractional,
+    /// Rounded down, as tables ask for and mmtests does.
+    Floored,
+}
+
+/// A difference of means and its test.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WelchTest {
+    /// Mean of new less mean of base.
+    pub difference: f64,
+    /// sqrt(s1^2 / n1 + s2^2 / n2).
+    pub standard_error: f64,
+    /// Difference over standard error.
+    pub t: f64,
+    /// Degrees of freedom.
+    pub df: f64,
+    /// 2 P(T >= |t|).
+    pub p: f64,
+}
+
+impl WelchTest {
+    /// Tests whether the means differ. `None` below two values a side, for values that are not finite, and where neither side varies:
+    /// there the difference is exact, and no statistics.
+    pub fn of(new: &[f64], base: &[f64], df: WelchDf) -> Option<Self> {
+        let (standard_error, fractional) = welch(new, base)?;
+        let difference = mean(new)? - mean(base)?;
+        let df = match df {
+            WelchDf::Fractional => fractional,
+            // Never below the smallest that two values a side can have.
+            WelchDf::Floored => fractional.floor().max(1.0),
+        };
+        let t = difference / standard_error;
+        let p = (2.0 * student_t::upper_tail(t.abs(), df)?).min(1.0);
+        t.is_finite().then_some(Self {
+            difference,
+            standard_error,
+            t,
+            df,
+            p,
+        })
+    }
+
+    /// The interval of the difference at `level`; `None` for a level outside 0..1.
+    pub fn interval(&self, level: f64) -> Option<Interval> {
+        let t = student_t::critical((1.0 - level) / 2.0, self.df).filter(|_| level > 0.0)?;
+        let margin = t * self.standard_error;
+        Some(Interval {
+            lower: self.difference - margin,
+            upper: self.difference + margin,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn constants_single_values_and_nonsense_have_no_test() {
+        let of = |a: &[f64], b: &[f64]| WelchTest::of(a, b, WelchDf::Fractional);
+        assert_eq!(of(&[1.0, 1.0], &[2.0, 2.0]), None);
+        assert_eq!(of(&[1.0, 1.0], &[1.0, 1.0]), None);
+        assert_eq!(of(&[1.0], &[1.0, 2.0]), None);
+        assert_eq!(of(&[1.0, f64::INFINITY], &[1.0, 2.0]), None);
+        let test = of(&[1.0, 2.0], &[1.0, 3.0]).unwrap();
+        for level in [0.0, 1.0, f64::NAN] {
+            assert_eq!(test.interval(level), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_interval_excludes_zero_exactly_where_p_is_below_the_level(
+            a in prop::collection::vec(0.0..3.0_f64, 2..12), b in prop::collection::vec(1.0..4.0_f64, 2..12),
+        ) {
+            let test = WelchTest::of(&a, &b, WelchDf::Fractional).unwrap();
+            prop_assume!((test.p - 0.05).abs() > 1e-7);
+            let interval = test.interval(0.95).unwrap();
+            prop_assert_eq!(test.p < 0.05, interval.lower > 0.0 || interval.upper < 0.0);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Any function of samples as a statistic of clusters: each resample is written out.
+//!
+//! Slower than the statistics of `statistic` and `ranked`, which need not do so; for those that are asked for rarely.
+
+use super::statistic::Statistic;
+
+/// A function of the pooled samples of resampled clusters.
+pub struct WrittenOut<'a, F> {
+    clusters: &'a [&'a [f64]],
+    function: F,
+}
+
+impl<'a, F: Fn(&mut [f64]) -> Option<f64> + Sync> WrittenOut<'a, F> {
+    /// `function` may reorder what it is given; `None` is a resample without a value.
+    pub fn new(clusters: &'a [&'a [f64]], function: F) -> Self {
+        Self { clusters, function }
+    }
+}
+
+impl<F: Fn(&mut [f64]) -> Option<f64> + Sync> Statistic for WrittenOut<'_, F> {
+    fn clusters(&self) -> usize {
+        self.clusters.len()
+    }
+
+    fn cost(&self) -> usize {
+        self.clusters.iter().map(|samples| samples.len()).sum()
+    }
+
+    fn of(&self, weights: &[u32]) -> f64 {
+        let mut pooled: Vec<f64> = self
+            .clusters
+            .iter()
+            .zip(weights)
+            .flat_map(|(samples, weight)| std::iter::repeat_n(*samples, *weight as usize))
+            .flatten()
+            .copied()
+            .collect();
+        (self.function)(&mut pooled).unwrap_or(f64::NAN)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::statistic::fixtures::clusters_and_weights;
+    use crate::stats::{ClusterMean, ClusterMedian, Quantile, mean};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn it_equals_the_statistics_that_write_nothing_out((clusters, weights) in clusters_and_weights(2..6, 1..9)) {
+            prop_assume!(weights.iter().any(|weight| *weight > 0));
+            let slices: Vec<&[f64]> = clusters.iter().map(Vec::as_slice).collect();
+            let means = WrittenOut::new(&slices, |x: &mut [f64]| mean(x));
+            prop_assert!((means.of(&weights) - ClusterMean::new(&slices).of(&weights)).abs() < 1e-9);
+            let medians = WrittenOut::new(&slices, |x: &mut [f64]| Quantile::Linear.select(x, 0.5));
+            prop_assert_eq!(medians.of(&weights), ClusterMedian::new(&slices).of(&weights));
+        }
+    }
+
+    #[test]
+    fn nothing_drawn_has_no_value() {
+        let clusters: [&[f64]; 1] = [&[1.0]];
+        let statistic = WrittenOut::new(&clusters, |x: &mut [f64]| mean(x));
+        assert!(statistic.of(&[0]).is_nan());
+        assert_eq!(statistic.observed(), 1.0);
+        assert_eq!(statistic.cost(), 1);
+    }
+}

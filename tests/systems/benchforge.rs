@@ -1,0 +1,123 @@
+//! `BenchForge`: the launch is the unit, bootstrap intervals by whole indices, ratios with fixed bounds.
+
+use super::{close, up_to};
+use cargo_perfcheck::stats::*;
+
+fn resampling(resamples: usize) -> Resampling<'static> {
+    let stream = Stream {
+        seed: 42,
+        name: "benchforge",
+    };
+    Resampling { resamples, stream }
+}
+
+/// The bootstrap interval of the mean of launch values.
+fn of_mean(values: &[f64], rule: PercentileRule) -> Option<Interval> {
+    let clusters: Vec<&[f64]> = values.chunks(1).collect();
+    percentile_interval_by(&ClusterMean::new(&clusters), 0.95, rule, resampling(10_000))
+}
+
+#[test]
+fn b11_launch_values_have_mean_deviation_cv_and_interval() {
+    let p95_of_launches = [100.0, 110.0, 90.0, 105.0, 95.0];
+    let described = Description::of(&p95_of_launches).unwrap();
+    close(described.mean, 100.0, 1e-12);
+    close(described.sd.unwrap(), 62.5_f64.sqrt(), 1e-12);
+    close(described.cv().unwrap(), 62.5_f64.sqrt() / 100.0, 1e-12);
+    let interval = of_mean(&p95_of_launches, PercentileRule::WholeIndices).unwrap();
+    assert!(interval.lower < 100.0 && 100.0 < interval.upper);
+}
+
+#[test]
+fn b12_operations_are_never_pooled_across_launches() {
+    let means = describe_launch_means(&[&[1.0; 4], &[3.0]]).unwrap();
+    assert_eq!((means.mean, means.count), (2.0, 2));
+}
+
+#[test]
+fn b13_bounds_are_the_resamples_of_indices_250_and_9749() {
+    let constant = of_mean(&[100.0; 20], PercentileRule::WholeIndices).unwrap();
+    assert_eq!((constant.lower, constant.upper), (100.0, 100.0));
+    // The rule by itself is tested beside the code. Against interpolation it differs by less than one resample.
+    let values = up_to(20);
+    let whole = of_mean(&values, PercentileRule::WholeIndices).unwrap();
+    let between = of_mean(&values, PercentileRule::Interpolated).unwrap();
+    assert!(
+        (whole.lower - between.lower).abs() < 0.051 && (whole.upper - between.upper).abs() < 0.051
+    );
+}
+
+#[test]
+fn b14_three_launches_have_ten_resamples_and_cover_too_seldom_where_t_does_not() {
+    assert_eq!(distinct_resamples(3), 10.0);
+    let mut draws = Draws::new(resampling(0).stream, 0);
+    let mut normal_value = || {
+        let uniform = (draws.index(1 << 30) as f64 + 0.5) / f64::from(1 << 30);
+        normal::quantile(uniform).unwrap()
+    };
+    let (mut bootstrap, mut t, trials) = (0, 0, 1_000);
+    for _ in 0..trials {
+        let values = [normal_value(), normal_value(), normal_value()];
+        let covers = |interval: Interval| interval.lower <= 0.0 && 0.0 <= interval.upper;
+        let clusters: Vec<&[f64]> = values.chunks(1).collect();
+        let found = percentile_interval(&ClusterMean::new(&clusters), 0.95, resampling(1_000));
+        bootstrap += u32::from(covers(found.unwrap()));
+        t += u32::from(covers(TInterval::of(&values, 0.95).unwrap().interval()));
+    }
+    let share = |count: u32| f64::from(count) / f64::from(trials);
+    assert!(share(bootstrap) < 0.85, "{bootstrap}");
+    // Three standard errors of 95 % in 1000 trials are 2.1 %.
+    assert!((0.929..0.971).contains(&share(t)), "{t}");
+}
+
+#[test]
+fn b15_the_same_seed_gives_the_same_bits() {
+    let values: Vec<f64> = (0..12).map(|i| 100.0 + f64::from(i).sin()).collect();
+    let of = |seed| {
+        let clusters: Vec<&[f64]> = values.chunks(1).collect();
+        let stream = Stream {
+            seed,
+            ..resampling(0).stream
+        };
+        let resampling = Resampling {
+            resamples: 10_000,
+            stream,
+        };
+        let interval = bca_interval(&ClusterMean::new(&clusters), 0.95, resampling).unwrap();
+        (interval.lower.to_bits(), interval.upper.to_bits())
+    };
+    assert_eq!(of(1), of(1));
+    assert_ne!(of(1), of(2));
+}
+
+#[test]
+fn b16_one_launch_has_a_point_for_an_interval() {
+    let interval = of_mean(&[123.0], PercentileRule::WholeIndices).unwrap();
+    assert_eq!((interval.lower, interval.upper), (123.0, 123.0));
+}
+
+#[test]
+fn b18_ratios_are_contender_over_baseline() {
+    let (base, contender) = (
+        up_to(100),
+        up_to(100).iter().map(|x| x * 0.8).collect::<Vec<_>>(),
+    );
+    for p in [0.5, 0.95, 0.99] {
+        close(
+            quantile_ratio(&contender, &base, p, Quantile::InvertedCdf).unwrap(),
+            0.8,
+            1e-12,
+        );
+    }
+    // Throughput: above 1 is faster.
+    close(ratio(1_250.0, 1_000.0).unwrap(), 1.25, 1e-12);
+}
+
+#[test]
+fn b19_the_bounds_of_the_p95_ratio_belong_to_what_lies_beyond() {
+    let judge = |ratio| RatioBounds::FIVE_PERCENT.judge(ratio);
+    assert_eq!(judge(0.95), Some(RatioVerdict::Faster));
+    assert_eq!(judge(0.950_000_1), Some(RatioVerdict::Same));
+    assert_eq!(judge(1.049_999), Some(RatioVerdict::Same));
+    assert_eq!(judge(1.05), Some(RatioVerdict::Slower));
+}

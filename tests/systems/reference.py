@@ -1,0 +1,444 @@
+#!/usr/bin/env python3
+"""Reference values for the statistics of src/stats, by NumPy and SciPy.
+
+  reference.py                 writes reference.json beside this file; the golden test reads it
+  reference.py --report        reads the golden test's output from standard input and prints docs/VALIDATION.md
+
+    python3 tests/systems/reference.py
+    cargo test --test systems golden -- --nocapture | python3 tests/systems/reference.py --report > docs/VALIDATION.md
+
+Where a library has the quantity, the library is called. What is computed from its definition, because no library has it, is in the functions
+below the line "By definition" and is marked so in the report. Holm's and Benjamini and Hochberg's corrections are by definition, and
+Benjamini and Hochberg's is compared with SciPy's as well.
+"""
+
+import itertools
+import json
+import math
+import pathlib
+import sys
+
+SEED = 20_240_607
+HERE = pathlib.Path(__file__).parent
+QUANTILES = [0.0, 0.05, 0.07, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0]
+LEVELS = [0.9, 0.95, 0.99]
+
+
+# ---- Data ----
+
+
+def rounded(values, digits=6):
+    """Values that take few characters and are exactly what the reader reads."""
+    return [float(f"{value:.{digits}g}") for value in values]
+
+
+def datasets(np):
+    """Pairs of samples, (kind, a, b), the same for ever."""
+    rng = np.random.default_rng(SEED)
+    pairs = []
+
+    def add(kind, a, b):
+        digits = 10 if kind == "far from zero" else 6
+        pairs.append((kind, rounded(a, digits), rounded(b, digits)))
+
+    sizes = [(3, 3), (5, 5), (5, 8), (9, 10), (10, 10), (12, 19), (20, 20), (21, 34), (30, 12), (49, 50), (60, 7)]
+    for m, n in sizes:
+        shift = 1.0 + 0.02 * rng.integers(-3, 6)
+        add("normal", rng.normal(100, 3, m), rng.normal(100 * shift, 3, n))
+        add("log-normal", rng.lognormal(4, 0.3, m), rng.lognormal(4, 0.3, n) * shift)
+        add("exponential", 50 + rng.exponential(4, m), 50 * shift + rng.exponential(4, n))
+        add("Cauchy", 1000 + rng.standard_cauchy(m), 1001 + rng.standard_cauchy(n))
+        add("Pareto", 1 + rng.pareto(1.1, m), (1 + rng.pareto(1.1, n)) * shift)
+        add("ties", rng.integers(1, 9, m), rng.integers(2, 10, n))
+        add("heavy ties", rng.integers(1, 3, m), rng.integers(1, 4, n))
+        add("huge", 1e12 * rng.normal(5, 1, m), 1e12 * rng.normal(5, 1, n))
+        add("tiny", 1e-12 * rng.lognormal(0, 1, m), 1e-12 * rng.lognormal(0, 1, n))
+        add("far from zero", [1e9 + x for x in np.round(rng.normal(0, 5, m))], [1e9 + x for x in np.round(rng.normal(2, 5, n))])
+        add("about zero", rng.normal(0, 1, m), rng.normal(0.3, 2, n))
+        add("two modes", rng.normal(100, 1, m) + 40 * (rng.random(m) < 0.4), rng.normal(100, 1, n) + 40 * (rng.random(n) < 0.3))
+        outlier = rng.normal(200, 2, m)
+        outlier[-1] *= 100
+        add("one outlier", outlier, rng.normal(202, 2, n))
+        add("many scales", 10.0 ** rng.uniform(-6, 6, m), 10.0 ** rng.uniform(-6, 6, n))
+        add("constant and not", [64.0] * m, 64 + rng.normal(0, 1, n))
+        add("trend", 100 + np.arange(m) + rng.normal(0, 1, m), 100 + rng.normal(0, 1, n))
+    for m, n in itertools.product(range(1, 6), range(1, 6)):
+        add("few", rng.lognormal(3, 0.5, m), rng.lognormal(3, 0.5, n))
+        add("few with ties", rng.integers(1, 4, m), rng.integers(1, 4, n))
+    for m, n in [(1, 1), (2, 3), (10, 10), (25, 50)]:
+        add("constants", [5.0] * m, [5.0] * n)
+        add("different constants", [100.0] * m, [108.0] * n)
+        add("zeros", [0.0] * m, [0.0] * n)
+    # The vectors that published documents print.
+    add("published", range(10, 15), range(12, 17))
+    add("published", range(1, 6), range(6, 11))
+    add("published", [1.1, 2.2, 3.3, 4.4, 5.5, 6.6], [2, 3, 4, 5, 6, 7])
+    add("published", [10, 10.2, 9.9, 10.1, 10.3], [10.5, 10.7, 10.4, 10.6, 10.9, 10.6])
+    add("published", range(1, 21), [1, 1, 2, 2, 4, 6, 9])
+    add("published", [100, 110, 90], [5] * 9 + [1000])
+    return pairs
+
+
+# ---- By definition: what no library has ----
+
+
+def order_statistic_ranks(n, level, st):
+    """Ranks of the interval of a median, below 50 values from the binomial distribution."""
+    if n < 50:
+        lower = int(st.binom.ppf((1 - level) / 2, n, 0.5))
+        return (lower, n + 1 - lower) if lower >= 1 else None
+    z = st.norm.ppf((1 + level) / 2)
+    lower = math.floor((n - z * math.sqrt(n)) / 2)
+    upper = math.ceil(1 + (n + z * math.sqrt(n)) / 2)
+    return (lower, upper) if lower >= 1 and upper <= n else None
+
+
+def u_counts(m, n):
+    """How many orders of m and n values have U = 0, 1, ..., in whole numbers: the product of Gauss's polynomials."""
+    counts = [1] + [0] * (m * n)
+    for i in range(1, m + 1):
+        for u in range(m * n, n + i - 1, -1):
+            counts[u] -= counts[u - n - i]
+        for u in range(i, m * n + 1):
+            counts[u] += counts[u - i]
+    return counts
+
+
+def shift_rank(m, n, level):
+    """The largest k with 2 P(U <= k - 1) <= 1 - level."""
+    counts = u_counts(m, n)
+    total, below, k = math.comb(m + n, n), 0, 0
+    for count in counts:
+        below += count
+        # level has two decimals
+        if 2 * below * 100 > (100 - round(level * 100)) * total:
+            return k
+        k += 1
+    return k
+
+
+def harmonic_deviation(x, hmean):
+    return math.sqrt(sum((1 / v - 1 / hmean) ** 2 for v in x) * hmean**4 / len(x))
+
+
+def holm(p):
+    order = sorted(range(len(p)), key=lambda i: p[i])
+    out, worst = [0.0] * len(p), 0.0
+    for step, i in enumerate(order):
+        worst = max(worst, p[i] * (len(p) - step))
+        out[i] = min(worst, 1.0)
+    return out
+
+
+def lag_one(np, x):
+    d = x - x.mean()
+    return float((d[:-1] * d[1:]).sum() / (d * d).sum())
+
+
+def modal_value(np, x):
+    q1, q3 = np.percentile(x, [25, 75])
+    width = 2 * (q3 - q1) / np.cbrt(len(x))
+    if width <= 0:
+        return 2.0
+    bins = min(max(math.ceil((x.max() - x.min()) / width), 1), 10_000)
+    h, _ = np.histogram(x, bins=bins)
+    h = np.concatenate([[0], h, [0]])
+    return float(np.abs(np.diff(h)).sum() / h.max())
+
+
+def yuen_error(np, x, kept):
+    """s_w sqrt(n) / h of a sample of which only values from min(kept) to max(kept) stayed as they were."""
+    h = len(kept)
+    if h < 2:
+        return None
+    w = np.clip(x, min(kept), max(kept))
+    return float(w.std(ddof=1) * math.sqrt(len(x)) / h)
+
+
+# ---- One sample ----
+
+
+def number(value):
+    value = float(value)
+    return value if math.isfinite(value) else None
+
+
+def of_one(np, st, x):
+    x = np.array(x)
+    n, out = len(x), {}
+    ascending = np.sort(x)
+    out["mean"] = number(x.mean())
+    out["sd"] = number(x.std(ddof=1)) if n > 1 else None
+    out["standard error"] = number(st.sem(x)) if n > 1 else None
+    out["cv"] = number(st.variation(x, ddof=1)) if n > 1 and x.mean() != 0 else None
+    out["median"] = number(np.median(x))
+    out["mad"] = number(st.median_abs_deviation(x))
+    out["mad scaled"] = number(st.median_abs_deviation(x, scale=1 / 1.4826))
+    out["min"], out["max"] = number(x.min()), number(x.max())
+    out["quantile InvertedCdf"] = [number(v) for v in np.quantile(x, QUANTILES, method="inverted_cdf")]
+    out["quantile Linear"] = [number(v) for v in np.quantile(x, QUANTILES)]
+    out["quantile FloorRank"] = [float(ascending[min(n, max(1, math.floor(p * n))) - 1]) for p in QUANTILES]
+    positive = bool((x > 0).all())
+    out["harmonic mean"] = number(st.hmean(x)) if positive else None
+    out["harmonic deviation"] = number(harmonic_deviation(x, st.hmean(x))) if positive else None
+    out["geometric mean"] = number(st.gmean(x)) if positive else None
+    percents = [50, 75, 90, 95, 99]
+    best = lambda order, p: order[: max(1, n * p // 100)]
+    out["best mean, lower"] = [number(best(ascending, p).mean()) for p in percents]
+    out["best mean, higher"] = [number(best(ascending[::-1], p).mean()) for p in percents]
+    out["percentile, lower"] = [float(best(ascending, p)[-1]) for p in percents]
+    out["percentile, higher"] = [float(best(ascending[::-1], p)[-1]) for p in percents]
+    if n > 1:
+        out["t margin"] = [number(st.t.ppf((1 + level) / 2, n - 1) * st.sem(x)) for level in LEVELS]
+    else:
+        out["t margin"] = [None] * 3
+    ranks = [order_statistic_ranks(n, level, st) for level in LEVELS]
+    out["median interval"] = [None if r is None else [float(ascending[r[0] - 1]), float(ascending[r[1] - 1])] for r in ranks]
+
+    q1, q3 = np.percentile(x, [25, 75])
+    iqr = q3 - q1
+    high, low = x - q3, q1 - x
+    out["outlier labels"] = [
+        int((low > 3 * iqr).sum()),
+        int(((low > 1.5 * iqr) & (low <= 3 * iqr)).sum()),
+        int(((high > 1.5 * iqr) & (high <= 3 * iqr)).sum()),
+        int((high > 3 * iqr).sum()),
+    ] if iqr > 0 else [0] * 4
+
+    def fence(q1, q3, k):
+        kept = x[(x >= q1 - k * (q3 - q1)) & (x <= q3 + k * (q3 - q1))]
+        return x if q1 == q3 else kept
+
+    nearest = np.percentile(x, [25, 75], method="inverted_cdf")
+    mad = st.median_abs_deviation(x)
+    top = x if n == 1 else ascending[: n - math.ceil(n / 20)]
+    policies = {
+        "TopFivePercent": top,
+        "BothFivePercent": np.sort(st.trimboth(x, 0.05)),
+        "IqrFence, nearest rank": fence(*nearest, 1.5),
+        "IqrFence, interpolated": fence(q1, q3, 1.5) if n >= 10 else x,
+        "IqrFence, wide": fence(q1, q3, 3.0) if n >= 10 else x,
+        "Mad": x if n < 3 or mad == 0 else x[np.abs(x - np.median(x)) <= 3 * 1.4826 * mad],
+    }
+    for name, kept in policies.items():
+        out[name] = [len(kept), number(kept.mean()), yuen_error(np, x, kept)]
+    lo, hi = np.percentile(x, [5, 95])
+    clipped = np.clip(x, lo, hi)
+    h = int(((x >= lo) & (x <= hi)).sum())
+    out["Winsorise5To95"] = [n, number(clipped.mean()), number(clipped.std(ddof=1) * math.sqrt(n) / h) if h > 1 else None]
+
+    varies = len(set(x)) > 1
+    out["lag-1 autocorrelation"] = number(lag_one(np, x)) if n >= 3 and varies else None
+    out["modal value"] = number(modal_value(np, x))
+    m = np.arange(1, n + 1.0)
+    slope = np.linalg.lstsq(m[:, None], m * x, rcond=None)[0][0]
+    out["slope through the origin"] = number(slope)
+    total = ((m * x - (m * x).mean()) ** 2).sum()
+    out["R^2 through the origin"] = number(1 - ((m * x - slope * m) ** 2).sum() / total) if total > 0 else None
+    if 3 <= n <= 5 and varies:
+        out["BCa"] = bca(np, st, x)
+    return out
+
+
+def bca(np, st, x):
+    """SciPy's BCa interval of the mean from the bootstrap distribution written out whole: all n^n resamples.
+
+    Sorted, because resamples that hold the same values must have the same mean to the last bit: the bias counts those equal to the observed one.
+    """
+    x = np.sort(x)
+
+    class Given:
+        bootstrap_distribution = np.array([np.mean(np.sort(draw)) for draw in itertools.product(x, repeat=len(x))])
+
+    out = []
+    for level in LEVELS:
+        found = st.bootstrap((x,), np.mean, n_resamples=0, bootstrap_result=Given, method="BCa", confidence_level=level)
+        low, high = found.confidence_interval
+        out.append([number(low), number(high)])
+    return out
+
+
+# ---- Two samples: a is new, b is base ----
+
+
+def of_both(np, st, a, b):
+    a, b = np.array(a), np.array(b)
+    m, n, out = len(a), len(b), {}
+    everything = np.concatenate([a, b])
+    ties, all_equal = len(set(everything)) < m + n, len(set(everything)) == 1
+    test = lambda **how: st.mannwhitneyu(a, b, **how)
+    out["U"] = number(test(method="asymptotic").statistic)
+    out["Mann-Whitney p, asymptotic"] = 1.0 if all_equal else number(test(method="asymptotic", use_continuity=False).pvalue)
+    out["Mann-Whitney p, corrected"] = 1.0 if all_equal else number(test(method="asymptotic").pvalue)
+    out["Mann-Whitney p, exact"] = None if ties else number(test(method="exact").pvalue)
+    if all_equal:
+        out["Kruskal-Wallis"] = [0.0, 1.0]
+    else:
+        found = st.kruskal(a, b)
+        out["Kruskal-Wallis"] = [number(found.statistic), number(found.pvalue)]
+    constant = len(set(a)) == 1 and len(set(b)) == 1
+    out["Welch"] = out["Welch p"] = out["Welch p, df floored"] = out["Welch interval"] = None
+    out["Hedges g"] = None
+    if m > 1 and n > 1 and not constant:
+        found = st.ttest_ind(a, b, equal_var=False)
+        out["Welch"] = [number(found.statistic), number(found.df)]
+        out["Welch p"] = number(found.pvalue)
+        out["Welch p, df floored"] = number(2 * st.t.sf(abs(found.statistic), max(1, math.floor(found.df))))
+        out["Welch interval"] = [number(v) for v in found.confidence_interval(0.95)]
+        df = m + n - 2
+        pooled = math.sqrt(((m - 1) * a.var(ddof=1) + (n - 1) * b.var(ddof=1)) / df)
+        out["Hedges g"] = number((a.mean() - b.mean()) / pooled * (1 - 3 / (4 * df - 1)))
+    out["Cliff's delta"] = number(np.sign(a[:, None] - b[None, :]).mean())
+    shifts = np.sort((a[:, None] - b[None, :]).ravel())
+    out["shift"] = number(np.median(shifts))
+    out["shift interval, exact"], out["shift interval, normal"] = [], []
+    for level in LEVELS:
+        k = shift_rank(m, n, level)
+        out["shift interval, exact"].append([float(shifts[k - 1]), float(shifts[m * n - k])] if k >= 1 else None)
+        k = math.floor(m * n / 2 - st.norm.ppf((1 + level) / 2) * math.sqrt(m * n * (m + n + 1) / 12))
+        out["shift interval, normal"].append([float(shifts[k - 1]), float(shifts[m * n - k])] if k >= 1 else None)
+    pairs = [(x, y) for x, y in zip(a, b) if x > 0 and y > 0]
+    out["paired log ratio"] = None
+    if len(pairs) > 1:
+        logs = np.array([math.log(x) - math.log(y) for x, y in pairs])
+        if len(set(logs)) > 1:
+            low, high = st.ttest_1samp(logs, 0).confidence_interval(0.95)
+        else:
+            low = high = logs[0]
+        values = [number(np.exp(v)) if v < 700 else None for v in (logs.mean(), low, high)]
+        # Intervals of two pairs may leave the range of a float.
+        out["paired log ratio"] = values if None not in values else "skip"
+    p95 = [np.quantile(v, 0.95, method="inverted_cdf") for v in (a, b)]
+    out["ratio of 95th percentiles"] = number(p95[0] / p95[1]) if min(p95) > 0 else None
+    return out
+
+
+# ---- Several groups, families, distributions ----
+
+
+def groups(np, st):
+    rng = np.random.default_rng(SEED + 1)
+    out = []
+    for k in (2, 3, 4, 6):
+        for kind in ("continuous", "ties"):
+            for _ in range(4):
+                sizes = rng.integers(2, 12, k)
+                if kind == "ties":
+                    data = [rounded(rng.integers(1, 6, size) + rng.integers(0, 2)) for size in sizes]
+                else:
+                    data = [rounded(rng.normal(10 + rng.integers(0, 2), 2, size)) for size in sizes]
+                found = st.kruskal(*data)
+                means = np.array([np.mean(x) for x in data])
+                errors = [st.sem(x) for x in data]
+                ratio = np.std([np.median(x) for x in data], ddof=1) / np.mean(errors)
+                between = sum(len(x) * (np.mean(x) - means.mean()) ** 2 for x in data) / (k - 1)
+                variance = np.mean([np.var(x) for x in data])
+                half = st.norm.ppf(0.975) * math.sqrt((between + variance) / sum(map(len, data)))
+                out.append({
+                    "groups": data,
+                    "Kruskal-Wallis": [number(found.statistic), number(found.pvalue)],
+                    "mean of launch means": [number(means.mean()), number(means.std(ddof=1))],
+                    "process variance ratio": number(ratio),
+                    "subselection of everything": [number(means.mean()), number(half)],
+                })
+    return out
+
+
+def families(np, st):
+    rng = np.random.default_rng(SEED + 2)
+    out = []
+    for m in (1, 2, 4, 7, 20):
+        for power in (1, 3, 6):
+            p = rounded(rng.random(m) ** power, 5)
+            if m == 7:
+                p[3] = p[5]
+            out.append({"p": p, "Holm": holm(p), "Benjamini-Hochberg": [float(v) for v in st.false_discovery_control(p)]})
+    p = [0.01, 0.04, 0.03, 0.005]
+    out.append({"p": p, "Holm": holm(p), "Benjamini-Hochberg": [float(v) for v in st.false_discovery_control(p)]})
+    return out
+
+
+def distributions(st):
+    ps = [1e-6, 0.0005, 0.005, 0.025, 0.05, 0.2, 0.5, 0.75, 0.9, 0.95, 0.975, 0.995, 0.9995]
+    dfs = [1, 2, 3, 4, 4.7, 5, 9, 17.3, 29, 99, 199, 1000]
+    ts = [-40, -8, -2.5, -1, -0.01, 0, 0.3, 1.96, 5, 12, 60]
+    return {
+        "p": ps,
+        "df": dfs,
+        "t": ts,
+        "normal quantile": [float(st.norm.ppf(p)) for p in ps],
+        "t quantile": [[float(st.t.ppf(p, df)) for p in ps] for df in dfs],
+        "normal tail": [float(st.norm.sf(t)) for t in ts if t < 38],
+        "t tail": [[float(st.t.sf(t, df)) for t in ts] for df in dfs],
+    }
+
+
+def write():
+    import numpy as np
+    import scipy
+    from scipy import stats as st
+    import warnings
+
+    warnings.simplefilter("ignore")
+    pairs = datasets(np)
+    content = {
+        "made with": f"NumPy {np.__version__}, SciPy {scipy.__version__}",
+        "quantiles": QUANTILES,
+        "levels": LEVELS,
+        "pairs": [
+            {"kind": kind, "a": a, "b": b, "of a": of_one(np, st, a), "of both": of_both(np, st, a, b)} for kind, a, b in pairs
+        ],
+        "groups": groups(np, st),
+        "families": families(np, st),
+        "distributions": distributions(st),
+    }
+
+    def short(value):
+        """14 digits, whole numbers without their .0: that is half of the file."""
+        if isinstance(value, float):
+            value = float(f"{value:.14g}")
+            return int(value) if value.is_integer() and abs(value) < 1e15 else value
+        if isinstance(value, list):
+            return [short(v) for v in value]
+        if isinstance(value, dict):
+            return {k: short(v) for k, v in value.items()}
+        return value
+
+    text = json.dumps(short(content), separators=(",", ":"), allow_nan=False)
+    # One line a data set, so that a difference can be read.
+    text = text.replace('{"kind"', '\n{"kind"').replace('{"groups":[[', '\n{"groups":[[')
+    (HERE / "reference.json").write_text(text + "\n")
+    print(f"{len(pairs)} pairs of samples, {len(text) // 1024} KiB")
+
+
+def report():
+    table = [line.strip() for line in sys.stdin if line.startswith("| ")]
+    if not table:
+        sys.exit("no table on standard input: see the usage at the top of this file")
+    content = json.loads((HERE / "reference.json").read_text())
+    kinds = sorted({pair["kind"] for pair in content["pairs"]})
+    print(f"""# Validation
+
+What `src/stats` is checked against, with the worst error seen. This page is written by `tests/systems/reference.py --report` from the output of the
+golden test (`cargo test --test systems golden -- --nocapture`), which fails where an error is beyond its bound.
+
+The reference values were made with {content["made with"]} from {len(content["pairs"])} pairs of seeded samples
+({", ".join(kinds)}), {len(content["groups"])} sets of groups and {len(content["families"])} families of p-values. "By definition": no library has the quantity, or
+none with this rule; the script computes it from its formula, independently of the code here.
+
+Errors are relative to the reference value. Where a value is a difference that may cancel to nothing, they are relative to the size of what is subtracted:
+the largest value of the samples, or 1 for quantities without a unit (t, correlations, effect sizes). Bounds: 1e-9; 1e-6 for p-values. Values that do not exist
+(a deviation of one sample, a test of constants) must be absent on both sides; they count as compared. Reference values are kept to 14 digits, so errors up to 5e-14
+are theirs.
+
+| quantity | checked against | values | worst error |
+|---|---|---|---|""")
+    print("\n".join(table))
+    print("""
+Beside these, every row of the checklist of the five systems that is statistics alone has a test of its own in `tests/systems`, with the figures that their documents
+print; `tests/systems/rows.py` lists the rows without one. What is random here (bootstrap intervals, subselection) is checked where its distribution can be written out whole: intervals from all
+n^n resamples of up to five values, subselections that take everything. The laws that hold for all data (invariances, inversions of tests into intervals) are property tests beside the code.""")
+
+
+if __name__ == "__main__":
+    report() if "--report" in sys.argv[1:] else write()
