@@ -119,6 +119,19 @@ fn what_decided_and_what_would_have_made_it_another_verdict_is_told_of_each() {
 }
 
 #[test]
+fn n37_what_is_significant_includes_the_extremes_and_the_explanation_says_so() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    steady(&machine, &[("text", 200.0)]).run().expect_code(1);
+    let told = message(&explain(&machine, &["text"]));
+    says(
+        &told,
+        "location",
+        &["No sample was left out", "includes the extremes"],
+    );
+}
+
+#[test]
 fn the_run_that_is_named_is_explained_as_it_was_decided_then() {
     let machine = Machine::new();
     steady(&machine, &[]).run().expect_code(0);

@@ -29,7 +29,7 @@ fn two_runs(machine: &Machine) {
 }
 
 #[test]
-fn every_statistic_of_the_record_is_that_of_the_stored_samples() {
+fn n36_every_statistic_of_the_record_is_that_of_the_stored_samples() {
     let machine = Machine::new();
     two_runs(&machine);
     let shown = stored(&machine, &["show", "2", "--stats"])
