@@ -205,7 +205,7 @@ fn controls_are_found_by_benchmark_and_processor_newest_first() {
     let latest = store.latest_run(workspace).expect("reads");
     assert_eq!(
         latest,
-        Some(RunId(10)),
+        Some(RunId(12)),
         "a control is a run that was asked for"
     );
 }
