@@ -97,7 +97,7 @@ const HOMES: [(&str, &[&str]); 30] = [
         ],
     ),
     ("statrs", &["stats"]),
-    ("strsim", &["settings"]),
+    ("strsim", &["settings", "app"]),
     ("toml_edit", &["sides"]),
     ("unicode_width", &["report/units"]),
     ("zstd", &["store"]),

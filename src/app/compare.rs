@@ -6,12 +6,13 @@ use super::context::{Context, World, resolve_run};
 use super::error::AppError;
 use super::findings::{Evidence, host_class, rows, sort, warnings};
 use super::options::{CompareOptions, StoreOptions};
-use super::paired::{Paired, judged, paired_rows};
+use super::paired::{Paired, paired_rows};
 use super::pairing::Settled;
 use super::prepare::no_match;
 use super::reference::{Chooser, Subject, Wanted};
+use super::replay::judged_again;
 use super::run::write;
-use crate::compare::{Plan, Rules};
+use crate::compare::Rules;
 use crate::exit_code::ExitCode;
 use crate::measure::BySide;
 use crate::model::{BenchmarkKey, Measurement, Role, Run, RunId};
@@ -133,36 +134,14 @@ fn measured_in_turn(
             head.id, head.id
         )));
     }
-    let plan = head
-        .plan
-        .as_deref()
-        .and_then(|plan| serde_json::from_str::<Plan>(plan).ok());
-    let Some(plan) = plan else {
-        return Err(AppError::NothingToCompare(format!(
-            "the plan of the A/B runs {base} and {} cannot be read by this version",
-            head.id
-        )));
-    };
-    let measurements = |run| -> Result<Vec<Measurement>, StoreError> {
-        let mut measured = store.measurements(run, None)?;
-        measured.retain(|measurement| options.filter.wants(&measurement.benchmark.key.id));
-        for measurement in &mut measured {
+    let runs = BySide { base, new: head.id };
+    let (found, plan) = judged_again(store, &runs, head, |measurements| {
+        measurements.retain(|measurement| options.filter.wants(&measurement.benchmark.key.id));
+        for measurement in measurements {
             let said = options.comparison.noise_threshold;
             measurement.noise_threshold = said.unwrap_or(measurement.noise_threshold);
         }
-        Ok(measured)
-    };
-    let measured = BySide {
-        base: measurements(base)?,
-        new: measurements(head.id)?,
-    };
-    let found = Paired {
-        runs: BySide { base, new: head.id },
-        comparisons: judged(&measured, &plan),
-        measured,
-        spent: Vec::new(),
-        remark: None,
-    };
+    })?;
     let settled = without_measurement(store, head.id, &found)?;
     let settled: Vec<Settled> = settled
         .into_iter()

@@ -62,6 +62,9 @@ pub enum AppError {
     /// Two runs were to be compared, but no benchmark is left.
     #[error("nothing was compared: {0}")]
     NothingToCompare(String),
+    /// A verdict was to be explained, and there is none.
+    #[error("there is no verdict to explain: {0}")]
+    NoVerdict(String),
     /// Nothing to measure.
     #[error("nothing was measured: {0}")]
     NothingToMeasure(String),
@@ -83,7 +86,9 @@ impl AppError {
             Self::Sides(error) => of_sides(error),
             Self::Store(error) => of_store(error),
             Self::Secret(_) | Self::Output(_) => ExitCode::StoreUnusable,
-            Self::NoSuchRun { .. } | Self::NothingStored { .. } => ExitCode::NoBaseline,
+            Self::NoSuchRun { .. } | Self::NothingStored { .. } | Self::NoVerdict(_) => {
+                ExitCode::NoBaseline
+            }
             Self::NothingToMeasure(_) | Self::NothingToCompare(_) => ExitCode::BenchmarkFailed,
             Self::Interrupted(_) => ExitCode::Interrupted,
         }

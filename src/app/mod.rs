@@ -13,14 +13,17 @@ mod compare;
 mod confirm;
 mod context;
 mod error;
+mod explain;
 mod findings;
 mod kept;
 mod list;
+mod naming;
 mod options;
 mod paired;
 mod pairing;
 mod prepare;
 mod reference;
+mod replay;
 mod run;
 mod runs;
 mod self_test;
@@ -33,6 +36,7 @@ pub use bisect::bisect;
 pub use compare::compare;
 pub use context::World;
 pub use error::AppError;
+pub use explain::explain;
 pub use list::list;
 pub use options::{
     Against, AgainstOptions, BaselineAction, BisectOptions, CompareOptions, ComparisonOptions,
@@ -41,4 +45,4 @@ pub use options::{
 pub use run::run;
 pub use runs::runs;
 pub use self_test::self_test;
-pub use show::show;
+pub use show::{Detail, show};

@@ -10,8 +10,10 @@ use super::bisect_flags::BisectArguments;
 use super::cargo_flags::{BuildFlags, WorkspaceFlags};
 use super::run_flags::{ComparisonFlags, OutputFlags, SamplingFlags};
 use super::self_test_flags::SelfTestArguments;
+use super::stored_flags::{ExplainArguments, ShowArguments};
 use crate::app::{
-    BaselineAction, BisectOptions, CompareOptions, RunOptions, SelfTestOptions, StoreOptions,
+    BaselineAction, BisectOptions, CompareOptions, Detail, RunOptions, SelfTestOptions,
+    StoreOptions,
 };
 use crate::measure::Filter;
 use crate::model::parse_duration;
@@ -24,6 +26,7 @@ Examples:
   cargo perfcheck --against main               measure the work tree and `main` in turn
   cargo perfcheck -p parser json               only benchmarks of `parser` with `json` in their id
   cargo perfcheck compare main latest          compare stored runs without measuring
+  cargo perfcheck explain json                 how the newest verdict about `json` came about
   cargo perfcheck --fail-on regressed,suspect  be strict in CI
 
 Exit status: 0 clean, 1 regression, 2 usage, 3 build failed, 4 a benchmark failed or nothing was measured,
@@ -94,7 +97,7 @@ pub(super) struct StoreFlags {
 
 /// What every command that only reads or edits the store takes.
 #[derive(Debug, Args)]
-struct StoredArguments {
+pub(super) struct StoredArguments {
     #[command(flatten)]
     store: StoreFlags,
     #[command(flatten)]
@@ -143,13 +146,9 @@ enum Subcommands {
         stored: StoredArguments,
     },
     /// Show what a run measured
-    Show {
-        /// A run number, baseline, `latest` or `@commit`
-        #[arg(default_value = "latest")]
-        run: String,
-        #[command(flatten)]
-        stored: StoredArguments,
-    },
+    Show(Box<ShowArguments>),
+    /// Say how a verdict came about, number by number
+    Explain(Box<ExplainArguments>),
     /// Make a run a reference although it regressed: the change was meant
     Accept {
         /// A run number, baseline, `latest` or `@commit`
@@ -251,6 +250,15 @@ pub enum Command {
     Show {
         /// Which.
         run: String,
+        /// How much of it.
+        detail: Detail,
+    },
+    /// Explain a verdict.
+    Explain {
+        /// The benchmark, by its id or what it can be known by.
+        bench: String,
+        /// The run that has the verdict; `None`: the newest.
+        run: Option<String>,
     },
     /// Accept a run.
     Accept {
@@ -332,7 +340,8 @@ impl Arguments {
                 action: Some(RunsAction::Adopt { from, stored }),
                 ..
             }) => stored.with(Command::Adopt { from }),
-            Some(Subcommands::Show { run, stored }) => stored.with(Command::Show { run }),
+            Some(Subcommands::Show(arguments)) => arguments.translate(),
+            Some(Subcommands::Explain(arguments)) => arguments.translate(),
             Some(Subcommands::Accept { run, stored }) => stored.with(Command::Accept { run }),
             Some(Subcommands::Baseline { action }) => action.translate(),
         }
@@ -365,7 +374,7 @@ impl BaselineCommand {
 }
 
 impl StoredArguments {
-    fn with(self, command: Command) -> Parsed {
+    pub(super) fn with(self, command: Command) -> Parsed {
         Parsed {
             command,
             color: self.output.color.word(),

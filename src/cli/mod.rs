@@ -9,5 +9,6 @@ mod cargo_flags;
 mod paired_flags;
 mod run_flags;
 mod self_test_flags;
+mod stored_flags;
 
 pub use arguments::{Command, Parsed, command_line, parse};

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::grounds::Grounds;
 use super::launch_values::Location;
 use super::note::Note;
 use super::paired::Paired;
@@ -92,6 +93,8 @@ pub struct Comparison {
     pub run_sd: Option<f64>,
     /// How an A/B comparison went; `None` of stored runs.
     pub paired: Option<Paired>,
+    /// What the verdict rests on besides the change; `None` where nothing was tested.
+    pub grounds: Option<Grounds>,
     /// What else a reader must know.
     pub notes: Vec<Note>,
 }

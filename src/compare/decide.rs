@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::comparison::{Comparison, Estimate};
 use super::evidence::{Evidence, Tests};
+use super::grounds::{Directions, FamilyTest, Grounds, TScoreGrounds};
 use super::note::Note;
 use super::question::{Decider, Question, Rules};
 use crate::model::Verdict;
@@ -50,6 +51,9 @@ pub fn compare(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> {
 
 /// Holm's procedure in both directions, over all questions.
 struct Families {
+    level: f64,
+    p_greater: Vec<f64>,
+    p_less: Vec<f64>,
     adjusted_greater: Vec<f64>,
     adjusted_less: Vec<f64>,
     level_greater: Vec<f64>,
@@ -58,6 +62,10 @@ struct Families {
 
 /// What the families say about one question.
 struct Place {
+    family: usize,
+    family_level: f64,
+    p_greater: f64,
+    p_less: f64,
     adjusted_greater: f64,
     adjusted_less: f64,
     level_greater: f64,
@@ -85,11 +93,18 @@ impl Families {
             adjusted_less: adjusted_p_values(&less),
             level_greater: step_levels(&greater, level),
             level_less: step_levels(&less, level),
+            level,
+            p_greater: greater,
+            p_less: less,
         }
     }
 
     fn of(&self, index: usize) -> Place {
         Place {
+            family: self.p_greater.len(),
+            family_level: self.level,
+            p_greater: self.p_greater[index],
+            p_less: self.p_less[index],
             adjusted_greater: self.adjusted_greater[index],
             adjusted_less: self.adjusted_less[index],
             level_greater: self.level_greater[index],
@@ -104,6 +119,16 @@ impl Place {
             self.adjusted_greater
         } else {
             self.adjusted_less
+        }
+    }
+
+    fn test(&self) -> FamilyTest {
+        let both = |slower, faster| Directions { slower, faster };
+        FamilyTest {
+            family_level: self.family_level,
+            p: both(self.p_greater, self.p_less),
+            adjusted: both(self.adjusted_greater, self.adjusted_less),
+            step_level: both(self.level_greater, self.level_less),
         }
     }
 }
@@ -204,6 +229,7 @@ fn answer(
         runs_spread,
         run_sd: None,
         paired: None,
+        grounds: None,
         notes: Vec::new(),
     };
     match tests {
@@ -219,6 +245,7 @@ fn answer(
                     .as_ref()
                     .map(|score| screen(&tests, score, threshold, t_score)),
             };
+            comparison.grounds = Some(grounds(&tests, rules.decider, run_level, t_score));
             if let Some(decision) = decision {
                 comparison.verdict = decision.verdict;
                 comparison.change = Some(decision.bounds.change());
@@ -237,6 +264,23 @@ fn answer(
     }
     comparison.notes = notes;
     comparison
+}
+
+fn grounds(tests: &Tests, decider: Decider, run_level: &Place, t_score: &Place) -> Grounds {
+    let of_runs = decider == Decider::RunLevel;
+    let decides = if of_runs { run_level } else { t_score };
+    let by_t_score = tests.t_score.as_ref().map(|score| TScoreGrounds {
+        change: Bounds::of_t_score(tests, score, t_score).change(),
+        test: t_score.test(),
+    });
+    Grounds {
+        family: decides.family,
+        test: decides.test(),
+        standard_error: of_runs.then_some(tests.run_level.standard_error),
+        degrees_of_freedom: of_runs.then_some(tests.run_level.df),
+        t_score: by_t_score,
+        look: None,
+    }
 }
 
 fn screen(tests: &Tests, score: &TScore, threshold: f64, place: &Place) -> Decision {

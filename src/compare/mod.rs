@@ -8,16 +8,19 @@ mod comparison;
 mod decide;
 mod differences;
 mod evidence;
+mod grounds;
 mod launch_values;
 mod note;
 mod paired;
 mod question;
+mod record;
 mod run_level;
 mod summary;
 
 pub use comparison::{Comparison, Estimate};
 pub use decide::compare;
 pub use differences::{Circumstances, Difference, Differences, Fact, differences};
+pub use grounds::{Directions, FamilyTest, Grounds, LookGrounds, TScoreGrounds};
 pub use launch_values::{LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE};
 pub use note::{Note, Side};
 pub use paired::{
@@ -25,6 +28,7 @@ pub use paired::{
     judge_by, standing,
 };
 pub use question::{Decider, HostClass, Question, Reference, Rules};
+pub use record::BenchmarkRecord;
 pub use summary::{Summary, summarize};
 
 #[cfg(test)]

@@ -47,12 +47,7 @@ pub fn summarize(
     resamples: u32,
     seed: u64,
 ) -> Option<Summary> {
-    let launches: Vec<Vec<f64>> = measurement
-        .launches
-        .iter()
-        .map(times)
-        .filter(|x| !x.is_empty())
-        .collect();
+    let launches = sample_times(measurement);
     let pooled: Vec<f64> = launches.iter().flatten().copied().collect();
     let described = Description::of(&pooled)?;
     let whole: Vec<&[f64]> = launches.iter().map(Vec::as_slice).collect();
@@ -89,6 +84,12 @@ pub fn summarize(
         }),
         overhead_ns: overhead(&ramps, confidence_level),
     })
+}
+
+/// The deciding samples of each launch that has any, in nanoseconds per iteration.
+pub(super) fn sample_times(measurement: &Measurement) -> Vec<Vec<f64>> {
+    let launches = measurement.launches.iter().map(times);
+    launches.filter(|x| !x.is_empty()).collect()
 }
 
 fn times(launch: &LaunchSeries) -> Vec<f64> {

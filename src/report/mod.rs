@@ -5,10 +5,12 @@
 
 mod bisect;
 mod content;
+mod explanation;
 mod json;
 mod listing;
 mod progress;
 mod self_test;
+mod statistics;
 mod table;
 mod theme;
 mod units;
@@ -17,6 +19,7 @@ pub use bisect::{
     BisectAnswer, BisectFindings, BisectStep, Progressed, write_bisect, write_bisect_step,
 };
 pub use content::{Findings, MessageFormat, Method, Row, Verdicts};
+pub use explanation::{Confirmed, Explanation, MeasuredSide, Replayed, write_explanation};
 pub use json::{SCHEMA, write_json};
 pub use listing::{
     BaselineLine, BenchmarkLine, KeptLine, RunLine, WorkspaceLine, write_announced,
@@ -24,5 +27,6 @@ pub use listing::{
 };
 pub use progress::{Progress, ProgressMode};
 pub use self_test::{Rate, SelfTestFindings, SelfTestRow, write_self_test};
+pub use statistics::{BenchmarkStatistics, write_statistics};
 pub use table::{write_build_event, write_error, write_run_head, write_table, write_warning};
 pub use units::{change as percent_change, percent as in_percent};

@@ -281,7 +281,8 @@ fn comparison_cells(row: &Row<'_>) -> [String; 3] {
     ]
 }
 
-fn p_value(p: f64) -> String {
+/// p with four decimals.
+pub(super) fn p_value(p: f64) -> String {
     if p < 0.0001 {
         "<.0001".to_owned()
     } else {

@@ -48,6 +48,43 @@ fn fitting(text: impl Iterator<Item = char>, columns: usize) -> String {
     .collect()
 }
 
+/// `text` in lines of at most so many columns, broken between words; a longer word has a line of its own. Line ends stay.
+pub(super) fn filled(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for paragraph in text.split('\n') {
+        let mut line = String::new();
+        for word in words(paragraph) {
+            if !line.is_empty() && line.width() + 1 + word.width() > columns {
+                lines.push(std::mem::take(&mut line));
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(&word);
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+/// The words of a line; a number stays with its unit, and an interval together.
+fn words(line: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for piece in line.split_whitespace() {
+        let is_unit = ["%", "ns", "µs", "ms", "s", "ps"]
+            .iter()
+            .any(|unit| piece.trim_end_matches([',', '.', ';', ':', ')', ']']) == *unit);
+        match words.last_mut() {
+            Some(number) if is_unit && number.ends_with(|c: char| c.is_ascii_digit()) => {
+                number.push(' ');
+                number.push_str(piece);
+            }
+            _ => words.push(piece.to_owned()),
+        }
+    }
+    words
+}
+
 /// Nanoseconds with four significant digits and the unit that fits: `123.4 ns`, `1.234 µs`.
 pub(super) fn time(nanoseconds: f64) -> String {
     let magnitude = nanoseconds.abs();
@@ -170,6 +207,23 @@ mod tests {
         assert_eq!(percent(0.01), "1 %");
         assert_eq!(percent(0.005), "0.5 %");
         assert_eq!(percent(0.98), "98 %");
+    }
+
+    #[test]
+    fn text_is_broken_between_words_and_no_number_loses_its_unit() {
+        let text = "A change of 2.5 % is more than what is seen.\nNext.";
+        assert_eq!(
+            filled(text, 14),
+            [
+                "A change of",
+                "2.5 % is more",
+                "than what is",
+                "seen.",
+                "Next."
+            ]
+        );
+        assert_eq!(filled("longer-than-that a", 5), ["longer-than-that", "a"]);
+        assert_eq!(filled("", 5), [""]);
     }
 
     #[test]

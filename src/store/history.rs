@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::columns::{Count, Json, Word};
 use super::conditions::{KnownConditions, find_benchmark};
@@ -161,6 +161,32 @@ impl Store {
         })
     }
 
+    /// The newest complete run that a user asked for and that has a verdict about a benchmark, also one without measurement; of an A/B
+    /// measurement the candidate.
+    pub fn newest_verdict(
+        &self,
+        workspace: WorkspaceId,
+        key: &BenchmarkKey,
+    ) -> Result<Option<RunId>, StoreError> {
+        self.read(|connection| {
+            let Some(benchmark) = find_benchmark(connection, workspace, key)? else {
+                return Ok(None);
+            };
+            let mut statement = connection.prepare_cached(NEWEST_VERDICT)?;
+            let found = statement.query_row(params![benchmark, workspace.0], |row| row.get(0));
+            Ok(found.optional()?)
+        })
+    }
+
+    /// The A/B measurements, by their candidates, that were made while `run` was under way to confirm what it had found.
+    pub fn confirmations(&self, run: RunId) -> Result<Vec<RunId>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(CONFIRMATIONS)?;
+            let runs = statement.query_map(params![run, MOST_CONFIRMATIONS], |row| row.get(0))?;
+            Ok(runs.collect::<Result<_, _>>()?)
+        })
+    }
+
     /// The benchmarks of a workspace that were ever measured, sorted by key.
     pub fn benchmarks(&self, workspace: WorkspaceId) -> Result<Vec<BenchmarkSummary>, StoreError> {
         self.read(|connection| {
@@ -196,6 +222,28 @@ pub(super) const CONTROLS: &str = "
     WHERE r.workspace = ?2 AND r.purpose = 'control' AND r.role = 'candidate' AND r.status = 'complete'
       AND rb.change IS NOT NULL
     ORDER BY r.id DESC";
+
+/// The query for the newest run with a verdict: (benchmark, workspace). It walks the runs, newest first, and looks the benchmark up.
+pub(super) const NEWEST_VERDICT: &str = "
+    SELECT r.id
+    FROM runs r INDEXED BY runs_by_workspace
+    WHERE r.workspace = ?2 AND r.status = 'complete' AND r.role IS NOT 'base'
+      AND coalesce(r.purpose, 'comparison') IN ('comparison', 'control')
+      AND (EXISTS (SELECT 1 FROM run_benchmarks rb
+                   WHERE rb.benchmark = ?1 AND rb.run = r.id AND rb.verdict IS NOT NULL)
+           OR EXISTS (SELECT 1 FROM unmeasured u WHERE u.run = r.id AND u.benchmark = ?1))
+    ORDER BY r.id DESC LIMIT 1";
+
+/// So many runs after a run are looked at for its confirmations: they begin before it ends.
+const MOST_CONFIRMATIONS: i64 = 64;
+
+/// The query for the confirmations of a run: (run, how many runs after it are looked at). They have its seed.
+pub(super) const CONFIRMATIONS: &str = "
+    SELECT c.id
+    FROM runs r JOIN runs c ON c.id > r.id AND c.id <= r.id + ?2
+    WHERE r.id = ?1 AND c.workspace = r.workspace AND c.purpose = 'confirmation' AND c.role = 'candidate'
+      AND c.status = 'complete' AND c.seed = r.seed AND c.started <= coalesce(r.finished, c.started)
+    ORDER BY c.id";
 
 pub(super) const LIST: &str = "
     SELECT b.package, b.target, b.name, b.runs, rb.run, r.started, rb.verdict, rb.typical_ns, rb.change, rb.conditions

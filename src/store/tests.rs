@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::history::{CONTROLS, LIST, past_sql};
+use super::history::{CONFIRMATIONS, CONTROLS, LIST, NEWEST_VERDICT, past_sql};
 use super::{BranchFilter, OpenOptions, RunFilter, Store, StoreError};
 
 fn place() -> (TempDir, PathBuf) {
@@ -178,6 +178,8 @@ fn no_question_about_the_history_scans_a_table() {
             plans.push(plan(&past_sql(branch, runs), 5));
         }
     }
+    plans.push(plan(NEWEST_VERDICT, 2));
+    plans.push(plan(CONFIRMATIONS, 2));
     for plan in &plans {
         assert!(!plan.is_empty());
         for step in plan {

@@ -15,6 +15,7 @@ mod baselines;
 mod benchmarks;
 mod confirming;
 mod executables;
+mod explaining;
 mod hosts;
 mod project;
 mod revisions;

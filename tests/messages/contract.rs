@@ -45,6 +45,10 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         "baseline list",
         "runs adopt",
         "show 1",
+        "show 2 --stats",
+        "explain arithmetic --run 2",
+        "explain arithmetic --run 3",
+        "explain in_body",
         "compare 1 2",
     ] {
         let command = machine.perfcheck().args(words.split(' ')).testbench("");
@@ -80,6 +84,8 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         "run",
         "baseline",
         "workspace",
+        "benchmark-statistics",
+        "explanation",
         "self-test-benchmark",
         "self-test-finished",
     ];

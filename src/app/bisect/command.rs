@@ -1,13 +1,12 @@
 //! The sequence: find the benchmark, see that the last commit is slower at all, narrow down.
 
-use std::collections::BTreeMap;
-
 use super::memory::{Memory, Outcome};
 use super::search::{Finding, Next, bounds, most_steps, next};
 use super::step::{Built, Ledger, Workshop, skipped};
 use crate::app::cache_build::cache_directory;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
+use crate::app::naming::{candidates, list};
 use crate::app::options::{BisectOptions, StoreOptions};
 use crate::app::paired::paired_decision;
 use crate::cargo::{CargoOptions, Toolchain};
@@ -21,8 +20,6 @@ use crate::sides::BenchesFrom;
 
 /// Below the cache: what searches have found so far.
 const MEMORIES: &str = "bisect";
-/// An error lists so many benchmarks at most.
-const MOST_LISTED: usize = 12;
 
 /// Why a commit in question was not even looked at.
 const NO_MEASUREMENT_LEFT: &str = "so many comparisons were inconclusive that none is left for it";
@@ -368,27 +365,12 @@ fn resolve(
     bad: &Revision,
     options: &BisectOptions,
 ) -> Result<BenchmarkKey, AppError> {
-    let mut by_target: BTreeMap<&str, Vec<&BenchmarkKey>> = BTreeMap::new();
-    let mut all = Vec::new();
-    for target in &found.targets {
-        for benchmark in &target.benchmarks {
-            all.push(&benchmark.key);
-            let of_target = by_target.entry(&benchmark.key.target).or_default();
-            of_target.push(&benchmark.key);
-        }
-    }
-    let those = |wanted: &dyn Fn(&BenchmarkKey) -> bool| -> Vec<&BenchmarkKey> {
-        all.iter().copied().filter(|key| wanted(key)).collect()
-    };
-    let exact = those(&|key| key.id == word || listed(key) == word);
-    let of_target = by_target.remove(word).unwrap_or_default();
-    let candidates = if !exact.is_empty() {
-        exact
-    } else if of_target.len() == 1 {
-        of_target
-    } else {
-        those(&|key| key.id.contains(word))
-    };
+    let targets = found.targets.iter();
+    let all: Vec<&BenchmarkKey> = targets
+        .flat_map(|target| &target.benchmarks)
+        .map(|benchmark| &benchmark.key)
+        .collect();
+    let candidates = candidates(word, &all);
     match candidates[..] {
         [key] => Ok(key.clone()),
         [] => {
@@ -408,23 +390,6 @@ fn resolve(
             list("name one of", &candidates)
         ))),
     }
-}
-
-/// As `--no-run` lists it.
-fn listed(key: &BenchmarkKey) -> String {
-    format!("{}/{}: {}", key.package, key.target, key.id.escape_debug())
-}
-
-fn list(before: &str, keys: &[&BenchmarkKey]) -> String {
-    if keys.is_empty() {
-        return String::new();
-    }
-    let shown = keys.iter().take(MOST_LISTED);
-    let mut lines: Vec<String> = shown.map(|key| listed(key)).collect();
-    if let Some(more @ 1..) = keys.len().checked_sub(MOST_LISTED) {
-        lines.push(format!("and {more} more"));
-    }
-    format!("; {before}\n    {}", lines.join("\n    "))
 }
 
 fn without_benchmark(

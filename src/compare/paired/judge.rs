@@ -14,6 +14,7 @@ use super::series::PairedSeries;
 use super::slow_path;
 use super::speed_test::SpeedTest;
 use crate::compare::comparison::{Comparison, Estimate};
+use crate::compare::grounds::{Directions, FamilyTest, Grounds, LookGrounds};
 use crate::compare::note::{Note, Side};
 use crate::model::Verdict;
 use crate::stats::{adjusted_p_values, step_levels};
@@ -120,6 +121,20 @@ impl Family {
         }
     }
 
+    /// What a benchmark has in both directions of a test.
+    fn test(slower: &Self, faster: &Self, index: usize) -> FamilyTest {
+        let both = |pick: fn(&Self) -> &Vec<f64>| Directions {
+            slower: pick(slower)[index],
+            faster: pick(faster)[index],
+        };
+        FamilyTest {
+            family_level: slower.level,
+            p: both(|family| &family.p),
+            adjusted: both(|family| &family.adjusted),
+            step_level: both(|family| &family.levels),
+        }
+    }
+
     fn rejects(&self, index: usize) -> bool {
         self.p[index] <= self.levels[index]
     }
@@ -192,6 +207,7 @@ impl Answer<'_> {
                 None
             },
         });
+        comparison.grounds = Some(self.grounds(speed));
         let [mean, median] = diagnostics::descriptive(self.series, look, self.plan);
         (comparison.change_mean, comparison.change_median) = (mean, median);
         if let Some(found) = self.slow_path(comparison.verdict) {
@@ -242,7 +258,27 @@ impl Answer<'_> {
                 slow_path: None,
                 rounds_needed: None,
             }),
+            grounds: None,
             notes: Vec::new(),
+        }
+    }
+
+    fn grounds(&self, speed: &SpeedTest) -> Grounds {
+        let (families, look) = (self.families, self.look);
+        Grounds {
+            family: families.slower.p.len(),
+            test: Family::test(&families.slower, &families.faster, self.index),
+            standard_error: Some(speed.standard_error),
+            degrees_of_freedom: None,
+            t_score: None,
+            look: Some(LookGrounds {
+                share: look.share,
+                slow_path: Family::test(&families.slow_path, &families.fast_path, self.index),
+                slow_path_p: look.slow_path.p_slower,
+                suspicion: slow_path::SUSPICION,
+                share_new: look.slow_path.share_new,
+                share_base: look.slow_path.share_base,
+            }),
         }
     }
 

@@ -1,0 +1,109 @@
+//! Which benchmark a word stands for: its id, the name of a bench target that has no other, or a part of one id.
+
+use std::collections::BTreeMap;
+
+use crate::model::BenchmarkKey;
+
+/// An error lists so many benchmarks at most.
+const MOST_LISTED: usize = 12;
+/// So many names that are like a word are offered in its place.
+const MOST_OFFERED: usize = 3;
+/// Names that are less alike (Jaro and Winkler's measure) are none that was meant.
+const LEAST_LIKENESS: f64 = 0.7;
+
+/// The benchmarks among `all` that `word` may stand for; one where it is clear which.
+pub(super) fn candidates<'k>(word: &str, all: &[&'k BenchmarkKey]) -> Vec<&'k BenchmarkKey> {
+    let those = |wanted: &dyn Fn(&BenchmarkKey) -> bool| -> Vec<&'k BenchmarkKey> {
+        all.iter().copied().filter(|key| wanted(key)).collect()
+    };
+    let exact = those(&|key| key.id == word || listed(key) == word);
+    if !exact.is_empty() {
+        return exact;
+    }
+    let mut by_target: BTreeMap<&str, Vec<&'k BenchmarkKey>> = BTreeMap::new();
+    for key in all {
+        by_target.entry(&key.target).or_default().push(key);
+    }
+    match by_target.remove(word) {
+        Some(of_target) if of_target.len() == 1 => of_target,
+        _ => those(&|key| key.id.contains(word)),
+    }
+}
+
+/// Those among `all` that are called much like `word`, the likest first.
+pub(super) fn alike<'k>(word: &str, all: &[&'k BenchmarkKey]) -> Vec<&'k BenchmarkKey> {
+    let word = word.to_lowercase();
+    let likeness = |key: &BenchmarkKey| strsim::jaro_winkler(&word, &key.id.to_lowercase());
+    let mut near: Vec<(f64, &'k BenchmarkKey)> = all
+        .iter()
+        .map(|key| (likeness(key), *key))
+        .filter(|(likeness, _)| *likeness >= LEAST_LIKENESS)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    near.truncate(MOST_OFFERED);
+    near.into_iter().map(|(_, key)| key).collect()
+}
+
+/// As `--no-run` lists it.
+pub(super) fn listed(key: &BenchmarkKey) -> String {
+    format!("{}/{}: {}", key.package, key.target, key.id.escape_debug())
+}
+
+/// The benchmarks below `before`, a line each; nothing where there are none.
+pub(super) fn list(before: &str, keys: &[&BenchmarkKey]) -> String {
+    if keys.is_empty() {
+        return String::new();
+    }
+    let shown = keys.iter().take(MOST_LISTED);
+    let mut lines: Vec<String> = shown.map(|key| listed(key)).collect();
+    if let Some(more @ 1..) = keys.len().checked_sub(MOST_LISTED) {
+        lines.push(format!("and {more} more"));
+    }
+    format!("; {before}\n    {}", lines.join("\n    "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys() -> Vec<BenchmarkKey> {
+        let key = |target: &str, id: &str| BenchmarkKey {
+            package: "p".to_owned(),
+            target: target.to_owned(),
+            id: id.to_owned(),
+        };
+        vec![
+            key("sorts", "sort"),
+            key("sorts", "sort/10"),
+            key("sorts", "merge/10"),
+            key("parse", "json"),
+        ]
+    }
+
+    fn called(word: &str) -> Vec<String> {
+        let keys = keys();
+        let all: Vec<&BenchmarkKey> = keys.iter().collect();
+        let found = candidates(word, &all);
+        found.into_iter().map(|key| key.id.clone()).collect()
+    }
+
+    #[test]
+    fn a_whole_id_comes_before_a_target_and_that_before_a_part() {
+        assert_eq!(called("sort"), ["sort"]);
+        assert_eq!(called("parse"), ["json"]);
+        assert_eq!(called("merge"), ["merge/10"]);
+        assert_eq!(called("p/sorts: sort/10"), ["sort/10"]);
+        assert_eq!(called("10"), ["sort/10", "merge/10"]);
+        assert_eq!(called("nothing"), [""; 0]);
+    }
+
+    #[test]
+    fn a_slip_of_the_pen_is_answered_with_names_like_it() {
+        let keys = keys();
+        let all: Vec<&BenchmarkKey> = keys.iter().collect();
+        let ids = |word| -> Vec<&str> { alike(word, &all).iter().map(|key| &*key.id).collect() };
+        assert_eq!(ids("Jsno"), ["json"]);
+        assert_eq!(ids("sotr")[0], "sort");
+        assert_eq!(ids("quite another"), [""; 0]);
+    }
+}

@@ -1,0 +1,123 @@
+//! The full record of one measurement: everything that is usually stated of a set of samples, beside the [`Summary`].
+//!
+//! Like the summary it describes and decides nothing. What needs the spread between launches has no value where there is only one.
+
+use super::comparison::Estimate;
+use super::summary::{Summary, sample_times};
+use crate::model::Measurement;
+use crate::stats::{
+    OutlierPolicy, Quantile, Record, RecordRules, TInterval, TailBasis, Variability, mean,
+};
+
+/// What is stated of one benchmark in one run. Times are nanoseconds per iteration, over the samples that decide.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BenchmarkRecord {
+    /// Mean, median, MAD, slope, extremes and outliers, with their bootstrap intervals.
+    pub summary: Summary,
+    /// Coefficient of variation, a fraction.
+    pub cv: Option<f64>,
+    /// The 5th, 25th, 75th, 95th and 99th percentile by nearest rank: each is a sample that was measured.
+    pub percentiles: [f64; 5],
+    /// The mean of the launches' means, with Student's interval: launches are independent of each other, samples of one process are not.
+    /// `None` for fewer than two launches.
+    pub over_launches: Option<TInterval>,
+}
+
+impl BenchmarkRecord {
+    /// What `measurement` shows, beside its `summary`; `None` without samples.
+    pub fn of(measurement: &Measurement, summary: &Summary, confidence_level: f64) -> Option<Self> {
+        let launches = sample_times(measurement);
+        let pooled: Vec<f64> = launches.iter().flatten().copied().collect();
+        let rules = RecordRules {
+            outliers: OutlierPolicy::Keep,
+            quantile: Quantile::InvertedCdf,
+            tail: TailBasis::Raw,
+            level: confidence_level,
+        };
+        let record = Record::of(&pooled, rules)?;
+        let means: Vec<f64> = launches.iter().filter_map(|x| mean(x)).collect();
+        Some(Self {
+            summary: summary.clone(),
+            cv: record.cv,
+            percentiles: record.percentiles,
+            over_launches: TInterval::of(&means, confidence_level),
+        })
+    }
+
+    /// The mean over launches with its interval.
+    pub fn mean_of_launches(&self) -> Option<Estimate> {
+        self.over_launches
+            .map(|over| Estimate::with(over.mean, over.interval()))
+    }
+
+    /// Whether the samples vary so much that it is worth a word.
+    pub fn is_very_variable(&self) -> bool {
+        self.cv
+            .is_some_and(|cv| Variability::of(cv) == Variability::High)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::fixtures::{flat_launch, measurement};
+    use crate::compare::summarize;
+    use crate::model::LaunchSeries;
+
+    fn record(launches: Vec<LaunchSeries>) -> Option<BenchmarkRecord> {
+        let measurement = measurement(launches);
+        let summary = summarize(&measurement, 0.95, 1_000, 7)?;
+        BenchmarkRecord::of(&measurement, &summary, 0.95)
+    }
+
+    #[test]
+    fn percentiles_are_samples_by_nearest_rank() {
+        // Of 1..=20 the 5th percentile is the first value and the 95th the nineteenth.
+        let times: Vec<f64> = (1..=20).map(|i| f64::from(i) * 10.0).collect();
+        let record = record(vec![flat_launch(0, 1000, &times)]).unwrap();
+        assert_eq!(record.percentiles, [10.0, 50.0, 150.0, 190.0, 200.0]);
+    }
+
+    #[test]
+    fn the_interval_of_the_mean_is_students_over_launches() {
+        let launches = [100.0, 102.0, 104.0, 106.0, 108.0]
+            .iter()
+            .zip(0..)
+            .map(|(mean, k)| flat_launch(k, 1000, &[mean - 20.0, mean + 20.0]))
+            .collect();
+        let record = record(launches).unwrap();
+        let over = record.over_launches.unwrap();
+        // stats.sem([100, 102, 104, 106, 108]) is the root of 2; stats.t.ppf(.975, 4) = 2.7764451051977987
+        let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} is not {b}");
+        near(over.standard_error, std::f64::consts::SQRT_2);
+        near(
+            over.margin,
+            std::f64::consts::SQRT_2 * 2.776_445_105_197_798_7,
+        );
+        near(over.mean, 104.0);
+        near(
+            over.interval().upper - over.interval().lower,
+            2.0 * over.margin,
+        );
+        // The samples lie 20 to either side: np.std(x, ddof=1) / 104
+        near(record.cv.unwrap(), 0.204_727_172_085_529_65);
+    }
+
+    #[test]
+    fn one_launch_says_nothing_of_how_launches_differ() {
+        let record = record(vec![flat_launch(0, 1000, &[5.0, 6.0, 7.0])]).unwrap();
+        assert_eq!(record.over_launches, None);
+        assert!(record.cv.is_some());
+    }
+
+    #[test]
+    fn constant_samples_have_an_interval_without_width_and_one_sample_has_no_variation() {
+        let constant = (0..3).map(|k| flat_launch(k, 1000, &[5.0; 4])).collect();
+        let constant = record(constant).unwrap();
+        assert_eq!(constant.over_launches.unwrap().margin, 0.0);
+        assert_eq!(constant.cv, Some(0.0));
+        let one = record(vec![flat_launch(0, 1000, &[5.0])]).unwrap();
+        assert_eq!((one.cv, one.percentiles), (None, [5.0; 5]));
+        assert_eq!(record(vec![]), None);
+    }
+}

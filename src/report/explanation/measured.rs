@@ -1,0 +1,242 @@
+//! What was measured, where and when, on which sides; how launches failed.
+
+use serde_json::json;
+
+use super::content::{Explanation, MeasuredSide, Statement};
+use crate::model::Failure;
+use crate::report::content::Method;
+use crate::report::{table, units};
+
+/// More reference runs than these are counted and not named.
+const MOST_RUNS_NAMED: usize = 3;
+
+/// The sides of a comparison.
+pub(super) fn sides(explanation: &Explanation<'_>) -> Vec<Statement> {
+    let Some(new) = &explanation.new else {
+        return Vec::new();
+    };
+    let method = explanation.replayed.map(|replayed| replayed.method);
+    let mut statements = vec![if method == Some(Method::Paired) {
+        in_turn(new, explanation.base.first())
+    } else {
+        alone(new)
+    }];
+    if method != Some(Method::Paired) && !explanation.base.is_empty() {
+        statements.push(reference(explanation));
+    }
+    let host = &explanation.run.environment.host;
+    let build = &explanation.run.environment.build;
+    statements.push(Statement::new(
+        "place",
+        format!(
+            "On {}, {} cores, {} {}{}; {}, profile {}.",
+            host.cpu,
+            host.cores,
+            host.os,
+            host.kernel,
+            if host.shared {
+                ", shared or virtual"
+            } else {
+                ""
+            },
+            build.rustc,
+            build.profile
+        ),
+        json!({"cores": host.cores, "shared": host.shared, "load": explanation.run.load}),
+    ));
+    statements
+}
+
+fn alone(new: &MeasuredSide) -> Statement {
+    Statement::new(
+        "measured",
+        format!(
+            "{} measured it in {} with {}.",
+            capital(&named(new)),
+            counted(new.launches, "launch", "launches"),
+            counted(new.samples, "sample", "samples"),
+        ),
+        json!({"run": new.run, "launches": new.launches, "samples": new.samples}),
+    )
+}
+
+fn in_turn(new: &MeasuredSide, base: Option<&MeasuredSide>) -> Statement {
+    let beside = base.map_or_else(
+        || "its base, which is not stored any more".to_owned(),
+        |base| format!("the base, {}", named(base)),
+    );
+    Statement::new(
+        "measured",
+        format!(
+            "The candidate, {}, and {beside}, were measured in turn: {}, each with a fresh process of both sides, {} of the candidate.",
+            named(new),
+            counted(new.launches, "round", "rounds"),
+            counted(new.samples, "sample", "samples"),
+        ),
+        json!({
+            "run": new.run, "base_run": base.map(|base| base.run),
+            "rounds": new.launches, "samples": new.samples,
+        }),
+    )
+}
+
+fn reference(explanation: &Explanation<'_>) -> Statement {
+    let base = &explanation.base;
+    let launches: usize = base.iter().map(|side| side.launches).sum();
+    let samples: usize = base.iter().map(|side| side.samples).sum();
+    let spread = explanation
+        .replayed
+        .map_or(0, |replayed| replayed.spread.len());
+    let held = format!(
+        "{} with {}",
+        counted(launches, "launch", "launches"),
+        counted(samples, "sample", "samples")
+    );
+    let text = match &base[..] {
+        [only] => format!("It was compared with {}: {held}.", named(only)),
+        _ => format!(
+            "It was compared with the mean of {} runs ({}): {held}.",
+            base.len(),
+            numbers(base)
+        ),
+    };
+    Statement::new(
+        "reference",
+        text,
+        json!({
+            "runs": base.iter().map(|side| side.run).collect::<Vec<_>>(),
+            "launches": launches, "samples": samples, "runs_spread": spread,
+        }),
+    )
+}
+
+/// `1, 2, 3`, or how far many reach.
+fn numbers(sides: &[MeasuredSide]) -> String {
+    let name = |side: &MeasuredSide| side.run.to_string();
+    match sides {
+        [newest, .., oldest] if sides.len() > MOST_RUNS_NAMED => {
+            format!("from {} to {}", name(oldest), name(newest))
+        }
+        _ => sides.iter().map(name).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// `run 3 of 2026-01-01T00:00:00Z (commit 0123456789ab, main, modified)`
+fn named(side: &MeasuredSide) -> String {
+    let git = side.git.as_ref().map_or_else(String::new, |git| {
+        let hash = git.commit.get(..12).unwrap_or(&git.commit);
+        let branch = git.branch.as_deref().unwrap_or("detached");
+        let dirty = if git.dirty { ", modified" } else { "" };
+        format!(" (commit {hash}, {branch}{dirty})")
+    });
+    format!("run {} of {}{git}", side.run, side.started)
+}
+
+/// Each failure once, with the launches it happened in.
+pub(super) fn failures(failures: &[Failure]) -> Vec<Statement> {
+    let mut found: Vec<(&str, Vec<u32>)> = Vec::new();
+    for failure in failures {
+        match found
+            .iter_mut()
+            .find(|(message, _)| *message == failure.message)
+        {
+            Some((_, launches)) => launches.push(failure.launch + 1),
+            None => found.push((&failure.message, vec![failure.launch + 1])),
+        }
+    }
+    let statement = |(message, launches): (&str, Vec<u32>)| {
+        let words: Vec<String> = launches.iter().map(u32::to_string).collect();
+        let launch = if launches.len() == 1 {
+            "launch"
+        } else {
+            "launches"
+        };
+        Statement::new(
+            "failure",
+            format!("It failed in {launch} {}: {message}", words.join(", ")),
+            json!({"launches": launches}),
+        )
+    };
+    found.into_iter().map(statement).collect()
+}
+
+/// `1 launch`, `5 launches`
+pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// With a capital letter.
+pub(super) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
+}
+
+/// `[+1.00 %, +2.00 %]`, `?` for a bound that the data do not give.
+pub(super) fn interval(lower: f64, upper: f64) -> String {
+    let bound = |value: f64| {
+        if value.is_finite() {
+            units::change(value)
+        } else {
+            "?".to_owned()
+        }
+    };
+    format!("[{}, {}]", bound(lower), bound(upper))
+}
+
+/// `p = 0.0123`, or that it is less than what is printed.
+pub(super) fn p_is(p: f64) -> String {
+    match table::p_value(p) {
+        small if small.starts_with('<') => format!("p {}", small.replace('<', "< ")),
+        other => format!("p = {other}"),
+    }
+}
+
+/// A level or share with three significant digits: `0.333 %`.
+pub(super) fn level(fraction: f64) -> String {
+    let percent = fraction * 100.0;
+    if percent <= 0.0 || !percent.is_finite() {
+        return units::percent(fraction);
+    }
+    let decimals = (2.0 - percent.log10().floor()).clamp(0.0, 9.0) as usize;
+    let digits = format!("{percent:.decimals$}");
+    let digits = if digits.contains('.') {
+        digits.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &digits
+    };
+    format!("{digits} %")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_have_three_digits_however_small_they_are() {
+        assert_eq!(level(0.01), "1 %");
+        assert_eq!(level(0.01 / 3.0), "0.333 %");
+        assert_eq!(level(0.000_012_345), "0.00123 %");
+        assert_eq!(level(0.5), "50 %");
+        assert_eq!(level(1.0), "100 %");
+        assert_eq!(level(0.0), "0 %");
+    }
+
+    #[test]
+    fn failures_of_one_kind_are_told_once() {
+        let failure = |launch, message: &str| Failure {
+            launch,
+            message: message.to_owned(),
+        };
+        let told = failures(&[failure(0, "died"), failure(1, "hung"), failure(2, "died")]);
+        let texts: Vec<&str> = told.iter().map(|statement| &*statement.text).collect();
+        assert_eq!(
+            texts,
+            [
+                "It failed in launches 1, 3: died",
+                "It failed in launch 2: hung"
+            ]
+        );
+    }
+}

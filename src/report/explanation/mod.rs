@@ -1,0 +1,14 @@
+//! How a verdict came about, in sentences: what was measured, what was taken of it, which condition decided, what would have made it another.
+//!
+//! Every sentence carries its numbers, exact, for the JSON message. Must not decide: the numbers are those that the decision left behind
+//! ([`Grounds`](crate::compare::Grounds)).
+
+mod content;
+mod measured;
+mod paired;
+mod stored;
+mod unmeasured;
+mod write;
+
+pub use content::{Confirmed, Explanation, MeasuredSide, Replayed};
+pub use write::write_explanation;

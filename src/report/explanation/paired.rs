@@ -1,0 +1,309 @@
+//! How two builds that were measured in turn were compared: the look, both halves of the speed test, the slow-path test.
+
+use serde_json::json;
+
+use super::content::{Explanation, Statement};
+use super::measured::{failures, interval, level, p_is};
+use super::stored::{bound, finite, notes, open_interval, slower_and_faster, threshold};
+use crate::compare::{
+    Comparison, Estimate, Grounds, Location, LookGrounds, Method, Note, Plan, Side,
+};
+use crate::model::Verdict;
+use crate::report::json::estimate_json;
+use crate::report::table::p_value;
+use crate::report::units;
+
+/// From what was taken of the samples to what decided.
+pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison) -> Vec<Statement> {
+    let mut statements = failures(explanation.failures);
+    let looked = comparison.grounds.and_then(|grounds| grounds.look);
+    let rounds = comparison.paired.map_or(0, |paired| paired.rounds);
+    if let Some(look) = &looked {
+        statements.push(when(look, rounds, comparison, explanation.plan));
+    }
+    statements.extend(comparison.location.map(location));
+    if let (Some(grounds), Some(look), Some(change)) =
+        (&comparison.grounds, &looked, comparison.change)
+    {
+        statements.push(estimate(grounds, change));
+        statements.push(family(grounds, look, change));
+    }
+    statements.push(threshold(comparison));
+    if let Some(look) = &looked {
+        statements.push(slow_path(look, comparison));
+    }
+    statements.push(decision(comparison));
+    statements.extend(notes(&comparison.notes));
+    statements.push(otherwise(comparison, rounds));
+    statements
+}
+
+fn when(
+    look: &LookGrounds,
+    rounds: usize,
+    comparison: &Comparison,
+    plan: Option<&Plan>,
+) -> Statement {
+    let planned = plan.map_or_else(String::new, |plan| {
+        let looks: Vec<String> = plan.looks.iter().map(u32::to_string).collect();
+        format!("Looks were planned after {} rounds. ", looks.join(", "))
+    });
+    let early = comparison.paired.is_some_and(|paired| paired.stopped_early);
+    let share = level(look.share);
+    let text = if early && comparison.verdict == Verdict::Inconclusive {
+        format!(
+            "{planned}At that after {rounds} rounds neither a change nor its absence could be expected any more of those to come, so it was given up; that look has {share} of each level for itself."
+        )
+    } else if early {
+        format!(
+            "{planned}That after {rounds} rounds settled it; it has {share} of each level for itself, so that all looks together keep it."
+        )
+    } else {
+        format!(
+            "{planned}No look before the end settled it, so all {rounds} rounds were judged, with the {share} of each level that earlier looks had left."
+        )
+    };
+    Statement::new(
+        "look",
+        text,
+        json!({
+            "rounds": rounds, "stopped_early": early, "share": look.share,
+            "looks": plan.map(|plan| &plan.looks),
+        }),
+    )
+}
+
+fn location(location: Location) -> Statement {
+    let quantile = Method::default().quantile;
+    let taken = match location {
+        Location::LowQuantile => {
+            format!(
+                "the {}th percentile (noise makes samples slower and never faster)",
+                quantile * 100.0
+            )
+        }
+        Location::SecondFastest => {
+            "the second fastest (there were too few for a low percentile)".to_owned()
+        }
+        Location::Median => "the median (there were too few for a low percentile)".to_owned(),
+    };
+    Statement::new(
+        "location",
+        format!(
+            "The floor test takes {taken} of all samples of a side; the rank test compares both sides round by round. Each has half of the level, and the closer bounds count. No sample was left out as an outlier: what is significant includes the extremes."
+        ),
+        json!({"location": location}),
+    )
+}
+
+fn estimate(grounds: &Grounds, change: Estimate) -> Statement {
+    let error = grounds.standard_error;
+    Statement::new(
+        "estimate",
+        format!(
+            "By that the candidate is {} against the base{}.",
+            units::change(change.estimate),
+            error.map_or_else(String::new, |error| format!(
+                ", with a standard error of {}",
+                level(error)
+            ))
+        ),
+        json!({"change": change.estimate, "standard_error": error}),
+    )
+}
+
+fn family(grounds: &Grounds, look: &LookGrounds, change: Estimate) -> Statement {
+    let test = &grounds.test;
+    let (p, adjusted, direction) = if change.estimate >= 0.0 {
+        (test.p.slower, test.adjusted.slower, "slower")
+    } else {
+        (test.p.faster, test.adjusted.faster, "faster")
+    };
+    let (lower, upper) = (
+        test.step_level.slower * look.share,
+        test.step_level.faster * look.share,
+    );
+    let family = if grounds.family == 1 {
+        "which was all its own as it was the only benchmark".to_owned()
+    } else {
+        format!(
+            "of which Holm's procedure over {} benchmarks gave this one {} for slower and {} for faster",
+            grounds.family,
+            level(test.step_level.slower),
+            level(test.step_level.faster)
+        )
+    };
+    Statement::new(
+        "interval",
+        format!(
+            "The speed test has a level of {}, one-sided, for each direction, {family}; with the share of the look that is {} and {}. At these levels the change lies in {}. For `{direction} by more than the threshold` {} over the share of the look, adjusted {}.",
+            level(test.family_level),
+            level(lower),
+            level(upper),
+            interval(change.lower, change.upper),
+            p_is(p),
+            p_value(adjusted),
+        ),
+        json!({
+            "change": estimate_json(&change), "family": grounds.family, "family_level": test.family_level,
+            "level_slower": lower, "level_faster": upper,
+            "p_slower": test.p.slower, "p_faster": test.p.faster,
+            "adjusted_p_slower": test.adjusted.slower, "adjusted_p_faster": test.adjusted.faster,
+        }),
+    )
+}
+
+fn slow_path(look: &LookGrounds, comparison: &Comparison) -> Statement {
+    let test = &look.slow_path;
+    let says_more = comparison
+        .paired
+        .is_some_and(|paired| paired.slow_path.is_some());
+    let of_speed =
+        matches!(comparison.verdict, Verdict::Regressed | Verdict::Improved) && !says_more;
+    let found = if of_speed {
+        "a change of speed makes neighbours differ, too, so it says nothing more here"
+    } else if test.p.slower <= test.step_level.slower {
+        "the candidate takes a slow path that the base does not"
+    } else if test.p.faster <= test.step_level.faster {
+        "the base takes a slow path that the candidate does not"
+    } else if look.slow_path_p <= look.suspicion {
+        "not shown, but too near to it to say `unchanged`"
+    } else {
+        "nothing of the kind shows"
+    };
+    Statement::new(
+        "slow-path",
+        format!(
+            "The slow-path test asks whether samples of one side are slower than their neighbours of the other by 10 % or 20 %, beyond the threshold: {} of the candidate's samples lie more than 10 % above their floor, {} of the base's. Its level is {}; adjusted p {} for the candidate, {} for the base: {found}.",
+            level(look.share_new),
+            level(look.share_base),
+            level(test.family_level),
+            p_value(test.adjusted.slower),
+            p_value(test.adjusted.faster),
+        ),
+        json!({
+            "share_new": look.share_new, "share_base": look.share_base, "family_level": test.family_level,
+            "p_slower": look.slow_path_p, "suspicion": look.suspicion,
+            "adjusted_p_slower": test.adjusted.slower, "adjusted_p_faster": test.adjusted.faster,
+        }),
+    )
+}
+
+fn decision(comparison: &Comparison) -> Statement {
+    let bounds = comparison.change.map(|change| (change.lower, change.upper));
+    let text = match (&comparison.grounds, bounds) {
+        (Some(grounds), Some((lower, upper))) => condition(comparison, grounds, lower, upper),
+        _ => "No test was possible: the notes say what was missing.".to_owned(),
+    };
+    Statement::new(
+        "decision",
+        format!("{text} So it is {}.", comparison.verdict),
+        json!({
+            "lower": finite(bounds.map(|bounds| bounds.0)), "upper": finite(bounds.map(|bounds| bounds.1)),
+            "noise_threshold": comparison.noise_threshold,
+        }),
+    )
+}
+
+/// The condition that decided, in the order in which they are looked at.
+fn condition(comparison: &Comparison, grounds: &Grounds, lower: f64, upper: f64) -> String {
+    let threshold = comparison.noise_threshold;
+    let (low, high) = slower_and_faster(threshold);
+    let slow_path = comparison.paired.and_then(|paired| paired.slow_path);
+    match comparison.verdict {
+        Verdict::Regressed if lower > threshold => format!(
+            "The lower bound, {}, lies above {high}: the whole interval is slower than noise.",
+            units::change(lower)
+        ),
+        Verdict::Regressed => "The slow-path test has found that some samples of the candidate are slower, though its fastest ones are not.".to_owned(),
+        Verdict::Suspect if grounds.test.p.slower <= grounds.test.family_level => format!(
+            "The lower bound, {}, does not lie above {high}; at the level of a single benchmark it would ({}, at most {}).",
+            bound(lower),
+            p_is(grounds.test.p.slower),
+            level(grounds.test.family_level)
+        ),
+        Verdict::Suspect => "The slow-path test would have found something at the level of a single benchmark.".to_owned(),
+        Verdict::Improved if slow_path.is_some_and(|found| found.side == Side::Base) && upper >= (-threshold.ln_1p()).exp_m1() => {
+            "The slow-path test has found that some samples of the base are slower, though its fastest ones are not.".to_owned()
+        }
+        Verdict::Improved => format!(
+            "The upper bound, {}, lies below {low}: the whole interval is faster than noise.",
+            units::change(upper)
+        ),
+        Verdict::Unchanged => format!(
+            "The whole interval {} lies within {low} and {high}, and no slow path is suspected.",
+            interval(lower, upper)
+        ),
+        _ if comparison.notes.contains(&Note::SlowPathSuspected) => format!(
+            "The whole interval {} lies within {low} and {high}, but a slow path is suspected.",
+            interval(lower, upper)
+        ),
+        _ if lower >= (-threshold.ln_1p()).exp_m1() && upper <= threshold => format!(
+            "The whole interval {} lies within {low} and {high}, but this host differs from itself too much to call anything unchanged.",
+            interval(lower, upper)
+        ),
+        _ => open_interval(lower, upper, threshold),
+    }
+}
+
+fn otherwise(comparison: &Comparison, rounds: usize) -> Statement {
+    let needed = comparison.paired.and_then(|paired| paired.rounds_needed);
+    let smallest = finite(comparison.smallest_callable);
+    let callable = smallest.map(|smallest| {
+        format!(
+            "A change seen of more than {} would have been `regressed`.",
+            units::change(smallest)
+        )
+    });
+    let threshold = comparison.noise_threshold;
+    let lower_threshold = (-threshold.ln_1p()).exp_m1();
+    let text = match (comparison.verdict, comparison.change, &comparison.grounds) {
+        (Verdict::Regressed | Verdict::Improved, Some(change), Some(_))
+            if change.lower <= threshold && change.upper >= lower_threshold =>
+        {
+            let within = change.lower >= lower_threshold && change.upper <= threshold;
+            let else_verdict = if within {
+                Verdict::Unchanged
+            } else {
+                Verdict::Inconclusive
+            };
+            format!(
+                "Without the slow path the interval of the speed test would have made it {else_verdict}."
+            )
+        }
+        (Verdict::Regressed, Some(change), Some(_)) if change.lower > threshold => {
+            format!(
+                "It would not have been called if the change seen had been {} or less, or with a noise threshold of {} or more.",
+                units::change(smallest.unwrap_or(f64::NAN)),
+                level(change.lower)
+            )
+        }
+        (Verdict::Improved, Some(change), Some(_)) if change.upper < 0.0 => format!(
+            "It would not have been called with a noise threshold of {} or more.",
+            level(1.0 / (1.0 + change.upper) - 1.0)
+        ),
+        (Verdict::Suspect, _, Some(_)) => format!(
+            "{} Measured alone (`--exact`) or with more rounds (`--rounds`) it may be settled.",
+            callable.unwrap_or_default()
+        ),
+        (Verdict::Inconclusive, _, Some(_)) => match needed {
+            Some(needed) => format!(
+                "{} About {needed} rounds in all would settle it if they are like those seen (`--rounds {needed}`).",
+                callable.unwrap_or_default()
+            ),
+            None => format!(
+                "{} It is not known how many rounds would settle it: the change lies too near to the threshold, or more of the same would not help.",
+                callable.unwrap_or_default()
+            ),
+        },
+        (_, _, Some(_)) => callable.unwrap_or_default(),
+        (_, _, None) => {
+            format!("More rounds than {rounds} and longer samples would have allowed a test.")
+        }
+    };
+    Statement::new(
+        "otherwise",
+        text.trim_start(),
+        json!({"smallest_callable": smallest, "rounds_needed": needed}),
+    )
+}

@@ -1,0 +1,343 @@
+//! How stored runs were compared: by the prediction interval at the level of runs, or by the t-score alone.
+
+use serde_json::json;
+
+use super::content::{Explanation, Statement};
+use super::measured::{counted, failures, interval, level, p_is};
+use crate::compare::{Comparison, Decider, Estimate, Grounds, Location, Note, TScoreGrounds};
+use crate::model::Verdict;
+use crate::report::json::estimate_json;
+use crate::report::table::p_value;
+use crate::report::units;
+
+/// From what was taken of the samples to what decided.
+pub(super) fn statements(
+    explanation: &Explanation<'_>,
+    comparison: &Comparison,
+    decider: Decider,
+) -> Vec<Statement> {
+    let mut statements = failures(explanation.failures);
+    statements.extend(comparison.location.map(|found| location(found, decider)));
+    if let (Some(grounds), Some(change)) = (&comparison.grounds, comparison.change) {
+        statements.push(estimate(explanation, comparison, grounds, change, decider));
+        statements.push(family(grounds, change));
+    }
+    statements.push(threshold(comparison));
+    statements.push(decision(comparison, decider));
+    if decider == Decider::RunLevel {
+        let found = comparison.grounds.and_then(|grounds| grounds.t_score);
+        statements.extend(found.map(|found| t_score(&found, comparison)));
+    }
+    statements.extend(notes(&comparison.notes));
+    statements.push(otherwise(comparison, decider));
+    statements
+}
+
+fn location(location: Location, decider: Decider) -> Statement {
+    let of_run = match (decider, location) {
+        (Decider::Screen, _) => "and the means over launches were compared",
+        (_, Location::Median) => "and of each run the mean of its launches",
+        _ => "and of each run its fastest launch, as noise makes samples slower and never faster",
+    };
+    Statement::new(
+        "location",
+        format!(
+            "Of each launch the {location} of its samples was taken, {of_run}. No sample was left out as an outlier: what is significant includes the extremes."
+        ),
+        json!({"location": location}),
+    )
+}
+
+fn estimate(
+    explanation: &Explanation<'_>,
+    comparison: &Comparison,
+    grounds: &Grounds,
+    change: Estimate,
+    decider: Decider,
+) -> Statement {
+    let mut text = format!(
+        "By that the run is {} against its reference.",
+        units::change(change.estimate)
+    );
+    if is_identical(comparison, change) && decider == Decider::RunLevel {
+        text.push_str(" All launches of both sides gave one and the same value.");
+    } else if let (Some(error), Some(df), Some(run_sd)) = (
+        grounds.standard_error,
+        grounds.degrees_of_freedom,
+        comparison.run_sd,
+    ) {
+        let spread = explanation.replayed.map_or(0, |found| found.spread.len());
+        let known = if spread < 2 {
+            "what is assumed of such a host, as one run does not show it".to_owned()
+        } else {
+            format!("what is assumed of such a host and {spread} runs have shown")
+        };
+        let drift = run_sd * (1.0 + 1.0 / comparison.runs_averaged.max(1) as f64).sqrt();
+        let decides = if error > drift * (1.0 + 1e-9) {
+            format!(
+                "; launches within the runs leave more than that open, so the change has a standard error of {}",
+                level(error)
+            )
+        } else {
+            format!(
+                ", which gives the change a standard error of {}",
+                level(error)
+            )
+        };
+        text = format!(
+            "{text} Runs of the same code drift apart on this host by {} (standard deviation; {known}){decides}, with {df:.0} degrees of freedom.",
+            level(run_sd),
+        );
+    } else {
+        text.push_str(" How far launches differ among themselves says how uncertain that is; drift between runs is left out (`--screen`).");
+    }
+    Statement::new(
+        "estimate",
+        text,
+        json!({
+            "change": change.estimate, "standard_error": grounds.standard_error,
+            "degrees_of_freedom": grounds.degrees_of_freedom, "run_std_dev": comparison.run_sd,
+        }),
+    )
+}
+
+fn family(grounds: &Grounds, change: Estimate) -> Statement {
+    let test = &grounds.test;
+    let slower = change.estimate >= 0.0;
+    let (p, adjusted, direction) = if slower {
+        (test.p.slower, test.adjusted.slower, "slower")
+    } else {
+        (test.p.faster, test.adjusted.faster, "faster")
+    };
+    let shared = match grounds.family {
+        1 => format!(
+            "It was the only benchmark compared, so it had the whole level of {}, one-sided, for slower, and the same for faster.",
+            level(test.family_level)
+        ),
+        count => format!(
+            "{count} benchmarks were compared and shared a level of {}, one-sided, for slower, and the same for faster. Holm's procedure gave this one {} for slower and {} for faster.",
+            level(test.family_level),
+            level(test.step_level.slower),
+            level(test.step_level.faster),
+        ),
+    };
+    Statement::new(
+        "interval",
+        format!(
+            "{shared} At these levels the change lies in {}. For `{direction} by more than the threshold` {}, adjusted {}.",
+            interval(change.lower, change.upper),
+            p_is(p),
+            p_value(adjusted),
+        ),
+        json!({
+            "change": estimate_json(&change), "family": grounds.family, "family_level": test.family_level,
+            "level_slower": test.step_level.slower, "level_faster": test.step_level.faster,
+            "p_slower": test.p.slower, "p_faster": test.p.faster,
+            "adjusted_p_slower": test.adjusted.slower, "adjusted_p_faster": test.adjusted.faster,
+        }),
+    )
+}
+
+/// What counts as noise.
+pub(super) fn threshold(comparison: &Comparison) -> Statement {
+    let threshold = comparison.noise_threshold;
+    let raised = comparison
+        .notes
+        .iter()
+        .any(|note| matches!(note, Note::ThresholdRaised { .. }));
+    let why = if raised {
+        ", as controls on this host have shown"
+    } else {
+        ""
+    };
+    Statement::new(
+        "threshold",
+        format!(
+            "Changes up to {} either way count as noise{why}.",
+            level(threshold)
+        ),
+        json!({"noise_threshold": threshold}),
+    )
+}
+
+fn decision(comparison: &Comparison, decider: Decider) -> Statement {
+    let bounds = comparison.change.map(|change| (change.lower, change.upper));
+    let (low, high) = slower_and_faster(comparison.noise_threshold);
+    let text = match (comparison.verdict, bounds) {
+        (_, None) => "No test was possible: the notes say what was missing.".to_owned(),
+        (Verdict::Regressed, Some((lower, _))) => format!(
+            "The lower bound, {}, lies above {high}: the whole interval is slower than noise.",
+            units::change(lower)
+        ),
+        (Verdict::Improved, Some((_, upper))) => format!(
+            "The upper bound, {}, lies below {low}: the whole interval is faster than noise.",
+            units::change(upper)
+        ),
+        (Verdict::Unchanged, Some((lower, upper))) => format!(
+            "The whole interval {} lies within {low} and {high}: a change of interest is ruled out.",
+            interval(lower, upper)
+        ),
+        (Verdict::Suspect, Some((lower, _))) => format!(
+            "The lower bound, {}, does not lie above {high}, so drift between runs could explain it; but the launches of this run are slower than those of the reference by more than launches differ.",
+            bound(lower)
+        ),
+        (_, Some((lower, upper)))
+            if decider == Decider::RunLevel && faster_by_t_score(comparison) =>
+        {
+            format!(
+                "The interval {} shows no change, and the launches look faster by more than they differ among themselves: neither a change nor its absence is shown.",
+                interval(lower, upper)
+            )
+        }
+        (_, Some((lower, upper))) => open_interval(lower, upper, comparison.noise_threshold),
+    };
+    Statement::new(
+        "decision",
+        format!("{text} So it is {}.", comparison.verdict),
+        json!({
+            "lower": finite(bounds.map(|bounds| bounds.0)), "upper": finite(bounds.map(|bounds| bounds.1)),
+            "noise_threshold": comparison.noise_threshold,
+        }),
+    )
+}
+
+/// Why an interval shows nothing.
+pub(super) fn open_interval(lower: f64, upper: f64, threshold: f64) -> String {
+    let (low, high) = slower_and_faster(threshold);
+    let all = interval(lower, upper);
+    if upper > threshold && lower < -threshold {
+        format!(
+            "The interval {all} reaches beyond both {low} and {high}: slower, faster and unchanged are all possible."
+        )
+    } else if upper > threshold {
+        format!("The interval {all} has {high} within it: noise and a slowdown are both possible.")
+    } else {
+        format!(
+            "The interval {all} has {low} within it: noise and an improvement are both possible."
+        )
+    }
+}
+
+/// The threshold in both directions, as changes. As decisions are made on logarithms, that of `faster` is a little less.
+pub(super) fn slower_and_faster(threshold: f64) -> (String, String) {
+    let faster = (-threshold.ln_1p()).exp_m1();
+    (units::change(faster), units::change(threshold))
+}
+
+pub(super) fn bound(value: f64) -> String {
+    if value.is_finite() {
+        units::change(value)
+    } else {
+        "which the data do not give".to_owned()
+    }
+}
+
+pub(super) fn finite(value: Option<f64>) -> Option<f64> {
+    value.filter(|value| value.is_finite())
+}
+
+fn faster_by_t_score(comparison: &Comparison) -> bool {
+    comparison.notes.contains(&Note::FasterByTScoreOnly)
+}
+
+fn is_identical(comparison: &Comparison, change: Estimate) -> bool {
+    comparison.p_value == Some(1.0) && (change.lower, change.upper) == (0.0, 0.0)
+}
+
+fn t_score(found: &TScoreGrounds, comparison: &Comparison) -> Statement {
+    let change = found.change;
+    let threshold = comparison.noise_threshold;
+    let says = if change.lower > threshold {
+        "by itself it would say `regressed`"
+    } else if change.upper < (-threshold.ln_1p()).exp_m1() {
+        "by itself it would say `improved`"
+    } else {
+        "by itself it would call no change"
+    };
+    let adjusted = if change.estimate >= 0.0 {
+        found.test.adjusted.slower
+    } else {
+        found.test.adjusted.faster
+    };
+    Statement::new(
+        "t-score",
+        format!(
+            "The t-score of the means over launches knows nothing of drift between runs, and makes `suspect` at most: {} in {}, adjusted p {}; {says}.",
+            units::change(change.estimate),
+            interval(change.lower, change.upper),
+            p_value(adjusted),
+        ),
+        json!({
+            "change": estimate_json(&change), "adjusted_p_slower": found.test.adjusted.slower,
+            "adjusted_p_faster": found.test.adjusted.faster,
+        }),
+    )
+}
+
+/// A statement for each.
+pub(super) fn notes(notes: &[Note]) -> Vec<Statement> {
+    let statement = |note: &Note| {
+        let text = super::measured::capital(&note.to_string());
+        Statement::new("note", format!("{text}."), json!({"notes": [note]}))
+    };
+    notes.iter().map(statement).collect()
+}
+
+fn otherwise(comparison: &Comparison, decider: Decider) -> Statement {
+    let (low, high) = slower_and_faster(comparison.noise_threshold);
+    let callable = comparison
+        .smallest_callable
+        .filter(|smallest| smallest.is_finite())
+        .map(|smallest| {
+            format!(
+                "A change seen of more than {} would have been `regressed`.",
+                units::change(smallest)
+            )
+        });
+    let more = match decider {
+        Decider::RunLevel => {
+            "More accepted runs of the same code, a dedicated host (`host = \"dedicated\"`) or measuring both sides in turn (`--against REV`) make the interval narrower"
+        }
+        Decider::Screen => "More launches make the interval narrower",
+    };
+    let text = match (comparison.verdict, comparison.change) {
+        (_, None) => {
+            "Longer samples or more launches (`--measurement-time`, `--launches`) would have allowed a test.".to_owned()
+        }
+        (Verdict::Regressed, Some(change)) => {
+            let smallest = comparison.smallest_callable.map_or(f64::NAN, |smallest| smallest);
+            format!(
+                "It would not have been called if the change seen had been {} or less, or with a noise threshold of {} or more.",
+                units::change(smallest),
+                level(change.lower),
+            )
+        }
+        (Verdict::Improved, Some(change)) => format!(
+            "It would not have been called with a noise threshold of {} or more.",
+            level(1.0 / (1.0 + change.upper) - 1.0),
+        ),
+        (Verdict::Unchanged, _) => callable.unwrap_or_default(),
+        (_, Some(_)) => {
+            let reach = "`unchanged` needs the whole interval";
+            format!(
+                "{} {reach} within {low} and {high}. {more}.",
+                callable.unwrap_or_default()
+            )
+        }
+    };
+    let family = comparison.grounds.map_or(1, |grounds| grounds.family);
+    let alone =
+        if family > 1 && matches!(comparison.verdict, Verdict::Suspect | Verdict::Inconclusive) {
+            format!(
+                " Without the other {} it would have had a larger share of the level.",
+                counted(family - 1, "benchmark", "benchmarks")
+            )
+        } else {
+            String::new()
+        };
+    Statement::new(
+        "otherwise",
+        format!("{}{alone}", text.trim_start()),
+        json!({"smallest_callable": finite(comparison.smallest_callable)}),
+    )
+}

@@ -1,0 +1,113 @@
+//! Verdicts that rest on no comparison: new, missing, failed, incomparable, and executables that are the same.
+
+use serde_json::json;
+
+use super::content::{Explanation, Statement};
+use super::measured::{capital, failures};
+use crate::model::{MIN_LAUNCHES, Verdict};
+use crate::report::content::Method;
+
+/// What decided, and what would have made it another verdict.
+pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
+    let mut statements = failures(explanation.failures);
+    let in_turn = explanation.run.pair.is_some();
+    let reference = explanation.reference;
+    let confirmed = explanation
+        .replayed
+        .and_then(|replayed| replayed.confirmed.as_ref());
+    let is_identical = confirmed.is_some() || in_turn && explanation.new.is_none();
+    let numbers = json!({"reference_run": reference});
+    let named = reference.map_or_else(|| "the reference".to_owned(), |run| format!("run {run}"));
+    let (decision, otherwise) = match explanation.verdict {
+        Verdict::New if in_turn => (
+            format!("{named} does not have it, or with another bench target: there is nothing to compare it with."),
+            "With `--against REV`, `--benches-from worktree` lays the current benchmarks over the older revision, so that both sides have it.".to_owned(),
+        ),
+        Verdict::New => (
+            "No accepted run before this one has measured it, on its branch or on the one that it forked from, or the run that was named as the reference did not: there is nothing to compare it with.".to_owned(),
+            "The next run will be compared with this one, if this one was accepted.".to_owned(),
+        ),
+        Verdict::Missing => (
+            format!("{named} has it, and this run did not find it although its bench target was built: it was removed, renamed or left out by the build."),
+            "If it was renamed, the new name is `new`. Once a run without it is accepted it is not missed any more.".to_owned(),
+        ),
+        Verdict::Incomparable => incomparable(explanation, &named, &mut statements),
+        Verdict::Failed => failed(explanation, &mut statements),
+        Verdict::Unchanged if is_identical => (
+            format!("Both sides are the same executable, byte for byte, so it was not measured beside {named}."),
+            "`--control` measures all the same.".to_owned(),
+        ),
+        _ => return statements,
+    };
+    statements.push(Statement::new("decision", capital(&decision), numbers));
+    statements.push(Statement::new("otherwise", otherwise, json!({})));
+    statements
+}
+
+fn incomparable(
+    explanation: &Explanation<'_>,
+    named: &str,
+    statements: &mut Vec<Statement>,
+) -> (String, String) {
+    let blocking = explanation
+        .replayed
+        .map_or(&[][..], |replayed| &replayed.blocking);
+    for difference in blocking {
+        statements.push(Statement::new(
+            "difference",
+            format!("{difference}."),
+            json!({"fact": difference.fact, "new": difference.new, "base": difference.base}),
+        ));
+    }
+    let facts: Vec<&str> = blocking.iter().map(|found| found.fact.name()).collect();
+    let facts = if facts.is_empty() {
+        // Of an A/B measurement only versions can be.
+        "benchmark-version".to_owned()
+    } else {
+        facts.join(",")
+    };
+    (
+        format!(
+            "What differs from {named} changes times whatever the code does, so the two were not compared ({facts})."
+        ),
+        format!(
+            "`--allow-different {facts}` compares all the same; measuring the other side again under the same conditions is better (`--against REV`)."
+        ),
+    )
+}
+
+fn failed(explanation: &Explanation<'_>, statements: &mut Vec<Statement>) -> (String, String) {
+    let comparison = explanation
+        .replayed
+        .and_then(|replayed| replayed.comparison.as_ref());
+    for note in comparison.map_or(&[][..], |comparison| &comparison.notes) {
+        statements.push(Statement::new(
+            "note",
+            format!("{}.", capital(&note.to_string())),
+            json!({"notes": [note]}),
+        ));
+    }
+    let of_pair = explanation
+        .replayed
+        .is_some_and(|replayed| replayed.method == Method::Paired)
+        || explanation.run.pair.is_some();
+    let good = explanation.new.as_ref().map_or(0, |new| new.launches);
+    let decision = if explanation.new.is_none() {
+        "Its bench target could not be driven, on one side at least, so nothing of it was measured."
+            .to_owned()
+    } else if of_pair {
+        format!(
+            "Too few rounds in which both sides were measured are left for a verdict ({good} of the candidate)."
+        )
+    } else if good == 0 {
+        "None of its launches gave samples.".to_owned()
+    } else {
+        format!(
+            "Of its launches {good} gave samples; with failures beside them at least {MIN_LAUNCHES} are needed for a verdict."
+        )
+    };
+    (
+        decision,
+        "What the process said is on stderr of the run; `cargo bench` runs the same code without measuring in launches.".to_owned(),
+    )
+}

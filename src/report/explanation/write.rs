@@ -1,0 +1,221 @@
+//! Puts the sentences in order and writes them: as text that fits 80 columns, or as one JSON message.
+
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+use super::content::{Confirmed, Explanation, Replayed, Statement};
+use super::{measured, paired, stored, unmeasured};
+use crate::compare::Decider;
+use crate::model::Verdict;
+use crate::report::content::{MessageFormat, Method};
+use crate::report::json::{SCHEMA, key_json, write_object};
+use crate::report::units::Room;
+use crate::report::{theme, units};
+
+/// Columns of the text, and of the words at its left.
+const WIDTH: usize = 80;
+const MARGIN: usize = 13;
+
+/// Writes how a verdict came about.
+pub fn write_explanation(
+    writer: &mut dyn Write,
+    explanation: &Explanation<'_>,
+    format: MessageFormat,
+) -> io::Result<()> {
+    let statements = statements(explanation);
+    match format {
+        MessageFormat::Human => write_text(writer, explanation, &statements),
+        MessageFormat::Json => write_object(writer, &message(explanation, &statements)),
+    }
+}
+
+fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
+    let mut statements = vec![verdict(explanation)];
+    statements.extend(measured::sides(explanation));
+    let replayed = explanation.replayed;
+    statements.extend(
+        replayed
+            .and_then(|replayed| replayed.confirmed.as_ref())
+            .map(|confirmed| confirmation(confirmed, explanation.verdict, replayed)),
+    );
+    let comparison = replayed.and_then(|replayed| replayed.comparison.as_ref());
+    match (replayed, comparison) {
+        (Some(replayed), Some(_)) if !replayed.agrees => statements.push(lost(explanation)),
+        (Some(Replayed { method, .. }), Some(comparison))
+            if explanation.verdict != Verdict::Failed =>
+        {
+            statements.extend(match method {
+                Method::Paired => paired::statements(explanation, comparison),
+                Method::Stored(decider) => stored::statements(explanation, comparison, *decider),
+            });
+        }
+        _ => {
+            let decided = unmeasured::statements(explanation);
+            let known = decided
+                .iter()
+                .any(|statement| statement.about == "decision");
+            statements.extend(decided);
+            if !known {
+                statements.push(lost(explanation));
+            }
+        }
+    }
+    statements
+}
+
+fn verdict(explanation: &Explanation<'_>) -> Statement {
+    let meaning = match explanation.verdict {
+        Verdict::Regressed => "slower by more than noise",
+        Verdict::Suspect => "it looks slower, and that is not shown",
+        Verdict::Failed => "it could not be measured",
+        Verdict::Incomparable => "measured under conditions that cannot be compared",
+        Verdict::Missing => "the reference has it, this run has not",
+        Verdict::Inconclusive => "neither a change nor its absence could be shown",
+        Verdict::New => "there is nothing to compare it with",
+        Verdict::Unchanged => "no change beyond noise, and that is shown",
+        Verdict::Improved => "faster by more than noise",
+    };
+    Statement::new(
+        "verdict",
+        format!(
+            "{}: {meaning}.",
+            measured::capital(explanation.verdict.word())
+        ),
+        json!({"change": explanation.change, "reference_run": explanation.reference}),
+    )
+}
+
+fn confirmation(confirmed: &Confirmed, verdict: Verdict, replayed: Option<&Replayed>) -> Statement {
+    let first = match (confirmed.first_verdict, confirmed.first_change) {
+        (Some(first), Some(change)) => {
+            format!(
+                "The stored numbers said {first} ({})",
+                units::change(change)
+            )
+        }
+        _ => "The stored numbers looked slower".to_owned(),
+    };
+    let comparison = replayed.and_then(|replayed| replayed.comparison.as_ref());
+    let text = match (comparison.map(|found| found.verdict), verdict) {
+        (None, _) => {
+            format!("{first}, but the executable is that of the reference, byte for byte.")
+        }
+        (Some(_), Verdict::Regressed) => format!(
+            "{first}, so both sides were measured again in turn, as runs {} and {}, which confirmed it; what follows is about these.",
+            confirmed.base, confirmed.candidate
+        ),
+        (Some(second), Verdict::Suspect) => format!(
+            "{first}, so both sides were measured again in turn, as runs {} and {}. That was {second}, which neither confirms nor refutes it: it stays suspect. What follows is about these.",
+            confirmed.base, confirmed.candidate
+        ),
+        (Some(_), _) => format!(
+            "{first}, so both sides were measured again in turn, as runs {} and {}, which refuted it; what follows is about these.",
+            confirmed.base, confirmed.candidate
+        ),
+    };
+    Statement::new(
+        "confirmation",
+        text,
+        json!({
+            "base_run": confirmed.base, "candidate_run": confirmed.candidate,
+            "first_change": confirmed.first_change,
+        }),
+    )
+}
+
+/// That the stored verdict is not reached again.
+fn lost(explanation: &Explanation<'_>) -> Statement {
+    let now = explanation.replayed.and_then(|replayed| {
+        let comparison = replayed.comparison.as_ref()?;
+        let change = comparison.change.map_or_else(String::new, |change| {
+            format!(" ({})", units::change(change.estimate))
+        });
+        Some(format!("{}{change}", comparison.verdict))
+    });
+    let then = explanation.change.map_or_else(String::new, |change| {
+        format!(" ({})", units::change(change))
+    });
+    let compare = explanation.reference.map_or_else(String::new, |reference| {
+        format!(
+            " `cargo perfcheck compare {reference} {}` compares the two runs as they are now.",
+            explanation.run.id
+        )
+    });
+    let found = now.map_or_else(
+        || "what it was compared with is not stored any more".to_owned(),
+        |now| format!("from what is stored now it would be {now}"),
+    );
+    Statement::new(
+        "replay",
+        format!(
+            "How it came about cannot be told: the verdict of that time was {}{then}, and {found}. Runs were accepted or removed since, a setting that counts for the whole workspace has changed, or another version decides otherwise.{compare}",
+            explanation.verdict
+        ),
+        json!({}),
+    )
+}
+
+fn decided_by(explanation: &Explanation<'_>) -> Option<&'static str> {
+    let replayed = explanation.replayed?;
+    replayed.comparison.as_ref()?;
+    Some(match replayed.method {
+        Method::Stored(Decider::RunLevel) => "run-level",
+        Method::Stored(Decider::Screen) => "t-score",
+        Method::Paired => "paired",
+    })
+}
+
+fn message(explanation: &Explanation<'_>, statements: &[Statement]) -> Value {
+    let sentences: Vec<Value> = statements
+        .iter()
+        .map(|statement| {
+            json!({
+                "about": statement.about,
+                "text": statement.text,
+                "numbers": statement.numbers,
+            })
+        })
+        .collect();
+    let replayed = explanation.replayed;
+    json!({
+        "reason": "explanation",
+        "schema": SCHEMA,
+        "run": explanation.run.id,
+        "benchmark": key_json(explanation.key),
+        "verdict": explanation.verdict,
+        "decided_by": decided_by(explanation),
+        "replayed": replayed.map(|replayed| replayed.agrees),
+        "sentences": sentences,
+    })
+}
+
+fn write_text(
+    writer: &mut dyn Write,
+    explanation: &Explanation<'_>,
+    statements: &[Statement],
+) -> io::Result<()> {
+    let key = explanation.key;
+    writeln!(
+        writer,
+        "{} {}, run {}: {}\n",
+        theme::heading(format!("{}/{}", key.package, key.target)),
+        units::name(&key.id, Room::of_stdout()),
+        explanation.run.id,
+        theme::verdict(explanation.verdict)
+    )?;
+    let mut before = "";
+    for statement in statements {
+        let label = if statement.about == before {
+            ""
+        } else {
+            statement.about
+        };
+        before = statement.about;
+        let mut head = format!("{label:<MARGIN$}");
+        for line in units::filled(&theme::printable(&statement.text), WIDTH - MARGIN) {
+            writeln!(writer, "{}{line}", theme::faint(&head))?;
+            head = " ".repeat(MARGIN);
+        }
+    }
+    Ok(())
+}

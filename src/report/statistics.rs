@@ -1,0 +1,229 @@
+//! Every statistic of every benchmark of a run: a block each that fits 80 columns, or a JSON message each.
+
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+use super::content::MessageFormat;
+use super::json::{SCHEMA, estimate_json, key_json, write_object};
+use super::table::p_value;
+use super::units::Room;
+use super::{theme, units};
+use crate::compare::{BenchmarkRecord, Estimate};
+use crate::model::{BenchmarkKey, RunId, Verdict};
+
+/// One benchmark of a run.
+#[derive(Debug, Clone)]
+pub struct BenchmarkStatistics<'a> {
+    /// Which.
+    pub key: &'a BenchmarkKey,
+    /// What was measured; `None` without samples.
+    pub record: Option<BenchmarkRecord>,
+    /// The verdict of the run, if it has one.
+    pub verdict: Option<Verdict>,
+    /// The change that it rests on, a fraction.
+    pub change: Option<f64>,
+    /// The p-value that it rests on, adjusted, where it can be reached again.
+    pub p_value: Option<f64>,
+}
+
+/// Writes all of them. The level is that of every interval.
+pub fn write_statistics(
+    writer: &mut dyn Write,
+    run: RunId,
+    all: &[BenchmarkStatistics<'_>],
+    confidence_level: f64,
+    format: MessageFormat,
+) -> io::Result<()> {
+    for one in all {
+        match format {
+            MessageFormat::Human => write_block(writer, one, confidence_level)?,
+            MessageFormat::Json => write_object(writer, &message(run, one, confidence_level))?,
+        }
+    }
+    Ok(())
+}
+
+fn message(run: RunId, one: &BenchmarkStatistics<'_>, confidence_level: f64) -> Value {
+    json!({
+        "reason": "benchmark-statistics",
+        "schema": SCHEMA,
+        "run": run,
+        "benchmark": key_json(one.key),
+        "confidence_level": confidence_level,
+        "statistics": one.record.as_ref().map(record_json),
+        "verdict": one.verdict,
+        "change": one.change,
+        "p_value": one.p_value,
+    })
+}
+
+fn record_json(record: &BenchmarkRecord) -> Value {
+    let summary = &record.summary;
+    let over = record.over_launches;
+    let [p5, p25, p75, p95, p99] = record.percentiles;
+    json!({
+        "samples": summary.samples,
+        "launches": summary.launches,
+        "mean_ns": estimate_json(&summary.mean),
+        "median_ns": estimate_json(&summary.median),
+        "std_dev_ns": summary.sd.as_ref().map(estimate_json),
+        "std_err_ns": over.map(|over| over.standard_error),
+        "margin_ns": over.map(|over| over.margin),
+        "mean_over_launches_ns": record.mean_of_launches().as_ref().map(estimate_json),
+        "cv": record.cv,
+        "min_ns": summary.min,
+        "max_ns": summary.max,
+        "percentiles_ns": {"p5": p5, "p25": p25, "p75": p75, "p95": p95, "p99": p99},
+        "median_abs_dev_ns": estimate_json(&summary.mad),
+        "slope_ns": summary.slope.as_ref().map(estimate_json),
+        "r_squared": summary.r_squared,
+        "overhead_ns": summary.overhead_ns,
+        "outliers": summary.outliers,
+    })
+}
+
+/// Columns of a label, and of a value beside another one.
+const LABEL: usize = 17;
+const VALUE: usize = 20;
+
+fn write_block(
+    writer: &mut dyn Write,
+    one: &BenchmarkStatistics<'_>,
+    confidence_level: f64,
+) -> io::Result<()> {
+    let key = one.key;
+    writeln!(
+        writer,
+        "{} {}",
+        theme::heading(format!("{}/{}", key.package, key.target)),
+        units::name(&key.id, Room::of_stdout())
+    )?;
+    match &one.record {
+        None => writeln!(writer, "  no samples")?,
+        Some(record) => write_record(writer, record, confidence_level)?,
+    }
+    let verdict = or_dash(one.verdict.map(theme::verdict));
+    let p = or_dash(one.p_value.map(p_value));
+    let change = or_dash(one.change.map(units::change));
+    write_line(
+        writer,
+        "verdict",
+        &format!("{verdict}, change {change}, adjusted p {p}"),
+    )?;
+    writeln!(writer)
+}
+
+fn write_record(
+    writer: &mut dyn Write,
+    record: &BenchmarkRecord,
+    confidence_level: f64,
+) -> io::Result<()> {
+    let summary = &record.summary;
+    let over = record.over_launches;
+    let [p5, p25, p75, p95, p99] = record.percentiles.map(units::time);
+    let margin = over.map(|over| format!("± {}", units::time(over.margin)));
+    let error = over.map(|over| units::time(over.standard_error));
+    let rows = [
+        ("samples", summary.samples.to_string()),
+        ("launches", summary.launches.to_string()),
+        ("min", units::time(summary.min)),
+        ("max", units::time(summary.max)),
+        ("p5", p5),
+        ("p25", p25),
+        ("p75", p75),
+        ("p95", p95),
+        ("p99", p99),
+        ("CV", or_dash(variation(record))),
+        ("standard error", or_dash(error)),
+        ("t margin", or_dash(margin)),
+    ];
+    let label = |label: &str| theme::faint(format!("{label:<LABEL$}"));
+    for pair in rows.chunks(2) {
+        let [(left, a), (right, b)] = pair else {
+            continue;
+        };
+        writeln!(writer, "  {} {a:<VALUE$} {} {b}", label(left), label(right))?;
+    }
+    write_estimates(writer, record, confidence_level)?;
+    let r_squared = summary.r_squared.map(|found| format!("{found:.6}"));
+    write_line(
+        writer,
+        "R² of the slope",
+        &format!(
+            "{}, constant time of a sample {}",
+            or_dash(r_squared),
+            or_dash(summary.overhead_ns.map(units::time))
+        ),
+    )?;
+    let outliers = &summary.outliers;
+    write_line(
+        writer,
+        "outliers",
+        &format!(
+            "low {} severe, {} mild; high {} mild, {} severe",
+            outliers.low_severe, outliers.low_mild, outliers.high_mild, outliers.high_severe
+        ),
+    )
+}
+
+/// The values that have intervals, a line each.
+fn write_estimates(
+    writer: &mut dyn Write,
+    record: &BenchmarkRecord,
+    confidence_level: f64,
+) -> io::Result<()> {
+    let summary = &record.summary;
+    let level = units::percent(confidence_level);
+    let over = record.mean_of_launches();
+    let estimates = [
+        ("mean of launches", over.as_ref(), "t interval"),
+        ("mean", Some(&summary.mean), "bootstrap"),
+        ("median", Some(&summary.median), "bootstrap"),
+        ("std dev", summary.sd.as_ref(), "bootstrap"),
+        ("MAD (scaled)", Some(&summary.mad), "bootstrap"),
+        ("slope", summary.slope.as_ref(), "bootstrap"),
+    ];
+    for (label, estimate, kind) in estimates {
+        let text = estimate.map(|found| format!("{}  {level} {kind}", with_interval(found)));
+        write_line(writer, label, &or_dash(text))?;
+    }
+    Ok(())
+}
+
+fn or_dash(text: Option<String>) -> String {
+    text.unwrap_or_else(|| "-".to_owned())
+}
+
+/// `5.10 %`, with a word where that is much.
+fn variation(record: &BenchmarkRecord) -> Option<String> {
+    let much = if record.is_very_variable() {
+        ", very variable"
+    } else {
+        ""
+    };
+    record.cv.map(|cv| format!("{:.2} %{much}", cv * 100.0))
+}
+
+fn with_interval(estimate: &Estimate) -> String {
+    let bound = |value: f64| {
+        if value.is_finite() {
+            units::time(value)
+        } else {
+            "-".to_owned()
+        }
+    };
+    format!(
+        "{} [{}, {}]",
+        units::time(estimate.estimate),
+        bound(estimate.lower),
+        bound(estimate.upper)
+    )
+}
+
+fn write_line(writer: &mut dyn Write, label: &str, text: &str) -> io::Result<()> {
+    writeln!(
+        writer,
+        "  {} {text}",
+        theme::faint(format!("{label:<LABEL$}"))
+    )
+}

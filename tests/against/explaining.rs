@@ -1,0 +1,181 @@
+//! `explain` and `show --stats` of two builds that were measured in turn, and of hits that were measured again.
+
+use serde_json::Value;
+
+use crate::project::{Project, TWO, compared};
+use crate::scripted::{CLOCK, QUICK, script, verdict};
+use crate::support::Machine;
+
+const JSON: [&str; 2] = ["--message-format", "json"];
+
+#[track_caller]
+fn explain(project: &Project<'_>, words: &[&str]) -> Value {
+    let run = project.perfcheck(&["explain"]).args(words).args(JSON).run();
+    let run = run.expect_code(0);
+    let mut messages = run.messages("explanation");
+    assert_eq!(messages.len(), 1, "{run}");
+    messages.remove(0)
+}
+
+/// The sentence about something.
+#[track_caller]
+fn about(message: &Value, what: &str) -> Value {
+    let sentences = message["sentences"].as_array().expect("a list");
+    sentences
+        .iter()
+        .find(|sentence| sentence["about"] == what)
+        .unwrap_or_else(|| panic!("nothing about {what:?} in {message}"))
+        .clone()
+}
+
+#[track_caller]
+fn says(message: &Value, what: &str, words: &[&str]) {
+    let sentence = about(message, what);
+    let text = sentence["text"].as_str().expect("text");
+    for word in words {
+        assert!(text.contains(word), "no {word:?} in {text:?}");
+    }
+}
+
+#[test]
+fn an_ab_verdict_is_explained_from_its_plan_and_its_rounds() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    project.takes(120);
+    let run = project.measure(&["--against", "HEAD"]).run().expect_code(1);
+    let of_run = compared(&run, "cost");
+    let told = explain(&project, &["cost"]);
+    assert_eq!(
+        (&told["run"], &told["verdict"]),
+        (&2.into(), &"regressed".into())
+    );
+    assert_eq!(
+        (&told["decided_by"], &told["replayed"]),
+        (&"paired".into(), &true.into())
+    );
+    let interval = about(&told, "interval")["numbers"].clone();
+    assert_eq!(interval["change"], of_run["change"]);
+    assert_eq!(interval["adjusted_p_slower"], of_run["p_value"]);
+    assert_eq!(interval["family"], 2);
+    let look = about(&told, "look")["numbers"].clone();
+    assert_eq!(look["rounds"], of_run["paired"]["rounds"]);
+    assert_eq!(look["stopped_early"], of_run["paired"]["stopped_early"]);
+    let share = look["share"].as_f64().expect("a share");
+    let level = interval["level_slower"].as_f64().expect("a level");
+    // The speed test has 80 % of the level, and the first of two steps half of that.
+    assert!((level - 0.01 * 0.8 / 2.0 * share).abs() < 1e-12, "{told}");
+    says(
+        &told,
+        "measured",
+        &["measured in turn", "run 1 of ", "run 2 of "],
+    );
+    says(&told, "decision", &["lower bound", "So it is regressed"]);
+    says(&told, "slow-path", &["The slow-path test"]);
+    says(&told, "otherwise", &["would not have been called"]);
+    let same = explain(&project, &["constant"]);
+    assert_eq!(same["verdict"], "unchanged");
+    says(&same, "decision", &["no slow path is suspected"]);
+    // The base has no verdict of its own: that of the pair is meant.
+    assert_eq!(explain(&project, &["cost", "--run", "1"]), told);
+    let shown = project
+        .perfcheck(&["show", "2", "--stats"])
+        .args(JSON)
+        .run();
+    let statistics = shown.messages("benchmark-statistics");
+    let cost = statistics
+        .iter()
+        .find(|message| message["benchmark"]["id"] == "cost")
+        .expect("measured");
+    assert_eq!(cost["p_value"], of_run["p_value"], "{shown}");
+    let text = project.perfcheck(&["explain", "cost"]).run().expect_code(0);
+    for line in text.stdout.lines() {
+        assert!(line.chars().count() <= 80, "{line:?} is too long");
+    }
+}
+
+#[test]
+fn executables_that_are_the_same_and_benchmarks_of_one_side_are_explained_without_rounds() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    project.measure(&["--against", "HEAD"]).run().expect_code(0);
+    let told = explain(&project, &["cost"]);
+    assert_eq!(told["verdict"], "unchanged");
+    says(&told, "decision", &["byte for byte"]);
+    says(&told, "otherwise", &["--control"]);
+    project.benchmarks(r#"suite.bench("other", |b| takes(b, 50));"#);
+    // Nothing of it can be compared.
+    project.measure(&["--against", "HEAD"]).run().expect_code(6);
+    let told = explain(&project, &["other"]);
+    assert_eq!(told["verdict"], "new");
+    says(&told, "otherwise", &["--benches-from worktree"]);
+    assert_eq!(explain(&project, &["cost"])["verdict"], "missing");
+}
+
+#[test]
+fn a_hit_that_was_measured_again_is_explained_by_that() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    project.measure(&QUICK).run().expect_code(0);
+    project.takes(200);
+    let run = project.measure(&QUICK).run().expect_code(1);
+    assert_eq!(verdict(&run, "cost"), "regressed", "{run}");
+    let told = explain(&project, &["cost"]);
+    assert_eq!(
+        (&told["run"], &told["decided_by"]),
+        (&2.into(), &"paired".into())
+    );
+    says(
+        &told,
+        "confirmation",
+        &[
+            "The stored numbers said regressed",
+            "runs 3 and 4",
+            "confirmed it",
+        ],
+    );
+    let interval = about(&told, "interval")["numbers"].clone();
+    assert_eq!(interval["change"], compared(&run, "cost")["change"]);
+    // The others were not: stored numbers decide about them.
+    assert_eq!(explain(&project, &["constant"])["decided_by"], "run-level");
+}
+
+#[test]
+fn a_hit_that_was_refuted_says_what_it_had_been() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    project
+        .measure(&QUICK)
+        .env(CLOCK, script(&["cost"], &[("cost", 10.0)]))
+        .run()
+        .expect_code(0);
+    project.measure(&QUICK).run().expect_code(0);
+    let told = explain(&project, &["cost"]);
+    assert_eq!(told["verdict"], "unchanged");
+    says(&told, "confirmation", &["byte for byte"]);
+}
+
+#[test]
+fn a_hit_that_measuring_refuted_is_explained_by_what_was_measured() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    project
+        .measure(&QUICK)
+        .env(CLOCK, script(&["cost"], &[("cost", 10.0)]))
+        .run()
+        .expect_code(0);
+    // Another constant takes no other time.
+    project.benchmarks(&format!("std::hint::black_box(4711_u64);\n{TWO}"));
+    let run = project.measure(&QUICK).run().expect_code(0);
+    let told = explain(&project, &["cost"]);
+    assert_eq!(
+        (&told["verdict"], &told["decided_by"]),
+        (&"unchanged".into(), &"paired".into())
+    );
+    says(
+        &told,
+        "confirmation",
+        &["The stored numbers said regressed", "refuted it"],
+    );
+    let change = &about(&told, "interval")["numbers"]["change"];
+    assert_eq!(*change, compared(&run, "cost")["change"]);
+}

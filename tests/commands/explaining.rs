@@ -1,0 +1,325 @@
+//! `explain`: how a verdict on stored numbers came about, and what is said where there is none.
+
+use serde_json::Value;
+
+use crate::crates::Crate;
+use crate::scripted::{QUICK, steady, stored};
+use crate::support::{Finished, Machine};
+
+const JSON: [&str; 2] = ["--message-format", "json"];
+
+fn explain(machine: &Machine, words: &[&str]) -> Finished {
+    stored(machine, &["explain"])
+        .args(words)
+        .args(JSON)
+        .run()
+        .expect_code(0)
+}
+
+#[track_caller]
+fn message(finished: &Finished) -> Value {
+    let mut messages = finished.messages("explanation");
+    assert_eq!(messages.len(), 1, "{finished}");
+    messages.remove(0)
+}
+
+/// The sentence about something.
+#[track_caller]
+fn about(message: &Value, what: &str) -> Value {
+    let sentences = message["sentences"].as_array().expect("a list");
+    sentences
+        .iter()
+        .find(|sentence| sentence["about"] == what)
+        .unwrap_or_else(|| panic!("nothing about {what:?} in {message}"))
+        .clone()
+}
+
+#[track_caller]
+fn says(message: &Value, what: &str, words: &[&str]) {
+    let sentence = about(message, what);
+    let text = sentence["text"].as_str().expect("text");
+    for word in words {
+        assert!(text.contains(word), "no {word:?} in {text:?}");
+    }
+}
+
+#[test]
+fn a_regression_is_explained_with_the_numbers_of_the_comparison() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    steady(&machine, &[("text", 200.0)]).run().expect_code(1);
+    let compared = stored(&machine, &["compare", "1", "2"]).args(JSON).run();
+    let compared = compared
+        .messages("benchmark-compared")
+        .into_iter()
+        .find(|message| message["benchmark"]["id"] == "text")
+        .expect("compared");
+    let told = message(&explain(&machine, &["text"]));
+    assert_eq!(told["run"], 2);
+    assert_eq!(told["verdict"], "regressed");
+    assert_eq!(told["decided_by"], "run-level");
+    assert_eq!(told["replayed"], true);
+    let interval = about(&told, "interval")["numbers"].clone();
+    assert_eq!(interval["change"], compared["change"]);
+    assert_eq!(interval["adjusted_p_slower"], compared["p_value"]);
+    assert_eq!(interval["family"], 3);
+    // The first of three steps of Holm's procedure.
+    let level = interval["level_slower"].as_f64().expect("a level");
+    assert!((level - 0.01 / 3.0).abs() < 1e-12, "{interval}");
+    let estimate = about(&told, "estimate")["numbers"].clone();
+    assert_eq!(estimate["run_std_dev"], compared["run_std_dev"]);
+    assert_eq!(estimate["degrees_of_freedom"], 4.0);
+    says(&told, "measured", &["Run 2 of ", "3 launches"]);
+    says(&told, "reference", &["run 1 of ", "3 launches"]);
+}
+
+#[test]
+fn what_decided_and_what_would_have_made_it_another_verdict_is_told_of_each() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    steady(&machine, &[("text", 200.0), ("memory", 108.0)])
+        .run()
+        .expect_code(1);
+    let slower = message(&explain(&machine, &["text"]));
+    says(&slower, "decision", &["lower bound", "So it is regressed"]);
+    says(
+        &slower,
+        "otherwise",
+        &["would not have been called", "noise threshold"],
+    );
+    let open = message(&explain(&machine, &["arithmetic"]));
+    assert_eq!(open["verdict"], "inconclusive");
+    says(&open, "decision", &["So it is inconclusive"]);
+    says(
+        &open,
+        "otherwise",
+        &["would have been `regressed`", "`unchanged` needs"],
+    );
+    let callable = about(&open, "otherwise")["numbers"]["smallest_callable"].as_f64();
+    assert!(callable.is_some_and(|callable| callable > 0.02), "{open}");
+    let doubtful = message(&explain(&machine, &["memory"]));
+    assert_eq!(doubtful["verdict"], "suspect", "{doubtful}");
+    says(
+        &doubtful,
+        "decision",
+        &["drift between runs", "So it is suspect"],
+    );
+    says(
+        &doubtful,
+        "t-score",
+        &["by itself it would say `regressed`"],
+    );
+    steady(&machine, &[("text", 50.0)]).run().expect_code(0);
+    let faster = message(&explain(&machine, &["text"]));
+    assert_eq!(
+        (&faster["run"], &faster["verdict"]),
+        (&3.into(), &"improved".into())
+    );
+    says(&faster, "decision", &["upper bound", "So it is improved"]);
+}
+
+#[test]
+fn n37_what_is_significant_includes_the_extremes_and_the_explanation_says_so() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    steady(&machine, &[("text", 200.0)]).run().expect_code(1);
+    let told = message(&explain(&machine, &["text"]));
+    says(
+        &told,
+        "location",
+        &["No sample was left out", "includes the extremes"],
+    );
+}
+
+#[test]
+fn the_run_that_is_named_is_explained_as_it_was_decided_then() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    steady(&machine, &[("text", 200.0)]).run().expect_code(1);
+    stored(&machine, &["accept", "2"]).run().expect_code(0);
+    steady(&machine, &[("text", 200.0)]).run().expect_code(0);
+    let newest = message(&explain(&machine, &["text"]));
+    assert_eq!(newest["run"], 3);
+    let then = message(&explain(&machine, &["text", "--run", "2"]));
+    assert_eq!(
+        (&then["run"], &then["verdict"]),
+        (&2.into(), &"regressed".into())
+    );
+    assert_eq!(then["replayed"], true);
+    says(&then, "reference", &["run 1 of "]);
+}
+
+#[test]
+fn a_run_that_the_t_score_decided_or_a_name_chose_is_recognised_as_such() {
+    let machine = Machine::new();
+    steady(&machine, &[])
+        .args(["--save-baseline", "main"])
+        .run()
+        .expect_code(0);
+    steady(&machine, &[]).run().expect_code(0);
+    steady(&machine, &[("text", 110.0)])
+        .args(["--screen"])
+        .run()
+        .expect_code(1);
+    let told = message(&explain(&machine, &["text"]));
+    assert_eq!(told["decided_by"], "t-score", "{told}");
+    assert_eq!(told["replayed"], true);
+    says(&told, "location", &["means over launches"]);
+    steady(&machine, &[("text", 300.0)])
+        .args(["--baseline", "main"])
+        .run()
+        .expect_code(1);
+    let told = message(&explain(&machine, &["text"]));
+    assert_eq!(told["replayed"], true, "{told}");
+    says(&told, "reference", &["run 1 of "]);
+}
+
+#[test]
+fn what_was_accepted_since_changes_no_explanation() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    for _ in 0..2 {
+        steady(&machine, &[("text", 200.0)]).run().expect_code(1);
+    }
+    stored(&machine, &["accept", "2"]).run().expect_code(0);
+    let told = message(&explain(&machine, &["text"]));
+    assert_eq!((&told["run"], &told["replayed"]), (&3.into(), &true.into()));
+    says(&told, "reference", &["run 1 of "]);
+}
+
+#[test]
+fn a_decision_that_is_not_reached_again_is_not_made_up() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    steady(&machine, &[("text", 100.5)]).run().expect_code(0);
+    steady(&machine, &[("text", 200.0)]).run().expect_code(1);
+    let told = message(&explain(&machine, &["text"]));
+    assert_eq!(told["replayed"], true);
+    says(&told, "reference", &["mean of 2 runs (2, 1)"]);
+    // From now on a reference begins with run 2: the mean that was compared with is no segment any more.
+    stored(&machine, &["accept", "2"]).run().expect_code(0);
+    let told = message(&explain(&machine, &["text"]));
+    assert_eq!(told["replayed"], false);
+    says(
+        &told,
+        "replay",
+        &["cannot be told", "cargo perfcheck compare 2 3"],
+    );
+    let shown = stored(&machine, &["show", "--stats"]).args(JSON).run();
+    let of_text = shown
+        .messages("benchmark-statistics")
+        .into_iter()
+        .find(|message| message["benchmark"]["id"] == "text");
+    let of_text = of_text.expect("measured");
+    assert_eq!(of_text["verdict"], "regressed");
+    assert!(of_text["p_value"].is_null(), "{of_text}");
+}
+
+#[test]
+fn verdicts_without_a_comparison_say_why_there_was_none() {
+    let machine = Machine::new();
+    let made = Crate::of(&machine, &["a", "b"], "");
+    made.measure(&machine, &["a", "b"], &[])
+        .run()
+        .expect_code(0);
+    let explain = |id: &str| {
+        let run = made.perfcheck(&machine, &["explain", id]).args(JSON).run();
+        message(&run.expect_code(0))
+    };
+    let told = explain("a");
+    assert_eq!(told["verdict"], "new");
+    assert!(told["decided_by"].is_null(), "{told}");
+    says(&told, "decision", &["nothing to compare it with"]);
+    made.list(&["a"]);
+    made.measure(&machine, &["a"], &[]).run().expect_code(0);
+    let told = explain("b");
+    assert_eq!(
+        (&told["verdict"], &told["run"]),
+        (&"missing".into(), &2.into())
+    );
+    says(&told, "decision", &["Run 1 has it", "did not find it"]);
+    made.list(&["a v2"]);
+    made.measure(&machine, &["a"], &[]).run().expect_code(0);
+    let told = explain("a");
+    assert_eq!(told["verdict"], "incomparable");
+    assert_eq!(
+        about(&told, "difference")["numbers"]["fact"],
+        "benchmark-version"
+    );
+    says(&told, "otherwise", &["--allow-different benchmark-version"]);
+}
+
+#[test]
+fn a_failed_benchmark_says_in_which_launches_and_why() {
+    let machine = Machine::new();
+    let failed = machine
+        .perfcheck()
+        .testbench("")
+        .args(["-p", "panics", "--bench", "panics", "in_body"])
+        .args(QUICK);
+    failed.run().expect_code(4);
+    let told = message(&explain(&machine, &["in_body"]));
+    assert_eq!(told["verdict"], "failed");
+    says(
+        &told,
+        "failure",
+        &["It failed in launches 1, 2", "panicked"],
+    );
+    says(&told, "decision", &["None of its launches gave samples"]);
+}
+
+#[test]
+fn what_cannot_be_explained_says_what_to_do_next() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    let refused = |words: &[&str], code: i32, texts: &[&str]| {
+        stored(&machine, &["explain"])
+            .args(words)
+            .run()
+            .expect_code(code)
+            .expect_stderr(texts);
+    };
+    refused(
+        &["txet"],
+        2,
+        &["no benchmark `txet`", "did you mean", "steady/steady: text"],
+    );
+    refused(&["e"], 2, &["may be any of 3", "name one of"]);
+    refused(
+        &["text", "--run", "nothing"],
+        6,
+        &["no baseline or run `nothing`"],
+    );
+    steady(&machine, &[]).arg("memory").run().expect_code(0);
+    refused(
+        &["text", "--run", "2"],
+        6,
+        &["run 2 has no verdict about `text`", "without `--run`"],
+    );
+    let empty = Machine::new();
+    stored(&empty, &["explain", "text"])
+        .run()
+        .expect_code(6)
+        .expect_stderr(&["nothing has been stored"]);
+}
+
+#[test]
+fn the_text_fits_a_narrow_terminal_and_says_what_the_message_says() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    steady(&machine, &[("text", 200.0)]).run().expect_code(1);
+    let text = stored(&machine, &["explain", "text"]).run().expect_code(0);
+    for line in text.stdout.lines() {
+        assert!(line.chars().count() <= 80, "{line:?} is too long");
+    }
+    let told = message(&explain(&machine, &["text"]));
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let all = words(&text.stdout);
+    for sentence in told["sentences"].as_array().expect("a list") {
+        let said = words(sentence["text"].as_str().expect("text"));
+        assert!(all.contains(&said), "no {said:?} in {text}");
+    }
+    // Twice the same, as a replay has no chances of its own.
+    let again = stored(&machine, &["explain", "text"]).env("RAYON_NUM_THREADS", "2");
+    assert_eq!(again.run().stdout, text.stdout);
+}
