@@ -71,22 +71,10 @@ impl ExitCode {
         if tally.count(Verdict::Failed) > 0 || tally.iter().next().is_none() {
             code = code.and(Self::BenchmarkFailed);
         }
-        if named_reference && !tally.iter().any(|(verdict, _)| compared(verdict)) {
+        if named_reference && !tally.iter().any(|(verdict, _)| verdict.is_compared()) {
             code = code.and(Self::NoBaseline);
         }
         code
-    }
-}
-
-/// Whether a verdict rests on a comparison of two measurements.
-fn compared(verdict: Verdict) -> bool {
-    match verdict {
-        Verdict::Regressed
-        | Verdict::Suspect
-        | Verdict::Inconclusive
-        | Verdict::Unchanged
-        | Verdict::Improved => true,
-        Verdict::Failed | Verdict::Incomparable | Verdict::Missing | Verdict::New => false,
     }
 }
 

@@ -171,18 +171,6 @@ fn agrees(stored: &RunVerdict, comparison: Option<&Comparison>) -> bool {
     same_change && comparison.is_none_or(|comparison| comparison.verdict == stored.verdict)
 }
 
-/// Whether a verdict rests on a comparison.
-pub(super) fn is_compared(verdict: Verdict) -> bool {
-    match verdict {
-        Verdict::Regressed
-        | Verdict::Suspect
-        | Verdict::Inconclusive
-        | Verdict::Unchanged
-        | Verdict::Improved => true,
-        Verdict::Failed | Verdict::Incomparable | Verdict::Missing | Verdict::New => false,
-    }
-}
-
 /// A run on its way to the verdicts that it had.
 struct Again<'a> {
     store: &'a Store,
@@ -387,6 +375,6 @@ fn is_choice(stored: &RunVerdict, chosen: &Chosen) -> bool {
         (_, Chosen::Runs { averaged, .. }) => {
             stored.reference.is_none() || stored.reference == averaged.first().copied()
         }
-        (verdict, Chosen::New) => !is_compared(verdict),
+        (verdict, Chosen::New) => !verdict.is_compared(),
     }
 }

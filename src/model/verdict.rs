@@ -43,6 +43,18 @@ impl Verdict {
         Self::Improved,
     ];
 
+    /// Whether it rests on a comparison of two measurements.
+    pub fn is_compared(self) -> bool {
+        match self {
+            Self::Regressed
+            | Self::Suspect
+            | Self::Inconclusive
+            | Self::Unchanged
+            | Self::Improved => true,
+            Self::Failed | Self::Incomparable | Self::Missing | Self::New => false,
+        }
+    }
+
     /// The word, as users write and read it.
     pub fn word(self) -> &'static str {
         match self {
