@@ -396,7 +396,7 @@ fn layout_hint(rows: &[Row<'_>]) -> Option<String> {
         changed && change.is_some_and(|change| change.estimate.abs() < SMALL_CHANGE)
     };
     rows.iter().any(is_small).then(|| {
-        "Changes below 3 % may come from another layout of the code rather than from what it does.".to_owned()
+        "Changes below 3 % may come from another layout of the code rather than from what it does; in tight loops larger ones may, too.".to_owned()
     })
 }
 

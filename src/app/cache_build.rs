@@ -12,6 +12,9 @@ use crate::sides::{
     build_sides, default_cache,
 };
 
+/// What the candidate is called, whatever commit it may be.
+const WORK_TREE: &str = "the work tree";
+
 /// What is to be built, and how.
 pub(super) struct CacheBuild<'a> {
     pub(super) context: &'a Context,
@@ -31,7 +34,8 @@ impl CacheBuild<'_> {
         let built = self.told(world, |request, events| {
             build_sides(request, revision, events)
         })?;
-        self.ready(&[&built.base, &built.candidate], world)?;
+        self.ready(&in_words(revision), &built.base, world)?;
+        self.ready(WORK_TREE, &built.candidate, world)?;
         Ok(built)
     }
 
@@ -44,7 +48,7 @@ impl CacheBuild<'_> {
         let built = self.told(world, |request, events| {
             build_commit(request, revision, events)
         })?;
-        self.ready(&[&built], world)?;
+        self.ready(&in_words(revision), &built, world)?;
         Ok(built)
     }
 
@@ -73,11 +77,9 @@ impl CacheBuild<'_> {
         })?)
     }
 
-    fn ready(&self, sides: &[&Side], world: &mut World<'_>) -> Result<(), AppError> {
+    fn ready(&self, what: &str, side: &Side, world: &mut World<'_>) -> Result<(), AppError> {
         if !self.quiet {
-            for side in sides {
-                report::write_build_event(world.stderr, &built_in_words(side))?;
-            }
+            report::write_build_event(world.stderr, &built_in_words(what, side))?;
         }
         Ok(())
     }
@@ -101,7 +103,7 @@ pub(super) fn in_words(revision: &Revision) -> String {
 }
 
 fn side_in_words(revision: Option<&Revision>) -> String {
-    revision.map_or_else(|| "the work tree".to_owned(), in_words)
+    revision.map_or_else(|| WORK_TREE.to_owned(), in_words)
 }
 
 fn words_of(event: &BuildEvent<'_>) -> (&'static str, String) {
@@ -119,8 +121,7 @@ fn words_of(event: &BuildEvent<'_>) -> (&'static str, String) {
     }
 }
 
-fn built_in_words(side: &Side) -> (&'static str, String) {
-    let what = side_in_words(side.commit.as_ref());
+fn built_in_words(what: &str, side: &Side) -> (&'static str, String) {
     let seconds = (side.checkout_time + side.build_time).as_secs_f64();
     let how = match side.provenance {
         Provenance::Built => format!("built in {seconds:.1} s"),

@@ -1,8 +1,8 @@
 //! What is said of an A/B comparison besides its verdict, where it bites; and what makes one impossible.
 
-use super::floor_test;
 use super::look::Look;
-use super::plan::{Method, Plan};
+use super::plan::Plan;
+use super::rank_test::RankTest;
 use super::series::{Neighbours, PairedSeries, Round, UsableRounds, typical_length};
 use super::speed_test::SpeedTest;
 use crate::compare::comparison::Estimate;
@@ -98,7 +98,6 @@ pub(super) fn add(
     look: &Look,
     speed: &SpeedTest,
     verdict: Verdict,
-    method: &Method,
     notes: &mut Vec<Note>,
 ) {
     let usable = &look.usable;
@@ -117,7 +116,7 @@ pub(super) fn add(
     if usable.rounds.len() < FEWEST_ROUNDS {
         return;
     }
-    notes.extend(drift(usable, speed, look.threshold, method));
+    notes.extend(drift(usable, speed, look.threshold));
     notes.extend(position(rounds, look.threshold));
     if matches!(verdict, Verdict::Inconclusive | Verdict::Suspect) {
         notes.extend(autocorrelation(usable));
@@ -127,15 +126,11 @@ pub(super) fn add(
 }
 
 /// The change in the first half of the rounds and in the second, if they differ.
-fn drift(
-    usable: &UsableRounds,
-    speed: &SpeedTest,
-    threshold: f64,
-    method: &Method,
-) -> Option<Note> {
-    let [first, second] = usable.halves(usable.rounds.len() / 2);
-    let (_, first) = floor_test::difference(&first, method)?;
-    let (_, second) = floor_test::difference(&second, method)?;
+fn drift(usable: &UsableRounds, speed: &SpeedTest, threshold: f64) -> Option<Note> {
+    let halves = usable.halves(usable.rounds.len() / 2);
+    // Round by round: half of the rounds may hold no quiet moment of a side, and its floor would tell of that.
+    let [first, second] = halves.map(|half| RankTest::of(&half, 0.0));
+    let (first, second) = (first?.difference(), second?.difference());
     // Each half has an SE of sqrt 2 times the whole's, their difference of twice.
     let apart = (second - first).abs();
     let drifts = apart > threshold && apart > DRIFT * 2.0 * speed.standard_error;

@@ -222,7 +222,6 @@ impl Answer<'_> {
             look,
             speed,
             comparison.verdict,
-            self.method,
             &mut comparison.notes,
         );
         comparison

@@ -77,6 +77,7 @@ pub struct PairedCampaign<'a> {
     pub(super) interrupt: &'a Interrupt,
     pub(super) observer: &'a dyn Observer,
     pub(super) done: usize,
+    began: Instant,
 }
 
 pub(super) struct Target {
@@ -129,12 +130,13 @@ impl<'a> PairedCampaign<'a> {
             interrupt,
             observer,
             done: 0,
+            began: Instant::now(),
         }
     }
 
     /// Measures until every benchmark is settled or the rounds or the time are used up.
     pub fn run(mut self, sink: &mut PairedSink<'_>) -> Result<(Ended, Vec<Spent>), MeasureError> {
-        let began = Instant::now();
+        self.began = Instant::now();
         self.observer.observe(&Event::Planned {
             benchmarks: self.subjects().count(),
             visits: self.visits_left(0),
@@ -144,7 +146,7 @@ impl<'a> PairedCampaign<'a> {
         'rounds: for round in 0..self.plan.rounds {
             for index in 0..self.targets.len() {
                 // Everybody has one round.
-                if round > 0 && self.is_late(began, index) {
+                if round > 0 && self.is_late(index) {
                     continue;
                 }
                 if self.round(index, round, sink)? == Ended::Interrupted {
@@ -170,7 +172,7 @@ impl<'a> PairedCampaign<'a> {
     }
 
     /// Whether a round of this target would end after the time is up.
-    fn is_late(&self, began: Instant, index: usize) -> bool {
+    fn is_late(&self, index: usize) -> bool {
         let Some(budget) = self.plan.time_budget else {
             return false;
         };
@@ -180,7 +182,7 @@ impl<'a> PairedCampaign<'a> {
             .filter(|subject| subject.is_open())
             .map(|subject| subject.time_of_a_round(&self.plan.round))
             .sum();
-        began.elapsed() + next > budget && !next.is_zero()
+        self.began.elapsed() + next > budget && !next.is_zero()
     }
 
     /// One round of a target, in as many launches as it takes.
@@ -297,8 +299,13 @@ impl<'a> PairedCampaign<'a> {
     /// At most; most benchmarks are settled earlier.
     fn time_left(&self, round: u32) -> Duration {
         let settings = &self.plan.round;
-        self.rounds_left(round)
+        let wanted: Duration = self
+            .rounds_left(round)
             .map(|(subject, left)| subject.time_of_a_round(settings) * left)
-            .sum()
+            .sum();
+        let budget = self.plan.time_budget;
+        budget.map_or(wanted, |budget| {
+            wanted.min(budget.saturating_sub(self.began.elapsed()))
+        })
     }
 }
