@@ -47,11 +47,12 @@ impl Confirmation<'_> {
         }
         for (reference, keys) in hits {
             if !self.common.output.quiet {
-                let plural = if keys.len() == 1 { "" } else { "s" };
-                let what = format!(
-                    "{} benchmark{plural} that look slower than run {reference}, by measuring both in turn",
-                    keys.len()
-                );
+                let which = match keys.len() {
+                    1 => "1 benchmark that looks".to_owned(),
+                    count => format!("{count} benchmarks that look"),
+                };
+                let what =
+                    format!("{which} slower than run {reference}, by measuring both in turn");
                 write_build_event(world.stderr, &("Confirming", what))?;
             }
             let hit = |row: &&mut Row<'_>| keys.contains(&row.key);
