@@ -121,6 +121,7 @@ pub fn stolen() -> Option<Duration> {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use std::sync::Barrier;
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
     use std::time::Duration;
 
@@ -131,12 +132,17 @@ mod tests {
         let of_us = || Usage::of(std::process::id()).expect("alive");
         let before = of_us();
         let seen = AtomicBool::new(false);
+        // So many that those of other tests, which come and go, do not matter.
+        let (threads, gathered) = (64, Barrier::new(65));
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 while !seen.load(Relaxed) {
                     std::hint::spin_loop();
                 }
             });
+            for _ in 0..threads {
+                scope.spawn(|| gathered.wait());
+            }
             let during = loop {
                 let during = of_us();
                 if during.cpu > before.cpu + Duration::from_millis(20) {
@@ -144,7 +150,8 @@ mod tests {
                 }
             };
             seen.store(true, Relaxed);
-            assert!(during.threads > before.threads);
+            gathered.wait();
+            assert!(during.threads > threads);
             let of_main = during.main_thread.saturating_sub(before.main_thread);
             assert!(during.cpu > before.cpu + of_main);
         });
