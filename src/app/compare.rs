@@ -26,9 +26,7 @@ pub fn compare(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(&world.variables, common)?;
-    let Some((store, workspace)) = context.stored()? else {
-        return Err(context.nothing_stored());
-    };
+    let (store, workspace) = context.require_stored()?;
     let base = resolve_run(&store, workspace, &options.base)?;
     let candidate = resolve_run(&store, workspace, &options.candidate)?;
     if base == candidate {

@@ -87,19 +87,22 @@ impl Context {
         Ok(store.find_workspace(&self.key())?.map(|id| (store, id)))
     }
 
+    /// The same; an error where nothing was ever stored of it.
+    pub(super) fn require_stored(&self) -> Result<(Store, WorkspaceId), AppError> {
+        self.stored()?.ok_or_else(|| self.nothing_stored())
+    }
+
     /// The store and the workspace in it, for writing; an error where nothing was ever stored of it.
     pub(super) fn stored_for_writing(&self) -> Result<(Store, WorkspaceId), AppError> {
-        if let Some((reader, _)) = self.stored()? {
-            drop(reader);
-            let mut store = self.store()?;
-            let id = store.workspace(&self.key(), &self.label())?;
-            return Ok((store, id));
-        }
-        Err(self.nothing_stored())
+        let (reader, _) = self.require_stored()?;
+        drop(reader);
+        let mut store = self.store()?;
+        let id = store.workspace(&self.key(), &self.label())?;
+        Ok((store, id))
     }
 
     /// That a run is wanted where none was stored yet.
-    pub(super) fn nothing_stored(&self) -> AppError {
+    fn nothing_stored(&self) -> AppError {
         AppError::NothingStored {
             workspace: self.workspace.root().to_owned(),
         }

@@ -19,9 +19,7 @@ pub fn explain(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(&world.variables, common)?;
-    let Some((store, workspace)) = context.stored()? else {
-        return Err(context.nothing_stored());
-    };
+    let (store, workspace) = context.require_stored()?;
     let (key, head) = match run {
         Some(word) => {
             let head = asked_for(&store, resolve_run(&store, workspace, word)?)?;

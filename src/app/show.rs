@@ -31,9 +31,7 @@ pub fn show(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(&world.variables, common)?;
-    let Some((store, workspace)) = context.stored()? else {
-        return Err(context.nothing_stored());
-    };
+    let (store, workspace) = context.require_stored()?;
     let run = resolve_run(&store, workspace, run)?;
     match detail {
         Detail::Table => table(&store, run, common, world),

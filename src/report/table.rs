@@ -54,19 +54,7 @@ pub fn write_run_head(writer: &mut dyn Write, run: &Run) -> io::Result<()> {
         theme::heading(format!("run {}", run.id))
     )?;
     let (host, build) = (&run.environment.host, &run.environment.build);
-    writeln!(
-        writer,
-        "{}, {} cores, {} {}{}",
-        host.cpu,
-        host.cores,
-        host.os,
-        host.kernel,
-        if host.shared {
-            ", shared or virtual"
-        } else {
-            ""
-        }
-    )?;
+    writeln!(writer, "{}", units::host(host))?;
     let flags = if build.rustflags.is_empty() {
         String::new()
     } else {

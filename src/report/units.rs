@@ -2,6 +2,8 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::model::HostFacts;
+
 /// A name that takes more columns than this is shortened in the middle, to these: its ends tell most.
 const LONGEST_NAME: usize = 60;
 const HEAD: usize = 40;
@@ -160,6 +162,19 @@ fn four_digits(value: f64) -> String {
         _ => 0,
     };
     format!("{value:.decimals$}")
+}
+
+/// A machine, for people.
+pub(super) fn host(host: &HostFacts) -> String {
+    let shared = if host.shared {
+        ", shared or virtual"
+    } else {
+        ""
+    };
+    format!(
+        "{}, {} cores, {} {}{shared}",
+        host.cpu, host.cores, host.os, host.kernel
+    )
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::bootstrap::Interval;
 use super::description::mean;
 use super::student_t;
+use super::t_interval::TInterval;
 use super::t_score::welch;
 
 /// How the degrees of freedom enter.
@@ -53,12 +54,8 @@ impl WelchTest {
 
     /// The interval of the difference at `level`; `None` for a level outside 0..1.
     pub fn interval(&self, level: f64) -> Option<Interval> {
-        let t = student_t::critical((1.0 - level) / 2.0, self.df).filter(|_| level > 0.0)?;
-        let margin = t * self.standard_error;
-        Some(Interval {
-            lower: self.difference - margin,
-            upper: self.difference + margin,
-        })
+        let interval = TInterval::with(self.difference, self.standard_error, self.df, level)?;
+        Some(interval.interval())
     }
 }
 

@@ -149,8 +149,8 @@ impl Store {
             {
                 let Json(then) = row.get::<_, Json<Environment>>(1)?;
                 let conditions = known.get(connection, row.get(2)?)?;
-                let host = |of: &Environment| (of.host.cpu.clone(), of.host.architecture.clone());
-                if host(&then) == host(environment)
+                if (&then.host.cpu, &then.host.architecture)
+                    == (&environment.host.cpu, &environment.host.architecture)
                     && then.build == environment.build
                     && conditions.version == benchmark.version
                 {

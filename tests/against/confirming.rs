@@ -1,7 +1,7 @@
 //! What looks slower than a stored run is measured again in turn with it: confirmed, or refuted.
 
-use crate::project::{Project, TWO, compared, remarks};
-use crate::scripted::{CLOCK, QUICK, finish, script, verdict};
+use crate::project::{Project, TWO, compared, remarks, store_faster};
+use crate::scripted::{QUICK, finish, verdict};
 use crate::support::Machine;
 
 #[test]
@@ -35,11 +35,7 @@ fn a_hit_that_is_really_slower_is_confirmed() {
 fn a_hit_that_only_the_stored_run_was_faster_for_is_refuted() {
     let machine = Machine::new();
     let project = Project::new(&machine);
-    project
-        .measure(&QUICK)
-        .env(CLOCK, script(&["cost"], &[("cost", 10.0)]))
-        .run()
-        .expect_code(0);
+    store_faster(&project);
     let run = project.measure(&QUICK).run().expect_code(0);
     assert_eq!(verdict(&run, "cost"), "unchanged", "{run}");
     let said = remarks(&run, "cost");
@@ -52,11 +48,7 @@ fn a_hit_that_only_the_stored_run_was_faster_for_is_refuted() {
 fn a_hit_is_refuted_by_measuring_where_the_executables_differ() {
     let machine = Machine::new();
     let project = Project::new(&machine);
-    project
-        .measure(&QUICK)
-        .env(CLOCK, script(&["cost"], &[("cost", 10.0)]))
-        .run()
-        .expect_code(0);
+    store_faster(&project);
     // Another constant takes no other time.
     project.benchmarks(&format!("std::hint::black_box(4711_u64);\n{TWO}"));
     let run = project

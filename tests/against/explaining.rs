@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::project::{Project, TWO, compared};
-use crate::scripted::{CLOCK, QUICK, script, verdict};
+use crate::project::{Project, TWO, compared, store_faster};
+use crate::scripted::{QUICK, about, explanation, says, verdict};
 use crate::support::Machine;
 
 const JSON: [&str; 2] = ["--message-format", "json"];
@@ -11,30 +11,7 @@ const JSON: [&str; 2] = ["--message-format", "json"];
 #[track_caller]
 fn explain(project: &Project<'_>, words: &[&str]) -> Value {
     let run = project.perfcheck(&["explain"]).args(words).args(JSON).run();
-    let run = run.expect_code(0);
-    let mut messages = run.messages("explanation");
-    assert_eq!(messages.len(), 1, "{run}");
-    messages.remove(0)
-}
-
-/// The sentence about something.
-#[track_caller]
-fn about(message: &Value, what: &str) -> Value {
-    let sentences = message["sentences"].as_array().expect("a list");
-    sentences
-        .iter()
-        .find(|sentence| sentence["about"] == what)
-        .unwrap_or_else(|| panic!("nothing about {what:?} in {message}"))
-        .clone()
-}
-
-#[track_caller]
-fn says(message: &Value, what: &str, words: &[&str]) {
-    let sentence = about(message, what);
-    let text = sentence["text"].as_str().expect("text");
-    for word in words {
-        assert!(text.contains(word), "no {word:?} in {text:?}");
-    }
+    explanation(&run.expect_code(0))
 }
 
 #[test]
@@ -143,11 +120,7 @@ fn a_hit_that_was_measured_again_is_explained_by_that() {
 fn a_hit_that_was_refuted_says_what_it_had_been() {
     let machine = Machine::new();
     let project = Project::new(&machine);
-    project
-        .measure(&QUICK)
-        .env(CLOCK, script(&["cost"], &[("cost", 10.0)]))
-        .run()
-        .expect_code(0);
+    store_faster(&project);
     project.measure(&QUICK).run().expect_code(0);
     let told = explain(&project, &["cost"]);
     assert_eq!(told["verdict"], "unchanged");
@@ -158,11 +131,7 @@ fn a_hit_that_was_refuted_says_what_it_had_been() {
 fn a_hit_that_measuring_refuted_is_explained_by_what_was_measured() {
     let machine = Machine::new();
     let project = Project::new(&machine);
-    project
-        .measure(&QUICK)
-        .env(CLOCK, script(&["cost"], &[("cost", 10.0)]))
-        .run()
-        .expect_code(0);
+    store_faster(&project);
     // Another constant takes no other time.
     project.benchmarks(&format!("std::hint::black_box(4711_u64);\n{TWO}"));
     let run = project.measure(&QUICK).run().expect_code(0);

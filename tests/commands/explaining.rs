@@ -1,9 +1,7 @@
 //! `explain`: how a verdict on stored numbers came about, and what is said where there is none.
 
-use serde_json::Value;
-
 use crate::crates::Crate;
-use crate::scripted::{QUICK, steady, stored};
+use crate::scripted::{QUICK, about, explanation, says, steady, stored};
 use crate::support::{Finished, Machine};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
@@ -14,33 +12,6 @@ fn explain(machine: &Machine, words: &[&str]) -> Finished {
         .args(JSON)
         .run()
         .expect_code(0)
-}
-
-#[track_caller]
-fn message(finished: &Finished) -> Value {
-    let mut messages = finished.messages("explanation");
-    assert_eq!(messages.len(), 1, "{finished}");
-    messages.remove(0)
-}
-
-/// The sentence about something.
-#[track_caller]
-fn about(message: &Value, what: &str) -> Value {
-    let sentences = message["sentences"].as_array().expect("a list");
-    sentences
-        .iter()
-        .find(|sentence| sentence["about"] == what)
-        .unwrap_or_else(|| panic!("nothing about {what:?} in {message}"))
-        .clone()
-}
-
-#[track_caller]
-fn says(message: &Value, what: &str, words: &[&str]) {
-    let sentence = about(message, what);
-    let text = sentence["text"].as_str().expect("text");
-    for word in words {
-        assert!(text.contains(word), "no {word:?} in {text:?}");
-    }
 }
 
 #[test]
@@ -54,7 +25,7 @@ fn a_regression_is_explained_with_the_numbers_of_the_comparison() {
         .into_iter()
         .find(|message| message["benchmark"]["id"] == "text")
         .expect("compared");
-    let told = message(&explain(&machine, &["text"]));
+    let told = explanation(&explain(&machine, &["text"]));
     assert_eq!(told["run"], 2);
     assert_eq!(told["verdict"], "regressed");
     assert_eq!(told["decided_by"], "run-level");
@@ -80,14 +51,14 @@ fn what_decided_and_what_would_have_made_it_another_verdict_is_told_of_each() {
     steady(&machine, &[("text", 200.0), ("memory", 108.0)])
         .run()
         .expect_code(1);
-    let slower = message(&explain(&machine, &["text"]));
+    let slower = explanation(&explain(&machine, &["text"]));
     says(&slower, "decision", &["lower bound", "So it is regressed"]);
     says(
         &slower,
         "otherwise",
         &["would not have been called", "noise threshold"],
     );
-    let open = message(&explain(&machine, &["arithmetic"]));
+    let open = explanation(&explain(&machine, &["arithmetic"]));
     assert_eq!(open["verdict"], "inconclusive");
     says(&open, "decision", &["So it is inconclusive"]);
     says(
@@ -97,7 +68,7 @@ fn what_decided_and_what_would_have_made_it_another_verdict_is_told_of_each() {
     );
     let callable = about(&open, "otherwise")["numbers"]["smallest_callable"].as_f64();
     assert!(callable.is_some_and(|callable| callable > 0.02), "{open}");
-    let doubtful = message(&explain(&machine, &["memory"]));
+    let doubtful = explanation(&explain(&machine, &["memory"]));
     assert_eq!(doubtful["verdict"], "suspect", "{doubtful}");
     says(
         &doubtful,
@@ -110,7 +81,7 @@ fn what_decided_and_what_would_have_made_it_another_verdict_is_told_of_each() {
         &["by itself it would say `regressed`"],
     );
     steady(&machine, &[("text", 50.0)]).run().expect_code(0);
-    let faster = message(&explain(&machine, &["text"]));
+    let faster = explanation(&explain(&machine, &["text"]));
     assert_eq!(
         (&faster["run"], &faster["verdict"]),
         (&3.into(), &"improved".into())
@@ -123,7 +94,7 @@ fn n37_what_is_significant_includes_the_extremes_and_the_explanation_says_so() {
     let machine = Machine::new();
     steady(&machine, &[]).run().expect_code(0);
     steady(&machine, &[("text", 200.0)]).run().expect_code(1);
-    let told = message(&explain(&machine, &["text"]));
+    let told = explanation(&explain(&machine, &["text"]));
     says(
         &told,
         "location",
@@ -138,9 +109,9 @@ fn the_run_that_is_named_is_explained_as_it_was_decided_then() {
     steady(&machine, &[("text", 200.0)]).run().expect_code(1);
     stored(&machine, &["accept", "2"]).run().expect_code(0);
     steady(&machine, &[("text", 200.0)]).run().expect_code(0);
-    let newest = message(&explain(&machine, &["text"]));
+    let newest = explanation(&explain(&machine, &["text"]));
     assert_eq!(newest["run"], 3);
-    let then = message(&explain(&machine, &["text", "--run", "2"]));
+    let then = explanation(&explain(&machine, &["text", "--run", "2"]));
     assert_eq!(
         (&then["run"], &then["verdict"]),
         (&2.into(), &"regressed".into())
@@ -161,7 +132,7 @@ fn a_run_that_the_t_score_decided_or_a_name_chose_is_recognised_as_such() {
         .args(["--screen"])
         .run()
         .expect_code(1);
-    let told = message(&explain(&machine, &["text"]));
+    let told = explanation(&explain(&machine, &["text"]));
     assert_eq!(told["decided_by"], "t-score", "{told}");
     assert_eq!(told["replayed"], true);
     says(&told, "location", &["means over launches"]);
@@ -169,7 +140,7 @@ fn a_run_that_the_t_score_decided_or_a_name_chose_is_recognised_as_such() {
         .args(["--baseline", "main"])
         .run()
         .expect_code(1);
-    let told = message(&explain(&machine, &["text"]));
+    let told = explanation(&explain(&machine, &["text"]));
     assert_eq!(told["replayed"], true, "{told}");
     says(&told, "reference", &["run 1 of "]);
 }
@@ -182,7 +153,7 @@ fn what_was_accepted_since_changes_no_explanation() {
         steady(&machine, &[("text", 200.0)]).run().expect_code(1);
     }
     stored(&machine, &["accept", "2"]).run().expect_code(0);
-    let told = message(&explain(&machine, &["text"]));
+    let told = explanation(&explain(&machine, &["text"]));
     assert_eq!((&told["run"], &told["replayed"]), (&3.into(), &true.into()));
     says(&told, "reference", &["run 1 of "]);
 }
@@ -193,12 +164,12 @@ fn a_decision_that_is_not_reached_again_is_not_made_up() {
     steady(&machine, &[]).run().expect_code(0);
     steady(&machine, &[("text", 100.5)]).run().expect_code(0);
     steady(&machine, &[("text", 200.0)]).run().expect_code(1);
-    let told = message(&explain(&machine, &["text"]));
+    let told = explanation(&explain(&machine, &["text"]));
     assert_eq!(told["replayed"], true);
     says(&told, "reference", &["mean of 2 runs (2, 1)"]);
     // From now on a reference begins with run 2: the mean that was compared with is no segment any more.
     stored(&machine, &["accept", "2"]).run().expect_code(0);
-    let told = message(&explain(&machine, &["text"]));
+    let told = explanation(&explain(&machine, &["text"]));
     assert_eq!(told["replayed"], false);
     says(
         &told,
@@ -224,7 +195,7 @@ fn verdicts_without_a_comparison_say_why_there_was_none() {
         .expect_code(0);
     let explain = |id: &str| {
         let run = made.perfcheck(&machine, &["explain", id]).args(JSON).run();
-        message(&run.expect_code(0))
+        explanation(&run.expect_code(0))
     };
     let told = explain("a");
     assert_eq!(told["verdict"], "new");
@@ -258,7 +229,7 @@ fn a_failed_benchmark_says_in_which_launches_and_why() {
         .args(["-p", "panics", "--bench", "panics", "in_body"])
         .args(QUICK);
     failed.run().expect_code(4);
-    let told = message(&explain(&machine, &["in_body"]));
+    let told = explanation(&explain(&machine, &["in_body"]));
     assert_eq!(told["verdict"], "failed");
     says(
         &told,
@@ -312,7 +283,7 @@ fn the_text_fits_a_narrow_terminal_and_says_what_the_message_says() {
     for line in text.stdout.lines() {
         assert!(line.chars().count() <= 80, "{line:?} is too long");
     }
-    let told = message(&explain(&machine, &["text"]));
+    let told = explanation(&explain(&machine, &["text"]));
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let all = words(&text.stdout);
     for sentence in told["sentences"].as_array().expect("a list") {

@@ -90,3 +90,32 @@ pub fn finish(finished: &Finished) -> Value {
     assert_eq!(messages.len(), 1, "{finished}");
     messages.remove(0)
 }
+
+/// The only explanation that a command gave.
+#[track_caller]
+pub fn explanation(finished: &Finished) -> Value {
+    let mut messages = finished.messages("explanation");
+    assert_eq!(messages.len(), 1, "{finished}");
+    messages.remove(0)
+}
+
+/// The sentence about something.
+#[track_caller]
+pub fn about(message: &Value, what: &str) -> Value {
+    let sentences = message["sentences"].as_array().expect("a list");
+    sentences
+        .iter()
+        .find(|sentence| sentence["about"] == what)
+        .unwrap_or_else(|| panic!("nothing about {what:?} in {message}"))
+        .clone()
+}
+
+/// Whether the sentence about something has these words.
+#[track_caller]
+pub fn says(message: &Value, what: &str, words: &[&str]) {
+    let sentence = about(message, what);
+    let text = sentence["text"].as_str().expect("text");
+    for word in words {
+        assert!(text.contains(word), "no {word:?} in {text:?}");
+    }
+}

@@ -29,16 +29,8 @@ pub(super) fn sides(explanation: &Explanation<'_>) -> Vec<Statement> {
     statements.push(Statement::new(
         "place",
         format!(
-            "On {}, {} cores, {} {}{}; {}, profile {}.",
-            host.cpu,
-            host.cores,
-            host.os,
-            host.kernel,
-            if host.shared {
-                ", shared or virtual"
-            } else {
-                ""
-            },
+            "On {}; {}, profile {}.",
+            units::host(host),
             build.rustc,
             build.profile
         ),
