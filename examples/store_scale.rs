@@ -16,8 +16,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use cargo_perfcheck::model::{
-    Acceptance, AuthorSettings, Benchmark, BenchmarkKey, DecisionSettings, Environment, GitState,
-    Nanos, RunId, Sample, SamplingSettings, Series, TargetFacts, Throughput, Timestamp, Verdict,
+    Acceptance, AuthorSettings, Benchmark, BenchmarkKey, Beside, DecisionSettings, Environment,
+    GitState, Metric, Nanos, RunId, Sample, SamplingSettings, Series, TargetFacts, Throughput,
+    Timestamp, Verdict,
 };
 use cargo_perfcheck::store::{
     BranchFilter, Harness, HistoryQuery, LaunchHead, LaunchRecord, LaunchedBenchmark, NewRun,
@@ -239,10 +240,11 @@ fn launch(ordinal: u32, started: i64, scale: &Scale, noise: &mut Noise) -> Launc
                 version: None,
                 throughput: Throughput::default(),
                 settings: AuthorSettings::default(),
+                metric: Metric::Time,
             },
             sampling: SamplingSettings::default(),
             noise_threshold: 0.02,
-            led: Vec::new(),
+            beside: Beside::default(),
             outcome: Outcome::Measured(Series {
                 warm_up: sample(131_071),
                 linear: (1..=ramp)

@@ -1,8 +1,8 @@
 //! Measurements made up for the examples.
 
 use cargo_perfcheck::model::{
-    AuthorSettings, Benchmark, BenchmarkKey, LaunchSeries, Measurement, Nanos, Sample,
-    SamplingSettings, Series, TargetFacts, Throughput,
+    AuthorSettings, Benchmark, BenchmarkKey, Beside, LaunchSeries, Measurement, Metric, Nanos,
+    Sample, SamplingSettings, Series, TargetFacts, Throughput,
 };
 
 /// A measurement of the benchmark `id` with the samples of each launch: those of the ramp, and flat ones.
@@ -20,7 +20,7 @@ pub fn measurement(id: &str, launches: Vec<(Vec<Sample>, Vec<Sample>)>) -> Measu
                 linear,
                 flat,
             },
-            led: Vec::new(),
+            beside: Beside::default(),
         })
         .collect();
     Measurement {
@@ -33,6 +33,7 @@ pub fn measurement(id: &str, launches: Vec<(Vec<Sample>, Vec<Sample>)>) -> Measu
             version: None,
             throughput: Throughput::default(),
             settings: AuthorSettings::default(),
+            metric: Metric::Time,
         },
         target_facts: TargetFacts::default(),
         sampling: SamplingSettings::default(),

@@ -386,7 +386,7 @@ fn rounds(base: &Measurement, new: &Measurement) -> Vec<Round> {
             Some(Round {
                 base: (*of_base.get(&launch.launch)?).clone(),
                 new: launch.series.flat.clone(),
-                led: launch.led.clone(),
+                led: launch.beside.led.clone(),
             })
         })
         .collect()

@@ -1,8 +1,8 @@
 //! Measurements made up for tests.
 
 use crate::model::{
-    AuthorSettings, Benchmark, BenchmarkKey, LaunchSeries, Measurement, Nanos, Sample,
-    SamplingSettings, Series, TargetFacts, Throughput,
+    AuthorSettings, Benchmark, BenchmarkKey, Beside, LaunchSeries, Measurement, Metric, Nanos,
+    Sample, SamplingSettings, Series, TargetFacts, Throughput,
 };
 
 /// A flat sample that lasts about a millisecond at ordinary values.
@@ -29,7 +29,7 @@ pub(super) fn flat_launch(launch: u32, iterations: u64, times: &[f64]) -> Launch
             linear: vec![],
             flat,
         },
-        led: Vec::new(),
+        beside: Beside::default(),
     }
 }
 
@@ -65,6 +65,7 @@ pub(super) fn measurement(launches: Vec<LaunchSeries>) -> Measurement {
             version: None,
             throughput: Throughput::default(),
             settings: AuthorSettings::default(),
+            metric: Metric::Time,
         },
         target_facts: TargetFacts::default(),
         sampling: SamplingSettings::default(),

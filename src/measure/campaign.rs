@@ -13,7 +13,7 @@ use super::schedule::{FlatSchedule, Layout};
 use super::visit::{Reach, Visited, visit};
 use crate::cargo::BenchTarget;
 use crate::child::{Capability, ChildError, Session};
-use crate::model::{Benchmark, Event, Observer, SamplingSettings, Throughput};
+use crate::model::{Benchmark, Beside, Event, Observer, SamplingSettings, Throughput};
 use crate::process::{Interrupt, Supervisor};
 use crate::store::{LaunchRecord, LaunchedBenchmark, Outcome, StoreError};
 
@@ -395,7 +395,7 @@ impl Subject {
             sampling: self.resolved.sampling,
             noise_threshold: self.resolved.noise_threshold,
             outcome,
-            led: Vec::new(),
+            beside: Beside::default(),
         }
     }
 

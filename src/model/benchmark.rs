@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-use super::AuthorSettings;
+use super::{AuthorSettings, Metric};
 
 /// The identity of a benchmark across runs: ids of two packages or targets never collide.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -45,4 +45,6 @@ pub struct Benchmark {
     pub throughput: Throughput,
     /// What the author set in code.
     pub settings: AuthorSettings,
+    /// What its samples mean.
+    pub metric: Metric,
 }

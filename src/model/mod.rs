@@ -4,9 +4,11 @@
 //! can be compared, cloned and written down exactly; counts and times are integers.
 
 mod benchmark;
+mod beside;
 mod event;
 mod facts;
 mod kept;
+mod metric;
 mod quantity;
 mod run;
 mod series;
@@ -14,9 +16,11 @@ mod settings;
 mod verdict;
 
 pub use benchmark::{Benchmark, BenchmarkKey, Throughput};
+pub use beside::{Allocations, Beside, Latencies, LatencyWindow};
 pub use event::{Event, Observer};
 pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts};
 pub use kept::{ContentHash, FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, PrivateLibrary, Secret};
+pub use metric::Metric;
 pub use quantity::{parse_duration, parse_fraction, parse_slowdown};
 pub use run::{
     Acceptance, Conduct, Failure, LaunchSeries, Measurement, Pair, Purpose, Role, Run, RunId,

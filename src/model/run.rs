@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Benchmark, DecisionSettings, Environment, GitState, Nanos, SamplingSettings, Series, Verdict,
+    Benchmark, Beside, DecisionSettings, Environment, GitState, Nanos, SamplingSettings, Series,
+    Verdict,
 };
 
 /// Number of a run in its store.
@@ -152,8 +153,8 @@ pub struct LaunchSeries {
     pub quantum: Nanos,
     /// What was measured.
     pub series: Series,
-    /// In A/B, for each quad (two flat samples) whether this side was sampled first, as in ABBA; else empty.
-    pub led: Vec<bool>,
+    /// What was noted beside the samples.
+    pub beside: Beside,
 }
 
 /// Everything that a run knows of one benchmark.

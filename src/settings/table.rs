@@ -324,7 +324,7 @@ impl<'a> Place<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{AuthorSettings, Benchmark, BenchmarkKey, Throughput};
+    use crate::model::{AuthorSettings, Benchmark, BenchmarkKey, Metric, Throughput};
     use serde_json::json;
 
     fn read(workspace: &Value, package: &Value) -> Result<Tables, SettingsError> {
@@ -342,6 +342,7 @@ mod tests {
             version: None,
             throughput: Throughput::default(),
             settings,
+            metric: Metric::default(),
         }
     }
 

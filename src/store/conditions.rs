@@ -10,7 +10,7 @@ use super::columns::Json;
 use super::error::Attempt;
 use super::{StoreError, WorkspaceId};
 use crate::model::{
-    AuthorSettings, Benchmark, BenchmarkKey, SamplingSettings, TargetFacts, Throughput,
+    AuthorSettings, Benchmark, BenchmarkKey, Metric, SamplingSettings, TargetFacts, Throughput,
 };
 
 /// Everything about a benchmark in a run that seldom changes from run to run. The names are those in the JSON text.
@@ -22,6 +22,8 @@ pub(super) struct Conditions {
     pub(super) target: TargetFacts,
     pub(super) sampling: SamplingSettings,
     pub(super) noise_threshold: f64,
+    #[serde(default, skip_serializing_if = "Metric::is_time")]
+    pub(super) metric: Metric,
 }
 
 impl Conditions {
@@ -32,6 +34,7 @@ impl Conditions {
             version: self.version.clone(),
             throughput: self.throughput,
             settings: self.settings,
+            metric: self.metric.clone(),
         }
     }
 

@@ -10,7 +10,7 @@ use super::error::Attempt;
 use super::runs::workspace_of_open_run;
 use super::{Store, StoreError};
 use crate::model::{
-    Benchmark, Conduct, Nanos, RunId, SamplingSettings, Series, TargetFacts, Timestamp,
+    Benchmark, Beside, Conduct, Nanos, RunId, SamplingSettings, Series, TargetFacts, Timestamp,
 };
 
 /// What one process of a bench executable was and gave.
@@ -69,8 +69,8 @@ pub struct LaunchedBenchmark {
     pub noise_threshold: f64,
     /// What came of it.
     pub outcome: Outcome,
-    /// In A/B, for each quad whether this side was sampled first; else empty.
-    pub led: Vec<bool>,
+    /// What was noted beside the samples.
+    pub beside: Beside,
 }
 
 /// What came of a benchmark in a launch.
@@ -176,6 +176,7 @@ fn note_benchmark(
         target: target_facts.clone(),
         sampling: launched.sampling,
         noise_threshold: launched.noise_threshold,
+        metric: announced.metric.clone(),
     };
     let conditions = conditions.intern(connection)?;
     let measured = matches!(launched.outcome, Outcome::Measured(_));
@@ -207,7 +208,7 @@ fn insert_outcome(
                 launch,
                 position,
                 codec::encode(series),
-                Flags(&launched.led)
+                Flags(&launched.beside.led)
             ])?,
         Outcome::Failed(message) => connection
             .prepare_cached(

@@ -10,7 +10,7 @@ use super::conditions::KnownConditions;
 use super::error::{Attempt, Fault};
 use super::runs::key_at;
 use super::{Store, StoreError};
-use crate::model::{BenchmarkKey, Failure, LaunchSeries, Measurement, Nanos, RunId};
+use crate::model::{BenchmarkKey, Beside, Failure, LaunchSeries, Measurement, Nanos, RunId};
 
 impl Store {
     /// The measurements of a run, or of those of its benchmarks that `filter` names, sorted by key.
@@ -80,7 +80,10 @@ fn series_of(connection: &Connection, run_benchmark: i64) -> Attempt<Vec<LaunchS
                     .map_or(0, |quantum| quantum.0),
             ),
             series: codec::decode(bytes).map_err(Fault::Content)?,
-            led: row.get::<_, FlagsRead>(3)?.0,
+            beside: Beside {
+                led: row.get::<_, FlagsRead>(3)?.0,
+                ..Beside::default()
+            },
         };
         match launches.last_mut() {
             Some(earlier) if earlier.launch == launch.launch => *earlier = launch,

@@ -1,6 +1,6 @@
 //! What is known of the machine: controls that raise thresholds, the processors that benchmarks are bound to.
 
-use cargo_perfcheck::model::{Acceptance, Purpose, RunId, Timestamp, Verdict};
+use cargo_perfcheck::model::{Acceptance, Beside, Purpose, RunId, Timestamp, Verdict};
 use cargo_perfcheck::store::{
     LaunchRecord, LaunchedBenchmark, NewRun, Outcome, RunEnd, RunVerdict, Store,
 };
@@ -40,7 +40,7 @@ fn add_controls(machine: &Machine, control: &Finished, change: f64) {
             sampling: cost.sampling,
             noise_threshold: cost.noise_threshold,
             outcome: Outcome::Measured(cost.launches[0].series.clone()),
-            led: Vec::new(),
+            beside: Beside::default(),
         }],
     };
     for _ in 0..20 {
@@ -170,7 +170,7 @@ fn a_benchmark_of_one_thread_is_bound_to_a_processor_after_its_first_round_and_o
     let led = |run: i64| -> Vec<Vec<bool>> {
         let measured = store.measurements(RunId(run), None).expect("reads");
         let launches = measured.into_iter().flat_map(|found| found.launches);
-        launches.map(|launch| launch.led).collect()
+        launches.map(|launch| launch.beside.led).collect()
     };
     let (of_base, of_candidate) = (led(1), led(2));
     assert!(of_base.iter().all(|quads| !quads.is_empty()));

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use cargo_perfcheck::model::{
-    Acceptance, AuthorSettings, Benchmark, BenchmarkKey, BuildFacts, Conduct, DecisionSettings,
-    Environment, GitState, HostFacts, Nanos, RunId, Sample, SamplingMode, SamplingSettings, Series,
-    TargetFacts, Throughput, Timestamp, Verdict,
+    Acceptance, AuthorSettings, Benchmark, BenchmarkKey, Beside, BuildFacts, Conduct,
+    DecisionSettings, Environment, GitState, HostFacts, Metric, Nanos, RunId, Sample, SamplingMode,
+    SamplingSettings, Series, TargetFacts, Throughput, Timestamp, Verdict,
 };
 use cargo_perfcheck::store::{
     Harness, LaunchHead, LaunchRecord, LaunchedBenchmark, NewRun, Outcome, RunEnd, RunVerdict,
@@ -102,11 +102,15 @@ pub fn measured(id: &str, series: Series) -> LaunchedBenchmark {
                 sampling_mode: Some(SamplingMode::Flat),
                 ..AuthorSettings::default()
             },
+            metric: Metric::Rate { unit: "ops".into() },
         },
         sampling: SamplingSettings::default(),
         noise_threshold: 0.1 + 0.2,
         outcome: Outcome::Measured(series),
-        led: vec![true, false, false],
+        beside: Beside {
+            led: vec![true, false, false],
+            ..Beside::default()
+        },
     }
 }
 

@@ -7,7 +7,7 @@ use super::quads::{RoundLayout, RoundSettings};
 use super::rounds::{ENOUGH_ROUNDS, PairedPlan};
 use super::turns::{BySide, Turn};
 use crate::compare::Round;
-use crate::model::{Benchmark, SamplingSettings, Throughput, Turns};
+use crate::model::{Benchmark, Beside, SamplingSettings, Throughput, Turns};
 use crate::store::{LaunchedBenchmark, Outcome};
 
 /// A benchmark that failed in this many rounds is not tried again.
@@ -78,7 +78,7 @@ impl Subject {
             (turns.new, &mut pair.records.new),
         ] {
             let mut launched = self.launched(Outcome::Measured(turn.series), how);
-            launched.led = turn.led;
+            launched.beside.led = turn.led;
             if turn.throughput != Throughput::default() {
                 launched.benchmark.throughput = turn.throughput;
             }
@@ -95,7 +95,7 @@ impl Subject {
             },
             noise_threshold: self.noise_threshold,
             outcome,
-            led: Vec::new(),
+            beside: Beside::default(),
         }
     }
 }
@@ -103,7 +103,7 @@ impl Subject {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{AuthorSettings, BenchmarkKey};
+    use crate::model::{AuthorSettings, BenchmarkKey, Metric};
 
     fn after(rounds: usize, seconds: u64) -> Subject {
         let key = BenchmarkKey {
@@ -122,6 +122,7 @@ mod tests {
                 version: None,
                 throughput: Throughput::default(),
                 settings: AuthorSettings::default(),
+                metric: Metric::Time,
             },
             sampling: SamplingSettings::default(),
             noise_threshold: 0.01,
