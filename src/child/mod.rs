@@ -6,6 +6,7 @@
 mod codec;
 mod error;
 mod pipes;
+mod running;
 mod session;
 
 pub use codec::{Announcement, Capability, Hello, Listing, SampleSpec, WarmUp};

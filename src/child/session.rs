@@ -5,40 +5,32 @@
     reason = "starts benches, through the supervisor; deadlines"
 )]
 
-use crossbeam_channel::{Receiver, after, never, select};
+use crossbeam_channel::Receiver;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Write;
-use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::codec::{Announcement, Frame, Hello, Listing, Request, SampleSpec, WarmUp};
 use super::error::ChildError;
 use super::pipes::{Incoming, read_lines, read_pieces};
+use super::running::{Running, Wait, quote};
 use crate::model::{Nanos, Sample, Throughput};
-use crate::process::{Group, Interrupt, Leftovers, Supervisor, Usage};
+use crate::process::{Interrupt, Leftovers, Supervisor, Usage};
 
 /// The version of docs/PROTOCOL.md that we speak.
 pub const PROTOCOL_VERSION: u64 = 1;
 
-/// How long a child may take to say hello, and to end once it was told or has closed its pipe.
+/// How long a child may take to say hello.
 const HELLO_DEADLINE: Duration = Duration::from_secs(10);
-const END_GRACE: Duration = Duration::from_secs(2);
-/// What is left in the pipes of a child that has ended with all it started is there at once, and then they end; unless
-/// somebody else holds them, or this machine is very busy.
-const PIPE_GRACE: Duration = Duration::from_secs(2);
-/// However much there is left, and however slowly it can be passed on.
-const OUTPUT_GRACE: Duration = Duration::from_secs(30);
 /// How much is expected of a request, times this, is allowed on top of the timeout.
 const PATIENCE: u32 = 10;
 /// The variable that makes a bench slower (docs/PROTOCOL.md, section 8).
 const SLOWDOWN: &str = "PERFCHECK_SLOWDOWN";
 /// Counts and times are below this.
 const LIMIT: u64 = 1 << 63;
-/// Quoted output is cut to this many characters.
-const QUOTED: usize = 200;
 
 /// Everything needed to start a bench executable.
 #[derive(Debug, Clone)]
@@ -68,15 +60,10 @@ pub enum Started {
 
 /// A child, from its start to its end. Dropping it kills it.
 pub struct Session<'a> {
-    group: Group,
+    running: Running<'a>,
     requests: ChildStdin,
     frames: Receiver<Incoming>,
-    output: Receiver<Vec<u8>>,
-    ended: Receiver<()>,
-    on_output: &'a dyn Fn(&[u8]),
-    interrupt: Interrupt,
     timeout: Duration,
-    last_output: Vec<u8>,
     /// The beginning of the last frame, to be quoted where it is the wrong one.
     last_frame: String,
     hello: Hello,
@@ -111,15 +98,10 @@ impl<'a> Session<'a> {
             return Err(spawn_error(std::io::ErrorKind::BrokenPipe.into()));
         };
         let mut session = Self {
-            ended: group.ended(),
-            group,
+            running: Running::new(group, read_pieces(stderr), interrupt, on_output),
             requests,
             frames: read_lines(stdout),
-            output: read_pieces(stderr),
-            on_output,
-            interrupt: interrupt.clone(),
             timeout,
-            last_output: Vec::new(),
             last_frame: String::new(),
             hello: Hello {
                 protocol: 0,
@@ -148,7 +130,7 @@ impl<'a> Session<'a> {
 
     /// The number of its process.
     pub fn id(&mut self) -> u32 {
-        self.group.leader().id()
+        self.running.id()
     }
 
     /// How the child has run so far, where the system tells.
@@ -284,7 +266,7 @@ impl<'a> Session<'a> {
     pub fn bye(mut self) -> Result<(), ChildError> {
         match self.ask(&Request::Bye, Duration::ZERO)? {
             Frame::Bye => {
-                let _ = self.group.end(END_GRACE);
+                let _ = self.running.end();
                 Ok(())
             }
             _ => Err(self.unexpected(&Request::Bye)),
@@ -324,13 +306,13 @@ impl<'a> Session<'a> {
     fn send(&mut self, request: &Request<'_>) -> Result<(), ChildError> {
         if matches!(request, Request::Start(_) | Request::Run) {
             // What was printed before is another benchmark's.
-            self.last_output.clear();
+            self.running.forget_output();
         }
         let line = format!("{request}\n");
         // A failed write means that the child is gone: how it went is worth more than the write's own error.
         match self.requests.write_all(line.as_bytes()) {
             Ok(()) => Ok(()),
-            Err(_) => Err(self.exited(&request.to_string())),
+            Err(_) => Err(self.running.exited(&request.to_string())),
         }
     }
 
@@ -339,13 +321,13 @@ impl<'a> Session<'a> {
             .timeout
             .saturating_add(expected.saturating_mul(PATIENCE));
         let request = request.to_string();
-        let line = match self.next_line(Instant::now().checked_add(allowed)) {
-            Wait::Line(Incoming::Line(line)) => line,
-            Wait::Line(Incoming::TooLong(start)) => {
+        let line = match self.wait(Instant::now().checked_add(allowed)) {
+            Wait::Came(Incoming::Line(line)) => line,
+            Wait::Came(Incoming::TooLong(start)) => {
                 let what = format!("a line of more than 64 MiB, `{}`", quote(&start));
                 return Err(ChildError::Protocol { what });
             }
-            Wait::Closed => return Err(self.exited(&request)),
+            Wait::Closed => return Err(self.running.exited(&request)),
             Wait::Late => {
                 let after = allowed;
                 return Err(ChildError::Timeout { request, after });
@@ -358,7 +340,7 @@ impl<'a> Session<'a> {
                 fatal: true,
                 ..
             }) => Err(ChildError::Exited {
-                status: format!("{}; {message}", self.status()),
+                status: format!("{}; {message}", self.running.status()),
                 request,
                 last_output: None,
             }),
@@ -380,8 +362,8 @@ impl<'a> Session<'a> {
         let deadline = Instant::now().checked_add(HELLO_DEADLINE);
         let mut first_line = None;
         loop {
-            match self.next_line(deadline) {
-                Wait::Line(Incoming::Line(line)) => {
+            match self.wait(deadline) {
+                Wait::Came(Incoming::Line(line)) => {
                     match Frame::parse(&line) {
                         Ok(Frame::Hello(hello)) => return Ok(hello),
                         Err(error) if Frame::attempts_hello(&line) => {
@@ -393,17 +375,17 @@ impl<'a> Session<'a> {
                     }
                     if !line.is_empty() {
                         first_line.get_or_insert_with(|| quote(&line));
-                        (self.on_output)(&line);
-                        (self.on_output)(b"\n");
+                        self.running.show(&line);
+                        self.running.show(b"\n");
                     }
                 }
-                Wait::Line(Incoming::TooLong(start)) => (self.on_output)(&start),
+                Wait::Came(Incoming::TooLong(start)) => self.running.show(&start),
                 Wait::Closed => {
-                    let status = self.status();
-                    self.drain_output();
+                    let status = self.running.status();
+                    self.running.drain_output();
                     return Err(ChildError::NoHello {
                         what: format!("it ended ({status}) without a word of it"),
-                        first_line: first_line.or_else(|| self.last_line()),
+                        first_line: first_line.or_else(|| self.running.last_line()),
                     });
                 }
                 Wait::Late => {
@@ -417,48 +399,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Waits for a line from the child, passing its output on meanwhile.
-    fn next_line(&mut self, deadline: Option<Instant>) -> Wait {
-        let late = deadline.map_or_else(never, crossbeam_channel::at);
-        let mut output = self.output.clone();
-        let mut ended = self.ended.clone();
-        let mut pipe_is_stale = never();
-        loop {
-            select! {
-                recv(self.frames) -> line => return line.map_or(Wait::Closed, Wait::Line),
-                recv(ended) -> _ => {
-                    ended = never();
-                    // A grandchild may hold the pipe of a child that has ended: with it goes the last who does.
-                    let _ = self.group.end(Duration::ZERO);
-                    pipe_is_stale = after(PIPE_GRACE);
-                }
-                recv(pipe_is_stale) -> _ => return Wait::Closed,
-                recv(output) -> piece => match piece {
-                    Ok(piece) => self.pass_on(&piece),
-                    Err(_) => output = never(),
-                },
-                recv(self.interrupt.channel()) -> _ => return Wait::Interrupted,
-                recv(late) -> _ => return Wait::Late,
-            }
-        }
-    }
-
-    fn pass_on(&mut self, piece: &[u8]) {
-        (self.on_output)(piece);
-        self.last_output
-            .extend_from_slice(&piece[piece.len().saturating_sub(4 * QUOTED)..]);
-        let surplus = self.last_output.len().saturating_sub(4 * QUOTED);
-        self.last_output.drain(..surplus);
-    }
-
-    fn drain_output(&mut self) {
-        let deadline = Instant::now() + OUTPUT_GRACE;
-        while Instant::now() < deadline {
-            match self.output.recv_timeout(PIPE_GRACE) {
-                Ok(piece) => self.pass_on(&piece),
-                Err(_) => return,
-            }
-        }
+    fn wait(&mut self, deadline: Option<Instant>) -> Wait<Incoming> {
+        self.running.wait(&self.frames, deadline)
     }
 
     /// That the last frame is not what the request wants.
@@ -467,43 +409,6 @@ impl<'a> Session<'a> {
             what: format!("`{}` is no answer to `{request}`", self.last_frame),
         }
     }
-
-    fn last_line(&self) -> Option<String> {
-        let text = String::from_utf8_lossy(&self.last_output);
-        let line = text.lines().rfind(|line| !line.trim().is_empty())?;
-        Some(quote(line.trim().as_bytes()))
-    }
-
-    fn status(&mut self) -> String {
-        match self.group.end(END_GRACE) {
-            Ok(status) => in_words(status),
-            Err(error) => error.to_string(),
-        }
-    }
-
-    fn exited(&mut self, request: &str) -> ChildError {
-        let status = self.status();
-        self.drain_output();
-        ChildError::Exited {
-            status,
-            request: request.to_owned(),
-            last_output: self.last_line(),
-        }
-    }
-}
-
-impl Drop for Session<'_> {
-    fn drop(&mut self) {
-        let _ = self.group.end(Duration::ZERO);
-        self.drain_output();
-    }
-}
-
-enum Wait {
-    Line(Incoming),
-    Closed,
-    Late,
-    Interrupted,
 }
 
 fn command(spec: &LaunchSpec) -> Command {
@@ -528,30 +433,4 @@ fn command(spec: &LaunchSpec) -> Command {
         .env("PERFCHECK_LAUNCH", spec.launch.to_string())
         .env("PERFCHECK_PADDING", "x".repeat(spec.padding as usize));
     command
-}
-
-/// The beginning of a line in words that do a terminal no harm.
-fn quote(bytes: &[u8]) -> String {
-    // A line may have 64 MiB: what lies beyond the quotation is not looked at.
-    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * QUOTED + 4)]);
-    let mut quoted = String::new();
-    for character in text.chars().take(QUOTED) {
-        match character {
-            '"' | '\'' | '\\' => quoted.push(character),
-            other => quoted.extend(other.escape_debug()),
-        }
-    }
-    if text.chars().nth(QUOTED).is_some() {
-        quoted.push('…');
-    }
-    quoted
-}
-
-fn in_words(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("exit status {code}"),
-        // The standard library knows the names: "signal: 6 (SIGABRT)".
-        (None, Some(_)) => status.to_string().replacen("signal: ", "signal ", 1),
-        (None, None) => "unknown status".to_owned(),
-    }
 }

@@ -1,0 +1,186 @@
+//! A bench process under way, however it is driven: waiting for what it says with a deadline while its output is passed on, and
+//! its end. Dropping it kills it.
+
+#![expect(clippy::disallowed_methods, reason = "deadlines")]
+
+use crossbeam_channel::{Receiver, after, never, select};
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+use super::error::ChildError;
+use crate::process::{Group, Interrupt};
+
+/// How long a child may take to end once it was told or has closed its pipe.
+const END_GRACE: Duration = Duration::from_secs(2);
+/// What is left in the pipes of a child that has ended with all it started is there at once, and then they end; unless
+/// somebody else holds them, or this machine is very busy.
+const PIPE_GRACE: Duration = Duration::from_secs(2);
+/// However much there is left, and however slowly it can be passed on.
+const OUTPUT_GRACE: Duration = Duration::from_secs(30);
+/// Quoted output is cut to this many characters.
+const QUOTED: usize = 200;
+
+/// The process and what it prints.
+pub(super) struct Running<'a> {
+    group: Group,
+    output: Receiver<Vec<u8>>,
+    ended: Receiver<()>,
+    on_output: &'a dyn Fn(&[u8]),
+    interrupt: Interrupt,
+    last_output: Vec<u8>,
+}
+
+/// What a wait led to.
+pub(super) enum Wait<T> {
+    /// Something came.
+    Came(T),
+    /// Nothing will come any more.
+    Closed,
+    /// The deadline has passed.
+    Late,
+    /// The user asked to stop.
+    Interrupted,
+}
+
+impl<'a> Running<'a> {
+    pub(super) fn new(
+        group: Group,
+        output: Receiver<Vec<u8>>,
+        interrupt: &Interrupt,
+        on_output: &'a dyn Fn(&[u8]),
+    ) -> Self {
+        Self {
+            ended: group.ended(),
+            group,
+            output,
+            on_output,
+            interrupt: interrupt.clone(),
+            last_output: Vec::new(),
+        }
+    }
+
+    /// The number of its process.
+    pub(super) fn id(&mut self) -> u32 {
+        self.group.leader().id()
+    }
+
+    /// Waits for something to come through `incoming`, passing the child's output on meanwhile.
+    pub(super) fn wait<T>(&mut self, incoming: &Receiver<T>, deadline: Option<Instant>) -> Wait<T> {
+        let late = deadline.map_or_else(never, crossbeam_channel::at);
+        let mut output = self.output.clone();
+        let mut ended = self.ended.clone();
+        let mut pipe_is_stale = never();
+        loop {
+            select! {
+                recv(incoming) -> came => return came.map_or(Wait::Closed, Wait::Came),
+                recv(ended) -> _ => {
+                    ended = never();
+                    // A grandchild may hold the pipe of a child that has ended: with it goes the last who does.
+                    let _ = self.group.end(Duration::ZERO);
+                    pipe_is_stale = after(PIPE_GRACE);
+                }
+                recv(pipe_is_stale) -> _ => return Wait::Closed,
+                recv(output) -> piece => match piece {
+                    Ok(piece) => self.pass_on(&piece),
+                    Err(_) => output = never(),
+                },
+                recv(self.interrupt.channel()) -> _ => return Wait::Interrupted,
+                recv(late) -> _ => return Wait::Late,
+            }
+        }
+    }
+
+    /// Shows `text` as the child's output.
+    pub(super) fn show(&self, text: &[u8]) {
+        (self.on_output)(text);
+    }
+
+    /// What was printed so far is another benchmark's.
+    pub(super) fn forget_output(&mut self) {
+        self.last_output.clear();
+    }
+
+    /// The last line that it printed.
+    pub(super) fn last_line(&self) -> Option<String> {
+        let text = String::from_utf8_lossy(&self.last_output);
+        let line = text.lines().rfind(|line| !line.trim().is_empty())?;
+        Some(quote(line.trim().as_bytes()))
+    }
+
+    /// Ends it, if it does not by itself: how it ended, in words.
+    pub(super) fn status(&mut self) -> String {
+        match self.group.end(END_GRACE) {
+            Ok(status) => in_words(status),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// Lets it end by itself: how it ended.
+    pub(super) fn end(&mut self) -> std::io::Result<ExitStatus> {
+        self.group.end(END_GRACE)
+    }
+
+    /// That it ended before it answered `request`.
+    pub(super) fn exited(&mut self, request: &str) -> ChildError {
+        let status = self.status();
+        self.drain_output();
+        ChildError::Exited {
+            status,
+            request: request.to_owned(),
+            last_output: self.last_line(),
+        }
+    }
+
+    /// Passes on what is left in its pipes.
+    pub(super) fn drain_output(&mut self) {
+        let deadline = Instant::now() + OUTPUT_GRACE;
+        while Instant::now() < deadline {
+            match self.output.recv_timeout(PIPE_GRACE) {
+                Ok(piece) => self.pass_on(&piece),
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn pass_on(&mut self, piece: &[u8]) {
+        (self.on_output)(piece);
+        self.last_output
+            .extend_from_slice(&piece[piece.len().saturating_sub(4 * QUOTED)..]);
+        let surplus = self.last_output.len().saturating_sub(4 * QUOTED);
+        self.last_output.drain(..surplus);
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        let _ = self.group.end(Duration::ZERO);
+        self.drain_output();
+    }
+}
+
+/// The beginning of a line in words that do a terminal no harm.
+pub(super) fn quote(bytes: &[u8]) -> String {
+    // A line may have 64 MiB: what lies beyond the quotation is not looked at.
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * QUOTED + 4)]);
+    let mut quoted = String::new();
+    for character in text.chars().take(QUOTED) {
+        match character {
+            '"' | '\'' | '\\' => quoted.push(character),
+            other => quoted.extend(other.escape_debug()),
+        }
+    }
+    if text.chars().nth(QUOTED).is_some() {
+        quoted.push('…');
+    }
+    quoted
+}
+
+fn in_words(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit status {code}"),
+        // The standard library knows the names: "signal: 6 (SIGABRT)".
+        (None, Some(_)) => status.to_string().replacen("signal: ", "signal ", 1),
+        (None, None) => "unknown status".to_owned(),
+    }
+}
