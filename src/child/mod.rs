@@ -4,11 +4,15 @@
 //! handed to the caller. Invariant: every pipe is drained at all times and every wait has a deadline.
 
 mod codec;
+mod criterion;
 mod error;
 mod pipes;
 mod running;
 mod session;
 
 pub use codec::{Announcement, Capability, Hello, Listing, SampleSpec, WarmUp};
+pub use criterion::{
+    Config, CriterionRequest, CriterionSession, CriterionVersion, Measured, Reported,
+};
 pub use error::ChildError;
 pub use session::{LaunchSpec, PROTOCOL_VERSION, Session, Started};

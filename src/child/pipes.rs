@@ -55,15 +55,27 @@ fn next_line(pipe: &mut impl BufRead) -> Option<Incoming> {
 }
 
 /// Reads bytes as they come until end of file, which closes the channel.
-pub(super) fn read_pieces(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
-    spawn(move |sender| {
-        let mut piece = vec![0; PIECE];
-        while let Ok(length @ 1..) = pipe.read(&mut piece) {
-            if sender.send(piece[..length].to_vec()).is_err() {
-                return;
+pub(super) fn read_pieces(pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    read_pieces_of([Box::new(pipe)])
+}
+
+/// Reads bytes from several pipes as they come, until the end of all of them.
+pub(super) fn read_pieces_of<const N: usize>(
+    pipes: [Box<dyn Read + Send>; N],
+) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = bounded(WAITING);
+    for mut pipe in pipes {
+        let sender = sender.clone();
+        thread::spawn(move || {
+            let mut piece = vec![0; PIECE];
+            while let Ok(length @ 1..) = pipe.read(&mut piece) {
+                if sender.send(piece[..length].to_vec()).is_err() {
+                    return;
+                }
             }
-        }
-    })
+        });
+    }
+    receiver
 }
 
 fn spawn<T: Send + 'static>(read: impl FnOnce(Sender<T>) + Send + 'static) -> Receiver<T> {

@@ -26,7 +26,7 @@ pub const PROTOCOL_VERSION: u64 = 1;
 /// How long a child may take to say hello.
 const HELLO_DEADLINE: Duration = Duration::from_secs(10);
 /// How much is expected of a request, times this, is allowed on top of the timeout.
-const PATIENCE: u32 = 10;
+pub(super) const PATIENCE: u32 = 10;
 /// The variable that makes a bench slower (docs/PROTOCOL.md, section 8).
 const SLOWDOWN: &str = "PERFCHECK_SLOWDOWN";
 /// Counts and times are below this.
@@ -412,12 +412,20 @@ impl<'a> Session<'a> {
 }
 
 fn command(spec: &LaunchSpec) -> Command {
+    let mut command = bench_command(spec);
+    command
+        .stdin(Stdio::piped())
+        .env("PERFCHECK_PROTOCOL", PROTOCOL_VERSION.to_string());
+    command
+}
+
+/// The command that starts the executable, its outputs piped, as far as all kinds of benches are alike.
+pub(super) fn bench_command(spec: &LaunchSpec) -> Command {
     let mut command = Command::new(&spec.program);
     command
         .args(&spec.first_arguments)
         .arg("--bench")
         .current_dir(&spec.directory)
-        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     // Only who asks for it in the specification may slow a bench down.
@@ -429,7 +437,6 @@ fn command(spec: &LaunchSpec) -> Command {
         };
     }
     command
-        .env("PERFCHECK_PROTOCOL", PROTOCOL_VERSION.to_string())
         .env("PERFCHECK_LAUNCH", spec.launch.to_string())
         .env("PERFCHECK_PADDING", "x".repeat(spec.padding as usize));
     command

@@ -1,0 +1,162 @@
+//! The runner's end of the socket: a port on loopback, the one connection that is our child's, and what comes through it.
+//!
+//! Two threads, each of which sleeps until something comes: one accepts, the other reads. Both end when the connection is dropped.
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use std::io;
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use super::message::{Message, MessageError, Version, greet, read_greeting, read_message};
+use super::owner::belongs_to;
+
+/// Messages that may wait before the bench is made to wait.
+const WAITING: usize = 64;
+
+/// What happened on the port.
+pub(super) enum Incoming {
+    /// The child is there, and waits to be greeted.
+    Connected(TcpStream),
+    /// It has answered the greeting.
+    Greeted(Version),
+    /// It said something.
+    Message(Box<Message>),
+    /// What it said makes no sense; nothing more is read.
+    Wrong(MessageError),
+    /// It connected once more.
+    Again,
+    /// It has closed the connection.
+    Closed,
+}
+
+/// A port on which one child is awaited.
+pub(super) struct Connection {
+    port: u16,
+    incoming: Receiver<Incoming>,
+    admitted: Option<Sender<u32>>,
+    closing: Arc<AtomicBool>,
+}
+
+impl Connection {
+    /// Listens on a port of loopback that the system chooses.
+    pub(super) fn listen() -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let port = listener.local_addr()?.port();
+        let (sender, incoming) = bounded(WAITING);
+        let (admitted, group) = bounded(1);
+        let closing = Arc::new(AtomicBool::new(false));
+        let closed = Arc::clone(&closing);
+        thread::spawn(move || {
+            // Whoever connects before the child's number is known waits in the backlog.
+            if let Ok(group) = group.recv() {
+                accept(&listener, port, group, &closed, &sender);
+            }
+        });
+        Ok(Self {
+            port,
+            incoming,
+            admitted: Some(admitted),
+            closing,
+        })
+    }
+
+    /// The port, for the child's environment.
+    pub(super) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Lets the process group of this number connect.
+    pub(super) fn admit(&mut self, group: u32) {
+        if let Some(admitted) = self.admitted.take() {
+            let _ = admitted.send(group);
+        }
+    }
+
+    /// What happens on the port.
+    pub(super) fn incoming(&self) -> &Receiver<Incoming> {
+        &self.incoming
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.closing.store(true, Ordering::SeqCst);
+        // Nothing else wakes a thread that accepts.
+        let _ = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port));
+    }
+}
+
+fn accept(
+    listener: &TcpListener,
+    port: u16,
+    group: u32,
+    closing: &AtomicBool,
+    sender: &Sender<Incoming>,
+) {
+    let mut connected = None::<TcpStream>;
+    while let Ok((stream, peer)) = listener.accept() {
+        if closing.load(Ordering::SeqCst) {
+            break;
+        }
+        let incoming = match admit(stream, peer, port, group) {
+            None => continue,
+            Some(_) if connected.is_some() => Incoming::Again,
+            Some(stream) => {
+                let (Ok(to_read), Ok(to_write)) = (stream.try_clone(), stream.try_clone()) else {
+                    break;
+                };
+                connected = Some(stream);
+                let sender = sender.clone();
+                if sender.send(Incoming::Connected(to_write)).is_err() {
+                    break;
+                }
+                thread::spawn(move || read(to_read, &sender));
+                continue;
+            }
+        };
+        if sender.send(incoming).is_err() {
+            break;
+        }
+    }
+    // Ends the thread that reads.
+    if let Some(stream) = connected {
+        let _ = stream.shutdown(Shutdown::Both);
+    }
+}
+
+/// The stream, if it comes from a process that may connect; a stranger's is closed.
+fn admit(stream: TcpStream, peer: SocketAddr, port: u16, group: u32) -> Option<TcpStream> {
+    belongs_to(peer, port, group).then_some(stream)
+}
+
+fn read(mut stream: TcpStream, sender: &Sender<Incoming>) {
+    let first = match read_greeting(&mut stream) {
+        Ok(Some(version)) => Incoming::Greeted(version),
+        Ok(None) => Incoming::Closed,
+        Err(error) => Incoming::Wrong(error),
+    };
+    let mut goes_on = matches!(first, Incoming::Greeted(_));
+    if sender.send(first).is_err() {
+        return;
+    }
+    while goes_on {
+        let incoming = match read_message(&mut stream) {
+            Ok(Some(message)) => Incoming::Message(Box::new(message)),
+            Ok(None) => Incoming::Closed,
+            Err(error) => Incoming::Wrong(error),
+        };
+        goes_on = matches!(incoming, Incoming::Message(_));
+        if sender.send(incoming).is_err() {
+            return;
+        }
+    }
+}
+
+/// Greets the bench at the other end, which then goes on.
+pub(super) fn greet_bench(socket: &mut TcpStream) -> io::Result<()> {
+    // A word to go on must not wait for more words.
+    socket.set_nodelay(true)?;
+    greet(socket)
+}

@@ -1,0 +1,45 @@
+//! Which benchmarks a Criterion bench is to run: a regular expression over full ids, the only filter that all versions have.
+
+/// An argument of a program may not be longer than this on Linux (`MAX_ARG_STRLEN`), its end included.
+const LONGEST_ARGUMENT: usize = 128 * 1024 - 1;
+
+/// The expression that matches exactly these ids; `None` if it would be too long for a command line.
+pub(super) fn exactly<'i>(ids: impl IntoIterator<Item = &'i str>) -> Option<String> {
+    let ids: Vec<String> = ids.into_iter().map(escaped).collect();
+    let expression = format!("^(?:{})$", ids.join("|"));
+    (expression.len() <= LONGEST_ARGUMENT).then_some(expression)
+}
+
+/// The id as an expression that matches it alone.
+fn escaped(id: &str) -> String {
+    let mut expression = String::with_capacity(id.len());
+    for character in id.chars() {
+        match character {
+            // An argument cannot hold it: a character that could stand for anything is the next best.
+            '\0' => expression.push('.'),
+            '\n' => expression.push_str("\\n"),
+            meta if r"\.+*?()|[]{}^$#&-~".contains(meta) => expression.extend(['\\', meta]),
+            other => expression.push(other),
+        }
+    }
+    expression
+}
+
+#[cfg(test)]
+mod tests {
+    use super::exactly;
+
+    #[test]
+    fn characters_with_a_meaning_are_escaped() {
+        assert_eq!(
+            exactly(["sort/10", "a.b (c|d)*"]).as_deref(),
+            Some(r"^(?:sort/10|a\.b \(c\|d\)\*)$")
+        );
+    }
+
+    #[test]
+    fn a_filter_that_no_command_line_holds_is_none() {
+        let long = "x".repeat(1000);
+        assert_eq!(exactly(vec![long.as_str(); 200]), None);
+    }
+}

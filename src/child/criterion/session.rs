@@ -1,0 +1,467 @@
+//! One launch of a Criterion bench: from benchmark to benchmark, at our leave.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "starts benches, through the supervisor; deadlines"
+)]
+
+use std::collections::BTreeMap;
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use super::connection::{Connection, Incoming, greet_bench};
+use super::filter::exactly;
+use super::message::{Message, Order, RawConfig, RawId, SamplingMethod, send};
+use crate::child::error::ChildError;
+use crate::child::pipes::read_pieces_of;
+use crate::child::running::{Running, Wait};
+use crate::child::session::{LaunchSpec, PATIENCE, bench_command};
+use crate::model::{AuthorSettings, Metric, Nanos, Sample, SamplingMode, Series, Throughput};
+use crate::process::{Interrupt, Leftovers, Supervisor, Usage};
+
+/// The variables by which Criterion finds a runner, and the place for its files.
+const PORT: &str = "CARGO_CRITERION_PORT";
+const HOME: &str = "CRITERION_HOME";
+/// Versions before this one take whole seconds alone.
+const FRACTIONS_OF_SECONDS: (u8, u8) = (0, 4);
+/// Fewer samples than this it refuses.
+const FEWEST_SAMPLES: u32 = 10;
+/// Counts and times that a float holds exactly are below this.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+/// Where an amount is no whole number, thousandths of its unit are kept.
+const PARTS_OF_AMOUNT: f64 = 1000.0;
+
+/// The version of Criterion that an executable is linked with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CriterionVersion(pub u8, pub u8, pub u8);
+
+/// How benchmarks are sampled where the bench does not say it in code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Config {
+    /// Warm-up of each benchmark.
+    pub warm_up: Duration,
+    /// Time of the samples of each benchmark.
+    pub measurement: Duration,
+    /// Samples of each benchmark.
+    pub samples: u32,
+}
+
+/// What a launch is to do.
+#[derive(Debug, Clone, Copy)]
+pub struct CriterionRequest<'r> {
+    /// The version, once it is known.
+    pub version: Option<CriterionVersion>,
+    /// How benchmarks are sampled.
+    pub config: Option<Config>,
+    /// The benchmarks to run; `None`: all of them.
+    pub ids: Option<&'r [&'r str]>,
+    /// A directory for what Criterion wants to write.
+    pub home: &'r Path,
+}
+
+/// A benchmark that the bench passed over, or measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reported {
+    /// Its id: Criterion's full id, with ` #2` where another benchmark has it already.
+    pub id: String,
+    /// What one iteration processes.
+    pub throughput: Throughput,
+    /// The same in words, where there is no number for it.
+    pub throughput_words: Option<String>,
+    /// What was measured; `None` of a benchmark that was passed over.
+    pub measured: Option<Measured>,
+}
+
+/// What a launch measured of a benchmark.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// The samples.
+    pub series: Series,
+    /// What they mean.
+    pub metric: Metric,
+    /// The settings that were in force for it.
+    pub settings: AuthorSettings,
+}
+
+/// A Criterion bench under way. Dropping it kills it.
+pub struct CriterionSession<'a> {
+    running: Running<'a>,
+    connection: Connection,
+    socket: Option<TcpStream>,
+    version: Option<CriterionVersion>,
+    /// How often an id has come.
+    seen: BTreeMap<String, usize>,
+    /// Whether it waits for leave to go on.
+    waits: bool,
+    /// Warm-up and estimate of the benchmark under way.
+    warm_up: Sample,
+    timeout: Duration,
+    asked: Duration,
+}
+
+impl<'a> CriterionSession<'a> {
+    /// Starts the executable and waits until it asks for its runner; it then stands still.
+    pub fn start(
+        spec: &LaunchSpec,
+        request: &CriterionRequest<'_>,
+        supervisor: &Supervisor,
+        interrupt: &Interrupt,
+        timeout: Duration,
+        on_output: &'a dyn Fn(&[u8]),
+    ) -> Result<Self, ChildError> {
+        let spawn_error = |source| ChildError::Spawn {
+            path: spec.program.clone(),
+            source,
+        };
+        let mut connection = Connection::listen().map_err(spawn_error)?;
+        let mut command = bench_command(spec);
+        command
+            .args(arguments(request))
+            .env(PORT, connection.port().to_string())
+            .env(HOME, request.home)
+            .stdin(Stdio::null());
+        let mut group = supervisor
+            .spawn(&mut command, Leftovers::Kill)
+            .map_err(spawn_error)?;
+        let leader = group.leader();
+        connection.admit(leader.id());
+        let (Some(stdout), Some(stderr)) = (leader.stdout.take(), leader.stderr.take()) else {
+            return Err(spawn_error(std::io::ErrorKind::BrokenPipe.into()));
+        };
+        let mut session = Self {
+            running: Running::new(
+                group,
+                read_pieces_of([Box::new(stdout), Box::new(stderr)]),
+                interrupt,
+                on_output,
+            ),
+            connection,
+            socket: None,
+            version: request.version,
+            seen: BTreeMap::new(),
+            waits: true,
+            warm_up: NO_SAMPLE,
+            timeout,
+            asked: Duration::ZERO,
+        };
+        session.wait_for_connection()?;
+        Ok(session)
+    }
+
+    /// The next benchmark that it has passed over or measured; `None` once it has ended well.
+    pub fn next(&mut self) -> Result<Option<Reported>, ChildError> {
+        let began = Instant::now();
+        let next = self.next_report();
+        self.asked += began.elapsed();
+        next
+    }
+
+    /// The version that it has told; before the first report, what was known of it.
+    pub fn version(&self) -> Option<CriterionVersion> {
+        self.version
+    }
+
+    /// The number of its process.
+    pub fn id(&mut self) -> u32 {
+        self.running.id()
+    }
+
+    /// How it has run so far, where the system tells.
+    pub fn usage(&mut self) -> Option<Usage> {
+        Usage::of(self.running.id())
+    }
+
+    /// How long it has had leave to go on.
+    pub fn asked(&self) -> Duration {
+        self.asked
+    }
+
+    fn wait_for_connection(&mut self) -> Result<(), ChildError> {
+        match self.incoming(self.timeout)? {
+            Some(Incoming::Connected(socket)) => {
+                self.socket = Some(socket);
+                Ok(())
+            }
+            Some(Incoming::Closed) | None => Err(self.running.exited(CONNECT)),
+            Some(Incoming::Wrong(error)) => Err(protocol(&error)),
+            Some(_) => Err(wrong("it spoke before it was greeted")),
+        }
+    }
+
+    fn next_report(&mut self) -> Result<Option<Reported>, ChildError> {
+        if self.waits {
+            self.give_leave()?;
+        }
+        let mut allowed = self.timeout;
+        loop {
+            let Some(incoming) = self.incoming(allowed)? else {
+                return Err(self.running.exited(MEASURE));
+            };
+            allowed = self.timeout;
+            match incoming {
+                Incoming::Greeted(version) => {
+                    self.version = Some(CriterionVersion(version.0, version.1, version.2));
+                }
+                Incoming::Message(message) => match *message {
+                    Message::SkippingBenchmark { id } => return Ok(Some(self.passed_over(&id))),
+                    Message::MeasurementComplete {
+                        id,
+                        iters,
+                        times,
+                        sampling_method,
+                        benchmark_config,
+                    } => {
+                        self.waits = true;
+                        let measured =
+                            self.measured(&iters, &times, sampling_method, &benchmark_config)?;
+                        let mut reported = self.passed_over(&id);
+                        reported.measured = Some(measured);
+                        return Ok(Some(reported));
+                    }
+                    Message::FinishedBenchmarkGroup {} => self.order(&Order::Continue)?,
+                    Message::Warmup { nanos } => {
+                        self.running.forget_output();
+                        self.warm_up.elapsed = Nanos(whole(nanos).unwrap_or(0));
+                        allowed = self.allowed(nanos);
+                    }
+                    Message::MeasurementStart {
+                        estimate_ns,
+                        iter_count,
+                        ..
+                    } => {
+                        let iteration_ns = estimate_ns / iter_count as f64;
+                        let iterations = self.warm_up.elapsed.as_f64() / iteration_ns;
+                        self.warm_up.iterations = whole(iterations.round()).unwrap_or(1).max(1);
+                        allowed = self.allowed(estimate_ns);
+                    }
+                    Message::BeginningBenchmarkGroup {} | Message::BeginningBenchmark {} => {}
+                    Message::FormattedValue {} | Message::ScaledValues { .. } => {
+                        return Err(wrong("it answers what it was not asked"));
+                    }
+                },
+                Incoming::Closed => return self.ended(),
+                Incoming::Wrong(error) => return Err(protocol(&error)),
+                Incoming::Connected(_) | Incoming::Again => {
+                    return Err(wrong("it connected to its runner twice"));
+                }
+            }
+        }
+    }
+
+    /// Lets it go on: the first time by a greeting.
+    fn give_leave(&mut self) -> Result<(), ChildError> {
+        self.waits = false;
+        self.warm_up = NO_SAMPLE;
+        if self.seen.is_empty() && self.asked.is_zero() {
+            let Some(socket) = &mut self.socket else {
+                return Err(wrong("it is not connected"));
+            };
+            return match greet_bench(socket) {
+                Ok(()) => Ok(()),
+                Err(_) => Err(self.running.exited(MEASURE)),
+            };
+        }
+        self.order(&Order::Continue)
+    }
+
+    /// Sends an order. A failed write means that the child is gone.
+    fn order(&mut self, order: &Order) -> Result<(), ChildError> {
+        let sent = self.socket.as_mut().map(|socket| send(socket, order));
+        match sent {
+            Some(Ok(())) => Ok(()),
+            _ => Err(self.running.exited(MEASURE)),
+        }
+    }
+
+    fn incoming(&mut self, allowed: Duration) -> Result<Option<Incoming>, ChildError> {
+        let deadline = Instant::now().checked_add(allowed);
+        match self.running.wait(self.connection.incoming(), deadline) {
+            Wait::Came(incoming) => Ok(Some(incoming)),
+            Wait::Closed => Ok(None),
+            Wait::Late => Err(ChildError::Timeout {
+                request: MEASURE.to_owned(),
+                after: allowed,
+            }),
+            Wait::Interrupted => Err(ChildError::Interrupted),
+        }
+    }
+
+    /// How long it may take over what should take `expected_ns`.
+    fn allowed(&self, expected_ns: f64) -> Duration {
+        let expected = Duration::try_from_secs_f64(expected_ns * 1e-9).unwrap_or(Duration::ZERO);
+        self.timeout
+            .saturating_add(expected.saturating_mul(PATIENCE))
+    }
+
+    /// It has closed its connection: that is well if it ends well.
+    fn ended(&mut self) -> Result<Option<Reported>, ChildError> {
+        match self.running.end() {
+            Ok(status) if status.success() => Ok(None),
+            _ => Err(self.running.exited(MEASURE)),
+        }
+    }
+
+    fn passed_over(&mut self, id: &RawId) -> Reported {
+        let mut full_id = id.full_id();
+        let times = self.seen.entry(full_id.clone()).or_default();
+        *times += 1;
+        if *times > 1 {
+            full_id = format!("{full_id} #{times}");
+        }
+        let (throughput, throughput_words) = id.throughput();
+        Reported {
+            id: full_id,
+            throughput,
+            throughput_words,
+            measured: None,
+        }
+    }
+
+    fn measured(
+        &mut self,
+        iters: &[f64],
+        times: &[f64],
+        method: SamplingMethod,
+        config: &RawConfig,
+    ) -> Result<Measured, ChildError> {
+        if iters.len() != times.len() || iters.is_empty() {
+            return Err(wrong(&format!(
+                "it reports {} counts of iterations and {} times",
+                iters.len(),
+                times.len()
+            )));
+        }
+        let (factor, unit) = self.unit()?;
+        let times: Vec<f64> = times.iter().map(|time| time * factor).collect();
+        let is_time = unit == "ns";
+        // Nanoseconds are whole by nature; an amount may not be.
+        let parts = if is_time || times.iter().all(|time| time.fract() == 0.0) {
+            1.0
+        } else {
+            PARTS_OF_AMOUNT
+        };
+        let sample = |(iterations, time): (&f64, &f64)| {
+            Some(Sample {
+                iterations: whole(iterations * parts).filter(|count| *count > 0)?,
+                elapsed: Nanos(whole((time * parts).round())?),
+            })
+        };
+        let samples: Option<Vec<Sample>> = iters.iter().zip(&times).map(sample).collect();
+        let samples = samples.ok_or_else(|| ChildError::Bench {
+            message: "it reports numbers that no measurement has: negative, infinite, or of no iterations".to_owned(),
+        })?;
+        let (linear, flat, mode) = match method {
+            SamplingMethod::Linear => (samples, Vec::new(), SamplingMode::Linear),
+            SamplingMethod::Flat => (Vec::new(), samples, SamplingMode::Flat),
+        };
+        Ok(Measured {
+            series: Series {
+                warm_up: self.warm_up,
+                linear,
+                flat,
+            },
+            metric: if is_time {
+                Metric::Time
+            } else {
+                Metric::Amount { unit }
+            },
+            settings: AuthorSettings {
+                launches: None,
+                samples: u32::try_from(config.sample_size).ok(),
+                warm_up_ns: Some(Duration::from(config.warm_up_time).into()),
+                measurement_ns: Some(Duration::from(config.measurement_time).into()),
+                sampling_mode: Some(mode),
+                noise_threshold: Some(config.noise_threshold),
+            },
+        })
+    }
+
+    /// The unit in which its values are meant for machines, and what they are to be multiplied with.
+    fn unit(&mut self) -> Result<(f64, String), ChildError> {
+        self.order(&Order::ScaleForMachines { values: vec![1.0] })?;
+        match self.incoming(self.timeout)? {
+            Some(Incoming::Message(message)) => match *message {
+                Message::ScaledValues {
+                    scaled_values,
+                    unit,
+                } => match scaled_values[..] {
+                    [factor] if factor.is_finite() && factor > 0.0 => Ok((factor, unit)),
+                    _ => Err(wrong("it cannot say in which unit its values are")),
+                },
+                _ => Err(wrong("it does not answer in which unit its values are")),
+            },
+            Some(Incoming::Wrong(error)) => Err(protocol(&error)),
+            Some(Incoming::Again | Incoming::Connected(_)) => {
+                Err(wrong("it connected to its runner twice"))
+            }
+            Some(Incoming::Greeted(_) | Incoming::Closed) | None => {
+                Err(self.running.exited(MEASURE))
+            }
+        }
+    }
+}
+
+/// What it is waited for, in messages.
+const CONNECT: &str = "connect to its runner";
+const MEASURE: &str = "measure";
+const NO_SAMPLE: Sample = Sample {
+    iterations: 1,
+    elapsed: Nanos(0),
+};
+
+/// The arguments after `--bench`.
+fn arguments(request: &CriterionRequest<'_>) -> Vec<String> {
+    let mut arguments = Vec::new();
+    if let Some(config) = &request.config {
+        let version = request
+            .version
+            .map_or((0, 0), |version| (version.0, version.1));
+        let seconds = |time: Duration| {
+            if version < FRACTIONS_OF_SECONDS {
+                (time.as_secs_f64().ceil() as u64).max(1).to_string()
+            } else {
+                time.as_secs_f64().max(1e-9).to_string()
+            }
+        };
+        arguments.extend([
+            "--warm-up-time".to_owned(),
+            seconds(config.warm_up),
+            "--measurement-time".to_owned(),
+            seconds(config.measurement),
+            "--sample-size".to_owned(),
+            config.samples.max(FEWEST_SAMPLES).to_string(),
+        ]);
+    }
+    if let Some(ids) = request.ids {
+        // Where the list is too long for a command line all are run; the caller takes what it wants.
+        arguments.extend(exactly(ids.iter().map(|id| without_count(id))));
+    }
+    arguments
+}
+
+/// The full id, of an id that may end with ` #2`.
+fn without_count(id: &str) -> &str {
+    match id.rsplit_once(" #") {
+        Some((full_id, count)) if count.parse::<usize>().is_ok_and(|count| count > 1) => full_id,
+        _ => id,
+    }
+}
+
+/// A number that is whole and fits.
+fn whole(number: f64) -> Option<u64> {
+    (number.fract() == 0.0 && (0.0..EXACT).contains(&number)).then_some(number as u64)
+}
+
+fn wrong(what: &str) -> ChildError {
+    ChildError::Protocol {
+        what: what.to_owned(),
+    }
+}
+
+fn protocol(error: &super::message::MessageError) -> ChildError {
+    ChildError::Protocol {
+        what: error.to_string(),
+    }
+}
