@@ -15,4 +15,4 @@ pub use criterion::{
     Config, CriterionRequest, CriterionSession, CriterionVersion, Measured, Reported,
 };
 pub use error::ChildError;
-pub use session::{LaunchSpec, PROTOCOL_VERSION, Session, Started};
+pub use session::{LaunchSpec, PROTOCOL_VERSION, Recognised, Session, Started};

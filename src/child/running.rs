@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "deadlines")]
 
 use crossbeam_channel::{Receiver, after, never, select};
+use std::convert::Infallible;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
@@ -43,6 +44,12 @@ pub(super) enum Wait<T> {
     Interrupted,
 }
 
+/// Something from one of two places.
+pub(super) enum Either<T, U> {
+    First(T),
+    Second(U),
+}
+
 impl<'a> Running<'a> {
     pub(super) fn new(
         group: Group,
@@ -67,13 +74,36 @@ impl<'a> Running<'a> {
 
     /// Waits for something to come through `incoming`, passing the child's output on meanwhile.
     pub(super) fn wait<T>(&mut self, incoming: &Receiver<T>, deadline: Option<Instant>) -> Wait<T> {
+        match self.wait_for_either(incoming, &never::<Infallible>(), deadline) {
+            Wait::Came(Either::First(came)) => Wait::Came(came),
+            Wait::Came(Either::Second(nothing)) => match nothing {},
+            Wait::Closed => Wait::Closed,
+            Wait::Late => Wait::Late,
+            Wait::Interrupted => Wait::Interrupted,
+        }
+    }
+
+    /// Waits for something to come through one of two channels; the end of the first one is the end.
+    pub(super) fn wait_for_either<T, U>(
+        &mut self,
+        incoming: &Receiver<T>,
+        other: &Receiver<U>,
+        deadline: Option<Instant>,
+    ) -> Wait<Either<T, U>> {
         let late = deadline.map_or_else(never, crossbeam_channel::at);
         let mut output = self.output.clone();
         let mut ended = self.ended.clone();
+        let mut other = other.clone();
         let mut pipe_is_stale = never();
         loop {
             select! {
-                recv(incoming) -> came => return came.map_or(Wait::Closed, Wait::Came),
+                recv(incoming) -> came => {
+                    return came.map_or(Wait::Closed, |came| Wait::Came(Either::First(came)));
+                }
+                recv(other) -> came => match came {
+                    Ok(came) => return Wait::Came(Either::Second(came)),
+                    Err(_) => other = never(),
+                },
                 recv(ended) -> _ => {
                     ended = never();
                     // A grandchild may hold the pipe of a child that has ended: with it goes the last who does.

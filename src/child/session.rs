@@ -5,8 +5,9 @@
     reason = "starts benches, through the supervisor; deadlines"
 )]
 
-use crossbeam_channel::Receiver;
+use crossbeam_channel::{Receiver, never};
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
@@ -14,9 +15,10 @@ use std::process::{ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::codec::{Announcement, Frame, Hello, Listing, Request, SampleSpec, WarmUp};
+use super::criterion::{CriterionVersion, Runner};
 use super::error::ChildError;
 use super::pipes::{Incoming, read_lines, read_pieces};
-use super::running::{Running, Wait, quote};
+use super::running::{Either, Running, Wait, quote};
 use crate::model::{Nanos, Sample, Throughput};
 use crate::process::{Interrupt, Leftovers, Supervisor, Usage};
 
@@ -27,6 +29,8 @@ pub const PROTOCOL_VERSION: u64 = 1;
 const HELLO_DEADLINE: Duration = Duration::from_secs(10);
 /// How much is expected of a request, times this, is allowed on top of the timeout.
 pub(super) const PATIENCE: u32 = 10;
+/// The beginning of what divan prints.
+const DIVAN: &str = "Timer precision: ";
 /// The variable that makes a bench slower (docs/PROTOCOL.md, section 8).
 const SLOWDOWN: &str = "PERFCHECK_SLOWDOWN";
 /// Counts and times are below this.
@@ -58,6 +62,26 @@ pub enum Started {
     Skipped(String),
 }
 
+/// What an executable is written against.
+pub enum Recognised<'a> {
+    /// Our protocol: it waits for requests.
+    Ours(Box<Session<'a>>),
+    /// Criterion, of this version.
+    Criterion(CriterionVersion),
+    /// Rust's own `#[bench]`.
+    Libtest,
+    /// The crate divan.
+    Divan,
+}
+
+/// How an executable makes itself known. `T`: at the door of a runner of Criterion benches.
+enum Greeting<T> {
+    Hello(Hello),
+    Runner(T),
+    /// A line that other kinds of benches begin with.
+    Foreign(String),
+}
+
 /// A child, from its start to its end. Dropping it kills it.
 pub struct Session<'a> {
     running: Running<'a>,
@@ -82,14 +106,78 @@ impl<'a> Session<'a> {
         timeout: Duration,
         on_output: &'a dyn Fn(&[u8]),
     ) -> Result<Self, ChildError> {
+        let mut session = Self::spawn(
+            &mut command(spec),
+            spec,
+            supervisor,
+            interrupt,
+            timeout,
+            on_output,
+            |_| (),
+        )?;
+        match session.wait_for_greeting(&never::<Infallible>())? {
+            Greeting::Hello(hello) => session.greeted(hello),
+            Greeting::Foreign(what) => Err(ChildError::NoHello {
+                what: "it is a bench of another kind by now".to_owned(),
+                first_line: Some(what),
+            }),
+            Greeting::Runner(nobody) => match nobody {},
+        }
+    }
+
+    /// Starts the executable without knowing what it is written against; finds out from the way in which it makes itself known.
+    pub fn recognise(
+        spec: &LaunchSpec,
+        supervisor: &Supervisor,
+        interrupt: &Interrupt,
+        timeout: Duration,
+        on_output: &'a dyn Fn(&[u8]),
+    ) -> Result<Recognised<'a>, ChildError> {
+        let spawn_error = |source| ChildError::Spawn {
+            path: spec.program.clone(),
+            source,
+        };
+        let mut runner = Runner::listen().map_err(spawn_error)?;
+        let mut command = command(spec);
+        runner.invite(&mut command);
+        let mut session = Self::spawn(
+            &mut command,
+            spec,
+            supervisor,
+            interrupt,
+            timeout,
+            on_output,
+            |leader| runner.admit(leader),
+        )?;
+        match session.wait_for_greeting(runner.incoming())? {
+            Greeting::Hello(hello) => Ok(Recognised::Ours(Box::new(session.greeted(hello)?))),
+            Greeting::Foreign(line) if line.starts_with(DIVAN) => Ok(Recognised::Divan),
+            Greeting::Foreign(_) => Ok(Recognised::Libtest),
+            Greeting::Runner(incoming) => {
+                let version = runner.version(incoming, &mut session.running, timeout)?;
+                Ok(Recognised::Criterion(version))
+            }
+        }
+    }
+
+    fn spawn(
+        command: &mut Command,
+        spec: &LaunchSpec,
+        supervisor: &Supervisor,
+        interrupt: &Interrupt,
+        timeout: Duration,
+        on_output: &'a dyn Fn(&[u8]),
+        started: impl FnOnce(u32),
+    ) -> Result<Self, ChildError> {
         let spawn_error = |source| ChildError::Spawn {
             path: spec.program.clone(),
             source,
         };
         let mut group = supervisor
-            .spawn(&mut command(spec), Leftovers::Kill)
+            .spawn(command, Leftovers::Kill)
             .map_err(spawn_error)?;
         let leader = group.leader();
+        started(leader.id());
         let (Some(requests), Some(stdout), Some(stderr)) = (
             leader.stdin.take(),
             leader.stdout.take(),
@@ -97,7 +185,7 @@ impl<'a> Session<'a> {
         ) else {
             return Err(spawn_error(std::io::ErrorKind::BrokenPipe.into()));
         };
-        let mut session = Self {
+        Ok(Self {
             running: Running::new(group, read_pieces(stderr), interrupt, on_output),
             requests,
             frames: read_lines(stdout),
@@ -111,16 +199,19 @@ impl<'a> Session<'a> {
                 quantum_ns: Nanos(0),
             },
             asked: Duration::ZERO,
-        };
-        session.hello = session.wait_for_hello()?;
-        if session.hello.protocol != PROTOCOL_VERSION {
-            return Err(ChildError::Version {
-                theirs: session.hello.protocol,
-                harness: session.hello.harness.clone(),
-                harness_version: session.hello.version.clone(),
-            });
+        })
+    }
+
+    fn greeted(mut self, hello: Hello) -> Result<Self, ChildError> {
+        self.hello = hello;
+        if self.hello.protocol == PROTOCOL_VERSION {
+            return Ok(self);
         }
-        Ok(session)
+        Err(ChildError::Version {
+            theirs: self.hello.protocol,
+            harness: self.hello.harness.clone(),
+            harness_version: self.hello.version.clone(),
+        })
     }
 
     /// What the child said of itself.
@@ -358,14 +449,17 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn wait_for_hello(&mut self) -> Result<Hello, ChildError> {
+    /// Waits until the executable makes itself known: by a hello, at the runner's door, or by what it prints.
+    fn wait_for_greeting<T>(&mut self, door: &Receiver<T>) -> Result<Greeting<T>, ChildError> {
         let deadline = Instant::now().checked_add(HELLO_DEADLINE);
         let mut first_line = None;
         loop {
-            match self.wait(deadline) {
-                Wait::Came(Incoming::Line(line)) => {
+            let waited = self.running.wait_for_either(&self.frames, door, deadline);
+            match waited {
+                Wait::Came(Either::Second(incoming)) => return Ok(Greeting::Runner(incoming)),
+                Wait::Came(Either::First(Incoming::Line(line))) => {
                     match Frame::parse(&line) {
-                        Ok(Frame::Hello(hello)) => return Ok(hello),
+                        Ok(Frame::Hello(hello)) => return Ok(Greeting::Hello(hello)),
                         Err(error) if Frame::attempts_hello(&line) => {
                             let what =
                                 format!("its hello `{}` is no frame ({error})", quote(&line));
@@ -373,13 +467,16 @@ impl<'a> Session<'a> {
                         }
                         _ => {}
                     }
+                    if is_foreign(&line) {
+                        return Ok(Greeting::Foreign(quote(&line)));
+                    }
                     if !line.is_empty() {
                         first_line.get_or_insert_with(|| quote(&line));
                         self.running.show(&line);
                         self.running.show(b"\n");
                     }
                 }
-                Wait::Came(Incoming::TooLong(start)) => self.running.show(&start),
+                Wait::Came(Either::First(Incoming::TooLong(start))) => self.running.show(&start),
                 Wait::Closed => {
                     let status = self.running.status();
                     self.running.drain_output();
@@ -417,6 +514,21 @@ fn command(spec: &LaunchSpec) -> Command {
         .stdin(Stdio::piped())
         .env("PERFCHECK_PROTOCOL", PROTOCOL_VERSION.to_string());
     command
+}
+
+/// Whether a line is the first that a libtest or divan executable prints: `running 3 tests`, `Timer precision: 20 ns`.
+fn is_foreign(line: &[u8]) -> bool {
+    let Ok(line) = std::str::from_utf8(line) else {
+        return false;
+    };
+    let mut words = line.split(' ');
+    let of_libtest = words.next() == Some("running")
+        && words
+            .next()
+            .is_some_and(|count| count.parse::<u64>().is_ok())
+        && matches!(words.next(), Some("test" | "tests"))
+        && words.next().is_none();
+    of_libtest || line.starts_with(DIVAN)
 }
 
 /// The command that starts the executable, its outputs piped, as far as all kinds of benches are alike.

@@ -4,9 +4,12 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::cargo::BenchTarget;
-use crate::child::{Announcement, Capability, ChildError, Hello, LaunchSpec, Listing, Session};
+use crate::child::{
+    Announcement, Capability, ChildError, CriterionRequest, CriterionSession, CriterionVersion,
+    Hello, LaunchSpec, Listing, Recognised, Session,
+};
 use crate::host;
-use crate::model::{Benchmark, BenchmarkKey, Conduct, Event, Metric, Observer};
+use crate::model::{AuthorSettings, Benchmark, BenchmarkKey, Conduct, Event, Metric, Observer};
 use crate::process::{Interrupt, Supervisor, stolen};
 use crate::store::{Harness, LaunchHead, LaunchRecord};
 
@@ -19,6 +22,18 @@ pub struct DiscoveredTarget {
     pub benchmarks: Vec<Benchmark>,
     /// What its harness can do (docs/PROTOCOL.md).
     pub capabilities: Vec<String>,
+    /// What it is written against.
+    pub kind: Kind,
+}
+
+/// What a bench executable is written against, which decides how it is driven.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// Our protocol: it does what it is asked.
+    #[default]
+    Ours,
+    /// Criterion: it goes from benchmark to benchmark at our leave.
+    Criterion(CriterionVersion),
 }
 
 /// A target that could not tell its benchmarks, or not all of them.
@@ -52,19 +67,15 @@ pub fn discover(
     let mut found = Discovered::default();
     for target in targets {
         match announcements(&target, supervisor, interrupt, timeout, observer) {
-            Ok((listing, capabilities)) => {
-                for message in listing.broken {
+            Ok(announced) => {
+                for message in announced.broken {
                     found.fail(&target, message, observer);
                 }
-                let benchmarks = listing
-                    .benchmarks
-                    .into_iter()
-                    .map(|announcement| benchmark(&target, announcement))
-                    .collect();
                 found.targets.push(DiscoveredTarget {
                     target,
-                    benchmarks,
-                    capabilities,
+                    benchmarks: announced.benchmarks,
+                    capabilities: announced.capabilities,
+                    kind: announced.kind,
                 });
             }
             Err(ChildError::Interrupted) => return Err(ChildError::Interrupted),
@@ -172,16 +183,52 @@ impl ConductWatch {
     }
 }
 
+/// What an executable told of itself.
+struct Announced {
+    benchmarks: Vec<Benchmark>,
+    broken: Vec<String>,
+    capabilities: Vec<String>,
+    kind: Kind,
+}
+
 fn announcements(
     target: &BenchTarget,
     supervisor: &Supervisor,
     interrupt: &Interrupt,
     timeout: Duration,
     observer: &dyn Observer,
-) -> Result<(Listing, Vec<String>), ChildError> {
+) -> Result<Announced, ChildError> {
     let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
     let spec = launch_spec(target, 0, 0);
-    let mut session = Session::start(&spec, supervisor, interrupt, timeout, &pass_on)?;
+    let announced = match Session::recognise(&spec, supervisor, interrupt, timeout, &pass_on)? {
+        Recognised::Ours(session) => of_ours(target, *session)?,
+        Recognised::Criterion(version) => {
+            let nothing = CriterionRequest {
+                version: Some(version),
+                config: None,
+                ids: Some(&[]),
+            };
+            let session =
+                CriterionSession::start(&spec, &nothing, supervisor, interrupt, timeout, &pass_on)?;
+            of_criterion(target, version, session, observer)?
+        }
+        Recognised::Libtest | Recognised::Divan => {
+            return Err(ChildError::Bench {
+                message: "benches of libtest and divan are not driven yet".to_owned(),
+            });
+        }
+    };
+    let mut ids = BTreeSet::new();
+    for benchmark in &announced.benchmarks {
+        if !ids.insert(&benchmark.key.id) {
+            let message = format!("two benchmarks have the id `{}`", benchmark.key.id);
+            return Err(ChildError::Bench { message });
+        }
+    }
+    Ok(announced)
+}
+
+fn of_ours(target: &BenchTarget, mut session: Session<'_>) -> Result<Announced, ChildError> {
     let listing = match session.hello().capability() {
         Some(Capability::Addressable) => session.list()?,
         Some(Capability::Sequential) => {
@@ -197,23 +244,58 @@ fn announcements(
     };
     let capabilities = session.hello().capabilities.clone();
     session.bye()?;
-    let mut ids = BTreeSet::new();
-    for announcement in &listing.benchmarks {
-        if !ids.insert(&announcement.id) {
-            let message = format!("two benchmarks have the id `{}`", announcement.id);
-            return Err(ChildError::Bench { message });
+    let benchmarks = listing.benchmarks.into_iter();
+    Ok(Announced {
+        benchmarks: benchmarks
+            .map(|announcement| benchmark(target, announcement))
+            .collect(),
+        broken: listing.broken,
+        capabilities,
+        kind: Kind::Ours,
+    })
+}
+
+/// Every benchmark of a Criterion bench, passed over.
+fn of_criterion(
+    target: &BenchTarget,
+    version: CriterionVersion,
+    mut session: CriterionSession<'_>,
+    observer: &dyn Observer,
+) -> Result<Announced, ChildError> {
+    let mut benchmarks = Vec::new();
+    while let Some(reported) = session.next_report()? {
+        let key = key(target, reported.id);
+        if let Some(words) = &reported.throughput_words {
+            let message = format!("{key}: its throughput `{words}` is of no kind that is known");
+            observer.observe(&Event::Warning(&message));
         }
+        benchmarks.push(Benchmark {
+            key,
+            version: None,
+            throughput: reported.throughput,
+            settings: AuthorSettings::default(),
+            metric: Metric::Time,
+        });
     }
-    Ok((listing, capabilities))
+    Ok(Announced {
+        benchmarks,
+        broken: Vec::new(),
+        capabilities: Vec::new(),
+        kind: Kind::Criterion(version),
+    })
+}
+
+fn key(target: &BenchTarget, id: String) -> BenchmarkKey {
+    BenchmarkKey {
+        package: target.package.clone(),
+        target: target.target.clone(),
+        id,
+    }
 }
 
 fn benchmark(target: &BenchTarget, announcement: Announcement) -> Benchmark {
     Benchmark {
-        key: BenchmarkKey {
-            package: target.package.clone(),
-            target: target.target.clone(),
-            id: announcement.id,
-        },
+        key: key(target, announcement.id),
         version: announcement.version,
         throughput: announcement.throughput,
         settings: announcement.settings,

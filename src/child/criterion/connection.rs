@@ -9,18 +9,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use super::message::{Message, MessageError, Version, greet, read_greeting, read_message};
+use super::message::{CriterionVersion, Message, MessageError, greet, read_greeting, read_message};
 use super::owner::belongs_to;
 
 /// Messages that may wait before the bench is made to wait.
 const WAITING: usize = 64;
 
 /// What happened on the port.
-pub(super) enum Incoming {
+pub(in crate::child) enum Incoming {
     /// The child is there, and waits to be greeted.
     Connected(TcpStream),
     /// It has answered the greeting.
-    Greeted(Version),
+    Greeted(CriterionVersion),
     /// It said something.
     Message(Box<Message>),
     /// What it said makes no sense; nothing more is read.

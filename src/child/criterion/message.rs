@@ -20,9 +20,9 @@ const LONGEST_FRAME: u32 = 64 << 20;
 
 /// The version of Criterion that a bench is linked with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Version(pub(super) u8, pub(super) u8, pub(super) u8);
+pub struct CriterionVersion(pub u8, pub u8, pub u8);
 
-impl fmt::Display for Version {
+impl fmt::Display for CriterionVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}.{}", self.0, self.1, self.2)
     }
@@ -30,7 +30,7 @@ impl fmt::Display for Version {
 
 /// What arrived on the socket in place of what should have.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum MessageError {
+pub(in crate::child) enum MessageError {
     /// Not Criterion.
     #[error("its greeting on the runner's socket is not Criterion's: {0}")]
     Greeting(String),
@@ -40,7 +40,7 @@ pub(super) enum MessageError {
     )]
     Protocol {
         /// Of Criterion.
-        version: Version,
+        version: CriterionVersion,
         /// Of the protocol.
         protocol: u16,
         /// Number of the format.
@@ -68,7 +68,9 @@ pub(super) fn greet(socket: &mut impl Write) -> io::Result<()> {
 }
 
 /// Reads the answer to the greeting; `None` if the bench has left without one.
-pub(super) fn read_greeting(socket: &mut impl Read) -> Result<Option<Version>, MessageError> {
+pub(super) fn read_greeting(
+    socket: &mut impl Read,
+) -> Result<Option<CriterionVersion>, MessageError> {
     let mut greeting = [0; 16];
     let length = read_up_to(socket, &mut greeting)?;
     if length == 0 {
@@ -79,7 +81,7 @@ pub(super) fn read_greeting(socket: &mut impl Read) -> Result<Option<Version>, M
         let said = greeting[..length].escape_ascii().to_string();
         return Err(MessageError::Greeting(format!("`{said}`")));
     }
-    let version = Version(rest[0], rest[1], rest[2]);
+    let version = CriterionVersion(rest[0], rest[1], rest[2]);
     let protocol = u16::from_be_bytes([rest[3], rest[4]]);
     let format = u16::from_be_bytes([rest[5], rest[6]]);
     if (protocol, format) != (PROTOCOL, CBOR) {
@@ -153,7 +155,7 @@ pub(super) enum Order {
 
 /// What a bench says.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(super) enum Message {
+pub(in crate::child) enum Message {
     BeginningBenchmarkGroup {},
     /// It waits for `Continue` after this.
     FinishedBenchmarkGroup {},
@@ -186,7 +188,7 @@ pub(super) enum Message {
 
 /// The parts of a benchmark's name, and what one iteration processes.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(super) struct RawId {
+pub(in crate::child) struct RawId {
     pub(super) group_id: String,
     pub(super) function_id: Option<String>,
     pub(super) value_str: Option<String>,
@@ -197,14 +199,14 @@ pub(super) struct RawId {
 
 /// How iteration counts were laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub(super) enum SamplingMethod {
+pub(in crate::child) enum SamplingMethod {
     Linear,
     Flat,
 }
 
 /// Settings in force.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-pub(super) struct RawConfig {
+pub(in crate::child) struct RawConfig {
     pub(super) measurement_time: RawDuration,
     pub(super) noise_threshold: f64,
     pub(super) sample_size: u64,
@@ -213,7 +215,7 @@ pub(super) struct RawConfig {
 
 /// A duration as serde writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub(super) struct RawDuration {
+pub(in crate::child) struct RawDuration {
     secs: u64,
     nanos: u32,
 }
@@ -371,7 +373,7 @@ mod tests {
             Err(MessageError::Protocol { protocol: 2, .. })
         ));
         let version = greeting(b"Criterion\0\x08\x02\0\x01\0\x01").expect("Criterion's own");
-        assert_eq!(version, Some(Version(0, 8, 2)));
+        assert_eq!(version, Some(CriterionVersion(0, 8, 2)));
     }
 
     #[test]

@@ -7,8 +7,9 @@ mod connection;
 mod filter;
 mod message;
 mod owner;
+mod runner;
 mod session;
 
-pub use session::{
-    Config, CriterionRequest, CriterionSession, CriterionVersion, Measured, Reported,
-};
+pub use message::CriterionVersion;
+pub(super) use runner::Runner;
+pub use session::{Config, CriterionRequest, CriterionSession, Measured, Reported};

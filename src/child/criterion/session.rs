@@ -7,13 +7,12 @@
 
 use std::collections::BTreeMap;
 use std::net::TcpStream;
-use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use super::connection::{Connection, Incoming, greet_bench};
 use super::filter::exactly;
-use super::message::{Message, Order, RawConfig, RawId, SamplingMethod, send};
+use super::message::{CriterionVersion, Message, Order, RawConfig, RawId, SamplingMethod, send};
 use crate::child::error::ChildError;
 use crate::child::pipes::read_pieces_of;
 use crate::child::running::{Running, Wait};
@@ -22,8 +21,10 @@ use crate::model::{AuthorSettings, Metric, Nanos, Sample, SamplingMode, Series, 
 use crate::process::{Interrupt, Leftovers, Supervisor, Usage};
 
 /// The variables by which Criterion finds a runner, and the place for its files.
-const PORT: &str = "CARGO_CRITERION_PORT";
-const HOME: &str = "CRITERION_HOME";
+pub(super) const PORT: &str = "CARGO_CRITERION_PORT";
+pub(super) const HOME: &str = "CRITERION_HOME";
+/// Where nothing can be written: what is connected to a runner writes nothing.
+pub(super) const NOWHERE: &str = "/dev/null/criterion";
 /// Versions before this one take whole seconds alone.
 const FRACTIONS_OF_SECONDS: (u8, u8) = (0, 4);
 /// Fewer samples than this it refuses.
@@ -32,10 +33,6 @@ const FEWEST_SAMPLES: u32 = 10;
 const EXACT: f64 = 9_007_199_254_740_992.0;
 /// Where an amount is no whole number, thousandths of its unit are kept.
 const PARTS_OF_AMOUNT: f64 = 1000.0;
-
-/// The version of Criterion that an executable is linked with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct CriterionVersion(pub u8, pub u8, pub u8);
 
 /// How benchmarks are sampled where the bench does not say it in code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,8 +54,6 @@ pub struct CriterionRequest<'r> {
     pub config: Option<Config>,
     /// The benchmarks to run; `None`: all of them.
     pub ids: Option<&'r [&'r str]>,
-    /// A directory for what Criterion wants to write.
-    pub home: &'r Path,
 }
 
 /// A benchmark that the bench passed over, or measured.
@@ -120,7 +115,7 @@ impl<'a> CriterionSession<'a> {
         command
             .args(arguments(request))
             .env(PORT, connection.port().to_string())
-            .env(HOME, request.home)
+            .env(HOME, NOWHERE)
             .stdin(Stdio::null());
         let mut group = supervisor
             .spawn(&mut command, Leftovers::Kill)
@@ -151,9 +146,9 @@ impl<'a> CriterionSession<'a> {
     }
 
     /// The next benchmark that it has passed over or measured; `None` once it has ended well.
-    pub fn next(&mut self) -> Result<Option<Reported>, ChildError> {
+    pub fn next_report(&mut self) -> Result<Option<Reported>, ChildError> {
         let began = Instant::now();
-        let next = self.next_report();
+        let next = self.read_report();
         self.asked += began.elapsed();
         next
     }
@@ -190,7 +185,7 @@ impl<'a> CriterionSession<'a> {
         }
     }
 
-    fn next_report(&mut self) -> Result<Option<Reported>, ChildError> {
+    fn read_report(&mut self) -> Result<Option<Reported>, ChildError> {
         if self.waits {
             self.give_leave()?;
         }
@@ -202,7 +197,7 @@ impl<'a> CriterionSession<'a> {
             allowed = self.timeout;
             match incoming {
                 Incoming::Greeted(version) => {
-                    self.version = Some(CriterionVersion(version.0, version.1, version.2));
+                    self.version = Some(version);
                 }
                 Incoming::Message(message) => match *message {
                     Message::SkippingBenchmark { id } => return Ok(Some(self.passed_over(&id))),
@@ -460,7 +455,7 @@ fn wrong(what: &str) -> ChildError {
     }
 }
 
-fn protocol(error: &super::message::MessageError) -> ChildError {
+pub(super) fn protocol(error: &super::message::MessageError) -> ChildError {
     ChildError::Protocol {
         what: error.to_string(),
     }
