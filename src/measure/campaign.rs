@@ -8,7 +8,7 @@
 use std::time::{Duration, Instant};
 
 use super::chance;
-use super::discover::{ConductWatch, DiscoveredTarget, begun, harness, launch_spec};
+use super::discover::{ConductWatch, DiscoveredTarget, Kind, begun, harness, launch_spec};
 use super::schedule::{FlatSchedule, Layout};
 use super::visit::{Reach, Visited, visit};
 use crate::cargo::BenchTarget;
@@ -50,38 +50,41 @@ pub enum MeasureError {
 
 /// Everything that one run measures.
 pub struct Campaign<'a> {
-    targets: Vec<Target>,
-    seed: u64,
-    timeout: Duration,
-    supervisor: &'a Supervisor,
-    interrupt: &'a Interrupt,
-    observer: &'a dyn Observer,
-    done: usize,
+    pub(super) targets: Vec<Target>,
+    pub(super) seed: u64,
+    pub(super) timeout: Duration,
+    pub(super) supervisor: &'a Supervisor,
+    pub(super) interrupt: &'a Interrupt,
+    pub(super) observer: &'a dyn Observer,
+    pub(super) done: usize,
 }
 
-struct Target {
-    target: BenchTarget,
-    subjects: Vec<Subject>,
+pub(super) struct Target {
+    pub(super) target: BenchTarget,
+    pub(super) kind: Kind,
+    pub(super) subjects: Vec<Subject>,
 }
 
-struct Subject {
-    benchmark: Benchmark,
-    resolved: Resolved,
+pub(super) struct Subject {
+    pub(super) benchmark: Benchmark,
+    pub(super) resolved: Resolved,
     layout: Option<Layout>,
+    /// Time of an iteration, where the bench itself lays its samples out and has told it.
+    pub(super) iteration_ns: Option<f64>,
     /// Rounds in which it was visited, well or ill.
-    visited: u32,
+    pub(super) visited: u32,
     failures: u32,
     skipped: bool,
     /// How long a visit takes: as expected, then as it was.
-    visit: Duration,
+    pub(super) visit: Duration,
 }
 
 /// One launch under way.
-struct Launch {
-    record: LaunchRecord,
+pub(super) struct Launch {
+    pub(super) record: LaunchRecord,
     /// Subjects still to be visited, by their place in the target.
-    wanted: Vec<usize>,
-    interrupted: bool,
+    pub(super) wanted: Vec<usize>,
+    pub(super) interrupted: bool,
 }
 
 impl<'a> Campaign<'a> {
@@ -103,6 +106,7 @@ impl<'a> Campaign<'a> {
                 benchmark,
                 resolved,
                 layout: None,
+                iteration_ns: None,
                 visited: 0,
                 failures: 0,
                 skipped: false,
@@ -113,6 +117,7 @@ impl<'a> Campaign<'a> {
             .filter(|target| !target.benchmarks.is_empty())
             .map(|found| Target {
                 target: found.target,
+                kind: found.kind,
                 subjects: found.benchmarks.into_iter().map(subject).collect(),
             })
             .collect();
@@ -165,7 +170,12 @@ impl<'a> Campaign<'a> {
         let mut wanted = self.wanted(index, round);
         let mut attempt = 0;
         while !wanted.is_empty() {
-            let launch = self.launch(index, round, attempt, wanted);
+            let launch = match self.targets[index].kind {
+                Kind::Ours => self.launch(index, round, attempt, wanted),
+                Kind::Criterion(version) => {
+                    self.launch_criterion(index, round, attempt, wanted, version)
+                }
+            };
             if !launch.record.benchmarks.is_empty() {
                 record(&launch.record)?;
             }
@@ -336,7 +346,13 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    fn failed(&mut self, index: usize, place: usize, record: &mut LaunchRecord, message: &str) {
+    pub(super) fn failed(
+        &mut self,
+        index: usize,
+        place: usize,
+        record: &mut LaunchRecord,
+        message: &str,
+    ) {
         let subject = &mut self.targets[index].subjects[place];
         subject.failures += 1;
         self.observer.observe(&Event::VisitFailed {
@@ -363,13 +379,13 @@ impl<'a> Campaign<'a> {
         self.targets.iter().flat_map(|target| &target.subjects)
     }
 
-    fn visits_left(&self) -> usize {
+    pub(super) fn visits_left(&self) -> usize {
         self.subjects()
             .map(|subject| subject.visits_left() as usize)
             .sum()
     }
 
-    fn time_left(&self) -> Duration {
+    pub(super) fn time_left(&self) -> Duration {
         self.subjects()
             .map(|subject| subject.visit * subject.visits_left())
             .sum()
@@ -389,7 +405,7 @@ impl Subject {
         }
     }
 
-    fn launched(&self, outcome: Outcome) -> LaunchedBenchmark {
+    pub(super) fn launched(&self, outcome: Outcome) -> LaunchedBenchmark {
         LaunchedBenchmark {
             benchmark: self.benchmark.clone(),
             sampling: self.resolved.sampling,

@@ -9,8 +9,10 @@ use crate::child::{
     Hello, LaunchSpec, Listing, Recognised, Session,
 };
 use crate::host;
-use crate::model::{AuthorSettings, Benchmark, BenchmarkKey, Conduct, Event, Metric, Observer};
-use crate::process::{Interrupt, Supervisor, stolen};
+use crate::model::{
+    AuthorSettings, Benchmark, BenchmarkKey, Conduct, Event, Metric, Nanos, Observer,
+};
+use crate::process::{Interrupt, Supervisor, Usage, stolen};
 use crate::store::{Harness, LaunchHead, LaunchRecord};
 
 /// A bench target and the benchmarks that it announced.
@@ -147,6 +149,15 @@ pub(super) fn harness(hello: &Hello) -> Harness {
     }
 }
 
+/// What is known of a harness that is Criterion. Its clock is the system's; nobody tells its step.
+pub(super) fn criterion_harness(version: CriterionVersion) -> Harness {
+    Harness {
+        name: "criterion".to_owned(),
+        version: version.to_string(),
+        quantum: Nanos(1),
+    }
+}
+
 /// From the start of a launch to its end: how the process ran.
 pub(super) struct ConductWatch {
     stolen: Option<Duration>,
@@ -170,16 +181,21 @@ impl ConductWatch {
     /// Of a process that has answered its last request.
     pub(super) fn conduct(&self, session: &mut Session<'_>) -> Option<Conduct> {
         let usage = session.usage()?;
-        Some(Conduct {
+        Some(self.conduct_of(&usage, session.asked()))
+    }
+
+    /// Of a process that has run so, and has worked for us so long.
+    pub(super) fn conduct_of(&self, usage: &Usage, asked: Duration) -> Conduct {
+        Conduct {
             threads: usage.threads,
             cpu: usage.cpu.into(),
-            asked: session.asked().into(),
+            asked: asked.into(),
             involuntary_switches: usage.involuntary_switches,
             stolen: self
                 .stolen
                 .and_then(|before| Some(stolen()?.checked_sub(before)?.into())),
             processor: self.processor,
-        })
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod campaign;
 mod chance;
+mod criterion;
 mod discover;
 mod filter;
 mod paired;
@@ -12,7 +13,7 @@ mod schedule;
 mod visit;
 
 pub use campaign::{Campaign, Ended, MeasureError, Resolved};
-pub use discover::{Discovered, DiscoveredTarget, TargetFailure, discover};
+pub use discover::{Discovered, DiscoveredTarget, Kind, TargetFailure, discover};
 pub use filter::Filter;
 pub use paired::{
     BySide, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundLayout, RoundSettings,

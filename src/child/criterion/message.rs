@@ -159,7 +159,9 @@ pub(in crate::child) enum Message {
     BeginningBenchmarkGroup {},
     /// It waits for `Continue` after this.
     FinishedBenchmarkGroup {},
-    BeginningBenchmark {},
+    BeginningBenchmark {
+        id: RawId,
+    },
     SkippingBenchmark {
         id: RawId,
     },

@@ -86,6 +86,8 @@ pub struct CriterionSession<'a> {
     connection: Connection,
     socket: Option<TcpStream>,
     version: Option<CriterionVersion>,
+    /// The benchmark that it has begun and not ended.
+    under_way: Option<String>,
     /// How often an id has come.
     seen: BTreeMap<String, usize>,
     /// Whether it waits for leave to go on.
@@ -135,6 +137,7 @@ impl<'a> CriterionSession<'a> {
             connection,
             socket: None,
             version: request.version,
+            under_way: None,
             seen: BTreeMap::new(),
             waits: true,
             warm_up: NO_SAMPLE,
@@ -151,6 +154,11 @@ impl<'a> CriterionSession<'a> {
         let next = self.read_report();
         self.asked += began.elapsed();
         next
+    }
+
+    /// The benchmark that it has begun and not ended.
+    pub fn under_way(&self) -> Option<&str> {
+        self.under_way.as_deref()
     }
 
     /// The version that it has told; before the first report, what was known of it.
@@ -217,7 +225,6 @@ impl<'a> CriterionSession<'a> {
                     }
                     Message::FinishedBenchmarkGroup {} => self.order(&Order::Continue)?,
                     Message::Warmup { nanos } => {
-                        self.running.forget_output();
                         self.warm_up.elapsed = Nanos(whole(nanos).unwrap_or(0));
                         allowed = self.allowed(nanos);
                     }
@@ -231,7 +238,11 @@ impl<'a> CriterionSession<'a> {
                         self.warm_up.iterations = whole(iterations.round()).unwrap_or(1).max(1);
                         allowed = self.allowed(estimate_ns);
                     }
-                    Message::BeginningBenchmarkGroup {} | Message::BeginningBenchmark {} => {}
+                    Message::BeginningBenchmark { id } => {
+                        self.running.forget_output();
+                        self.under_way = Some(self.unique(&id));
+                    }
+                    Message::BeginningBenchmarkGroup {} => {}
                     Message::FormattedValue {} | Message::ScaledValues { .. } => {
                         return Err(wrong("it answers what it was not asked"));
                     }
@@ -298,16 +309,22 @@ impl<'a> CriterionSession<'a> {
         }
     }
 
-    fn passed_over(&mut self, id: &RawId) -> Reported {
-        let mut full_id = id.full_id();
-        let times = self.seen.entry(full_id.clone()).or_default();
-        *times += 1;
-        if *times > 1 {
-            full_id = format!("{full_id} #{times}");
+    /// The id of a benchmark that has not come yet in this launch.
+    fn unique(&self, id: &RawId) -> String {
+        let full_id = id.full_id();
+        match self.seen.get(&full_id) {
+            None => full_id,
+            Some(times) => format!("{full_id} #{}", times + 1),
         }
+    }
+
+    fn passed_over(&mut self, id: &RawId) -> Reported {
+        self.under_way = None;
+        let unique = self.unique(id);
+        *self.seen.entry(id.full_id()).or_default() += 1;
         let (throughput, throughput_words) = id.throughput();
         Reported {
-            id: full_id,
+            id: unique,
             throughput,
             throughput_words,
             measured: None,

@@ -1,0 +1,319 @@
+//! Launches of Criterion benches: the executable goes through its benchmarks by itself, in its own order, at our leave.
+//!
+//! Its settings hold for a whole process, so benchmarks that need different numbers of samples have processes of their own. How
+//! long an iteration takes is found out by a short launch of which nothing is kept.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "how long a visit took, for the time left"
+)]
+
+use std::time::{Duration, Instant};
+
+use super::campaign::{Campaign, Launch};
+use super::chance;
+use super::discover::{ConductWatch, begun, criterion_harness, launch_spec};
+use crate::cargo::BenchTarget;
+use crate::child::{
+    ChildError, Config, CriterionRequest, CriterionSession, CriterionVersion, Reported,
+};
+use crate::model::{Benchmark, Event, Throughput};
+use crate::store::Outcome;
+
+/// A sample should take about this long, and the longest of a ramp no longer.
+const SAMPLE_NS: f64 = 1e6;
+/// Numbers of samples among which one is chosen: the fewer there are, the fewer processes it takes.
+const SAMPLES: [u32; 7] = [10, 25, 50, 100, 200, 400, 800];
+/// Where a benchmark has not told how long an iteration takes.
+const DEFAULT_SAMPLES: u32 = 100;
+/// The launch that finds out how long iterations take.
+const GLANCE: Config = Config {
+    warm_up: Duration::from_millis(20),
+    measurement: Duration::from_millis(20),
+    samples: 10,
+};
+
+/// How a benchmark is sampled in `measurement`: samples near 1 ms, or single iterations where they are longer. Criterion takes
+/// a ramp where that fits the time, else samples of the same length.
+pub(super) fn config(
+    warm_up: Duration,
+    measurement: Duration,
+    samples: Option<u32>,
+    iteration_ns: Option<f64>,
+    sample_ns: f64,
+) -> Config {
+    let time_ns = measurement.as_nanos() as f64;
+    let fitting = iteration_ns.map(|iteration_ns| {
+        // The longest sample of a ramp of N in a time T takes 2 T / (N + 1).
+        let most = (time_ns / iteration_ns.max(1e-3)).min(2.0 * time_ns / sample_ns);
+        let steps = SAMPLES.into_iter().rev();
+        steps
+            .skip_while(|samples| f64::from(*samples) > most)
+            .next()
+            .unwrap_or(SAMPLES[0])
+    });
+    Config {
+        warm_up,
+        measurement,
+        samples: samples.or(fitting).unwrap_or(DEFAULT_SAMPLES),
+    }
+}
+
+/// Nanoseconds that an iteration took, from what was reported.
+pub(super) fn iteration_ns(reported: &Reported) -> Option<f64> {
+    let measured = reported.measured.as_ref()?;
+    let samples = measured.series.deciding();
+    let iterations: u64 = samples.iter().map(|sample| sample.iterations).sum();
+    let elapsed: u64 = samples.iter().map(|sample| sample.elapsed.0).sum();
+    measured
+        .metric
+        .is_time()
+        .then(|| elapsed as f64 / iterations as f64)
+}
+
+/// The benchmark as it was announced, with what the launch told of it.
+pub(super) fn told(benchmark: &Benchmark, reported: &Reported) -> Benchmark {
+    let mut told = benchmark.clone();
+    if reported.throughput != Throughput::default() {
+        told.throughput = reported.throughput;
+    }
+    if let Some(measured) = &reported.measured {
+        told.metric = measured.metric.clone();
+    }
+    told
+}
+
+impl Campaign<'_> {
+    /// One process, for as many of the wanted benchmarks as want to be sampled alike.
+    pub(super) fn launch_criterion(
+        &mut self,
+        index: usize,
+        round: u32,
+        attempt: u32,
+        wanted: Vec<usize>,
+        version: CriterionVersion,
+    ) -> Launch {
+        let target = self.targets[index].target.clone();
+        let block = u64::from(round) << 32 | u64::from(attempt);
+        let padding = chance::padding(self.seed, &target, block);
+        let mut launch = Launch {
+            record: begun(&target, round, attempt, padding),
+            wanted,
+            interrupted: false,
+        };
+        let unknown = |place: &usize| self.targets[index].subjects[*place].iteration_ns.is_none();
+        if round == 0 && attempt == 0 && launch.wanted.iter().any(unknown) {
+            self.glance(index, &target, &launch.wanted, version);
+        }
+        let Some(first) = launch.wanted.iter().min().copied() else {
+            return launch;
+        };
+        let config = self.config_of(index, first);
+        let (mut chosen, others): (Vec<usize>, Vec<usize>) = launch
+            .wanted
+            .iter()
+            .partition(|place| self.config_of(index, **place) == config);
+        launch.wanted = others;
+        chosen.sort_unstable();
+        launch.record.head.harness = Some(criterion_harness(version));
+        let watch = ConductWatch::start();
+        let ended = self.go_through(index, &config, &mut chosen, version, &mut launch, &watch);
+        let Err((error, culprit)) = ended else {
+            for place in chosen {
+                self.targets[index].subjects[place].visited += 1;
+                let message = "the bench did not report it in this launch";
+                self.failed(index, place, &mut launch.record, message);
+            }
+            return launch;
+        };
+        if matches!(error, ChildError::Interrupted) {
+            launch.interrupted = true;
+            return launch;
+        }
+        let message = error.to_string();
+        launch.record.head.failure = Some(message.clone());
+        if chosen.is_empty() {
+            // Everything was measured by then.
+            let message = format!("{}/{}: {message}", target.package, target.target);
+            self.observer.observe(&Event::Warning(&message));
+        }
+        // The one that was under way has failed, and the others have another launch; without one, all would go the same way again.
+        let failed: Vec<usize> = match culprit {
+            Some(culprit) => chosen.extract_if(.., |place| *place == culprit).collect(),
+            None => std::mem::take(&mut chosen),
+        };
+        for place in failed {
+            self.targets[index].subjects[place].visited += 1;
+            self.failed(index, place, &mut launch.record, &message);
+        }
+        launch.wanted.extend(chosen);
+        launch
+    }
+
+    /// Takes what the bench reports until it ends; what has been reported is taken out of `chosen`. An error comes with the
+    /// benchmark that was under way.
+    fn go_through(
+        &mut self,
+        index: usize,
+        config: &Config,
+        chosen: &mut Vec<usize>,
+        version: CriterionVersion,
+        launch: &mut Launch,
+        watch: &ConductWatch,
+    ) -> Result<(), (ChildError, Option<usize>)> {
+        let observer = self.observer;
+        let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
+        let head = &launch.record.head;
+        let target = &self.targets[index].target;
+        let spec = launch_spec(target, head.ordinal, head.padding_bytes);
+        let ids = self.ids(index, chosen);
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let request = CriterionRequest {
+            version: Some(version),
+            config: Some(*config),
+            ids: Some(&ids),
+        };
+        let mut session = CriterionSession::start(
+            &spec,
+            &request,
+            self.supervisor,
+            self.interrupt,
+            self.timeout,
+            &pass_on,
+        )
+        .map_err(|error| (error, None))?;
+        while let Some(next) = chosen.first().copied() {
+            self.observe_visit(index, next, launch);
+            let began = Instant::now();
+            let reported = match session.next_report() {
+                Ok(Some(reported)) => reported,
+                Ok(None) => return Ok(()),
+                Err(error) => {
+                    let under_way = session.under_way().map(str::to_owned);
+                    let culprit = under_way.and_then(|id| self.place_of(index, &id));
+                    // Code between two benchmarks belongs to the one that it comes before.
+                    let progress = !launch.record.benchmarks.is_empty();
+                    return Err((error, culprit.or(progress.then_some(next))));
+                }
+            };
+            if let Some(usage) = session.usage() {
+                launch.record.head.conduct = Some(watch.conduct_of(&usage, session.asked()));
+            }
+            let place = self.place_of(index, &reported.id);
+            let Some(position) = chosen.iter().position(|chosen| Some(*chosen) == place) else {
+                continue;
+            };
+            let ns = iteration_ns(&reported);
+            let place = chosen[position];
+            let subject = &mut self.targets[index].subjects[place];
+            let mut launched = subject.launched(Outcome::Failed(String::new()));
+            launched.benchmark = told(&subject.benchmark, &reported);
+            let Some(measured) = reported.measured else {
+                continue;
+            };
+            chosen.remove(position);
+            subject.visited += 1;
+            subject.visit = began.elapsed();
+            // Once and for all: launches of a run are laid out alike.
+            subject.iteration_ns = subject.iteration_ns.or(ns);
+            launched.outcome = Outcome::Measured(measured.series);
+            launch.record.benchmarks.push(launched);
+            self.done += 1;
+        }
+        // Whatever it still does changes nothing that was measured.
+        while session
+            .next_report()
+            .map_err(|error| (error, None))?
+            .is_some()
+        {}
+        Ok(())
+    }
+
+    /// A short launch that tells how long iterations take. What goes wrong in it goes wrong again where it counts.
+    fn glance(
+        &mut self,
+        index: usize,
+        target: &BenchTarget,
+        wanted: &[usize],
+        version: CriterionVersion,
+    ) {
+        let ids = self.ids(index, wanted);
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let request = CriterionRequest {
+            version: Some(version),
+            config: Some(GLANCE),
+            ids: Some(&ids),
+        };
+        let nobody = |_: &[u8]| ();
+        let session = CriterionSession::start(
+            &launch_spec(target, 0, 0),
+            &request,
+            self.supervisor,
+            self.interrupt,
+            self.timeout,
+            &nobody,
+        );
+        let Ok(mut session) = session else { return };
+        while let Ok(Some(reported)) = session.next_report() {
+            if let Some(place) = self.place_of(index, &reported.id) {
+                self.targets[index].subjects[place].iteration_ns = iteration_ns(&reported);
+            }
+        }
+    }
+
+    fn config_of(&self, index: usize, place: usize) -> Config {
+        let subject = &self.targets[index].subjects[place];
+        let sampling = &subject.resolved.sampling;
+        config(
+            sampling.warm_up.into(),
+            sampling.measurement.into(),
+            sampling.samples,
+            subject.iteration_ns,
+            SAMPLE_NS,
+        )
+    }
+
+    fn ids(&self, index: usize, places: &[usize]) -> Vec<String> {
+        let subjects = &self.targets[index].subjects;
+        let ids = places
+            .iter()
+            .map(|place| &subjects[*place].benchmark.key.id);
+        ids.cloned().collect()
+    }
+
+    fn place_of(&self, index: usize, id: &str) -> Option<usize> {
+        let mut subjects = self.targets[index].subjects.iter();
+        subjects.position(|subject| subject.benchmark.key.id == id)
+    }
+
+    fn observe_visit(&self, index: usize, place: usize, launch: &Launch) {
+        self.observer.observe(&Event::Visiting {
+            benchmark: &self.targets[index].subjects[place].benchmark.key,
+            launch: launch.record.head.ordinal,
+            done: self.done,
+            visits: self.done + self.visits_left(),
+            left: self.time_left(),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_come_near_a_millisecond_and_fit_the_time() {
+        let time = Duration::from_millis(400);
+        let samples =
+            |iteration_ns| config(time, time, None, Some(iteration_ns), SAMPLE_NS).samples;
+        assert_eq!(samples(10.0), 800);
+        assert_eq!(samples(400_000.0), 800);
+        assert_eq!(samples(1_000_000.0), 400);
+        assert_eq!(samples(3_000_000.0), 100);
+        assert_eq!(samples(1e9), 10);
+        let said = config(time, time, Some(30), Some(10.0), SAMPLE_NS);
+        assert_eq!(said.samples, 30);
+        let untold = config(time, time, None, None, SAMPLE_NS);
+        assert_eq!(untold.samples, DEFAULT_SAMPLES);
+    }
+}
