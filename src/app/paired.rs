@@ -21,7 +21,7 @@ use crate::measure::{
 };
 use crate::model::{
     Acceptance, Benchmark, BenchmarkKey, DecisionSettings, Environment, Event, GitState,
-    Measurement, Observer, Purpose, RunId, Tally, Verdict,
+    Measurement, Observer, Purpose, RunId, Sample, Tally, Verdict,
 };
 use crate::report::{Progress, Row};
 use crate::store::{
@@ -375,17 +375,17 @@ fn stolen_in_words(heads: &[LaunchHead], spent: &[Spent], cores: u32) -> Option<
 
 /// The rounds that both sides have.
 fn rounds(base: &Measurement, new: &Measurement) -> Vec<Round> {
-    let of_base: BTreeMap<u32, _> = base
+    let mut of_base: BTreeMap<u32, Vec<Sample>> = base
         .launches
         .iter()
-        .map(|launch| (launch.launch, &launch.series.flat))
+        .map(|launch| (launch.launch, launch.series.alike()))
         .collect();
     new.launches
         .iter()
         .filter_map(|launch| {
             Some(Round {
-                base: (*of_base.get(&launch.launch)?).clone(),
-                new: launch.series.flat.clone(),
+                base: of_base.remove(&launch.launch)?,
+                new: launch.series.alike(),
                 led: launch.beside.led.clone(),
             })
         })

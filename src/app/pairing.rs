@@ -1,6 +1,7 @@
 //! Which benchmarks of two builds are measured against which, and which need no measurement.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem::discriminant;
 
 use crate::cargo::BenchTarget;
 use crate::measure::{BySide, Discovered, PairedTarget};
@@ -10,6 +11,8 @@ use crate::model::{Benchmark, BenchmarkKey, Verdict};
 const NEW: &str = "the reference does not have it (with `--against REV`, `--benches-from worktree` lays the current benchmarks over the older revision)";
 /// Why two benchmarks of one name are not compared.
 const OTHER_VERSION: &str = "the author gave it another version (`--allow-different benchmark-version` compares all the same)";
+/// Why two benchmarks of one name cannot be measured in turn.
+const OTHER_HARNESS: &str = "it is written against another harness there";
 /// Why nothing is known of a benchmark whose target gave nothing on one side.
 const REFERENCE_FAILED: &str =
     "the reference's bench target failed before its benchmarks were known; the error is above";
@@ -97,6 +100,10 @@ impl Pairing {
             };
             let (both, others): (Vec<_>, Vec<_>) = both.into_iter().partition(same_version);
             pairing.settle(others, Verdict::Incomparable, Some(OTHER_VERSION));
+            if discriminant(&new.kind) != discriminant(&other.kind) {
+                pairing.settle(both, Verdict::Incomparable, Some(OTHER_HARNESS));
+                continue;
+            }
             if !control && identical.contains(&name(&new.target)) {
                 pairing.settle(both, Verdict::Unchanged, Some(IDENTICAL));
                 continue;
@@ -107,6 +114,10 @@ impl Pairing {
                     new: new.target,
                 },
                 benchmarks: both,
+                kinds: BySide {
+                    base: other.kind,
+                    new: new.kind,
+                },
             });
         }
         for gone in base.into_values() {

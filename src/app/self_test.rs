@@ -175,6 +175,10 @@ impl Subjects {
                         new: found.target,
                     },
                     benchmarks: found.benchmarks,
+                    kinds: BySide {
+                        base: found.kind,
+                        new: found.kind,
+                    },
                 });
             } else {
                 let reason = "its harness cannot slow itself down";
@@ -236,7 +240,7 @@ impl Recorded {
                 Outcome::Measured(series) => {
                     let sides = self.samples.entry(key).or_default();
                     let round = launch.head.ordinal;
-                    sides.of_mut(side).insert(round, series.flat.clone());
+                    sides.of_mut(side).insert(round, series.alike());
                 }
                 Outcome::Failed(_) => self.failed.push(key),
             }

@@ -90,18 +90,8 @@ impl LaunchTimes {
     fn of(launch: &LaunchSeries) -> Option<Self> {
         let quantum_ns = launch.quantum.as_f64();
         let from_ramp = launch.series.flat.is_empty();
-        let mut samples: Vec<Sample> = launch
-            .series
-            .deciding()
-            .iter()
-            .copied()
-            .filter(|sample| sample.iterations > 0)
-            .collect();
-        if from_ramp {
-            // Lengths within a factor of two: the short samples of a ramp have floors of their own.
-            let longest = samples.iter().map(|sample| sample.iterations).max()?;
-            samples.retain(|sample| sample.iterations.saturating_mul(2) >= longest);
-        }
+        let mut samples = launch.series.alike();
+        samples.retain(|sample| sample.iterations > 0);
         let candidates = samples.len();
         samples.retain(|sample| sample.elapsed.as_f64() >= needed_ns(quantum_ns));
         if samples.is_empty() || samples.len() * 2 < candidates {

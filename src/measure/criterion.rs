@@ -18,6 +18,7 @@ use crate::child::{
     ChildError, Config, CriterionRequest, CriterionSession, CriterionVersion, Reported,
 };
 use crate::model::{Benchmark, Event, Throughput};
+use crate::process::{Interrupt, Supervisor};
 use crate::store::Outcome;
 
 /// A sample should take about this long, and the longest of a ramp no longer.
@@ -71,6 +72,52 @@ pub(super) fn iteration_ns(reported: &Reported) -> Option<f64> {
         .then(|| elapsed as f64 / iterations as f64)
 }
 
+/// How long a benchmark takes, as a first glance at it showed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Pace {
+    /// An iteration, in nanoseconds.
+    pub(super) iteration_ns: f64,
+    /// What the bench does before it, from our leave to go on until its warm-up.
+    pub(super) set_up: Duration,
+}
+
+impl Pace {
+    /// From what a launch reported; `None` where it measured no time.
+    pub(super) fn of(reported: &Reported) -> Option<Self> {
+        Some(Self {
+            iteration_ns: iteration_ns(reported)?,
+            set_up: reported.set_up,
+        })
+    }
+}
+
+/// A short launch that tells how long the benchmarks `ids` take. What goes wrong in it goes wrong again where it counts.
+pub(super) fn glance(
+    target: &BenchTarget,
+    ids: &[&str],
+    version: CriterionVersion,
+    supervisor: &Supervisor,
+    interrupt: &Interrupt,
+    timeout: Duration,
+) -> Vec<(String, Pace)> {
+    let request = CriterionRequest {
+        version: Some(version),
+        config: Some(GLANCE),
+        ids: Some(ids),
+    };
+    let spec = launch_spec(target, 0, 0);
+    let nobody = |_: &[u8]| ();
+    let session = CriterionSession::start(&spec, &request, supervisor, interrupt, timeout, &nobody);
+    let Ok(mut session) = session else {
+        return Vec::new();
+    };
+    let mut paces = Vec::new();
+    while let Ok(Some(reported)) = session.next_report() {
+        paces.extend(Pace::of(&reported).map(|pace| (reported.id, pace)));
+    }
+    paces
+}
+
 /// The benchmark as it was announced, with what the launch told of it.
 pub(super) fn told(benchmark: &Benchmark, reported: &Reported) -> Benchmark {
     let mut told = benchmark.clone();
@@ -103,7 +150,21 @@ impl Campaign<'_> {
         };
         let unknown = |place: &usize| self.targets[index].subjects[*place].iteration_ns.is_none();
         if round == 0 && attempt == 0 && launch.wanted.iter().any(unknown) {
-            self.glance(index, &target, &launch.wanted, version);
+            let ids = self.ids(index, &launch.wanted);
+            let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+            let paces = glance(
+                &target,
+                &ids,
+                version,
+                self.supervisor,
+                self.interrupt,
+                self.timeout,
+            );
+            for (id, pace) in paces {
+                if let Some(place) = self.place_of(index, &id) {
+                    self.targets[index].subjects[place].iteration_ns = Some(pace.iteration_ns);
+                }
+            }
         }
         let Some(first) = launch.wanted.iter().min().copied() else {
             return launch;
@@ -227,38 +288,6 @@ impl Campaign<'_> {
             .is_some()
         {}
         Ok(())
-    }
-
-    /// A short launch that tells how long iterations take. What goes wrong in it goes wrong again where it counts.
-    fn glance(
-        &mut self,
-        index: usize,
-        target: &BenchTarget,
-        wanted: &[usize],
-        version: CriterionVersion,
-    ) {
-        let ids = self.ids(index, wanted);
-        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-        let request = CriterionRequest {
-            version: Some(version),
-            config: Some(GLANCE),
-            ids: Some(&ids),
-        };
-        let nobody = |_: &[u8]| ();
-        let session = CriterionSession::start(
-            &launch_spec(target, 0, 0),
-            &request,
-            self.supervisor,
-            self.interrupt,
-            self.timeout,
-            &nobody,
-        );
-        let Ok(mut session) = session else { return };
-        while let Ok(Some(reported)) = session.next_report() {
-            if let Some(place) = self.place_of(index, &reported.id) {
-                self.targets[index].subjects[place].iteration_ns = iteration_ns(&reported);
-            }
-        }
     }
 
     fn config_of(&self, index: usize, place: usize) -> Config {

@@ -65,4 +65,17 @@ impl Series {
             &self.flat
         }
     }
+
+    /// The samples that can be set beside one another: those of the flat phase, or those of a ramp that are at least half
+    /// as long as its longest, because short samples have floors of their own.
+    pub fn alike(&self) -> Vec<Sample> {
+        let deciding = self.deciding().iter().copied();
+        if !self.flat.is_empty() {
+            return deciding.collect();
+        }
+        let longest = deciding.clone().map(|sample| sample.iterations).max();
+        deciding
+            .filter(|sample| Some(sample.iterations.saturating_mul(2)) >= longest)
+            .collect()
+    }
 }

@@ -15,7 +15,7 @@ use crate::app::paired::{
 use crate::app::prepare::{find_benchmarks, timeout};
 use crate::cargo::CargoOptions;
 use crate::host::Revision;
-use crate::measure::{BySide, Discovered, Filter, PairedTarget};
+use crate::measure::{BySide, Discovered, Filter, Kind, PairedTarget};
 use crate::model::{Benchmark, BenchmarkKey, Environment, Purpose, Verdict};
 use crate::sides::{Side, SideTarget, SidesError};
 use crate::stats::derived_seed;
@@ -43,6 +43,8 @@ pub(super) struct Built {
     pub(super) revision: Revision,
     pub(super) target: SideTarget,
     pub(super) benchmark: Benchmark,
+    /// What its target is written against.
+    pub(super) kind: Kind,
     /// Keeps the executable in place.
     _side: Side,
 }
@@ -112,21 +114,23 @@ impl Workshop<'_> {
             let message = failure.message.lines().next().unwrap_or_default();
             return Ok(Err(format!("its bench target failed: {message}")));
         }
-        let benchmark = found
-            .targets
-            .pop()
-            .and_then(|found| found.benchmarks.into_iter().find(|found| found.key == *key));
+        let found = found.targets.pop().and_then(|found| {
+            let mut benchmarks = found.benchmarks.into_iter();
+            let benchmark = benchmarks.find(|benchmark| benchmark.key == *key)?;
+            Some((benchmark, found.kind))
+        });
         let target = side
             .targets
             .iter()
             .find(|side| side.target.package == key.package && side.target.target == key.target);
-        let (Some(benchmark), Some(target)) = (benchmark, target.cloned()) else {
+        let (Some((benchmark, kind)), Some(target)) = (found, target.cloned()) else {
             return Ok(Err("it does not have the benchmark".to_owned()));
         };
         Ok(Ok(Built {
             revision: revision.clone(),
             target,
             benchmark,
+            kind,
             _side: side,
         }))
     }
@@ -231,6 +235,10 @@ impl Workshop<'_> {
                 new: built.target.target.clone(),
             },
             benchmarks: vec![built.benchmark.clone()],
+            kinds: BySide {
+                base: good.kind,
+                new: built.kind,
+            },
         };
         let store = &mut ledger.store;
         let found = run.measure(store, ledger.workspace, vec![pair], world)?;

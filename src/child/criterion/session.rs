@@ -65,6 +65,8 @@ pub struct Reported {
     pub throughput: Throughput,
     /// The same in words, where there is no number for it.
     pub throughput_words: Option<String>,
+    /// From the leave to go on until it began: what the bench does before.
+    pub set_up: Duration,
     /// What was measured; `None` of a benchmark that was passed over.
     pub measured: Option<Measured>,
 }
@@ -92,6 +94,9 @@ pub struct CriterionSession<'a> {
     seen: BTreeMap<String, usize>,
     /// Whether it waits for leave to go on.
     waits: bool,
+    /// When it was last given leave, and how long it took until it began a benchmark.
+    leave: Instant,
+    set_up: Duration,
     /// Warm-up and estimate of the benchmark under way.
     warm_up: Sample,
     timeout: Duration,
@@ -140,6 +145,8 @@ impl<'a> CriterionSession<'a> {
             under_way: None,
             seen: BTreeMap::new(),
             waits: true,
+            leave: Instant::now(),
+            set_up: Duration::ZERO,
             warm_up: NO_SAMPLE,
             timeout,
             asked: Duration::ZERO,
@@ -241,6 +248,7 @@ impl<'a> CriterionSession<'a> {
                     Message::BeginningBenchmark { id } => {
                         self.running.forget_output();
                         self.under_way = Some(self.unique(&id));
+                        self.set_up = self.leave.elapsed();
                     }
                     Message::BeginningBenchmarkGroup {} => {}
                     Message::FormattedValue {} | Message::ScaledValues { .. } => {
@@ -259,6 +267,7 @@ impl<'a> CriterionSession<'a> {
     /// Lets it go on: the first time by a greeting.
     fn give_leave(&mut self) -> Result<(), ChildError> {
         self.waits = false;
+        self.leave = Instant::now();
         self.warm_up = NO_SAMPLE;
         if self.seen.is_empty() && self.asked.is_zero() {
             let Some(socket) = &mut self.socket else {
@@ -327,6 +336,7 @@ impl<'a> CriterionSession<'a> {
             id: unique,
             throughput,
             throughput_words,
+            set_up: self.set_up,
             measured: None,
         }
     }

@@ -14,7 +14,7 @@ use crate::cargo::BenchTarget;
 use crate::child::{Capability, ChildError, Session};
 use crate::compare::Side;
 use crate::measure::chance;
-use crate::measure::discover::{ConductWatch, begun, harness, launch_spec};
+use crate::measure::discover::{ConductWatch, Kind, begun, harness, launch_spec};
 use crate::model::{Event, Turns};
 use crate::store::LaunchRecord;
 
@@ -69,6 +69,14 @@ impl PairedCampaign<'_> {
             block,
             interrupted: false,
         };
+        if let BySide {
+            base: Kind::Criterion(base),
+            new: Kind::Criterion(new),
+        } = self.targets[index].kinds
+        {
+            self.step_by_step(index, &mut pair, &BySide { base, new });
+            return pair;
+        }
         let outcome = match arrangement {
             Arrangement::Together => self.together(index, &mut pair),
             Arrangement::OnTrial | Arrangement::Apart => self.apart(index, &mut pair),
@@ -93,7 +101,7 @@ impl PairedCampaign<'_> {
     }
 
     /// Which processor a benchmark is to be bound to, once it is known that one is enough for it: chosen anew for each pair of launches.
-    fn processor(
+    pub(super) fn processor(
         &self,
         index: usize,
         place: usize,

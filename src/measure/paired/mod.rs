@@ -6,6 +6,7 @@ mod launch_pair;
 mod quads;
 mod rounds;
 mod seat;
+mod step_by_step;
 mod subject;
 mod turns;
 

@@ -15,6 +15,7 @@ use crate::cargo::BenchTarget;
 use crate::compare::{Round, Side};
 use crate::measure::campaign::{Ended, MeasureError};
 use crate::measure::chance;
+use crate::measure::discover::Kind;
 use crate::model::{Benchmark, BenchmarkKey, Event, Observer, SamplingSettings, Turns};
 use crate::process::{Interrupt, Supervisor};
 use crate::store::{LaunchRecord, Outcome, StoreError};
@@ -29,6 +30,8 @@ pub struct PairedTarget {
     pub targets: BySide<BenchTarget>,
     /// The benchmarks as the candidate announced them.
     pub benchmarks: Vec<Benchmark>,
+    /// What they are written against.
+    pub kinds: BySide<Kind>,
 }
 
 /// How an A/B measurement is laid out.
@@ -82,6 +85,7 @@ pub struct PairedCampaign<'a> {
 
 pub(super) struct Target {
     pub(super) targets: BySide<BenchTarget>,
+    pub(super) kinds: BySide<Kind>,
     pub(super) arrangement: Arrangement,
     pub(super) subjects: Vec<Subject>,
 }
@@ -107,6 +111,7 @@ impl<'a> PairedCampaign<'a> {
             },
             benchmark,
             layout: None,
+            pace: None,
             rounds: Vec::new(),
             is_solitary: None,
             trials: 0,
@@ -119,6 +124,7 @@ impl<'a> PairedCampaign<'a> {
             .filter(|target| !target.benchmarks.is_empty())
             .map(|found| Target {
                 targets: found.targets,
+                kinds: found.kinds,
                 arrangement: Arrangement::Together,
                 subjects: found.benchmarks.into_iter().map(subject).collect(),
             })

@@ -5,12 +5,40 @@
 
 use std::time::Duration;
 
-use crate::child::Session;
+use crate::child::{CriterionSession, Session};
 use crate::process::{Binding, Usage};
 
 /// CPU time of others than the main thread, as a share of all and in all, that may be the kernel's.
 const SLACK_SHARE: f64 = 0.05;
 const SLACK: Duration = Duration::from_millis(1);
+
+/// A child that can be bound and asked how it ran.
+pub(super) trait Seated {
+    /// The number of its process.
+    fn id(&mut self) -> u32;
+    /// How it has run so far.
+    fn usage(&mut self) -> Option<Usage>;
+}
+
+impl Seated for Session<'_> {
+    fn id(&mut self) -> u32 {
+        self.id()
+    }
+
+    fn usage(&mut self) -> Option<Usage> {
+        self.usage()
+    }
+}
+
+impl Seated for CriterionSession<'_> {
+    fn id(&mut self) -> u32 {
+        self.id()
+    }
+
+    fn usage(&mut self) -> Option<Usage> {
+        self.usage()
+    }
+}
 
 /// The children of a benchmark, from before it to its end.
 pub(super) enum Seat {
@@ -23,7 +51,7 @@ pub(super) enum Seat {
 impl Seat {
     /// Before the benchmark; `choose` names one of so many processors where its children, and this thread, are to be bound.
     pub(super) fn take(
-        children: &mut [&mut Session<'_>],
+        children: &mut [&mut dyn Seated],
         choose: Option<impl FnOnce(u32) -> usize>,
     ) -> Self {
         let ids: Vec<u32> = children.iter_mut().map(|child| child.id()).collect();
@@ -42,7 +70,7 @@ impl Seat {
     }
 
     /// After it: whether one processor was enough for each; `None` where nothing speaks for it or against it.
-    pub(super) fn leave(self, children: &mut [&mut Session<'_>]) -> Option<bool> {
+    pub(super) fn leave(self, children: &mut [&mut dyn Seated]) -> Option<bool> {
         match self {
             // What is bound shows no more than that it has more threads after all.
             Self::Bound(_) => {

@@ -7,6 +7,7 @@ use super::quads::{RoundLayout, RoundSettings};
 use super::rounds::{ENOUGH_ROUNDS, PairedPlan};
 use super::turns::{BySide, Turn};
 use crate::compare::Round;
+use crate::measure::criterion::Pace;
 use crate::model::{Benchmark, Beside, SamplingSettings, Throughput, Turns};
 use crate::store::{LaunchedBenchmark, Outcome};
 
@@ -19,6 +20,8 @@ pub(super) struct Subject {
     pub(super) sampling: SamplingSettings,
     pub(super) noise_threshold: f64,
     pub(super) layout: Option<RoundLayout>,
+    /// How long it takes, where the bench itself lays its samples out.
+    pub(super) pace: Option<Pace>,
     pub(super) rounds: Vec<Round>,
     /// Whether one processor is enough for it; `None` until a round has shown it.
     pub(super) is_solitary: Option<bool>,
@@ -69,8 +72,8 @@ impl Subject {
 
     pub(super) fn measured(&mut self, turns: BySide<Turn>, how: Turns, pair: &mut LaunchPair) {
         self.rounds.push(Round {
-            base: turns.base.series.flat.clone(),
-            new: turns.new.series.flat.clone(),
+            base: turns.base.series.alike(),
+            new: turns.new.series.alike(),
             led: turns.new.led.clone(),
         });
         for (turn, record) in [
@@ -78,6 +81,7 @@ impl Subject {
             (turns.new, &mut pair.records.new),
         ] {
             let mut launched = self.launched(Outcome::Measured(turn.series), how);
+            launched.benchmark.metric = turn.metric;
             launched.beside.led = turn.led;
             if turn.throughput != Throughput::default() {
                 launched.benchmark.throughput = turn.throughput;
@@ -127,6 +131,7 @@ mod tests {
             sampling: SamplingSettings::default(),
             noise_threshold: 0.01,
             layout: None,
+            pace: None,
             rounds: vec![round; rounds],
             is_solitary: None,
             trials: 0,

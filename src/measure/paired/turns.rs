@@ -13,7 +13,7 @@ use super::quads::{RoundLayout, RoundSettings, lay_out_round};
 use crate::child::{Capability, ChildError, SampleSpec, Session, Started, WarmUp};
 use crate::compare::Side;
 use crate::measure::schedule::expected;
-use crate::model::{Sample, Series, Throughput};
+use crate::model::{Metric, Sample, Series, Throughput};
 use crate::stats::Draws;
 
 /// Samples by which the first round finds out how long an iteration takes, and how much shorter they are than those of the rounds.
@@ -55,6 +55,8 @@ impl<T> BySide<T> {
 pub(super) struct Turn {
     pub(super) series: Series,
     pub(super) throughput: Throughput,
+    /// What its samples mean.
+    pub(super) metric: Metric,
     /// For each quad whether this side was sampled first.
     pub(super) led: Vec<bool>,
 }
@@ -165,11 +167,13 @@ pub(super) fn in_turn(
         base: Turn {
             series: series.base,
             throughput: throughput.base,
+            metric: Metric::Time,
             led: led.base,
         },
         new: Turn {
             series: series.new,
             throughput: throughput.new,
+            metric: Metric::Time,
             led: led.new,
         },
     }))
@@ -211,6 +215,7 @@ pub(super) fn alone(
     Ok(RoundOutcome::Measured(Turn {
         series,
         throughput,
+        metric: Metric::Time,
         led: Vec::new(),
     }))
 }

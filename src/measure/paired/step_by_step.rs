@@ -1,0 +1,280 @@
+//! Criterion benches of both sides, alive at once: each stands still while the other one measures, and the two go from benchmark to
+//! benchmark in turn. What is compared was measured one right after the other.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "how long benchmarks take, for the time left"
+)]
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use super::launch_pair::LaunchPair;
+use super::rounds::PairedCampaign;
+use super::seat::{Seat, Seated};
+use super::turns::{BySide, Turn, order};
+use crate::child::{ChildError, Config, CriterionRequest, CriterionSession, CriterionVersion};
+use crate::compare::Side;
+use crate::measure::chance;
+use crate::measure::criterion::{config, glance};
+use crate::measure::discover::{ConductWatch, criterion_harness, launch_spec};
+use crate::model::{Event, Turns};
+
+/// A process is fresh: its first iterations are slower than the rest.
+const WARM_UP: Duration = Duration::from_millis(10);
+/// A side samples at least this share of the time that its set-up takes.
+const SHARE_OF_SET_UP: f64 = 0.25;
+/// Times of a side are this long or a power of two longer: what is sampled alike has one process.
+const SHORTEST: Duration = Duration::from_millis(20);
+
+/// What went wrong on which side, and the benchmark that was under way there.
+struct StepError {
+    side: Side,
+    error: ChildError,
+    under_way: Option<usize>,
+}
+
+impl PairedCampaign<'_> {
+    /// One process of each side, for as many of the wanted benchmarks as are sampled alike.
+    pub(super) fn step_by_step(
+        &mut self,
+        index: usize,
+        pair: &mut LaunchPair,
+        versions: &BySide<CriterionVersion>,
+    ) {
+        let head = &pair.records.new.head;
+        if head.ordinal == 0 && head.attempt == 0 {
+            self.look_at(index, &pair.wanted, versions.new);
+        }
+        let Some(first) = pair.wanted.iter().min().copied() else {
+            return;
+        };
+        let config = self.config_of(index, first);
+        let (mut chosen, others): (Vec<usize>, Vec<usize>) = pair
+            .wanted
+            .iter()
+            .partition(|place| self.config_of(index, **place) == config);
+        pair.wanted = others;
+        // The order of the program, in which they come.
+        chosen.sort_unstable();
+        let began = chosen.len();
+        match self.step_through(index, &config, &mut chosen, versions, pair) {
+            Ok(()) => {
+                for place in chosen {
+                    let message = "the bench did not report it in this launch";
+                    self.failed(index, place, pair, Side::New, message);
+                }
+            }
+            Err(StepError {
+                error: ChildError::Interrupted,
+                ..
+            }) => pair.interrupted = true,
+            Err(StepError {
+                side,
+                error,
+                under_way,
+            }) => {
+                let message = error.to_string();
+                pair.records.of_mut(side).head.failure = Some(message.clone());
+                // Where a benchmark was reached, the next one has failed; else all would fail again.
+                let reached = chosen.len() < began || under_way.is_some();
+                let failed: Vec<usize> = if reached {
+                    let culprit = under_way.or(chosen.first().copied());
+                    chosen
+                        .extract_if(.., |place| Some(*place) == culprit)
+                        .collect()
+                } else {
+                    std::mem::take(&mut chosen)
+                };
+                for place in failed {
+                    self.failed(index, place, pair, side, &message);
+                }
+                pair.wanted.extend(chosen);
+            }
+        }
+    }
+
+    fn step_through(
+        &mut self,
+        index: usize,
+        config: &Config,
+        chosen: &mut Vec<usize>,
+        versions: &BySide<CriterionVersion>,
+        pair: &mut LaunchPair,
+    ) -> Result<(), StepError> {
+        let targets = self.targets[index].targets.clone();
+        let observer = self.observer;
+        let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
+        let ids = self.ids(index, chosen);
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let mut coin = chance::draws(self.plan.seed, "sides", &targets.new, pair.block);
+        let began = Instant::now();
+        let mut watch = ConductWatch::start();
+        let mut sessions = BySide {
+            base: None,
+            new: None,
+        };
+        for side in order(&mut coin) {
+            let version = *versions.of(side);
+            let head = &mut pair.records.of_mut(side).head;
+            head.harness = Some(criterion_harness(version));
+            let spec = launch_spec(targets.of(side), head.ordinal, head.padding_bytes);
+            let request = CriterionRequest {
+                version: Some(version),
+                config: Some(*config),
+                ids: Some(&ids),
+            };
+            let session = CriterionSession::start(
+                &spec,
+                &request,
+                self.supervisor,
+                self.interrupt,
+                self.plan.timeout,
+                &pass_on,
+            );
+            *sessions.of_mut(side) = Some(session.map_err(|error| StepError {
+                side,
+                error,
+                under_way: None,
+            })?);
+        }
+        let BySide {
+            base: Some(mut base),
+            new: Some(mut new),
+        } = sessions
+        else {
+            return Ok(());
+        };
+        let share = began.elapsed() / u32::try_from(chosen.len()).unwrap_or(u32::MAX).max(1);
+        // What one side has reported and the other one not yet: their programs may have different orders.
+        let mut waiting = BySide::<BTreeMap<usize, Turn>>::default();
+        let mut ended = BySide::<bool>::default();
+        while let Some(place) = chosen.first().copied() {
+            if ended.base && ended.new {
+                return Ok(());
+            }
+            self.announce(index, place, pair);
+            let began = Instant::now();
+            let choice = self.processor(index, place, pair.block);
+            let seat = Seat::take(&mut [&mut base as &mut dyn Seated, &mut new], choice);
+            watch.bound(seat.processor());
+            for side in order(&mut coin) {
+                let session = match side {
+                    Side::Base => &mut base,
+                    Side::New => &mut new,
+                };
+                match self.step(index, session, chosen) {
+                    Ok(Some((place, turn))) => {
+                        waiting.of_mut(side).insert(place, turn);
+                    }
+                    Ok(None) => *ended.of_mut(side) = true,
+                    Err(error) => {
+                        let under_way = session.under_way();
+                        let under_way = under_way.and_then(|id| self.place_of(index, id));
+                        return Err(StepError {
+                            side,
+                            error,
+                            under_way,
+                        });
+                    }
+                }
+                if let Some(usage) = session.usage() {
+                    let conduct = watch.conduct_of(&usage, session.asked());
+                    pair.records.of_mut(side).head.conduct = Some(conduct);
+                }
+            }
+            let is_solitary = seat.leave(&mut [&mut base as &mut dyn Seated, &mut new]);
+            let both: Vec<usize> = waiting.base.keys().copied().collect();
+            for place in both {
+                let Some(new) = waiting.new.remove(&place) else {
+                    continue;
+                };
+                let Some(base) = waiting.base.remove(&place) else {
+                    continue;
+                };
+                chosen.retain(|chosen| *chosen != place);
+                let subject = &mut self.targets[index].subjects[place];
+                subject.learn(&[is_solitary]);
+                subject.time += began.elapsed() + share;
+                subject.measured(BySide { base, new }, Turns::Launches, pair);
+                self.done += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets one side go on to its next benchmark; `None` once it has ended.
+    fn step(
+        &self,
+        index: usize,
+        session: &mut CriterionSession<'_>,
+        chosen: &[usize],
+    ) -> Result<Option<(usize, Turn)>, ChildError> {
+        loop {
+            let Some(reported) = session.next_report()? else {
+                return Ok(None);
+            };
+            let place = self.place_of(index, &reported.id);
+            let place = place.filter(|place| chosen.contains(place));
+            if let (Some(place), Some(measured)) = (place, reported.measured) {
+                let turn = Turn {
+                    series: measured.series,
+                    throughput: reported.throughput,
+                    metric: measured.metric,
+                    led: Vec::new(),
+                };
+                return Ok(Some((place, turn)));
+            }
+        }
+    }
+
+    /// Finds out how long the wanted benchmarks take.
+    fn look_at(&mut self, index: usize, wanted: &[usize], version: CriterionVersion) {
+        let ids = self.ids(index, wanted);
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let paces = glance(
+            &self.targets[index].targets.new,
+            &ids,
+            version,
+            self.supervisor,
+            self.interrupt,
+            self.plan.timeout,
+        );
+        for (id, pace) in paces {
+            if let Some(place) = self.place_of(index, &id) {
+                self.targets[index].subjects[place].pace = Some(pace);
+            }
+        }
+    }
+
+    fn config_of(&self, index: usize, place: usize) -> Config {
+        let pace = self.targets[index].subjects[place].pace;
+        let round = &self.plan.round;
+        let wanted = (Duration::from(round.time) / 2)
+            .max(pace.map_or(Duration::ZERO, |pace| pace.set_up.mul_f64(SHARE_OF_SET_UP)));
+        let mut measurement = SHORTEST;
+        while measurement < wanted {
+            measurement *= 2;
+        }
+        config(
+            WARM_UP.max(round.warm_up.into()),
+            measurement,
+            None,
+            pace.map(|pace| pace.iteration_ns),
+            round.sample.as_f64(),
+        )
+    }
+
+    fn ids(&self, index: usize, places: &[usize]) -> Vec<String> {
+        let subjects = &self.targets[index].subjects;
+        let ids = places
+            .iter()
+            .map(|place| &subjects[*place].benchmark.key.id);
+        ids.cloned().collect()
+    }
+
+    fn place_of(&self, index: usize, id: &str) -> Option<usize> {
+        let mut subjects = self.targets[index].subjects.iter();
+        subjects.position(|subject| subject.benchmark.key.id == id)
+    }
+}
