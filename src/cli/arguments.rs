@@ -8,11 +8,12 @@ use std::time::Duration;
 use super::against_flags::AgainstFlags;
 use super::bisect_flags::BisectArguments;
 use super::cargo_flags::{BuildFlags, WorkspaceFlags};
+use super::import_flags::ImportArguments;
 use super::run_flags::{ComparisonFlags, OutputFlags, SamplingFlags};
 use super::self_test_flags::SelfTestArguments;
 use super::stored_flags::{ExplainArguments, ShowArguments};
 use crate::app::{
-    BaselineAction, BisectOptions, CompareOptions, Detail, RunOptions, SelfTestOptions,
+    BaselineAction, BisectOptions, CompareOptions, Detail, ImportOptions, RunOptions, SelfTestOptions,
     StoreOptions,
 };
 use crate::measure::Filter;
@@ -156,6 +157,8 @@ enum Subcommands {
         #[command(flatten)]
         stored: StoredArguments,
     },
+    /// Store what another program measured as a run
+    Import(Box<ImportArguments>),
     /// Names for runs
     Baseline {
         #[command(subcommand)]
@@ -265,6 +268,8 @@ pub enum Command {
         /// Which.
         run: String,
     },
+    /// Store what another program measured.
+    Import(Box<ImportOptions>),
     /// Work on names of runs.
     Baseline(BaselineAction),
 }
@@ -342,6 +347,7 @@ impl Arguments {
             }) => stored.with(Command::Adopt { from }),
             Some(Subcommands::Show(arguments)) => arguments.translate(),
             Some(Subcommands::Explain(arguments)) => arguments.translate(),
+            Some(Subcommands::Import(arguments)) => arguments.translate(),
             Some(Subcommands::Accept { run, stored }) => stored.with(Command::Accept { run }),
             Some(Subcommands::Baseline { action }) => action.translate(),
         }

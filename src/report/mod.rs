@@ -6,6 +6,7 @@
 mod bisect;
 mod content;
 mod explanation;
+mod import;
 mod json;
 mod listing;
 mod progress;
@@ -20,6 +21,7 @@ pub use bisect::{
 };
 pub use content::{Findings, MessageFormat, Method, Row, Verdicts};
 pub use explanation::{Confirmed, Explanation, MeasuredSide, Replayed, write_explanation};
+pub use import::{ImportFindings, ImportedBenchmark, write_import};
 pub use json::{SCHEMA, write_json};
 pub use listing::{
     BaselineLine, BenchmarkLine, KeptLine, RunLine, WorkspaceLine, write_announced,

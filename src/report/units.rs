@@ -2,7 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::model::HostFacts;
+use crate::model::{HostFacts, Metric};
 
 /// A name that takes more columns than this is shortened in the middle, to these: its ends tell most.
 const LONGEST_NAME: usize = 60;
@@ -139,6 +139,30 @@ pub(super) fn byte_rate(bytes: u64, nanoseconds: f64) -> String {
 /// Elements per second: `1.23 Melem/s`.
 pub(super) fn element_rate(elements: u64, nanoseconds: f64) -> String {
     rate(elements as f64 * 1e9 / nanoseconds, "elem/s")
+}
+
+/// Operations per second: `1.23 M/s`.
+pub(super) fn per_second(operations: f64) -> String {
+    rate(operations, "/s")
+}
+
+/// A value per iteration in the terms of its metric: a time, an amount, or units per second.
+pub(super) fn value(metric: &Metric, per_iteration: f64) -> String {
+    let short = |unit: &str| if unit == "bytes" { "B" } else { unit }.to_owned();
+    match metric {
+        Metric::Time => time(per_iteration),
+        Metric::Rate { unit } => rate(1e9 / per_iteration, &format!("{}/s", short(unit))),
+        Metric::Amount { unit } => rate(per_iteration, &short(unit)),
+    }
+}
+
+/// An interval of values per iteration, the smaller number first: the longer time is the lower rate.
+pub(super) fn interval(metric: &Metric, lower: f64, upper: f64) -> String {
+    let (first, last) = match metric {
+        Metric::Rate { .. } => (upper, lower),
+        Metric::Time | Metric::Amount { .. } => (lower, upper),
+    };
+    format!("[{}, {}]", value(metric, first), value(metric, last))
 }
 
 fn rate(per_second: f64, unit: &str) -> String {
