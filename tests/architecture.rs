@@ -54,7 +54,8 @@ const LAYERS: [(&str, &[&str]); 17] = [
     (
         "cli",
         &[
-            "model", "settings", "compare", "cargo", "sides", "exchange", "measure", "report", "app",
+            "model", "settings", "compare", "cargo", "sides", "exchange", "measure", "report",
+            "app",
         ],
     ),
     // The binary: it names the library by the crate's name, and this table does not concern it.

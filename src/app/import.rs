@@ -103,7 +103,15 @@ pub fn import(
             noise_threshold: DecisionSettings::default().noise_threshold,
             ..super::options::ComparisonOptions::default().decision(&context.tables.workspace)
         };
-        let run = run(&imported, &rows, &source, options, decision, environment, &files);
+        let run = run(
+            &imported,
+            &rows,
+            &source,
+            options,
+            decision,
+            environment,
+            &files,
+        );
         let mut store = context.store()?;
         let workspace = store.workspace(&context.key(), &context.label())?;
         Some(store.import_run(workspace, &run)?)
@@ -352,19 +360,21 @@ fn run(
             turns: Turns::None,
         };
         for (launch, series) in series {
-            launches[launch as usize].benchmarks.push(LaunchedBenchmark {
-                benchmark: Benchmark {
-                    key: row.shown.key.clone(),
-                    version: None,
-                    throughput: Throughput::default(),
-                    settings: AuthorSettings::default(),
-                    metric: row.shown.metric.clone(),
-                },
-                sampling,
-                noise_threshold: decision.noise_threshold,
-                outcome: Outcome::Measured(series),
-                beside: Beside::default(),
-            });
+            launches[launch as usize]
+                .benchmarks
+                .push(LaunchedBenchmark {
+                    benchmark: Benchmark {
+                        key: row.shown.key.clone(),
+                        version: None,
+                        throughput: Throughput::default(),
+                        settings: AuthorSettings::default(),
+                        metric: row.shown.metric.clone(),
+                    },
+                    sampling,
+                    noise_threshold: decision.noise_threshold,
+                    outcome: Outcome::Measured(series),
+                    beside: Beside::default(),
+                });
         }
     }
     ImportedRun {

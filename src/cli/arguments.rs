@@ -13,8 +13,8 @@ use super::run_flags::{ComparisonFlags, OutputFlags, SamplingFlags};
 use super::self_test_flags::SelfTestArguments;
 use super::stored_flags::{ExplainArguments, ShowArguments};
 use crate::app::{
-    BaselineAction, BisectOptions, CompareOptions, Detail, ImportOptions, RunOptions, SelfTestOptions,
-    StoreOptions,
+    BaselineAction, BisectOptions, CompareOptions, Detail, ImportOptions, RunOptions,
+    SelfTestOptions, StoreOptions,
 };
 use crate::measure::Filter;
 use crate::model::parse_duration;

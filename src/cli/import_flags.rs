@@ -154,7 +154,9 @@ impl ImportArguments {
 fn separator(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         _ if ["tab", "\\t"].contains(&text) => Ok(b'\t'),
-        [b'"' | b'\r' | b'\n'] => Err("a quotation mark or line end separates no columns".to_owned()),
+        [b'"' | b'\r' | b'\n'] => {
+            Err("a quotation mark or line end separates no columns".to_owned())
+        }
         [byte] => Ok(*byte),
         _ => Err("it is one ASCII character, or `tab`".to_owned()),
     }

@@ -126,7 +126,11 @@ fn write_rows(writer: &mut dyn Write, rows: &[ImportedBenchmark]) -> io::Result<
         ];
         if with_rates {
             let rate = || units::per_second(row.per_second[0]);
-            cells.push(if row.metric.is_time() { rate() } else { String::new() });
+            cells.push(if row.metric.is_time() {
+                rate()
+            } else {
+                String::new()
+            });
         }
         table.add_row(cells);
     }
@@ -173,7 +177,11 @@ fn write_conclusion(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io
         )?;
     }
     if counts.rows_skipped > 0 {
-        writeln!(writer, "{} could not be read and were skipped.", plural(counts.rows_skipped as usize, "row", "rows"))?;
+        writeln!(
+            writer,
+            "{} could not be read and were skipped.",
+            plural(counts.rows_skipped as usize, "row", "rows")
+        )?;
     }
     match (findings.run, findings.baseline) {
         (None, _) => writeln!(writer, "Nothing was stored (--dry-run)."),
