@@ -50,6 +50,7 @@ pub fn compare(
             key: measurement.benchmark.key.clone(),
             target_facts: measurement.target_facts.clone(),
             version: measurement.benchmark.version.clone(),
+            metric: measurement.benchmark.metric.clone(),
         })
         .collect();
     let chooser = Chooser {

@@ -11,6 +11,7 @@ mod json;
 mod listing;
 mod progress;
 mod self_test;
+mod source;
 mod statistics;
 mod table;
 mod theme;

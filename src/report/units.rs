@@ -146,6 +146,14 @@ pub(super) fn per_second(operations: f64) -> String {
     rate(operations, "/s")
 }
 
+/// What an iteration, or a unit of a rate, takes: a time, or an amount.
+pub(super) fn spent(metric: &Metric, per_iteration: f64) -> String {
+    match metric {
+        Metric::Time | Metric::Rate { .. } => time(per_iteration),
+        Metric::Amount { .. } => value(metric, per_iteration),
+    }
+}
+
 /// A value per iteration in the terms of its metric: a time, an amount, or units per second.
 pub(super) fn value(metric: &Metric, per_iteration: f64) -> String {
     let short = |unit: &str| if unit == "bytes" { "B" } else { unit }.to_owned();
@@ -269,5 +277,22 @@ mod tests {
     fn rates_are_per_second() {
         assert_eq!(byte_rate(1000, 1000.0), "1.000 GB/s");
         assert_eq!(element_rate(3, 2e9), "1.500 elem/s");
+    }
+    #[test]
+    fn values_are_shown_in_the_terms_of_their_metric() {
+        let rate = Metric::Rate { unit: "ops".into() };
+        let bytes = Metric::Amount {
+            unit: "bytes".into(),
+        };
+        assert_eq!(value(&Metric::Time, 500.0), "500.0 ns");
+        assert_eq!(value(&rate, 500.0), "2.000 Mops/s");
+        assert_eq!(value(&bytes, 1500.0), "1.500 kB");
+        // The longer time is the lower rate.
+        assert_eq!(
+            interval(&rate, 400.0, 500.0),
+            "[2.000 Mops/s, 2.500 Mops/s]"
+        );
+        assert_eq!(spent(&rate, 500.0), "500.0 ns");
+        assert_eq!(spent(&bytes, 12.0), "12.00 B");
     }
 }
