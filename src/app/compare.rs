@@ -9,15 +9,15 @@ use super::options::{CompareOptions, StoreOptions};
 use super::paired::{Paired, paired_rows};
 use super::pairing::Settled;
 use super::prepare::no_match;
-use super::reference::{Chooser, Subject, Wanted};
+use super::reference::{Chooser, References, Subject, Wanted};
 use super::replay::judged_again;
 use super::run::write;
-use crate::compare::Rules;
+use crate::compare::{Plan, Rules};
 use crate::exit_code::ExitCode;
 use crate::measure::BySide;
 use crate::model::{BenchmarkKey, Measurement, Role, Run, RunId};
-use crate::report::{Findings, Method, Verdicts};
-use crate::store::{Store, StoreError};
+use crate::report::{Findings, Method, Row, Verdicts};
+use crate::store::{Store, StoreError, WorkspaceId};
 
 /// Runs the command.
 pub fn compare(
@@ -29,59 +29,24 @@ pub fn compare(
     let (store, workspace) = context.require_stored()?;
     let base = resolve_run(&store, workspace, &options.base)?;
     let candidate = resolve_run(&store, workspace, &options.candidate)?;
-    if base == candidate {
-        return Err(AppError::Usage(format!(
-            "`{}` and `{}` are the same run ({base}): a run cannot be compared with itself",
-            options.base, options.candidate
-        )));
-    }
+    refuse_itself((&options.base, base), (&options.candidate, candidate))?;
     let head = store.run(candidate)?;
-    if head.pair.is_some_and(|pair| pair.partner == base) {
-        return measured_in_turn(&store, base, &head, options, &context, common, world);
-    }
-    let measurements: Vec<Measurement> = store
-        .measurements(candidate, None)?
-        .into_iter()
-        .filter(|measurement| options.filter.wants(&measurement.benchmark.key.id))
-        .collect();
-    let subjects: Vec<Subject> = measurements
-        .iter()
-        .map(|measurement| Subject {
-            key: measurement.benchmark.key.clone(),
-            target_facts: measurement.target_facts.clone(),
-            version: measurement.benchmark.version.clone(),
-        })
-        .collect();
-    let chooser = Chooser {
+    let stored = Stored {
         store: &store,
         workspace,
-        checkout: context.checkout.as_ref(),
-        environment: &head.environment,
-        allowed: &options.comparison.allow_different,
-        candidate: Some(candidate),
+        context: &context,
+        options,
     };
-    let references = chooser.choose(&Wanted::Named(base, &options.base), &subjects)?;
-    let settings = &context.tables.workspace;
-    let decision = options.comparison.decision(settings);
-    let rules = Rules {
-        decision,
-        decider: options.comparison.decider(),
-        host: host_class(settings.shared_host, head.environment.host.shared),
-        // A comparison of stored runs is always the same: the seed is stored too.
-        seed: options.comparison.seed.unwrap_or(head.seed),
-    };
-    let threshold = options.comparison.noise_threshold;
-    let mut rows = rows(&Evidence {
-        store: &store,
-        measurements: &measurements,
-        references: &references,
-        rules: &rules,
-        noise_threshold: &|measurement: &Measurement| {
-            threshold.unwrap_or(measurement.noise_threshold)
-        },
-        in_scope: &|key: &BenchmarkKey| options.filter.wants(&key.id),
-        failed_targets: &BTreeSet::new(),
-    })?;
+    if head.pair.is_some_and(|pair| pair.partner == base) {
+        return measured_in_turn(&stored, base, &head, common, world);
+    }
+    let measurements = stored.measurements(candidate)?;
+    let StoredComparison {
+        mut rows,
+        references,
+        rules,
+    } = stored.compare(base, &options.base, &head, &measurements)?;
+    let (settings, decision) = (&context.tables.workspace, rules.decision);
     if rows.is_empty() {
         return Err(AppError::NothingToCompare(
             if options.filter.words.is_empty() {
@@ -116,35 +81,134 @@ pub fn compare(
     Ok(exit_code)
 }
 
-/// The two sides of an A/B measurement: the verdict of that time, reached again from what is stored.
+/// A comparison of stored runs, with what it needs to know.
+pub(super) struct Stored<'a> {
+    pub(super) store: &'a Store,
+    pub(super) workspace: WorkspaceId,
+    pub(super) context: &'a Context,
+    pub(super) options: &'a CompareOptions,
+}
+
+/// What a comparison of two stored runs gave.
+pub(super) struct StoredComparison<'m> {
+    pub(super) rows: Vec<Row<'m>>,
+    pub(super) references: References,
+    pub(super) rules: Rules,
+}
+
+impl Stored<'_> {
+    /// What `run` measured of the benchmarks that are wanted.
+    pub(super) fn measurements(&self, run: RunId) -> Result<Vec<Measurement>, StoreError> {
+        let measurements = self.store.measurements(run, None)?.into_iter();
+        Ok(measurements
+            .filter(|measurement| self.options.filter.wants(&measurement.benchmark.key.id))
+            .collect())
+    }
+
+    /// Compares `measurements` of `head` with the run that the user calls `name`.
+    pub(super) fn compare<'m>(
+        &self,
+        base: RunId,
+        name: &str,
+        head: &Run,
+        measurements: &'m [Measurement],
+    ) -> Result<StoredComparison<'m>, AppError> {
+        let options = self.options;
+        let subjects: Vec<Subject> = measurements
+            .iter()
+            .map(|measurement| Subject {
+                key: measurement.benchmark.key.clone(),
+                target_facts: measurement.target_facts.clone(),
+                version: measurement.benchmark.version.clone(),
+            })
+            .collect();
+        let chooser = Chooser {
+            store: self.store,
+            workspace: self.workspace,
+            checkout: self.context.checkout.as_ref(),
+            environment: &head.environment,
+            allowed: &options.comparison.allow_different,
+            candidate: Some(head.id),
+        };
+        let references = chooser.choose(&Wanted::Named(base, name), &subjects)?;
+        let settings = &self.context.tables.workspace;
+        let rules = Rules {
+            decision: options.comparison.decision(settings),
+            decider: options.comparison.decider(),
+            host: host_class(settings.shared_host, head.environment.host.shared),
+            // A comparison of stored runs is always the same: the seed is stored too.
+            seed: options.comparison.seed.unwrap_or(head.seed),
+        };
+        let threshold = options.comparison.noise_threshold;
+        let rows = rows(&Evidence {
+            store: self.store,
+            measurements,
+            references: &references,
+            rules: &rules,
+            noise_threshold: &|measurement: &Measurement| {
+                threshold.unwrap_or(measurement.noise_threshold)
+            },
+            in_scope: &|key: &BenchmarkKey| options.filter.wants(&key.id),
+            failed_targets: &BTreeSet::new(),
+        })?;
+        Ok(StoredComparison {
+            rows,
+            references,
+            rules,
+        })
+    }
+
+    /// The two sides of an A/B measurement: the verdict of that time, reached again from what is stored.
+    pub(super) fn judged_in_turn(
+        &self,
+        base: RunId,
+        head: &Run,
+    ) -> Result<(Paired, Vec<Settled>, Plan), AppError> {
+        let options = self.options;
+        if head.pair.is_some_and(|pair| pair.role == Role::Base) {
+            return Err(AppError::Usage(format!(
+                "run {} is the base that run {base} was measured against\n  help: cargo perfcheck compare {} {base}",
+                head.id, head.id
+            )));
+        }
+        let runs = BySide { base, new: head.id };
+        let (found, plan) = judged_again(self.store, &runs, head, |measurements| {
+            measurements.retain(|measurement| options.filter.wants(&measurement.benchmark.key.id));
+            for measurement in measurements {
+                let said = options.comparison.noise_threshold;
+                measurement.noise_threshold = said.unwrap_or(measurement.noise_threshold);
+            }
+        })?;
+        let settled = without_measurement(self.store, head.id, &found)?;
+        let settled: Vec<Settled> = settled
+            .into_iter()
+            .filter(|settled| options.filter.wants(&settled.key.id))
+            .collect();
+        Ok((found, settled, plan))
+    }
+}
+
+/// That a run is no reference for itself.
+pub(super) fn refuse_itself(base: (&str, RunId), candidate: (&str, RunId)) -> Result<(), AppError> {
+    if base.1 != candidate.1 {
+        return Ok(());
+    }
+    Err(AppError::Usage(format!(
+        "`{}` and `{}` are the same run ({}): a run cannot be compared with itself",
+        base.0, candidate.0, base.1
+    )))
+}
+
+/// Writes what the two sides of an A/B measurement say.
 fn measured_in_turn(
-    store: &Store,
+    stored: &Stored<'_>,
     base: RunId,
     head: &Run,
-    options: &CompareOptions,
-    context: &Context,
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    if head.pair.is_some_and(|pair| pair.role == Role::Base) {
-        return Err(AppError::Usage(format!(
-            "run {} is the base that run {base} was measured against\n  help: cargo perfcheck compare {} {base}",
-            head.id, head.id
-        )));
-    }
-    let runs = BySide { base, new: head.id };
-    let (found, plan) = judged_again(store, &runs, head, |measurements| {
-        measurements.retain(|measurement| options.filter.wants(&measurement.benchmark.key.id));
-        for measurement in measurements {
-            let said = options.comparison.noise_threshold;
-            measurement.noise_threshold = said.unwrap_or(measurement.noise_threshold);
-        }
-    })?;
-    let settled = without_measurement(store, head.id, &found)?;
-    let settled: Vec<Settled> = settled
-        .into_iter()
-        .filter(|settled| options.filter.wants(&settled.key.id))
-        .collect();
+    let (options, context) = (stored.options, stored.context);
+    let (found, settled, plan) = stored.judged_in_turn(base, head)?;
     let mut rows = paired_rows(&found, &settled, &head.decision, plan.seed);
     sort(&mut rows, common.output.order);
     let mut findings = Findings {
