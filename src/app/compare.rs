@@ -1,22 +1,28 @@
 //! `cargo perfcheck compare BASE [CANDIDATE]`: stored runs only.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Write};
 
+use super::columns::columns;
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
 use super::findings::{Evidence, host_class, rows, sort, warnings};
-use super::options::{CompareOptions, StoreOptions};
+use super::options::{CompareOptions, CompareView, StoreOptions};
 use super::paired::{Paired, paired_rows};
 use super::pairing::Settled;
 use super::prepare::no_match;
 use super::reference::{Chooser, References, Subject, Wanted};
 use super::replay::judged_again;
-use super::run::write;
-use crate::compare::{Plan, Rules};
+use crate::compare::{Plan, Readings, Rules};
 use crate::exit_code::ExitCode;
 use crate::measure::BySide;
-use crate::model::{BenchmarkKey, Measurement, Role, Run, RunId};
-use crate::report::{Findings, Method, Row, Verdicts};
+use crate::model::{BenchmarkKey, Measurement, Role, Run, RunId, Verdict};
+use crate::report::{
+    Effects, Findings, MessageFormat, Method, Row, Shown, TableFormat, Verdicts, without_colours,
+    write_json, write_table, write_versions,
+};
+use crate::stats::{EffectSize, cliffs_delta, hedges_g, median};
 use crate::store::{Store, StoreError, WorkspaceId};
 
 /// Runs the command.
@@ -27,18 +33,39 @@ pub fn compare(
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(&world.variables, common)?;
     let (store, workspace) = context.require_stored()?;
-    let base = resolve_run(&store, workspace, &options.base)?;
-    let candidate = resolve_run(&store, workspace, &options.candidate)?;
-    refuse_itself((&options.base, base), (&options.candidate, candidate))?;
-    let head = store.run(candidate)?;
     let stored = Stored {
         store: &store,
         workspace,
         context: &context,
         options,
     };
+    if options.format.is_some() && common.output.format == MessageFormat::Json {
+        return Err(AppError::Usage(
+            "`--format` and `--message-format json` are two forms of one result: give one of them"
+                .to_owned(),
+        ));
+    }
+    match (&options.view, &options.candidates[..]) {
+        (CompareView::Verdicts, [candidate]) => two(&stored, candidate, common, world),
+        (CompareView::Verdicts, _) => columns(&stored, Shown::Judged, common, world),
+        (CompareView::Columns(shown), _) => columns(&stored, *shown, common, world),
+    }
+}
+
+/// Compares two runs and writes the verdicts.
+fn two(
+    stored: &Stored<'_>,
+    word: &str,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let (store, options) = (stored.store, stored.options);
+    let base = resolve_run(store, stored.workspace, &options.base)?;
+    let candidate = resolve_run(store, stored.workspace, word)?;
+    refuse_itself((&options.base, base), (word, candidate))?;
+    let head = store.run(candidate)?;
     if head.pair.is_some_and(|pair| pair.partner == base) {
-        return measured_in_turn(&stored, base, &head, common, world);
+        return measured_in_turn(stored, base, &head, common, world);
     }
     let measurements = stored.measurements(candidate)?;
     let StoredComparison {
@@ -46,18 +73,9 @@ pub fn compare(
         references,
         rules,
     } = stored.compare(base, &options.base, &head, &measurements)?;
-    let (settings, decision) = (&context.tables.workspace, rules.decision);
+    let (settings, decision) = (&stored.context.tables.workspace, rules.decision);
     if rows.is_empty() {
-        return Err(AppError::NothingToCompare(
-            if options.filter.words.is_empty() {
-                format!("neither run {base} nor run {candidate} has a benchmark")
-            } else {
-                format!(
-                    "run {candidate} has {}\n  help: `cargo perfcheck show {candidate}` lists its benchmarks",
-                    no_match(&options.filter)
-                )
-            },
-        ));
+        return Err(nothing_to_compare(options, &head, base));
     }
     sort(&mut rows, common.output.order);
     let mut findings = Findings {
@@ -77,8 +95,81 @@ pub fn compare(
     let fail_on = options.comparison.fail_on(settings);
     let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true);
     findings.exit_code = exit_code.number();
-    write(&findings, common, world)?;
+    write_two(stored, base, &findings, common, world)?;
     Ok(exit_code)
+}
+
+/// Writes two runs in the form that the user wants.
+fn write_two(
+    stored: &Stored<'_>,
+    base: RunId,
+    findings: &Findings<'_>,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<(), AppError> {
+    let options = stored.options;
+    let format = match (common.output.format, options.format) {
+        (MessageFormat::Json, _) => {
+            return deliver(options, world, |writer| write_json(writer, findings));
+        }
+        (MessageFormat::Human, None | Some(TableFormat::Text)) => {
+            return deliver(options, world, |writer| write_table(writer, findings));
+        }
+        (MessageFormat::Human, Some(format)) => format,
+    };
+    let before = stored.measurements(base)?;
+    let effects = |key: &BenchmarkKey| {
+        let base = before.iter().find(|found| found.benchmark.key == *key);
+        let row = findings.rows.iter().find(|row| row.key == *key);
+        let comparable = row.filter(|row| row.verdict.is_some_and(Verdict::is_compared));
+        effects(comparable.and_then(|row| row.measurement), base)
+    };
+    deliver(options, world, |writer| {
+        write_versions(writer, findings, &effects, format)
+    })
+}
+
+/// How large the difference of two measurements is.
+fn effects(new: Option<&Measurement>, base: Option<&Measurement>) -> Effects {
+    let base = base.and_then(Readings::of);
+    let new = new.and_then(Readings::of);
+    let base_costs = base.map(|base| base.costs()).unwrap_or_default();
+    let new_costs = new.map(|new| new.costs()).unwrap_or_default();
+    Effects {
+        base_median: median(&base_costs),
+        cliffs_delta: cliffs_delta(&new_costs, &base_costs)
+            .map(|delta| (delta, EffectSize::of_delta(delta).label())),
+        hedges_g: hedges_g(&new_costs, &base_costs),
+    }
+}
+
+/// Writes to where the user wants the result.
+pub(super) fn deliver(
+    options: &CompareOptions,
+    world: &mut World<'_>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), AppError> {
+    let Some(path) = &options.output else {
+        return Ok(write(world.stdout)?);
+    };
+    let mut text = Vec::new();
+    write(&mut text)?;
+    fs::write(path, without_colours(&text)).map_err(|error| {
+        io::Error::new(error.kind(), format!("{}: {error}", path.display())).into()
+    })
+}
+
+/// That no benchmark is left.
+pub(super) fn nothing_to_compare(options: &CompareOptions, head: &Run, base: RunId) -> AppError {
+    let candidate = head.id;
+    AppError::NothingToCompare(if options.filter.words.is_empty() {
+        format!("neither run {base} nor run {candidate} has a benchmark")
+    } else {
+        format!(
+            "run {candidate} has {}\n  help: `cargo perfcheck show {candidate}` lists its benchmarks",
+            no_match(&options.filter)
+        )
+    })
 }
 
 /// A comparison of stored runs, with what it needs to know.
@@ -228,7 +319,7 @@ fn measured_in_turn(
     let fail_on = options.comparison.fail_on(&context.tables.workspace);
     let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true);
     findings.exit_code = exit_code.number();
-    write(&findings, common, world)?;
+    write_two(stored, base, &findings, common, world)?;
     Ok(exit_code)
 }
 

@@ -9,6 +9,7 @@ mod against;
 mod baseline;
 mod bisect;
 mod cache_build;
+mod columns;
 mod compare;
 mod confirm;
 mod context;
@@ -39,8 +40,9 @@ pub use error::AppError;
 pub use explain::explain;
 pub use list::list;
 pub use options::{
-    Against, AgainstOptions, BaselineAction, BisectOptions, CompareOptions, ComparisonOptions,
-    Effort, FailOn, Order, OutputOptions, PairedOptions, RunOptions, SelfTestOptions, StoreOptions,
+    Against, AgainstOptions, BaselineAction, BisectOptions, CompareOptions, CompareView,
+    ComparisonOptions, Effort, FailOn, Order, OutputOptions, PairedOptions, RunOptions,
+    SelfTestOptions, StoreOptions,
 };
 pub use run::run;
 pub use runs::runs;

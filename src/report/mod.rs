@@ -4,8 +4,10 @@
 //! JSON messages too; a reader that has gone away is no error.
 
 mod bisect;
+mod columns;
 mod content;
 mod explanation;
+mod grid;
 mod json;
 mod listing;
 mod progress;
@@ -14,12 +16,15 @@ mod statistics;
 mod table;
 mod theme;
 mod units;
+mod versions;
 
 pub use bisect::{
     BisectAnswer, BisectFindings, BisectStep, Progressed, write_bisect, write_bisect_step,
 };
+pub use columns::{Column, ColumnCell, ColumnsLine, Shown, SideBySide, Together, write_columns};
 pub use content::{Findings, MessageFormat, Method, Row, Verdicts};
 pub use explanation::{Confirmed, Explanation, MeasuredSide, Replayed, write_explanation};
+pub use grid::{TableFormat, without_colours};
 pub use json::{SCHEMA, write_json};
 pub use listing::{
     BaselineLine, BenchmarkLine, KeptLine, RunLine, WorkspaceLine, write_announced,
@@ -30,3 +35,4 @@ pub use self_test::{Rate, SelfTestFindings, SelfTestRow, write_self_test};
 pub use statistics::{BenchmarkStatistics, write_statistics};
 pub use table::{write_build_event, write_error, write_run_head, write_table, write_warning};
 pub use units::{change as percent_change, percent as in_percent};
+pub use versions::{Effects, write_versions};

@@ -2,7 +2,8 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::model::HostFacts;
+use super::theme;
+use crate::model::{HostFacts, Metric};
 
 /// A name that takes more columns than this is shortened in the middle, to these: its ends tell most.
 const LONGEST_NAME: usize = 60;
@@ -38,6 +39,48 @@ pub(super) fn name(id: &str, room: Room) -> String {
     let head = fitting(escaped.chars(), HEAD);
     let tail: String = fitting(escaped.chars().rev(), TAIL).chars().rev().collect();
     format!("{head}…{tail}")
+}
+
+/// Text without anything that a terminal would obey, line ends included.
+pub(super) fn on_one_line(text: &str) -> String {
+    theme::printable(text).replace('\n', "\\n")
+}
+
+/// The columns that stdout has; a file or a pipe has as many as are wanted.
+pub(super) fn terminal_width() -> usize {
+    let table = comfy_table::Table::new();
+    table.width().map_or(usize::MAX, usize::from)
+}
+
+/// The width of each column of `lines`, which have equally many.
+pub(super) fn widths(lines: &[Vec<String>]) -> Vec<usize> {
+    let mut widths = Vec::new();
+    for line in lines {
+        widths.resize(line.len().max(widths.len()), 0);
+        for (width, cell) in widths.iter_mut().zip(line) {
+            *width = cell.width().max(*width);
+        }
+    }
+    widths
+}
+
+/// `text` filled up to so many columns.
+pub(super) fn padded(text: &str, width: usize, right_aligned: bool) -> String {
+    let blank = " ".repeat(width.saturating_sub(text.width()));
+    if right_aligned {
+        blank + text
+    } else {
+        text.to_owned() + &blank
+    }
+}
+
+/// A value as its metric says: a time, units per second, an amount.
+pub(super) fn reading(metric: &Metric, value: f64) -> String {
+    match metric {
+        Metric::Time => time(value),
+        Metric::Rate { unit } => rate(value, &format!("{unit}/s")),
+        Metric::Amount { unit } => format!("{} {unit}", four_digits(value)),
+    }
 }
 
 /// As many characters as fit into so many columns.
