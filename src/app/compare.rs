@@ -11,6 +11,7 @@ use super::findings::{Evidence, host_class, rows, sort, warnings};
 use super::options::{CompareOptions, CompareView, StoreOptions};
 use super::paired::{Paired, paired_rows};
 use super::pairing::Settled;
+use super::pivot::pivot;
 use super::prepare::no_match;
 use super::reference::{Chooser, References, Subject, Wanted};
 use super::replay::judged_again;
@@ -48,6 +49,7 @@ pub fn compare(
     match (&options.view, &options.candidates[..]) {
         (CompareView::Verdicts, [candidate]) => two(&stored, candidate, common, world),
         (CompareView::Verdicts, _) => columns(&stored, Shown::Judged, common, world),
+        (CompareView::Pivot(request), _) => pivot(&stored, request, common, world),
         (CompareView::Columns(shown), _) => columns(&stored, *shown, common, world),
     }
 }

@@ -22,6 +22,7 @@ mod naming;
 mod options;
 mod paired;
 mod pairing;
+mod pivot;
 mod prepare;
 mod reference;
 mod replay;
@@ -44,6 +45,7 @@ pub use options::{
     ComparisonOptions, Effort, FailOn, Order, OutputOptions, PairedOptions, RunOptions,
     SelfTestOptions, StoreOptions,
 };
+pub use pivot::{Dimension, PivotRequest, PivotValue, Versus};
 pub use run::run;
 pub use runs::runs;
 pub use self_test::self_test;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::pivot::PivotRequest;
 use crate::cargo::CargoOptions;
 use crate::compare::{Decider, Fact};
 use crate::measure::Filter;
@@ -243,6 +244,8 @@ pub enum CompareView {
     Verdicts,
     /// All runs side by side.
     Columns(Shown),
+    /// The measurements of all runs by dimensions.
+    Pivot(PivotRequest),
 }
 
 /// Work on names of runs.

@@ -9,14 +9,15 @@ use std::str::FromStr;
 use super::summary::sample_times;
 use crate::model::{Measurement, Metric};
 use crate::stats::{
-    Description, HarmonicMean, Preference, Replacement, Stream, Subselection, SubselectionCentre,
-    derived_seed, describe_launch_means, median,
+    Description, HarmonicMean, OutlierPolicy, Preference, Quantile, Record, RecordRules,
+    Replacement, Stream, Subselection, SubselectionCentre, TailBasis, derived_seed,
+    describe_launch_means, median,
 };
 
 /// Nanoseconds per second, by which a time of one unit becomes units per second.
 const SECOND_NS: f64 = 1e9;
-/// Level of the interval of a subselection centre.
-const SUBSELECTION_LEVEL: f64 = 0.95;
+/// Level of intervals.
+const LEVEL: f64 = 0.95;
 
 /// A number that describes a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -258,11 +259,22 @@ impl<'a> Readings<'a> {
             }
             Figure::SubselectionMargin => {
                 let centre = self.subselection(Subselection::DOCUMENTED, seed)?;
-                let interval = centre.interval(SUBSELECTION_LEVEL)?;
+                let interval = centre.interval(LEVEL)?;
                 (self.read(interval.upper) - self.read(interval.lower)).abs() / 2.0
             }
         };
         found.is_finite().then_some(found)
+    }
+
+    /// Whether the mean is so far above the median that the samples are to be looked at.
+    pub fn are_absurd(&self) -> bool {
+        let rules = RecordRules {
+            outliers: OutlierPolicy::Keep,
+            quantile: Quantile::Linear,
+            tail: TailBasis::Raw,
+            level: LEVEL,
+        };
+        Record::of(&self.costs(), rules).is_some_and(|record| record.is_absurd())
     }
 
     /// By how much a figure is worse than that of a reference, as a fraction of it: positive is slower, or a lower rate.

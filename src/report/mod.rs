@@ -10,6 +10,7 @@ mod explanation;
 mod grid;
 mod json;
 mod listing;
+mod pivot;
 mod progress;
 mod self_test;
 mod statistics;
@@ -30,6 +31,7 @@ pub use listing::{
     BaselineLine, BenchmarkLine, KeptLine, RunLine, WorkspaceLine, write_announced,
     write_baselines, write_benchmarks, write_kept, write_runs, write_workspaces,
 };
+pub use pivot::{PivotCell, PivotKind, PivotRow, PivotTable, write_pivot};
 pub use progress::{Progress, ProgressMode};
 pub use self_test::{Rate, SelfTestFindings, SelfTestRow, write_self_test};
 pub use statistics::{BenchmarkStatistics, write_statistics};
