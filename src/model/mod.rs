@@ -13,6 +13,7 @@ mod quantity;
 mod run;
 mod series;
 mod settings;
+mod source;
 mod verdict;
 
 pub use benchmark::{Benchmark, BenchmarkKey, Throughput};
@@ -30,4 +31,5 @@ pub use series::{Nanos, Sample, Series};
 pub use settings::{
     AuthorSettings, DecisionSettings, MIN_LAUNCHES, SamplingMode, SamplingSettings, Turns,
 };
+pub use source::{Source, SourceCounts, SourceFile, SourceValue};
 pub use verdict::{Tally, Verdict};

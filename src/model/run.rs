@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Benchmark, Beside, DecisionSettings, Environment, GitState, Nanos, SamplingSettings, Series,
-    Verdict,
+    Source, Verdict,
 };
 
 /// Number of a run in its store.
@@ -109,6 +109,8 @@ pub struct Run {
     pub pair: Option<Pair>,
     /// The sequential plan of an A/B measurement as it was written down when it began.
     pub plan: Option<String>,
+    /// Where its numbers come from, if another program measured them.
+    pub source: Option<Source>,
 }
 
 /// Facts of one bench target in a run.
@@ -149,7 +151,7 @@ pub struct Failure {
 pub struct LaunchSeries {
     /// Ordinal of the launch in the run, from 0.
     pub launch: u32,
-    /// Smallest step of the child's clock.
+    /// Smallest step of the child's clock; 0 where no clock is known, as of imported values.
     pub quantum: Nanos,
     /// What was measured.
     pub series: Series,

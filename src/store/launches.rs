@@ -8,7 +8,7 @@ use super::columns::{Flags, Json, Unsigned};
 use super::conditions::{Conditions, intern_benchmark};
 use super::error::Attempt;
 use super::runs::workspace_of_open_run;
-use super::{Store, StoreError};
+use super::{Store, StoreError, WorkspaceId};
 use crate::model::{
     Benchmark, Beside, Conduct, Nanos, RunId, SamplingSettings, Series, TargetFacts, Timestamp,
 };
@@ -87,15 +87,7 @@ impl Store {
     pub fn record_launch(&mut self, run: RunId, launch: &LaunchRecord) -> Result<(), StoreError> {
         self.write(Survives::Kill, |connection| {
             let workspace = workspace_of_open_run(connection, run)?;
-            let launch_id = insert_head(connection, run, &launch.head)?;
-            for (position, launched) in (0_i64..).zip(&launch.benchmarks) {
-                let benchmark = intern_benchmark(connection, workspace, &launched.benchmark.key)?;
-                let run_benchmark =
-                    note_benchmark(connection, run, benchmark, &launch.target_facts, launched)?;
-                let place = [run_benchmark, launch_id, position];
-                insert_outcome(connection, place, launched)?;
-            }
-            Ok(())
+            insert_launch(connection, workspace, run, launch)
         })
     }
 
@@ -133,6 +125,23 @@ impl Store {
             Ok(heads.collect::<Result<_, _>>()?)
         })
     }
+}
+
+/// Adds a launch with all that it gave.
+pub(super) fn insert_launch(
+    connection: &Connection,
+    workspace: WorkspaceId,
+    run: RunId,
+    launch: &LaunchRecord,
+) -> Attempt<()> {
+    let launch_id = insert_head(connection, run, &launch.head)?;
+    for (position, launched) in (0_i64..).zip(&launch.benchmarks) {
+        let benchmark = intern_benchmark(connection, workspace, &launched.benchmark.key)?;
+        let run_benchmark =
+            note_benchmark(connection, run, benchmark, &launch.target_facts, launched)?;
+        insert_outcome(connection, [run_benchmark, launch_id, position], launched)?;
+    }
+    Ok(())
 }
 
 fn insert_head(connection: &Connection, run: RunId, head: &LaunchHead) -> Attempt<i64> {

@@ -16,6 +16,7 @@ mod error;
 mod file;
 mod header;
 mod history;
+mod imports;
 mod kept;
 mod launches;
 mod location;
@@ -35,6 +36,7 @@ pub use error::StoreError;
 pub use history::{
     BenchmarkSummary, BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter,
 };
+pub use imports::ImportedRun;
 pub use kept::{
     Content, DEFAULT_QUOTA_BYTES, ExtractedTarget, KeptError, KeptFacts, KeptRecord, KeptSummary,
     LibraryFact, Reason, Removal, RemovalPlan, RemovalSummary,
