@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::pivot::PivotRequest;
 use crate::cargo::CargoOptions;
 use crate::compare::{Decider, Fact};
 use crate::measure::Filter;
 use crate::model::{DecisionSettings, Verdict};
-use crate::report::MessageFormat;
+use crate::report::{MessageFormat, Shown, TableFormat};
 use crate::settings::{Layer, WorkspaceOnly};
 use crate::sides::BenchesFrom;
 
@@ -222,12 +223,29 @@ pub struct RunOptions {
 pub struct CompareOptions {
     /// The reference.
     pub base: String,
-    /// What is compared with it.
-    pub candidate: String,
+    /// What is compared with it, each by itself.
+    pub candidates: Vec<String>,
     /// Which benchmarks.
     pub filter: Filter,
     /// How to compare.
     pub comparison: ComparisonOptions,
+    /// What of it is shown.
+    pub view: CompareView,
+    /// The form of the table; `None`: text.
+    pub format: Option<TableFormat>,
+    /// Where it is written; `None`: to stdout.
+    pub output: Option<PathBuf>,
+}
+
+/// What of a comparison is shown.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CompareView {
+    /// Verdicts of one candidate.
+    Verdicts,
+    /// All runs side by side.
+    Columns(Shown),
+    /// The measurements of all runs by dimensions.
+    Pivot(PivotRequest),
 }
 
 /// Work on names of runs.

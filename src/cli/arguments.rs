@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::against_flags::AgainstFlags;
 use super::bisect_flags::BisectArguments;
 use super::cargo_flags::{BuildFlags, WorkspaceFlags};
+use super::compare_flags::CompareArguments;
 use super::import_flags::ImportArguments;
 use super::run_flags::{ComparisonFlags, OutputFlags, SamplingFlags};
 use super::self_test_flags::SelfTestArguments;
@@ -109,24 +110,8 @@ pub(super) struct StoredArguments {
 
 #[derive(Debug, Subcommand)]
 enum Subcommands {
-    /// Compare two stored runs, without measuring
-    Compare {
-        /// The reference: a baseline, a run number, `latest` or `@commit`
-        base: String,
-        /// What is compared with it
-        #[arg(default_value = "latest")]
-        candidate: String,
-        /// Compare only benchmarks whose id contains one of these
-        #[arg(long = "filter", value_name = "FILTER")]
-        filters: Vec<String>,
-        /// FILTERs are whole ids
-        #[arg(long)]
-        exact: bool,
-        #[command(flatten)]
-        comparison: ComparisonFlags,
-        #[command(flatten)]
-        stored: StoredArguments,
-    },
+    /// Compare stored runs, without measuring
+    Compare(Box<CompareArguments>),
     /// Find the first commit that is slower, by measuring against a good one at each step
     Bisect(Box<BisectArguments>),
     /// What this machine finds of a known slowdown, and how often it cries wolf
@@ -320,19 +305,7 @@ impl Arguments {
     fn translate(self) -> Parsed {
         match self.command {
             None => self.run.translate(),
-            Some(Subcommands::Compare {
-                base,
-                candidate,
-                filters: words,
-                exact,
-                comparison,
-                stored,
-            }) => stored.with(Command::Compare(Box::new(CompareOptions {
-                base,
-                candidate,
-                filter: Filter { words, exact },
-                comparison: comparison.options(),
-            }))),
+            Some(Subcommands::Compare(arguments)) => arguments.translate(),
             Some(Subcommands::Bisect(arguments)) => arguments.translate(),
             Some(Subcommands::SelfTest(arguments)) => arguments.translate(),
             Some(Subcommands::List { stored }) => stored.with(Command::List),

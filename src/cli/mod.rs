@@ -6,6 +6,7 @@ mod against_flags;
 mod arguments;
 mod bisect_flags;
 mod cargo_flags;
+mod compare_flags;
 mod import_flags;
 mod paired_flags;
 mod run_flags;

@@ -166,11 +166,7 @@ fn compared(
         "smallest_callable": comparison.and_then(|found| found.smallest_callable),
         "significance_level": verdicts.decision.significance_level,
         "resamples": verdicts.decision.resamples,
-        "decided_by": match if row.seconds.is_some() { Method::Paired } else { verdicts.method } {
-            Method::Stored(Decider::RunLevel) => "run-level",
-            Method::Stored(Decider::Screen) => "t-score",
-            Method::Paired => "paired",
-        },
+        "decided_by": decided_by(if row.seconds.is_some() { Method::Paired } else { verdicts.method }),
         "location": comparison.and_then(|found| found.location),
         "launches": comparison.map(|found| json!({"new": found.launches_new, "base": found.launches_base})),
         "runs_averaged": comparison.map(|found| found.runs_averaged),
@@ -182,6 +178,15 @@ fn compared(
         "differences": row.blocking,
         "notes": comparison.map_or(&[][..], |found| &found.notes),
     })
+}
+
+/// The word for how a verdict was reached.
+pub(super) fn decided_by(method: Method) -> &'static str {
+    match method {
+        Method::Stored(Decider::RunLevel) => "run-level",
+        Method::Stored(Decider::Screen) => "t-score",
+        Method::Paired => "paired",
+    }
 }
 
 /// A bound that the data do not give is null.

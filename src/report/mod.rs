@@ -4,11 +4,14 @@
 //! JSON messages too; a reader that has gone away is no error.
 
 mod bisect;
+mod columns;
 mod content;
 mod explanation;
+mod grid;
 mod import;
 mod json;
 mod listing;
+mod pivot;
 mod progress;
 mod self_test;
 mod source;
@@ -16,20 +19,25 @@ mod statistics;
 mod table;
 mod theme;
 mod units;
+mod versions;
 
 pub use bisect::{
     BisectAnswer, BisectFindings, BisectStep, Progressed, write_bisect, write_bisect_step,
 };
+pub use columns::{Column, ColumnCell, ColumnsLine, Shown, SideBySide, Together, write_columns};
 pub use content::{Findings, MessageFormat, Method, Row, Verdicts};
 pub use explanation::{Confirmed, Explanation, MeasuredSide, Replayed, write_explanation};
+pub use grid::{TableFormat, without_colours};
 pub use import::{ImportFindings, ImportedBenchmark, write_import};
 pub use json::{SCHEMA, write_json};
 pub use listing::{
     BaselineLine, BenchmarkLine, KeptLine, RunLine, WorkspaceLine, write_announced,
     write_baselines, write_benchmarks, write_kept, write_runs, write_workspaces,
 };
+pub use pivot::{PivotCell, PivotKind, PivotRow, PivotTable, write_pivot};
 pub use progress::{Progress, ProgressMode};
 pub use self_test::{Rate, SelfTestFindings, SelfTestRow, write_self_test};
 pub use statistics::{BenchmarkStatistics, write_statistics};
 pub use table::{write_build_event, write_error, write_run_head, write_table, write_warning};
 pub use units::{change as percent_change, percent as in_percent};
+pub use versions::{Effects, write_versions};

@@ -2,6 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use super::theme;
 use crate::model::{HostFacts, Metric};
 
 /// A name that takes more columns than this is shortened in the middle, to these: its ends tell most.
@@ -38,6 +39,49 @@ pub(super) fn name(id: &str, room: Room) -> String {
     let head = fitting(escaped.chars(), HEAD);
     let tail: String = fitting(escaped.chars().rev(), TAIL).chars().rev().collect();
     format!("{head}…{tail}")
+}
+
+/// Text without anything that a terminal would obey, line ends included.
+pub(super) fn on_one_line(text: &str) -> String {
+    theme::printable(text).replace('\n', "\\n")
+}
+
+/// The columns that stdout has; a file or a pipe has as many as are wanted.
+pub(super) fn terminal_width() -> usize {
+    let table = comfy_table::Table::new();
+    table.width().map_or(usize::MAX, usize::from)
+}
+
+/// The width of each column of `lines`, which have equally many.
+pub(super) fn widths(lines: &[Vec<String>]) -> Vec<usize> {
+    let mut widths = Vec::new();
+    for line in lines {
+        widths.resize(line.len().max(widths.len()), 0);
+        for (width, cell) in widths.iter_mut().zip(line) {
+            *width = cell.width().max(*width);
+        }
+    }
+    widths
+}
+
+/// `text` filled up to so many columns.
+pub(super) fn padded(text: &str, width: usize, right_aligned: bool) -> String {
+    let blank = " ".repeat(width.saturating_sub(text.width()));
+    if right_aligned {
+        blank + text
+    } else {
+        text.to_owned() + &blank
+    }
+}
+
+/// A value as its metric says: a time, units per second, an amount.
+pub(super) fn reading(metric: &Metric, value: f64) -> String {
+    match metric {
+        Metric::Time => time(value),
+        Metric::Rate { unit } if unit == "bytes" => rate(value, "B/s"),
+        Metric::Rate { unit } => rate(value, &format!("{unit}/s")),
+        Metric::Amount { unit } => format!("{} {unit}", four_digits(value)),
+    }
 }
 
 /// As many characters as fit into so many columns.
@@ -156,11 +200,9 @@ pub(super) fn spent(metric: &Metric, per_iteration: f64) -> String {
 
 /// A value per iteration in the terms of its metric: a time, an amount, or units per second.
 pub(super) fn value(metric: &Metric, per_iteration: f64) -> String {
-    let short = |unit: &str| if unit == "bytes" { "B" } else { unit }.to_owned();
     match metric {
-        Metric::Time => time(per_iteration),
-        Metric::Rate { unit } => rate(1e9 / per_iteration, &format!("{}/s", short(unit))),
-        Metric::Amount { unit } => rate(per_iteration, &short(unit)),
+        Metric::Rate { .. } => reading(metric, 1e9 / per_iteration),
+        Metric::Time | Metric::Amount { .. } => reading(metric, per_iteration),
     }
 }
 
@@ -286,13 +328,13 @@ mod tests {
         };
         assert_eq!(value(&Metric::Time, 500.0), "500.0 ns");
         assert_eq!(value(&rate, 500.0), "2.000 Mops/s");
-        assert_eq!(value(&bytes, 1500.0), "1.500 kB");
+        assert_eq!(value(&bytes, 1500.0), "1500 bytes");
         // The longer time is the lower rate.
         assert_eq!(
             interval(&rate, 400.0, 500.0),
             "[2.000 Mops/s, 2.500 Mops/s]"
         );
         assert_eq!(spent(&rate, 500.0), "500.0 ns");
-        assert_eq!(spent(&bytes, 12.0), "12.00 B");
+        assert_eq!(spent(&bytes, 12.0), "12.00 bytes");
     }
 }
