@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
 use super::findings::{Evidence, host_class, rows, sort, warnings};
+use super::gates::{exit_code, gates};
 use super::options::{CompareOptions, StoreOptions};
 use super::paired::{Paired, paired_rows};
 use super::pairing::Settled;
@@ -25,6 +26,7 @@ pub fn compare(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
+    options.comparison.check()?;
     let context = Context::load(&world.variables, common)?;
     let (store, workspace) = context.require_stored()?;
     let base = resolve_run(&store, workspace, &options.base)?;
@@ -36,7 +38,8 @@ pub fn compare(
         )));
     }
     let head = store.run(candidate)?;
-    if head.pair.is_some_and(|pair| pair.partner == base) {
+    let in_turn = head.pair.is_some_and(|pair| pair.partner == base);
+    if in_turn && !options.comparison.is_of_other_systems() {
         return measured_in_turn(&store, base, &head, options, &context, common, world);
     }
     let measurements: Vec<Measurement> = store
@@ -94,6 +97,8 @@ pub fn compare(
             },
         ));
     }
+    let gates = gates(&rows, options.comparison.fail_rules(&context.tables));
+    let broken = exit_code(&gates);
     sort(&mut rows, common.output.order);
     let mut findings = Findings {
         run: &head,
@@ -103,14 +108,15 @@ pub fn compare(
             decision,
             method: Method::Stored(rules.decider),
             warnings: warnings(&references),
-            remarks: Vec::new(),
+            remarks: in_turn.then(rounds_as_launches).into_iter().collect(),
             advice: Vec::new(),
+            gates,
         }),
         confidence_level: decision.confidence_level,
         exit_code: 0,
     };
     let fail_on = options.comparison.fail_on(settings);
-    let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true);
+    let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true).and(broken);
     findings.exit_code = exit_code.number();
     write(&findings, common, world)?;
     Ok(exit_code)
@@ -146,6 +152,8 @@ fn measured_in_turn(
         .filter(|settled| options.filter.wants(&settled.key.id))
         .collect();
     let mut rows = paired_rows(&found, &settled, &head.decision, plan.seed);
+    let gates = gates(&rows, options.comparison.fail_rules(&context.tables));
+    let broken = exit_code(&gates);
     sort(&mut rows, common.output.order);
     let mut findings = Findings {
         run: head,
@@ -157,15 +165,21 @@ fn measured_in_turn(
             warnings: Vec::new(),
             remarks: Vec::new(),
             advice: Vec::new(),
+            gates,
         }),
         confidence_level: head.decision.confidence_level,
         exit_code: 0,
     };
     let fail_on = options.comparison.fail_on(&context.tables.workspace);
-    let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true);
+    let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true).and(broken);
     findings.exit_code = exit_code.number();
     write(&findings, common, world)?;
     Ok(exit_code)
+}
+
+/// What to know of another test of runs that were measured in turn.
+fn rounds_as_launches() -> String {
+    "both sides were measured in turn; this compares them as runs of their own, each round as a launch, and makes nothing of what they shared".to_owned()
 }
 
 /// The verdicts of that time that needed no measurement.

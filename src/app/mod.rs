@@ -15,6 +15,7 @@ mod context;
 mod error;
 mod explain;
 mod findings;
+mod gates;
 mod kept;
 mod list;
 mod naming;

@@ -3,6 +3,7 @@
 //! Must not measure, decide or store, nor know where its input came from. Invariant: every number in the table is in the
 //! JSON messages too; a reader that has gone away is no error.
 
+mod analysis;
 mod bisect;
 mod content;
 mod explanation;
@@ -18,7 +19,7 @@ mod units;
 pub use bisect::{
     BisectAnswer, BisectFindings, BisectStep, Progressed, write_bisect, write_bisect_step,
 };
-pub use content::{Findings, MessageFormat, Method, Row, Verdicts};
+pub use content::{Findings, Gates, MessageFormat, Method, Row, Verdicts, Violation};
 pub use explanation::{Confirmed, Explanation, MeasuredSide, Replayed, write_explanation};
 pub use json::{SCHEMA, write_json};
 pub use listing::{

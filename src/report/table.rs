@@ -5,9 +5,9 @@ use std::io::{self, Write};
 
 use super::content::{Findings, Method, Row, Verdicts};
 use super::units::Room;
-use super::{theme, units};
+use super::{analysis, theme, units};
 use crate::compare::{Decider, Note};
-use crate::model::{Run, RunStatus, Throughput, Verdict};
+use crate::model::{Run, RunStatus, Test, Throughput, Verdict};
 
 /// A message after which nothing follows, as cargo writes them.
 pub fn write_error(writer: &mut dyn Write, message: &str) -> io::Result<()> {
@@ -169,7 +169,12 @@ fn columns(rows: &[Row<'_>], findings: &Findings<'_>, compared: bool) -> Vec<Tab
     columns.push(TableColumn::right("outliers", 4, cells(&outlier_cell)));
     if let (true, Some(verdicts)) = (compared, &findings.verdicts) {
         // Both bounds are one-sided at the significance level, for all benchmarks of the run together.
-        let level = units::percent(1.0 - 2.0 * verdicts.decision.significance_level);
+        let sides = match verdicts.decision.analysis.test {
+            Test::BootstrapT => 2.0,
+            // Of these both bounds share the level.
+            _ => 1.0,
+        };
+        let level = units::percent(1.0 - sides * verdicts.decision.significance_level);
         let part = |index: usize| cells(&move |row| comparison_cells(row)[index].clone());
         columns.push(TableColumn::right("change", 0, part(0)));
         columns.push(TableColumn::right(format!("{level} interval"), 1, part(1)));
@@ -262,9 +267,14 @@ fn comparison_cells(row: &Row<'_>) -> [String; 3] {
             "?".to_owned()
         }
     };
+    let interval = if change.lower.is_finite() || change.upper.is_finite() {
+        format!("[{}, {}]", bound(change.lower), bound(change.upper))
+    } else {
+        "-".to_owned()
+    };
     [
         units::change(change.estimate),
-        format!("[{}, {}]", bound(change.lower), bound(change.upper)),
+        interval,
         comparison.p_value.map_or_else(|| "-".to_owned(), p_value),
     ]
 }
@@ -314,9 +324,12 @@ fn write_notes(writer: &mut dyn Write, rows: &[Row<'_>]) -> io::Result<()> {
             .iter()
             .flat_map(|comparison| &comparison.notes)
             .map(Note::to_string);
+        let summary = row.comparison.iter().filter_map(|found| found.centers.as_ref());
+        let summary = summary.map(analysis::centers);
         for text in differences
             .chain(remarks)
             .chain(row.remarks.iter().cloned())
+            .chain(summary)
             .chain(failures(row))
         {
             let id = units::name(&row.key.id, room);
@@ -381,18 +394,24 @@ fn write_conclusion(
 ) -> io::Result<()> {
     if compared {
         let decision = &verdicts.decision;
-        let decider = match verdicts.method {
-            Method::Stored(Decider::RunLevel) => "drift between runs included",
+        if let Method::Stored(Decider::Test(_)) = verdicts.method {
+            let method = analysis::method(decision);
+            writeln!(writer, "Compared with {} {method}.", verdicts.reference)?;
+        } else {
+            let decider = match verdicts.method {
+                Method::Stored(Decider::RunLevel | Decider::Test(_)) => "drift between runs included",
             Method::Stored(Decider::Screen) => "t-score alone (--screen)",
             Method::Paired => "both sides measured in turn",
         };
-        writeln!(
-            writer,
-            "Compared with {}; {} family-wise, {decider}.",
-            verdicts.reference,
-            units::percent(decision.significance_level),
-        )?;
+            writeln!(
+                writer,
+                "Compared with {}; {} family-wise, {decider}.",
+                verdicts.reference,
+                units::percent(decision.significance_level),
+            )?;
+        }
     }
+    analysis::write_thresholds(writer, &findings.thresholds())?;
     for warning in &verdicts.warnings {
         write_warning(writer, &format!("the sides differ in {warning}"))?;
     }
@@ -412,6 +431,7 @@ fn write_conclusion(
         findings.run.id,
         counts.join(", ")
     )?;
+    analysis::write_gates(writer, &verdicts.gates)?;
     for line in &verdicts.advice {
         writeln!(writer, "{line}")?;
     }

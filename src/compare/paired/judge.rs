@@ -257,6 +257,9 @@ impl Answer<'_> {
                 slow_path: None,
                 rounds_needed: None,
             }),
+            tested: None,
+            effects: None,
+            centers: None,
             grounds: None,
             notes: Vec::new(),
         }

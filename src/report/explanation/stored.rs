@@ -298,7 +298,7 @@ fn otherwise(comparison: &Comparison, decider: Decider) -> Statement {
         Decider::RunLevel => {
             "More accepted runs of the same code, a dedicated host (`host = \"dedicated\"`) or measuring both sides in turn (`--against REV`) make the interval narrower"
         }
-        Decider::Screen => "More launches make the interval narrower",
+        Decider::Screen | Decider::Test(_) => "More launches make the interval narrower",
     };
     let text = match (comparison.verdict, comparison.change) {
         (_, None) => {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 
 use super::content::{Confirmed, Explanation, Replayed, Statement};
-use super::{measured, paired, stored, unmeasured};
+use super::{alternative, measured, paired, stored, unmeasured};
 use crate::compare::Decider;
 use crate::model::Verdict;
 use crate::report::content::{MessageFormat, Method};
@@ -46,6 +46,7 @@ fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
         {
             statements.extend(match method {
                 Method::Paired => paired::statements(explanation, comparison),
+                Method::Stored(Decider::Test(_)) => alternative::statements(explanation, comparison),
                 Method::Stored(decider) => stored::statements(explanation, comparison, *decider),
             });
         }
@@ -161,6 +162,7 @@ fn decided_by(explanation: &Explanation<'_>) -> Option<&'static str> {
     Some(match replayed.method {
         Method::Stored(Decider::RunLevel) => "run-level",
         Method::Stored(Decider::Screen) => "t-score",
+        Method::Stored(Decider::Test(test)) => test.word(),
         Method::Paired => "paired",
     })
 }
