@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::beside::{AllocationComparison, LatencyComparison};
 use super::grounds::Grounds;
 use super::launch_values::Location;
 use super::note::Note;
@@ -95,6 +96,10 @@ pub struct Comparison {
     pub paired: Option<Paired>,
     /// What the verdict rests on besides the change; `None` where nothing was tested.
     pub grounds: Option<Grounds>,
+    /// How allocations differ, where both sides counted them.
+    pub allocations: Option<AllocationComparison>,
+    /// How latencies of single operations differ, where both sides measured them.
+    pub latencies: Option<LatencyComparison>,
     /// What else a reader must know.
     pub notes: Vec<Note>,
 }

@@ -230,6 +230,8 @@ fn answer(
         run_sd: None,
         paired: None,
         grounds: None,
+        allocations: None,
+        latencies: None,
         notes: Vec::new(),
     };
     match tests {

@@ -4,6 +4,7 @@
 //! makes two of them incomparable. Verdict and printed interval are one inversion of one test. The procedure is
 //! described in docs/STATISTICS.md.
 
+mod beside;
 mod comparison;
 mod decide;
 mod differences;
@@ -17,6 +18,7 @@ mod record;
 mod run_level;
 mod summary;
 
+pub use beside::{AllocationComparison, CountChange, LatencyComparison, PercentileChange};
 pub use comparison::{Comparison, Estimate};
 pub use decide::compare;
 pub use differences::{Circumstances, Difference, Differences, Fact, differences};

@@ -258,6 +258,8 @@ impl Answer<'_> {
                 rounds_needed: None,
             }),
             grounds: None,
+            allocations: None,
+            latencies: None,
             notes: Vec::new(),
         }
     }
