@@ -330,8 +330,8 @@ fn settling(comparison: Option<&Comparison>) -> Option<String> {
 }
 
 /// The comparison of each benchmark that both sides have measured in whole rounds.
-pub(super) fn judged(
-    measured: &BySide<Vec<Measurement>>,
+pub(super) fn judged<'m>(
+    measured: &'m BySide<Vec<Measurement>>,
     plan: &Plan,
 ) -> BTreeMap<BenchmarkKey, Comparison> {
     let mut keys = Vec::new();
@@ -351,11 +351,20 @@ pub(super) fn judged(
             noise_threshold: *noise_threshold,
         })
         .collect();
-    let comparisons = judge(&all_series, plan);
+    let comparisons = judge(&all_series, plan).into_iter();
     all_series
         .iter()
-        .map(|series| series.key.clone())
         .zip(comparisons)
+        .map(|(series, comparison)| {
+            let of = |side: &'m [Measurement]| {
+                side.iter().find(|found| found.benchmark.key == *series.key)
+            };
+            let comparison = match (of(&measured.base), of(&measured.new)) {
+                (Some(base), Some(new)) => comparison.beside_in_turn(base, new, plan),
+                _ => comparison,
+            };
+            (series.key.clone(), comparison)
+        })
         .collect()
 }
 

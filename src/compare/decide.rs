@@ -265,7 +265,7 @@ fn answer(
         }
     }
     comparison.notes = notes;
-    comparison
+    comparison.beside_of(question, rules)
 }
 
 fn grounds(tests: &Tests, decider: Decider, run_level: &Place, t_score: &Place) -> Grounds {
