@@ -19,7 +19,7 @@ const LAYERS: [(&str, &[&str]); 16] = [
     ("compare", &["model", "stats"]),
     ("process", &[]),
     ("cargo", &["model", "process"]),
-    ("child", &["model", "process"]),
+    ("child", &["model", "process", "stats"]),
     ("host", &["model"]),
     ("store", &["model"]),
     (

@@ -140,7 +140,11 @@ impl InTurn<'_> {
         let mut rows = paired_rows(&found, &pairing.settled, &decision, seed);
         let fail_on = options.comparison.fail_on(&context.tables.workspace);
         let (mut exit_code, tally) = verdict_of(&rows, &fail_on);
-        let gates = gates(&rows, options.comparison.fail_rules(&context.tables));
+        let gates = gates(
+            &rows,
+            options.comparison.fail_rules(&context.tables),
+            decision.confidence_level,
+        );
         exit_code = exit_code.and(super::gates::exit_code(&gates));
         if pairing.failed_targets {
             exit_code = exit_code.and(ExitCode::BenchmarkFailed);

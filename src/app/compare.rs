@@ -16,7 +16,7 @@ use super::run::write;
 use crate::compare::Rules;
 use crate::exit_code::ExitCode;
 use crate::measure::BySide;
-use crate::model::{BenchmarkKey, Measurement, Role, Run, RunId};
+use crate::model::{BenchmarkKey, DecisionSettings, Measurement, Role, Run, RunId};
 use crate::report::{Findings, Method, Verdicts};
 use crate::store::{Store, StoreError};
 
@@ -97,7 +97,11 @@ pub fn compare(
             },
         ));
     }
-    let gates = gates(&rows, options.comparison.fail_rules(&context.tables));
+    let gates = gates(
+        &rows,
+        options.comparison.fail_rules(&context.tables),
+        decision.confidence_level,
+    );
     let broken = exit_code(&gates);
     sort(&mut rows, common.output.order);
     let mut findings = Findings {
@@ -139,20 +143,25 @@ fn measured_in_turn(
         )));
     }
     let runs = BySide { base, new: head.id };
-    let (found, plan) = judged_again(store, &runs, head, |measurements| {
+    let (mut found, plan) = judged_again(store, &runs, head, |measurements| {
         measurements.retain(|measurement| options.filter.wants(&measurement.benchmark.key.id));
         for measurement in measurements {
             let said = options.comparison.noise_threshold;
             measurement.noise_threshold = said.unwrap_or(measurement.noise_threshold);
         }
     })?;
+    found.about(options.comparison.analysis.subject);
     let settled = without_measurement(store, head.id, &found)?;
     let settled: Vec<Settled> = settled
         .into_iter()
         .filter(|settled| options.filter.wants(&settled.key.id))
         .collect();
     let mut rows = paired_rows(&found, &settled, &head.decision, plan.seed);
-    let gates = gates(&rows, options.comparison.fail_rules(&context.tables));
+    let gates = gates(
+        &rows,
+        options.comparison.fail_rules(&context.tables),
+        head.decision.confidence_level,
+    );
     let broken = exit_code(&gates);
     sort(&mut rows, common.output.order);
     let mut findings = Findings {
@@ -160,7 +169,10 @@ fn measured_in_turn(
         rows,
         verdicts: Some(Verdicts {
             reference: format!("run {base}"),
-            decision: head.decision,
+            decision: DecisionSettings {
+                analysis: options.comparison.analysis,
+                ..head.decision
+            },
             method: Method::Paired,
             warnings: Vec::new(),
             remarks: Vec::new(),

@@ -4,9 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::compare::{Comparison, Estimate};
+use crate::compare::{Comparison, Estimate, value_of};
 use crate::exit_code::ExitCode;
-use crate::model::{Limit, Statistic};
+use crate::model::{Limit, Statistic, Subject};
 use crate::report::{Gates, Row, Violation};
 use crate::settings::FailRule;
 
@@ -14,6 +14,7 @@ use crate::settings::FailRule;
 pub(super) fn gates<'r>(
     rows: &[Row<'_>],
     rules: impl Iterator<Item = &'r FailRule>,
+    confidence_level: f64,
 ) -> Gates {
     let mut gates = Gates::default();
     let mut said = BTreeSet::new();
@@ -27,7 +28,7 @@ pub(super) fn gates<'r>(
         }
         let mut without = Vec::new();
         for row in meant {
-            match found(row, rule) {
+            match found(row, rule, confidence_level) {
                 Found::Value(found) => {
                     let (is_change, limit) = match rule.gate.limit {
                         Limit::Change(limit) => (true, limit),
@@ -88,7 +89,7 @@ enum Found {
     NotCompared,
 }
 
-fn found(row: &Row<'_>, rule: &FailRule) -> Found {
+fn found(row: &Row<'_>, rule: &FailRule, confidence_level: f64) -> Found {
     let value = match rule.gate.limit {
         Limit::Change(_) => {
             let Some(comparison) = &row.comparison else {
@@ -100,7 +101,7 @@ fn found(row: &Row<'_>, rule: &FailRule) -> Found {
             if row.summary.is_none() {
                 return Found::NotCompared;
             }
-            of_run(row, rule.gate.statistic)
+            of_run(row, rule.gate.statistic, confidence_level)
         }
     };
     value.map_or(Found::Nothing, Found::Value)
@@ -112,12 +113,24 @@ fn change(comparison: &Comparison, statistic: Statistic) -> Option<Estimate> {
         Statistic::Time => comparison.change,
         Statistic::Mean => comparison.change_mean.or(comparison.change),
         Statistic::Median => comparison.change_median.or(comparison.change),
-        _ => None,
+        other => {
+            let subject = subject(other)?;
+            let count = comparison.count(subject).map(|count| {
+                // From none to some is more than any percentage.
+                let some = Estimate {
+                    estimate: f64::INFINITY,
+                    lower: f64::INFINITY,
+                    upper: f64::INFINITY,
+                };
+                count.change().unwrap_or(some)
+            });
+            count.or_else(|| comparison.percentile(subject).map(|found| found.change))
+        }
     }
 }
 
 /// The statistic of the run itself.
-fn of_run(row: &Row<'_>, statistic: Statistic) -> Option<Estimate> {
+fn of_run(row: &Row<'_>, statistic: Statistic, confidence_level: f64) -> Option<Estimate> {
     let summary = row.summary.as_ref()?;
     match statistic {
         Statistic::Mean => Some(summary.mean),
@@ -125,6 +138,21 @@ fn of_run(row: &Row<'_>, statistic: Statistic) -> Option<Estimate> {
         Statistic::Slope => summary.slope,
         Statistic::StdDev => summary.sd,
         Statistic::Mad => Some(summary.mad),
+        other => value_of(row.measurement?, subject(other)?, confidence_level),
+    }
+}
+
+/// What a statistic beside the time is.
+fn subject(statistic: Statistic) -> Option<Subject> {
+    match statistic {
+        Statistic::Allocations => Some(Subject::Allocations),
+        Statistic::Bytes => Some(Subject::Bytes),
+        Statistic::Peak => Some(Subject::Peak),
+        Statistic::Latency(500) => Some(Subject::P50),
+        Statistic::Latency(950) => Some(Subject::P95),
+        Statistic::Latency(990) => Some(Subject::P99),
+        Statistic::Latency(999) => Some(Subject::P999),
+        Statistic::Latency(1000) => Some(Subject::Max),
         _ => None,
     }
 }
@@ -134,7 +162,9 @@ fn why(statistic: Statistic) -> &'static str {
         Statistic::Allocations | Statistic::Bytes | Statistic::Peak => {
             "its allocations were not counted on both sides (the harness counts them with the feature and the allocator of `perfcheck`)"
         }
-        Statistic::Latency(_) => "it is no latency benchmark (`iter_latency` times single operations)",
+        Statistic::Latency(_) => {
+            "it is no latency benchmark (`iter_latency` times single operations)"
+        }
         Statistic::Slope => "it has no linear phase",
         _ => "its samples do not give it",
     }

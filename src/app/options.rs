@@ -112,7 +112,10 @@ impl ComparisonOptions {
     }
 
     /// Rules that benchmarks must keep: those of the workspace, then those of the command line.
-    pub(super) fn fail_rules<'a>(&'a self, tables: &'a Tables) -> impl Iterator<Item = &'a FailRule> {
+    pub(super) fn fail_rules<'a>(
+        &'a self,
+        tables: &'a Tables,
+    ) -> impl Iterator<Item = &'a FailRule> {
         tables.fail.iter().chain(&self.fail)
     }
 
@@ -125,12 +128,20 @@ impl ComparisonOptions {
         self.analysis != own
     }
 
+    /// Whether the verdicts are about the time, as usual.
+    pub(super) fn is_about_time(&self) -> bool {
+        self.analysis.subject == Analysis::default().subject
+    }
+
     /// Refuses choices that contradict each other.
     pub(super) fn check(&self) -> Result<(), AppError> {
         let analysis = &self.analysis;
         let default = Analysis::default();
         let of_the_test = [
-            (analysis.observations != default.observations, "--observations"),
+            (
+                analysis.observations != default.observations,
+                "--observations",
+            ),
             (analysis.correction != default.correction, "--correction"),
         ];
         let said = of_the_test.iter().find(|(said, _)| *said);

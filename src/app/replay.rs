@@ -50,7 +50,7 @@ impl Replay {
                 base: pair.partner,
                 new: run.id,
             };
-            let (paired, plan) = match judged_again(store, &runs, run, |_| {}) {
+            let (mut paired, plan) = match judged_again(store, &runs, run, |_| {}) {
                 // What was measured is there all the same.
                 Err(AppError::NothingToCompare(_)) => {
                     return Ok(Self {
@@ -62,6 +62,7 @@ impl Replay {
                 }
                 other => other?,
             };
+            paired.about(run.decision.analysis.subject);
             return Ok(Self {
                 found: of_pair(&paired, &stored),
                 stored,

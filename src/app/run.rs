@@ -97,7 +97,8 @@ pub fn run(
         load,
         seed: options.comparison.seed.unwrap_or_else(host::fresh_seed),
         remarks,
-        confirms: !stored_only && options.baseline.is_none(),
+        // What is not the time does not drift with the host.
+        confirms: !stored_only && options.baseline.is_none() && options.comparison.is_about_time(),
     };
     session.run(&mut store, discovered, world)
 }
@@ -188,7 +189,11 @@ impl Session<'_> {
         if !failed_targets.is_empty() || measurements.is_empty() {
             exit_code = exit_code.and(ExitCode::BenchmarkFailed);
         }
-        let gates = gates(&rows, self.options.comparison.fail_rules(tables));
+        let gates = gates(
+            &rows,
+            self.options.comparison.fail_rules(tables),
+            decision.confidence_level,
+        );
         exit_code = exit_code.and(super::gates::exit_code(&gates));
         let acceptance = if has_worsened(&gates) {
             Acceptance::Pending

@@ -13,32 +13,68 @@ use crate::settings::{FailRule, fail_rule};
 type Words = &'static [(&'static str, &'static str)];
 
 const TESTS: Words = &[
-    ("bootstrap-t", "The procedure of this tool: bootstrap t-score and prediction interval"),
+    (
+        "bootstrap-t",
+        "The procedure of this tool: bootstrap t-score and prediction interval",
+    ),
     ("welch", "Welch's t-test of the means (mmtests)"),
-    ("mann-whitney", "Mann and Whitney's test of ranks (NBenchmark, the serializer methodology)"),
-    ("kruskal", "Kruskal and Wallis's test of ranks (NBenchmark, for three runs and more)"),
-    ("p95-ratio", "95th percentiles: faster up to 0.95, slower from 1.05 on (BenchForge)"),
-    ("interval", "Intervals that do not overlap (mmtests' comparison script)"),
+    (
+        "mann-whitney",
+        "Mann and Whitney's test of ranks (NBenchmark, the serializer methodology)",
+    ),
+    (
+        "kruskal",
+        "Kruskal and Wallis's test of ranks (NBenchmark, for three runs and more)",
+    ),
+    (
+        "p95-ratio",
+        "95th percentiles: faster up to 0.95, slower from 1.05 on (BenchForge)",
+    ),
+    (
+        "interval",
+        "Intervals that do not overlap (mmtests' comparison script)",
+    ),
 ];
 const OBSERVATIONS: Words = &[
-    ("launches", "One value a launch: processes are independent of each other"),
-    ("samples", "Every sample, as NBenchmark and Criterion do: cries wolf where launches differ"),
+    (
+        "launches",
+        "One value a launch: processes are independent of each other",
+    ),
+    (
+        "samples",
+        "Every sample, as NBenchmark and Criterion do: cries wolf where launches differ",
+    ),
 ];
 const OUTLIERS: Words = &[
     ("none", "All samples stay (Criterion, mmtests)"),
     ("top5", "The largest 5 % go (NBenchmark)"),
     ("both5", "The smallest and the largest 5 % go (NBenchmark)"),
-    ("iqr", "What lies beyond 1.5 IQR from the quartiles goes (NBenchmark, serializers)"),
-    ("mad", "What lies beyond 3 scaled MAD from the median goes (NBenchmark)"),
-    ("winsorized", "Values beyond the 5 and 95 % quantiles become those (serializers)"),
-    ("first", "The first sample of each launch goes, before any other rule (serializers)"),
+    (
+        "iqr",
+        "What lies beyond 1.5 IQR from the quartiles goes (NBenchmark, serializers)",
+    ),
+    (
+        "mad",
+        "What lies beyond 3 scaled MAD from the median goes (NBenchmark)",
+    ),
+    (
+        "winsorized",
+        "Values beyond the 5 and 95 % quantiles become those (serializers)",
+    ),
+    (
+        "first",
+        "The first sample of each launch goes, before any other rule (serializers)",
+    ),
 ];
 const CENTERS: Words = &[
     ("mean", "The mean"),
     ("median", "The median"),
     ("floor", "The 1 % quantile"),
     ("slope", "The slope of the linear phase (Criterion)"),
-    ("subselection", "Median of the means of 100 parts of 80 %, averaged over launches (mmtests)"),
+    (
+        "subselection",
+        "Median of the means of 100 parts of 80 %, averaged over launches (mmtests)",
+    ),
     ("best50", "The mean of the best 50 % (mmtests)"),
     ("best75", "... of the best 75 %"),
     ("best90", "... of the best 90 %"),
@@ -52,21 +88,39 @@ const QUANTILES: Words = &[
 ];
 const CORRECTIONS: Words = &[
     ("holm", "Holm: the chance of any false alarm (serializers)"),
-    ("bh", "Benjamini and Hochberg: the share of false alarms among the alarms"),
-    ("none", "Each benchmark by itself (NBenchmark, Criterion, mmtests)"),
+    (
+        "bh",
+        "Benjamini and Hochberg: the share of false alarms among the alarms",
+    ),
+    (
+        "none",
+        "Each benchmark by itself (NBenchmark, Criterion, mmtests)",
+    ),
 ];
 const RANK_P: Words = &[
-    ("auto", "Exact for up to 20 values without ties, else asymptotic-cc (NBenchmark, later)"),
+    (
+        "auto",
+        "Exact for up to 20 values without ties, else asymptotic-cc (NBenchmark, later)",
+    ),
     ("exact", "From all orders of the values; without ties"),
-    ("asymptotic", "Normal, corrected for ties (NBenchmark, at first)"),
-    ("asymptotic-cc", "The same with continuity correction (serializers)"),
+    (
+        "asymptotic",
+        "Normal, corrected for ties (NBenchmark, at first)",
+    ),
+    (
+        "asymptotic-cc",
+        "The same with continuity correction (serializers)",
+    ),
 ];
 const SUBJECTS: Words = &[
     ("time", "The time of an iteration"),
     ("allocations", "How often an iteration allocates"),
     ("bytes", "Bytes that it allocates"),
     ("peak", "Bytes alive at once"),
-    ("p50", "The median of single operations (latency benchmarks)"),
+    (
+        "p50",
+        "The median of single operations (latency benchmarks)",
+    ),
     ("p95", "Their 95th percentile"),
     ("p99", "Their 99th percentile"),
     ("p99.9", "Their 99.9th percentile"),
@@ -80,7 +134,8 @@ where
     let values = known
         .iter()
         .map(|(word, help)| PossibleValue::new(*word).help(*help));
-    PossibleValuesParser::new(values).try_map(|word| word.parse::<T>().map_err(std::io::Error::other))
+    PossibleValuesParser::new(values)
+        .try_map(|word| word.parse::<T>().map_err(std::io::Error::other))
 }
 
 /// Policies are words, as `first` goes with any other.
@@ -166,13 +221,34 @@ mod tests {
     fn the_words_of_the_help_are_those_of_the_model() {
         let all = |known: Words| known.iter().map(|(word, _)| *word).collect::<Vec<_>>();
         let model = |words: Vec<&'static str>| words;
-        assert_eq!(all(TESTS), model(Test::ALL.iter().map(|one| one.word()).collect()));
-        assert_eq!(all(OBSERVATIONS), model(Observations::ALL.iter().map(|one| one.word()).collect()));
-        assert_eq!(all(CENTERS), model(Center::ALL.iter().map(|one| one.word()).collect()));
-        assert_eq!(all(QUANTILES), model(QuantileRule::ALL.iter().map(|one| one.word()).collect()));
-        assert_eq!(all(CORRECTIONS), model(FamilyRule::ALL.iter().map(|one| one.word()).collect()));
-        assert_eq!(all(RANK_P), model(RankP::ALL.iter().map(|one| one.word()).collect()));
-        assert_eq!(all(SUBJECTS), model(Subject::ALL.iter().map(|one| one.word()).collect()));
+        assert_eq!(
+            all(TESTS),
+            model(Test::ALL.iter().map(|one| one.word()).collect())
+        );
+        assert_eq!(
+            all(OBSERVATIONS),
+            model(Observations::ALL.iter().map(|one| one.word()).collect())
+        );
+        assert_eq!(
+            all(CENTERS),
+            model(Center::ALL.iter().map(|one| one.word()).collect())
+        );
+        assert_eq!(
+            all(QUANTILES),
+            model(QuantileRule::ALL.iter().map(|one| one.word()).collect())
+        );
+        assert_eq!(
+            all(CORRECTIONS),
+            model(FamilyRule::ALL.iter().map(|one| one.word()).collect())
+        );
+        assert_eq!(
+            all(RANK_P),
+            model(RankP::ALL.iter().map(|one| one.word()).collect())
+        );
+        assert_eq!(
+            all(SUBJECTS),
+            model(Subject::ALL.iter().map(|one| one.word()).collect())
+        );
         let mut policies = model(Outliers::ALL.iter().map(|one| one.word()).collect());
         policies.push("first");
         assert_eq!(all(OUTLIERS), policies);

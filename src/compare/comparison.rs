@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::alternative::{Centers, Effects, Tested};
+use super::beside::{AllocationComparison, LatencyComparison};
 use super::grounds::Grounds;
 use super::launch_values::Location;
 use super::note::Note;
@@ -102,6 +103,10 @@ pub struct Comparison {
     pub effects: Option<Effects>,
     /// The summary that was asked for.
     pub centers: Option<Centers>,
+    /// How allocations differ, where both sides counted them.
+    pub allocations: Option<AllocationComparison>,
+    /// How latencies of single operations differ, where both sides measured them.
+    pub latencies: Option<LatencyComparison>,
     /// What else a reader must know.
     pub notes: Vec<Note>,
 }
@@ -129,6 +134,8 @@ impl Comparison {
             tested: None,
             effects: None,
             centers: None,
+            allocations: None,
+            latencies: None,
             notes: Vec::new(),
         }
     }

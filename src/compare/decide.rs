@@ -29,9 +29,9 @@ pub fn compare(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> {
         .for_each(|(comparison, question)| {
             comparison.effects = alternative::effects(question, rules);
             comparison.centers = alternative::centers(question, rules);
-            alternative::by_subject(comparison, analysis.subject);
         });
-    comparisons
+    let about = |comparison: Comparison| comparison.about(analysis.subject);
+    comparisons.into_iter().map(about).collect()
 }
 
 /// The project's own procedure.
@@ -252,6 +252,8 @@ fn answer(
         effects: None,
         centers: None,
         grounds: None,
+        allocations: None,
+        latencies: None,
         notes: Vec::new(),
     };
     match tests {
@@ -285,7 +287,7 @@ fn answer(
         }
     }
     comparison.notes = notes;
-    comparison
+    comparison.beside_of(question, rules)
 }
 
 fn grounds(tests: &Tests, decider: Decider, run_level: &Place, t_score: &Place) -> Grounds {

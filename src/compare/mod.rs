@@ -5,8 +5,10 @@
 //! described in docs/STATISTICS.md.
 
 mod alternative;
+mod beside;
 mod comparison;
 mod decide;
+mod diagnostics;
 mod differences;
 mod evidence;
 mod grounds;
@@ -18,9 +20,11 @@ mod record;
 mod run_level;
 mod summary;
 
-pub use alternative::{Centers, Effects, GateGroup, SideCenter, Tested, across_runs};
+pub use alternative::{Centers, Effects, GateGroup, SideCenter, Tested, across_runs, value_of};
+pub use beside::{AllocationComparison, CountChange, LatencyComparison, PercentileChange};
 pub use comparison::{Comparison, Estimate};
 pub use decide::compare;
+pub use diagnostics::{Diagnostic, diagnostics};
 pub use differences::{Circumstances, Difference, Differences, Fact, differences};
 pub use grounds::{Directions, FamilyTest, Grounds, LookGrounds, TScoreGrounds};
 pub use launch_values::{LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE};
@@ -31,7 +35,7 @@ pub use paired::{
 };
 pub use question::{Decider, HostClass, Question, Reference, Rules};
 pub use record::BenchmarkRecord;
-pub use summary::{Summary, summarize};
+pub use summary::{Summary, summarize, summarize_by};
 
 #[cfg(test)]
 mod fixtures;

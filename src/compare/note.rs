@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::fmt;
 
-use crate::model::Center;
+use crate::model::{Center, Subject};
 
 /// One of the two things compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -102,6 +102,11 @@ pub enum Note {
     NoCenter {
         /// Which.
         center: Center,
+    },
+    /// The benchmark does not have what the verdict should be about.
+    NoSuchMetric {
+        /// What.
+        metric: Subject,
     },
     /// An exact p of ranks was asked for, and there are ties or too many values.
     NoExactP,
@@ -236,8 +241,15 @@ impl fmt::Display for Note {
                 "not tested: a side has no linear phase and so no slope (`--sampling-mode linear`, or another `--center`)",
             ),
             Self::NoCenter { center } => write!(f, "not tested: a side has no {center}"),
+            Self::NoSuchMetric { metric: Subject::Allocations | Subject::Bytes | Subject::Peak } => f.write_str(
+                "allocations were not counted on both sides: the bench needs the counting allocator of `perfcheck`",
+            ),
+            Self::NoSuchMetric { metric } => write!(
+                f,
+                "there is no {metric} on both sides: only benchmarks that time single operations (`iter_latency`) have one"
+            ),
             Self::NoExactP => f.write_str(
-                "not tested: an exact p needs values without ties, and at most 10,000 pairs (`--p-value auto` takes the asymptotic one then)",
+                "not tested: an exact p needs values without ties, and at most 10,000 pairs (`--rank-p auto` takes the asymptotic one then)",
             ),
             Self::NegligibleEffect { delta, practical } => write!(
                 f,

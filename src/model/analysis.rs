@@ -234,7 +234,10 @@ impl Analysis {
 
     /// Whether a summary of its own was asked for.
     pub fn summarizes(&self) -> bool {
-        self.outliers != Outliers::Keep || self.drop_first || self.center.is_some() || self.quantile.is_some()
+        self.outliers != Outliers::Keep
+            || self.drop_first
+            || self.center.is_some()
+            || self.quantile.is_some()
     }
 
     /// What stands for a launch: tests of ranks come from a system that states medians, the others from ones that state means.
@@ -264,7 +267,10 @@ mod tests {
             assert_eq!(test.word().parse(), Ok(*test));
         }
         let error = "anova".parse::<Test>().expect_err("unknown");
-        assert!(error.contains("`anova` is none of bootstrap-t, welch,"), "{error}");
+        assert!(
+            error.contains("`anova` is none of bootstrap-t, welch,"),
+            "{error}"
+        );
         assert_eq!("p99.9".parse(), Ok(Subject::P999));
     }
 }

@@ -191,17 +191,46 @@ mod tests {
     fn a_rule_is_a_statistic_and_a_limit_behind_a_pattern_if_it_has_one() {
         for (text, pattern, statistic, limit) in [
             ("median:5%", None, Statistic::Median, Limit::Change(0.05)),
-            ("parse/*=p99:2ms", Some("parse/*"), Statistic::Latency(990), Limit::Value(2e6)),
-            ("a=b:c=mean:350ns", Some("a=b:c"), Statistic::Mean, Limit::Value(350.0)),
-            ("allocations:0", None, Statistic::Allocations, Limit::Value(0.0)),
+            (
+                "parse/*=p99:2ms",
+                Some("parse/*"),
+                Statistic::Latency(990),
+                Limit::Value(2e6),
+            ),
+            (
+                "a=b:c=mean:350ns",
+                Some("a=b:c"),
+                Statistic::Mean,
+                Limit::Value(350.0),
+            ),
+            (
+                "allocations:0",
+                None,
+                Statistic::Allocations,
+                Limit::Value(0.0),
+            ),
             ("bytes: 1KiB", None, Statistic::Bytes, Limit::Value(1024.0)),
             ("peak:1.5MB", None, Statistic::Peak, Limit::Value(1.5e6)),
-            ("p99.9:0.5%", None, Statistic::Latency(999), Limit::Change(0.005)),
-            ("max:1.5 s", None, Statistic::Latency(1000), Limit::Value(1.5e9)),
+            (
+                "p99.9:0.5%",
+                None,
+                Statistic::Latency(999),
+                Limit::Change(0.005),
+            ),
+            (
+                "max:1.5 s",
+                None,
+                Statistic::Latency(1000),
+                Limit::Value(1.5e9),
+            ),
             ("slope:2us", None, Statistic::Slope, Limit::Value(2e3)),
         ] {
             let gate: Gate = text.parse().expect(text);
-            assert_eq!((gate.pattern.as_deref(), gate.statistic, gate.limit), (pattern, statistic, limit), "{text}");
+            assert_eq!(
+                (gate.pattern.as_deref(), gate.statistic, gate.limit),
+                (pattern, statistic, limit),
+                "{text}"
+            );
             assert_eq!(gate.to_string(), text);
         }
     }
@@ -211,7 +240,10 @@ mod tests {
         for (text, words) in [
             ("median", "no rule such as `median:5%`"),
             ("meadian:5%", "none of the statistics time, mean, median"),
-            ("median:5", "neither a percentage such as `5%` nor a time with its unit"),
+            (
+                "median:5",
+                "neither a percentage such as `5%` nor a time with its unit",
+            ),
             ("median:-5%", "neither a percentage"),
             ("median:5h", "a time with its unit"),
             ("bytes:5ms", "bytes such as `0`"),

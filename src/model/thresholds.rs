@@ -147,7 +147,10 @@ impl Thresholds {
     pub fn in_order(&self) -> Result<(), (&'static str, &'static str)> {
         let mut copy = *self;
         let mut value = |name: &str| copy.of_name(name).copied().unwrap_or(0.0);
-        match ASCENDING.iter().find(|(low, high)| value(low) > value(high)) {
+        match ASCENDING
+            .iter()
+            .find(|(low, high)| value(low) > value(high))
+        {
             Some((low, high)) => Err((low, high)),
             None => Ok(()),
         }
@@ -177,12 +180,22 @@ mod tests {
     fn every_threshold_can_be_set_by_its_name_and_has_a_sensible_default() {
         for kind in Thresholds::ALL {
             let mut thresholds = Thresholds::default();
-            assert!((kind.range.0..=kind.range.1).contains(&kind.default), "{kind:?}");
+            assert!(
+                (kind.range.0..=kind.range.1).contains(&kind.default),
+                "{kind:?}"
+            );
             thresholds.set(kind.name, kind.range.1).expect(kind.name);
-            assert_eq!(thresholds.changed().len(), usize::from(kind.range.1 != kind.default));
+            assert_eq!(
+                thresholds.changed().len(),
+                usize::from(kind.range.1 != kind.default)
+            );
             assert!(thresholds.set(kind.name, f64::NAN).is_err());
             assert!(thresholds.set(kind.name, kind.range.1 * 2.0).is_err());
-            assert_eq!(thresholds.set(kind.name, 7.5).is_ok(), !kind.whole && kind.range.1 > 7.5, "{kind:?}");
+            assert_eq!(
+                thresholds.set(kind.name, 7.5).is_ok(),
+                !kind.whole && kind.range.1 > 7.5,
+                "{kind:?}"
+            );
         }
         assert!(Thresholds::default().in_order().is_ok());
         assert!(Thresholds::default().set("nothing", 1.0).is_err());
@@ -192,6 +205,9 @@ mod tests {
     fn bounds_that_belong_together_are_in_order() {
         let mut thresholds = Thresholds::default();
         thresholds.set("outlier-mild", 4.0).expect("in range");
-        assert_eq!(thresholds.in_order(), Err(("outlier-mild", "outlier-severe")));
+        assert_eq!(
+            thresholds.in_order(),
+            Err(("outlier-mild", "outlier-severe"))
+        );
     }
 }

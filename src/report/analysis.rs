@@ -39,9 +39,9 @@ pub(super) fn method(decision: &DecisionSettings) -> String {
 /// The summary that was asked for, and what the policy took.
 pub(super) fn centers(centers: &Centers) -> String {
     let side = |side: &SideCenter| units::time(side.value_ns);
-    let change = centers
-        .change
-        .map_or_else(String::new, |change| format!(" ({})", units::change(change)));
+    let change = centers.change.map_or_else(String::new, |change| {
+        format!(" ({})", units::change(change))
+    });
     let left_out = |side: &SideCenter| side.skipped + side.removed;
     let (new, base) = (&centers.new, &centers.base);
     let taken = if left_out(new) + left_out(base) > 0 {
@@ -98,7 +98,11 @@ fn broken(violation: &Violation) -> String {
         };
         format!(" [{}, {upper}]", number(lower))
     };
-    let of = if violation.is_change { "changed by" } else { "is" };
+    let of = if violation.is_change {
+        "changed by"
+    } else {
+        "is"
+    };
     theme::printable(&format!(
         "{}: {} {of} {}{interval}, more than `{}` allows",
         violation.key.id,
@@ -127,5 +131,9 @@ pub(super) fn write_thresholds(writer: &mut dyn Write, thresholds: &Thresholds) 
     if changed.is_empty() {
         return Ok(());
     }
-    writeln!(writer, "Thresholds of this workspace: {}.", changed.join(", "))
+    writeln!(
+        writer,
+        "Thresholds of this workspace: {}.",
+        changed.join(", ")
+    )
 }

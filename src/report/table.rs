@@ -7,7 +7,7 @@ use super::content::{Findings, Method, Row, Verdicts};
 use super::units::Room;
 use super::{analysis, theme, units};
 use crate::compare::{Decider, Note};
-use crate::model::{Run, RunStatus, Test, Throughput, Verdict};
+use crate::model::{Run, RunStatus, Subject, Test, Throughput, Verdict};
 
 /// A message after which nothing follows, as cargo writes them.
 pub fn write_error(writer: &mut dyn Write, message: &str) -> io::Result<()> {
@@ -89,7 +89,7 @@ pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Resul
     }
     match &findings.verdicts {
         Some(verdicts) => write_conclusion(writer, findings, verdicts, compared),
-        None => Ok(()),
+        None => analysis::write_thresholds(writer, &findings.thresholds()),
     }
 }
 
@@ -324,7 +324,10 @@ fn write_notes(writer: &mut dyn Write, rows: &[Row<'_>]) -> io::Result<()> {
             .iter()
             .flat_map(|comparison| &comparison.notes)
             .map(Note::to_string);
-        let summary = row.comparison.iter().filter_map(|found| found.centers.as_ref());
+        let summary = row
+            .comparison
+            .iter()
+            .filter_map(|found| found.centers.as_ref());
         let summary = summary.map(analysis::centers);
         for text in differences
             .chain(remarks)
@@ -399,10 +402,12 @@ fn write_conclusion(
             writeln!(writer, "Compared with {} {method}.", verdicts.reference)?;
         } else {
             let decider = match verdicts.method {
-                Method::Stored(Decider::RunLevel | Decider::Test(_)) => "drift between runs included",
-            Method::Stored(Decider::Screen) => "t-score alone (--screen)",
-            Method::Paired => "both sides measured in turn",
-        };
+                Method::Stored(Decider::RunLevel | Decider::Test(_)) => {
+                    "drift between runs included"
+                }
+                Method::Stored(Decider::Screen) => "t-score alone (--screen)",
+                Method::Paired => "both sides measured in turn",
+            };
             writeln!(
                 writer,
                 "Compared with {}; {} family-wise, {decider}.",
@@ -410,6 +415,13 @@ fn write_conclusion(
                 units::percent(decision.significance_level),
             )?;
         }
+    }
+    if compared && verdicts.decision.analysis.subject != Subject::Time {
+        let subject = verdicts.decision.analysis.subject;
+        writeln!(
+            writer,
+            "Changes and verdicts are about {subject} (`--metric`), not about the time."
+        )?;
     }
     analysis::write_thresholds(writer, &findings.thresholds())?;
     for warning in &verdicts.warnings {

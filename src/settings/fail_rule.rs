@@ -42,10 +42,11 @@ impl FailRule {
     /// Whether it is for this benchmark.
     pub fn is_for(&self, key: &BenchmarkKey) -> bool {
         let Scope { package, within } = &self.scope;
-        let matches = |glob: &Option<GlobMatcher>| {
-            glob.as_ref().is_none_or(|glob| glob.is_match(&key.id))
-        };
-        package.as_ref().is_none_or(|package| *package == key.package)
+        let matches =
+            |glob: &Option<GlobMatcher>| glob.as_ref().is_none_or(|glob| glob.is_match(&key.id));
+        package
+            .as_ref()
+            .is_none_or(|package| *package == key.package)
             && matches(within)
             && matches(&self.pattern)
     }
@@ -73,7 +74,9 @@ mod tests {
         assert!(parse.is_for(&key("p", "parse/10")) && !parse.is_for(&key("p", "sort/10")));
         let scope = Scope {
             package: Some("p".into()),
-            within: globset::Glob::new("*/10").ok().map(|glob| glob.compile_matcher()),
+            within: globset::Glob::new("*/10")
+                .ok()
+                .map(|glob| glob.compile_matcher()),
         };
         let both = FailRule::read("parse/*=median:5%", scope).expect("well formed");
         assert!(both.is_for(&key("p", "parse/10")));

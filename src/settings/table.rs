@@ -276,9 +276,9 @@ impl<'a> Place<'a> {
                 .set(name, number)
                 .map_err(|why| inner.wrong(name, why))?;
         }
-        thresholds.in_order().map_err(|(low, high)| {
-            inner.wrong(low, format!("it is above `{high}`: set both"))
-        })?;
+        thresholds
+            .in_order()
+            .map_err(|(low, high)| inner.wrong(low, format!("it is above `{high}`: set both")))?;
         Ok(thresholds)
     }
 

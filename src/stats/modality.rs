@@ -64,7 +64,10 @@ impl SlowCluster {
     }
 
     /// The same with other bounds: fewest values, least share, highest CV.
-    pub fn within(values: &[f64], (fewest, least_share, highest_cv): (usize, f64, f64)) -> Option<Self> {
+    pub fn within(
+        values: &[f64],
+        (fewest, least_share, highest_cv): (usize, f64, f64),
+    ) -> Option<Self> {
         use super::outlier_policy::{IqrFence, OutlierPolicy};
         let (_, fence) = OutlierPolicy::IqrFence(IqrFence::NEAREST_RANK)
             .apply(values)?

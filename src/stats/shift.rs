@@ -46,7 +46,10 @@ impl Shift {
     /// The median of the differences.
     pub fn estimate(&self) -> Option<f64> {
         let pairs = self.pairs();
-        let (low, high) = (self.difference(pairs.div_ceil(2))?, self.difference(pairs / 2 + 1)?);
+        let (low, high) = (
+            self.difference(pairs.div_ceil(2))?,
+            self.difference(pairs / 2 + 1)?,
+        );
         median(&[low, high])
     }
 

@@ -49,7 +49,9 @@ pub(in crate::compare) fn compare(questions: &[Question<'_>], rules: &Rules) -> 
         .into_iter()
         .zip(questions)
         .zip(adjusted)
-        .map(|((evidence, question), adjusted)| answer(evidence, question, adjusted, &setting))
+        .map(|((evidence, question), adjusted)| {
+            answer(evidence, question, adjusted, &setting).beside_of(question, rules)
+        })
         .collect()
 }
 
@@ -71,7 +73,10 @@ fn look(question: &Question<'_>, rules: &Rules, setting: &Setting<'_>) -> Eviden
         None => Ok(setting.test(&new, &base)),
     };
     let (new_clusters, base_clusters) = (clusters(&new), clusters(&base));
-    let (resamples, level) = (rules.decision.resamples as usize, rules.decision.confidence_level);
+    let (resamples, level) = (
+        rules.decision.resamples as usize,
+        rules.decision.confidence_level,
+    );
     let resampling = |name| Resampling {
         resamples,
         stream: Stream { seed, name },
@@ -81,13 +86,19 @@ fn look(question: &Question<'_>, rules: &Rules, setting: &Setting<'_>) -> Eviden
         found,
         change_mean: both
             .then(|| {
-                let (new, base) = (ClusterMean::new(&new_clusters), ClusterMean::new(&base_clusters));
+                let (new, base) = (
+                    ClusterMean::new(&new_clusters),
+                    ClusterMean::new(&base_clusters),
+                );
                 Estimate::relative_change(&new, &base, level, resampling("change of the mean"))
             })
             .flatten(),
         change_median: both
             .then(|| {
-                let (new, base) = (ClusterMedian::new(&new_clusters), ClusterMedian::new(&base_clusters));
+                let (new, base) = (
+                    ClusterMedian::new(&new_clusters),
+                    ClusterMedian::new(&base_clusters),
+                );
                 Estimate::relative_change(&new, &base, level, resampling("change of the median"))
             })
             .flatten(),
@@ -116,14 +127,18 @@ fn refusal(question: &Question<'_>, base: &Side, notes: &mut Vec<Note>) -> Optio
         });
     }
     if good == 0 {
-        notes.push(Note::NoSamples { side: note::Side::New });
+        notes.push(Note::NoSamples {
+            side: note::Side::New,
+        });
         return Some(Verdict::Failed);
     }
     if failed > 0 && good < MIN_LAUNCHES {
         return Some(Verdict::Failed);
     }
     if base.launches.is_empty() {
-        notes.push(Note::NoSamples { side: note::Side::Base });
+        notes.push(Note::NoSamples {
+            side: note::Side::Base,
+        });
         return Some(Verdict::Inconclusive);
     }
     None
@@ -161,7 +176,9 @@ fn answer(
     let said = significance(&found, adjusted, setting);
     comparison.verdict = verdict(&found, said, threshold);
     comparison.notes.extend(found.notes.iter().cloned());
-    comparison.notes.extend(remark(&found, said, adjusted, comparison.verdict, setting));
+    comparison
+        .notes
+        .extend(remark(&found, said, adjusted, comparison.verdict, setting));
     comparison.p_value = adjusted;
     comparison.change = found.change;
     comparison.smallest_callable = found

@@ -16,8 +16,8 @@ pub use centers::{Centers, SideCenter};
 pub use effects::Effects;
 pub use gate::{GateGroup, across_runs};
 pub use procedures::Tested;
+pub use subject::value_of;
 
 pub(super) use centers::centers;
 pub(super) use decide::compare;
 pub(super) use effects::effects;
-pub(super) use subject::by_subject;

@@ -44,7 +44,9 @@ impl Side {
         Self {
             resolution: resolution.fold(0.0, f64::max),
             launches: runs.iter().flat_map(|run| sample_times(run)).collect(),
-            ramps: ramps.filter(|(x, _): &(Vec<f64>, Vec<f64>)| !x.is_empty()).collect(),
+            ramps: ramps
+                .filter(|(x, _): &(Vec<f64>, Vec<f64>)| !x.is_empty())
+                .collect(),
             seed,
         }
     }
@@ -110,7 +112,10 @@ pub(super) fn of_samples(center: Center, analysis: &Analysis, samples: &[f64]) -
         Center::Mean => mean(samples),
         Center::Median => quantile(analysis.quantile_in_force(), 0.5),
         // A floor is a sample that was measured, unless somebody wants another definition.
-        Center::Floor => quantile(analysis.quantile.unwrap_or(QuantileRule::InvertedCdf), FLOOR),
+        Center::Floor => quantile(
+            analysis.quantile.unwrap_or(QuantileRule::InvertedCdf),
+            FLOOR,
+        ),
         Center::Slope | Center::Subselection => None,
         Center::Best50 => best(50),
         Center::Best75 => best(75),

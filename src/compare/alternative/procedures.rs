@@ -78,7 +78,10 @@ pub(super) struct Setting<'a> {
 impl Setting<'_> {
     /// Tests `new` against `base`.
     pub fn test(&self, new: &Side, base: &Side) -> Found {
-        let (a, b) = (new.observations(self.analysis), base.observations(self.analysis));
+        let (a, b) = (
+            new.observations(self.analysis),
+            base.observations(self.analysis),
+        );
         let mut found = Found {
             decided: Decided::NotTested,
             statistic: None,
@@ -89,7 +92,9 @@ impl Setting<'_> {
             notes: Vec::new(),
         };
         if a.is_empty() || b.is_empty() {
-            found.notes.push(Note::NoCenter { center: self.analysis.center_in_force() });
+            found.notes.push(Note::NoCenter {
+                center: self.analysis.center_in_force(),
+            });
             return found;
         }
         let needed = self.fewest();
@@ -175,7 +180,11 @@ impl Setting<'_> {
         let Some(shift) = Shift::of(new, base) else {
             return;
         };
-        let ranks = if exact { ShiftRanks::Exact } else { ShiftRanks::Normal };
+        let ranks = if exact {
+            ShiftRanks::Exact
+        } else {
+            ShiftRanks::Normal
+        };
         let interval = shift.interval(1.0 - self.level, ranks).unwrap_or(Interval {
             lower: f64::NEG_INFINITY,
             upper: f64::INFINITY,
@@ -230,7 +239,10 @@ impl Setting<'_> {
             if by_parts {
                 let centre = side.subselection()?;
                 let interval = centre.interval(level)?;
-                return Some(Bracketed { value: centre.centre, interval });
+                return Some(Bracketed {
+                    value: centre.centre,
+                    interval,
+                });
             }
             let interval = TInterval::of(observed, level)?;
             Some(Bracketed::with_margin(interval.mean, interval.margin))

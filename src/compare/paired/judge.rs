@@ -261,6 +261,8 @@ impl Answer<'_> {
             effects: None,
             centers: None,
             grounds: None,
+            allocations: None,
+            latencies: None,
             notes: Vec::new(),
         }
     }

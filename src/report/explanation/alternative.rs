@@ -6,16 +6,13 @@ use super::content::{Explanation, Statement};
 use super::measured::{counted, failures, interval, level, p_is};
 use super::stored::{finite, notes, threshold};
 use crate::compare::{Comparison, Tested};
-use crate::model::{Observations, Test, Thresholds, Verdict};
+use crate::model::{Observations, Subject, Test, Thresholds, Verdict};
 use crate::report::json::estimate_json;
 use crate::report::table::p_value;
 use crate::report::{analysis, units};
 
 /// From the observations to what decided.
-pub(super) fn statements(
-    explanation: &Explanation<'_>,
-    comparison: &Comparison,
-) -> Vec<Statement> {
+pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison) -> Vec<Statement> {
     let thresholds = &explanation.run.decision.thresholds;
     let mut statements = failures(explanation.failures);
     if let Some(tested) = &comparison.tested {
@@ -30,10 +27,60 @@ pub(super) fn statements(
     statements.extend(comparison.centers.as_ref().map(|centers| {
         Statement::new(
             "summary",
-            format!("The summary that was asked for: {}.", analysis::centers(centers)),
+            format!(
+                "The summary that was asked for: {}.",
+                analysis::centers(centers)
+            ),
             json!({"centers": centers}),
         )
     }));
+    statements.extend(notes(&comparison.notes));
+    statements
+}
+
+/// Of a verdict that is not about the time.
+pub(super) fn about(subject: Subject, comparison: &Comparison) -> Vec<Statement> {
+    let seen = if let Some(count) = comparison.count(subject) {
+        let how = if count.exact {
+            "no iteration of either side differed from the others of its side, so a difference is a difference, whatever its size".to_owned()
+        } else {
+            let p = count
+                .p_value
+                .map_or_else(String::new, |p| format!(" ({})", p_is(p)));
+            format!(
+                "iterations differ among themselves, so launches were tested by their ranks{p}, and the change must be more than noise"
+            )
+        };
+        format!(
+            "The verdict was to be about {subject}: {} per iteration against {} of the reference; {how}.",
+            count.new, count.base
+        )
+    } else if let Some(found) = comparison.percentile(subject) {
+        format!(
+            "The verdict was to be about {subject} of single operations: {} on average over launches against {}, a change of {} within {}.",
+            units::time(found.new_ns),
+            units::time(found.base_ns),
+            units::change(found.change.estimate),
+            interval(found.change.lower, found.change.upper)
+        )
+    } else {
+        format!("The verdict was to be about {subject}.")
+    };
+    let mut statements = vec![Statement::new(
+        "metric",
+        seen,
+        json!({"metric": subject, "change": comparison.change.as_ref().map(estimate_json)}),
+    )];
+    statements.push(threshold(comparison));
+    statements.push(Statement::new(
+        "decision",
+        format!("So it is {}.", comparison.verdict),
+        json!({
+            "lower": finite(comparison.change.map(|change| change.lower)),
+            "upper": finite(comparison.change.map(|change| change.upper)),
+            "noise_threshold": comparison.noise_threshold,
+        }),
+    ));
     statements.extend(notes(&comparison.notes));
     statements
 }
@@ -102,7 +149,10 @@ fn test(tested: &Tested, comparison: &Comparison, thresholds: &Thresholds) -> St
         } else {
             "Neither side varies, so the difference is exact.".to_owned()
         };
-        format!("{exact}{seen} That is {}.", tested.significance.replace('-', " "))
+        format!(
+            "{exact}{seen} That is {}.",
+            tested.significance.replace('-', " ")
+        )
     };
     Statement::new(
         "test",
@@ -143,16 +193,19 @@ pub(super) fn effects(comparison: &Comparison) -> Option<Statement> {
         Observations::Launches => "launches",
         Observations::Samples => "samples",
     };
-    let hedges = effects
-        .hedges_g
-        .map_or_else(String::new, |g| format!(" Hedges' g is {g:+.2} (differences in deviations)."));
+    let hedges = effects.hedges_g.map_or_else(String::new, |g| {
+        format!(" Hedges' g is {g:+.2} (differences in deviations).")
+    });
     let shift = effects.shift_ns.map_or_else(String::new, |shift| {
         let (direction, size) = if shift.estimate < 0.0 {
             ("faster", -shift.estimate)
         } else {
             ("slower", shift.estimate)
         };
-        format!(" Half of all pairs of {unit} differ by {} ({direction}) or more.", units::time(size))
+        format!(
+            " Half of all pairs of {unit} differ by {} ({direction}) or more.",
+            units::time(size)
+        )
     });
     let pairs = if delta == 0.0 {
         format!("Pairs of {unit} are slower as often as faster")

@@ -28,6 +28,7 @@ pub(super) fn statements(
         let found = comparison.grounds.and_then(|grounds| grounds.t_score);
         statements.extend(found.map(|found| t_score(&found, comparison)));
     }
+    statements.extend(super::alternative::effects(comparison));
     statements.extend(notes(&comparison.notes));
     statements.push(otherwise(comparison, decider));
     statements
