@@ -8,6 +8,8 @@ use super::columns::columns;
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
 use super::findings::{Evidence, host_class, rows, sort, warnings};
+use super::gates::{exit_code, gates};
+use super::imported::{limits, suited};
 use super::options::{CompareOptions, CompareView, StoreOptions};
 use super::paired::{Paired, paired_rows};
 use super::pairing::Settled;
@@ -18,7 +20,7 @@ use super::replay::judged_again;
 use crate::compare::{Plan, Readings, Rules};
 use crate::exit_code::ExitCode;
 use crate::measure::BySide;
-use crate::model::{BenchmarkKey, Measurement, Role, Run, RunId, Verdict};
+use crate::model::{BenchmarkKey, DecisionSettings, Measurement, Role, Run, RunId, Verdict};
 use crate::report::{
     Effects, Findings, MessageFormat, Method, Row, Shown, TableFormat, Verdicts, without_colours,
     write_json, write_table, write_versions,
@@ -32,6 +34,7 @@ pub fn compare(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
+    options.comparison.check()?;
     let context = Context::load(&world.variables, common)?;
     let (store, workspace) = context.require_stored()?;
     let stored = Stored {
@@ -66,7 +69,8 @@ fn two(
     let candidate = resolve_run(store, stored.workspace, word)?;
     refuse_itself((&options.base, base), (word, candidate))?;
     let head = store.run(candidate)?;
-    if head.pair.is_some_and(|pair| pair.partner == base) {
+    let in_turn = head.pair.is_some_and(|pair| pair.partner == base);
+    if in_turn && !options.comparison.is_of_other_systems() {
         return measured_in_turn(stored, base, &head, common, world);
     }
     let measurements = stored.measurements(candidate)?;
@@ -74,11 +78,18 @@ fn two(
         mut rows,
         references,
         rules,
+        mut limits,
     } = stored.compare(base, &options.base, &head, &measurements)?;
     let (settings, decision) = (&stored.context.tables.workspace, rules.decision);
     if rows.is_empty() {
         return Err(nothing_to_compare(options, &head, base));
     }
+    let gates = gates(
+        &rows,
+        options.comparison.fail_rules(&stored.context.tables),
+        decision.confidence_level,
+    );
+    let broken = exit_code(&gates);
     sort(&mut rows, common.output.order);
     let mut findings = Findings {
         run: &head,
@@ -88,14 +99,18 @@ fn two(
             decision,
             method: Method::Stored(rules.decider),
             warnings: warnings(&references),
-            remarks: Vec::new(),
+            remarks: {
+                limits.extend(in_turn.then(rounds_as_launches));
+                limits
+            },
             advice: Vec::new(),
+            gates,
         }),
         confidence_level: decision.confidence_level,
         exit_code: 0,
     };
     let fail_on = options.comparison.fail_on(settings);
-    let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true);
+    let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true).and(broken);
     findings.exit_code = exit_code.number();
     write_two(stored, base, &findings, common, world)?;
     Ok(exit_code)
@@ -187,6 +202,8 @@ pub(super) struct StoredComparison<'m> {
     pub(super) rows: Vec<Row<'m>>,
     pub(super) references: References,
     pub(super) rules: Rules,
+    /// What a reader must know of it as a whole.
+    pub(super) limits: Vec<String>,
 }
 
 impl Stored<'_> {
@@ -226,9 +243,11 @@ impl Stored<'_> {
         };
         let references = chooser.choose(&Wanted::Named(base, name), &subjects)?;
         let settings = &self.context.tables.workspace;
+        let base = self.store.run(base)?;
+        let comparison = suited(&options.comparison, &base, head);
         let rules = Rules {
-            decision: options.comparison.decision(settings),
-            decider: options.comparison.decider(),
+            decision: comparison.decision(settings),
+            decider: comparison.decider(),
             host: host_class(settings.shared_host, head.environment.host.shared),
             // A comparison of stored runs is always the same: the seed is stored too.
             seed: options.comparison.seed.unwrap_or(head.seed),
@@ -249,6 +268,7 @@ impl Stored<'_> {
             rows,
             references,
             rules,
+            limits: limits(&base, head),
         })
     }
 
@@ -266,13 +286,14 @@ impl Stored<'_> {
             )));
         }
         let runs = BySide { base, new: head.id };
-        let (found, plan) = judged_again(self.store, &runs, head, |measurements| {
+        let (mut found, plan) = judged_again(self.store, &runs, head, |measurements| {
             measurements.retain(|measurement| options.filter.wants(&measurement.benchmark.key.id));
             for measurement in measurements {
                 let said = options.comparison.noise_threshold;
                 measurement.noise_threshold = said.unwrap_or(measurement.noise_threshold);
             }
         })?;
+        found.about(options.comparison.analysis.subject);
         let settled = without_measurement(self.store, head.id, &found)?;
         let settled: Vec<Settled> = settled
             .into_iter()
@@ -304,26 +325,41 @@ fn measured_in_turn(
     let (options, context) = (stored.options, stored.context);
     let (found, settled, plan) = stored.judged_in_turn(base, head)?;
     let mut rows = paired_rows(&found, &settled, &head.decision, plan.seed);
+    let gates = gates(
+        &rows,
+        options.comparison.fail_rules(&context.tables),
+        head.decision.confidence_level,
+    );
+    let broken = exit_code(&gates);
     sort(&mut rows, common.output.order);
     let mut findings = Findings {
         run: head,
         rows,
         verdicts: Some(Verdicts {
             reference: format!("run {base}"),
-            decision: head.decision,
+            decision: DecisionSettings {
+                analysis: options.comparison.analysis,
+                ..head.decision
+            },
             method: Method::Paired,
             warnings: Vec::new(),
             remarks: Vec::new(),
             advice: Vec::new(),
+            gates,
         }),
         confidence_level: head.decision.confidence_level,
         exit_code: 0,
     };
     let fail_on = options.comparison.fail_on(&context.tables.workspace);
-    let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true);
+    let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true).and(broken);
     findings.exit_code = exit_code.number();
     write_two(stored, base, &findings, common, world)?;
     Ok(exit_code)
+}
+
+/// What to know of another test of runs that were measured in turn.
+fn rounds_as_launches() -> String {
+    "both sides were measured in turn; this compares them as runs of their own, each round as a launch, and makes nothing of what they shared".to_owned()
 }
 
 /// The verdicts of that time that needed no measurement.

@@ -3,6 +3,7 @@
 //! Must not measure, decide or store, nor know where its input came from. Invariant: every number in the table is in the
 //! JSON messages too; a reader that has gone away is no error.
 
+mod analysis;
 mod bisect;
 mod columns;
 mod content;
@@ -25,7 +26,7 @@ pub use bisect::{
     BisectAnswer, BisectFindings, BisectStep, Progressed, write_bisect, write_bisect_step,
 };
 pub use columns::{Column, ColumnCell, ColumnsLine, Shown, SideBySide, Together, write_columns};
-pub use content::{Findings, MessageFormat, Method, Row, Verdicts};
+pub use content::{Findings, Gates, MessageFormat, Method, Row, Verdicts, Violation};
 pub use explanation::{Confirmed, Explanation, MeasuredSide, Replayed, write_explanation};
 pub use grid::{TableFormat, without_colours};
 pub use import::{ImportFindings, ImportedBenchmark, write_import};

@@ -358,6 +358,7 @@ fn method_words(method: Method) -> &'static str {
     match method {
         Method::Stored(Decider::RunLevel) => "drift between runs included",
         Method::Stored(Decider::Screen) => "by the t-score alone",
+        Method::Stored(Decider::Test(test)) => test.word(),
         Method::Paired => "both sides measured in turn",
     }
 }
