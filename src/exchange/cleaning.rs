@@ -128,7 +128,11 @@ pub fn clean(group: &Group, cleaning: &Cleaning) -> Vec<ValueSummary> {
             .map(|row| columns.iter().any(|column| column.outlier[row]))
             .collect();
         // Never nothing left.
-        let any = if any.iter().all(|outlier| *outlier) { vec![false; rows] } else { any };
+        let any = if any.iter().all(|outlier| *outlier) {
+            vec![false; rows]
+        } else {
+            any
+        };
         for column in &mut columns {
             column.outlier.clone_from(&any);
         }
@@ -142,8 +146,13 @@ pub fn clean(group: &Group, cleaning: &Cleaning) -> Vec<ValueSummary> {
 
 /// The values of a column that are no warm-up.
 fn warm(group: &Group, column: usize, warm_up: &[bool]) -> Vec<f64> {
-    let rows = group.rows.iter().zip(warm_up).filter(|(_, warm_up)| !**warm_up);
-    rows.map(|(row, _)| Sample::per_iteration(row.samples[column])).collect()
+    let rows = group
+        .rows
+        .iter()
+        .zip(warm_up)
+        .filter(|(_, warm_up)| !**warm_up);
+    rows.map(|(row, _)| Sample::per_iteration(row.samples[column]))
+        .collect()
 }
 
 fn treated(values: &[f64], policy: FilterPolicy) -> Treatment {
@@ -164,7 +173,11 @@ fn treated(values: &[f64], policy: FilterPolicy) -> Treatment {
         outlier: (values.iter())
             .map(|value| !replaces && !(low..=high).contains(value))
             .collect(),
-        values: if replaces { treated.values.clone() } else { values.to_vec() },
+        values: if replaces {
+            treated.values.clone()
+        } else {
+            values.to_vec()
+        },
         fences: Some((low, high)),
         replaced: treated.replaced(),
     }

@@ -81,7 +81,11 @@ impl FromStr for ValueColumn {
 
     /// Reads `TimeSer` or `TimeSer[ns]`.
     fn from_str(text: &str) -> Result<Self, ExchangeError> {
-        let (column, unit) = match text.trim().strip_suffix(']').and_then(|x| x.rsplit_once('[')) {
+        let (column, unit) = match text
+            .trim()
+            .strip_suffix(']')
+            .and_then(|x| x.rsplit_once('['))
+        {
             Some((column, unit)) => (column, Some(unit.parse().map_err(wrong)?)),
             None => (text, None),
         };
@@ -123,7 +127,10 @@ impl ColumnMap {
     fn enter(&mut self, key: &str, column: &str) -> Result<(), ExchangeError> {
         let place = match key {
             "id" if self.id.is_empty() => {
-                self.id = column.split('/').map(str::parse).collect::<Result<_, _>>()?;
+                self.id = column
+                    .split('/')
+                    .map(str::parse)
+                    .collect::<Result<_, _>>()?;
                 return Ok(());
             }
             "id" => return Err(twice("id")),
@@ -243,7 +250,12 @@ mod tests {
         assert_eq!(map.id_parts(), ["Serializer", "TestData", "#3", "value"]);
         let labels: Vec<_> = map.labels().into_iter().flatten().collect();
         assert_eq!(labels, ["ser", "deser"]);
-        let parts = ["id = Serializer/TestData/#3", "value.ser=TimeSer[ticks:100ns], value.deser=TimeDeser", "repetition=Index,session=Session", "iterations=N,unit=Unit"];
+        let parts = [
+            "id = Serializer/TestData/#3",
+            "value.ser=TimeSer[ticks:100ns], value.deser=TimeDeser",
+            "repetition=Index,session=Session",
+            "iterations=N,unit=Unit",
+        ];
         assert_eq!(ColumnMap::read(&parts).unwrap(), map);
     }
 
@@ -251,7 +263,10 @@ mod tests {
     fn one_value_adds_nothing_to_the_ids_and_several_add_their_columns() {
         let labels = |text: &str| ColumnMap::read(&[text]).unwrap().labels();
         assert_eq!(labels("id=a,value=b"), [None]);
-        let found: Vec<_> = labels("id=a,value=b,value=c").into_iter().flatten().collect();
+        let found: Vec<_> = labels("id=a,value=b,value=c")
+            .into_iter()
+            .flatten()
+            .collect();
         assert_eq!(found, ["b", "c"]);
     }
 

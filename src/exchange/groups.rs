@@ -132,7 +132,11 @@ impl<'a> Collector<'a> {
         files: &[Content],
     ) -> Result<Self, ExchangeError> {
         let settled = map.unit.is_some() || reading.unit.is_some() || reading.guess_units;
-        if let Some(value) = map.values.iter().find(|value| value.unit.is_none() && !settled) {
+        if let Some(value) = map
+            .values
+            .iter()
+            .find(|value| value.unit.is_none() && !settled)
+        {
             return Err(ExchangeError::NoUnit {
                 column: value.column.to_string(),
             });
@@ -231,8 +235,9 @@ impl<'a> Collector<'a> {
             }
         }
         self.malformed.sort_by_key(|row| (row.file, row.line));
-        let malformed: BTreeSet<(usize, u64)> =
-            (self.malformed.iter()).map(|row| (row.file, row.line)).collect();
+        let malformed: BTreeSet<(usize, u64)> = (self.malformed.iter())
+            .map(|row| (row.file, row.line))
+            .collect();
         let total = malformed.len() as u64;
         if total > 0 && !self.reading.lenient {
             self.malformed.truncate(MOST_SHOWN);
@@ -315,8 +320,11 @@ impl<'a> Collector<'a> {
                     if self.map.unit.is_some() || !self.reading.guess_units {
                         return None;
                     }
-                    let values: Vec<f64> =
-                        group.rows.iter().map(|row| row.values[at].as_f64()).collect();
+                    let values: Vec<f64> = group
+                        .rows
+                        .iter()
+                        .map(|row| row.values[at].as_f64())
+                        .collect();
                     let median = median(&values)?;
                     let unit = if median > GUESS_LIMIT {
                         Unit::ticks()
@@ -350,7 +358,10 @@ impl<'a> Collector<'a> {
                 };
                 let metric = metrics[at].get_or_insert_with(|| unit.metric().clone());
                 let sample = if metric != unit.metric() {
-                    Err(format!("is in {unit}, which other values of `{}` are not", pending.id))
+                    Err(format!(
+                        "is in {unit}, which other values of `{}` are not",
+                        pending.id
+                    ))
                 } else if row.iterations != 1 && matches!(metric, Metric::Rate { .. }) {
                     Err("is a rate, which has no iterations".to_owned())
                 } else {

@@ -16,7 +16,7 @@ mod unit;
 pub use cleaning::{Cleaning, FilterPolicy, ValueSummary, clean, warm_up_rows};
 pub use column_map::{Column, ColumnMap, ValueColumn};
 pub use error::{ExchangeError, Malformed};
-pub use groups::{Group, Guess, GroupRow, Imported, Reading};
+pub use groups::{Group, GroupRow, Guess, Imported, Reading};
 pub use input::{Content, read};
 pub use table::{Layout, read_tables};
 pub use unit::Unit;

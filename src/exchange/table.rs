@@ -80,8 +80,13 @@ impl Table<'_> {
             .trim(Trim::All)
             .from_reader(&self.file.bytes[..]);
         let header: Vec<String> = if self.layout.header {
-            let header = reader.byte_headers().map_err(|error| self.unreadable(&error))?;
-            header.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect()
+            let header = reader
+                .byte_headers()
+                .map_err(|error| self.unreadable(&error))?;
+            header
+                .iter()
+                .map(|name| String::from_utf8_lossy(name).into_owned())
+                .collect()
         } else {
             Vec::new()
         };
@@ -147,7 +152,9 @@ impl Table<'_> {
             there: header.to_vec(),
         };
         match column {
-            Column::Numbered(number) if self.layout.header && *number > header.len() => Err(missing()),
+            Column::Numbered(number) if self.layout.header && *number > header.len() => {
+                Err(missing())
+            }
             Column::Numbered(number) => Ok(number - 1),
             Column::Named(_) if !self.layout.header => Err(ExchangeError::ColumnMap(format!(
                 "without a line of names there is no column `{column}`\n  help: columns are named by their number: `#1`"
@@ -276,11 +283,16 @@ impl<'a> Lines<'a> {
 
     /// The line of the first byte from `byte` on that is no line end: a record's place may lie before empty lines.
     fn at(&mut self, byte: u64) -> u64 {
-        let byte = usize::try_from(byte).unwrap_or(usize::MAX).min(self.bytes.len());
+        let byte = usize::try_from(byte)
+            .unwrap_or(usize::MAX)
+            .min(self.bytes.len());
         let ends = |c: &u8| matches!(c, b'\r' | b'\n');
         let to = byte + self.bytes[byte..].iter().take_while(|c| ends(c)).count();
         if to > self.at {
-            let passed = self.bytes[self.at..to].iter().filter(|c| **c == b'\n').count();
+            let passed = self.bytes[self.at..to]
+                .iter()
+                .filter(|c| **c == b'\n')
+                .count();
             self.line += passed as u64;
             self.at = to;
         }

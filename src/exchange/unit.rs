@@ -249,7 +249,11 @@ mod tests {
             ("1.5", "KiB", 1, (1, 1_536)),
             ("0", "ns", 1, (1, 0)),
         ] {
-            assert_eq!(sample(value, unit, iterations), Ok(expected), "{value} {unit}");
+            assert_eq!(
+                sample(value, unit, iterations),
+                Ok(expected),
+                "{value} {unit}"
+            );
         }
     }
 
@@ -263,7 +267,17 @@ mod tests {
 
     #[test]
     fn a_word_that_is_no_unit_is_told_which_there_are() {
-        for word in ["", "nanos", "ticks", "ticks:ns", "ticks:0ns", "/s", "ops/", "ops/h", "amount:"] {
+        for word in [
+            "",
+            "nanos",
+            "ticks",
+            "ticks:ns",
+            "ticks:0ns",
+            "/s",
+            "ops/",
+            "ops/h",
+            "amount:",
+        ] {
             assert!(word.parse::<Unit>().is_err(), "{word}");
         }
         assert!("nanos".parse::<Unit>().unwrap_err().contains("ticks:100ns"));
