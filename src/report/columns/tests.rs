@@ -1,3 +1,5 @@
+//! Runs side by side as people read them.
+
 use super::text::{markdown, write_text};
 use super::*;
 use crate::compare::{Decider, Difference, Fact, Figure};
