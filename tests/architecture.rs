@@ -11,11 +11,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every module of `src/`, from the bottom up, and what it may import of the crate.
-const LAYERS: [(&str, &[&str]); 16] = [
+const LAYERS: [(&str, &[&str]); 17] = [
     ("model", &[]),
     ("stats", &[]),
     ("exit_code", &["model"]),
     ("settings", &["model"]),
+    ("exchange", &["model", "stats"]),
     ("compare", &["model", "stats"]),
     ("process", &[]),
     ("cargo", &["model", "process"]),
@@ -45,6 +46,7 @@ const LAYERS: [(&str, &[&str]); 16] = [
             "store",
             "measure",
             "sides",
+            "exchange",
             "report",
         ],
     ),
@@ -52,7 +54,8 @@ const LAYERS: [(&str, &[&str]); 16] = [
     (
         "cli",
         &[
-            "model", "settings", "compare", "cargo", "sides", "measure", "report", "app",
+            "model", "settings", "compare", "cargo", "sides", "exchange", "measure", "report",
+            "app",
         ],
     ),
     // The binary: it names the library by the crate's name, and this table does not concern it.
@@ -60,15 +63,16 @@ const LAYERS: [(&str, &[&str]); 16] = [
 ];
 
 /// Every dependency, and the modules that may use it.
-const HOMES: [(&str, &[&str]); 30] = [
+const HOMES: [(&str, &[&str]); 31] = [
     ("anstream", &["main", "report"]),
-    ("blake3", &["sides", "store", "host"]),
+    ("blake3", &["sides", "store", "host", "exchange"]),
     ("cargo_config2", &["cargo"]),
     ("cargo_metadata", &["cargo"]),
     ("clap", &["cli"]),
     ("clap_cargo", &["cli"]),
     ("comfy_table", &["report"]),
     ("crossbeam_channel", &["process", "cargo", "child"]),
+    ("csv", &["exchange"]),
     ("ctrlc", &["process"]),
     ("dirs", &["store", "sides", "host"]),
     ("globset", &["settings"]),

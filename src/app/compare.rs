@@ -213,6 +213,7 @@ impl Stored<'_> {
                 key: measurement.benchmark.key.clone(),
                 target_facts: measurement.target_facts.clone(),
                 version: measurement.benchmark.version.clone(),
+                metric: measurement.benchmark.metric.clone(),
             })
             .collect();
         let chooser = Chooser {

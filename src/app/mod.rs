@@ -16,6 +16,7 @@ mod context;
 mod error;
 mod explain;
 mod findings;
+mod import;
 mod kept;
 mod list;
 mod naming;
@@ -39,6 +40,7 @@ pub use compare::compare;
 pub use context::World;
 pub use error::AppError;
 pub use explain::explain;
+pub use import::{ImportFormat, ImportOptions, StatedFact, import};
 pub use list::list;
 pub use options::{
     Against, AgainstOptions, BaselineAction, BisectOptions, CompareOptions, CompareView,

@@ -192,6 +192,7 @@ impl Again<'_> {
                 key: measurement.benchmark.key.clone(),
                 target_facts: measurement.target_facts.clone(),
                 version: measurement.benchmark.version.clone(),
+                metric: measurement.benchmark.metric.clone(),
             })
             .collect();
         let git = self.run.git.as_ref();

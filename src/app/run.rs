@@ -362,6 +362,7 @@ impl Session<'_> {
                     key: benchmark.key.clone(),
                     target_facts: found.target.facts.clone(),
                     version: benchmark.version.clone(),
+                    metric: benchmark.metric.clone(),
                 })
             })
             .collect();

@@ -9,12 +9,13 @@ use super::against_flags::AgainstFlags;
 use super::bisect_flags::BisectArguments;
 use super::cargo_flags::{BuildFlags, WorkspaceFlags};
 use super::compare_flags::CompareArguments;
+use super::import_flags::ImportArguments;
 use super::run_flags::{ComparisonFlags, OutputFlags, SamplingFlags};
 use super::self_test_flags::SelfTestArguments;
 use super::stored_flags::{ExplainArguments, ShowArguments};
 use crate::app::{
-    BaselineAction, BisectOptions, CompareOptions, Detail, RunOptions, SelfTestOptions,
-    StoreOptions,
+    BaselineAction, BisectOptions, CompareOptions, Detail, ImportOptions, RunOptions,
+    SelfTestOptions, StoreOptions,
 };
 use crate::measure::Filter;
 use crate::model::parse_duration;
@@ -141,6 +142,8 @@ enum Subcommands {
         #[command(flatten)]
         stored: StoredArguments,
     },
+    /// Store what another program measured as a run
+    Import(Box<ImportArguments>),
     /// Names for runs
     Baseline {
         #[command(subcommand)]
@@ -250,6 +253,8 @@ pub enum Command {
         /// Which.
         run: String,
     },
+    /// Store what another program measured.
+    Import(Box<ImportOptions>),
     /// Work on names of runs.
     Baseline(BaselineAction),
 }
@@ -315,6 +320,7 @@ impl Arguments {
             }) => stored.with(Command::Adopt { from }),
             Some(Subcommands::Show(arguments)) => arguments.translate(),
             Some(Subcommands::Explain(arguments)) => arguments.translate(),
+            Some(Subcommands::Import(arguments)) => arguments.translate(),
             Some(Subcommands::Accept { run, stored }) => stored.with(Command::Accept { run }),
             Some(Subcommands::Baseline { action }) => action.translate(),
         }

@@ -7,6 +7,7 @@ mod arguments;
 mod bisect_flags;
 mod cargo_flags;
 mod compare_flags;
+mod import_flags;
 mod paired_flags;
 mod run_flags;
 mod self_test_flags;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::content::{Findings, Method, Row, Verdicts};
 use crate::compare::{Comparison, Decider, Estimate, Summary};
-use crate::model::{BenchmarkKey, Measurement, Sample, Tally, Verdict};
+use crate::model::{Benchmark, BenchmarkKey, Measurement, Metric, Sample, Tally, Verdict};
 
 /// Version of the messages: it grows when a member changes its meaning or goes away, not when one is added.
 pub const SCHEMA: u32 = 1;
@@ -36,6 +36,7 @@ pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result
         "environment": run.environment,
         "load": run.load,
         "tool_version": run.tool_version,
+        "source": run.source,
     });
     write_object(writer, &finished)
 }
@@ -81,6 +82,7 @@ fn measured(findings: &Findings<'_>, row: &Row<'_>, measurement: &Measurement) -
         "benchmark": key_json(&row.key),
         "version": benchmark.version,
         "throughput": benchmark.throughput,
+        "metric": benchmark.metric,
         "features": measurement.target_facts.features,
         "sampling": {
             "launches": measurement.sampling.launches,
@@ -91,6 +93,7 @@ fn measured(findings: &Findings<'_>, row: &Row<'_>, measurement: &Measurement) -
         },
         "confidence_level": findings.confidence_level,
         "summary": row.summary.as_ref().map(summary_json),
+        "rate_per_second": row.summary.as_ref().and_then(|summary| rate_json(benchmark, summary)),
         "launches": launches,
         "failures": measurement.failures,
     })
@@ -101,6 +104,23 @@ fn samples_json(samples: &[Sample]) -> Value {
     let iterations: Vec<u64> = samples.iter().map(|sample| sample.iterations).collect();
     let elapsed: Vec<u64> = samples.iter().map(|sample| sample.elapsed.0).collect();
     json!({"iterations": iterations, "elapsed_ns": elapsed})
+}
+
+/// Of a rate the harmonic mean and the median, units per second: reciprocals of mean and median of the times.
+fn rate_json(benchmark: &Benchmark, summary: &Summary) -> Option<Value> {
+    let rate = |time: &Estimate| {
+        estimate_json(&Estimate {
+            estimate: 1e9 / time.estimate,
+            lower: 1e9 / time.upper,
+            upper: if time.lower > 0.0 {
+                1e9 / time.lower
+            } else {
+                f64::INFINITY
+            },
+        })
+    };
+    matches!(benchmark.metric, Metric::Rate { .. })
+        .then(|| json!({"mean": rate(&summary.mean), "median": rate(&summary.median)}))
 }
 
 fn summary_json(summary: &Summary) -> Value {

@@ -8,11 +8,13 @@ mod columns;
 mod content;
 mod explanation;
 mod grid;
+mod import;
 mod json;
 mod listing;
 mod pivot;
 mod progress;
 mod self_test;
+mod source;
 mod statistics;
 mod table;
 mod theme;
@@ -26,6 +28,7 @@ pub use columns::{Column, ColumnCell, ColumnsLine, Shown, SideBySide, Together, 
 pub use content::{Findings, MessageFormat, Method, Row, Verdicts};
 pub use explanation::{Confirmed, Explanation, MeasuredSide, Replayed, write_explanation};
 pub use grid::{TableFormat, without_colours};
+pub use import::{ImportFindings, ImportedBenchmark, write_import};
 pub use json::{SCHEMA, write_json};
 pub use listing::{
     BaselineLine, BenchmarkLine, KeptLine, RunLine, WorkspaceLine, write_announced,

@@ -9,13 +9,15 @@ use super::table::p_value;
 use super::units::Room;
 use super::{theme, units};
 use crate::compare::{BenchmarkRecord, Estimate};
-use crate::model::{BenchmarkKey, RunId, Verdict};
+use crate::model::{BenchmarkKey, Metric, RunId, Verdict};
 
 /// One benchmark of a run.
 #[derive(Debug, Clone)]
 pub struct BenchmarkStatistics<'a> {
     /// Which.
     pub key: &'a BenchmarkKey,
+    /// What its samples mean.
+    pub metric: &'a Metric,
     /// What was measured; `None` without samples.
     pub record: Option<BenchmarkRecord>,
     /// The verdict of the run, if it has one.
@@ -49,6 +51,7 @@ fn message(run: RunId, one: &BenchmarkStatistics<'_>, confidence_level: f64) -> 
         "schema": SCHEMA,
         "run": run,
         "benchmark": key_json(one.key),
+        "metric": one.metric,
         "confidence_level": confidence_level,
         "statistics": one.record.as_ref().map(record_json),
         "verdict": one.verdict,
@@ -100,7 +103,7 @@ fn write_block(
     )?;
     match &one.record {
         None => writeln!(writer, "  no samples")?,
-        Some(record) => write_record(writer, record, confidence_level)?,
+        Some(record) => write_record(writer, record, one.metric, confidence_level)?,
     }
     let verdict = or_dash(one.verdict.map(theme::verdict));
     let p = or_dash(one.p_value.map(p_value));
@@ -116,18 +119,20 @@ fn write_block(
 fn write_record(
     writer: &mut dyn Write,
     record: &BenchmarkRecord,
+    metric: &Metric,
     confidence_level: f64,
 ) -> io::Result<()> {
     let summary = &record.summary;
     let over = record.over_launches;
-    let [p5, p25, p75, p95, p99] = record.percentiles.map(units::time);
-    let margin = over.map(|over| format!("± {}", units::time(over.margin)));
-    let error = over.map(|over| units::time(over.standard_error));
+    let spent = |value: f64| units::spent(metric, value);
+    let [p5, p25, p75, p95, p99] = record.percentiles.map(spent);
+    let margin = over.map(|over| format!("± {}", spent(over.margin)));
+    let error = over.map(|over| spent(over.standard_error));
     let rows = [
         ("samples", summary.samples.to_string()),
         ("launches", summary.launches.to_string()),
-        ("min", units::time(summary.min)),
-        ("max", units::time(summary.max)),
+        ("min", spent(summary.min)),
+        ("max", spent(summary.max)),
         ("p5", p5),
         ("p25", p25),
         ("p75", p75),
@@ -144,7 +149,7 @@ fn write_record(
         };
         writeln!(writer, "  {} {a:<VALUE$} {} {b}", label(left), label(right))?;
     }
-    write_estimates(writer, record, confidence_level)?;
+    write_estimates(writer, record, metric, confidence_level)?;
     let r_squared = summary.r_squared.map(|found| format!("{found:.6}"));
     write_line(
         writer,
@@ -152,7 +157,7 @@ fn write_record(
         &format!(
             "{}, constant time of a sample {}",
             or_dash(r_squared),
-            or_dash(summary.overhead_ns.map(units::time))
+            or_dash(summary.overhead_ns.map(spent))
         ),
     )?;
     let outliers = &summary.outliers;
@@ -170,6 +175,7 @@ fn write_record(
 fn write_estimates(
     writer: &mut dyn Write,
     record: &BenchmarkRecord,
+    metric: &Metric,
     confidence_level: f64,
 ) -> io::Result<()> {
     let summary = &record.summary;
@@ -184,8 +190,18 @@ fn write_estimates(
         ("slope", summary.slope.as_ref(), "bootstrap"),
     ];
     for (label, estimate, kind) in estimates {
-        let text = estimate.map(|found| format!("{}  {level} {kind}", with_interval(found)));
+        let text =
+            estimate.map(|found| format!("{}  {level} {kind}", with_interval(found, metric)));
         write_line(writer, label, &or_dash(text))?;
+    }
+    if let Metric::Rate { .. } = metric {
+        let mean = &summary.mean;
+        let text = format!(
+            "{} {}, harmonic mean; the times above are of one unit",
+            units::value(metric, mean.estimate),
+            units::interval(metric, mean.lower, mean.upper)
+        );
+        write_line(writer, "rate", &text)?;
     }
     Ok(())
 }
@@ -204,17 +220,17 @@ fn variation(record: &BenchmarkRecord) -> Option<String> {
     record.cv.map(|cv| format!("{:.2} %{much}", cv * 100.0))
 }
 
-fn with_interval(estimate: &Estimate) -> String {
+fn with_interval(estimate: &Estimate, metric: &Metric) -> String {
     let bound = |value: f64| {
         if value.is_finite() {
-            units::time(value)
+            units::spent(metric, value)
         } else {
             "-".to_owned()
         }
     };
     format!(
         "{} [{}, {}]",
-        units::time(estimate.estimate),
+        units::spent(metric, estimate.estimate),
         bound(estimate.lower),
         bound(estimate.upper)
     )

@@ -4,10 +4,11 @@ use comfy_table::{CellAlignment, Table, presets};
 use std::io::{self, Write};
 
 use super::content::{Findings, Method, Row, Verdicts};
+use super::source::write_source;
 use super::units::Room;
 use super::{theme, units};
 use crate::compare::{Decider, Note};
-use crate::model::{Run, RunStatus, Throughput, Verdict};
+use crate::model::{Metric, Run, RunStatus, Throughput, Verdict};
 
 /// A message after which nothing follows, as cargo writes them.
 pub fn write_error(writer: &mut dyn Write, message: &str) -> io::Result<()> {
@@ -53,6 +54,9 @@ pub fn write_run_head(writer: &mut dyn Write, run: &Run) -> io::Result<()> {
         "{}{git}{status}",
         theme::heading(format!("run {}", run.id))
     )?;
+    if let Some(source) = &run.source {
+        return write_source(writer, run, source);
+    }
     let (host, build) = (&run.environment.host, &run.environment.build);
     writeln!(writer, "{}", units::host(host))?;
     let flags = if build.rustflags.is_empty() {
@@ -200,8 +204,14 @@ fn layout(columns: &[TableColumn]) -> Table {
 fn median_cell(row: &Row<'_>) -> String {
     row.summary.as_ref().map_or_else(
         || "-".to_owned(),
-        |summary| units::time(summary.median.estimate),
+        |summary| units::value(metric(row), summary.median.estimate),
     )
+}
+
+/// What the samples of a row mean.
+fn metric<'a>(row: &'a Row<'_>) -> &'a Metric {
+    row.measurement
+        .map_or(&Metric::Time, |measurement| &measurement.benchmark.metric)
 }
 
 fn interval_cell(row: &Row<'_>) -> String {
@@ -210,11 +220,7 @@ fn interval_cell(row: &Row<'_>) -> String {
     };
     let median = &summary.median;
     if median.lower.is_finite() && median.upper.is_finite() {
-        format!(
-            "[{}, {}]",
-            units::time(median.lower),
-            units::time(median.upper)
-        )
+        units::interval(metric(row), median.lower, median.upper)
     } else {
         "-".to_owned()
     }
@@ -391,6 +397,17 @@ fn write_conclusion(
             "Compared with {}; {} family-wise, {decider}.",
             verdicts.reference,
             units::percent(decision.significance_level),
+        )?;
+    }
+    if compared
+        && findings
+            .rows
+            .iter()
+            .any(|row| matches!(metric(row), Metric::Rate { .. }))
+    {
+        writeln!(
+            writer,
+            "Changes of rates are those of the time that a unit takes: + is slower, as everywhere; means of rates are harmonic."
         )?;
     }
     for warning in &verdicts.warnings {

@@ -78,6 +78,7 @@ pub(super) fn padded(text: &str, width: usize, right_aligned: bool) -> String {
 pub(super) fn reading(metric: &Metric, value: f64) -> String {
     match metric {
         Metric::Time => time(value),
+        Metric::Rate { unit } if unit == "bytes" => rate(value, "B/s"),
         Metric::Rate { unit } => rate(value, &format!("{unit}/s")),
         Metric::Amount { unit } => format!("{} {unit}", four_digits(value)),
     }
@@ -184,6 +185,36 @@ pub(super) fn element_rate(elements: u64, nanoseconds: f64) -> String {
     rate(elements as f64 * 1e9 / nanoseconds, "elem/s")
 }
 
+/// Operations per second: `1.23 M/s`.
+pub(super) fn per_second(operations: f64) -> String {
+    rate(operations, "/s")
+}
+
+/// What an iteration, or a unit of a rate, takes: a time, or an amount.
+pub(super) fn spent(metric: &Metric, per_iteration: f64) -> String {
+    match metric {
+        Metric::Time | Metric::Rate { .. } => time(per_iteration),
+        Metric::Amount { .. } => value(metric, per_iteration),
+    }
+}
+
+/// A value per iteration in the terms of its metric: a time, an amount, or units per second.
+pub(super) fn value(metric: &Metric, per_iteration: f64) -> String {
+    match metric {
+        Metric::Rate { .. } => reading(metric, 1e9 / per_iteration),
+        Metric::Time | Metric::Amount { .. } => reading(metric, per_iteration),
+    }
+}
+
+/// An interval of values per iteration, the smaller number first: the longer time is the lower rate.
+pub(super) fn interval(metric: &Metric, lower: f64, upper: f64) -> String {
+    let (first, last) = match metric {
+        Metric::Rate { .. } => (upper, lower),
+        Metric::Time | Metric::Amount { .. } => (lower, upper),
+    };
+    format!("[{}, {}]", value(metric, first), value(metric, last))
+}
+
 fn rate(per_second: f64, unit: &str) -> String {
     let (value, prefix) = if per_second < 1e3 {
         (per_second, "")
@@ -288,5 +319,22 @@ mod tests {
     fn rates_are_per_second() {
         assert_eq!(byte_rate(1000, 1000.0), "1.000 GB/s");
         assert_eq!(element_rate(3, 2e9), "1.500 elem/s");
+    }
+    #[test]
+    fn values_are_shown_in_the_terms_of_their_metric() {
+        let rate = Metric::Rate { unit: "ops".into() };
+        let bytes = Metric::Amount {
+            unit: "bytes".into(),
+        };
+        assert_eq!(value(&Metric::Time, 500.0), "500.0 ns");
+        assert_eq!(value(&rate, 500.0), "2.000 Mops/s");
+        assert_eq!(value(&bytes, 1500.0), "1500 bytes");
+        // The longer time is the lower rate.
+        assert_eq!(
+            interval(&rate, 400.0, 500.0),
+            "[2.000 Mops/s, 2.500 Mops/s]"
+        );
+        assert_eq!(spent(&rate, 500.0), "500.0 ns");
+        assert_eq!(spent(&bytes, 12.0), "12.00 bytes");
     }
 }

@@ -375,11 +375,13 @@ fn incomparable(
             environment: &sides[new.run].head.environment,
             target: &new_target,
             version: new_version.as_deref(),
+            metric: &new.measurement.benchmark.metric,
         },
         &Circumstances {
             environment: &sides[base.run].head.environment,
             target: &base_target,
             version: base_version.as_deref(),
+            metric: &base.measurement.benchmark.metric,
         },
     )
     .allowing(allowed)
