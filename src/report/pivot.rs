@@ -134,7 +134,9 @@ pub fn write_pivot(
             Ok(())
         }
         TableFormat::Text => {
-            writeln!(writer)?;
+            if !(table.notes.is_empty() && table.warnings.is_empty()) {
+                writeln!(writer)?;
+            }
             for note in &table.notes {
                 for line in units::filled(&theme::printable(note), units::terminal_width().min(110))
                 {

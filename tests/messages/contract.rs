@@ -50,6 +50,8 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         "explain arithmetic --run 3",
         "explain in_body",
         "compare 1 2",
+        "compare 1 2 3 --statistic all",
+        "compare 1 2 3 --pivot rows=id,cols=run,value=time+cliffs-delta",
     ] {
         let command = machine.perfcheck().args(words.split(' ')).testbench("");
         messages.extend(command.args(json).run().json());
@@ -79,6 +81,10 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         "benchmark-measured",
         "benchmark-compared",
         "run-finished",
+        "benchmark-columns",
+        "columns-finished",
+        "pivot-row",
+        "pivot-finished",
         "benchmark-found",
         "benchmark",
         "run",

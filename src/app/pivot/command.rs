@@ -86,7 +86,7 @@ pub(in crate::app) fn pivot(
         columns: layout.columns.clone(),
         rows,
         versus: filled.versus,
-        notes: filled.notes,
+        notes: filled.notes.into_iter().chain(imported(&sides)).collect(),
         warnings: filled.warnings.into_iter().chain(absurd(&sides)).collect(),
     };
     let form = options.format.unwrap_or(TableFormat::Text);
@@ -97,8 +97,35 @@ pub(in crate::app) fn pivot(
 }
 
 /// What the import of `run` called the parts of its ids.
-fn part_names(_run: &Run) -> Vec<String> {
-    Vec::new()
+fn part_names(run: &Run) -> Vec<String> {
+    let source = run.source.as_ref();
+    source.map_or_else(Vec::new, |source| source.id_parts.clone())
+}
+
+/// What the imports among the runs left out of their summaries, and what they are.
+fn imported(sides: &[Side]) -> Vec<String> {
+    let sources = sides
+        .iter()
+        .filter_map(|side| Some((side, side.head.source.as_ref()?)));
+    sources
+        .map(|(side, source)| {
+            let counts = source.counts;
+            let outliers = match counts.outliers_removed {
+                0 => String::new(),
+                count => format!(
+                    "; {count} are outliers by the policy `{}` and part of every number here",
+                    source.outliers
+                ),
+            };
+            format!(
+                "{} was imported ({}): {} values, {} of them left out as warm-up{outliers}.",
+                side.name,
+                source.summary(),
+                counts.runs_raw,
+                counts.warmup_skipped,
+            )
+        })
+        .collect()
 }
 
 /// That a dimension is none, with those that there are.

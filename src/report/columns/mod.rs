@@ -7,5 +7,8 @@ mod exact;
 mod text;
 mod write;
 
+#[cfg(test)]
+mod tests;
+
 pub use content::{Column, ColumnCell, ColumnsLine, Shown, SideBySide, Together};
 pub use write::write_columns;
