@@ -17,6 +17,7 @@ mod comparing;
 mod exit_codes;
 mod explaining;
 mod flags;
+mod importing;
 mod listing;
 mod pivots;
 mod repositories;
