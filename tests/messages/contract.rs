@@ -62,6 +62,11 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
             .testbench("")
             .args(["-p", "steady", "-p", "sequential", "--rounds", "5"]);
     messages.extend(self_test.args(json).run().json());
+    let log = machine.home().join("log.csv");
+    std::fs::write(&log, "name,ns\na,1\na,2\n").expect("a file of our own");
+    let import = machine.perfcheck().arg("import").arg(&log).testbench("");
+    let import = import.args(["--columns", "id=name,value=ns", "--unit", "ns"]);
+    messages.extend(import.args(json).run().json());
     let document = include_str!("../../docs/MESSAGES.md");
     let documented: BTreeSet<&str> = document.split('`').skip(1).step_by(2).collect();
     let in_objects = |name: &str| document.contains(&format!("\"{name}\""));
@@ -81,6 +86,8 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         "benchmark-measured",
         "benchmark-compared",
         "run-finished",
+        "benchmark-imported",
+        "import-finished",
         "benchmark-columns",
         "columns-finished",
         "pivot-row",
