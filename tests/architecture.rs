@@ -20,7 +20,7 @@ const LAYERS: [(&str, &[&str]); 17] = [
     ("compare", &["model", "stats"]),
     ("process", &[]),
     ("cargo", &["model", "process"]),
-    ("child", &["model", "process"]),
+    ("child", &["model", "process", "stats"]),
     ("host", &["model"]),
     ("store", &["model"]),
     (

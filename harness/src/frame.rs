@@ -6,6 +6,8 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::process;
 
+use crate::count::Counts;
+use crate::latencies::{Latencies, Window};
 use crate::settings::Settings;
 use crate::throughput::Throughput;
 use crate::walk::Announcement;
@@ -44,9 +46,14 @@ impl Frames {
         self.send();
     }
 
-    pub(crate) fn hello(&mut self, protocol: u32, quantum_ns: u64) {
+    pub(crate) fn hello(&mut self, protocol: u32, counts_allocations: bool, quantum_ns: u64) {
+        let allocations = if counts_allocations {
+            r#","allocations""#
+        } else {
+            ""
+        };
         self.line = format!(
-            r#"{{"type":"hello","protocol":{protocol},"harness":"{}","version":"{}","capabilities":["addressable","slowdown"],"quantum_ns":{quantum_ns}}}"#,
+            r#"{{"type":"hello","protocol":{protocol},"harness":"{}","version":"{}","capabilities":["addressable","slowdown"{allocations}],"quantum_ns":{quantum_ns}}}"#,
             env!("CARGO_PKG_NAME"),
             env!("CARGO_PKG_VERSION"),
         );
@@ -83,11 +90,14 @@ impl Frames {
         self.end();
     }
 
-    pub(crate) fn started(&mut self, id: &str, throughput: Throughput) {
+    pub(crate) fn started(&mut self, id: &str, throughput: Throughput, is_latency: bool) {
         self.begin("started");
         self.member("id");
         push_string(&mut self.line, id);
         self.throughput(throughput);
+        if is_latency {
+            self.line.push_str(r#","kind":"latency""#);
+        }
         self.end();
     }
 
@@ -112,9 +122,50 @@ impl Frames {
     pub(crate) fn samples(&mut self, iterations: &[u64], elapsed_ns: &[u64]) {
         self.begin("samples");
         self.member("iterations");
-        push_array(&mut self.line, iterations);
+        push_array(&mut self.line, iterations.iter().copied());
         self.member("elapsed_ns");
-        push_array(&mut self.line, elapsed_ns);
+        push_array(&mut self.line, elapsed_ns.iter().copied());
+        self.end();
+    }
+
+    pub(crate) fn counted(&mut self, all: &[Counts]) {
+        type Part = fn(&Counts) -> u64;
+        let parts: [(&str, Part); 5] = [
+            ("allocations", |counts| counts.allocations),
+            ("bytes", |counts| counts.bytes),
+            ("peak_bytes", |counts| counts.peak_bytes),
+            ("other_allocations", |counts| counts.other_allocations),
+            ("other_bytes", |counts| counts.other_bytes),
+        ];
+        self.begin("counted");
+        for (name, part) in parts {
+            self.member(name);
+            push_array(&mut self.line, all.iter().map(part));
+        }
+        self.end();
+    }
+
+    /// With at most `times` single times.
+    pub(crate) fn latencies(&mut self, latencies: &Latencies, times: usize) {
+        let histogram = latencies.histogram();
+        self.begin("latencies");
+        self.member("counts");
+        let counts = histogram.counts();
+        push_each(&mut self.line, counts, |line, (index, count)| {
+            push(line, format_args!("[{index},{count}]"));
+        });
+        self.member("clamped");
+        push(&mut self.line, histogram.clamped());
+        self.member("errors");
+        push(&mut self.line, latencies.errors());
+        self.member("messages");
+        push_each(&mut self.line, latencies.messages(), |line, message| {
+            push_string(line, message);
+        });
+        self.member("reservoir_ns");
+        push_array(&mut self.line, latencies.reservoir_ns(times));
+        self.member("windows");
+        push_each(&mut self.line, latencies.windows(), push_window);
         self.end();
     }
 
@@ -241,17 +292,46 @@ fn push(line: &mut String, value: impl std::fmt::Display) {
     write!(line, "{value}").expect("a String takes any text");
 }
 
-fn push_array(line: &mut String, numbers: &[u64]) {
-    let mut separator = '[';
-    for number in numbers {
-        line.push(separator);
-        separator = ',';
-        push(line, number);
-    }
-    if separator == '[' {
-        line.push('[');
+fn push_array(line: &mut String, numbers: impl IntoIterator<Item = u64>) {
+    push_each(line, numbers, push);
+}
+
+/// An array, each of whose items is written by `item`.
+fn push_each<T>(
+    line: &mut String,
+    items: impl IntoIterator<Item = T>,
+    item: impl Fn(&mut String, T),
+) {
+    line.push('[');
+    for (index, each) in items.into_iter().enumerate() {
+        if index > 0 {
+            line.push(',');
+        }
+        item(line, each);
     }
     line.push(']');
+}
+
+fn push_window(line: &mut String, window: Window) {
+    push(
+        line,
+        format_args!(
+            r#"{{"operations":{},"errors":{}"#,
+            window.operations, window.errors
+        ),
+    );
+    let percentiles = [
+        ("p50_ns", window.p50_ns),
+        ("p95_ns", window.p95_ns),
+        ("p99_ns", window.p99_ns),
+    ];
+    for (name, ns) in percentiles {
+        match ns {
+            Some(ns) => push(line, format_args!(r#","{name}":{ns}"#)),
+            None => push(line, format_args!(r#","{name}":null"#)),
+        }
+    }
+    line.push('}');
 }
 
 /// A JSON string (RFC 8259, section 7).
@@ -308,7 +388,7 @@ mod tests {
     fn a_reserved_samples_frame_fits_the_largest_numbers() {
         let largest = vec![(1_u64 << 63) - 1; 1000];
         let mut line = String::new();
-        push_array(&mut line, &largest);
+        push_array(&mut line, largest.iter().copied());
         assert!(2 * line.len() <= REST_OF_SAMPLES / 2 + 2 * LONGEST_NUMBER * largest.len());
     }
 

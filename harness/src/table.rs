@@ -1,14 +1,18 @@
 //! Plain `cargo bench`: one process, a short warm-up, flat samples, and a table. Nothing is stored and nothing compared; that is what
 //! `cargo perfcheck` is for.
 
+use std::cell::RefCell;
 use std::collections::BinaryHeap;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::args::Verbosity;
 use crate::bencher::{Driver, Sampler};
+use crate::count::{Counts, count};
+use crate::counting;
 use crate::frame::saturating_nanos;
-use crate::quantity::{per_second, time};
+use crate::latencies::{self, Latencies};
+use crate::quantity::{allocated, per_second, time};
 use crate::request::escape;
 use crate::run::{fail, print};
 use crate::scripted::Stopwatch;
@@ -28,6 +32,9 @@ const SAMPLE_NS: f64 = 1e6;
 /// Samples of a linear schedule where the author does not say.
 const LINEAR_SAMPLES: u64 = 100;
 
+/// So many iterations are run to see what they allocate.
+const COUNTED: usize = 16;
+
 /// Longer ids do not widen the first column.
 const WIDEST_ID: usize = 48;
 
@@ -40,6 +47,7 @@ pub(crate) fn run(functions: &[BenchFunction], wanted: &[Entry], verbosity: Verb
         .fold("benchmark".len(), usize::max);
     let mut table = Table {
         id_width,
+        counts_allocations: counting::is_installed(),
         failures: String::new(),
         failed: 0,
     };
@@ -67,6 +75,7 @@ pub(crate) fn run(functions: &[BenchFunction], wanted: &[Entry], verbosity: Verb
 
 struct Table {
     id_width: usize,
+    counts_allocations: bool,
     failed: usize,
     /// The ids of those that failed.
     failures: String,
@@ -80,6 +89,8 @@ impl Caller for Table {
             settings: settings.clone(),
             throughput: Throughput::default(),
             ns_per_iteration: Vec::new(),
+            counts_allocations: self.counts_allocations,
+            beside: Vec::new(),
         }
     }
 
@@ -106,10 +117,18 @@ struct Sampling {
     settings: Settings,
     throughput: Throughput,
     ns_per_iteration: Vec<f64>,
+    counts_allocations: bool,
+    /// What is known of the operations and of allocations, in words.
+    beside: Vec<String>,
 }
 
 impl Driver for Sampling {
-    fn drive(&mut self, throughput: Throughput, sampler: &mut Sampler<'_>) {
+    fn drive(
+        &mut self,
+        throughput: Throughput,
+        sampler: &mut Sampler<'_>,
+        latencies: Option<&RefCell<Latencies>>,
+    ) {
         self.throughput = throughput;
         let limit_ns = saturating_nanos(self.settings.warm_up.unwrap_or(WARM_UP));
         let stopwatch = Stopwatch::Real(Slowdown::default());
@@ -118,10 +137,58 @@ impl Driver for Sampling {
         let schedule = schedule(&self.settings, estimate_ns);
         self.ns_per_iteration = Vec::with_capacity(schedule.len());
         for iterations in schedule {
-            let elapsed = sampler(iterations);
+            let elapsed = match latencies {
+                Some(latencies) => latencies::sample(latencies, sampler, iterations),
+                None => sampler(iterations),
+            };
             let ns = elapsed.as_nanos() as f64 / iterations as f64;
             self.ns_per_iteration.push(ns);
         }
+        if let Some(latencies) = latencies {
+            self.beside.push(percentiles(&latencies.borrow()));
+        }
+        if self.counts_allocations {
+            self.beside.push(allocations(&count(sampler, COUNTED)));
+        }
+    }
+}
+
+/// The percentiles of a latency benchmark's operations.
+fn percentiles(latencies: &Latencies) -> String {
+    let histogram = latencies.histogram();
+    let longest = [("p50", 500), ("p99", 990), ("max", 1000)].map(|(name, thousandths)| {
+        let ns = histogram.percentile(thousandths);
+        format!("{name} {}", ns.map_or("-".to_owned(), |ns| time(ns as f64)))
+    });
+    let errors = latencies.errors();
+    match (errors, latencies.messages().first()) {
+        (1.., Some(message)) => {
+            let operations = errors + histogram.total();
+            let message = escape(message);
+            format!(
+                "{}, {errors} of {operations} failed: {message}",
+                longest.join(", ")
+            )
+        }
+        _ => longest.join(", "),
+    }
+}
+
+/// Means over the counted iterations.
+fn allocations(counts: &[Counts]) -> String {
+    let mean = |part: fn(&Counts) -> u64| {
+        counts.iter().map(part).sum::<u64>() as f64 / counts.len() as f64
+    };
+    let other = mean(|counts| counts.other_allocations);
+    let own = allocated(
+        mean(|counts| counts.allocations),
+        mean(|counts| counts.bytes),
+    );
+    if other > 0.0 {
+        let other = allocated(other, mean(|counts| counts.other_bytes));
+        format!("{own}, other threads {other}")
+    } else {
+        own
     }
 }
 
@@ -163,12 +230,18 @@ impl Sampling {
         } else {
             f64::midpoint(sorted[middle - 1], sorted[middle])
         };
+        let rate = per_second(self.throughput, median);
+        let notes: Vec<&str> = [rate.as_str()]
+            .into_iter()
+            .chain(self.beside.iter().map(String::as_str))
+            .filter(|note| !note.is_empty())
+            .collect();
         format!(
             "{:>9}  {:>9} .. {:<9}  {}",
             time(median),
             time(lowest),
             time(highest),
-            per_second(self.throughput, median)
+            notes.join("; ")
         )
     }
 }
@@ -213,10 +286,12 @@ mod tests {
             settings: Settings::default(),
             throughput: Throughput::elements(2),
             ns_per_iteration: vec![30.0, 10.0, 20.0, 1000.0],
+            counts_allocations: false,
+            beside: vec!["p50 20.00 ns".to_owned()],
         };
         assert_eq!(
             sampling.row(),
-            " 25.00 ns   10.00 ns .. 1.000 µs   80.00 Melem/s"
+            " 25.00 ns   10.00 ns .. 1.000 µs   80.00 Melem/s; p50 20.00 ns"
         );
     }
 }

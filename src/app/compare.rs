@@ -8,6 +8,7 @@ use super::columns::columns;
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
 use super::findings::{Evidence, host_class, rows, sort, warnings};
+use super::gates::{exit_code, gates};
 use super::options::{CompareOptions, CompareView, StoreOptions};
 use super::paired::{Paired, paired_rows};
 use super::pairing::Settled;
@@ -18,10 +19,12 @@ use super::replay::judged_again;
 use crate::compare::{Plan, Readings, Rules};
 use crate::exit_code::ExitCode;
 use crate::measure::BySide;
-use crate::model::{BenchmarkKey, Measurement, Role, Run, RunId, Verdict};
+use crate::model::{
+    BenchmarkKey, DecisionSettings, Measurement, Role, Run, RunId, Thresholds, Verdict,
+};
 use crate::report::{
-    Effects, Findings, MessageFormat, Method, Row, Shown, TableFormat, Verdicts, without_colours,
-    write_json, write_table, write_versions,
+    Findings, MessageFormat, Method, Row, Shown, TableFormat, Verdicts, VersionDifference,
+    without_colours, write_json, write_table, write_versions,
 };
 use crate::stats::{EffectSize, cliffs_delta, hedges_g, median};
 use crate::store::{Store, StoreError, WorkspaceId};
@@ -32,6 +35,7 @@ pub fn compare(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
+    options.comparison.check()?;
     let context = Context::load(&world.variables, common)?;
     let (store, workspace) = context.require_stored()?;
     let stored = Stored {
@@ -66,7 +70,8 @@ fn two(
     let candidate = resolve_run(store, stored.workspace, word)?;
     refuse_itself((&options.base, base), (word, candidate))?;
     let head = store.run(candidate)?;
-    if head.pair.is_some_and(|pair| pair.partner == base) {
+    let in_turn = head.pair.is_some_and(|pair| pair.partner == base);
+    if in_turn && !options.comparison.is_of_other_systems() {
         return measured_in_turn(stored, base, &head, common, world);
     }
     let measurements = stored.measurements(candidate)?;
@@ -79,6 +84,12 @@ fn two(
     if rows.is_empty() {
         return Err(nothing_to_compare(options, &head, base));
     }
+    let gates = gates(
+        &rows,
+        options.comparison.fail_rules(&stored.context.tables),
+        decision.confidence_level,
+    );
+    let broken = exit_code(&gates);
     sort(&mut rows, common.output.order);
     let mut findings = Findings {
         run: &head,
@@ -88,14 +99,15 @@ fn two(
             decision,
             method: Method::Stored(rules.decider),
             warnings: warnings(&references),
-            remarks: Vec::new(),
+            remarks: in_turn.then(rounds_as_launches).into_iter().collect(),
             advice: Vec::new(),
+            gates,
         }),
         confidence_level: decision.confidence_level,
         exit_code: 0,
     };
     let fail_on = options.comparison.fail_on(settings);
-    let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true);
+    let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true).and(broken);
     findings.exit_code = exit_code.number();
     write_two(stored, base, &findings, common, world)?;
     Ok(exit_code)
@@ -120,28 +132,54 @@ fn write_two(
         (MessageFormat::Human, Some(format)) => format,
     };
     let before = stored.measurements(base)?;
-    let effects = |key: &BenchmarkKey| {
-        let base = before.iter().find(|found| found.benchmark.key == *key);
-        let row = findings.rows.iter().find(|row| row.key == *key);
-        let comparable = row.filter(|row| row.verdict.is_some_and(Verdict::is_compared));
-        effects(comparable.and_then(|row| row.measurement), base)
+    let difference = |row: &Row<'_>| {
+        let base = before.iter().find(|found| found.benchmark.key == row.key);
+        version_difference(row, base, &findings.thresholds())
     };
     deliver(options, world, |writer| {
-        write_versions(writer, findings, &effects, format)
+        write_versions(writer, findings, &difference, format)
     })
 }
 
-/// How large the difference of two measurements is.
-fn effects(new: Option<&Measurement>, base: Option<&Measurement>) -> Effects {
-    let base = base.and_then(Readings::of);
-    let new = new.and_then(Readings::of);
-    let base_costs = base.map(|base| base.costs()).unwrap_or_default();
-    let new_costs = new.map(|new| new.costs()).unwrap_or_default();
-    Effects {
-        base_median: median(&base_costs),
-        cliffs_delta: cliffs_delta(&new_costs, &base_costs)
-            .map(|delta| (delta, EffectSize::of_delta(delta).label())),
-        hedges_g: hedges_g(&new_costs, &base_costs),
+/// How large the difference to `base` is. Rounds of an A/B measurement have no effect sizes of their own: there they are of all samples.
+fn version_difference(
+    row: &Row<'_>,
+    base: Option<&Measurement>,
+    thresholds: &Thresholds,
+) -> VersionDifference {
+    let compared = row.verdict.is_some_and(Verdict::is_compared);
+    let base = base.filter(|_| compared).and_then(Readings::of);
+    let new = row.measurement.and_then(Readings::of);
+    let (Some(base), Some(new)) = (base, new) else {
+        return VersionDifference::default();
+    };
+    let (base_median, new_median) = (median(base.values()), median(new.values()));
+    let known = row
+        .comparison
+        .as_ref()
+        .and_then(|found| found.effects.as_ref());
+    if let Some(known) = known {
+        return VersionDifference {
+            base_median,
+            median: new_median,
+            cliffs_delta: known.cliffs_delta,
+            size: known.label,
+            hedges_g: known.hedges_g,
+        };
+    }
+    let (base, new) = (base.costs(), new.costs());
+    let bounds = [
+        thresholds.cliff_negligible,
+        thresholds.cliff_small,
+        thresholds.cliff_medium,
+    ];
+    let delta = cliffs_delta(&new, &base);
+    VersionDifference {
+        base_median,
+        median: new_median,
+        cliffs_delta: delta,
+        size: delta.map(|delta| EffectSize::within(delta, bounds).label()),
+        hedges_g: hedges_g(&new, &base),
     }
 }
 
@@ -266,13 +304,14 @@ impl Stored<'_> {
             )));
         }
         let runs = BySide { base, new: head.id };
-        let (found, plan) = judged_again(self.store, &runs, head, |measurements| {
+        let (mut found, plan) = judged_again(self.store, &runs, head, |measurements| {
             measurements.retain(|measurement| options.filter.wants(&measurement.benchmark.key.id));
             for measurement in measurements {
                 let said = options.comparison.noise_threshold;
                 measurement.noise_threshold = said.unwrap_or(measurement.noise_threshold);
             }
         })?;
+        found.about(options.comparison.analysis.subject);
         let settled = without_measurement(self.store, head.id, &found)?;
         let settled: Vec<Settled> = settled
             .into_iter()
@@ -304,26 +343,41 @@ fn measured_in_turn(
     let (options, context) = (stored.options, stored.context);
     let (found, settled, plan) = stored.judged_in_turn(base, head)?;
     let mut rows = paired_rows(&found, &settled, &head.decision, plan.seed);
+    let gates = gates(
+        &rows,
+        options.comparison.fail_rules(&context.tables),
+        head.decision.confidence_level,
+    );
+    let broken = exit_code(&gates);
     sort(&mut rows, common.output.order);
     let mut findings = Findings {
         run: head,
         rows,
         verdicts: Some(Verdicts {
             reference: format!("run {base}"),
-            decision: head.decision,
+            decision: DecisionSettings {
+                analysis: options.comparison.analysis,
+                ..head.decision
+            },
             method: Method::Paired,
             warnings: Vec::new(),
             remarks: Vec::new(),
             advice: Vec::new(),
+            gates,
         }),
         confidence_level: head.decision.confidence_level,
         exit_code: 0,
     };
     let fail_on = options.comparison.fail_on(&context.tables.workspace);
-    let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true);
+    let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true).and(broken);
     findings.exit_code = exit_code.number();
     write_two(stored, base, &findings, common, world)?;
     Ok(exit_code)
+}
+
+/// What to know of another test of runs that were measured in turn.
+fn rounds_as_launches() -> String {
+    "both sides were measured in turn; this compares them as runs of their own, each round as a launch, and makes nothing of what they shared".to_owned()
 }
 
 /// The verdicts of that time that needed no measurement.

@@ -16,6 +16,7 @@ mod context;
 mod error;
 mod explain;
 mod findings;
+mod gates;
 mod import;
 mod kept;
 mod list;

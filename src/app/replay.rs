@@ -13,7 +13,7 @@ use super::paired::{Paired, judged};
 use super::reference::{Chooser, Chosen, References, Subject, Wanted};
 use crate::compare::{Comparison, Decider, Fact, HostClass, Plan, Rules};
 use crate::measure::BySide;
-use crate::model::{BenchmarkKey, Measurement, Role, Run, RunId, Verdict};
+use crate::model::{BenchmarkKey, Measurement, Role, Run, RunId, Test, Verdict};
 use crate::report::{Confirmed, Method, Replayed};
 use crate::store::{RunVerdict, Store, WorkspaceId};
 
@@ -50,7 +50,7 @@ impl Replay {
                 base: pair.partner,
                 new: run.id,
             };
-            let (paired, plan) = match judged_again(store, &runs, run, |_| {}) {
+            let (mut paired, plan) = match judged_again(store, &runs, run, |_| {}) {
                 // What was measured is there all the same.
                 Err(AppError::NothingToCompare(_)) => {
                     return Ok(Self {
@@ -62,6 +62,7 @@ impl Replay {
                 }
                 other => other?,
             };
+            paired.about(run.decision.analysis.subject);
             return Ok(Self {
                 found: of_pair(&paired, &stored),
                 stored,
@@ -249,6 +250,10 @@ impl Again<'_> {
             HostClass::Shared => HostClass::Dedicated,
             HostClass::Dedicated => HostClass::Shared,
         };
+        let test = self.run.decision.analysis.test;
+        if test != Test::BootstrapT {
+            return vec![(Decider::Test(test), host)];
+        }
         // The host does not matter to the t-score.
         vec![
             (Decider::RunLevel, host),

@@ -8,6 +8,7 @@ use super::confirm::Confirmation;
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
 use super::findings::{Evidence, advice, host_class, rows, shell_quoted, sort, verdicts, warnings};
+use super::gates::{gates, has_worsened};
 use super::kept::{Rerun, against_baseline, drain, keep, opened, watch};
 use super::options::{RunOptions, StoreOptions};
 use super::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
@@ -32,13 +33,18 @@ pub fn run(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     if let Some(how) = &options.against {
+        options.comparison.check_in_turn()?;
         return against(options, how, common, world);
     }
+    options.comparison.check()?;
     if let Some(name) = &options.save_baseline {
         check_baseline_name(name)?;
     }
-    let stored_only =
-        options.stored || world.variables.stored || options.comparison.screen || options.no_run;
+    let stored_only = options.stored
+        || world.variables.stored
+        || options.comparison.screen
+        || options.comparison.is_of_other_systems()
+        || options.no_run;
     let mut remarks = Vec::new();
     if let (Some(name), false) = (&options.baseline, stored_only) {
         match against_baseline(options, name, common, world)? {
@@ -91,7 +97,8 @@ pub fn run(
         load,
         seed: options.comparison.seed.unwrap_or_else(host::fresh_seed),
         remarks,
-        confirms: !stored_only && options.baseline.is_none(),
+        // What is not the time does not drift with the host.
+        confirms: !stored_only && options.baseline.is_none() && options.comparison.is_about_time(),
     };
     session.run(&mut store, discovered, world)
 }
@@ -182,7 +189,17 @@ impl Session<'_> {
         if !failed_targets.is_empty() || measurements.is_empty() {
             exit_code = exit_code.and(ExitCode::BenchmarkFailed);
         }
-        let acceptance = self.acceptance(store, &tally)?;
+        let gates = gates(
+            &rows,
+            self.options.comparison.fail_rules(tables),
+            decision.confidence_level,
+        );
+        exit_code = exit_code.and(super::gates::exit_code(&gates));
+        let acceptance = if has_worsened(&gates) {
+            Acceptance::Pending
+        } else {
+            self.acceptance(store, &tally)?
+        };
         store.finish_run(
             run,
             &RunEnd {
@@ -210,6 +227,7 @@ impl Session<'_> {
                 warnings: warnings(&references),
                 remarks: self.remarks.clone(),
                 advice: last_words,
+                gates,
             }),
             confidence_level: decision.confidence_level,
             exit_code: exit_code.number(),

@@ -88,6 +88,7 @@ fn statistics(
 ) -> Result<ExitCode, AppError> {
     let head: Run = store.run(run)?;
     let level = head.decision.confidence_level;
+    let thresholds = &head.decision.thresholds;
     let replay = Replay::of(store, workspace, context, &head)?;
     let measurements = &replay.measurements;
     let summaries = summarize_all(measurements, &head.decision, head.seed);
@@ -101,10 +102,12 @@ fn statistics(
             BenchmarkStatistics {
                 key,
                 metric: &measurement.benchmark.metric,
-                record: summary.and_then(|found| BenchmarkRecord::of(measurement, &found, level)),
+                record: summary
+                    .and_then(|found| BenchmarkRecord::of(measurement, &found, level, thresholds)),
                 verdict: measurement.verdict,
                 change: replay.stored.get(key).and_then(|stored| stored.change),
                 p_value: comparison.and_then(|found| found.p_value),
+                thresholds: *thresholds,
             }
         })
         .collect();

@@ -3,11 +3,13 @@
 //! Owns docs/PROTOCOL.md from the parent's side. Must not decide what is measured, nor print: bench output is
 //! handed to the caller. Invariant: every pipe is drained at all times and every wait has a deadline.
 
+mod beside;
 mod codec;
 mod error;
 mod pipes;
 mod session;
 
+pub use beside::Kind;
 pub use codec::{Announcement, Capability, Hello, Listing, SampleSpec, WarmUp};
 pub use error::ChildError;
-pub use session::{LaunchSpec, PROTOCOL_VERSION, Session, Started};
+pub use session::{LaunchSpec, PROTOCOL_VERSION, Ready, Session, Started};

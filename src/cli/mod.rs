@@ -3,6 +3,7 @@
 //! Must not do anything but parse. Invariant: cargo's flags are spelled and mean what they do in cargo.
 
 mod against_flags;
+mod analysis_flags;
 mod arguments;
 mod bisect_flags;
 mod cargo_flags;

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::alternative::{Centers, Effects, Tested};
+use super::beside::{AllocationComparison, LatencyComparison};
 use super::grounds::Grounds;
 use super::launch_values::Location;
 use super::note::Note;
@@ -95,6 +97,46 @@ pub struct Comparison {
     pub paired: Option<Paired>,
     /// What the verdict rests on besides the change; `None` where nothing was tested.
     pub grounds: Option<Grounds>,
+    /// What the test of a published system said, where one decided.
+    pub tested: Option<Tested>,
+    /// How large the difference is; `None` of A/B and where a side has no samples.
+    pub effects: Option<Effects>,
+    /// The summary that was asked for.
+    pub centers: Option<Centers>,
+    /// How allocations differ, where both sides counted them.
+    pub allocations: Option<AllocationComparison>,
+    /// How latencies of single operations differ, where both sides measured them.
+    pub latencies: Option<LatencyComparison>,
     /// What else a reader must know.
     pub notes: Vec<Note>,
+}
+
+impl Comparison {
+    /// One about which nothing is known yet.
+    pub(super) fn undecided(noise_threshold: f64) -> Self {
+        Self {
+            verdict: Verdict::Inconclusive,
+            change: None,
+            p_value: None,
+            t_score_p: None,
+            change_mean: None,
+            change_median: None,
+            noise_threshold,
+            smallest_callable: None,
+            location: None,
+            launches_new: 0,
+            launches_base: 0,
+            runs_averaged: 0,
+            runs_spread: 0,
+            run_sd: None,
+            paired: None,
+            grounds: None,
+            tested: None,
+            effects: None,
+            centers: None,
+            allocations: None,
+            latencies: None,
+            notes: Vec::new(),
+        }
+    }
 }

@@ -4,8 +4,11 @@
 //! makes two of them incomparable. Verdict and printed interval are one inversion of one test. The procedure is
 //! described in docs/STATISTICS.md.
 
+mod alternative;
+mod beside;
 mod comparison;
 mod decide;
+mod diagnostics;
 mod differences;
 mod evidence;
 mod figure;
@@ -18,8 +21,11 @@ mod record;
 mod run_level;
 mod summary;
 
+pub use alternative::{Centers, Effects, GateGroup, SideCenter, Tested, across_runs, value_of};
+pub use beside::{AllocationComparison, CountChange, LatencyComparison, PercentileChange};
 pub use comparison::{Comparison, Estimate};
 pub use decide::compare;
+pub use diagnostics::{Diagnostic, diagnostics};
 pub use differences::{Circumstances, Difference, Differences, Fact, differences};
 pub use figure::{Figure, Readings};
 pub use grounds::{Directions, FamilyTest, Grounds, LookGrounds, TScoreGrounds};
@@ -31,7 +37,7 @@ pub use paired::{
 };
 pub use question::{Decider, HostClass, Question, Reference, Rules};
 pub use record::BenchmarkRecord;
-pub use summary::{Summary, summarize};
+pub use summary::{Summary, summarize, summarize_by};
 
 #[cfg(test)]
 mod fixtures;

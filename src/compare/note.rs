@@ -3,6 +3,8 @@
 use serde::Serialize;
 use std::fmt;
 
+use crate::model::{Center, Subject};
+
 /// One of the two things compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -89,6 +91,34 @@ pub enum Note {
         /// The change of the mean over launches, a fraction.
         change: f64,
     },
+    /// A side has fewer observations than the test of `--test` needs: nothing was tested.
+    TooFewObservations {
+        /// Observations of the smaller side.
+        smaller: usize,
+        /// How many it needs.
+        needed: usize,
+    },
+    /// A side has no launch with the center that was asked for.
+    NoCenter {
+        /// Which.
+        center: Center,
+    },
+    /// The benchmark does not have what the verdict should be about.
+    NoSuchMetric {
+        /// What.
+        metric: Subject,
+    },
+    /// An exact p of ranks was asked for, and there are ties or too many values.
+    NoExactP,
+    /// A test of ranks shows a difference that is negligible in size.
+    NegligibleEffect {
+        /// Cliff's delta.
+        delta: f64,
+        /// What counts.
+        practical: f64,
+    },
+    /// The test shows a difference whose interval does not lie beyond the noise threshold.
+    WithinNoise,
     /// Only the t-score says faster.
     FasterByTScoreOnly,
     /// The floors and the rounds say different things.
@@ -202,6 +232,31 @@ impl fmt::Display for Note {
                 f,
                 "the launches are {:.1} % slower on average, the fastest of them are not: the host was disturbed, or only some launches became slower",
                 change * 100.0
+            ),
+            Self::TooFewObservations { smaller, needed } => write!(
+                f,
+                "not tested: a side has {smaller} observations, and this test needs {needed} on each (more `--launches`, or `--observations samples`)"
+            ),
+            Self::NoCenter { center: Center::Slope } => f.write_str(
+                "not tested: a side has no linear phase and so no slope (`--sampling-mode linear`, or another `--center`)",
+            ),
+            Self::NoCenter { center } => write!(f, "not tested: a side has no {center}"),
+            Self::NoSuchMetric { metric: Subject::Allocations | Subject::Bytes | Subject::Peak } => f.write_str(
+                "allocations were not counted on both sides: the bench needs the counting allocator of `perfcheck`",
+            ),
+            Self::NoSuchMetric { metric } => write!(
+                f,
+                "there is no {metric} on both sides: only benchmarks that time single operations (`iter_latency`) have one"
+            ),
+            Self::NoExactP => f.write_str(
+                "not tested: an exact p needs values without ties, and at most 10,000 pairs (`--rank-p auto` takes the asymptotic one then)",
+            ),
+            Self::NegligibleEffect { delta, practical } => write!(
+                f,
+                "the difference is significant and negligible: Cliff's delta is {delta:+.3}, and only from {practical} on it counts"
+            ),
+            Self::WithinNoise => f.write_str(
+                "the difference is significant, but its interval does not lie wholly beyond the noise threshold",
             ),
             Self::TestsContradict => f.write_str(
                 "the fastest samples of all rounds and the rounds one by one say different things (the host changed its speed?): only what both show counts",

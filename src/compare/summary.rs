@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::comparison::Estimate;
-use crate::model::{LaunchSeries, Measurement, Sample};
+use crate::model::{DecisionSettings, LaunchSeries, Measurement, Sample};
 use crate::stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, Description, Interval, Line,
     NORMAL_MAD, OutlierCounts, Resampling, Statistic, Stream, derived_seed, mean,
@@ -40,13 +40,33 @@ pub struct Summary {
     pub overhead_ns: Option<f64>,
 }
 
-/// Describes `measurement`; `None` where it has no samples.
+/// Describes `measurement` with the usual thresholds; `None` where it has no samples.
 pub fn summarize(
     measurement: &Measurement,
     confidence_level: f64,
     resamples: u32,
     seed: u64,
 ) -> Option<Summary> {
+    let decision = DecisionSettings {
+        confidence_level,
+        resamples,
+        ..DecisionSettings::default()
+    };
+    summarize_by(measurement, &decision, seed)
+}
+
+/// Describes `measurement` by the levels and thresholds of `decision`; `None` where it has no samples.
+pub fn summarize_by(
+    measurement: &Measurement,
+    decision: &DecisionSettings,
+    seed: u64,
+) -> Option<Summary> {
+    let &DecisionSettings {
+        confidence_level,
+        resamples,
+        ref thresholds,
+        ..
+    } = decision;
     let launches = sample_times(measurement);
     let pooled: Vec<f64> = launches.iter().flatten().copied().collect();
     let described = Description::of(&pooled)?;
@@ -80,7 +100,7 @@ pub fn summarize(
         samples: described.count,
         launches: launches.len(),
         outliers: launches.iter().fold(OutlierCounts::default(), |sum, x| {
-            sum + OutlierCounts::of(x)
+            sum + OutlierCounts::at(x, thresholds.outlier_mild, thresholds.outlier_severe)
         }),
         overhead_ns: overhead(&ramps, confidence_level),
     })

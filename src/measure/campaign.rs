@@ -306,9 +306,14 @@ impl<'a> Campaign<'a> {
             &mut subject.layout,
         );
         match visited {
-            Ok(Visited::Measured { series, throughput }) => {
+            Ok(Visited::Measured {
+                series,
+                throughput,
+                beside,
+            }) => {
                 subject.visit = began.elapsed();
                 let mut launched = subject.launched(Outcome::Measured(series));
+                launched.beside = beside;
                 if throughput != Throughput::default() {
                     launched.benchmark.throughput = throughput;
                 }

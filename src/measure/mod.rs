@@ -3,6 +3,7 @@
 //! Must not decide what a result means, nor print. Invariant: the processes of a run do the same things in the
 //! same order for the same seed, whatever the run will be compared with.
 
+mod aside;
 mod campaign;
 mod chance;
 mod discover;

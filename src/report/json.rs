@@ -3,9 +3,11 @@
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-use super::content::{Findings, Method, Row, Verdicts};
-use crate::compare::{Comparison, Decider, Estimate, Summary};
-use crate::model::{Benchmark, BenchmarkKey, Measurement, Metric, Sample, Tally, Verdict};
+use super::content::{Findings, Method, Row, Verdicts, Violation};
+use crate::compare::{Comparison, Decider, Effects, Estimate, Summary};
+use crate::model::{
+    Benchmark, BenchmarkKey, Measurement, Metric, RunId, Sample, Tally, Thresholds, Verdict,
+};
 
 /// Version of the messages: it grows when a member changes its meaning or goes away, not when one is added.
 pub const SCHEMA: u32 = 1;
@@ -20,6 +22,10 @@ pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result
             write_object(writer, &compared(findings, row, verdict, verdicts))?;
         }
     }
+    let verdicts = findings.verdicts.as_ref();
+    for violation in verdicts.map_or(&[][..], |verdicts| &verdicts.gates.violations) {
+        write_object(writer, &violated(findings.run.id, violation))?;
+    }
     let run = findings.run;
     let finished = json!({
         "reason": "run-finished",
@@ -31,6 +37,8 @@ pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result
         "reference": findings.verdicts.as_ref().map(|verdicts| &verdicts.reference),
         "warnings": findings.verdicts.as_ref().map_or(&[][..], |verdicts| &verdicts.warnings),
         "remarks": findings.verdicts.as_ref().map_or(&[][..], |verdicts| &verdicts.remarks),
+        "violations": findings.verdicts.as_ref().map_or(0, |verdicts| verdicts.gates.violations.len()),
+        "thresholds": thresholds_json(&findings.thresholds()),
         "seed": run.seed,
         "git": run.git,
         "environment": run.environment,
@@ -175,6 +183,10 @@ fn compared(
         "seconds": row.seconds,
         "remarks": row.remarks,
         "paired": comparison.and_then(|found| found.paired),
+        "tested": comparison.and_then(|found| found.tested),
+        "effects": comparison.and_then(|found| found.effects.as_ref()).map(effects_json),
+        "centers": comparison.and_then(|found| found.centers),
+        "metric": verdicts.decision.analysis.subject,
         "differences": row.blocking,
         "notes": comparison.map_or(&[][..], |found| &found.notes),
     })
@@ -185,8 +197,43 @@ pub(super) fn decided_by(method: Method) -> &'static str {
     match method {
         Method::Stored(Decider::RunLevel) => "run-level",
         Method::Stored(Decider::Screen) => "t-score",
+        Method::Stored(Decider::Test(test)) => test.word(),
         Method::Paired => "paired",
     }
+}
+
+fn effects_json(effects: &Effects) -> Value {
+    json!({
+        "observations": effects.observations,
+        "cliffs_delta": effects.cliffs_delta,
+        "label": effects.label,
+        "hedges_g": effects.hedges_g,
+        "shift_ns": effects.shift_ns.as_ref().map(estimate_json),
+    })
+}
+
+/// A rule of `--fail` that a benchmark did not keep.
+pub(super) fn violated(run: RunId, violation: &Violation) -> Value {
+    json!({
+        "reason": "rule-violated",
+        "schema": SCHEMA,
+        "run": run,
+        "benchmark": key_json(&violation.key),
+        "rule": violation.rule,
+        "statistic": violation.statistic,
+        "of": if violation.is_change { "change" } else { "value" },
+        "limit": violation.limit,
+        "found": estimate_json(&violation.found),
+    })
+}
+
+/// Thresholds that are not the default.
+pub(super) fn thresholds_json(thresholds: &Thresholds) -> Value {
+    let changed = thresholds.changed().into_iter();
+    changed
+        .map(|(name, value, _)| (name.to_owned(), value.into()))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
 }
 
 /// A bound that the data do not give is null.

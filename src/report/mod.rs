@@ -3,6 +3,7 @@
 //! Must not measure, decide or store, nor know where its input came from. Invariant: every number in the table is in the
 //! JSON messages too; a reader that has gone away is no error.
 
+mod analysis;
 mod bisect;
 mod columns;
 mod content;
@@ -25,7 +26,7 @@ pub use bisect::{
     BisectAnswer, BisectFindings, BisectStep, Progressed, write_bisect, write_bisect_step,
 };
 pub use columns::{Column, ColumnCell, ColumnsLine, Shown, SideBySide, Together, write_columns};
-pub use content::{Findings, MessageFormat, Method, Row, Verdicts};
+pub use content::{Findings, Gates, MessageFormat, Method, Row, Verdicts, Violation};
 pub use explanation::{Confirmed, Explanation, MeasuredSide, Replayed, write_explanation};
 pub use grid::{TableFormat, without_colours};
 pub use import::{ImportFindings, ImportedBenchmark, write_import};
@@ -40,4 +41,4 @@ pub use self_test::{Rate, SelfTestFindings, SelfTestRow, write_self_test};
 pub use statistics::{BenchmarkStatistics, write_statistics};
 pub use table::{write_build_event, write_error, write_run_head, write_table, write_warning};
 pub use units::{change as percent_change, percent as in_percent};
-pub use versions::{Effects, write_versions};
+pub use versions::{VersionDifference, write_versions};

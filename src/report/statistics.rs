@@ -3,13 +3,14 @@
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
+use super::analysis::write_thresholds;
 use super::content::MessageFormat;
-use super::json::{SCHEMA, estimate_json, key_json, write_object};
+use super::json::{SCHEMA, estimate_json, key_json, thresholds_json, write_object};
 use super::table::p_value;
 use super::units::Room;
 use super::{theme, units};
 use crate::compare::{BenchmarkRecord, Estimate};
-use crate::model::{BenchmarkKey, Metric, RunId, Verdict};
+use crate::model::{BenchmarkKey, Metric, RunId, Thresholds, Verdict};
 
 /// One benchmark of a run.
 #[derive(Debug, Clone)]
@@ -26,6 +27,8 @@ pub struct BenchmarkStatistics<'a> {
     pub change: Option<f64>,
     /// The p-value that it rests on, adjusted, where it can be reached again.
     pub p_value: Option<f64>,
+    /// The thresholds of the run.
+    pub thresholds: Thresholds,
 }
 
 /// Writes all of them. The level is that of every interval.
@@ -42,7 +45,10 @@ pub fn write_statistics(
             MessageFormat::Json => write_object(writer, &message(run, one, confidence_level))?,
         }
     }
-    Ok(())
+    match (format, all.first()) {
+        (MessageFormat::Human, Some(one)) => write_thresholds(writer, &one.thresholds),
+        _ => Ok(()),
+    }
 }
 
 fn message(run: RunId, one: &BenchmarkStatistics<'_>, confidence_level: f64) -> Value {
@@ -57,6 +63,7 @@ fn message(run: RunId, one: &BenchmarkStatistics<'_>, confidence_level: f64) -> 
         "verdict": one.verdict,
         "change": one.change,
         "p_value": one.p_value,
+        "thresholds": thresholds_json(&one.thresholds),
     })
 }
 
@@ -82,6 +89,7 @@ fn record_json(record: &BenchmarkRecord) -> Value {
         "r_squared": summary.r_squared,
         "overhead_ns": summary.overhead_ns,
         "outliers": summary.outliers,
+        "diagnostics": record.diagnostics,
     })
 }
 
@@ -168,7 +176,11 @@ fn write_record(
             "low {} severe, {} mild; high {} mild, {} severe",
             outliers.low_severe, outliers.low_mild, outliers.high_mild, outliers.high_severe
         ),
-    )
+    )?;
+    for diagnostic in &record.diagnostics {
+        write_line(writer, "to note", &diagnostic.to_string())?;
+    }
+    Ok(())
 }
 
 /// The values that have intervals, a line each.
@@ -212,7 +224,7 @@ fn or_dash(text: Option<String>) -> String {
 
 /// `5.10 %`, with a word where that is much.
 fn variation(record: &BenchmarkRecord) -> Option<String> {
-    let much = if record.is_very_variable() {
+    let much = if record.is_very_variable {
         ", very variable"
     } else {
         ""

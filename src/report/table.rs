@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use super::content::{Findings, Method, Row, Verdicts};
 use super::source::write_source;
 use super::units::Room;
-use super::{theme, units};
+use super::{analysis, theme, units};
 use crate::compare::{Decider, Note};
-use crate::model::{Metric, Run, RunStatus, Throughput, Verdict};
+use crate::model::{Metric, Run, RunStatus, Subject, Test, Throughput, Verdict};
 
 /// A message after which nothing follows, as cargo writes them.
 pub fn write_error(writer: &mut dyn Write, message: &str) -> io::Result<()> {
@@ -93,7 +93,7 @@ pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Resul
     }
     match &findings.verdicts {
         Some(verdicts) => write_conclusion(writer, findings, verdicts, compared),
-        None => Ok(()),
+        None => analysis::write_thresholds(writer, &findings.thresholds()),
     }
 }
 
@@ -173,7 +173,12 @@ fn columns(rows: &[Row<'_>], findings: &Findings<'_>, compared: bool) -> Vec<Tab
     columns.push(TableColumn::right("outliers", 4, cells(&outlier_cell)));
     if let (true, Some(verdicts)) = (compared, &findings.verdicts) {
         // Both bounds are one-sided at the significance level, for all benchmarks of the run together.
-        let level = units::percent(1.0 - 2.0 * verdicts.decision.significance_level);
+        let sides = match verdicts.decision.analysis.test {
+            Test::BootstrapT => 2.0,
+            // Of these both bounds share the level.
+            _ => 1.0,
+        };
+        let level = units::percent(1.0 - sides * verdicts.decision.significance_level);
         let part = |index: usize| cells(&move |row| comparison_cells(row)[index].clone());
         columns.push(TableColumn::right("change", 0, part(0)));
         columns.push(TableColumn::right(format!("{level} interval"), 1, part(1)));
@@ -268,9 +273,14 @@ fn comparison_cells(row: &Row<'_>) -> [String; 3] {
             "?".to_owned()
         }
     };
+    let interval = if change.lower.is_finite() || change.upper.is_finite() {
+        format!("[{}, {}]", bound(change.lower), bound(change.upper))
+    } else {
+        "-".to_owned()
+    };
     [
         units::change(change.estimate),
-        format!("[{}, {}]", bound(change.lower), bound(change.upper)),
+        interval,
         comparison.p_value.map_or_else(|| "-".to_owned(), p_value),
     ]
 }
@@ -320,9 +330,15 @@ fn write_notes(writer: &mut dyn Write, rows: &[Row<'_>]) -> io::Result<()> {
             .iter()
             .flat_map(|comparison| &comparison.notes)
             .map(Note::to_string);
+        let summary = row
+            .comparison
+            .iter()
+            .filter_map(|found| found.centers.as_ref());
+        let summary = summary.map(analysis::centers);
         for text in differences
             .chain(remarks)
             .chain(row.remarks.iter().cloned())
+            .chain(summary)
             .chain(failures(row))
         {
             let id = units::name(&row.key.id, room);
@@ -387,16 +403,30 @@ fn write_conclusion(
 ) -> io::Result<()> {
     if compared {
         let decision = &verdicts.decision;
-        let decider = match verdicts.method {
-            Method::Stored(Decider::RunLevel) => "drift between runs included",
-            Method::Stored(Decider::Screen) => "t-score alone (--screen)",
-            Method::Paired => "both sides measured in turn",
-        };
+        if let Method::Stored(Decider::Test(_)) = verdicts.method {
+            let method = analysis::method(decision);
+            writeln!(writer, "Compared with {} {method}.", verdicts.reference)?;
+        } else {
+            let decider = match verdicts.method {
+                Method::Stored(Decider::RunLevel | Decider::Test(_)) => {
+                    "drift between runs included"
+                }
+                Method::Stored(Decider::Screen) => "t-score alone (--screen)",
+                Method::Paired => "both sides measured in turn",
+            };
+            writeln!(
+                writer,
+                "Compared with {}; {} family-wise, {decider}.",
+                verdicts.reference,
+                units::percent(decision.significance_level),
+            )?;
+        }
+    }
+    if compared && verdicts.decision.analysis.subject != Subject::Time {
+        let subject = verdicts.decision.analysis.subject;
         writeln!(
             writer,
-            "Compared with {}; {} family-wise, {decider}.",
-            verdicts.reference,
-            units::percent(decision.significance_level),
+            "Changes and verdicts are about {subject} (`--metric`), not about the time."
         )?;
     }
     if compared
@@ -410,6 +440,7 @@ fn write_conclusion(
             "Changes of rates are those of the time that a unit takes: + is slower, as everywhere; means of rates are harmonic."
         )?;
     }
+    analysis::write_thresholds(writer, &findings.thresholds())?;
     for warning in &verdicts.warnings {
         write_warning(writer, &format!("the sides differ in {warning}"))?;
     }
@@ -429,6 +460,7 @@ fn write_conclusion(
         findings.run.id,
         counts.join(", ")
     )?;
+    analysis::write_gates(writer, &verdicts.gates)?;
     for line in &verdicts.advice {
         writeln!(writer, "{line}")?;
     }

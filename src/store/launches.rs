@@ -3,6 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::access::Survives;
+use super::beside::{AllocationsColumn, LatenciesColumn};
 use super::codec;
 use super::columns::{Flags, Json, Unsigned};
 use super::conditions::{Conditions, intern_benchmark};
@@ -210,14 +211,17 @@ fn insert_outcome(
     match &launched.outcome {
         Outcome::Measured(series) => connection
             .prepare_cached(
-                "INSERT INTO series (run_benchmark, launch, position, samples, led) VALUES (?1, ?2, ?3, ?4, ?5)",
+                "INSERT INTO series (run_benchmark, launch, position, samples, led, allocations, latencies)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             )?
             .execute(params![
                 run_benchmark,
                 launch,
                 position,
                 codec::encode(series),
-                Flags(&launched.beside.led)
+                Flags(&launched.beside.led),
+                AllocationsColumn(&launched.beside.allocations),
+                LatenciesColumn(launched.beside.latencies.as_ref()),
             ])?,
         Outcome::Failed(message) => connection
             .prepare_cached(

@@ -8,6 +8,7 @@
 mod access;
 mod adopt;
 mod baselines;
+mod beside;
 mod check;
 mod codec;
 mod columns;

@@ -20,6 +20,8 @@ use crate::store::LaunchRecord;
 
 /// So often must a benchmark fail beside the other side and go well without it until the two sides are launched in turn.
 const TRIALS: u32 = 2;
+/// Rounds of a benchmark in which allocations are counted: enough for a test over launches, and no time lost in the others.
+const COUNTED_ROUNDS: usize = 5;
 
 /// How the two sides of a target get along.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,6 +155,7 @@ impl PairedCampaign<'_> {
                 layout: &mut subject.layout,
                 launching: share,
                 ramp: subject.rounds.is_empty(),
+                count: subject.rounds.len() < COUNTED_ROUNDS,
             };
             let coin = chance::draws(seed, &format!("quads/{id}"), &targets.new, pair.block);
             let seat = Seat::take(&mut [&mut *both.base, &mut *both.new], choice);
@@ -229,6 +232,7 @@ impl PairedCampaign<'_> {
                 layout: &mut subject.layout,
                 launching: began.elapsed(),
                 ramp: subject.rounds.is_empty(),
+                count: subject.rounds.len() < COUNTED_ROUNDS,
             };
             let outcome = alone(&mut session, request).and_then(|outcome| {
                 seen.push(seat.leave(&mut [&mut session]));

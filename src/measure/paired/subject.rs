@@ -71,14 +71,14 @@ impl Subject {
         self.rounds.push(Round {
             base: turns.base.series.flat.clone(),
             new: turns.new.series.flat.clone(),
-            led: turns.new.led.clone(),
+            led: turns.new.beside.led.clone(),
         });
         for (turn, record) in [
             (turns.base, &mut pair.records.base),
             (turns.new, &mut pair.records.new),
         ] {
             let mut launched = self.launched(Outcome::Measured(turn.series), how);
-            launched.beside.led = turn.led;
+            launched.beside = turn.beside;
             if turn.throughput != Throughput::default() {
                 launched.benchmark.throughput = turn.throughput;
             }

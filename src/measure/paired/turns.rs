@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 use super::quads::{RoundLayout, RoundSettings, lay_out_round};
 use crate::child::{Capability, ChildError, SampleSpec, Session, Started, WarmUp};
 use crate::compare::Side;
+use crate::measure::aside::{Aside, noted};
 use crate::measure::schedule::expected;
-use crate::model::{Sample, Series, Throughput};
+use crate::model::{Beside, Sample, Series, Throughput};
 use crate::stats::Draws;
 
 /// Samples by which the first round finds out how long an iteration takes, and how much shorter they are than those of the rounds.
@@ -55,8 +56,8 @@ impl<T> BySide<T> {
 pub(super) struct Turn {
     pub(super) series: Series,
     pub(super) throughput: Throughput,
-    /// For each quad whether this side was sampled first.
-    pub(super) led: Vec<bool>,
+    /// What was noted beside the samples: for each quad whether this side was sampled first, and what was asked afterwards.
+    pub(super) beside: Beside,
 }
 
 /// How a round of a benchmark ended, if not with an error.
@@ -75,6 +76,8 @@ pub(super) struct RoundRequest<'a> {
     pub(super) launching: Duration,
     /// Whether the linear ramp is wanted.
     pub(super) ramp: bool,
+    /// Whether allocations are to be counted.
+    pub(super) count: bool,
 }
 
 /// The order of the two sides, by a coin.
@@ -94,13 +97,13 @@ pub(super) fn in_turn(
 ) -> Result<RoundOutcome<BySide<Turn>>, SideError> {
     let first = order(&mut coin);
     let began = Instant::now();
-    let mut throughput = BySide::default();
+    let mut ready = BySide::default();
     let mut skipped = None;
     let mut started = Vec::new();
     for side in first {
         match reach(sessions.of_mut(side), round.id).map_err(|error| (side, error))? {
             Started::Ready(found) => {
-                *throughput.of_mut(side) = found;
+                *ready.of_mut(side) = Some(found);
                 started.push(side);
             }
             Started::Skipped(reason) => skipped = Some(reason),
@@ -114,6 +117,14 @@ pub(super) fn in_turn(
         }
         return Ok(RoundOutcome::Skipped(reason));
     }
+    let BySide {
+        base: Some(base),
+        new: Some(new),
+    } = ready
+    else {
+        unreachable!("a side that is not ready has skipped");
+    };
+    let ready = BySide { base, new };
     let mut warm = BySide::default();
     for side in first {
         let warmed = sessions.of_mut(side).warm_up(round.settings.warm_up);
@@ -146,16 +157,25 @@ pub(super) fn in_turn(
             series.of_mut(side).linear = taken.map_err(|error| (side, error))?;
         }
     }
-    let mut led = BySide::<Vec<bool>>::default();
+    let mut beside = BySide::<Beside>::default();
     for _ in 0..layout.quads {
         let [a, b] = order(&mut coin);
-        led.of_mut(a).push(true);
-        led.of_mut(b).push(false);
+        beside.of_mut(a).led.push(true);
+        beside.of_mut(b).led.push(false);
         for side in [a, b, b, a] {
             let taken = sample(sessions.of_mut(side), &layout, warm.of(side));
             let taken = taken.map_err(|error| (side, error))?;
             series.of_mut(side).flat.push(taken);
         }
+    }
+    for side in first {
+        let session = sessions.of_mut(side);
+        let noted = noted(session, ready.of(side).kind, round.aside());
+        let beside = beside.of_mut(side);
+        *beside = Beside {
+            led: std::mem::take(&mut beside.led),
+            ..noted.map_err(|error| (side, error))?
+        };
     }
     for side in first {
         let finished = sessions.of_mut(side).finish(round.id);
@@ -164,13 +184,13 @@ pub(super) fn in_turn(
     Ok(RoundOutcome::Measured(BySide {
         base: Turn {
             series: series.base,
-            throughput: throughput.base,
-            led: led.base,
+            throughput: ready.base.throughput,
+            beside: beside.base,
         },
         new: Turn {
             series: series.new,
-            throughput: throughput.new,
-            led: led.new,
+            throughput: ready.new.throughput,
+            beside: beside.new,
         },
     }))
 }
@@ -181,7 +201,7 @@ pub(super) fn alone(
     mut round: RoundRequest<'_>,
 ) -> Result<RoundOutcome<Turn>, ChildError> {
     let began = Instant::now();
-    let throughput = match reach(session, round.id)? {
+    let ready = match reach(session, round.id)? {
         Started::Ready(found) => found,
         Started::Skipped(reason) => return Ok(RoundOutcome::Skipped(reason)),
     };
@@ -207,15 +227,20 @@ pub(super) fn alone(
     for _ in 0..2 * layout.quads {
         series.flat.push(sample(session, &layout, &warm)?);
     }
+    let beside = noted(session, ready.kind, round.aside())?;
     session.finish(round.id)?;
     Ok(RoundOutcome::Measured(Turn {
         series,
-        throughput,
-        led: Vec::new(),
+        throughput: ready.throughput,
+        beside,
     }))
 }
 
 impl RoundRequest<'_> {
+    fn aside(&self) -> Aside {
+        Aside::InRounds { count: self.count }
+    }
+
     fn lay_out(&mut self, body_ns: f64, warm: &BySide<WarmUp>, overhead: Duration) -> RoundLayout {
         let settings = self.settings;
         self.layout

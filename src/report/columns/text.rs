@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use super::content::{Column, ColumnCell, ColumnsLine, Shown, SideBySide, Together};
 use crate::compare::{Decider, Difference, Figure};
-use crate::model::{Metric, Verdict};
+use crate::model::{Metric, Subject, Verdict};
+use crate::report::analysis;
 use crate::report::content::Method;
 use crate::report::grid::{Grid, GridCell, folded};
 use crate::report::table::write_warning;
@@ -330,10 +331,19 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
         .filter_map(|column| column.method)
         .collect();
     let how = match methods.first() {
-        Some(first) if methods.iter().all(|method| method == first) => method_words(*first),
-        _ => "each as it was measured",
+        Some(Method::Stored(Decider::Test(_))) => analysis::method(&found.decision),
+        Some(first) => {
+            let alike = methods.iter().all(|method| method == first);
+            let level = units::percent(found.decision.significance_level);
+            let words = if alike {
+                method_words(*first)
+            } else {
+                "each as it was measured"
+            };
+            format!("{level} family-wise in each column, {words}")
+        }
+        None => "nothing was compared".to_owned(),
     };
-    let level = units::percent(found.decision.significance_level);
     let verdicts = |wanted: &[Verdict]| {
         let mut columns = found.columns.iter();
         columns.any(|column| {
@@ -343,7 +353,7 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
         })
     };
     let mut signs = format!(
-        "+ is worse (slower, more, a lower rate), − is better than the first column; *…* is called a change: {level} family-wise in each column, {how}"
+        "+ is worse (slower, more, a lower rate), − is better than the first column; *…* is called a change: {how}"
     );
     if verdicts(&[Verdict::Suspect]) {
         signs += "; ?…? looks like one, but cannot be called";
@@ -351,12 +361,31 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
     if verdicts(&[Verdict::Incomparable]) {
         signs += "; n/c: not comparable (--allow-different FACT compares all the same)";
     }
-    vec![what, signs + "."]
+    let mut lines = vec![what, signs + "."];
+    let subject = found.decision.analysis.subject;
+    if subject != Subject::Time {
+        lines.push(format!(
+            "Judged changes and verdicts are about {subject} (`--metric`), not about the time."
+        ));
+    }
+    let closed = found
+        .lines
+        .iter()
+        .filter_map(|line| line.gate.as_ref())
+        .filter(|gate| !gate.open)
+        .count();
+    if found.lines.iter().any(|line| line.gate.is_some()) {
+        lines.push(format!(
+            "{closed} of {} benchmarks show no difference among all runs together (Kruskal and Wallis): single differences do not count there.",
+            found.lines.len()
+        ));
+    }
+    lines
 }
 
 fn method_words(method: Method) -> &'static str {
     match method {
-        Method::Stored(Decider::RunLevel) => "drift between runs included",
+        Method::Stored(Decider::RunLevel | Decider::Test(_)) => "drift between runs included",
         Method::Stored(Decider::Screen) => "by the t-score alone",
         Method::Paired => "both sides measured in turn",
     }
@@ -378,7 +407,8 @@ fn write_column_sum(writer: &mut dyn Write, column: &Column) -> io::Result<()> {
         "{} (run {}): {counts}.",
         units::on_one_line(&column.name),
         column.run
-    )
+    )?;
+    analysis::write_gates(writer, &column.gates)
 }
 
 /// The table for Markdown: a line for each figure, a column for each run.

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 
 use super::content::{Confirmed, Explanation, Replayed, Statement};
-use super::{measured, paired, stored, unmeasured};
+use super::{alternative, measured, paired, stored, unmeasured};
 use crate::compare::Decider;
-use crate::model::Verdict;
+use crate::model::{Subject, Verdict};
 use crate::report::content::{MessageFormat, Method};
 use crate::report::json::{SCHEMA, key_json, write_object};
 use crate::report::units::Room;
@@ -39,13 +39,18 @@ fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
             .map(|confirmed| confirmation(confirmed, explanation.verdict, replayed)),
     );
     let comparison = replayed.and_then(|replayed| replayed.comparison.as_ref());
+    let subject = explanation.run.decision.analysis.subject;
     match (replayed, comparison) {
         (Some(replayed), Some(_)) if !replayed.agrees => statements.push(lost(explanation)),
         (Some(Replayed { method, .. }), Some(comparison))
             if explanation.verdict != Verdict::Failed =>
         {
             statements.extend(match method {
+                _ if subject != Subject::Time => alternative::about(subject, comparison),
                 Method::Paired => paired::statements(explanation, comparison),
+                Method::Stored(Decider::Test(_)) => {
+                    alternative::statements(explanation, comparison)
+                }
                 Method::Stored(decider) => stored::statements(explanation, comparison, *decider),
             });
         }
@@ -161,6 +166,7 @@ fn decided_by(explanation: &Explanation<'_>) -> Option<&'static str> {
     Some(match replayed.method {
         Method::Stored(Decider::RunLevel) => "run-level",
         Method::Stored(Decider::Screen) => "t-score",
+        Method::Stored(Decider::Test(test)) => test.word(),
         Method::Paired => "paired",
     })
 }
