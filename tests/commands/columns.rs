@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::fs;
 
 use crate::crates::Crate;
-use crate::scripted::{steady, stored};
+use crate::scripted::{CLOCK, steady, stored};
 use crate::support::{Finished, Machine};
 
 /// `main`, `slow` with a slower `memory`, `fast` with a faster `arithmetic`.
@@ -56,12 +56,17 @@ geometric mean    1.0000 (   0.00%)    1.2599 ( +25.99%)    0.7937 ( −20.63%)
         format!("\n{}", found.stdout).starts_with(expected),
         "{found}"
     );
+    let text = found
+        .stdout
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
     for words in [
         "+ is worse",
         "1 % family-wise in each column",
         "slow (run 2): 1 regressed",
     ] {
-        assert!(found.stdout.contains(words), "{found}");
+        assert!(text.contains(words), "{found}");
     }
 }
 
@@ -352,4 +357,65 @@ fn s17_s18_s20_two_versions_are_a_table_of_changes_adjusted_p_and_effect_sizes()
             .expect("a number");
         assert_eq!(Some(p), message["p_value"].as_f64(), "{row}");
     }
+}
+
+#[test]
+fn n_x10_behind_a_test_of_all_runs_together_no_single_difference_counts() {
+    let machine = Machine::new();
+    let launches = |times: &str, name: &str| {
+        let run = steady(&machine, &[]).env(CLOCK, format!("text={times}"));
+        let run = run.args([
+            "text",
+            "--launches",
+            "6",
+            "--save-baseline",
+            name,
+            "--fail-on",
+            "none",
+        ]);
+        run.run().expect_code(0);
+    };
+    launches("100/101/102/103/104/105", "main");
+    launches("110/111/112/113/114/115", "slow");
+    launches("100.5/101.5/102.5/103.5/104.5/105.5", "alike");
+    let kruskal = "--test kruskal --noise-threshold 1% --message-format json";
+    let open = compare(&machine, &format!("main slow alike {kruskal}")).expect_code(1);
+    let line = about(&open, "text");
+    assert_eq!(
+        (&line["gate"]["open"], &line["columns"][1]["verdict"]),
+        (&true.into(), &"regressed".into())
+    );
+    let p = line["gate"]["p_value"].as_f64().expect("a number");
+    // stats.kruskal([100, ..., 105], [110, ..., 115], [100.5, ..., 105.5])
+    assert!((p - 0.003_224_936_221_325).abs() < 1e-9, "{line}");
+    // At a level between the two p-values all runs together show nothing, although one alone would.
+    let one = compare(&machine, &format!("main slow {kruskal}")).expect_code(1);
+    let alone = one.messages("benchmark-compared")[0]["p_value"]
+        .as_f64()
+        .expect("a number");
+    assert!(alone < 0.01, "{one}");
+    launches("100/102/104/101/103/105", "same");
+    launches("99.9/101.9/103.9/100.9/102.9/104.9", "again");
+    let closed = compare(&machine, &format!("main same again {kruskal}"));
+    let closed = about(&closed.expect_code(0), "text");
+    assert_eq!(closed["gate"]["open"], false);
+    let text = compare(&machine, "main same again --test kruskal").expect_code(0);
+    assert!(text.stdout.contains("Kruskal and Wallis"), "{text}");
+}
+
+#[test]
+fn rules_of_fail_hold_for_every_column() {
+    let machine = Machine::new();
+    three_runs(&machine);
+    let broken = compare(&machine, "main slow fast --fail-on none --fail median:5%").expect_code(1);
+    assert!(broken.stdout.contains("median:5%"), "{broken}");
+    compare(&machine, "main slow fast --fail-on none --fail median:300%").expect_code(0);
+    let words = "main slow fast --fail-on none --fail median:5% --message-format json";
+    let json = compare(&machine, words).expect_code(1);
+    let violated = json.messages("rule-violated");
+    assert_eq!(violated.len(), 1, "{json}");
+    assert_eq!(
+        (&violated[0]["run"], &violated[0]["benchmark"]["id"]),
+        (&2.into(), &"memory".into())
+    );
 }
