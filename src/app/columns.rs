@@ -28,6 +28,7 @@ struct Side {
     judged: BTreeMap<BenchmarkKey, Judged>,
     warnings: Vec<Difference>,
     method: Option<Method>,
+    remarks: Vec<String>,
     gates: Gates,
     rules: Option<Rules>,
 }
@@ -56,6 +57,7 @@ pub(super) fn columns(
         judged: BTreeMap::new(),
         warnings: Vec::new(),
         method: None,
+        remarks: Vec::new(),
         gates: Gates::default(),
         rules: None,
     }];
@@ -91,6 +93,7 @@ pub(super) fn columns(
             method: side.method,
             tally,
             warnings: side.warnings.clone(),
+            remarks: side.remarks.clone(),
             gates: side.gates.clone(),
             together: if at > 0 {
                 together(&lines, at, shown)
@@ -103,7 +106,11 @@ pub(super) fn columns(
         shown,
         columns,
         lines,
-        decision: options.comparison.decision(settings),
+        // What suits imported runs is not what the command line says.
+        decision: sides.iter().find_map(|side| side.rules).map_or_else(
+            || options.comparison.decision(settings),
+            |rules| rules.decision,
+        ),
         exit_code: exit_code.number(),
     };
     let form = options.format.unwrap_or(TableFormat::Text);
@@ -131,6 +138,7 @@ fn side(stored: &Stored<'_>, base: &Side, head: Run, word: &str) -> Result<Side,
             judged,
             warnings: Vec::new(),
             method: Some(Method::Paired),
+            remarks: Vec::new(),
             gates,
             rules: None,
             head,
@@ -142,6 +150,7 @@ fn side(stored: &Stored<'_>, base: &Side, head: Run, word: &str) -> Result<Side,
     Ok(Side {
         gates: gates(&compared.rows, comparison.fail_rules(tables), level),
         rules: Some(compared.rules),
+        remarks: compared.limits,
         name: word.to_owned(),
         warnings: warnings(&compared.references),
         method: Some(Method::Stored(compared.rules.decider)),

@@ -9,6 +9,7 @@ use super::context::{Context, World, resolve_run};
 use super::error::AppError;
 use super::findings::{Evidence, host_class, rows, sort, warnings};
 use super::gates::{exit_code, gates};
+use super::imported::{limits, suited};
 use super::options::{CompareOptions, CompareView, StoreOptions};
 use super::paired::{Paired, paired_rows};
 use super::pairing::Settled;
@@ -79,6 +80,7 @@ fn two(
         mut rows,
         references,
         rules,
+        mut limits,
     } = stored.compare(base, &options.base, &head, &measurements)?;
     let (settings, decision) = (&stored.context.tables.workspace, rules.decision);
     if rows.is_empty() {
@@ -99,7 +101,10 @@ fn two(
             decision,
             method: Method::Stored(rules.decider),
             warnings: warnings(&references),
-            remarks: in_turn.then(rounds_as_launches).into_iter().collect(),
+            remarks: {
+                limits.extend(in_turn.then(rounds_as_launches));
+                limits
+            },
             advice: Vec::new(),
             gates,
         }),
@@ -225,6 +230,8 @@ pub(super) struct StoredComparison<'m> {
     pub(super) rows: Vec<Row<'m>>,
     pub(super) references: References,
     pub(super) rules: Rules,
+    /// What a reader must know of it as a whole.
+    pub(super) limits: Vec<String>,
 }
 
 impl Stored<'_> {
@@ -264,9 +271,11 @@ impl Stored<'_> {
         };
         let references = chooser.choose(&Wanted::Named(base, name), &subjects)?;
         let settings = &self.context.tables.workspace;
+        let base = self.store.run(base)?;
+        let comparison = suited(&options.comparison, &base, head);
         let rules = Rules {
-            decision: options.comparison.decision(settings),
-            decider: options.comparison.decider(),
+            decision: comparison.decision(settings),
+            decider: comparison.decider(),
             host: host_class(settings.shared_host, head.environment.host.shared),
             // A comparison of stored runs is always the same: the seed is stored too.
             seed: options.comparison.seed.unwrap_or(head.seed),
@@ -287,6 +296,7 @@ impl Stored<'_> {
             rows,
             references,
             rules,
+            limits: limits(&base, head),
         })
     }
 

@@ -18,6 +18,7 @@ mod explain;
 mod findings;
 mod gates;
 mod import;
+mod imported;
 mod kept;
 mod list;
 mod naming;

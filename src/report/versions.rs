@@ -121,6 +121,9 @@ pub fn write_versions(
     for violation in &verdicts.gates.violations {
         writeln!(writer, "\n{}", for_markdown(&analysis::broken(violation)))?;
     }
+    for remark in &verdicts.remarks {
+        writeln!(writer, "\n{}", for_markdown(remark))?;
+    }
     for warning in &verdicts.warnings {
         writeln!(
             writer,

@@ -7,6 +7,18 @@ use crate::crates::Crate;
 use crate::scripted::{CLOCK, steady, stored};
 use crate::support::{Finished, Machine};
 
+/// Six launches that take no time worth mentioning.
+const QUICK: [&str; 8] = [
+    "--launches",
+    "6",
+    "--warm-up-time",
+    "1ms",
+    "--measurement-time",
+    "5ms",
+    "--resamples",
+    "1000",
+];
+
 /// `main`, `slow` with a slower `memory`, `fast` with a faster `arithmetic`.
 fn three_runs(machine: &Machine) {
     for (name, changed, code) in [
@@ -362,45 +374,41 @@ fn s17_s18_s20_two_versions_are_a_table_of_changes_adjusted_p_and_effect_sizes()
 #[test]
 fn n_x10_behind_a_test_of_all_runs_together_no_single_difference_counts() {
     let machine = Machine::new();
-    let launches = |times: &str, name: &str| {
-        let run = steady(&machine, &[]).env(CLOCK, format!("text={times}"));
-        let run = run.args([
-            "text",
-            "--launches",
-            "6",
-            "--save-baseline",
-            name,
-            "--fail-on",
-            "none",
-        ]);
+    // Six launches a percent apart, the first of which takes so long.
+    let run = |first: f64, name: &str| {
+        let times: Vec<String> = (0..6).map(|i| (first + f64::from(i)).to_string()).collect();
+        let run = machine.perfcheck().testbench("").args(QUICK);
+        let run = run.args(["-p", "steady", "text", "--fail-on", "none"]);
+        let run = run.args(["--save-baseline", name]);
+        let run = run.env(CLOCK, format!("text={}", times.join("/")));
         run.run().expect_code(0);
     };
-    launches("100/101/102/103/104/105", "main");
-    launches("110/111/112/113/114/115", "slow");
-    launches("100.5/101.5/102.5/103.5/104.5/105.5", "alike");
-    let kruskal = "--test kruskal --noise-threshold 1% --message-format json";
-    let open = compare(&machine, &format!("main slow alike {kruskal}")).expect_code(1);
-    let line = about(&open, "text");
+    let kruskal = "--test kruskal --noise-threshold 0.01% --message-format json";
+    let judged = |words: &str| about(&compare(&machine, &format!("{words} {kruskal}")), "text");
+    for (first, name) in [
+        (100.0, "main"),
+        (103.5, "slow"),
+        (101.25, "a"),
+        (101.55, "b"),
+    ] {
+        run(first, name);
+    }
+    let alone = compare(&machine, &format!("main slow {kruskal}")).expect_code(1);
     assert_eq!(
-        (&line["gate"]["open"], &line["columns"][1]["verdict"]),
-        (&true.into(), &"regressed".into())
+        alone.messages("benchmark-compared")[0]["verdict"],
+        "regressed"
     );
-    let p = line["gate"]["p_value"].as_f64().expect("a number");
-    // stats.kruskal([100, ..., 105], [110, ..., 115], [100.5, ..., 105.5])
-    assert!((p - 0.003_224_936_221_325).abs() < 1e-9, "{line}");
-    // At a level between the two p-values all runs together show nothing, although one alone would.
-    let one = compare(&machine, &format!("main slow {kruskal}")).expect_code(1);
-    let alone = one.messages("benchmark-compared")[0]["p_value"]
-        .as_f64()
-        .expect("a number");
-    assert!(alone < 0.01, "{one}");
-    launches("100/102/104/101/103/105", "same");
-    launches("99.9/101.9/103.9/100.9/102.9/104.9", "again");
-    let closed = compare(&machine, &format!("main same again {kruskal}"));
-    let closed = about(&closed.expect_code(0), "text");
+    // stats.kruskal(main, slow, a, b), of which main and slow alone give 0.0163
+    let closed = judged("main slow a b");
+    let p = closed["gate"]["p_value"].as_f64().expect("a number");
+    assert!((p - 0.058_074_570_476_566).abs() < 1e-9, "{closed}");
     assert_eq!(closed["gate"]["open"], false);
-    let text = compare(&machine, "main same again --test kruskal").expect_code(0);
+    assert_eq!(closed["columns"][1]["verdict"], "inconclusive");
+    let text = compare(&machine, "main slow a b --test kruskal").expect_code(0);
     assert!(text.stdout.contains("Kruskal and Wallis"), "{text}");
+    let open = judged("main slow a");
+    assert_eq!(open["gate"]["open"], true);
+    assert_eq!(open["columns"][1]["verdict"], "regressed");
 }
 
 #[test]

@@ -217,13 +217,11 @@ fn common_metric<'a>(entries: &[Entry<'a>]) -> Option<&'a Metric> {
 /// The value itself of one benchmark, the geometric mean of several; `None` where one has none.
 fn geometric(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let values: Vec<f64> = values.collect::<Option<_>>()?;
-    match values[..] {
-        [only] => Some(only),
-        _ => {
-            let mean = GeometricMean::of(&values)?;
-            (mean.excluded == 0).then_some(mean.mean)
-        }
+    if let [only] = values[..] {
+        return Some(only);
     }
+    let mean = GeometricMean::of(&values)?;
+    (mean.excluded == 0).then_some(mean.mean)
 }
 
 fn descriptive(value: PivotValue, entries: &[Entry<'_>], seed: u64) -> PivotCell {

@@ -59,6 +59,8 @@ pub struct Column {
     pub tally: Tally,
     /// Facts in which it differs from the reference without being incomparable.
     pub warnings: Vec<Difference>,
+    /// What else a reader must know of its comparison, a sentence each.
+    pub remarks: Vec<String>,
     /// What the rules of `--fail` made of it.
     pub gates: Gates,
     /// What all of its benchmarks changed by together.

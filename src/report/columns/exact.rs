@@ -121,7 +121,7 @@ pub(super) fn write_json(writer: &mut dyn Write, found: &SideBySide) -> io::Resu
                 "decided_by": column.method.map(decided_by),
                 "verdicts": tally_json(&column.tally),
                 "warnings": column.warnings,
-                "remarks": column.gates.remarks,
+                "remarks": column.remarks.iter().chain(&column.gates.remarks).collect::<Vec<_>>(),
                 "geometric_mean": column.together.map(|together| json!({
                     "ratio": together.ratio,
                     "used": together.used,

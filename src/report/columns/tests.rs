@@ -14,6 +14,7 @@ fn column(run: i64, name: &str, verdicts: &[Verdict]) -> Column {
         method: (run > 1).then_some(Method::Stored(Decider::RunLevel)),
         tally: verdicts.iter().copied().collect(),
         warnings: Vec::new(),
+        remarks: Vec::new(),
         gates: Gates::default(),
         together: None,
     }

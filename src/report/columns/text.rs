@@ -65,19 +65,18 @@ pub(super) fn write_text(
     let blocks = folded(&widths, 1, room);
     for block in &blocks {
         let columns = &block[1..];
-        for part in 0..2 {
-            let mut text = " ".repeat(widths[0]);
-            for at in columns {
-                text += "  ";
-                text += &units::padded(&headings[at - 1][part], widths[*at], true);
-            }
-            let text = if part == 0 {
-                theme::heading(text)
-            } else {
-                theme::faint(text)
-            };
-            writeln!(writer, "{text}")?;
-        }
+        let names = headings.iter().map(|[name, _]| name).collect();
+        writeln!(
+            writer,
+            "{}",
+            theme::heading(heading_line(names, columns, &widths))
+        )?;
+        let runs = headings.iter().map(|[_, run]| run).collect();
+        writeln!(
+            writer,
+            "{}",
+            theme::faint(heading_line(runs, columns, &widths))
+        )?;
         for (heading, lines) in &groups {
             if let Some(heading) = heading {
                 writeln!(writer, "{}", theme::heading(heading))?;
@@ -117,6 +116,16 @@ pub(super) fn write_text(
         write_column_sum(writer, column)?;
     }
     Ok(())
+}
+
+/// A heading above each of `columns`.
+fn heading_line(texts: Vec<&String>, columns: &[usize], widths: &[usize]) -> String {
+    let mut line = " ".repeat(widths[0]);
+    for at in columns {
+        line += "  ";
+        line += &units::padded(texts[at - 1], widths[*at], true);
+    }
+    line
 }
 
 /// The lines of each bench target with its name, and of all together at the end.
@@ -274,6 +283,13 @@ fn write_notes(writer: &mut dyn Write, found: &SideBySide) -> io::Result<()> {
             &format!("not comparable: {difference} in {columns}"),
         )?;
     }
+    let mut said: Vec<&String> = Vec::new();
+    for remark in found.columns.iter().flat_map(|column| &column.remarks) {
+        if !said.contains(&remark) {
+            write_warning(writer, remark)?;
+            said.push(remark);
+        }
+    }
     for column in &found.columns {
         if let Some(Together { used, excluded, .. }) = column.together
             && excluded > 0
@@ -385,8 +401,9 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
 
 fn method_words(method: Method) -> &'static str {
     match method {
-        Method::Stored(Decider::RunLevel | Decider::Test(_)) => "drift between runs included",
+        Method::Stored(Decider::RunLevel) => "drift between runs included",
         Method::Stored(Decider::Screen) => "by the t-score alone",
+        Method::Stored(Decider::Test(test)) => test.word(),
         Method::Paired => "both sides measured in turn",
     }
 }
