@@ -6,13 +6,16 @@ use super::compare::{Stored, deliver, nothing_to_compare, refuse_itself};
 use super::context::{World, resolve_run};
 use super::error::AppError;
 use super::findings::warnings;
+use super::gates::{exit_code as of_gates, gates};
 use super::options::{Order, StoreOptions};
 use super::paired::paired_rows;
-use crate::compare::{Difference, Estimate, Figure, Readings};
+use crate::compare::{
+    Decider, Difference, Estimate, Figure, GateGroup, Readings, Rules, across_runs,
+};
 use crate::exit_code::ExitCode;
-use crate::model::{BenchmarkKey, Measurement, Metric, Run, Tally, Verdict};
+use crate::model::{BenchmarkKey, Measurement, Metric, Run, Tally, Test, Verdict};
 use crate::report::{
-    Column, ColumnCell, ColumnsLine, Method, Row, Shown, SideBySide, TableFormat, Together,
+    Column, ColumnCell, ColumnsLine, Gates, Method, Row, Shown, SideBySide, TableFormat, Together,
     write_columns,
 };
 use crate::stats::GeometricMean;
@@ -25,6 +28,9 @@ struct Side {
     judged: BTreeMap<BenchmarkKey, Judged>,
     warnings: Vec<Difference>,
     method: Option<Method>,
+    remarks: Vec<String>,
+    gates: Gates,
+    rules: Option<Rules>,
 }
 
 /// What was found of one benchmark.
@@ -51,6 +57,9 @@ pub(super) fn columns(
         judged: BTreeMap::new(),
         warnings: Vec::new(),
         method: None,
+        remarks: Vec::new(),
+        gates: Gates::default(),
+        rules: None,
     }];
     for word in &options.candidates {
         let candidate = resolve_run(stored.store, stored.workspace, word)?;
@@ -70,13 +79,13 @@ pub(super) fn columns(
     let mut exit_code = ExitCode::Clean;
     let mut columns = Vec::new();
     for (at, side) in sides.iter().enumerate() {
-        let tally: Tally = side
-            .judged
-            .values()
-            .filter_map(|found| found.verdict)
+        let tally: Tally = lines
+            .iter()
+            .filter_map(|line| line.cells[at].verdict)
             .collect();
         if at > 0 {
-            exit_code = exit_code.and(ExitCode::of_verdicts(&tally, &fail_on, true));
+            let of_verdicts = ExitCode::of_verdicts(&tally, &fail_on, true);
+            exit_code = exit_code.and(of_verdicts).and(of_gates(&side.gates));
         }
         columns.push(Column {
             run: side.head.id,
@@ -84,6 +93,8 @@ pub(super) fn columns(
             method: side.method,
             tally,
             warnings: side.warnings.clone(),
+            remarks: side.remarks.clone(),
+            gates: side.gates.clone(),
             together: if at > 0 {
                 together(&lines, at, shown)
             } else {
@@ -95,7 +106,11 @@ pub(super) fn columns(
         shown,
         columns,
         lines,
-        decision: options.comparison.decision(settings),
+        // What suits imported runs is not what the command line says.
+        decision: sides.iter().find_map(|side| side.rules).map_or_else(
+            || options.comparison.decision(settings),
+            |rules| rules.decision,
+        ),
         exit_code: exit_code.number(),
     };
     let form = options.format.unwrap_or(TableFormat::Text);
@@ -108,9 +123,14 @@ pub(super) fn columns(
 /// `head`, compared with the reference.
 fn side(stored: &Stored<'_>, base: &Side, head: Run, word: &str) -> Result<Side, AppError> {
     let reference = base.head.id;
-    if head.pair.is_some_and(|pair| pair.partner == reference) {
+    let comparison = &stored.options.comparison;
+    let tables = &stored.context.tables;
+    let in_turn = head.pair.is_some_and(|pair| pair.partner == reference);
+    if in_turn && !comparison.is_of_other_systems() {
         let (found, settled, plan) = stored.judged_in_turn(reference, &head)?;
         let rows = paired_rows(&found, &settled, &head.decision, plan.seed);
+        let level = head.decision.confidence_level;
+        let gates = gates(&rows, comparison.fail_rules(tables), level);
         let judged = judged(rows);
         return Ok(Side {
             name: word.to_owned(),
@@ -118,12 +138,19 @@ fn side(stored: &Stored<'_>, base: &Side, head: Run, word: &str) -> Result<Side,
             judged,
             warnings: Vec::new(),
             method: Some(Method::Paired),
+            remarks: Vec::new(),
+            gates,
+            rules: None,
             head,
         });
     }
     let measurements = stored.measurements(head.id)?;
     let compared = stored.compare(reference, &base.name, &head, &measurements)?;
+    let level = compared.rules.decision.confidence_level;
     Ok(Side {
+        gates: gates(&compared.rows, comparison.fail_rules(tables), level),
+        rules: Some(compared.rules),
+        remarks: compared.limits,
         name: word.to_owned(),
         warnings: warnings(&compared.references),
         method: Some(Method::Stored(compared.rules.decider)),
@@ -240,13 +267,43 @@ fn line(
         })
         .collect();
     let mut known = readings.iter().flatten();
-    ColumnsLine {
+    let mut line = ColumnsLine {
+        gate: gate(sides, key),
         key: key.clone(),
         metric: known
             .next()
             .map_or(Metric::Time, |found| found.metric().clone()),
         cells,
+    };
+    if line.gate.as_ref().is_some_and(|gate| !gate.open) {
+        for cell in &mut line.cells {
+            if matches!(cell.verdict, Some(Verdict::Regressed | Verdict::Improved)) {
+                cell.verdict = Some(Verdict::Inconclusive);
+                cell.p_value = Some(1.0);
+            }
+        }
     }
+    line
+}
+
+/// What a test of ranks of all runs together says of a benchmark, where such tests decide and there are several runs to look at: behind a
+/// closed gate no single difference counts.
+fn gate(sides: &[Side], key: &BenchmarkKey) -> Option<GateGroup> {
+    let (reference, others) = sides.split_first()?;
+    let rules = others.iter().find_map(|side| side.rules)?;
+    if rules.decider != Decider::Test(Test::Kruskal) || others.len() < 2 {
+        return None;
+    }
+    let compared = |side: &&Side| {
+        let verdict = side.judged.get(key).and_then(|found| found.verdict);
+        verdict.is_some_and(Verdict::is_compared)
+    };
+    let candidates: Vec<&Measurement> = others
+        .iter()
+        .filter(compared)
+        .filter_map(|side| side.measurements.get(key))
+        .collect();
+    across_runs(reference.measurements.get(key)?, &candidates, &rules)
 }
 
 /// The geometric mean of what the benchmarks of a column changed by: of a block in its means.

@@ -20,10 +20,12 @@ use super::replay::judged_again;
 use crate::compare::{Plan, Readings, Rules};
 use crate::exit_code::ExitCode;
 use crate::measure::BySide;
-use crate::model::{BenchmarkKey, DecisionSettings, Measurement, Role, Run, RunId, Verdict};
+use crate::model::{
+    BenchmarkKey, DecisionSettings, Measurement, Role, Run, RunId, Thresholds, Verdict,
+};
 use crate::report::{
-    Effects, Findings, MessageFormat, Method, Row, Shown, TableFormat, Verdicts, without_colours,
-    write_json, write_table, write_versions,
+    Findings, MessageFormat, Method, Row, Shown, TableFormat, Verdicts, VersionDifference,
+    without_colours, write_json, write_table, write_versions,
 };
 use crate::stats::{EffectSize, cliffs_delta, hedges_g, median};
 use crate::store::{Store, StoreError, WorkspaceId};
@@ -135,28 +137,54 @@ fn write_two(
         (MessageFormat::Human, Some(format)) => format,
     };
     let before = stored.measurements(base)?;
-    let effects = |key: &BenchmarkKey| {
-        let base = before.iter().find(|found| found.benchmark.key == *key);
-        let row = findings.rows.iter().find(|row| row.key == *key);
-        let comparable = row.filter(|row| row.verdict.is_some_and(Verdict::is_compared));
-        effects(comparable.and_then(|row| row.measurement), base)
+    let difference = |row: &Row<'_>| {
+        let base = before.iter().find(|found| found.benchmark.key == row.key);
+        version_difference(row, base, &findings.thresholds())
     };
     deliver(options, world, |writer| {
-        write_versions(writer, findings, &effects, format)
+        write_versions(writer, findings, &difference, format)
     })
 }
 
-/// How large the difference of two measurements is.
-fn effects(new: Option<&Measurement>, base: Option<&Measurement>) -> Effects {
-    let base = base.and_then(Readings::of);
-    let new = new.and_then(Readings::of);
-    let base_costs = base.map(|base| base.costs()).unwrap_or_default();
-    let new_costs = new.map(|new| new.costs()).unwrap_or_default();
-    Effects {
-        base_median: median(&base_costs),
-        cliffs_delta: cliffs_delta(&new_costs, &base_costs)
-            .map(|delta| (delta, EffectSize::of_delta(delta).label())),
-        hedges_g: hedges_g(&new_costs, &base_costs),
+/// How large the difference to `base` is. Rounds of an A/B measurement have no effect sizes of their own: there they are of all samples.
+fn version_difference(
+    row: &Row<'_>,
+    base: Option<&Measurement>,
+    thresholds: &Thresholds,
+) -> VersionDifference {
+    let compared = row.verdict.is_some_and(Verdict::is_compared);
+    let base = base.filter(|_| compared).and_then(Readings::of);
+    let new = row.measurement.and_then(Readings::of);
+    let (Some(base), Some(new)) = (base, new) else {
+        return VersionDifference::default();
+    };
+    let (base_median, new_median) = (median(base.values()), median(new.values()));
+    let known = row
+        .comparison
+        .as_ref()
+        .and_then(|found| found.effects.as_ref());
+    if let Some(known) = known {
+        return VersionDifference {
+            base_median,
+            median: new_median,
+            cliffs_delta: known.cliffs_delta,
+            size: known.label,
+            hedges_g: known.hedges_g,
+        };
+    }
+    let (base, new) = (base.costs(), new.costs());
+    let bounds = [
+        thresholds.cliff_negligible,
+        thresholds.cliff_small,
+        thresholds.cliff_medium,
+    ];
+    let delta = cliffs_delta(&new, &base);
+    VersionDifference {
+        base_median,
+        median: new_median,
+        cliffs_delta: delta,
+        size: delta.map(|delta| EffectSize::within(delta, bounds).label()),
+        hedges_g: hedges_g(&new, &base),
     }
 }
 

@@ -9,9 +9,8 @@ use std::str::FromStr;
 use super::summary::sample_times;
 use crate::model::{Measurement, Metric};
 use crate::stats::{
-    Description, HarmonicMean, OutlierPolicy, Preference, Quantile, Record, RecordRules,
-    Replacement, Stream, Subselection, SubselectionCentre, TailBasis, derived_seed,
-    describe_launch_means, median,
+    Description, HarmonicMean, Preference, Replacement, Stream, Subselection, SubselectionCentre,
+    derived_seed, describe_launch_means, median,
 };
 
 /// Nanoseconds per second, by which a time of one unit becomes units per second.
@@ -266,15 +265,10 @@ impl<'a> Readings<'a> {
         found.is_finite().then_some(found)
     }
 
-    /// Whether the mean is so far above the median that the samples are to be looked at.
-    pub fn are_absurd(&self) -> bool {
-        let rules = RecordRules {
-            outliers: OutlierPolicy::Keep,
-            quantile: Quantile::Linear,
-            tail: TailBasis::Raw,
-            level: LEVEL,
-        };
-        Record::of(&self.costs(), rules).is_some_and(|record| record.is_absurd())
+    /// Whether the mean of the samples is more than so many times their median: they are to be looked at.
+    pub fn are_absurd(&self, times: f64) -> bool {
+        Description::of(&self.costs())
+            .is_some_and(|found| found.median > 0.0 && found.mean > times * found.median)
     }
 
     /// By how much a figure is worse than that of a reference, as a fraction of it: positive is slower, or a lower rate.

@@ -75,7 +75,7 @@ pub(super) fn write_gates(writer: &mut dyn Write, gates: &Gates) -> io::Result<(
     Ok(())
 }
 
-fn broken(violation: &Violation) -> String {
+pub(super) fn broken(violation: &Violation) -> String {
     let number = |value: f64| {
         if violation.is_change {
             units::change(value)

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::content::{Findings, Method, Row, Verdicts, Violation};
 use crate::compare::{Comparison, Decider, Effects, Estimate, Summary};
 use crate::model::{
-    Benchmark, BenchmarkKey, Measurement, Metric, Sample, Tally, Thresholds, Verdict,
+    Benchmark, BenchmarkKey, Measurement, Metric, RunId, Sample, Tally, Thresholds, Verdict,
 };
 
 /// Version of the messages: it grows when a member changes its meaning or goes away, not when one is added.
@@ -24,7 +24,7 @@ pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result
     }
     let verdicts = findings.verdicts.as_ref();
     for violation in verdicts.map_or(&[][..], |verdicts| &verdicts.gates.violations) {
-        write_object(writer, &violated(findings, violation))?;
+        write_object(writer, &violated(findings.run.id, violation))?;
     }
     let run = findings.run;
     let finished = json!({
@@ -213,11 +213,11 @@ fn effects_json(effects: &Effects) -> Value {
 }
 
 /// A rule of `--fail` that a benchmark did not keep.
-fn violated(findings: &Findings<'_>, violation: &Violation) -> Value {
+pub(super) fn violated(run: RunId, violation: &Violation) -> Value {
     json!({
         "reason": "rule-violated",
         "schema": SCHEMA,
-        "run": findings.run.id,
+        "run": run,
         "benchmark": key_json(&violation.key),
         "rule": violation.rule,
         "statistic": violation.statistic,

@@ -41,4 +41,4 @@ pub use self_test::{Rate, SelfTestFindings, SelfTestRow, write_self_test};
 pub use statistics::{BenchmarkStatistics, write_statistics};
 pub use table::{write_build_event, write_error, write_run_head, write_table, write_warning};
 pub use units::{change as percent_change, percent as in_percent};
-pub use versions::{Effects, write_versions};
+pub use versions::{VersionDifference, write_versions};

@@ -2,19 +2,25 @@
 
 use std::io::{self, Write};
 
-use super::content::Findings;
+use super::analysis;
+use super::content::{Findings, Method, Row};
 use super::grid::{Grid, GridCell, TableFormat, for_markdown};
 use super::table::p_value;
 use super::units;
-use crate::model::BenchmarkKey;
+use crate::compare::Decider;
+use crate::model::{Metric, Observations};
 
-/// How large the difference of a benchmark's samples is, whatever its p; positive is slower.
+/// The other side of a benchmark, and how large the difference is, whatever its p; positive is slower.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Effects {
+pub struct VersionDifference {
     /// Median of the reference.
     pub base_median: Option<f64>,
-    /// Cliff's delta, with its size in a word.
-    pub cliffs_delta: Option<(f64, &'static str)>,
+    /// Median of the run.
+    pub median: Option<f64>,
+    /// Cliff's delta.
+    pub cliffs_delta: Option<f64>,
+    /// Its size in a word.
+    pub size: Option<&'static str>,
     /// Hedges' g.
     pub hedges_g: Option<f64>,
 }
@@ -23,13 +29,18 @@ pub struct Effects {
 pub fn write_versions(
     writer: &mut dyn Write,
     findings: &Findings<'_>,
-    effects: &dyn Fn(&BenchmarkKey) -> Effects,
+    difference: &dyn Fn(&Row<'_>) -> VersionDifference,
     format: TableFormat,
 ) -> io::Result<()> {
     let Some(verdicts) = &findings.verdicts else {
         return Ok(());
     };
-    let level = units::percent(1.0 - 2.0 * verdicts.decision.significance_level);
+    // Of tests of other systems both bounds share the level; the project's own has it on either side.
+    let sides = match verdicts.method {
+        Method::Stored(Decider::Test(_)) => 1.0,
+        Method::Stored(_) | Method::Paired => 2.0,
+    };
+    let level = units::percent(1.0 - sides * verdicts.decision.significance_level);
     let heading = [
         "benchmark".to_owned(),
         "verdict".to_owned(),
@@ -48,25 +59,27 @@ pub fn write_versions(
     };
     let mut rows = Vec::new();
     for row in &findings.rows {
-        let found = effects(&row.key);
+        let found = difference(row);
         let comparison = row.comparison.as_ref();
         let change = comparison.and_then(|found| found.change);
-        let median = row.summary.as_ref().map(|summary| summary.median.estimate);
-        let (delta, size) = found.cliffs_delta.unzip();
+        let metric = row
+            .measurement
+            .map_or(&Metric::Time, |found| &found.benchmark.metric);
+        let reading = |value: f64| units::reading(metric, value);
         let verdict = row.verdict.map_or("-", crate::model::Verdict::word);
         let signed = |value: f64| format!("{value:+.3}").replace('-', "−");
         let key = &row.key;
         rows.push(vec![
             GridCell::Text(format!("{}/{} {}", key.package, key.target, key.id)),
             GridCell::Text(verdict.to_owned()),
-            number(found.base_median, &units::time),
-            number(median, &units::time),
+            number(found.base_median, &reading),
+            number(found.median, &reading),
             number(change.map(|change| change.estimate), &units::change),
             number(change.map(|change| change.lower), &units::change),
             number(change.map(|change| change.upper), &units::change),
             number(comparison.and_then(|found| found.p_value), &p_value),
-            number(delta, &|delta| {
-                format!("{} {}", signed(delta), size.unwrap_or(""))
+            number(found.cliffs_delta, &|delta| {
+                format!("{} {}", signed(delta), found.size.unwrap_or(""))
             }),
             number(found.hedges_g, &signed),
         ]);
@@ -85,14 +98,32 @@ pub fn write_versions(
         .iter()
         .map(|(verdict, count)| format!("{count} {}", verdict.word()))
         .collect();
+    let how = match verdicts.method {
+        Method::Stored(Decider::Test(_)) => {
+            format!("Decided {}", analysis::method(&verdicts.decision))
+        }
+        Method::Stored(_) | Method::Paired => format!(
+            "p is adjusted for all benchmarks together (Holm), {} family-wise",
+            units::percent(verdicts.decision.significance_level)
+        ),
+    };
+    let observations = match (verdicts.method, verdicts.decision.analysis.observations) {
+        (Method::Stored(_), Observations::Launches) => "launches",
+        (Method::Paired, _) | (_, Observations::Samples) => "all samples",
+    };
     writeln!(
         writer,
-        "\nRun {} compared with {}: {}. Plus is slower. p is adjusted for all benchmarks together (Holm), {} family-wise; effect sizes are of all samples.",
+        "\nRun {} compared with {}: {}. Plus is slower. {how}; effect sizes are of {observations}.",
         findings.run.id,
         for_markdown(&verdicts.reference.replace('`', "")),
         counts.join(", "),
-        units::percent(verdicts.decision.significance_level),
     )?;
+    for violation in &verdicts.gates.violations {
+        writeln!(writer, "\n{}", for_markdown(&analysis::broken(violation)))?;
+    }
+    for remark in &verdicts.remarks {
+        writeln!(writer, "\n{}", for_markdown(remark))?;
+    }
     for warning in &verdicts.warnings {
         writeln!(
             writer,

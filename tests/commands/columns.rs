@@ -4,8 +4,20 @@ use serde_json::Value;
 use std::fs;
 
 use crate::crates::Crate;
-use crate::scripted::{steady, stored};
+use crate::scripted::{CLOCK, steady, stored};
 use crate::support::{Finished, Machine};
+
+/// Six launches that take no time worth mentioning.
+const QUICK: [&str; 8] = [
+    "--launches",
+    "6",
+    "--warm-up-time",
+    "1ms",
+    "--measurement-time",
+    "5ms",
+    "--resamples",
+    "1000",
+];
 
 /// `main`, `slow` with a slower `memory`, `fast` with a faster `arithmetic`.
 fn three_runs(machine: &Machine) {
@@ -56,12 +68,17 @@ geometric mean    1.0000 (   0.00%)    1.2599 ( +25.99%)    0.7937 ( −20.63%)
         format!("\n{}", found.stdout).starts_with(expected),
         "{found}"
     );
+    let text = found
+        .stdout
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
     for words in [
         "+ is worse",
         "1 % family-wise in each column",
         "slow (run 2): 1 regressed",
     ] {
-        assert!(found.stdout.contains(words), "{found}");
+        assert!(text.contains(words), "{found}");
     }
 }
 
@@ -352,4 +369,61 @@ fn s17_s18_s20_two_versions_are_a_table_of_changes_adjusted_p_and_effect_sizes()
             .expect("a number");
         assert_eq!(Some(p), message["p_value"].as_f64(), "{row}");
     }
+}
+
+#[test]
+fn n_x10_behind_a_test_of_all_runs_together_no_single_difference_counts() {
+    let machine = Machine::new();
+    // Six launches a percent apart, the first of which takes so long.
+    let run = |first: f64, name: &str| {
+        let times: Vec<String> = (0..6).map(|i| (first + f64::from(i)).to_string()).collect();
+        let run = machine.perfcheck().testbench("").args(QUICK);
+        let run = run.args(["-p", "steady", "text", "--fail-on", "none"]);
+        let run = run.args(["--save-baseline", name]);
+        let run = run.env(CLOCK, format!("text={}", times.join("/")));
+        run.run().expect_code(0);
+    };
+    let kruskal = "--test kruskal --noise-threshold 0.01% --message-format json";
+    let judged = |words: &str| about(&compare(&machine, &format!("{words} {kruskal}")), "text");
+    for (first, name) in [
+        (100.0, "main"),
+        (103.5, "slow"),
+        (101.25, "a"),
+        (101.55, "b"),
+    ] {
+        run(first, name);
+    }
+    let alone = compare(&machine, &format!("main slow {kruskal}")).expect_code(1);
+    assert_eq!(
+        alone.messages("benchmark-compared")[0]["verdict"],
+        "regressed"
+    );
+    // stats.kruskal(main, slow, a, b), of which main and slow alone give 0.0163
+    let closed = judged("main slow a b");
+    let p = closed["gate"]["p_value"].as_f64().expect("a number");
+    assert!((p - 0.058_074_570_476_566).abs() < 1e-9, "{closed}");
+    assert_eq!(closed["gate"]["open"], false);
+    assert_eq!(closed["columns"][1]["verdict"], "inconclusive");
+    let text = compare(&machine, "main slow a b --test kruskal").expect_code(0);
+    assert!(text.stdout.contains("Kruskal and Wallis"), "{text}");
+    let open = judged("main slow a");
+    assert_eq!(open["gate"]["open"], true);
+    assert_eq!(open["columns"][1]["verdict"], "regressed");
+}
+
+#[test]
+fn rules_of_fail_hold_for_every_column() {
+    let machine = Machine::new();
+    three_runs(&machine);
+    let broken = compare(&machine, "main slow fast --fail-on none --fail median:5%").expect_code(1);
+    assert!(broken.stdout.contains("median:5%"), "{broken}");
+    compare(&machine, "main slow fast --fail-on none --fail median:300%").expect_code(0);
+    let words = "main slow fast --fail-on none --fail median:5% --message-format json";
+    let json = compare(&machine, words).expect_code(1);
+    let violated = json.messages("rule-violated");
+    assert_eq!(violated.len(), 1, "{json}");
+    assert_eq!(
+        (&violated[0]["run"], &violated[0]["benchmark"]["id"]),
+        (&2.into(), &"memory".into())
+    );
 }

@@ -240,9 +240,7 @@ fn s14_a_mean_far_above_the_median_is_worth_a_warning() {
     run.expect_code(0);
     let found = pivot(&made, &machine, "--pivot rows=id").expect_code(0);
     assert!(
-        found
-            .stdout
-            .contains("more than a thousand times the median"),
+        found.stdout.contains("more than 1000 times the median"),
         "{found}"
     );
 }
@@ -265,4 +263,79 @@ fn unknown_dimensions_and_values_are_named_with_those_that_there_are() {
             .expect_stderr(said);
     }
     pivot(&made, &machine, "--pivot rows=id --filter nothing").expect_code(4);
+}
+
+/// Two codecs, two modes, twenty repetitions: `new` is slower to write with `quick`.
+fn table(quick_write: f64) -> String {
+    let mut table = "Codec,Mode,Repetition,Time,Rate\n".to_owned();
+    for repetition in 0..20 {
+        for (codec, mode, time) in [
+            ("quick", "read", 100.0),
+            ("quick", "write", quick_write),
+            ("=slow", "read", 200.0),
+            ("=slow", "write", 400.0),
+        ] {
+            let time = time + f64::from(repetition % 5);
+            table += &format!("{codec},{mode},{repetition},{time},{}\n", 1e9 / time);
+        }
+    }
+    table
+}
+
+#[test]
+fn s12_imported_runs_are_laid_out_by_the_names_of_their_columns() {
+    let machine = Machine::new();
+    let made = Crate::of(&machine, &[], "");
+    for (name, quick_write) in [("old", 300.0), ("new", 324.0)] {
+        let file = machine.home().join(format!("{name}.csv"));
+        std::fs::write(&file, table(quick_write)).expect("written");
+        let columns = "id=Codec/Mode,value=Time,repetition=Repetition";
+        let words = ["--columns", columns, "--unit", "ns", "--baseline", name];
+        let import = made.perfcheck(&machine, &["import"]).arg(&file).args(words);
+        import.run().expect_code(0);
+    }
+    let csv = "old new --pivot rows=Codec+Mode,cols=run,value=time --format csv";
+    let csv = pivot(&made, &machine, csv).expect_code(0);
+    let expected = "Codec,Mode,old,new\r\n\
+        \"'=slow\",read,202,202\r\n\
+        \"'=slow\",write,402,402\r\n\
+        quick,read,102,102\r\n\
+        quick,write,302,326\r\n";
+    assert_eq!(csv.stdout, expected, "{csv}");
+    let words = "new --pivot rows=Codec,cols=Mode,value=ratio+cliffs-delta";
+    let text = pivot(&made, &machine, words).expect_code(0);
+    assert!(
+        text.stdout.contains("1.9804") && text.stdout.contains("reference"),
+        "{text}"
+    );
+    assert!(text.stdout.contains("new was imported"), "{text}");
+    pivot(&made, &machine, "new --pivot rows=codec")
+        .expect_code(2)
+        .expect_stderr(&["`codec` is no dimension", "Codec, Mode"]);
+}
+
+#[test]
+fn m4_m7_m_x8_rates_stand_in_columns_with_their_harmonic_mean_and_plus_is_worse() {
+    let machine = Machine::new();
+    let made = Crate::of(&machine, &[], "");
+    for (name, quick_write) in [("old", 300.0), ("new", 330.0)] {
+        let file = machine.home().join(format!("{name}.csv"));
+        std::fs::write(&file, table(quick_write)).expect("written");
+        let columns = "id=Codec/Mode,value=Rate,repetition=Repetition";
+        let words = ["--columns", columns, "--unit", "ops/s", "--baseline", name];
+        let import = made.perfcheck(&machine, &["import"]).arg(&file).args(words);
+        import.run().expect_code(0);
+    }
+    let words = "old new --statistic mean --filter quick/write --fail-on none";
+    let text = pivot(&made, &machine, words).expect_code(0);
+    assert!(text.stdout.contains("Hmean of each run"), "{text}");
+    let json = pivot(&made, &machine, &format!("{words} --message-format json"));
+    let message = &json.messages("benchmark-columns")[0];
+    let statistic = |at: usize| message["columns"][at]["statistics"][0].clone();
+    let value = |at: usize| statistic(at)["value"].as_f64().expect("a number");
+    assert_eq!(statistic(0)["unit"], "ops/s");
+    // The harmonic mean of rates is one over the mean of times.
+    assert!((value(0) / (1e9 / 302.0) - 1.0).abs() < 1e-6, "{message}");
+    let worse = statistic(1)["worse_by"].as_f64().expect("a number");
+    assert!((worse - (1.0 - 302.0 / 332.0)).abs() < 1e-6, "{message}");
 }

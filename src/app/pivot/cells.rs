@@ -10,7 +10,7 @@ use super::request::PivotRequest;
 use super::value::{PivotValue, Versus};
 use crate::app::error::AppError;
 use crate::compare::{Circumstances, Difference, Fact, Figure, Readings, differences};
-use crate::model::{Measurement, Metric, TargetFacts};
+use crate::model::{Measurement, Metric, TargetFacts, Thresholds};
 use crate::report::{PivotCell, PivotKind};
 use crate::stats::{
     EffectSize, GeometricMean, MannWhitney, MannWhitneyMethod, OperationRates, adjusted_p_values,
@@ -22,6 +22,16 @@ pub(super) struct Entry<'a> {
     pub(super) run: usize,
     pub(super) measurement: &'a Measurement,
     pub(super) readings: Readings<'a>,
+}
+
+/// By what cells are filled.
+pub(super) struct Rules<'a> {
+    /// Facts in which runs may differ.
+    pub(super) allowed: &'a [Fact],
+    /// Bounds of words for effects.
+    pub(super) thresholds: &'a Thresholds,
+    /// Of figures that draw at random.
+    pub(super) seed: u64,
 }
 
 /// Which benchmarks stand in which cell.
@@ -51,9 +61,9 @@ impl<'a> Layout<'a> {
         &self,
         request: &PivotRequest,
         sides: &[Side],
-        allowed: &[Fact],
-        seed: u64,
+        rules: &Rules<'_>,
     ) -> Result<Filled, AppError> {
+        let seed = rules.seed;
         self.refuse_several(request)?;
         let versus = request.reference();
         let mut blocking: Vec<Difference> = Vec::new();
@@ -65,14 +75,14 @@ impl<'a> Layout<'a> {
                 let reference = self.reference(here, versus, seed);
                 let against = reference.map(|at| (at == here, self.entries(at)));
                 let differing = against.map_or_else(Vec::new, |(_, base)| {
-                    incomparable(self.entries(here), base, sides, allowed)
+                    incomparable(self.entries(here), base, sides, rules.allowed)
                 });
                 let cell = |value: &PivotValue| {
                     let entries = self.entries(here);
                     let mut cell = match against {
                         _ if !value.is_relative() => descriptive(*value, entries, seed),
                         Some((is_reference, base)) if differing.is_empty() => {
-                            relative(*value, entries, base, is_reference, seed)
+                            relative(*value, entries, base, is_reference, rules)
                         }
                         _ => PivotCell {
                             is_incomparable: !differing.is_empty(),
@@ -207,13 +217,11 @@ fn common_metric<'a>(entries: &[Entry<'a>]) -> Option<&'a Metric> {
 /// The value itself of one benchmark, the geometric mean of several; `None` where one has none.
 fn geometric(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let values: Vec<f64> = values.collect::<Option<_>>()?;
-    match values[..] {
-        [only] => Some(only),
-        _ => {
-            let mean = GeometricMean::of(&values)?;
-            (mean.excluded == 0).then_some(mean.mean)
-        }
+    if let [only] = values[..] {
+        return Some(only);
     }
+    let mean = GeometricMean::of(&values)?;
+    (mean.excluded == 0).then_some(mean.mean)
 }
 
 fn descriptive(value: PivotValue, entries: &[Entry<'_>], seed: u64) -> PivotCell {
@@ -275,8 +283,9 @@ fn relative(
     new: &[Entry<'_>],
     base: &[Entry<'_>],
     is_reference: bool,
-    seed: u64,
+    rules: &Rules<'_>,
 ) -> PivotCell {
+    let seed = rules.seed;
     let same_kind = common_metric(new)
         .zip(common_metric(base))
         .is_some_and(|(new, base)| new == base);
@@ -310,8 +319,14 @@ fn relative(
         }
         _ => (None, PivotKind::default()),
     };
+    let thresholds = rules.thresholds;
+    let bounds = [
+        thresholds.cliff_negligible,
+        thresholds.cliff_small,
+        thresholds.cliff_medium,
+    ];
     let word = (value == PivotValue::CliffsDelta)
-        .then(|| number.map(|delta| EffectSize::of_delta(delta).label()));
+        .then(|| number.map(|delta| EffectSize::within(delta, bounds).label()));
     PivotCell {
         number,
         kind,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::cells::{Entry, Layout};
+use super::cells::{Entry, Layout, Rules};
 use super::dimension::{Dimension, natural};
 use super::request::PivotRequest;
 use crate::app::compare::{Stored, deliver, nothing_to_compare};
@@ -11,7 +11,7 @@ use crate::app::error::AppError;
 use crate::app::options::{Order, StoreOptions};
 use crate::compare::Readings;
 use crate::exit_code::ExitCode;
-use crate::model::{Measurement, Run, RunId};
+use crate::model::{Measurement, Run, RunId, Thresholds};
 use crate::report::{PivotRow, PivotTable, TableFormat, write_pivot};
 
 /// A run of a pivot.
@@ -59,7 +59,19 @@ pub(in crate::app) fn pivot(
     }
     let allowed = &options.comparison.allow_different;
     let seed = options.comparison.seed.unwrap_or(sides[0].head.seed);
-    let filled = layout.fill(request, &sides, allowed, seed)?;
+    let decision = options
+        .comparison
+        .decision(&stored.context.tables.workspace);
+    let thresholds = &decision.thresholds;
+    let filled = layout.fill(
+        request,
+        &sides,
+        &Rules {
+            allowed,
+            thresholds,
+            seed,
+        },
+    )?;
     let mut rows: Vec<PivotRow> = layout
         .rows
         .iter()
@@ -87,7 +99,11 @@ pub(in crate::app) fn pivot(
         rows,
         versus: filled.versus,
         notes: filled.notes.into_iter().chain(imported(&sides)).collect(),
-        warnings: filled.warnings.into_iter().chain(absurd(&sides)).collect(),
+        warnings: filled
+            .warnings
+            .into_iter()
+            .chain(absurd(&sides, thresholds))
+            .collect(),
     };
     let form = options.format.unwrap_or(TableFormat::Text);
     deliver(options, world, |writer| {
@@ -215,15 +231,15 @@ fn lay_out<'a>(request: &PivotRequest, sides: &'a [Side]) -> Layout<'a> {
 }
 
 /// Benchmarks whose mean is so far above their median that their samples are to be looked at.
-fn absurd(sides: &[Side]) -> Vec<String> {
+fn absurd(sides: &[Side], thresholds: &Thresholds) -> Vec<String> {
     let all = sides
         .iter()
         .flat_map(|side| side.measurements.iter().map(move |found| (side, found)));
-    all.filter(|(_, found)| Readings::of(found).is_some_and(|readings| readings.are_absurd()))
+    all.filter(|(_, found)| Readings::of(found).is_some_and(|readings| readings.are_absurd(thresholds.mean_over_median)))
         .map(|(side, found)| {
             format!(
-                "{} in {}: the mean is more than a thousand times the median; look at its samples (cargo perfcheck show {} --stats)",
-                found.benchmark.key, side.name, side.head.id
+                "{} in {}: the mean is more than {} times the median; look at its samples (cargo perfcheck show {} --stats)",
+                found.benchmark.key, side.name, thresholds.mean_over_median, side.head.id
             )
         })
         .collect()

@@ -248,3 +248,68 @@ fn remark(
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict_of(lower: f64, upper: f64, said: Significance) -> Verdict {
+        let found = Found {
+            decided: Decided::ByP(Some(0.01)),
+            statistic: None,
+            degrees_of_freedom: None,
+            change: Some(Estimate {
+                estimate: f64::midpoint(lower, upper),
+                lower,
+                upper,
+            }),
+            counts: (5, 5),
+            delta: None,
+            notes: Vec::new(),
+        };
+        verdict(&found, said, 0.01)
+    }
+
+    #[test]
+    fn c16_an_interval_must_lie_wholly_and_strictly_beyond_the_noise_threshold() {
+        let significant = |lower, upper| verdict_of(lower, upper, Significance::Significant);
+        assert_eq!(significant(0.004, 0.018), Verdict::Inconclusive);
+        assert_eq!(significant(0.011, 0.020), Verdict::Regressed);
+        assert_eq!(significant(-0.020, -0.012), Verdict::Improved);
+        assert_eq!(significant(0.010, 0.020), Verdict::Inconclusive);
+        assert_eq!(significant(-0.020, -0.010), Verdict::Inconclusive);
+        assert_eq!(significant(0.002, 0.008), Verdict::Unchanged);
+    }
+
+    #[test]
+    fn n32_only_a_p_strictly_below_the_level_counts() {
+        let setting = Setting {
+            analysis: &Analysis::default(),
+            thresholds: &crate::model::Thresholds::default(),
+            level: 0.05,
+        };
+        let found = Found {
+            decided: Decided::ByP(Some(0.05)),
+            statistic: None,
+            degrees_of_freedom: None,
+            change: None,
+            counts: (5, 5),
+            delta: None,
+            notes: Vec::new(),
+        };
+        let said = |p| significance(&found, Some(p), &setting);
+        assert_eq!(said(0.05), Significance::NotSignificant);
+        assert_eq!(said(0.049_999), Significance::Significant);
+    }
+
+    #[test]
+    fn c15_without_significance_there_is_no_change_whatever_the_interval() {
+        let not = Significance::NotSignificant;
+        assert_eq!(verdict_of(0.011, 0.020, not), Verdict::Inconclusive);
+        assert_eq!(verdict_of(-0.005, 0.005, not), Verdict::Unchanged);
+        assert_eq!(
+            verdict_of(-0.005, 0.005, Significance::NotTested),
+            Verdict::Inconclusive
+        );
+    }
+}

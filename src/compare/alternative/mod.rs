@@ -21,3 +21,6 @@ pub use subject::value_of;
 pub(super) use centers::centers;
 pub(super) use decide::compare;
 pub(super) use effects::effects;
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,8 @@
 //! What runs side by side are: columns, and a line for each benchmark.
 
-use crate::compare::{Difference, Estimate, Figure};
+use crate::compare::{Difference, Estimate, Figure, GateGroup};
 use crate::model::{BenchmarkKey, DecisionSettings, Metric, RunId, Tally, Verdict};
-use crate::report::content::Method;
+use crate::report::content::{Gates, Method};
 
 /// What columns show of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +59,10 @@ pub struct Column {
     pub tally: Tally,
     /// Facts in which it differs from the reference without being incomparable.
     pub warnings: Vec<Difference>,
+    /// What else a reader must know of its comparison, a sentence each.
+    pub remarks: Vec<String>,
+    /// What the rules of `--fail` made of it.
+    pub gates: Gates,
     /// What all of its benchmarks changed by together.
     pub together: Option<Together>,
 }
@@ -81,6 +85,8 @@ pub struct ColumnsLine {
     pub key: BenchmarkKey,
     /// What its values mean.
     pub metric: Metric,
+    /// What a test of all runs together says before they are compared one by one, where one was asked for.
+    pub gate: Option<GateGroup>,
     /// One for each column.
     pub cells: Vec<ColumnCell>,
 }

@@ -7,7 +7,9 @@ use super::content::SideBySide;
 use crate::compare::Figure;
 use crate::model::Metric;
 use crate::report::grid::{Grid, GridCell};
-use crate::report::json::{SCHEMA, decided_by, estimate_json, key_json, tally_json, write_object};
+use crate::report::json::{
+    SCHEMA, decided_by, estimate_json, key_json, tally_json, violated, write_object,
+};
 
 /// The table for machines: exact values, and for each run what is known of them.
 pub(super) fn exact(found: &SideBySide) -> Grid {
@@ -99,9 +101,15 @@ pub(super) fn write_json(writer: &mut dyn Write, found: &SideBySide) -> io::Resu
             "schema": SCHEMA,
             "benchmark": key_json(&line.key),
             "metric": line.metric,
+            "gate": line.gate.as_ref().map(|gate| json!({"h": gate.h, "p_value": gate.p_value, "open": gate.open})),
             "columns": columns,
         });
         write_object(writer, &message)?;
+    }
+    for column in &found.columns {
+        for violation in &column.gates.violations {
+            write_object(writer, &violated(column.run, violation))?;
+        }
     }
     let columns: Vec<Value> = found
         .columns
@@ -113,6 +121,7 @@ pub(super) fn write_json(writer: &mut dyn Write, found: &SideBySide) -> io::Resu
                 "decided_by": column.method.map(decided_by),
                 "verdicts": tally_json(&column.tally),
                 "warnings": column.warnings,
+                "remarks": column.remarks.iter().chain(&column.gates.remarks).collect::<Vec<_>>(),
                 "geometric_mean": column.together.map(|together| json!({
                     "ratio": together.ratio,
                     "used": together.used,

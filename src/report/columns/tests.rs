@@ -4,7 +4,7 @@ use super::text::{markdown, write_text};
 use super::*;
 use crate::compare::{Decider, Difference, Fact, Figure};
 use crate::model::{BenchmarkKey, DecisionSettings, Metric, RunId, Verdict};
-use crate::report::content::Method;
+use crate::report::content::{Gates, Method};
 use crate::report::grid::{TableFormat, without_colours};
 
 fn column(run: i64, name: &str, verdicts: &[Verdict]) -> Column {
@@ -14,6 +14,8 @@ fn column(run: i64, name: &str, verdicts: &[Verdict]) -> Column {
         method: (run > 1).then_some(Method::Stored(Decider::RunLevel)),
         tally: verdicts.iter().copied().collect(),
         warnings: Vec::new(),
+        remarks: Vec::new(),
+        gates: Gates::default(),
         together: None,
     }
 }
@@ -32,7 +34,12 @@ fn line(id: &str, metric: Metric, cells: Vec<ColumnCell>) -> ColumnsLine {
         target: "bench".into(),
         id: id.into(),
     };
-    ColumnsLine { key, metric, cells }
+    ColumnsLine {
+        key,
+        metric,
+        gate: None,
+        cells,
+    }
 }
 
 /// A time and a rate in three runs.

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use super::content::{Column, ColumnCell, ColumnsLine, Shown, SideBySide, Together};
 use crate::compare::{Decider, Difference, Figure};
-use crate::model::{Metric, Verdict};
+use crate::model::{Metric, Subject, Verdict};
+use crate::report::analysis;
 use crate::report::content::Method;
 use crate::report::grid::{Grid, GridCell, folded};
 use crate::report::table::write_warning;
@@ -64,19 +65,18 @@ pub(super) fn write_text(
     let blocks = folded(&widths, 1, room);
     for block in &blocks {
         let columns = &block[1..];
-        for part in 0..2 {
-            let mut text = " ".repeat(widths[0]);
-            for at in columns {
-                text += "  ";
-                text += &units::padded(&headings[at - 1][part], widths[*at], true);
-            }
-            let text = if part == 0 {
-                theme::heading(text)
-            } else {
-                theme::faint(text)
-            };
-            writeln!(writer, "{text}")?;
-        }
+        let names = headings.iter().map(|[name, _]| name).collect();
+        writeln!(
+            writer,
+            "{}",
+            theme::heading(heading_line(names, columns, &widths))
+        )?;
+        let runs = headings.iter().map(|[_, run]| run).collect();
+        writeln!(
+            writer,
+            "{}",
+            theme::faint(heading_line(runs, columns, &widths))
+        )?;
         for (heading, lines) in &groups {
             if let Some(heading) = heading {
                 writeln!(writer, "{}", theme::heading(heading))?;
@@ -116,6 +116,16 @@ pub(super) fn write_text(
         write_column_sum(writer, column)?;
     }
     Ok(())
+}
+
+/// A heading above each of `columns`.
+fn heading_line(texts: Vec<&String>, columns: &[usize], widths: &[usize]) -> String {
+    let mut line = " ".repeat(widths[0]);
+    for at in columns {
+        line += "  ";
+        line += &units::padded(texts[at - 1], widths[*at], true);
+    }
+    line
 }
 
 /// The lines of each bench target with its name, and of all together at the end.
@@ -273,6 +283,13 @@ fn write_notes(writer: &mut dyn Write, found: &SideBySide) -> io::Result<()> {
             &format!("not comparable: {difference} in {columns}"),
         )?;
     }
+    let mut said: Vec<&String> = Vec::new();
+    for remark in found.columns.iter().flat_map(|column| &column.remarks) {
+        if !said.contains(&remark) {
+            write_warning(writer, remark)?;
+            said.push(remark);
+        }
+    }
     for column in &found.columns {
         if let Some(Together { used, excluded, .. }) = column.together
             && excluded > 0
@@ -330,10 +347,19 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
         .filter_map(|column| column.method)
         .collect();
     let how = match methods.first() {
-        Some(first) if methods.iter().all(|method| method == first) => method_words(*first),
-        _ => "each as it was measured",
+        Some(Method::Stored(Decider::Test(_))) => analysis::method(&found.decision),
+        Some(first) => {
+            let alike = methods.iter().all(|method| method == first);
+            let level = units::percent(found.decision.significance_level);
+            let words = if alike {
+                method_words(*first)
+            } else {
+                "each as it was measured"
+            };
+            format!("{level} family-wise in each column, {words}")
+        }
+        None => "nothing was compared".to_owned(),
     };
-    let level = units::percent(found.decision.significance_level);
     let verdicts = |wanted: &[Verdict]| {
         let mut columns = found.columns.iter();
         columns.any(|column| {
@@ -343,7 +369,7 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
         })
     };
     let mut signs = format!(
-        "+ is worse (slower, more, a lower rate), − is better than the first column; *…* is called a change: {level} family-wise in each column, {how}"
+        "+ is worse (slower, more, a lower rate), − is better than the first column; *…* is called a change: {how}"
     );
     if verdicts(&[Verdict::Suspect]) {
         signs += "; ?…? looks like one, but cannot be called";
@@ -351,7 +377,26 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
     if verdicts(&[Verdict::Incomparable]) {
         signs += "; n/c: not comparable (--allow-different FACT compares all the same)";
     }
-    vec![what, signs + "."]
+    let mut lines = vec![what, signs + "."];
+    let subject = found.decision.analysis.subject;
+    if subject != Subject::Time {
+        lines.push(format!(
+            "Judged changes and verdicts are about {subject} (`--metric`), not about the time."
+        ));
+    }
+    let closed = found
+        .lines
+        .iter()
+        .filter_map(|line| line.gate.as_ref())
+        .filter(|gate| !gate.open)
+        .count();
+    if found.lines.iter().any(|line| line.gate.is_some()) {
+        lines.push(format!(
+            "{closed} of {} benchmarks show no difference among all runs together (Kruskal and Wallis): single differences do not count there.",
+            found.lines.len()
+        ));
+    }
+    lines
 }
 
 fn method_words(method: Method) -> &'static str {
@@ -379,7 +424,8 @@ fn write_column_sum(writer: &mut dyn Write, column: &Column) -> io::Result<()> {
         "{} (run {}): {counts}.",
         units::on_one_line(&column.name),
         column.run
-    )
+    )?;
+    analysis::write_gates(writer, &column.gates)
 }
 
 /// The table for Markdown: a line for each figure, a column for each run.
