@@ -17,6 +17,7 @@ mod exit_codes;
 mod explaining;
 mod flags;
 mod listing;
+mod other_systems;
 mod repositories;
 mod self_test;
 mod settings;

@@ -307,6 +307,9 @@ mod tests {
         let not = Significance::NotSignificant;
         assert_eq!(verdict_of(0.011, 0.020, not), Verdict::Inconclusive);
         assert_eq!(verdict_of(-0.005, 0.005, not), Verdict::Unchanged);
-        assert_eq!(verdict_of(-0.005, 0.005, Significance::NotTested), Verdict::Inconclusive);
+        assert_eq!(
+            verdict_of(-0.005, 0.005, Significance::NotTested),
+            Verdict::Inconclusive
+        );
     }
 }

@@ -80,7 +80,10 @@ fn m5_welch_tests_the_means_of_the_launches_and_its_interval_decides() {
     let interval = expected.interval(0.95).unwrap();
     assert!((change.lower - interval.lower / 101.0).abs() < 1e-12);
     assert_eq!(found.verdict, Verdict::Regressed);
-    assert_eq!(compared(&SLOWER, &BASE, by(Test::Welch)).verdict, Verdict::Improved);
+    assert_eq!(
+        compared(&SLOWER, &BASE, by(Test::Welch)).verdict,
+        Verdict::Improved
+    );
 }
 
 #[test]
@@ -97,9 +100,13 @@ fn n29_n35_mann_whitney_tests_what_counts_as_an_observation_and_says_one_of_thre
     let samples = compared(&BASE, &SLOWER, of_samples).tested.unwrap();
     assert_eq!((samples.new, samples.base), (15, 15));
     assert!(samples.p_value < p);
-    let alike = compared(&BASE, &BASE, by(Test::MannWhitney)).tested.unwrap();
+    let alike = compared(&BASE, &BASE, by(Test::MannWhitney))
+        .tested
+        .unwrap();
     assert_eq!(alike.significance, "not-significant");
-    let few = compared(&BASE[..4], &SLOWER, by(Test::MannWhitney)).tested.unwrap();
+    let few = compared(&BASE[..4], &SLOWER, by(Test::MannWhitney))
+        .tested
+        .unwrap();
     assert_eq!((few.significance, few.p_value), ("not-tested", None));
 }
 
@@ -110,7 +117,11 @@ fn n_x9_the_p_of_ranks_is_exact_asymptotic_or_corrected_as_asked() {
             p: rank_p,
             ..by(Test::MannWhitney)
         };
-        compared(&BASE, &SLOWER, analysis).tested.unwrap().p_value.unwrap()
+        compared(&BASE, &SLOWER, analysis)
+            .tested
+            .unwrap()
+            .p_value
+            .unwrap()
     };
     // Five values all above five others: the checklist's figures.
     assert!((p(RankP::Exact) - 0.007_936_507_936_507_936).abs() < 1e-12);
@@ -179,17 +190,27 @@ fn n_x10_a_gate_stands_before_the_comparisons_of_several_runs() {
 fn n_x11_what_is_significant_and_negligible_is_no_change() {
     // Many samples, hardly apart: p is small, and so is the effect.
     let many = |shift: f64| {
-        let times: Vec<f64> = (0..2000).map(|i| 100.0 + f64::from(i) * 0.01 + shift).collect();
+        let times: Vec<f64> = (0..2000)
+            .map(|i| 100.0 + f64::from(i) * 0.01 + shift)
+            .collect();
         measurement(vec![flat_launch(0, ITERATIONS, &times)])
     };
     let analysis = Analysis {
         observations: Observations::Samples,
         ..by(Test::MannWhitney)
     };
-    let found = asked(&many(0.0), &many(1.2), &rules(analysis, Thresholds::default()));
+    let found = asked(
+        &many(0.0),
+        &many(1.2),
+        &rules(analysis, Thresholds::default()),
+    );
     assert!(found.p_value.unwrap() < LEVEL);
     assert_eq!(found.tested.unwrap().significance, "not-significant");
-    assert!(matches!(found.notes[..], [.., Note::NegligibleEffect { .. }]), "{:?}", found.notes);
+    assert!(
+        matches!(found.notes[..], [.., Note::NegligibleEffect { .. }]),
+        "{:?}",
+        found.notes
+    );
     let mut none = Thresholds::default();
     none.set("practical-effect", 0.0).unwrap();
     let found = asked(&many(0.0), &many(1.2), &rules(analysis, none));
@@ -236,7 +257,10 @@ fn m_x2_m_x3_intervals_of_means_that_do_not_overlap_differ_and_narrow_with_more_
 
 #[test]
 fn several_benchmarks_share_the_level_as_the_correction_says() {
-    let (base, near) = (launches(&BASE), launches(&[100.9, 101.9, 102.9, 101.4, 102.4]));
+    let (base, near) = (
+        launches(&BASE),
+        launches(&[100.9, 101.9, 102.9, 101.4, 102.4]),
+    );
     let reference = Reference {
         averaged: vec![&base],
         spread: vec![&base],
@@ -266,7 +290,12 @@ fn constants_differ_exactly_and_equal_ones_do_not() {
     assert_eq!(found.verdict, Verdict::Regressed);
     assert!(found.notes.contains(&Note::NoVariance));
     assert!((found.change.unwrap().lower - 0.04).abs() < 1e-12);
-    for test in [Test::Welch, Test::MannWhitney, Test::Kruskal, Test::Interval] {
+    for test in [
+        Test::Welch,
+        Test::MannWhitney,
+        Test::Kruskal,
+        Test::Interval,
+    ] {
         let same = compared(&[100.0; 5], &[100.0; 5], by(test));
         assert_eq!(same.verdict, Verdict::Unchanged, "{test}");
         assert_ne!(same.p_value, Some(0.0));
@@ -293,14 +322,25 @@ fn n14_an_outlier_policy_changes_the_summary_and_neither_p_nor_verdict() {
         };
         let (none, iqr) = (found(Outliers::Keep), found(Outliers::Iqr));
         assert_eq!(none.p_value, iqr.p_value, "{test}");
-        assert_eq!((none.verdict, none.change), (iqr.verdict, iqr.change), "{test}");
+        assert_eq!(
+            (none.verdict, none.change),
+            (iqr.verdict, iqr.change),
+            "{test}"
+        );
         let (raw, trimmed) = (none.centers.unwrap(), iqr.centers.unwrap());
-        assert!(trimmed.new.value_ns < raw.new.value_ns - 10.0, "{trimmed:?}");
+        assert!(
+            trimmed.new.value_ns < raw.new.value_ns - 10.0,
+            "{trimmed:?}"
+        );
         assert_eq!((trimmed.new.removed, trimmed.new.used), (5, 195));
         assert_eq!((raw.new.removed, raw.new.used), (0, 200));
     }
     // What an analysis is that says nothing: no summary.
-    let plain = asked(&base, &new, &rules(Analysis::default(), Thresholds::default()));
+    let plain = asked(
+        &base,
+        &new,
+        &rules(Analysis::default(), Thresholds::default()),
+    );
     assert_eq!(plain.centers, None);
 }
 
@@ -323,8 +363,15 @@ fn every_center_and_policy_gives_a_summary_that_accounts_for_all_samples() {
                 continue;
             }
             let side = found.unwrap().new;
-            assert_eq!(side.raw, side.skipped + side.removed + side.used, "{center} {outliers}");
-            assert!((100.0..131.0).contains(&side.value_ns), "{center} {outliers}: {side:?}");
+            assert_eq!(
+                side.raw,
+                side.skipped + side.removed + side.used,
+                "{center} {outliers}"
+            );
+            assert!(
+                (100.0..131.0).contains(&side.value_ns),
+                "{center} {outliers}: {side:?}"
+            );
             assert_eq!(found.unwrap().change, Some(0.0));
         }
     }
@@ -378,7 +425,14 @@ fn verdicts_may_be_about_allocations_and_only_where_they_were_counted() {
     assert_eq!(bytes.verdict, Verdict::Unchanged);
     let none = asked(&launches(&BASE), &counted(13), &about(Subject::Allocations));
     assert_eq!(none.verdict, Verdict::Inconclusive);
-    assert!(matches!(none.notes[..], [Note::NoSuchMetric { .. }]), "{:?}", none.notes);
+    assert!(
+        matches!(none.notes[..], [Note::NoSuchMetric { .. }]),
+        "{:?}",
+        none.notes
+    );
     let latency = asked(&counted(12), &counted(13), &about(Subject::P99));
-    assert_eq!((latency.verdict, latency.change), (Verdict::Inconclusive, None));
+    assert_eq!(
+        (latency.verdict, latency.change),
+        (Verdict::Inconclusive, None)
+    );
 }
