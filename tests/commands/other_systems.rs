@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::crates::Crate;
 use crate::scripted::{CLOCK, explanation, finish, says, stored, verdict};
 use crate::support::{Finished, Machine, Perfcheck};
+use cargo_perfcheck::model::Thresholds;
 use cargo_perfcheck::stats::{MannWhitney, MannWhitneyMethod, WelchDf, WelchTest, mean, median};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
@@ -498,4 +499,17 @@ fn thresholds_are_read_strictly() {
     let run = made.perfcheck(&machine, &["runs"]).run();
     run.expect_code(2)
         .expect_stderr(&["no rule such as `median:5%`"]);
+}
+
+#[test]
+fn s21_the_guide_has_every_threshold_with_its_default() {
+    let guide = include_str!("../../docs/GUIDE.md");
+    for kind in Thresholds::ALL {
+        let row = format!("| `{}` | {} |", kind.name, kind.default);
+        assert!(guide.contains(&row), "no row {row}");
+    }
+    let section = guide.split("### Thresholds").nth(1).expect("the section");
+    let section = section.split("\n## ").next().expect("its end");
+    let rows = section.lines().filter(|line| line.starts_with("| `"));
+    assert_eq!(rows.count(), Thresholds::ALL.len());
 }

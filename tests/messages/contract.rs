@@ -7,7 +7,7 @@ use crate::support::Machine;
 use crate::{quick, steady};
 
 /// Members whose own members are data, not names of the contract.
-const DATA: [&str; 1] = ["notes"];
+const DATA: [&str; 3] = ["notes", "diagnostics", "thresholds"];
 
 fn members(value: &Value, found: &mut BTreeSet<String>) {
     match value {
@@ -50,6 +50,8 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         "explain arithmetic --run 3",
         "explain in_body",
         "compare 1 2",
+        "compare 1 2 --test welch --outliers iqr --fail median:1%",
+        "compare 1 2 --metric allocations",
     ] {
         let command = machine.perfcheck().args(words.split(' ')).testbench("");
         messages.extend(command.args(json).run().json());
@@ -79,6 +81,7 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         "benchmark-measured",
         "benchmark-compared",
         "run-finished",
+        "rule-violated",
         "benchmark-found",
         "benchmark",
         "run",
