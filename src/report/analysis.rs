@@ -110,7 +110,7 @@ fn broken(violation: &Violation) -> String {
         number(estimate),
         violation.rule
     ))
-    .to_string()
+    .into_owned()
 }
 
 fn in_unit(value: f64, unit: Unit) -> String {
