@@ -18,7 +18,10 @@ mod record;
 mod run_level;
 mod summary;
 
-pub use beside::{AllocationComparison, CountChange, LatencyComparison, PercentileChange};
+pub use beside::{
+    AllocationComparison, AllocationSummary, CountChange, LatencyComparison, LatencySummary,
+    OverLaunches, PercentileChange, PercentileSummary, WindowSummary,
+};
 pub use comparison::{Comparison, Estimate};
 pub use decide::compare;
 pub use differences::{Circumstances, Difference, Differences, Fact, differences};

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
+use super::beside;
 use super::content::{Findings, Method, Row, Verdicts};
 use crate::compare::{Comparison, Decider, Estimate, Summary};
 use crate::model::{BenchmarkKey, Measurement, Sample, Tally, Verdict};
@@ -70,6 +71,8 @@ fn measured(findings: &Findings<'_>, row: &Row<'_>, measurement: &Measurement) -
                 "warm_up": samples_json(std::slice::from_ref(&series.warm_up)),
                 "linear": samples_json(&series.linear),
                 "flat": samples_json(&series.flat),
+                "allocations": beside::launch_allocations_json(&launch.beside.allocations),
+                "latencies": beside::launch_latencies_json(launch.beside.latencies.as_ref()),
             })
         })
         .collect();
@@ -91,6 +94,8 @@ fn measured(findings: &Findings<'_>, row: &Row<'_>, measurement: &Measurement) -
         },
         "confidence_level": findings.confidence_level,
         "summary": row.summary.as_ref().map(summary_json),
+        "allocations": beside::allocations_json(measurement),
+        "latencies": beside::latencies_json(measurement, findings.confidence_level),
         "launches": launches,
         "failures": measurement.failures,
     })
@@ -127,6 +132,8 @@ fn compared(
     verdicts: &Verdicts,
 ) -> Value {
     let comparison = row.comparison.as_ref();
+    let allocations = comparison.and_then(|found| found.allocations.as_ref());
+    let latencies = comparison.and_then(|found| found.latencies.as_ref());
     let estimate = |pick: fn(&Comparison) -> Option<Estimate>| {
         comparison.and_then(pick).map(|found| estimate_json(&found))
     };
@@ -159,6 +166,8 @@ fn compared(
         "seconds": row.seconds,
         "remarks": row.remarks,
         "paired": comparison.and_then(|found| found.paired),
+        "allocations": allocations.map(beside::allocation_changes_json),
+        "latencies": latencies.map(beside::latency_changes_json),
         "differences": row.blocking,
         "notes": comparison.map_or(&[][..], |found| &found.notes),
     })

@@ -3,6 +3,7 @@
 //! Must not measure, decide or store, nor know where its input came from. Invariant: every number in the table is in the
 //! JSON messages too; a reader that has gone away is no error.
 
+mod beside;
 mod bisect;
 mod content;
 mod explanation;

@@ -4,9 +4,13 @@
 //! verdicts of its own. The unit of replication is the launch; operations of different launches are never pooled for a test.
 
 mod allocations;
+mod description;
 mod latencies;
 
 pub use allocations::{AllocationComparison, CountChange};
+pub use description::{
+    AllocationSummary, LatencySummary, OverLaunches, PercentileSummary, WindowSummary,
+};
 pub use latencies::{LatencyComparison, PercentileChange};
 
 use super::comparison::Comparison;
