@@ -100,6 +100,7 @@ fn statistics(
             let comparison = replayed.and_then(|found| found.comparison.as_ref());
             BenchmarkStatistics {
                 key,
+                measurement,
                 record: summary.and_then(|found| BenchmarkRecord::of(measurement, &found, level)),
                 verdict: measurement.verdict,
                 change: replay.stored.get(key).and_then(|stored| stored.change),

@@ -4,6 +4,7 @@
 //! JSON messages too; a reader that has gone away is no error.
 
 mod beside;
+mod beside_record;
 mod bisect;
 mod content;
 mod explanation;

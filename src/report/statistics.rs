@@ -3,20 +3,24 @@
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
+use super::beside;
+use super::beside_record::{Lines, allocation_lines, latency_lines};
 use super::content::MessageFormat;
 use super::json::{SCHEMA, estimate_json, key_json, write_object};
 use super::table::p_value;
 use super::units::Room;
 use super::{theme, units};
-use crate::compare::{BenchmarkRecord, Estimate};
-use crate::model::{BenchmarkKey, RunId, Verdict};
+use crate::compare::{AllocationSummary, BenchmarkRecord, Estimate, LatencySummary};
+use crate::model::{BenchmarkKey, Measurement, RunId, Verdict};
 
 /// One benchmark of a run.
 #[derive(Debug, Clone)]
 pub struct BenchmarkStatistics<'a> {
     /// Which.
     pub key: &'a BenchmarkKey,
-    /// What was measured; `None` without samples.
+    /// What was measured, launch by launch.
+    pub measurement: &'a Measurement,
+    /// Its description; `None` without samples.
     pub record: Option<BenchmarkRecord>,
     /// The verdict of the run, if it has one.
     pub verdict: Option<Verdict>,
@@ -44,6 +48,8 @@ pub fn write_statistics(
 }
 
 fn message(run: RunId, one: &BenchmarkStatistics<'_>, confidence_level: f64) -> Value {
+    let allocations = AllocationSummary::of(one.measurement);
+    let latencies = LatencySummary::of(one.measurement, confidence_level);
     json!({
         "reason": "benchmark-statistics",
         "schema": SCHEMA,
@@ -51,6 +57,10 @@ fn message(run: RunId, one: &BenchmarkStatistics<'_>, confidence_level: f64) -> 
         "benchmark": key_json(one.key),
         "confidence_level": confidence_level,
         "statistics": one.record.as_ref().map(record_json),
+        "mean_allocated_bytes": allocations.map(|found| found.bytes),
+        "allocations": beside::allocations_json(one.measurement),
+        "latencies": beside::latencies_json(one.measurement, confidence_level),
+        "course": latencies.as_ref().map(beside::course_json),
         "verdict": one.verdict,
         "change": one.change,
         "p_value": one.p_value,
@@ -101,6 +111,12 @@ fn write_block(
     match &one.record {
         None => writeln!(writer, "  no samples")?,
         Some(record) => write_record(writer, record, confidence_level)?,
+    }
+    if let Some(found) = AllocationSummary::of(one.measurement) {
+        write_lines(writer, &allocation_lines(&found))?;
+    }
+    if let Some(found) = LatencySummary::of(one.measurement, confidence_level) {
+        write_lines(writer, &latency_lines(&found, confidence_level))?;
     }
     let verdict = or_dash(one.verdict.map(theme::verdict));
     let p = or_dash(one.p_value.map(p_value));
@@ -218,6 +234,12 @@ fn with_interval(estimate: &Estimate) -> String {
         bound(estimate.lower),
         bound(estimate.upper)
     )
+}
+
+fn write_lines(writer: &mut dyn Write, lines: &Lines) -> io::Result<()> {
+    lines
+        .iter()
+        .try_for_each(|(label, text)| write_line(writer, label, &theme::printable(text)))
 }
 
 fn write_line(writer: &mut dyn Write, label: &str, text: &str) -> io::Result<()> {
