@@ -82,10 +82,7 @@ pub(super) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> Li
     }
     lines.extend(seconds(&found.windows));
     if let Some(drift) = &found.drift {
-        let text = format!(
-            "p50 {}, last whole second against the first",
-            with_bounds(drift)
-        );
+        let text = format!("p50 {}, last second against first", with_bounds(drift));
         lines.push(("drift".to_owned(), text));
     }
     lines
