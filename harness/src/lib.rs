@@ -112,6 +112,7 @@ mod run;
 mod scripted;
 mod selected;
 mod settings;
+mod shift;
 mod slowdown;
 mod smoke;
 mod suite;

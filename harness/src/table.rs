@@ -18,6 +18,7 @@ use crate::run::{fail, print};
 use crate::scripted::Stopwatch;
 use crate::selected::{Caller, Ending, run_selected};
 use crate::settings::{SamplingMode, Settings};
+use crate::shift;
 use crate::slowdown::Slowdown;
 use crate::throughput::Throughput;
 use crate::walk::{BenchFunction, Entry};
@@ -136,7 +137,8 @@ impl Driver for Sampling {
         let estimate_ns = warm_up.planned_ns();
         let schedule = schedule(&self.settings, estimate_ns);
         self.ns_per_iteration = Vec::with_capacity(schedule.len());
-        for iterations in schedule {
+        for (index, iterations) in schedule.into_iter().enumerate() {
+            let sampler = &mut |iterations| shift::sample(index, sampler, iterations);
             let elapsed = match latencies {
                 Some(latencies) => latencies::sample(latencies, sampler, iterations),
                 None => sampler(iterations),
