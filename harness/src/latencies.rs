@@ -143,10 +143,10 @@ impl Latencies {
         self.reservoir.choice(wanted)
     }
 
-    /// The seconds since the first sample began; the last one is not over.
-    pub(crate) fn windows(&self) -> impl Iterator<Item = Window> {
+    /// The seconds since the first sample began that are over, and the one that is not.
+    pub(crate) fn windows(&self) -> (&[Window], Option<Window>) {
         let open = self.began.map(|_| self.open_window());
-        self.windows.iter().copied().chain(open)
+        (&self.windows, open)
     }
 }
 

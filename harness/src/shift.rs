@@ -45,9 +45,9 @@ pub(crate) fn sample(index: usize, sampler: &mut Sampler<'_>, iterations: u64) -
 #[inline(never)]
 fn lower<const BYTES: usize>(sampler: &mut Sampler<'_>, iterations: u64) -> Duration {
     let room = [MaybeUninit::<u8>::uninit(); BYTES];
-    black_box(&room);
+    black_box(room.as_ptr());
     let elapsed = sampler(iterations);
-    black_box(&room);
+    black_box(room.as_ptr());
     elapsed
 }
 
