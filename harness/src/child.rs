@@ -180,7 +180,7 @@ impl Child<'_> {
         let mut starter = Starter {
             id,
             stopwatch: self.script.stopwatch(id, self.launch, self.slowdown),
-            seed: Reservoir::seed(id, self.launch as u64),
+            seed: Reservoir::seed_of(id, self.launch as u64),
             counts_allocations: self.counts_allocations,
             samples: 0,
             wire: &mut self.wire,
