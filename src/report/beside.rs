@@ -182,7 +182,7 @@ pub(super) fn latencies_json(measurement: &Measurement, confidence_level: f64) -
         "percentiles": percentiles.collect::<Vec<_>>(),
         "merged_mean_ns": found.merged_mean_ns,
         "merged_std_dev_ns": found.merged_sd_ns,
-        "relative_error": crate::stats::Histogram::ERROR,
+        "relative_error": LatencyComparison::RELATIVE_ERROR,
     })
 }
 

@@ -2,8 +2,9 @@
 
 use super::beside::quantile_name;
 use super::units;
-use crate::compare::{AllocationSummary, Estimate, LatencySummary, OverLaunches, WindowSummary};
-use crate::stats::Histogram;
+use crate::compare::{
+    AllocationSummary, Estimate, LatencyComparison, LatencySummary, OverLaunches, WindowSummary,
+};
 
 /// Rows of the table of seconds; of more the first and the last are shown.
 const MOST_SECONDS: usize = 10;
@@ -65,7 +66,7 @@ pub(super) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> Li
         "error bound".to_owned(),
         format!(
             "percentiles are at most {:.2} % too low; below 2048 ns exact",
-            Histogram::ERROR * 100.0
+            LatencyComparison::RELATIVE_ERROR * 100.0
         ),
     ));
     lines.push((

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::BesideRules;
+use super::rules::BesideRules;
 use crate::model::{Allocations, Measurement, Verdict};
 use crate::stats::{mean, rank_permutation_p};
 

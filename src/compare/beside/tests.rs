@@ -1,10 +1,12 @@
 //! Allocations and latencies, situation by situation.
 
+use super::rules::{BesideRules, Pairing};
 use super::*;
 use crate::compare::fixtures::{flat_launch, measurement};
-use crate::compare::{Decider, HostClass, Reference, compare};
+use crate::compare::{Decider, HostClass, Question, Reference, Rules, compare};
 use crate::model::{
-    Allocations, DecisionSettings, Latencies, LatencyWindow, LaunchSeries, Nanos, Verdict,
+    Allocations, DecisionSettings, Latencies, LatencyWindow, LaunchSeries, Measurement, Nanos,
+    Verdict,
 };
 use crate::stats::Histogram;
 

@@ -10,7 +10,6 @@ use crate::report::beside::{
 };
 use crate::report::content::Method;
 use crate::report::units;
-use crate::stats::Histogram;
 
 /// A statement about each that was compared.
 pub(super) fn statements(comparison: &Comparison, method: Method) -> Vec<Statement> {
@@ -73,7 +72,7 @@ fn latencies(found: &LatencyComparison, noise_threshold: f64, method: Method) ->
             "Single operations: {}. Each percentile was taken in every launch and their means compared {unit}; operations of different launches were never pooled. A change is called where its interval lies beyond {}, beyond what the histogram rounds away ({:.1} %) and beyond a step of the clock. Operations ran in a closed loop: time spent waiting for a slow one is not in them. The verdict above is about the mean time alone.",
             words.join("; "),
             units::percent(noise_threshold),
-            Histogram::ERROR * 100.0,
+            LatencyComparison::RELATIVE_ERROR * 100.0,
         ),
         latency_changes_json(found),
     )
