@@ -90,19 +90,16 @@ pub(super) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> Li
 }
 
 fn operations(found: &LatencySummary) -> String {
-    let mut text = format!(
-        "{} in {} launches, {} a second",
+    let failed = (found.errors > 0).then(|| format!("; {} failed", found.errors));
+    let clamped = (found.clamped > 0).then(|| format!("; {} above an hour", found.clamped));
+    format!(
+        "{} in {} launches, {} a second{}{}",
         found.operations,
         found.launches,
-        units::count(found.operations_per_second.mean.round())
-    );
-    if found.errors > 0 {
-        text.push_str(&format!("; {} failed", found.errors));
-    }
-    if found.clamped > 0 {
-        text.push_str(&format!("; {} above an hour", found.clamped));
-    }
-    text
+        units::count(found.operations_per_second.mean.round()),
+        failed.unwrap_or_default(),
+        clamped.unwrap_or_default()
+    )
 }
 
 /// A row a second, where there is more than one.

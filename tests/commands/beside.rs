@@ -8,7 +8,7 @@ use crate::support::{Finished, Machine, Perfcheck};
 const JSON: [&str; 2] = ["--message-format", "json"];
 const TIMES: &str = "nothing=100/101;twelve=200/201;beside_set_up=300/301;varies=400/401";
 
-/// A run of testbench/counts_allocations whose times are scripted.
+/// A run of `testbench/counts_allocations` whose times are scripted.
 fn counting(machine: &Machine) -> Perfcheck {
     machine
         .perfcheck()
@@ -25,7 +25,7 @@ fn counting(machine: &Machine) -> Perfcheck {
         .env(CLOCK, TIMES)
 }
 
-/// A run of testbench/times_operations, in which each 50th operation of `steady` takes so many nanoseconds.
+/// A run of `testbench/times_operations`, in which each 50th operation of `steady` takes so many nanoseconds.
 fn timing(machine: &Machine, tail: u64, seconds: &str) -> Perfcheck {
     machine
         .perfcheck()

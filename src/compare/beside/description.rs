@@ -272,15 +272,13 @@ fn drift(noted: &[&Latencies], level: f64) -> Option<Estimate> {
             Some((whole.first()?.p50.as_f64(), whole.last()?.p50.as_f64()))
         })
         .unzip();
-    match MeanRatio::of_pairs(&last, &first, level) {
-        Some(found) => Some(Estimate {
+    if let Some(found) = MeanRatio::of_pairs(&last, &first, level) {
+        return Some(Estimate {
             estimate: found.ratio - 1.0,
             lower: found.interval.lower - 1.0,
             upper: found.interval.upper - 1.0,
-        }),
-        None => {
-            let ratio = mean(&last)? / mean(&first)?;
-            ratio.is_finite().then(|| Estimate::unbounded(ratio - 1.0))
-        }
+        });
     }
+    let ratio = mean(&last)? / mean(&first)?;
+    ratio.is_finite().then(|| Estimate::unbounded(ratio - 1.0))
 }

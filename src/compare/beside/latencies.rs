@@ -184,7 +184,7 @@ impl Sides {
                 let ratio = PairedMeanRatio::new(&self.new, &self.base)?;
                 let interval = percentile_interval(&ratio, level, resampling)?;
                 let estimate = ratio.observed() - 1.0;
-                estimate.is_finite().then(|| Estimate {
+                estimate.is_finite().then_some(Estimate {
                     estimate,
                     lower: interval.lower - 1.0,
                     upper: interval.upper - 1.0,
