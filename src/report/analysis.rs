@@ -110,7 +110,6 @@ fn broken(violation: &Violation) -> String {
         number(estimate),
         violation.rule
     ))
-    .into_owned()
 }
 
 fn in_unit(value: f64, unit: Unit) -> String {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
+use super::beside;
 use super::content::{Findings, Method, Row, Verdicts, Violation};
 use crate::compare::{Comparison, Decider, Effects, Estimate, Summary};
 use crate::model::{BenchmarkKey, Measurement, Sample, Tally, Thresholds, Verdict};
@@ -76,6 +77,8 @@ fn measured(findings: &Findings<'_>, row: &Row<'_>, measurement: &Measurement) -
                 "warm_up": samples_json(std::slice::from_ref(&series.warm_up)),
                 "linear": samples_json(&series.linear),
                 "flat": samples_json(&series.flat),
+                "allocations": beside::launch_allocations_json(&launch.beside.allocations),
+                "latencies": beside::launch_latencies_json(launch.beside.latencies.as_ref()),
             })
         })
         .collect();
@@ -97,6 +100,8 @@ fn measured(findings: &Findings<'_>, row: &Row<'_>, measurement: &Measurement) -
         },
         "confidence_level": findings.confidence_level,
         "summary": row.summary.as_ref().map(summary_json),
+        "allocations": beside::allocations_json(measurement),
+        "latencies": beside::latencies_json(measurement, findings.confidence_level),
         "launches": launches,
         "failures": measurement.failures,
     })
@@ -133,6 +138,8 @@ fn compared(
     verdicts: &Verdicts,
 ) -> Value {
     let comparison = row.comparison.as_ref();
+    let allocations = comparison.and_then(|found| found.allocations.as_ref());
+    let latencies = comparison.and_then(|found| found.latencies.as_ref());
     let estimate = |pick: fn(&Comparison) -> Option<Estimate>| {
         comparison.and_then(pick).map(|found| estimate_json(&found))
     };
@@ -170,6 +177,8 @@ fn compared(
         "effects": comparison.and_then(|found| found.effects.as_ref()).map(effects_json),
         "centers": comparison.and_then(|found| found.centers),
         "metric": verdicts.decision.analysis.subject,
+        "allocations": allocations.map(beside::allocation_changes_json),
+        "latencies": latencies.map(beside::latency_changes_json),
         "differences": row.blocking,
         "notes": comparison.map_or(&[][..], |found| &found.notes),
     })

@@ -3,11 +3,12 @@
 use comfy_table::{CellAlignment, Table, presets};
 use std::io::{self, Write};
 
+use super::beside;
 use super::content::{Findings, Method, Row, Verdicts};
 use super::units::Room;
 use super::{analysis, theme, units};
-use crate::compare::{Decider, Note};
-use crate::model::{Run, RunStatus, Subject, Test, Throughput, Verdict};
+use crate::compare::{AllocationSummary, Decider, LatencySummary, Note};
+use crate::model::{Measurement, Run, RunStatus, Subject, Test, Throughput, Verdict};
 
 /// A message after which nothing follows, as cargo writes them.
 pub fn write_error(writer: &mut dyn Write, message: &str) -> io::Result<()> {
@@ -86,6 +87,10 @@ pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Resul
         write_notes(writer, rows)?;
         writeln!(writer)?;
         rest = others;
+    }
+    let measurements = || findings.rows.iter().filter_map(|row| row.measurement);
+    if measurements().any(times_operations) {
+        writeln!(writer, "{}", theme::faint(beside::CLOSED_LOOP))?;
     }
     match &findings.verdicts {
         Some(verdicts) => write_conclusion(writer, findings, verdicts, compared),
@@ -166,6 +171,14 @@ fn columns(rows: &[Row<'_>], findings: &Findings<'_>, compared: bool) -> Vec<Tab
         let rates = cells(&|row| throughput_cell(row).unwrap_or_default());
         columns.push(TableColumn::right("throughput", 2, rates));
     }
+    if rows.iter().any(|row| latency_cell(row).is_some()) {
+        let percentiles = cells(&|row| latency_cell(row).unwrap_or_default());
+        columns.push(TableColumn::right("p50, p99", 2, percentiles));
+    }
+    if rows.iter().any(|row| allocations_cell(row).is_some()) {
+        let allocations = cells(&|row| allocations_cell(row).unwrap_or_default());
+        columns.push(TableColumn::right("allocations", 2, allocations));
+    }
     columns.push(TableColumn::right("outliers", 4, cells(&outlier_cell)));
     if let (true, Some(verdicts)) = (compared, &findings.verdicts) {
         // Both bounds are one-sided at the significance level, for all benchmarks of the run together.
@@ -234,6 +247,21 @@ fn throughput_cell(row: &Row<'_>) -> Option<String> {
     ];
     let rates: Vec<String> = rates.into_iter().flatten().collect();
     (!rates.is_empty()).then(|| rates.join(", "))
+}
+
+/// The level does not matter: no interval is shown.
+fn latency_cell(row: &Row<'_>) -> Option<String> {
+    beside::latency_cell(&LatencySummary::of(row.measurement?, 0.95)?)
+}
+
+fn allocations_cell(row: &Row<'_>) -> Option<String> {
+    let found = AllocationSummary::of(row.measurement?)?;
+    Some(beside::allocations_cell(&found))
+}
+
+fn times_operations(measurement: &Measurement) -> bool {
+    let mut launches = measurement.launches.iter();
+    launches.any(|launch| launch.beside.latencies.is_some())
 }
 
 /// Mild and severe outliers together, as a share of the samples, and the severe ones: `4.1 % (1.2 %)`.
@@ -329,7 +357,14 @@ fn write_notes(writer: &mut dyn Write, rows: &[Row<'_>]) -> io::Result<()> {
             .iter()
             .filter_map(|found| found.centers.as_ref());
         let summary = summary.map(analysis::centers);
-        for text in differences
+        let comparison = row.comparison.as_ref();
+        let beside = beside::changes(
+            comparison.and_then(|found| found.allocations.as_ref()),
+            comparison.and_then(|found| found.latencies.as_ref()),
+        );
+        for text in beside
+            .into_iter()
+            .chain(differences)
             .chain(remarks)
             .chain(row.remarks.iter().cloned())
             .chain(summary)

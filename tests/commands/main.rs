@@ -10,6 +10,7 @@ mod scripted;
 
 mod accepting;
 mod baselines;
+mod beside;
 mod bisect;
 mod comparability;
 mod comparing;
