@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::beside;
 use super::content::{Findings, Method, Row, Verdicts, Violation};
 use crate::compare::{Comparison, Decider, Effects, Estimate, Summary};
-use crate::model::{BenchmarkKey, Measurement, Sample, Tally, Thresholds, Verdict};
+use crate::model::{BenchmarkKey, Measurement, Sample, Subject, Tally, Thresholds, Verdict};
 
 /// Version of the messages: it grows when a member changes its meaning or goes away, not when one is added.
 pub const SCHEMA: u32 = 1;
@@ -159,12 +159,7 @@ fn compared(
         "smallest_callable": comparison.and_then(|found| found.smallest_callable),
         "significance_level": verdicts.decision.significance_level,
         "resamples": verdicts.decision.resamples,
-        "decided_by": match if row.seconds.is_some() { Method::Paired } else { verdicts.method } {
-            Method::Stored(Decider::RunLevel) => "run-level",
-            Method::Stored(Decider::Screen) => "t-score",
-            Method::Stored(Decider::Test(test)) => test.word(),
-            Method::Paired => "paired",
-        },
+        "decided_by": decided_by(row, verdicts),
         "location": comparison.and_then(|found| found.location),
         "launches": comparison.map(|found| json!({"new": found.launches_new, "base": found.launches_base})),
         "runs_averaged": comparison.map(|found| found.runs_averaged),
@@ -182,6 +177,20 @@ fn compared(
         "differences": row.blocking,
         "notes": comparison.map_or(&[][..], |found| &found.notes),
     })
+}
+
+fn decided_by(row: &Row<'_>, verdicts: &Verdicts) -> &'static str {
+    if verdicts.decision.analysis.subject != Subject::Time {
+        return "metric";
+    }
+    let in_turn = row.seconds.is_some();
+    match verdicts.method {
+        Method::Paired => "paired",
+        Method::Stored(_) if in_turn => "paired",
+        Method::Stored(Decider::RunLevel) => "run-level",
+        Method::Stored(Decider::Screen) => "t-score",
+        Method::Stored(Decider::Test(test)) => test.word(),
+    }
 }
 
 fn effects_json(effects: &Effects) -> Value {

@@ -8,7 +8,7 @@ use super::content::{Findings, Method, Row, Verdicts};
 use super::units::Room;
 use super::{analysis, theme, units};
 use crate::compare::{AllocationSummary, Decider, LatencySummary, Note};
-use crate::model::{Measurement, Run, RunStatus, Subject, Test, Throughput, Verdict};
+use crate::model::{Analysis, Measurement, Run, RunStatus, Subject, Test, Throughput, Verdict};
 
 /// A message after which nothing follows, as cargo writes them.
 pub fn write_error(writer: &mut dyn Write, message: &str) -> io::Result<()> {
@@ -182,12 +182,20 @@ fn columns(rows: &[Row<'_>], findings: &Findings<'_>, compared: bool) -> Vec<Tab
     columns.push(TableColumn::right("outliers", 4, cells(&outlier_cell)));
     if let (true, Some(verdicts)) = (compared, &findings.verdicts) {
         // Both bounds are one-sided at the significance level, for all benchmarks of the run together.
-        let sides = match verdicts.decision.analysis.test {
-            Test::BootstrapT => 2.0,
+        let significance = verdicts.decision.significance_level;
+        let level = units::percent(match verdicts.decision.analysis {
+            Analysis {
+                subject: Subject::Time,
+                test: Test::BootstrapT,
+                ..
+            } => 1.0 - 2.0 * significance,
             // Of these both bounds share the level.
-            _ => 1.0,
-        };
-        let level = units::percent(1.0 - sides * verdicts.decision.significance_level);
+            Analysis {
+                subject: Subject::Time,
+                ..
+            } => 1.0 - significance,
+            _ => verdicts.decision.confidence_level,
+        });
         let part = |index: usize| cells(&move |row| comparison_cells(row)[index].clone());
         columns.push(TableColumn::right("change", 0, part(0)));
         columns.push(TableColumn::right(format!("{level} interval"), 1, part(1)));
@@ -432,7 +440,14 @@ fn write_conclusion(
 ) -> io::Result<()> {
     if compared {
         let decision = &verdicts.decision;
-        if let Method::Stored(Decider::Test(_)) = verdicts.method {
+        let subject = decision.analysis.subject;
+        if subject != Subject::Time {
+            writeln!(
+                writer,
+                "Compared with {}; changes and verdicts are about {subject} (`--metric`), not about the time.",
+                verdicts.reference
+            )?;
+        } else if let Method::Stored(Decider::Test(_)) = verdicts.method {
             let method = analysis::method(decision);
             writeln!(writer, "Compared with {} {method}.", verdicts.reference)?;
         } else {
@@ -450,13 +465,6 @@ fn write_conclusion(
                 units::percent(decision.significance_level),
             )?;
         }
-    }
-    if compared && verdicts.decision.analysis.subject != Subject::Time {
-        let subject = verdicts.decision.analysis.subject;
-        writeln!(
-            writer,
-            "Changes and verdicts are about {subject} (`--metric`), not about the time."
-        )?;
     }
     analysis::write_thresholds(writer, &findings.thresholds())?;
     for warning in &verdicts.warnings {

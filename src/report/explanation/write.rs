@@ -164,6 +164,9 @@ fn lost(explanation: &Explanation<'_>) -> Statement {
 fn decided_by(explanation: &Explanation<'_>) -> Option<&'static str> {
     let replayed = explanation.replayed?;
     replayed.comparison.as_ref()?;
+    if explanation.run.decision.analysis.subject != Subject::Time {
+        return Some("metric");
+    }
     Some(match replayed.method {
         Method::Stored(Decider::RunLevel) => "run-level",
         Method::Stored(Decider::Screen) => "t-score",
