@@ -1,6 +1,7 @@
 //! `compare --pivot`: stored measurements by dimensions of their ids and runs.
 
 use serde_json::Value;
+use std::fmt::Write;
 
 use crate::crates::Crate;
 use crate::support::{Finished, Machine};
@@ -174,7 +175,7 @@ fn runs_are_a_dimension_and_the_first_one_is_the_reference() {
             .lines()
             .next()
             .expect("a heading")
-            .ends_with("1"),
+            .ends_with('1'),
         "{text}"
     );
 }
@@ -276,7 +277,8 @@ fn table(quick_write: f64) -> String {
             ("=slow", "write", 400.0),
         ] {
             let time = time + f64::from(repetition % 5);
-            table += &format!("{codec},{mode},{repetition},{time},{}\n", 1e9 / time);
+            let rate = 1e9 / time;
+            writeln!(table, "{codec},{mode},{repetition},{time},{rate}").expect("a string");
         }
     }
     table
