@@ -341,3 +341,22 @@ fn m4_m7_m_x8_rates_stand_in_columns_with_their_harmonic_mean_and_plus_is_worse(
     let worse = statistic(1)["worse_by"].as_f64().expect("a number");
     assert!((worse - (1.0 - 302.0 / 332.0)).abs() < 1e-6, "{message}");
 }
+
+#[test]
+fn s13_the_data_of_a_distribution_plot_are_quantiles_by_mode() {
+    let machine = Machine::new();
+    let made = measure(&machine, 300.0);
+    let words = "--pivot rows=group,cols=function,value=min+p25+median+p75+max";
+    let found = pivot(&made, &machine, &format!("{words} --message-format json"));
+    let quick = numbers(&cells(&found.expect_code(0), "quick"));
+    for mode in quick.chunks(5) {
+        assert!(mode.is_sorted() && mode[0] < mode[4], "{mode:?}");
+    }
+    assert_eq!(quick.len(), 10);
+    let csv = pivot(&made, &machine, &format!("{words} --format csv")).expect_code(0);
+    assert!(
+        csv.stdout
+            .starts_with("group,read min,read p25,read median,"),
+        "{csv}"
+    );
+}
