@@ -20,7 +20,7 @@ use crate::walk::{
     Announcement, BenchFunction, Catalogue, Missing, Visitor, duplicate_message, walk,
 };
 use crate::warm_up::warm_up;
-use crate::{clock, counting, descriptors, panics};
+use crate::{clock, counting, descriptors, panics, shift};
 
 /// The variable by which a parent makes itself known, with the versions it speaks.
 pub(crate) const VARIABLE: &str = "PERFCHECK_PROTOCOL";
@@ -180,8 +180,9 @@ impl Child<'_> {
         let mut starter = Starter {
             id,
             stopwatch: self.script.stopwatch(id, self.launch, self.slowdown),
-            seed: Reservoir::seed(id, self.launch as u64),
+            seed: Reservoir::seed_of(id, self.launch as u64),
             counts_allocations: self.counts_allocations,
+            samples: 0,
             wire: &mut self.wire,
             outcome: None,
         };
@@ -219,6 +220,8 @@ struct Starter<'s> {
     stopwatch: Stopwatch,
     seed: u64,
     counts_allocations: bool,
+    /// Samples taken so far.
+    samples: usize,
     wire: &'s mut Wire,
     outcome: Option<Outcome>,
 }
@@ -290,6 +293,9 @@ impl Starter<'_> {
         let mut elapsed_ns = Vec::with_capacity(schedule.len());
         self.wire.frames.reserve_samples(schedule.len());
         for count in schedule.iterations() {
+            let index = self.samples;
+            self.samples += 1;
+            let sampler = &mut |iterations| shift::sample(index, sampler, iterations);
             elapsed_ns.push(match latencies {
                 Some(latencies) => saturating_nanos(latencies::sample(latencies, sampler, count)),
                 None => self.stopwatch.sample(sampler, count),

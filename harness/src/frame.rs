@@ -122,9 +122,9 @@ impl Frames {
     pub(crate) fn samples(&mut self, iterations: &[u64], elapsed_ns: &[u64]) {
         self.begin("samples");
         self.member("iterations");
-        push_array(&mut self.line, iterations.iter().copied());
+        push_array(&mut self.line, iterations);
         self.member("elapsed_ns");
-        push_array(&mut self.line, elapsed_ns.iter().copied());
+        push_array(&mut self.line, elapsed_ns);
         self.end();
     }
 
@@ -139,8 +139,12 @@ impl Frames {
         ];
         self.begin("counted");
         for (name, part) in parts {
-            self.member(name);
-            push_array(&mut self.line, all.iter().map(part));
+            self.begin_array(name);
+            for counts in all {
+                self.item();
+                push(&mut self.line, part(counts));
+            }
+            self.line.push(']');
         }
         self.end();
     }
@@ -149,24 +153,52 @@ impl Frames {
     pub(crate) fn latencies(&mut self, latencies: &Latencies, times: usize) {
         let histogram = latencies.histogram();
         self.begin("latencies");
-        self.member("counts");
-        let counts = histogram.counts();
-        push_each(&mut self.line, counts, |line, (index, count)| {
-            push(line, format_args!("[{index},{count}]"));
-        });
+        self.begin_array("counts");
+        let (first, counts) = histogram.counts();
+        for (index, &count) in counts.iter().enumerate() {
+            if count > 0 {
+                self.item();
+                push(&mut self.line, format_args!("[{},{count}]", first + index));
+            }
+        }
+        self.line.push(']');
         self.member("clamped");
         push(&mut self.line, histogram.clamped());
         self.member("errors");
         push(&mut self.line, latencies.errors());
-        self.member("messages");
-        push_each(&mut self.line, latencies.messages(), |line, message| {
-            push_string(line, message);
-        });
+        self.begin_array("messages");
+        for message in latencies.messages() {
+            self.item();
+            push_string(&mut self.line, message);
+        }
+        self.line.push(']');
         self.member("reservoir_ns");
-        push_array(&mut self.line, latencies.reservoir_ns(times));
-        self.member("windows");
-        push_each(&mut self.line, latencies.windows(), push_window);
+        push_array(&mut self.line, &latencies.reservoir_ns(times));
+        self.begin_array("windows");
+        let (closed, open) = latencies.windows();
+        for window in closed {
+            self.window(window);
+        }
+        if let Some(open) = open {
+            self.window(&open);
+        }
+        self.line.push(']');
         self.end();
+    }
+
+    fn window(&mut self, window: &Window) {
+        self.item();
+        push(
+            &mut self.line,
+            format_args!(
+                r#"{{"operations":{},"errors":{}"#,
+                window.operations, window.errors
+            ),
+        );
+        self.optional("p50_ns", window.p50_ns);
+        self.optional("p95_ns", window.p95_ns);
+        self.optional("p99_ns", window.p99_ns);
+        self.line.push('}');
     }
 
     pub(crate) fn finished(&mut self, id: &str) {
@@ -226,19 +258,35 @@ impl Frames {
         self.line.push_str("\":");
     }
 
+    fn optional(&mut self, name: &str, number: Option<u64>) {
+        self.member(name);
+        self.number_or_null(number);
+    }
+
+    fn number_or_null(&mut self, number: Option<u64>) {
+        match number {
+            Some(number) => push(&mut self.line, number),
+            None => self.line.push_str("null"),
+        }
+    }
+
+    /// An array as the next member, ended by whoever has written its items.
+    fn begin_array(&mut self, name: &str) {
+        self.member(name);
+        self.line.push('[');
+    }
+
+    /// The next item of an array comes.
+    fn item(&mut self) {
+        if !self.line.ends_with('[') {
+            self.line.push(',');
+        }
+    }
+
     fn throughput(&mut self, throughput: Throughput) {
-        let mut either = |name, count: Option<u64>| {
-            self.line.push_str(name);
-            match count {
-                Some(count) => push(&mut self.line, count),
-                None => self.line.push_str("null"),
-            }
-        };
-        either(
-            r#","throughput":{"bytes":"#,
-            throughput.bytes_per_iteration(),
-        );
-        either(r#","elements":"#, throughput.elements_per_iteration());
+        self.line.push_str(r#","throughput":{"bytes":"#);
+        self.number_or_null(throughput.bytes_per_iteration());
+        self.optional("elements", throughput.elements_per_iteration());
         self.line.push('}');
     }
 
@@ -292,46 +340,17 @@ fn push(line: &mut String, value: impl std::fmt::Display) {
     write!(line, "{value}").expect("a String takes any text");
 }
 
-fn push_array(line: &mut String, numbers: impl IntoIterator<Item = u64>) {
-    push_each(line, numbers, push);
-}
-
-/// An array, each of whose items is written by `item`.
-fn push_each<T>(
-    line: &mut String,
-    items: impl IntoIterator<Item = T>,
-    item: impl Fn(&mut String, T),
-) {
-    line.push('[');
-    for (index, each) in items.into_iter().enumerate() {
-        if index > 0 {
-            line.push(',');
-        }
-        item(line, each);
+fn push_array(line: &mut String, numbers: &[u64]) {
+    let mut separator = '[';
+    for number in numbers {
+        line.push(separator);
+        separator = ',';
+        push(line, number);
+    }
+    if separator == '[' {
+        line.push('[');
     }
     line.push(']');
-}
-
-fn push_window(line: &mut String, window: Window) {
-    push(
-        line,
-        format_args!(
-            r#"{{"operations":{},"errors":{}"#,
-            window.operations, window.errors
-        ),
-    );
-    let percentiles = [
-        ("p50_ns", window.p50_ns),
-        ("p95_ns", window.p95_ns),
-        ("p99_ns", window.p99_ns),
-    ];
-    for (name, ns) in percentiles {
-        match ns {
-            Some(ns) => push(line, format_args!(r#","{name}":{ns}"#)),
-            None => push(line, format_args!(r#","{name}":null"#)),
-        }
-    }
-    line.push('}');
 }
 
 /// A JSON string (RFC 8259, section 7).
@@ -388,7 +407,7 @@ mod tests {
     fn a_reserved_samples_frame_fits_the_largest_numbers() {
         let largest = vec![(1_u64 << 63) - 1; 1000];
         let mut line = String::new();
-        push_array(&mut line, largest.iter().copied());
+        push_array(&mut line, &largest);
         assert!(2 * line.len() <= REST_OF_SAMPLES / 2 + 2 * LONGEST_NUMBER * largest.len());
     }
 

@@ -57,7 +57,7 @@ impl Latencies {
             recording: false,
             began: None,
             all: Histogram::new(),
-            reservoir: Reservoir::new(0),
+            reservoir: Reservoir::new(),
             errors: 0,
             messages: Vec::with_capacity(MESSAGES),
             windows: Vec::with_capacity(USUAL_WINDOWS),
@@ -69,7 +69,7 @@ impl Latencies {
     /// What a driver knows: where the times come from, and the seed of what is left to chance.
     pub(crate) fn prepare(&mut self, clock: OperationClock, seed: u64) {
         self.clock = clock;
-        self.reservoir = Reservoir::new(seed);
+        self.reservoir.seed(seed);
     }
 
     /// Notes an operation that ran between two readings of the clock. The time that it is said to have taken.
@@ -143,10 +143,10 @@ impl Latencies {
         self.reservoir.choice(wanted)
     }
 
-    /// The seconds since the first sample began; the last one is not over.
-    pub(crate) fn windows(&self) -> impl Iterator<Item = Window> {
+    /// The seconds since the first sample began that are over, and the one that is not.
+    pub(crate) fn windows(&self) -> (&[Window], Option<Window>) {
         let open = self.began.map(|_| self.open_window());
-        self.windows.iter().copied().chain(open)
+        (&self.windows, open)
     }
 }
 

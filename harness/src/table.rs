@@ -18,6 +18,7 @@ use crate::run::{fail, print};
 use crate::scripted::Stopwatch;
 use crate::selected::{Caller, Ending, run_selected};
 use crate::settings::{SamplingMode, Settings};
+use crate::shift;
 use crate::slowdown::Slowdown;
 use crate::throughput::Throughput;
 use crate::walk::{BenchFunction, Entry};
@@ -136,7 +137,8 @@ impl Driver for Sampling {
         let estimate_ns = warm_up.planned_ns();
         let schedule = schedule(&self.settings, estimate_ns);
         self.ns_per_iteration = Vec::with_capacity(schedule.len());
-        for iterations in schedule {
+        for (index, iterations) in schedule.into_iter().enumerate() {
+            let sampler = &mut |iterations| shift::sample(index, sampler, iterations);
             let elapsed = match latencies {
                 Some(latencies) => latencies::sample(latencies, sampler, iterations),
                 None => sampler(iterations),
@@ -156,22 +158,21 @@ impl Driver for Sampling {
 /// The percentiles of a latency benchmark's operations.
 fn percentiles(latencies: &Latencies) -> String {
     let histogram = latencies.histogram();
-    let longest = [("p50", 500), ("p99", 990), ("max", 1000)].map(|(name, thousandths)| {
-        let ns = histogram.percentile(thousandths);
-        format!("{name} {}", ns.map_or("-".to_owned(), |ns| time(ns as f64)))
-    });
+    let percentile = |thousandths| match histogram.percentile(thousandths) {
+        Some(ns) => time(ns as f64),
+        None => "-".to_owned(),
+    };
+    let (p50, p99, longest) = (percentile(500), percentile(990), percentile(1000));
+    let percentiles = format!("p50 {p50}, p99 {p99}, max {longest}");
+    let Some(message) = latencies.messages().first() else {
+        return percentiles;
+    };
     let errors = latencies.errors();
-    match (errors, latencies.messages().first()) {
-        (1.., Some(message)) => {
-            let operations = errors + histogram.total();
-            let message = escape(message);
-            format!(
-                "{}, {errors} of {operations} failed: {message}",
-                longest.join(", ")
-            )
-        }
-        _ => longest.join(", "),
-    }
+    let operations = errors + histogram.total();
+    format!(
+        "{percentiles}, {errors} of {operations} failed: {}",
+        escape(message)
+    )
 }
 
 /// Means over the counted iterations.
@@ -230,19 +231,20 @@ impl Sampling {
         } else {
             f64::midpoint(sorted[middle - 1], sorted[middle])
         };
-        let rate = per_second(self.throughput, median);
-        let notes: Vec<&str> = [rate.as_str()]
-            .into_iter()
-            .chain(self.beside.iter().map(String::as_str))
-            .filter(|note| !note.is_empty())
-            .collect();
-        format!(
+        let mut row = format!(
             "{:>9}  {:>9} .. {:<9}  {}",
             time(median),
             time(lowest),
             time(highest),
-            notes.join("; ")
-        )
+            per_second(self.throughput, median)
+        );
+        for note in &self.beside {
+            if !row.ends_with(' ') {
+                row.push_str("; ");
+            }
+            row.push_str(note);
+        }
+        row
     }
 }
 

@@ -160,7 +160,7 @@ fn subject(statistic: Statistic) -> Option<Subject> {
 fn why(statistic: Statistic) -> &'static str {
     match statistic {
         Statistic::Allocations | Statistic::Bytes | Statistic::Peak => {
-            "its allocations were not counted on both sides (the harness counts them with the feature and the allocator of `perfcheck`)"
+            "its allocations were not counted (the bench needs the counting allocator of `perfcheck`)"
         }
         Statistic::Latency(_) => {
             "it is no latency benchmark (`iter_latency` times single operations)"

@@ -156,6 +156,12 @@ impl ComparisonOptions {
                 "`--rank-p` goes with `--test mann-whitney`".to_owned(),
             ));
         }
+        if analysis.test != Test::BootstrapT && !self.is_about_time() {
+            return Err(AppError::Usage(format!(
+                "`--metric {}` has rules of its own, and `--test` is about times\n  help: leave out one of them",
+                analysis.subject
+            )));
+        }
         let of_launches = matches!(analysis.center, Some(Center::Slope | Center::Subselection));
         if analysis.observations == Observations::Samples && of_launches {
             return Err(AppError::Usage(format!(

@@ -22,7 +22,7 @@ use crate::model::{
     Acceptance, Benchmark, BenchmarkKey, DecisionSettings, Environment, Event, FileFact, GitState,
     Measurement, Observer, RunId, Tally, Verdict,
 };
-use crate::report::{self, Findings, MessageFormat, Method, Progress, Row, Verdicts};
+use crate::report::{self, Findings, Gates, MessageFormat, Method, Progress, Row, Verdicts};
 use crate::settings::Layers;
 use crate::store::{NewRun, RunEnd, Store, StoreError, WorkspaceId, check_baseline_name};
 
@@ -195,11 +195,7 @@ impl Session<'_> {
             decision.confidence_level,
         );
         exit_code = exit_code.and(super::gates::exit_code(&gates));
-        let acceptance = if has_worsened(&gates) {
-            Acceptance::Pending
-        } else {
-            self.acceptance(store, &tally)?
-        };
+        let acceptance = self.acceptance(store, &tally, &gates)?;
         store.finish_run(
             run,
             &RunEnd {
@@ -307,12 +303,18 @@ impl Session<'_> {
 
     /// Whether the run may be a reference from now on: it found nothing worse, and what it was compared with may be one too.
     /// Otherwise a comparison of slow code with itself would turn a regression green.
-    fn acceptance(&self, store: &Store, tally: &Tally) -> Result<Acceptance, StoreError> {
+    fn acceptance(
+        &self,
+        store: &Store,
+        tally: &Tally,
+        gates: &Gates,
+    ) -> Result<Acceptance, StoreError> {
         let beside_the_history = match self.baseline {
             Some((named, _)) => store.run(named)?.acceptance == Acceptance::Pending,
             None => false,
         };
-        Ok(if is_worse(tally) || beside_the_history {
+        let worse = is_worse(tally) || has_worsened(gates);
+        Ok(if worse || beside_the_history {
             Acceptance::Pending
         } else {
             Acceptance::Automatic

@@ -101,7 +101,7 @@ fn statistics(
             let comparison = replayed.and_then(|found| found.comparison.as_ref());
             BenchmarkStatistics {
                 key,
-                metric: &measurement.benchmark.metric,
+                measurement,
                 record: summary
                     .and_then(|found| BenchmarkRecord::of(measurement, &found, level, thresholds)),
                 verdict: measurement.verdict,

@@ -15,7 +15,7 @@ use crate::stats::Histogram;
 /// Messages of failed operations that are kept.
 const MOST_MESSAGES: usize = 5;
 /// A message of an operation is cut to so many characters.
-const LONGEST_MESSAGE: usize = 500;
+const LONGEST_MESSAGE: usize = 1000;
 
 /// What can be asked of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

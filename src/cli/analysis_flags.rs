@@ -127,7 +127,7 @@ const SUBJECTS: Words = &[
     ("max", "The longest one"),
 ];
 
-fn words<T>(known: Words) -> impl TypedValueParser<Value = T> + Clone
+fn words<T>(known: Words) -> impl TypedValueParser<Value = T>
 where
     T: FromStr<Err = String> + Clone + Send + Sync + 'static,
 {
@@ -139,7 +139,7 @@ where
 }
 
 /// Policies are words, as `first` goes with any other.
-fn policies() -> impl TypedValueParser<Value = String> + Clone {
+fn policies() -> impl TypedValueParser<Value = String> {
     let values = OUTLIERS
         .iter()
         .map(|(word, help)| PossibleValue::new(*word).help(*help));

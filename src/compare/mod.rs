@@ -22,7 +22,10 @@ mod run_level;
 mod summary;
 
 pub use alternative::{Centers, Effects, GateGroup, SideCenter, Tested, across_runs, value_of};
-pub use beside::{AllocationComparison, CountChange, LatencyComparison, PercentileChange};
+pub use beside::{
+    AllocationComparison, AllocationSummary, CountChange, LatencyComparison, LatencySummary,
+    OverLaunches, PercentileChange, PercentileSummary, WindowSummary,
+};
 pub use comparison::{Comparison, Estimate};
 pub use decide::compare;
 pub use diagnostics::{Diagnostic, diagnostics};

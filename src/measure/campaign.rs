@@ -313,7 +313,7 @@ impl<'a> Campaign<'a> {
             }) => {
                 subject.visit = began.elapsed();
                 let mut launched = subject.launched(Outcome::Measured(series));
-                launched.beside = beside;
+                launched.beside = *beside;
                 if throughput != Throughput::default() {
                     launched.benchmark.throughput = throughput;
                 }

@@ -16,7 +16,7 @@ pub(super) enum Visited {
     Measured {
         series: Series,
         throughput: Throughput,
-        beside: Beside,
+        beside: Box<Beside>,
     },
     Skipped(String),
 }
@@ -75,6 +75,6 @@ pub(super) fn visit(
             flat,
         },
         throughput: ready.throughput,
-        beside,
+        beside: Box::new(beside),
     })
 }

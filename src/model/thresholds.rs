@@ -62,58 +62,58 @@ macro_rules! thresholds {
 }
 
 thresholds! {
-    /// Level of the tests of `--test`, two-sided, where no `--significance-level` is set: NBenchmark, Criterion, mmtests.
-    test_level "test-level" = 0.05 in 0.000001 to 0.499999;
-    /// Values that each side needs for a test of ranks: NBenchmark (its later versions: 2).
-    min_per_group "min-per-group" = 5.0 in 1.0 to 1000000.0 whole;
-    /// A 95th percentile ratio up to this is faster: BenchForge.
-    p95_faster "p95-faster" = 0.95 in 0.000001 to 1.0;
-    /// A 95th percentile ratio from this on is slower: BenchForge.
-    p95_slower "p95-slower" = 1.05 in 1.0 to 1000000.0;
+    /// Level of the tests of `--test`, two-sided, where no `--significance-level` is set: `NBenchmark`, Criterion, mmtests.
+    test_level "test-level" = 0.05 in 1e-6 to 0.499_999;
+    /// Values that each side needs for a test of ranks: `NBenchmark` (its later versions: 2).
+    min_per_group "min-per-group" = 5.0 in 1.0 to 1e6 whole;
+    /// A 95th percentile ratio up to this is faster: `BenchForge`.
+    p95_faster "p95-faster" = 0.95 in 1e-6 to 1.0;
+    /// A 95th percentile ratio from this on is slower: `BenchForge`.
+    p95_slower "p95-slower" = 1.05 in 1.0 to 1e6;
     /// Cliff's delta below this is negligible (Romano et al. 2006).
     cliff_negligible "cliff-negligible" = 0.147 in 0.0 to 1.0;
     /// Below this it is small.
     cliff_small "cliff-small" = 0.33 in 0.0 to 1.0;
     /// Below this it is medium, from this on large.
     cliff_medium "cliff-medium" = 0.474 in 0.0 to 1.0;
-    /// A test of ranks shows nothing where Cliff's delta is below this: NBenchmark.
+    /// A test of ranks shows nothing where Cliff's delta is below this: `NBenchmark`.
     practical_effect "practical-effect" = 0.147 in 0.0 to 1.0;
     /// Interquartile ranges from a quartile to the fence of a mild outlier (Tukey 1977).
-    outlier_mild "outlier-mild" = 1.5 in 0.0 to 1000000.0;
+    outlier_mild "outlier-mild" = 1.5 in 0.0 to 1e6;
     /// And of a severe one.
-    outlier_severe "outlier-severe" = 3.0 in 0.0 to 1000000.0;
-    /// Interquartile ranges to the fence of `--outliers iqr`: NBenchmark, the serializer methodology.
-    iqr_fence "iqr-fence" = 1.5 in 0.0 to 1000000.0;
+    outlier_severe "outlier-severe" = 3.0 in 0.0 to 1e6;
+    /// Interquartile ranges to the fence of `--outliers iqr`: `NBenchmark`, the serializer methodology.
+    iqr_fence "iqr-fence" = 1.5 in 0.0 to 1e6;
     /// Fewer samples than this have no such fence: the serializer methodology.
-    iqr_min_samples "iqr-min-samples" = 10.0 in 1.0 to 1000000.0 whole;
-    /// Scaled MAD from the median to the fence of `--outliers mad`: NBenchmark.
-    mad_fence "mad-fence" = 3.0 in 0.0 to 1000000.0;
-    /// A coefficient of variation up to this is stable: NBenchmark.
-    cv_stable "cv-stable" = 0.05 in 0.0 to 1000000.0;
-    /// One from this on is worth a warning: NBenchmark.
-    cv_high "cv-high" = 0.5 in 0.0 to 1000000.0;
-    /// Launches that differ more than so many times what one of them lets expect are worth a warning: NBenchmark.
-    process_variance_ratio "process-variance-ratio" = 4.0 in 0.0 to 1000000.0;
-    /// Checks of the order of samples need so many: NBenchmark.
-    series_min_samples "series-min-samples" = 50.0 in 4.0 to 1000000.0 whole;
-    /// Autocorrelation above this is worth a warning: NBenchmark.
+    iqr_min_samples "iqr-min-samples" = 10.0 in 1.0 to 1e6 whole;
+    /// Scaled MAD from the median to the fence of `--outliers mad`: `NBenchmark`.
+    mad_fence "mad-fence" = 3.0 in 0.0 to 1e6;
+    /// A coefficient of variation up to this is stable: `NBenchmark`.
+    cv_stable "cv-stable" = 0.05 in 0.0 to 1e6;
+    /// One from this on is worth a warning: `NBenchmark`.
+    cv_high "cv-high" = 0.5 in 0.0 to 1e6;
+    /// Launches that differ more than so many times what one of them lets expect are worth a warning: `NBenchmark`.
+    process_variance_ratio "process-variance-ratio" = 4.0 in 0.0 to 1e6;
+    /// Checks of the order of samples need so many: `NBenchmark`.
+    series_min_samples "series-min-samples" = 50.0 in 4.0 to 1e6 whole;
+    /// Autocorrelation above this is worth a warning: `NBenchmark`.
     autocorrelation "autocorrelation" = 0.5 in 0.0 to 1.0;
-    /// Halves that differ at this level are worth a warning: NBenchmark.
+    /// Halves that differ at this level are worth a warning: `NBenchmark`.
     halves_level "halves-level" = 0.001 in 0.0 to 1.0;
-    /// Halves whose means are further apart than this drift: NBenchmark.
-    drift_change "drift-change" = 0.1 in 0.0 to 1000000.0;
-    /// If they are so many standard errors apart, too: NBenchmark.
-    drift_standard_errors "drift-standard-errors" = 4.0 in 0.0 to 1000000.0;
+    /// Halves whose means are further apart than this drift: `NBenchmark`.
+    drift_change "drift-change" = 0.1 in 0.0 to 1e6;
+    /// If they are so many standard errors apart, too: `NBenchmark`.
+    drift_standard_errors "drift-standard-errors" = 4.0 in 0.0 to 1e6;
     /// Several modes from this modal value on (Gregg 2014).
-    several_modes "several-modes" = 2.4 in 2.0 to 1000000.0;
-    /// Samples of a slow cluster, at least: NBenchmark.
-    slow_cluster_min "slow-cluster-min" = 3.0 in 1.0 to 1000000.0 whole;
-    /// Its share of all samples, at least: NBenchmark.
+    several_modes "several-modes" = 2.4 in 2.0 to 1e6;
+    /// Samples of a slow cluster, at least: `NBenchmark`.
+    slow_cluster_min "slow-cluster-min" = 3.0 in 1.0 to 1e6 whole;
+    /// Its share of all samples, at least: `NBenchmark`.
     slow_cluster_share "slow-cluster-share" = 0.01 in 0.0 to 1.0;
-    /// Its coefficient of variation, at most: NBenchmark.
-    slow_cluster_cv "slow-cluster-cv" = 0.15 in 0.0 to 1000000.0;
+    /// Its coefficient of variation, at most: `NBenchmark`.
+    slow_cluster_cv "slow-cluster-cv" = 0.15 in 0.0 to 1e6;
     /// A mean so many times the median is worth a look: the serializer methodology.
-    mean_over_median "mean-over-median" = 1000.0 in 1.0 to 1000000000.0;
+    mean_over_median "mean-over-median" = 1000.0 in 1.0 to 1e9;
 }
 
 /// Pairs of which the first may not be above the second.

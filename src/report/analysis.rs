@@ -99,26 +99,31 @@ pub(super) fn broken(violation: &Violation) -> String {
         format!(" [{}, {upper}]", number(lower))
     };
     let of = if violation.is_change {
-        "changed by"
+        " changed by"
     } else {
-        "is"
+        ""
     };
     theme::printable(&format!(
-        "{}: {} {of} {}{interval}, more than `{}` allows",
+        "{}: {}{of} {}{interval}, more than `{}` allows",
         violation.key.id,
         violation.statistic,
         number(estimate),
         violation.rule
     ))
-    .to_string()
 }
 
 fn in_unit(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Time => units::time(value),
-        Unit::Bytes => format!("{value} B"),
-        Unit::Count => format!("{value}"),
+        Unit::Bytes => format!("{} B", rounded(value)),
+        Unit::Count => rounded(value),
     }
+}
+
+/// A mean of counts, with two decimals where it needs them.
+fn rounded(value: f64) -> String {
+    let hundredths = (value * 100.0).round() / 100.0;
+    format!("{hundredths}")
 }
 
 /// Says which thresholds are not the usual ones.

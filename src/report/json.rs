@@ -3,10 +3,12 @@
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
+use super::beside;
 use super::content::{Findings, Method, Row, Verdicts, Violation};
 use crate::compare::{Comparison, Decider, Effects, Estimate, Summary};
 use crate::model::{
-    Benchmark, BenchmarkKey, Measurement, Metric, RunId, Sample, Tally, Thresholds, Verdict,
+    Benchmark, BenchmarkKey, Measurement, Metric, RunId, Sample, Subject, Tally, Thresholds,
+    Verdict,
 };
 
 /// Version of the messages: it grows when a member changes its meaning or goes away, not when one is added.
@@ -79,6 +81,8 @@ fn measured(findings: &Findings<'_>, row: &Row<'_>, measurement: &Measurement) -
                 "warm_up": samples_json(std::slice::from_ref(&series.warm_up)),
                 "linear": samples_json(&series.linear),
                 "flat": samples_json(&series.flat),
+                "allocations": beside::launch_allocations_json(&launch.beside.allocations),
+                "latencies": beside::launch_latencies_json(launch.beside.latencies.as_ref()),
             })
         })
         .collect();
@@ -102,6 +106,8 @@ fn measured(findings: &Findings<'_>, row: &Row<'_>, measurement: &Measurement) -
         "confidence_level": findings.confidence_level,
         "summary": row.summary.as_ref().map(summary_json),
         "rate_per_second": row.summary.as_ref().and_then(|summary| rate_json(benchmark, summary)),
+        "allocations": beside::allocations_json(measurement),
+        "latencies": beside::latencies_json(measurement, findings.confidence_level),
         "launches": launches,
         "failures": measurement.failures,
     })
@@ -155,6 +161,8 @@ fn compared(
     verdicts: &Verdicts,
 ) -> Value {
     let comparison = row.comparison.as_ref();
+    let allocations = comparison.and_then(|found| found.allocations.as_ref());
+    let latencies = comparison.and_then(|found| found.latencies.as_ref());
     let estimate = |pick: fn(&Comparison) -> Option<Estimate>| {
         comparison.and_then(pick).map(|found| estimate_json(&found))
     };
@@ -174,7 +182,7 @@ fn compared(
         "smallest_callable": comparison.and_then(|found| found.smallest_callable),
         "significance_level": verdicts.decision.significance_level,
         "resamples": verdicts.decision.resamples,
-        "decided_by": decided_by(if row.seconds.is_some() { Method::Paired } else { verdicts.method }),
+        "decided_by": decided_by_row(row, verdicts),
         "location": comparison.and_then(|found| found.location),
         "launches": comparison.map(|found| json!({"new": found.launches_new, "base": found.launches_base})),
         "runs_averaged": comparison.map(|found| found.runs_averaged),
@@ -187,6 +195,8 @@ fn compared(
         "effects": comparison.and_then(|found| found.effects.as_ref()).map(effects_json),
         "centers": comparison.and_then(|found| found.centers),
         "metric": verdicts.decision.analysis.subject,
+        "allocations": allocations.map(beside::allocation_changes_json),
+        "latencies": latencies.map(beside::latency_changes_json),
         "differences": row.blocking,
         "notes": comparison.map_or(&[][..], |found| &found.notes),
     })
@@ -200,6 +210,16 @@ pub(super) fn decided_by(method: Method) -> &'static str {
         Method::Stored(Decider::Test(test)) => test.word(),
         Method::Paired => "paired",
     }
+}
+
+fn decided_by_row(row: &Row<'_>, verdicts: &Verdicts) -> &'static str {
+    if verdicts.decision.analysis.subject != Subject::Time {
+        return "metric";
+    }
+    if row.seconds.is_some() {
+        return decided_by(Method::Paired);
+    }
+    decided_by(verdicts.method)
 }
 
 fn effects_json(effects: &Effects) -> Value {

@@ -4,6 +4,8 @@
 //! JSON messages too; a reader that has gone away is no error.
 
 mod analysis;
+mod beside;
+mod beside_record;
 mod bisect;
 mod columns;
 mod content;

@@ -4,22 +4,24 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 
 use super::analysis::write_thresholds;
+use super::beside;
+use super::beside_record::{Lines, allocation_lines, latency_lines};
 use super::content::MessageFormat;
 use super::json::{SCHEMA, estimate_json, key_json, thresholds_json, write_object};
 use super::table::p_value;
 use super::units::Room;
 use super::{theme, units};
-use crate::compare::{BenchmarkRecord, Estimate};
-use crate::model::{BenchmarkKey, Metric, RunId, Thresholds, Verdict};
+use crate::compare::{AllocationSummary, BenchmarkRecord, Estimate, LatencySummary};
+use crate::model::{BenchmarkKey, Measurement, Metric, RunId, Thresholds, Verdict};
 
 /// One benchmark of a run.
 #[derive(Debug, Clone)]
 pub struct BenchmarkStatistics<'a> {
     /// Which.
     pub key: &'a BenchmarkKey,
-    /// What its samples mean.
-    pub metric: &'a Metric,
-    /// What was measured; `None` without samples.
+    /// What was measured, launch by launch.
+    pub measurement: &'a Measurement,
+    /// Its description; `None` without samples.
     pub record: Option<BenchmarkRecord>,
     /// The verdict of the run, if it has one.
     pub verdict: Option<Verdict>,
@@ -45,6 +47,15 @@ pub fn write_statistics(
             MessageFormat::Json => write_object(writer, &message(run, one, confidence_level))?,
         }
     }
+    let timed = |one: &BenchmarkStatistics<'_>| {
+        let mut launches = one.measurement.launches.iter();
+        launches.any(|launch| launch.beside.latencies.is_some())
+    };
+    if format == MessageFormat::Human && all.iter().any(timed) {
+        for line in units::filled(beside::CLOSED_LOOP, 80) {
+            writeln!(writer, "{}", theme::faint(line))?;
+        }
+    }
     match (format, all.first()) {
         (MessageFormat::Human, Some(one)) => write_thresholds(writer, &one.thresholds),
         _ => Ok(()),
@@ -52,14 +63,20 @@ pub fn write_statistics(
 }
 
 fn message(run: RunId, one: &BenchmarkStatistics<'_>, confidence_level: f64) -> Value {
+    let allocations = AllocationSummary::of(one.measurement);
+    let latencies = LatencySummary::of(one.measurement, confidence_level);
     json!({
         "reason": "benchmark-statistics",
         "schema": SCHEMA,
         "run": run,
         "benchmark": key_json(one.key),
-        "metric": one.metric,
+        "metric": one.measurement.benchmark.metric,
         "confidence_level": confidence_level,
         "statistics": one.record.as_ref().map(record_json),
+        "mean_allocated_bytes": allocations.map(|found| found.bytes),
+        "allocations": beside::allocations_json(one.measurement),
+        "latencies": beside::latencies_json(one.measurement, confidence_level),
+        "course": latencies.as_ref().map(beside::course_json),
         "verdict": one.verdict,
         "change": one.change,
         "p_value": one.p_value,
@@ -111,7 +128,18 @@ fn write_block(
     )?;
     match &one.record {
         None => writeln!(writer, "  no samples")?,
-        Some(record) => write_record(writer, record, one.metric, confidence_level)?,
+        Some(record) => write_record(
+            writer,
+            record,
+            &one.measurement.benchmark.metric,
+            confidence_level,
+        )?,
+    }
+    if let Some(found) = AllocationSummary::of(one.measurement) {
+        write_lines(writer, &allocation_lines(&found))?;
+    }
+    if let Some(found) = LatencySummary::of(one.measurement, confidence_level) {
+        write_lines(writer, &latency_lines(&found, confidence_level))?;
     }
     let verdict = or_dash(one.verdict.map(theme::verdict));
     let p = or_dash(one.p_value.map(p_value));
@@ -246,6 +274,12 @@ fn with_interval(estimate: &Estimate, metric: &Metric) -> String {
         bound(estimate.lower),
         bound(estimate.upper)
     )
+}
+
+fn write_lines(writer: &mut dyn Write, lines: &Lines) -> io::Result<()> {
+    lines
+        .iter()
+        .try_for_each(|(label, text)| write_line(writer, label, &theme::printable(text)))
 }
 
 fn write_line(writer: &mut dyn Write, label: &str, text: &str) -> io::Result<()> {

@@ -3,12 +3,15 @@
 use comfy_table::{CellAlignment, Table, presets};
 use std::io::{self, Write};
 
+use super::beside;
 use super::content::{Findings, Method, Row, Verdicts};
 use super::source::write_source;
 use super::units::Room;
 use super::{analysis, theme, units};
-use crate::compare::{Decider, Note};
-use crate::model::{Metric, Run, RunStatus, Subject, Test, Throughput, Verdict};
+use crate::compare::{AllocationSummary, Decider, LatencySummary, Note};
+use crate::model::{
+    Analysis, Measurement, Metric, Run, RunStatus, Subject, Test, Throughput, Verdict,
+};
 
 /// A message after which nothing follows, as cargo writes them.
 pub fn write_error(writer: &mut dyn Write, message: &str) -> io::Result<()> {
@@ -91,6 +94,10 @@ pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Resul
         writeln!(writer)?;
         rest = others;
     }
+    let measurements = || findings.rows.iter().filter_map(|row| row.measurement);
+    if measurements().any(times_operations) {
+        writeln!(writer, "{}", theme::faint(beside::CLOSED_LOOP))?;
+    }
     match &findings.verdicts {
         Some(verdicts) => write_conclusion(writer, findings, verdicts, compared),
         None => analysis::write_thresholds(writer, &findings.thresholds()),
@@ -170,15 +177,31 @@ fn columns(rows: &[Row<'_>], findings: &Findings<'_>, compared: bool) -> Vec<Tab
         let rates = cells(&|row| throughput_cell(row).unwrap_or_default());
         columns.push(TableColumn::right("throughput", 2, rates));
     }
+    if rows.iter().any(|row| latency_cell(row).is_some()) {
+        let percentiles = cells(&|row| latency_cell(row).unwrap_or_default());
+        columns.push(TableColumn::right("p50, p99", 2, percentiles));
+    }
+    if rows.iter().any(|row| allocations_cell(row).is_some()) {
+        let allocations = cells(&|row| allocations_cell(row).unwrap_or_default());
+        columns.push(TableColumn::right("allocations", 2, allocations));
+    }
     columns.push(TableColumn::right("outliers", 4, cells(&outlier_cell)));
     if let (true, Some(verdicts)) = (compared, &findings.verdicts) {
         // Both bounds are one-sided at the significance level, for all benchmarks of the run together.
-        let sides = match verdicts.decision.analysis.test {
-            Test::BootstrapT => 2.0,
+        let significance = verdicts.decision.significance_level;
+        let level = units::percent(match verdicts.decision.analysis {
+            Analysis {
+                subject: Subject::Time,
+                test: Test::BootstrapT,
+                ..
+            } => 1.0 - 2.0 * significance,
             // Of these both bounds share the level.
-            _ => 1.0,
-        };
-        let level = units::percent(1.0 - sides * verdicts.decision.significance_level);
+            Analysis {
+                subject: Subject::Time,
+                ..
+            } => 1.0 - significance,
+            _ => verdicts.decision.confidence_level,
+        });
         let part = |index: usize| cells(&move |row| comparison_cells(row)[index].clone());
         columns.push(TableColumn::right("change", 0, part(0)));
         columns.push(TableColumn::right(format!("{level} interval"), 1, part(1)));
@@ -240,6 +263,21 @@ fn throughput_cell(row: &Row<'_>) -> Option<String> {
     ];
     let rates: Vec<String> = rates.into_iter().flatten().collect();
     (!rates.is_empty()).then(|| rates.join(", "))
+}
+
+/// The level does not matter: no interval is shown.
+fn latency_cell(row: &Row<'_>) -> Option<String> {
+    beside::latency_cell(&LatencySummary::of(row.measurement?, 0.95)?)
+}
+
+fn allocations_cell(row: &Row<'_>) -> Option<String> {
+    let found = AllocationSummary::of(row.measurement?)?;
+    Some(beside::allocations_cell(&found))
+}
+
+fn times_operations(measurement: &Measurement) -> bool {
+    let mut launches = measurement.launches.iter();
+    launches.any(|launch| launch.beside.latencies.is_some())
 }
 
 /// Mild and severe outliers together, as a share of the samples, and the severe ones: `4.1 % (1.2 %)`.
@@ -335,7 +373,14 @@ fn write_notes(writer: &mut dyn Write, rows: &[Row<'_>]) -> io::Result<()> {
             .iter()
             .filter_map(|found| found.centers.as_ref());
         let summary = summary.map(analysis::centers);
-        for text in differences
+        let comparison = row.comparison.as_ref();
+        let beside = beside::changes(
+            comparison.and_then(|found| found.allocations.as_ref()),
+            comparison.and_then(|found| found.latencies.as_ref()),
+        );
+        for text in beside
+            .into_iter()
+            .chain(differences)
             .chain(remarks)
             .chain(row.remarks.iter().cloned())
             .chain(summary)
@@ -403,7 +448,14 @@ fn write_conclusion(
 ) -> io::Result<()> {
     if compared {
         let decision = &verdicts.decision;
-        if let Method::Stored(Decider::Test(_)) = verdicts.method {
+        let subject = decision.analysis.subject;
+        if subject != Subject::Time {
+            writeln!(
+                writer,
+                "Compared with {}; changes and verdicts are about {subject} (`--metric`), not about the time.",
+                verdicts.reference
+            )?;
+        } else if let Method::Stored(Decider::Test(_)) = verdicts.method {
             let method = analysis::method(decision);
             writeln!(writer, "Compared with {} {method}.", verdicts.reference)?;
         } else {
@@ -421,13 +473,6 @@ fn write_conclusion(
                 units::percent(decision.significance_level),
             )?;
         }
-    }
-    if compared && verdicts.decision.analysis.subject != Subject::Time {
-        let subject = verdicts.decision.analysis.subject;
-        writeln!(
-            writer,
-            "Changes and verdicts are about {subject} (`--metric`), not about the time."
-        )?;
     }
     if compared
         && findings

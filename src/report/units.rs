@@ -175,6 +175,23 @@ pub(super) fn rounded_percent(fraction: f64) -> String {
     }
 }
 
+/// How many on average: `12`, `0.500`, `12345`.
+pub(super) fn count(value: f64) -> String {
+    if value.fract() == 0.0 {
+        format!("{value:.0}")
+    } else {
+        four_digits(value)
+    }
+}
+
+/// Bytes, whole ones exact up to 9999: `640 B`, `1.536 MB`.
+pub(super) fn bytes(value: f64) -> String {
+    if value < 1e4 && value.fract() == 0.0 {
+        return format!("{value:.0} B");
+    }
+    rate(value, "B")
+}
+
 /// Bytes per second: `1.23 GB/s`.
 pub(super) fn byte_rate(bytes: u64, nanoseconds: f64) -> String {
     rate(bytes as f64 * 1e9 / nanoseconds, "B/s")

@@ -13,6 +13,7 @@ mod support;
 
 mod baselines;
 mod benchmarks;
+mod beside;
 mod confirming;
 mod executables;
 mod explaining;

@@ -10,6 +10,7 @@ mod scripted;
 
 mod accepting;
 mod baselines;
+mod beside;
 mod bisect;
 mod columns;
 mod comparability;
@@ -19,6 +20,7 @@ mod explaining;
 mod flags;
 mod importing;
 mod listing;
+mod other_systems;
 mod pivots;
 mod repositories;
 mod self_test;

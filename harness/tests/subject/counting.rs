@@ -3,7 +3,7 @@
 use perfcheck::{AsyncExecutor, BatchSize, CountingAllocator, Suite};
 use std::hint::black_box;
 use std::pin::pin;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
@@ -116,24 +116,57 @@ fn one_thread(suite: &mut Suite) {
     });
 }
 
+/// Allocates when its thread ends.
+struct Late;
+
+impl Drop for Late {
+    fn drop(&mut self) {
+        drop(block(700));
+    }
+}
+
+thread_local! {
+    static LATE: Late = const { Late };
+}
+
+/// Ends the helper.
+const LAST: u32 = 2;
+
 fn threads(suite: &mut Suite) {
-    // The helper is there before the window opens; its channels carry nothing that has to be allocated.
+    // The helper is there before the window opens. Both spin: a channel that blocks may allocate.
     suite.bench("helped", |b| {
-        let (ask, asked) = mpsc::sync_channel::<usize>(1);
-        let (answer, answered) = mpsc::sync_channel::<()>(1);
+        let asked = AtomicU32::new(0);
+        let wait_until = |number: u32| {
+            while asked.load(SeqCst) != number {
+                thread::yield_now();
+            }
+        };
         thread::scope(|scope| {
-            scope.spawn(move || {
-                for bytes in asked {
-                    drop(block(bytes));
-                    answer.send(()).expect("somebody waits");
+            scope.spawn(|| {
+                loop {
+                    while asked.load(SeqCst) == 0 {
+                        thread::yield_now();
+                    }
+                    if asked.load(SeqCst) == LAST {
+                        return;
+                    }
+                    drop(block(3000));
+                    asked.store(0, SeqCst);
                 }
             });
             b.iter(|| {
-                ask.send(3000).expect("the helper is there");
+                asked.store(1, SeqCst);
                 drop(block(40));
-                answered.recv().expect("the helper answers");
+                wait_until(0);
             });
-            drop(ask);
+            asked.store(LAST, SeqCst);
+        });
+    });
+    suite.bench("ends late", |b| {
+        b.iter(|| {
+            thread::spawn(|| LATE.with(|_| ()))
+                .join()
+                .expect("it does nothing");
         });
     });
     suite.bench("wanders", |b| {

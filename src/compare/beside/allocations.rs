@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::BesideRules;
+use super::rules::BesideRules;
 use crate::model::{Allocations, Measurement, Verdict};
 use crate::stats::{mean, rank_permutation_p};
 
@@ -135,7 +135,7 @@ impl CountChange {
 }
 
 /// The launches that counted.
-fn counted(measurement: &Measurement) -> Vec<&[Allocations]> {
+pub(super) fn counted(measurement: &Measurement) -> Vec<&[Allocations]> {
     measurement
         .launches
         .iter()
@@ -144,7 +144,7 @@ fn counted(measurement: &Measurement) -> Vec<&[Allocations]> {
         .collect()
 }
 
-fn launch_means(launches: &[&[Allocations]], pick: fn(&Allocations) -> u64) -> Vec<f64> {
+pub(super) fn launch_means(launches: &[&[Allocations]], pick: fn(&Allocations) -> u64) -> Vec<f64> {
     launches
         .iter()
         .filter_map(|launch| {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{BesideRules, Pairing};
+use super::rules::{BesideRules, Pairing};
 use crate::compare::comparison::Estimate;
 use crate::model::{LaunchSeries, Measurement, Verdict};
 use crate::stats::{
@@ -38,6 +38,9 @@ const FEWEST_TO_RESAMPLE: usize = 8;
 impl LatencyComparison {
     /// The percentiles that are compared, as fractions.
     pub const QUANTILES: [f64; 5] = [0.5, 0.95, 0.99, 0.999, 1.0];
+
+    /// No percentile is too low by more than this fraction of itself.
+    pub const RELATIVE_ERROR: f64 = Histogram::ERROR;
 
     /// Compares the launches of `new` with those of all runs in `base`; `None` where a side has no operations.
     pub(super) fn of(
@@ -181,7 +184,7 @@ impl Sides {
                 let ratio = PairedMeanRatio::new(&self.new, &self.base)?;
                 let interval = percentile_interval(&ratio, level, resampling)?;
                 let estimate = ratio.observed() - 1.0;
-                estimate.is_finite().then(|| Estimate {
+                estimate.is_finite().then_some(Estimate {
                     estimate,
                     lower: interval.lower - 1.0,
                     upper: interval.upper - 1.0,

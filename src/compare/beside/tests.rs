@@ -1,9 +1,13 @@
 //! Allocations and latencies, situation by situation.
 
+use super::rules::{BesideRules, Pairing};
 use super::*;
 use crate::compare::fixtures::{flat_launch, measurement};
-use crate::compare::{Decider, HostClass, Reference, compare};
-use crate::model::{Allocations, DecisionSettings, Latencies, LaunchSeries, Nanos, Verdict};
+use crate::compare::{Decider, HostClass, Question, Reference, Rules, compare};
+use crate::model::{
+    Allocations, DecisionSettings, Latencies, LatencyWindow, LaunchSeries, Measurement, Nanos,
+    Verdict,
+};
 use crate::stats::Histogram;
 
 const RULES: BesideRules = BesideRules {
@@ -288,4 +292,94 @@ fn a_comparison_of_stored_runs_carries_both() {
         found.latencies.unwrap().at(0.99).unwrap().verdict,
         Verdict::Regressed
     );
+}
+
+fn windowed(medians: &[u64]) -> Latencies {
+    let window = |p50: &u64| LatencyWindow {
+        operations: 10,
+        errors: 1,
+        p50: Nanos(*p50),
+        p95: Nanos(2 * p50),
+        p99: Nanos(3 * p50),
+    };
+    let operations = 10 * medians.len() as u64;
+    Latencies {
+        counts: vec![(100, operations)],
+        errors: medians.len() as u64,
+        messages: vec!["refused".into()],
+        windows: medians.iter().map(window).collect(),
+        ..Latencies::default()
+    }
+}
+
+#[test]
+fn b10_windows_of_launches_are_laid_beside_each_other_and_show_drift() {
+    // The last window of a launch is not over, whatever it says.
+    let run = launches(
+        [&[100, 110, 120, 900][..], &[200, 210, 240, 1], &[100]]
+            .into_iter()
+            .map(|medians| (vec![], Some(windowed(medians)))),
+    );
+    let found = LatencySummary::of(&run, 0.95).unwrap();
+    assert_eq!((found.launches, found.operations, found.errors), (3, 90, 9));
+    assert_eq!(found.messages, ["refused"]);
+    let first = found.windows[0];
+    assert_eq!((first.launches, first.operations, first.errors), (3, 30, 3));
+    let mean = (100.0 + 200.0 + 100.0) / 3.0;
+    assert_eq!(first.percentiles_ns, Some([mean, 2.0 * mean, 3.0 * mean]));
+    assert_eq!((found.windows.len(), found.windows[3].launches), (4, 2));
+    let drift = found.drift.unwrap();
+    // 120 of 100 and 240 of 200.
+    assert!(
+        (drift.estimate - 0.2).abs() < 1e-12 && (drift.upper - 0.2).abs() < 1e-9,
+        "{drift:?}"
+    );
+    let short = launches([(vec![], Some(windowed(&[100, 100])))].into_iter());
+    assert_eq!(
+        LatencySummary::of(&short, 0.95).unwrap().drift,
+        None,
+        "one whole second"
+    );
+}
+
+#[test]
+fn b11_every_percentile_has_mean_deviation_cv_and_interval_over_launches() {
+    let found = LatencySummary::of(&timed(&[1.0, 1.1, 0.9, 1.05, 0.95]), 0.95).unwrap();
+    let p95 = found.at(0.95).unwrap();
+    assert!(
+        (p95.ns.mean / 19_490.0 - 1.0).abs() < Histogram::ERROR,
+        "{p95:?}"
+    );
+    // np.std([1, 1.1, .9, 1.05, .95], ddof=1) = 0.0790569415042095
+    assert!((p95.ns.cv().unwrap() - 0.079_057).abs() < 2e-4, "{p95:?}");
+    let interval = p95.ns.interval.unwrap();
+    // scipy.stats.t.ppf(.975, 4) / sqrt(5)
+    let margin = 2.776_445 * p95.ns.sd.unwrap() / 5.0_f64.sqrt();
+    assert!(
+        (interval.upper - p95.ns.mean - margin).abs() < 1e-3,
+        "{interval:?}"
+    );
+    assert_eq!(found.operations_per_launch.mean, 1_000.0);
+    let rate = found.operations_per_second.mean;
+    assert!((65_000.0..69_000.0).contains(&rate), "{rate}");
+    assert_eq!(LatencySummary::of(&counted(&[&[1]]), 0.95), None);
+}
+
+#[test]
+fn n36_mean_allocated_bytes_are_those_of_launches_that_weigh_alike() {
+    let found = AllocationSummary::of(&counted(&[&[1, 1, 1, 1], &[3]])).unwrap();
+    assert_eq!(
+        (found.count, found.bytes, found.peak_bytes),
+        (2.0, 128.0, 64.0)
+    );
+    assert_eq!(
+        (found.exact, found.iterations, found.launches),
+        (false, 5, 2)
+    );
+    assert!(
+        AllocationSummary::of(&counted(&[&[2, 2], &[2]]))
+            .unwrap()
+            .exact
+    );
+    assert_eq!(AllocationSummary::of(&counted(&[])), None);
 }

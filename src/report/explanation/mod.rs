@@ -4,6 +4,7 @@
 //! ([`Grounds`](crate::compare::Grounds)).
 
 mod alternative;
+mod beside;
 mod content;
 mod measured;
 mod paired;

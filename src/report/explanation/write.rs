@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 
 use super::content::{Confirmed, Explanation, Replayed, Statement};
-use super::{alternative, measured, paired, stored, unmeasured};
+use super::{alternative, beside, measured, paired, stored, unmeasured};
 use crate::compare::Decider;
 use crate::model::{Subject, Verdict};
 use crate::report::content::{MessageFormat, Method};
@@ -53,6 +53,7 @@ fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
                 }
                 Method::Stored(decider) => stored::statements(explanation, comparison, *decider),
             });
+            statements.extend(beside::statements(comparison, *method));
         }
         _ => {
             let decided = unmeasured::statements(explanation);
@@ -163,6 +164,9 @@ fn lost(explanation: &Explanation<'_>) -> Statement {
 fn decided_by(explanation: &Explanation<'_>) -> Option<&'static str> {
     let replayed = explanation.replayed?;
     replayed.comparison.as_ref()?;
+    if explanation.run.decision.analysis.subject != Subject::Time {
+        return Some("metric");
+    }
     Some(match replayed.method {
         Method::Stored(Decider::RunLevel) => "run-level",
         Method::Stored(Decider::Screen) => "t-score",
