@@ -318,7 +318,7 @@ fn s9_counts_of_an_import_add_up() {
         policy: FilterPolicy::Iqr1_5,
         paired: false,
     };
-    let found = clean(&two_columns(), &cleaning);
+    let found = clean(&two_columns(), cleaning);
     let counts = |summary: &ValueSummary| {
         [
             summary.runs_raw,
@@ -339,7 +339,7 @@ fn s_x1_a_paired_filter_removes_a_row_from_all_of_its_columns() {
         policy: FilterPolicy::Iqr1_5,
         paired: true,
     };
-    let found = clean(&two_columns(), &cleaning);
+    let found = clean(&two_columns(), cleaning);
     assert_eq!([found[0].runs, found[1].runs], [10, 10]);
     assert_eq!(found[1].outliers_removed, 1);
 }
@@ -359,7 +359,7 @@ fn s_x2_filters_of_imports_go_by_the_names_of_the_methodology() {
     let of = |policy| {
         clean(
             &two_columns(),
-            &Cleaning {
+            Cleaning {
                 policy,
                 ..Cleaning::default()
             },
@@ -381,7 +381,7 @@ fn s16_s_x3_means_of_imports_have_intervals_with_a_seed_for_each_group() {
         .unwrap()
         .groups;
     let of = |group: &Group| {
-        clean(group, &Cleaning::default())
+        clean(group, Cleaning::default())
             .remove(0)
             .interval
             .unwrap()
@@ -395,6 +395,6 @@ fn s16_s_x3_means_of_imports_have_intervals_with_a_seed_for_each_group() {
 fn s14_an_import_whose_mean_is_a_thousand_medians_is_absurd() {
     let text = "n,v\na,1\na,1\na,1\na,9000\nb,1\nb,2\n";
     let groups = read(text, "id=n,value=v", in_unit("ns")).unwrap().groups;
-    let absurd = |group: &Group| clean(group, &Cleaning::default())[0].absurd;
+    let absurd = |group: &Group| clean(group, Cleaning::default())[0].absurd;
     assert_eq!((absurd(&groups[0]), absurd(&groups[1])), (true, false));
 }

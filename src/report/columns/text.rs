@@ -65,17 +65,17 @@ pub(super) fn write_text(
     let blocks = folded(&widths, 1, room);
     for block in &blocks {
         let columns = &block[1..];
-        let names = headings.iter().map(|[name, _]| name).collect();
+        let names: Vec<&String> = headings.iter().map(|[name, _]| name).collect();
         writeln!(
             writer,
             "{}",
-            theme::heading(heading_line(names, columns, &widths))
+            theme::heading(heading_line(&names, columns, &widths))
         )?;
-        let runs = headings.iter().map(|[_, run]| run).collect();
+        let runs: Vec<&String> = headings.iter().map(|[_, run]| run).collect();
         writeln!(
             writer,
             "{}",
-            theme::faint(heading_line(runs, columns, &widths))
+            theme::faint(heading_line(&runs, columns, &widths))
         )?;
         for (heading, lines) in &groups {
             if let Some(heading) = heading {
@@ -119,7 +119,7 @@ pub(super) fn write_text(
 }
 
 /// A heading above each of `columns`.
-fn heading_line(texts: Vec<&String>, columns: &[usize], widths: &[usize]) -> String {
+fn heading_line(texts: &[&String], columns: &[usize], widths: &[usize]) -> String {
     let mut line = " ".repeat(widths[0]);
     for at in columns {
         line += "  ";
