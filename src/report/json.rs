@@ -182,7 +182,10 @@ fn compared(
         "smallest_callable": comparison.and_then(|found| found.smallest_callable),
         "significance_level": verdicts.decision.significance_level,
         "resamples": verdicts.decision.resamples,
-        "decided_by": decided_by_row(row, verdicts),
+        "decided_by": decided_by(
+            if row.seconds.is_some() { Method::Paired } else { verdicts.method },
+            verdicts.decision.analysis.subject,
+        ),
         "location": comparison.and_then(|found| found.location),
         "launches": comparison.map(|found| json!({"new": found.launches_new, "base": found.launches_base})),
         "runs_averaged": comparison.map(|found| found.runs_averaged),
@@ -203,23 +206,16 @@ fn compared(
 }
 
 /// The word for how a verdict was reached.
-pub(super) fn decided_by(method: Method) -> &'static str {
+pub(super) fn decided_by(method: Method, subject: Subject) -> &'static str {
+    if subject != Subject::Time {
+        return "metric";
+    }
     match method {
         Method::Stored(Decider::RunLevel) => "run-level",
         Method::Stored(Decider::Screen) => "t-score",
         Method::Stored(Decider::Test(test)) => test.word(),
         Method::Paired => "paired",
     }
-}
-
-fn decided_by_row(row: &Row<'_>, verdicts: &Verdicts) -> &'static str {
-    if verdicts.decision.analysis.subject != Subject::Time {
-        return "metric";
-    }
-    if row.seconds.is_some() {
-        return decided_by(Method::Paired);
-    }
-    decided_by(verdicts.method)
 }
 
 fn effects_json(effects: &Effects) -> Value {

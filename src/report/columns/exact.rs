@@ -118,7 +118,7 @@ pub(super) fn write_json(writer: &mut dyn Write, found: &SideBySide) -> io::Resu
             json!({
                 "run": column.run,
                 "name": column.name,
-                "decided_by": column.method.map(decided_by),
+                "decided_by": column.method.map(|method| decided_by(method, found.decision.analysis.subject)),
                 "verdicts": tally_json(&column.tally),
                 "warnings": column.warnings,
                 "remarks": column.remarks.iter().chain(&column.gates.remarks).collect::<Vec<_>>(),

@@ -65,13 +65,13 @@ pub(super) fn write_text(
     let blocks = folded(&widths, 1, room);
     for block in &blocks {
         let columns = &block[1..];
-        let names: Vec<&String> = headings.iter().map(|[name, _]| name).collect();
+        let names = headings.iter().map(|[name, _]| name).collect::<Vec<_>>();
         writeln!(
             writer,
             "{}",
             theme::heading(heading_line(&names, columns, &widths))
         )?;
-        let runs: Vec<&String> = headings.iter().map(|[_, run]| run).collect();
+        let runs = headings.iter().map(|[_, run]| run).collect::<Vec<_>>();
         writeln!(
             writer,
             "{}",
