@@ -300,11 +300,10 @@ fn s2_a_unit_by_row_must_not_mix_times_and_rates() {
 
 /// Twelve rows of two columns: a warm-up, then an outlier in the first column alone.
 fn two_columns() -> Group {
-    let mut text = "n,a,b\nx,500,5000\n".to_owned();
-    for i in 0..10 {
-        text += &format!("x,{},{}\n", 100 + i, 1_000 + i);
-    }
-    text += "x,900,1005\n";
+    let rows: String = (0..10)
+        .map(|i| format!("x,{},{}\n", 100 + i, 1_000 + i))
+        .collect();
+    let text = format!("n,a,b\nx,500,5000\n{rows}x,900,1005\n");
     read(&text, "id=n,value=a,value=b", in_unit("ns"))
         .unwrap()
         .groups
