@@ -84,9 +84,10 @@ impl AppError {
     /// The exit status.
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Self::Usage(_) | Self::Settings(_) => ExitCode::Usage,
-            Self::Exchange(ExchangeError::Interrupted) => ExitCode::Interrupted,
-            Self::Exchange(_) => ExitCode::Usage,
+            Self::Exchange(ExchangeError::Interrupted) | Self::Interrupted(_) => {
+                ExitCode::Interrupted
+            }
+            Self::Usage(_) | Self::Settings(_) | Self::Exchange(_) => ExitCode::Usage,
             Self::Cargo(error) => of_cargo(error),
             Self::Git(error) => of_git(error),
             Self::Sides(error) => of_sides(error),
@@ -96,7 +97,6 @@ impl AppError {
                 ExitCode::NoBaseline
             }
             Self::NothingToMeasure(_) | Self::NothingToCompare(_) => ExitCode::BenchmarkFailed,
-            Self::Interrupted(_) => ExitCode::Interrupted,
         }
     }
 }

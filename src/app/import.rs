@@ -198,7 +198,7 @@ fn benchmarks(imported: &Imported, map: &ColumnMap, options: &ImportOptions) -> 
     let summaries: Vec<Vec<ValueSummary>> = imported
         .groups
         .par_iter()
-        .map(|group| clean(group, &options.cleaning))
+        .map(|group| clean(group, options.cleaning))
         .collect();
     let labels = map.labels();
     let mut rows = Vec::new();
@@ -338,7 +338,7 @@ fn run(
     let mut verdicts = Vec::new();
     for row in rows {
         let group = &imported.groups[row.group];
-        let series = series(group, row.column, &options.cleaning);
+        let series = series(group, row.column, options.cleaning);
         let times: Vec<f64> = series
             .iter()
             .flat_map(|(_, series)| series.deciding())
@@ -413,7 +413,7 @@ fn seed(files: &[Content]) -> u64 {
 }
 
 /// The samples of a column by launch; what is warm-up stays with its launch.
-fn series(group: &Group, column: usize, cleaning: &Cleaning) -> Vec<(u32, Series)> {
+fn series(group: &Group, column: usize, cleaning: Cleaning) -> Vec<(u32, Series)> {
     let mut all: Vec<(u32, Series)> = Vec::new();
     for (row, warm_up) in group.rows.iter().zip(warm_up_rows(group, cleaning)) {
         let sample = row.samples[column];
@@ -477,7 +477,7 @@ fn warn(
             report::write_warning(
                 world.stderr,
                 &format!(
-                    "{} values of `{id}` are 0, less than its clock could see: they are stored and compared with nothing",
+                    "{} values of `{id}` are 0, less than its clock could see",
                     row.shown.zeros
                 ),
             )?;

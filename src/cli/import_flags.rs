@@ -31,6 +31,7 @@ Exit status: 0, 2 usage, or a file that cannot be read (nothing is stored), 5 st
 /// The command line of `import`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct ImportArguments {
     /// Files to read as one run, one session each; `-` is the standard input
     #[arg(value_name = "FILE", required = true)]

@@ -98,7 +98,7 @@ pub struct ValueSummary {
 }
 
 /// Which rows are warm-up: the first of each launch that has more than one.
-pub fn warm_up_rows(group: &Group, cleaning: &Cleaning) -> Vec<bool> {
+pub fn warm_up_rows(group: &Group, cleaning: Cleaning) -> Vec<bool> {
     let launch = |at: usize| group.rows.get(at).map(|row| row.launch);
     (0..group.rows.len())
         .map(|at| {
@@ -117,7 +117,7 @@ struct Treatment {
 }
 
 /// Cleans `group` and describes each column.
-pub fn clean(group: &Group, cleaning: &Cleaning) -> Vec<ValueSummary> {
+pub fn clean(group: &Group, cleaning: Cleaning) -> Vec<ValueSummary> {
     let warm_up = warm_up_rows(group, cleaning);
     let mut columns: Vec<Treatment> = (0..group.metrics.len())
         .map(|at| treated(&warm(group, at, &warm_up), cleaning.policy))
@@ -140,7 +140,7 @@ pub fn clean(group: &Group, cleaning: &Cleaning) -> Vec<ValueSummary> {
     columns
         .into_iter()
         .zip(0..)
-        .filter_map(|(column, at)| described(group, at, column))
+        .filter_map(|(column, at)| described(group, at, &column))
         .collect()
 }
 
@@ -183,7 +183,7 @@ fn treated(values: &[f64], policy: FilterPolicy) -> Treatment {
     }
 }
 
-fn described(group: &Group, column: usize, treatment: Treatment) -> Option<ValueSummary> {
+fn described(group: &Group, column: usize, treatment: &Treatment) -> Option<ValueSummary> {
     let used: Vec<f64> = (treatment.values.iter().zip(&treatment.outlier))
         .filter(|(_, outlier)| !**outlier)
         .map(|(value, _)| *value)

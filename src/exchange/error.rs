@@ -20,7 +20,7 @@ pub struct Malformed {
 }
 
 impl fmt::Display for Malformed {
-    /// `a.csv:12: column `TimeSer`: `n/a` is not a number`
+    /// The place and the reason, as compilers write them: `a.csv:12: has 3 columns and not 2`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: ", self.name, self.line)?;
         if let Some(column) = &self.column {

@@ -160,23 +160,22 @@ impl<'a> Collector<'a> {
     }
 
     pub(super) fn add(&mut self, row: RawRow) -> Result<(), ExchangeError> {
-        let group = match self.known.get(&row.id) {
-            Some(group) => *group,
-            None => {
-                if self.groups.len() == MOST_GROUPS {
-                    return Err(ExchangeError::TooMany {
-                        what: "benchmarks",
-                        most: MOST_GROUPS,
-                        hint: "is a column that counts or measures part of the id?",
-                    });
-                }
-                self.known.insert(row.id.clone(), self.groups.len());
-                self.groups.push(PendingGroup {
-                    id: row.id,
-                    rows: Vec::new(),
+        let group = if let Some(group) = self.known.get(&row.id) {
+            *group
+        } else {
+            if self.groups.len() == MOST_GROUPS {
+                return Err(ExchangeError::TooMany {
+                    what: "benchmarks",
+                    most: MOST_GROUPS,
+                    hint: "is a column that counts or measures part of the id?",
                 });
-                self.groups.len() - 1
             }
+            self.known.insert(row.id.clone(), self.groups.len());
+            self.groups.push(PendingGroup {
+                id: row.id,
+                rows: Vec::new(),
+            });
+            self.groups.len() - 1
         };
         let launch = self.launch(row.place.file, row.launch)?;
         let unit = row.unit.map(|unit| {

@@ -1,7 +1,7 @@
 //! Formats of other programs, read into plain data: what they measured, benchmark by benchmark.
 //!
 //! Owns the formats, the declared column map, units and exact decimal values. Must not store, decide or print, and never guesses a
-//! unit unless it was told to. Invariant: every value that goes in comes out exactly, as a fraction of two whole numbers, or as an
+//! unit unless it was told to. Invariant: every value that goes in comes out as a fraction of two whole numbers, exactly as far as 64 bits hold it, or as an
 //! error with its line and column; what is malformed is never skipped in silence.
 
 mod cleaning;

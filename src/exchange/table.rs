@@ -289,11 +289,8 @@ impl<'a> Lines<'a> {
         let ends = |c: &u8| matches!(c, b'\r' | b'\n');
         let to = byte + self.bytes[byte..].iter().take_while(|c| ends(c)).count();
         if to > self.at {
-            let passed = self.bytes[self.at..to]
-                .iter()
-                .filter(|c| **c == b'\n')
-                .count();
-            self.line += passed as u64;
+            let pieces = self.bytes[self.at..to].split(|c| *c == b'\n');
+            self.line += pieces.count() as u64 - 1;
             self.at = to;
         }
         self.line

@@ -300,11 +300,10 @@ fn s2_a_unit_by_row_must_not_mix_times_and_rates() {
 
 /// Twelve rows of two columns: a warm-up, then an outlier in the first column alone.
 fn two_columns() -> Group {
-    let mut text = "n,a,b\nx,500,5000\n".to_owned();
-    for i in 0..10 {
-        text += &format!("x,{},{}\n", 100 + i, 1_000 + i);
-    }
-    text += "x,900,1005\n";
+    let rows: String = (0..10)
+        .map(|i| format!("x,{},{}\n", 100 + i, 1_000 + i))
+        .collect();
+    let text = format!("n,a,b\nx,500,5000\n{rows}x,900,1005\n");
     read(&text, "id=n,value=a,value=b", in_unit("ns"))
         .unwrap()
         .groups
@@ -318,7 +317,7 @@ fn s9_counts_of_an_import_add_up() {
         policy: FilterPolicy::Iqr1_5,
         paired: false,
     };
-    let found = clean(&two_columns(), &cleaning);
+    let found = clean(&two_columns(), cleaning);
     let counts = |summary: &ValueSummary| {
         [
             summary.runs_raw,
@@ -339,7 +338,7 @@ fn s_x1_a_paired_filter_removes_a_row_from_all_of_its_columns() {
         policy: FilterPolicy::Iqr1_5,
         paired: true,
     };
-    let found = clean(&two_columns(), &cleaning);
+    let found = clean(&two_columns(), cleaning);
     assert_eq!([found[0].runs, found[1].runs], [10, 10]);
     assert_eq!(found[1].outliers_removed, 1);
 }
@@ -359,7 +358,7 @@ fn s_x2_filters_of_imports_go_by_the_names_of_the_methodology() {
     let of = |policy| {
         clean(
             &two_columns(),
-            &Cleaning {
+            Cleaning {
                 policy,
                 ..Cleaning::default()
             },
@@ -381,7 +380,7 @@ fn s16_s_x3_means_of_imports_have_intervals_with_a_seed_for_each_group() {
         .unwrap()
         .groups;
     let of = |group: &Group| {
-        clean(group, &Cleaning::default())
+        clean(group, Cleaning::default())
             .remove(0)
             .interval
             .unwrap()
@@ -395,6 +394,6 @@ fn s16_s_x3_means_of_imports_have_intervals_with_a_seed_for_each_group() {
 fn s14_an_import_whose_mean_is_a_thousand_medians_is_absurd() {
     let text = "n,v\na,1\na,1\na,1\na,9000\nb,1\nb,2\n";
     let groups = read(text, "id=n,value=v", in_unit("ns")).unwrap().groups;
-    let absurd = |group: &Group| clean(group, &Cleaning::default())[0].absurd;
+    let absurd = |group: &Group| clean(group, Cleaning::default())[0].absurd;
     assert_eq!((absurd(&groups[0]), absurd(&groups[1])), (true, false));
 }
