@@ -67,7 +67,7 @@ fn main() {
             "{:9} {:4.0} % {:18} {:4} {:6} | {alarms:4} = {:5.2} % [{:.2}, {:.2}] | {:5.1} {:5.1}",
             match case.decider {
                 Decider::RunLevel => "run level",
-                Decider::Screen => "t-score",
+                Decider::Screen | Decider::Test(_) => "t-score",
             },
             case.drift * 100.0,
             case.noise.to_string(),
@@ -186,7 +186,7 @@ impl Case {
                 // Runs are decided without resampling; of the t-score's p, 20 questions at 1 % need 1 / 2000.
                 resamples: match self.decider {
                     Decider::RunLevel => 20,
-                    Decider::Screen => 4_000,
+                    Decider::Screen | Decider::Test(_) => 4_000,
                 },
                 ..DecisionSettings::default()
             },
