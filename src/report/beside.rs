@@ -10,8 +10,26 @@ use crate::compare::{
 };
 use crate::model::{Allocations, Latencies, Measurement, Verdict};
 
-/// What a reader of latencies must know: printed below every table that has some.
-pub(super) const CLOSED_LOOP: &str = "Latencies are service times of a closed loop: each operation began when the one before it had ended, so nothing here waited in a queue behind a slow one, as requests of independent clients would (coordinated omission). Percentiles are means over launches, within 1/1024.";
+const CLOSED_LOOP: &str = "Latencies are service times of a closed loop: each operation began when the one before it had ended, so nothing here waited in a queue behind a slow one, as requests of independent clients would (coordinated omission). Percentiles are means over launches, within 1/1024.";
+
+/// With fewer launches the intervals of percentiles say next to nothing.
+const FEWEST_LAUNCHES: usize = 3;
+
+/// What a reader of latencies must know, printed below everything that has some.
+pub(super) fn caveat(measurements: &[&Measurement]) -> Option<String> {
+    let timed = measurements.iter().filter_map(|measurement| {
+        let launches = measurement.launches.iter();
+        let timed = launches.filter(|launch| launch.beside.latencies.is_some());
+        Some(timed.count()).filter(|count| *count > 0)
+    });
+    let fewest = timed.min()?;
+    let advice = if fewest < FEWEST_LAUNCHES {
+        " Of fewer than three launches they are anecdotes: take three at least, five or more for numbers to publish."
+    } else {
+        ""
+    };
+    Some(format!("{CLOSED_LOOP}{advice}"))
+}
 
 /// `p50`, `p99.9`, `max`.
 pub(super) fn quantile_name(quantile: f64) -> String {

@@ -88,9 +88,13 @@ pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Resul
         writeln!(writer)?;
         rest = others;
     }
-    let measurements = || findings.rows.iter().filter_map(|row| row.measurement);
-    if measurements().any(times_operations) {
-        writeln!(writer, "{}", theme::faint(beside::CLOSED_LOOP))?;
+    let measurements: Vec<&Measurement> = findings
+        .rows
+        .iter()
+        .filter_map(|row| row.measurement)
+        .collect();
+    if let Some(caveat) = beside::caveat(&measurements) {
+        writeln!(writer, "{}", theme::faint(caveat))?;
     }
     match &findings.verdicts {
         Some(verdicts) => write_conclusion(writer, findings, verdicts, compared),
@@ -252,11 +256,6 @@ fn latency_cell(row: &Row<'_>) -> Option<String> {
 fn allocations_cell(row: &Row<'_>) -> Option<String> {
     let found = AllocationSummary::of(row.measurement?)?;
     Some(beside::allocations_cell(&found))
-}
-
-fn times_operations(measurement: &Measurement) -> bool {
-    let mut launches = measurement.launches.iter();
-    launches.any(|launch| launch.beside.latencies.is_some())
 }
 
 /// Mild and severe outliers together, as a share of the samples, and the severe ones: `4.1 % (1.2 %)`.

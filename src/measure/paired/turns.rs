@@ -170,7 +170,12 @@ pub(super) fn in_turn(
     }
     for side in first {
         let session = sessions.of_mut(side);
-        let noted = noted(session, ready.of(side).kind, round.aside());
+        let noted = noted(
+            session,
+            ready.of(side).kind,
+            round.aside(),
+            warm.of(side).total_per_iteration(),
+        );
         let beside = beside.of_mut(side);
         *beside = Beside {
             led: std::mem::take(&mut beside.led),
@@ -227,7 +232,12 @@ pub(super) fn alone(
     for _ in 0..2 * layout.quads {
         series.flat.push(sample(session, &layout, &warm)?);
     }
-    let beside = noted(session, ready.kind, round.aside())?;
+    let beside = noted(
+        session,
+        ready.kind,
+        round.aside(),
+        warm.total_per_iteration(),
+    )?;
     session.finish(round.id)?;
     Ok(RoundOutcome::Measured(Turn {
         series,
