@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::json::estimate_json;
 use super::units;
 use crate::compare::{
-    AllocationComparison, AllocationSummary, CountChange, LatencyComparison, LatencySummary,
-    OverLaunches, PercentileChange,
+    AllocationComparison, AllocationSummary, Comparison, CountChange, LatencyComparison,
+    LatencySummary, OverLaunches, PercentileChange,
 };
 use crate::model::{Allocations, Latencies, Measurement, Verdict};
 
@@ -58,18 +58,33 @@ pub(super) fn latency_cell(found: &LatencySummary) -> Option<String> {
     Some(format!("{}, {}", of(0.5)?, of(0.99)?))
 }
 
-/// What changed, a sentence for allocations and one for the percentiles.
-pub(super) fn changes(
-    allocations: Option<&AllocationComparison>,
-    latencies: Option<&LatencyComparison>,
-) -> Vec<String> {
-    let allocations = allocations
+/// What changed, a sentence for allocations and one for the percentiles; and allocations that may have.
+pub(super) fn changes(comparison: &Comparison) -> Vec<String> {
+    let allocations = comparison.allocations.as_ref();
+    let changed = allocations
         .filter(|found| found.has_changed())
         .map(|found| format!("{} per iteration", changed_counts(found)));
-    allocations
+    let open = allocations.and_then(|found| open_counts(found, comparison.noise_threshold));
+    let latencies = comparison.latencies.as_ref();
+    changed
         .into_iter()
+        .chain(open)
         .chain(latencies.and_then(changed_percentiles))
         .collect()
+}
+
+/// Counts that differ by more than noise, in too few launches or by too little for how they vary.
+fn open_counts(found: &AllocationComparison, noise_threshold: f64) -> Option<String> {
+    let open = found.named().into_iter().filter(|(_, one)| {
+        one.verdict == Verdict::Inconclusive && one.relative().abs() > noise_threshold
+    });
+    let words: Vec<String> = open.map(|(name, one)| count_change(name, &one)).collect();
+    (!words.is_empty()).then(|| {
+        format!(
+            "{} per iteration, which vary too much for so few launches to show a change",
+            words.join(", ")
+        )
+    })
 }
 
 /// `allocations 12 → 14, bytes 1.5 kB → 1.8 kB`.
@@ -282,6 +297,10 @@ mod tests {
             bytes: change(1_000_000.0, 1_000_001.0, Verdict::Regressed),
             peak_bytes: change(64.0, 64.0, Verdict::Unchanged),
         };
+        assert_eq!(
+            changed_counts(&found),
+            "allocations 12 → 14, bytes 1000000 → 1000001"
+        );
         let percentile = |quantile, verdict| PercentileChange {
             quantile,
             base_ns: 12_100.0,
@@ -301,18 +320,24 @@ mod tests {
             ],
         };
         assert_eq!(
-            changes(Some(&found), Some(&latencies)),
-            [
-                "allocations 12 → 14, bytes 1000000 → 1000001 per iteration",
-                "latency p99.9 12.10 µs → 14.00 µs (+15.7 %)",
-            ]
+            changed_percentiles(&latencies).as_deref(),
+            Some("latency p99.9 12.10 µs → 14.00 µs (+15.7 %)")
         );
-        let same = AllocationComparison {
-            count: change(12.0, 12.0, Verdict::Unchanged),
-            bytes: change(12.0, 12.0, Verdict::Unchanged),
-            ..found
+    }
+
+    #[test]
+    fn counts_that_may_have_changed_are_told_as_such_and_only_beyond_noise() {
+        let found = AllocationComparison {
+            count: change(100.0, 150.0, Verdict::Inconclusive),
+            bytes: change(1_000.0, 1_010.0, Verdict::Inconclusive),
+            peak_bytes: change(64.0, 64.0, Verdict::Unchanged),
         };
-        assert_eq!(changes(Some(&same), None), [""; 0]);
+        let told = open_counts(&found, 0.02).expect("something");
+        assert!(
+            told.starts_with("allocations 100 → 150 per iteration, which vary"),
+            "{told}"
+        );
+        assert_eq!(open_counts(&found, 0.5), None);
     }
 
     #[test]

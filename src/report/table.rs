@@ -341,13 +341,8 @@ fn write_notes(writer: &mut dyn Write, rows: &[Row<'_>]) -> io::Result<()> {
             .iter()
             .flat_map(|comparison| &comparison.notes)
             .map(Note::to_string);
-        let comparison = row.comparison.as_ref();
-        let beside = beside::changes(
-            comparison.and_then(|found| found.allocations.as_ref()),
-            comparison.and_then(|found| found.latencies.as_ref()),
-        );
+        let beside = row.comparison.iter().flat_map(beside::changes);
         for text in beside
-            .into_iter()
             .chain(differences)
             .chain(remarks)
             .chain(row.remarks.iter().cloned())
