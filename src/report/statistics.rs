@@ -47,12 +47,10 @@ pub fn write_statistics(
             MessageFormat::Json => write_object(writer, &message(run, one, confidence_level))?,
         }
     }
-    let timed = |one: &BenchmarkStatistics<'_>| {
-        let mut launches = one.measurement.launches.iter();
-        launches.any(|launch| launch.beside.latencies.is_some())
-    };
-    if format == MessageFormat::Human && all.iter().any(timed) {
-        for line in units::filled(beside::CLOSED_LOOP, 80) {
+    let measurements: Vec<&Measurement> = all.iter().map(|one| one.measurement).collect();
+    let caveat = beside::caveat(&measurements).filter(|_| format == MessageFormat::Human);
+    if let Some(caveat) = caveat {
+        for line in units::filled(&caveat, 80) {
             writeln!(writer, "{}", theme::faint(line))?;
         }
     }

@@ -138,6 +138,8 @@ ROWS = {
     "B20": "closed loop: printed",
     "B21": "coordinated omission: documented",
     "B22": "no claims below the histogram's error",
+    "B-X1": "ratios of launch percentiles with an interval",
+    "B-X3": "reservoirs merged by operations",
     # Serializer methodology
     "S1": "columns of the table that is read",
     "S2": "units are declared",
