@@ -17,6 +17,7 @@ mod geometric_mean;
 mod harmonic_mean;
 mod holm;
 mod interval_distance;
+mod jackknife;
 mod kruskal_wallis;
 mod launches;
 mod low_quantile;
@@ -69,6 +70,9 @@ pub use geometric_mean::GeometricMean;
 pub use harmonic_mean::HarmonicMean;
 pub use holm::{adjusted_p_values, step_levels};
 pub use interval_distance::{Bracketed, IntervalDistance};
+pub use jackknife::{
+    FEWEST_FOR_BOOTSTRAP, IntervalMethod, jackknife_t_interval, jackknife_t_ratio_interval,
+};
 pub use kruskal_wallis::{AgainstReference, KruskalWallis};
 pub use launches::{
     HIGH_PROCESS_VARIANCE, describe_launch_means, distinct_resamples, process_variance_ratio,
