@@ -117,6 +117,7 @@ fn summary_json(summary: &Summary) -> Value {
         "r_squared": summary.r_squared,
         "overhead_ns": summary.overhead_ns,
         "outliers": summary.outliers,
+        "intervals": summary.intervals,
     })
 }
 

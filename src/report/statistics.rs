@@ -10,6 +10,7 @@ use super::units::Room;
 use super::{theme, units};
 use crate::compare::{BenchmarkRecord, Estimate};
 use crate::model::{BenchmarkKey, RunId, Verdict};
+use crate::stats::IntervalMethod;
 
 /// One benchmark of a run.
 #[derive(Debug, Clone)]
@@ -79,6 +80,7 @@ fn record_json(record: &BenchmarkRecord) -> Value {
         "r_squared": summary.r_squared,
         "overhead_ns": summary.overhead_ns,
         "outliers": summary.outliers,
+        "intervals": summary.intervals,
     })
 }
 
@@ -175,13 +177,17 @@ fn write_estimates(
     let summary = &record.summary;
     let level = units::percent(confidence_level);
     let over = record.mean_of_launches();
+    let kind = match summary.intervals {
+        IntervalMethod::StudentT => "t interval",
+        IntervalMethod::Bootstrap => "bootstrap",
+    };
     let estimates = [
         ("mean of launches", over.as_ref(), "t interval"),
-        ("mean", Some(&summary.mean), "bootstrap"),
-        ("median", Some(&summary.median), "bootstrap"),
-        ("std dev", summary.sd.as_ref(), "bootstrap"),
-        ("MAD (scaled)", Some(&summary.mad), "bootstrap"),
-        ("slope", summary.slope.as_ref(), "bootstrap"),
+        ("mean", Some(&summary.mean), kind),
+        ("median", Some(&summary.median), kind),
+        ("std dev", summary.sd.as_ref(), kind),
+        ("MAD (scaled)", Some(&summary.mad), kind),
+        ("slope", summary.slope.as_ref(), kind),
     ];
     for (label, estimate, kind) in estimates {
         let text = estimate.map(|found| format!("{}  {level} {kind}", with_interval(found)));

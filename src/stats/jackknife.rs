@@ -3,6 +3,8 @@
 //! Of few clusters the percentile bootstrap covers less often than its level says; this takes its place below [`FEWEST_FOR_BOOTSTRAP`].
 //! Of a mean of clusters of one size it is Student's interval of their means.
 
+use serde::Serialize;
+
 use super::bootstrap::{Interval, Resampling, percentile_interval, ratio_interval};
 use super::description::mean;
 use super::statistic::Statistic;
@@ -12,12 +14,23 @@ use super::student_t;
 pub const FEWEST_FOR_BOOTSTRAP: usize = 8;
 
 /// Where an interval over clusters comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum IntervalMethod {
     /// Jackknife and Student's t.
+    #[serde(rename = "t")]
     StudentT,
     /// Percentile bootstrap.
+    #[serde(rename = "bootstrap")]
     Bootstrap,
+}
+
+/// On which scale a statistic is taken to vary symmetrically.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// Its own: locations, slopes.
+    Plain,
+    /// That of logarithms: deviations, which are never negative. Where one is 0, its own after all, cut off at 0.
+    Logarithmic,
 }
 
 impl IntervalMethod {
@@ -30,15 +43,16 @@ impl IntervalMethod {
         }
     }
 
-    /// The interval of `statistic`; `None` as for [`jackknife_t_interval`] or [`percentile_interval`].
+    /// The interval of `statistic`, whose scale matters to Student's; `None` as for [`jackknife_t_interval`] or [`percentile_interval`].
     pub fn interval(
         self,
         statistic: &impl Statistic,
+        scale: Scale,
         level: f64,
         resampling: Resampling<'_>,
     ) -> Option<Interval> {
         match self {
-            Self::StudentT => jackknife_t_interval(statistic, level),
+            Self::StudentT => jackknife_t_interval(statistic, scale, level),
             Self::Bootstrap => percentile_interval(statistic, level, resampling),
         }
     }
@@ -81,15 +95,33 @@ fn standard_error(statistic: &impl Statistic, f: impl Fn(f64) -> f64) -> Option<
     error.is_finite().then_some(error)
 }
 
-/// `statistic` -+ t((1 + level) / 2, k - 1) times the jackknife's standard error.
+/// `statistic` -+ t((1 + level) / 2, k - 1) times the jackknife's standard error, or the exponential of that of its logarithm.
 ///
 /// `None` below two clusters, for a level outside 0..1, or where the statistic has no value for all clusters or without one of them.
 /// Clusters that are alike have a point.
-pub fn jackknife_t_interval(statistic: &impl Statistic, level: f64) -> Option<Interval> {
-    let error = standard_error(statistic, |value| value)?;
-    let centre = statistic.observed();
-    let margin = critical(level, (statistic.clusters() - 1) as f64)? * error;
-    around(centre, margin)
+pub fn jackknife_t_interval(
+    statistic: &impl Statistic,
+    scale: Scale,
+    level: f64,
+) -> Option<Interval> {
+    let t = critical(level, statistic.clusters().checked_sub(1)? as f64)?;
+    let observed = statistic.observed();
+    if scale == Scale::Plain {
+        return around(observed, t * standard_error(statistic, |value| value)?);
+    }
+    let logarithms = standard_error(statistic, f64::ln)
+        .and_then(|error| around(observed.ln(), t * error))
+        .map(|found| Interval {
+            lower: found.lower.exp(),
+            upper: found.upper.exp(),
+        });
+    logarithms.or_else(|| {
+        let plain = around(observed, t * standard_error(statistic, |value| value)?)?;
+        Some(Interval {
+            lower: plain.lower.max(0.0),
+            upper: plain.upper,
+        })
+    })
 }
 
 /// exp(ln(new / base) -+ t SE) - 1, SE^2 the sum of both sides' squared errors of the logarithm, with Welch's degrees of freedom (1947).
@@ -137,7 +169,7 @@ fn around(centre: f64, margin: f64) -> Option<Interval> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{ClusterMean, ClusterMedian, Stream, TInterval};
+    use crate::stats::{ClusterMad, ClusterMean, ClusterMedian, ClusterSd, Stream, TInterval};
     use proptest::prelude::*;
 
     fn singles(values: &[f64]) -> Vec<&[f64]> {
@@ -147,14 +179,20 @@ mod tests {
     #[test]
     fn one_cluster_nonsense_levels_and_missing_values_have_no_interval() {
         let one = singles(&[3.0]);
-        assert_eq!(jackknife_t_interval(&ClusterMean::new(&one), 0.95), None);
+        assert_eq!(
+            jackknife_t_interval(&ClusterMean::new(&one), Scale::Plain, 0.95),
+            None
+        );
         let three = singles(&[1.0, 2.0, 4.0]);
         for level in [0.0, 1.0, f64::NAN] {
-            assert_eq!(jackknife_t_interval(&ClusterMean::new(&three), level), None);
+            assert_eq!(
+                jackknife_t_interval(&ClusterMean::new(&three), Scale::Plain, level),
+                None
+            );
         }
         let endless = singles(&[1.0, 2.0, f64::INFINITY]);
         assert_eq!(
-            jackknife_t_interval(&ClusterMean::new(&endless), 0.95),
+            jackknife_t_interval(&ClusterMean::new(&endless), Scale::Plain, 0.95),
             None
         );
         let with_zero = singles(&[0.0, 0.0, 0.0]);
@@ -171,7 +209,10 @@ mod tests {
             lower: value,
             upper: value,
         };
-        assert_eq!(jackknife_t_interval(&median, 0.95), Some(point(7.0)));
+        assert_eq!(
+            jackknife_t_interval(&median, Scale::Plain, 0.95),
+            Some(point(7.0))
+        );
         assert_eq!(
             jackknife_t_ratio_interval(&median, &median, 0.95),
             Some(point(0.0))
@@ -196,6 +237,31 @@ mod tests {
     }
 
     #[test]
+    fn the_interval_of_a_deviation_is_never_negative() {
+        let wide = singles(&[1.0, 2.0, 40.0]);
+        let sd = ClusterSd::new(&wide);
+        let plain = jackknife_t_interval(&sd, Scale::Plain, 0.95).unwrap();
+        let logarithmic = jackknife_t_interval(&sd, Scale::Logarithmic, 0.95).unwrap();
+        assert!(
+            plain.lower < 0.0 && logarithmic.lower > 0.0,
+            "{logarithmic:?}"
+        );
+        let scaled = sd.observed().powi(2) / logarithmic.lower / logarithmic.upper;
+        assert!(
+            (scaled - 1.0).abs() < 1e-9,
+            "as far up as down: {logarithmic:?}"
+        );
+        // Without the last value the deviation is 0.
+        let tied = singles(&[5.0, 5.0, 5.0, 9.0]);
+        let found = jackknife_t_interval(&ClusterSd::new(&tied), Scale::Logarithmic, 0.95).unwrap();
+        assert!(found.lower == 0.0 && found.upper > 0.0, "{found:?}");
+        let constant = singles(&[5.0; 4]);
+        let found = jackknife_t_interval(&ClusterMad::new(&constant), Scale::Logarithmic, 0.95);
+        let (lower, upper) = (0.0, 0.0);
+        assert_eq!(found, Some(Interval { lower, upper }));
+    }
+
+    #[test]
     fn eight_clusters_are_enough_for_the_bootstrap() {
         assert_eq!(IntervalMethod::for_clusters(7), IntervalMethod::StudentT);
         assert_eq!(IntervalMethod::for_clusters(8), IntervalMethod::Bootstrap);
@@ -209,8 +275,8 @@ mod tests {
             },
         };
         // No resample leaves the values; Student's interval does.
-        let t = IntervalMethod::StudentT.interval(&mean, 0.95, resampling);
-        let bootstrap = IntervalMethod::Bootstrap.interval(&mean, 0.95, resampling);
+        let t = IntervalMethod::StudentT.interval(&mean, Scale::Plain, 0.95, resampling);
+        let bootstrap = IntervalMethod::Bootstrap.interval(&mean, Scale::Plain, 0.95, resampling);
         assert!(t.unwrap().lower < 1.0 && bootstrap.unwrap().lower >= 1.0);
     }
 
@@ -220,7 +286,7 @@ mod tests {
             let clusters: Vec<&[f64]> = x.iter().map(Vec::as_slice).collect();
             let means: Vec<f64> = x.iter().map(|x| x.iter().sum::<f64>() / 4.0).collect();
             let student = TInterval::of(&means, 0.95).unwrap().interval();
-            let found = jackknife_t_interval(&ClusterMean::new(&clusters), 0.95).unwrap();
+            let found = jackknife_t_interval(&ClusterMean::new(&clusters), Scale::Plain, 0.95).unwrap();
             prop_assert!((found.lower - student.lower).abs() < 1e-8 && (found.upper - student.upper).abs() < 1e-8);
         }
 

@@ -71,7 +71,7 @@ pub use harmonic_mean::HarmonicMean;
 pub use holm::{adjusted_p_values, step_levels};
 pub use interval_distance::{Bracketed, IntervalDistance};
 pub use jackknife::{
-    FEWEST_FOR_BOOTSTRAP, IntervalMethod, jackknife_t_interval, jackknife_t_ratio_interval,
+    FEWEST_FOR_BOOTSTRAP, IntervalMethod, Scale, jackknife_t_interval, jackknife_t_ratio_interval,
 };
 pub use kruskal_wallis::{AgainstReference, KruskalWallis};
 pub use launches::{
