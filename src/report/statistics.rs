@@ -8,9 +8,8 @@ use super::json::{SCHEMA, estimate_json, key_json, write_object};
 use super::table::p_value;
 use super::units::Room;
 use super::{theme, units};
-use crate::compare::{BenchmarkRecord, Estimate};
+use crate::compare::{BenchmarkRecord, Estimate, IntervalMethod};
 use crate::model::{BenchmarkKey, RunId, Verdict};
-use crate::stats::IntervalMethod;
 
 /// One benchmark of a run.
 #[derive(Debug, Clone)]

@@ -21,3 +21,4 @@ mod project;
 mod revisions;
 mod sides;
 mod stopping;
+mod threads;
