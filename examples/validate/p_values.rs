@@ -74,12 +74,13 @@ const ROWS: &[Row] = &[
     exact("Welch, 20 and 20, heavy-tailed", |n| {
         welch(Shape::HeavyTailed, 20, 20, n)
     }),
-    exact("Mann-Whitney exact, 8 and 8, log-normal", |n| {
+    exact("Mann-Whitney exact (rank sum), 8 and 8, log-normal", |n| {
         mann_whitney(8, MannWhitneyMethod::Exact, n)
     }),
-    exact("Mann-Whitney exact, 20 and 20, log-normal", |n| {
-        mann_whitney(20, MannWhitneyMethod::Exact, n)
-    }),
+    exact(
+        "Mann-Whitney exact (rank sum), 20 and 20, log-normal",
+        |n| mann_whitney(20, MannWhitneyMethod::Exact, n),
+    ),
     exact("Mann-Whitney asymptotic, 20 and 20", |n| {
         mann_whitney(20, MannWhitneyMethod::Asymptotic, n)
     }),
