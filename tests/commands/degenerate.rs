@@ -111,7 +111,7 @@ fn store(
 fn like_it(_: &mut NewRun, _: &mut String) {}
 
 /// Compares two made runs.
-fn compare(machine: &Machine, base: &str, new: &str, words: &[&str]) -> Finished {
+fn compare_runs(machine: &Machine, base: &str, new: &str, words: &[&str]) -> Finished {
     stored(machine, &["compare", base, new])
         .args(["--message-format", "json"])
         .args(words)
@@ -120,12 +120,12 @@ fn compare(machine: &Machine, base: &str, new: &str, words: &[&str]) -> Finished
 
 fn compared(machine: &Machine, base: &[Launch], new: &[Launch], words: &[&str]) -> Finished {
     let (base, new) = (store(machine, base, like_it), store(machine, new, like_it));
-    compare(machine, &base, &new, words)
+    compare_runs(machine, &base, &new, words)
 }
 
 /// What was said about `text`.
 #[track_caller]
-fn said(finished: &Finished) -> Value {
+pub fn said(finished: &Finished) -> Value {
     let mut messages = finished.messages("benchmark-compared");
     assert_eq!(messages.len(), 1, "{finished}");
     messages.remove(0)
@@ -135,6 +135,19 @@ fn said(finished: &Finished) -> Value {
 fn has_note(said: &Value, words: &str) {
     let notes = said["notes"].to_string();
     assert!(notes.contains(words), "no {words:?} in {notes}");
+}
+
+/// A machine whose run 2 has five launches of a constant.
+pub fn made() -> Machine {
+    let machine = machine();
+    store(&machine, &constant(&[100.0; 5]), like_it);
+    machine
+}
+
+/// That run against one that takes so many times as long.
+pub fn compare(machine: &Machine, factor: f64, words: &[&str]) -> Finished {
+    let new = store(machine, &constant(&[100.0 * factor; 5]), like_it);
+    compare_runs(machine, "2", &new, words)
 }
 
 #[test]
@@ -193,7 +206,7 @@ fn d4_d11_different_constants_are_an_exact_change_with_a_warning_and_only_beyond
     let base = store(&machine, &constant(&[100.0; 5]), like_it);
     let of = |time: f64| {
         let new = store(&machine, &constant(&[time; 5]), like_it);
-        let run = compare(&machine, &base, &new, &["--screen", "--fail-on", "none"]);
+        let run = compare_runs(&machine, &base, &new, &["--screen", "--fail-on", "none"]);
         said(&run.expect_code(0))
     };
     let slower = of(110.0);
@@ -227,7 +240,7 @@ fn d7_benchmarks_of_one_run_alone_are_new_and_missing_and_fail_nothing() {
     };
     run(&["arithmetic", "memory"]);
     run(&["memory", "text"]);
-    let run = compare(&machine, "1", "2", &[]).expect_code(0);
+    let run = compare_runs(&machine, "1", "2", &[]).expect_code(0);
     assert_eq!(verdict(&run, "arithmetic"), "missing", "{run}");
     assert_eq!(verdict(&run, "text"), "new", "{run}");
 }
@@ -240,7 +253,7 @@ fn d8_launches_that_died_leave_a_verdict_to_three_others_and_none_to_two() {
         let mut launches = constant(good);
         launches.extend((good.len()..5).map(|_| Launch::Died));
         let new = store(&machine, &launches, like_it);
-        compare(&machine, &base, &new, &["--screen"])
+        compare_runs(&machine, &base, &new, &["--screen"])
     };
     let three = with(&[200.0, 201.0, 202.0]).expect_code(1);
     assert_eq!(said(&three)["verdict"], "regressed", "{three}");
@@ -267,27 +280,27 @@ fn d9_where_the_quartiles_are_equal_nothing_is_an_outlier() {
 }
 
 #[test]
-fn d13_a_run_of_another_host_is_refused_and_only_what_differs_is_named() {
+fn d13_m12_m_x12_a_run_of_another_host_is_refused_and_only_what_differs_is_named() {
     let machine = machine();
     let base = store(&machine, &ordinary(), like_it);
     let elsewhere = store(&machine, &ordinary(), |run, _| {
         run.environment.host.cpu = "Another processor".to_owned();
     });
-    let run = compare(&machine, &base, &elsewhere, &[]);
+    let run = compare_runs(&machine, &base, &elsewhere, &[]);
     let refused = said(&run);
     assert_eq!(refused["verdict"], "incomparable", "{run}");
     assert_eq!(refused["change"], Value::Null);
     let differences = refused["differences"].as_array().unwrap();
     assert_eq!(differences.len(), 1, "{refused}");
     assert!(differences[0].to_string().contains("Another processor"));
-    let allowed = compare(&machine, &base, &elsewhere, &["--allow-different", "cpu"]);
+    let allowed = compare_runs(&machine, &base, &elsewhere, &["--allow-different", "cpu"]);
     assert_eq!(said(&allowed.expect_code(0))["verdict"], "inconclusive");
 }
 
 #[test]
 fn d14_a_run_is_not_compared_with_itself() {
     let machine = machine();
-    compare(&machine, "1", "1", &[])
+    compare_runs(&machine, "1", "1", &[])
         .expect_code(2)
         .expect_stderr(&["the same run (1)"]);
 }

@@ -18,6 +18,7 @@ mod exit_codes;
 mod explaining;
 mod flags;
 mod listing;
+mod measuring;
 mod repositories;
 mod self_test;
 mod settings;
