@@ -7,7 +7,7 @@ use cargo_perfcheck::model::{
 use cargo_perfcheck::store::{LaunchRecord, LaunchedBenchmark, NewRun, Outcome, RunEnd, Store};
 use serde_json::Value;
 
-use crate::scripted::{steady, stored, verdict};
+use crate::scripted::{QUICK, steady, stored, verdict};
 use crate::support::{Finished, Machine};
 
 /// What a launch of a made run gave.
@@ -215,6 +215,55 @@ fn d4_d11_different_constants_are_an_exact_change_with_a_warning_and_only_beyond
     has_note(&slower, "no-variance");
     assert_eq!(of(101.0)["verdict"], "unchanged");
     assert_eq!(of(90.0)["verdict"], "improved");
+}
+
+#[test]
+fn d5_times_that_are_no_times_fail_their_benchmark_and_never_enter_a_sample() {
+    let machine = Machine::new();
+    let wrong = [
+        "negative_time",
+        "not_a_number",
+        "null_time",
+        "fractional_time",
+    ];
+    let run = machine
+        .perfcheck()
+        .testbench("")
+        .args([
+            "-p",
+            "bad_frames",
+            "--bench",
+            "answers",
+            "--message-format",
+            "json",
+            "fine",
+        ])
+        .args(wrong)
+        .args(QUICK)
+        .run()
+        .expect_code(4);
+    for id in wrong {
+        assert_eq!(verdict(&run, id), "failed", "{id}");
+    }
+    assert_eq!(verdict(&run, "fine"), "new");
+    for measured in run.messages("benchmark-measured") {
+        let id = measured["benchmark"]["id"].as_str().unwrap();
+        assert_eq!(measured["summary"].is_null(), id != "fine", "{measured}");
+        assert_eq!(measured["failures"] == serde_json::json!([]), id == "fine");
+    }
+}
+
+#[test]
+fn d17_an_id_that_is_there_twice_is_an_error_before_anything_is_measured() {
+    let machine = Machine::new();
+    machine
+        .perfcheck()
+        .testbench("")
+        .args(["-p", "duplicate_ids"])
+        .args(QUICK)
+        .run()
+        .expect_code(4)
+        .expect_stderr(&["two benchmarks have the id", "nothing was measured"]);
 }
 
 #[test]
