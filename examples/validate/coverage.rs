@@ -5,7 +5,12 @@ use super::noise::{SHAPES, Shape};
 use super::numbers::Numbers;
 use super::{simulated, stored, turns};
 use cargo_perfcheck::compare::Decider;
-use cargo_perfcheck::stats::*;
+use cargo_perfcheck::stats::{
+    ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, Description, Interval,
+    MedianInterval, PairedLogRatio, Resampling, Scale, Shift, ShiftRanks, Statistic, Stream,
+    TInterval, TScore, WelchDf, WelchTest, bca_interval, jackknife_t_interval,
+    jackknife_t_ratio_interval, percentile_interval, ratio_interval,
+};
 
 const LAUNCHES: [usize; 4] = [3, 5, 10, 20];
 const LEVEL: f64 = 0.95;
@@ -349,6 +354,7 @@ fn resampling(seed: u64) -> Resampling<'static> {
     }
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "what a row answers")]
 fn holds(interval: Interval, truth: f64) -> Covered {
     Some(interval.lower <= truth && truth <= interval.upper)
 }

@@ -4,7 +4,10 @@ use super::band::{marked, printed};
 use super::noise::Shape;
 use super::numbers::Numbers;
 use super::simulated;
-use cargo_perfcheck::stats::*;
+use cargo_perfcheck::stats::{
+    FisherExact, KruskalWallis, MannWhitney, MannWhitneyMethod, Resampling, SignedRank, Stream,
+    TScore, WelchDf, WelchTest, sign_flip_upper_tail,
+};
 
 const LEVELS: [f64; 5] = [0.001, 0.01, 0.05, 0.1, 0.5];
 
@@ -98,7 +101,9 @@ const ROWS: &[Row] = &[
     bootstrap("t-score, slower, 20 and 20, normal", |n| t_score(20, 20, n)),
     bootstrap("t-score, slower, 5 and 50, normal", |n| t_score(5, 50, n)),
     exact("sign flip, 20 differences of up to 60", |n| {
-        let differences: Vec<i64> = (0..20).map(|_| n.0.index(121) as i64 - 60).collect();
+        let differences: Vec<i64> = (0..20)
+            .map(|_| i64::try_from(n.0.index(121)).expect("small") - 60)
+            .collect();
         Some(sign_flip_upper_tail(&differences))
     }),
     exact("signed rank, above, 10", |n| signed_rank(10, n)),

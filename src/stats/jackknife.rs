@@ -72,7 +72,7 @@ impl IntervalMethod {
     }
 }
 
-/// The jackknife's standard error of f(statistic), sqrt((k - 1) / k sum (v_i - mean v)^2), v_i without cluster i.
+/// The jackknife's standard error of f(statistic): `sqrt((k - 1) / k sum (v_i - mean v)^2)`, `v_i` without cluster i.
 ///
 /// `None` below two clusters, or where a value is not finite.
 fn standard_error(statistic: &impl Statistic, f: impl Fn(f64) -> f64) -> Option<f64> {

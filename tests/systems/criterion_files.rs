@@ -2,7 +2,10 @@
 //!
 //! Used by the test of the recorded files and by `examples/criterion_check.rs`, which checks those of a bench that has just run.
 
-use cargo_perfcheck::stats::*;
+use cargo_perfcheck::stats::{
+    ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, Description, Fences, Interval,
+    OutlierCounts, Resampling, Statistic, Stream, percentile_interval, slope_through_origin,
+};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
