@@ -34,6 +34,9 @@ fn main() {
         .next()
         .and_then(|text| text.parse().ok())
         .unwrap_or(4_000);
+    println!(
+        "`RAYON_NUM_THREADS=1 cargo run --release --example validate -- {part} {runs}`, seed {SEED}.\n"
+    );
     let wanted = |name| part == "all" || part == name;
     if wanted("coverage") {
         coverage::print(runs);

@@ -523,6 +523,17 @@ interval bounds lie where 5 standard deviations of the resamples' noise allow th
 that the two print differ by 1.8e-8 relatively; unscaled they are equal.
 
 ## Simulations
+
+What they show (a minute and a half of CPU time):
+
+- Student's t and the paired log ratio keep their level at every number of launches, to within a per cent or two for skewed launches. The percentile bootstrap of a mean covers about 74, 85, 90 and 93 % at 3, 5, 10 and 20 launches instead of 95, BCa no more. So below eight launches every interval shown is Student's; from eight on
+  it is the bootstrap, as other systems have it, and covers 2 to 6 % too seldom at ten.
+- Not everything is within its band. The interval of an SD covers too seldom with either method but for three skewed launches, of heavy-tailed ones far too seldom. The jackknife of a median is worse than the bootstrap for five skewed launches (87 against 93 %), better for three and for the other shapes. The t-score of ten and twenty heavy-tailed launches, and of twenty
+  skewed ones, covers 92 to 94 %. None of the intervals of descriptions decides.
+- The intervals that decide (run level, in turn) are within the band of their 98 % or above it everywhere in the table; they and the t-score of few launches are on the safe side (`▲`).
+- p-values keep their levels, but for Welch's with sides of different sizes, which alarms 1.7 times at .01 and 3.4 times at .001 as often as it says: its degrees of freedom are estimated. Where the t-score of the project uses it, they are held (STATISTICS.md, section 4): see 5 and 50. Exact tests of few values are discrete, hence `▼`.
+- Launch effects of 0.5, 1 and 2 % raise no verdict's false alarms above its 1 %. The last line shows what they do to a test that takes samples for independent.
+
 """)
     print((HERE / "simulated.md").read_text(), end="")
 
