@@ -17,7 +17,6 @@ mod record;
 mod run_level;
 mod summary;
 
-pub use crate::stats::IntervalMethod;
 pub use comparison::{Comparison, Estimate};
 pub use decide::compare;
 pub use differences::{Circumstances, Difference, Differences, Fact, differences};

@@ -107,6 +107,7 @@ fn summary_json(summary: &Summary) -> Value {
     json!({
         "samples": summary.samples,
         "launches": summary.launches,
+        "intervals": summary.intervals,
         "mean_ns": estimate_json(&summary.mean),
         "median_ns": estimate_json(&summary.median),
         "slope_ns": summary.slope.as_ref().map(estimate_json),
@@ -117,7 +118,6 @@ fn summary_json(summary: &Summary) -> Value {
         "r_squared": summary.r_squared,
         "overhead_ns": summary.overhead_ns,
         "outliers": summary.outliers,
-        "intervals": summary.intervals,
     })
 }
 

@@ -8,7 +8,7 @@ use super::json::{SCHEMA, estimate_json, key_json, write_object};
 use super::table::p_value;
 use super::units::Room;
 use super::{theme, units};
-use crate::compare::{BenchmarkRecord, Estimate, IntervalMethod};
+use crate::compare::{BenchmarkRecord, Estimate};
 use crate::model::{BenchmarkKey, RunId, Verdict};
 
 /// One benchmark of a run.
@@ -64,6 +64,7 @@ fn record_json(record: &BenchmarkRecord) -> Value {
     json!({
         "samples": summary.samples,
         "launches": summary.launches,
+        "intervals": summary.intervals,
         "mean_ns": estimate_json(&summary.mean),
         "median_ns": estimate_json(&summary.median),
         "std_dev_ns": summary.sd.as_ref().map(estimate_json),
@@ -79,7 +80,6 @@ fn record_json(record: &BenchmarkRecord) -> Value {
         "r_squared": summary.r_squared,
         "overhead_ns": summary.overhead_ns,
         "outliers": summary.outliers,
-        "intervals": summary.intervals,
     })
 }
 
@@ -176,10 +176,7 @@ fn write_estimates(
     let summary = &record.summary;
     let level = units::percent(confidence_level);
     let over = record.mean_of_launches();
-    let kind = match summary.intervals {
-        IntervalMethod::StudentT => "t interval",
-        IntervalMethod::Bootstrap => "bootstrap",
-    };
+    let kind = summary.intervals.name();
     let estimates = [
         ("mean of launches", over.as_ref(), "t interval"),
         ("mean", Some(&summary.mean), kind),

@@ -43,6 +43,14 @@ impl IntervalMethod {
         }
     }
 
+    /// Its name beside an interval.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::StudentT => "t interval",
+            Self::Bootstrap => "bootstrap",
+        }
+    }
+
     /// The interval of `statistic`, whose scale matters to Student's; `None` as for [`jackknife_t_interval`] or [`percentile_interval`].
     pub fn interval(
         self,

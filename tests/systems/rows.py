@@ -163,7 +163,7 @@ ROWS = {
     "S22": "limits are stated",
     "S-X2": "named policies",
     "S-X3": "a seed per group",
-    # Degenerate inputs (docs/STATISTICS.md, section 10)
+    # Degenerate inputs (docs/STATISTICS.md, section 7)
     "D1": "no samples on a side",
     "D2": "one sample a side",
     "D3": "equal constants",
