@@ -89,6 +89,7 @@ fn record_json(record: &BenchmarkRecord) -> Value {
     json!({
         "samples": summary.samples,
         "launches": summary.launches,
+        "intervals": summary.intervals,
         "mean_ns": estimate_json(&summary.mean),
         "median_ns": estimate_json(&summary.median),
         "std_dev_ns": summary.sd.as_ref().map(estimate_json),
@@ -219,13 +220,14 @@ fn write_estimates(
     let summary = &record.summary;
     let level = units::percent(confidence_level);
     let over = record.mean_of_launches();
+    let kind = summary.intervals.name();
     let estimates = [
         ("mean of launches", over.as_ref(), "t interval"),
-        ("mean", Some(&summary.mean), "bootstrap"),
-        ("median", Some(&summary.median), "bootstrap"),
-        ("std dev", summary.sd.as_ref(), "bootstrap"),
-        ("MAD (scaled)", Some(&summary.mad), "bootstrap"),
-        ("slope", summary.slope.as_ref(), "bootstrap"),
+        ("mean", Some(&summary.mean), kind),
+        ("median", Some(&summary.median), kind),
+        ("std dev", summary.sd.as_ref(), kind),
+        ("MAD (scaled)", Some(&summary.mad), kind),
+        ("slope", summary.slope.as_ref(), kind),
     ];
     for (label, estimate, kind) in estimates {
         let text =

@@ -165,10 +165,28 @@ ROWS = {
     "S22": "limits are stated",
     "S-X2": "named policies",
     "S-X3": "a seed per group",
+    # Degenerate inputs (docs/STATISTICS.md, section 7)
+    "D1": "no samples on a side",
+    "D2": "one sample a side",
+    "D3": "equal constants",
+    "D4": "different constants",
+    "D5": "times that are no times",
+    "D6": "samples of no time",
+    "D7": "benchmarks of one run alone",
+    "D8": "launches that died",
+    "D9": "no spread between the quartiles",
+    "D10": "a filter that would leave nothing",
+    "D11": "no degrees of freedom",
+    "D12": "resamples without a value",
+    "D13": "another host, compiler or profile",
+    "D14": "the same run on both sides",
+    "D15": "a time against a rate",
+    "D16": "clock and suspension",
+    "D17": "an id twice",
 }
 
 TEST = re.compile(r"#\[test\](?:\s*#\[[^\]]*\])*\s*(?:async\s+)?fn\s+(\w+)")
-ID = re.compile(r"([ncmbs])(_x)?(\d+)_")
+ID = re.compile(r"([ncmbsd])(_x)?(\d+)_")
 
 
 def rows_of(name):
