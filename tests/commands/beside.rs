@@ -65,7 +65,7 @@ fn n5_n28_an_iteration_has_the_allocations_of_its_body_and_no_others() {
     for (id, count, bytes, peak) in [
         ("nothing", 0, 0, 0),
         ("twelve", 12, 768, 64),
-        // Beside 1 MiB that set-up allocates and tear-down frees.
+        // Beside 64 KiB that set-up allocates and tear-down frees.
         ("beside_set_up", 3, 192, 64),
     ] {
         let found = message(&run, "benchmark-measured", id);
