@@ -414,6 +414,7 @@ mod tests {
                 involuntary_switches: 0,
                 stolen,
                 processor: None,
+                control: None,
             }),
             failure: None,
         };

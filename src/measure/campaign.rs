@@ -13,6 +13,7 @@ use super::schedule::{FlatSchedule, Layout};
 use super::visit::{Reach, Visited, visit};
 use crate::cargo::BenchTarget;
 use crate::child::{Capability, ChildError, Session};
+use crate::host::ControlProbe;
 use crate::model::{Benchmark, Beside, Event, Observer, SamplingSettings, Throughput};
 use crate::process::{Interrupt, Supervisor};
 use crate::store::{LaunchRecord, LaunchedBenchmark, Outcome, StoreError};
@@ -56,6 +57,7 @@ pub struct Campaign<'a> {
     supervisor: &'a Supervisor,
     interrupt: &'a Interrupt,
     observer: &'a dyn Observer,
+    control: Option<ControlProbe>,
     done: usize,
 }
 
@@ -123,7 +125,17 @@ impl<'a> Campaign<'a> {
             supervisor,
             interrupt,
             observer,
+            control: None,
             done: 0,
+        }
+    }
+
+    /// Lets the control workload run before each launch, while no child is alive.
+    #[must_use]
+    pub fn with_control(self, probe: ControlProbe) -> Self {
+        Self {
+            control: Some(probe),
+            ..self
         }
     }
 
@@ -190,7 +202,8 @@ impl<'a> Campaign<'a> {
         let observer = self.observer;
         let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
         let spec = launch_spec(&target, round, padding);
-        let watch = ConductWatch::start();
+        let control = self.control.as_ref().and_then(|probe| probe.take(round));
+        let watch = ConductWatch::start().with_control(control);
         let session = Session::start(
             &spec,
             self.supervisor,
