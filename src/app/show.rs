@@ -6,7 +6,7 @@ use super::findings::{sort, summarize_all};
 use super::options::StoreOptions;
 use super::replay::Replay;
 use super::run::write;
-use crate::compare::BenchmarkRecord;
+use crate::compare::{BenchmarkRecord, HostSigns};
 use crate::exit_code::ExitCode;
 use crate::model::{Run, RunId, Verdict};
 use crate::report::{
@@ -65,7 +65,11 @@ fn table(
         .collect();
     sort(&mut rows, common.output.order);
     if common.output.format == MessageFormat::Human {
-        write_run_head(world.stdout, &summary.run)?;
+        write_run_head(
+            world.stdout,
+            &summary.run,
+            &HostSigns::of(measurements.iter()),
+        )?;
     }
     let findings = Findings {
         run: &summary.run,
@@ -119,7 +123,7 @@ fn statistics(
         });
     }
     if common.output.format == MessageFormat::Human {
-        write_run_head(world.stdout, &head)?;
+        write_run_head(world.stdout, &head, &HostSigns::of(measurements.iter()))?;
     }
     write_statistics(world.stdout, run, &all, level, common.output.format)?;
     Ok(ExitCode::Clean)

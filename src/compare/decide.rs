@@ -6,6 +6,7 @@
 use rayon::prelude::*;
 
 use super::comparison::{Comparison, Estimate};
+use super::disturbance;
 use super::evidence::{Evidence, Tests};
 use super::grounds::{Directions, FamilyTest, Grounds, TScoreGrounds};
 use super::note::Note;
@@ -262,6 +263,7 @@ fn answer(
             comparison.run_sd = Some(tests.run_level.run_sd);
         }
     }
+    notes.extend(disturbance::notes(question, &comparison));
     comparison.notes = notes;
     comparison
 }

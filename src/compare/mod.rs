@@ -7,6 +7,7 @@
 mod comparison;
 mod decide;
 mod differences;
+mod disturbance;
 mod evidence;
 mod grounds;
 mod launch_values;
@@ -20,6 +21,7 @@ mod summary;
 pub use comparison::{Comparison, Estimate};
 pub use decide::compare;
 pub use differences::{Circumstances, Difference, Differences, Fact, differences};
+pub use disturbance::{Disturbance, HostSigns, Steadiness};
 pub use grounds::{Directions, FamilyTest, Grounds, LookGrounds, TScoreGrounds};
 pub use launch_values::{LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE};
 pub use note::{Note, Side};

@@ -89,6 +89,27 @@ pub enum Note {
         /// The change of the mean over launches, a fraction.
         change: f64,
     },
+    /// The control workload moved in the direction of the change, and by more.
+    HostMoved {
+        /// Its change, a fraction.
+        change: f64,
+    },
+    /// Half of the launches of a side or more changed their speed while they were sampled.
+    LaunchesDrift {
+        /// Which side.
+        side: Side,
+        /// How many drifted.
+        drifting: usize,
+        /// Of how many.
+        launches: usize,
+    },
+    /// The processor was often taken away while a side was sampled.
+    SamplesInterrupted {
+        /// Which side.
+        side: Side,
+        /// At most this share of its samples was interrupted.
+        share: f64,
+    },
     /// Only the t-score says faster.
     FasterByTScoreOnly,
     /// The floors and the rounds say different things.
@@ -202,6 +223,21 @@ impl fmt::Display for Note {
                 f,
                 "the launches are {:.1} % slower on average, the fastest of them are not: the host was disturbed, or only some launches became slower",
                 change * 100.0
+            ),
+            Self::HostMoved { change } => write!(
+                f,
+                "the control workload, which no change of code touches, ran {:.1} % {} too: the host moved by more than this change (measured in turn, it would not matter)",
+                change.abs() * 100.0,
+                if *change < 0.0 { "faster" } else { "slower" }
+            ),
+            Self::LaunchesDrift { side, drifting, launches } => write!(
+                f,
+                "{drifting} of {launches} launches of {side} changed their speed by more than 10 % while they were sampled (a longer warm-up, or a quieter host)"
+            ),
+            Self::SamplesInterrupted { side, share } => write!(
+                f,
+                "the processor was taken away in up to {:.0} % of the samples of {side}: other work ran on the machine",
+                share * 100.0
             ),
             Self::TestsContradict => f.write_str(
                 "the fastest samples of all rounds and the rounds one by one say different things (the host changed its speed?): only what both show counts",

@@ -3,6 +3,7 @@
 //! Like the summary it describes and decides nothing. What needs the spread between launches has no value where there is only one.
 
 use super::comparison::Estimate;
+use super::disturbance::Disturbance;
 use super::summary::{Summary, sample_times};
 use crate::model::Measurement;
 use crate::stats::{
@@ -21,6 +22,8 @@ pub struct BenchmarkRecord {
     /// The mean of the launches' means, with Student's interval: launches are independent of each other, samples of one process are not.
     /// `None` for fewer than two launches.
     pub over_launches: Option<TInterval>,
+    /// What host and clock did to it.
+    pub disturbance: Disturbance,
 }
 
 impl BenchmarkRecord {
@@ -41,6 +44,7 @@ impl BenchmarkRecord {
             cv: record.cv,
             percentiles: record.percentiles,
             over_launches: TInterval::of(&means, confidence_level),
+            disturbance: Disturbance::of(measurement, summary),
         })
     }
 

@@ -37,6 +37,11 @@ impl ControlProbe {
         Self { script }
     }
 
+    /// Whether times are made up, so that what the host does to the benches means nothing.
+    pub fn is_scripted(&self) -> bool {
+        self.script.is_some()
+    }
+
     /// Runs the workload before launch `ordinal`; `None` where a script does not tell.
     pub fn take(&self, ordinal: u32) -> Option<Control> {
         match &self.script {

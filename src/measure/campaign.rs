@@ -14,7 +14,7 @@ use super::visit::{Reach, Visited, visit};
 use crate::cargo::BenchTarget;
 use crate::child::{Capability, ChildError, Session};
 use crate::host::ControlProbe;
-use crate::model::{Benchmark, Beside, Event, Observer, SamplingSettings, Throughput};
+use crate::model::{Benchmark, Beside, Conduct, Event, Observer, SamplingSettings, Throughput};
 use crate::process::{Interrupt, Supervisor};
 use crate::store::{LaunchRecord, LaunchedBenchmark, Outcome, StoreError};
 
@@ -221,7 +221,7 @@ impl<'a> Campaign<'a> {
                 Some(Capability::Sequential) => self.in_order(index, &mut session, &mut launch)?,
                 None => return Err(ChildError::Capability),
             }
-            launch.record.head.conduct = watch.conduct(&mut session);
+            launch.record.head.conduct = watch.conduct(&mut session).map(|found| self.told(found));
             session.bye()
         });
         let error = match ended {
@@ -245,6 +245,18 @@ impl<'a> Campaign<'a> {
             }
         }
         launch
+    }
+
+    /// Beside made-up times interruptions that were real would mean nothing.
+    fn told(&self, found: Conduct) -> Conduct {
+        match &self.control {
+            Some(probe) if probe.is_scripted() => Conduct {
+                involuntary_switches: 0,
+                stolen: None,
+                ..found
+            },
+            _ => found,
+        }
     }
 
     fn by_address(

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 
 use super::content::{Findings, Method, Row, Verdicts};
-use crate::compare::{Comparison, Decider, Estimate, Summary};
+use crate::compare::{Comparison, Decider, Estimate, HostSigns, Summary};
 use crate::model::{BenchmarkKey, Measurement, Sample, Tally, Verdict};
 
 /// Version of the messages: it grows when a member changes its meaning or goes away, not when one is added.
@@ -21,6 +21,7 @@ pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result
         }
     }
     let run = findings.run;
+    let signs = HostSigns::of(findings.rows.iter().filter_map(|row| row.measurement));
     let finished = json!({
         "reason": "run-finished",
         "schema": SCHEMA,
@@ -35,6 +36,10 @@ pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result
         "git": run.git,
         "environment": run.environment,
         "load": run.load,
+        "clock_step_ns": signs.clock_step,
+        "control_ns": signs.control_ns,
+        "control_range": signs.control_range,
+        "jitter": signs.jitter,
         "tool_version": run.tool_version,
     });
     write_object(writer, &finished)

@@ -79,6 +79,10 @@ fn record_json(record: &BenchmarkRecord) -> Value {
         "r_squared": summary.r_squared,
         "overhead_ns": summary.overhead_ns,
         "outliers": summary.outliers,
+        "clock_step_ns": record.disturbance.clock_step_ns,
+        "narrower_than_clock": record.disturbance.narrower_than_clock,
+        "drifting_launches": record.disturbance.drifting_launches,
+        "interrupted_share": record.disturbance.interrupted,
     })
 }
 
@@ -163,7 +167,37 @@ fn write_record(
             "low {} severe, {} mild; high {} mild, {} severe",
             outliers.low_severe, outliers.low_mild, outliers.high_mild, outliers.high_severe
         ),
-    )
+    )?;
+    write_disturbance(writer, record)
+}
+
+/// What the clock can show, and what disturbed the launches.
+fn write_disturbance(writer: &mut dyn Write, record: &BenchmarkRecord) -> io::Result<()> {
+    let found = &record.disturbance;
+    let clock = found.clock_step_ns.map(|step| {
+        let coarse = if found.narrower_than_clock {
+            "; the median's interval is narrower: it shows rounding"
+        } else {
+            ""
+        };
+        format!("{} per iteration{coarse}", units::time(step))
+    });
+    write_line(writer, "clock step", &or_dash(clock))?;
+    if found.drifting_launches > 0 {
+        let text = format!(
+            "{} of {} launches changed speed by more than 10 % midway",
+            found.drifting_launches, record.summary.launches
+        );
+        write_line(writer, "drift", &text)?;
+    }
+    if let Some(share) = found.interrupted.filter(|share| *share > 0.0) {
+        let text = format!(
+            "up to {:.1} % of the samples lost the processor",
+            share * 100.0
+        );
+        write_line(writer, "interruptions", &text)?;
+    }
+    Ok(())
 }
 
 /// The values that have intervals, a line each.

@@ -2,6 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::compare::{HostSigns, Steadiness};
 use crate::model::HostFacts;
 
 /// A name that takes more columns than this is shortened in the middle, to these: its ends tell most.
@@ -175,6 +176,13 @@ pub(super) fn host(host: &HostFacts) -> String {
         "{}, {} cores, {} {}{shared}",
         host.cpu, host.cores, host.os, host.kernel
     )
+}
+
+/// `jitter 0.3 % (quiet)`, of the control workload when a run began.
+pub(super) fn jitter(signs: &HostSigns) -> Option<String> {
+    let jitter = signs.jitter?;
+    let word = Steadiness::of(jitter).word();
+    Some(format!("jitter {:.1} % ({word})", jitter * 100.0))
 }
 
 #[cfg(test)]

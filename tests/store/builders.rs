@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use cargo_perfcheck::model::{
-    Acceptance, AuthorSettings, Benchmark, BenchmarkKey, Beside, BuildFacts, Conduct,
-    Control, DecisionSettings, Environment, GitState, HostFacts, Metric, Nanos, RunId, Sample, SamplingMode,
+    Acceptance, AuthorSettings, Benchmark, BenchmarkKey, Beside, BuildFacts, Conduct, Control,
+    DecisionSettings, Environment, GitState, HostFacts, Metric, Nanos, RunId, Sample, SamplingMode,
     SamplingSettings, Series, TargetFacts, Throughput, Timestamp, Verdict,
 };
 use cargo_perfcheck::store::{
