@@ -12,6 +12,7 @@ mod cache_build;
 mod compare;
 mod confirm;
 mod context;
+mod draw;
 mod error;
 mod explain;
 mod findings;

@@ -13,6 +13,7 @@ mod grounds;
 mod launch_values;
 mod note;
 mod paired;
+mod portrait;
 mod question;
 mod record;
 mod run_level;
@@ -29,6 +30,7 @@ pub use paired::{
     Guard, HostNoise, Method, Paired, PairedSeries, Plan, Round, SlowPath, Standing, judge,
     judge_by, standing,
 };
+pub use portrait::{LaunchPortrait, Portrait};
 pub use question::{Decider, HostClass, Question, Reference, Rules};
 pub use record::BenchmarkRecord;
 pub use summary::{Summary, summarize};

@@ -4,6 +4,7 @@
 //! JSON messages too; a reader that has gone away is no error.
 
 mod bisect;
+mod charts;
 mod content;
 mod explanation;
 mod json;
@@ -18,6 +19,7 @@ mod units;
 pub use bisect::{
     BisectAnswer, BisectFindings, BisectStep, Progressed, write_bisect, write_bisect_step,
 };
+pub use charts::{Sitter, write_portrait};
 pub use content::{Findings, MessageFormat, Method, Row, Verdicts};
 pub use explanation::{Confirmed, Explanation, MeasuredSide, Replayed, write_explanation};
 pub use json::{SCHEMA, write_json};
