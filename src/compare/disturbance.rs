@@ -111,6 +111,8 @@ pub struct Disturbance {
     pub narrower_than_clock: bool,
     /// Launches whose second half differs from the first by more than 10 % and 4 standard errors.
     pub drifting_launches: usize,
+    /// The most threads that were alive at the end of a launch, where the system told.
+    pub threads: Option<u32>,
     /// At most this share of the samples met an involuntary switch of the processor; `None` where the system did not tell.
     pub interrupted: Option<f64>,
 }
@@ -125,6 +127,11 @@ impl Disturbance {
             narrower_than_clock: clock_step_ns
                 .is_some_and(|step| half_width(&summary.median) < step / 2.0),
             drifting_launches: drifting(measurement),
+            threads: measurement
+                .launches
+                .iter()
+                .filter_map(|launch| Some(launch.conduct?.threads))
+                .max(),
             interrupted: interrupted(measurement),
         }
     }

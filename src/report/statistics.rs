@@ -82,6 +82,7 @@ fn record_json(record: &BenchmarkRecord) -> Value {
         "clock_step_ns": record.disturbance.clock_step_ns,
         "narrower_than_clock": record.disturbance.narrower_than_clock,
         "drifting_launches": record.disturbance.drifting_launches,
+        "threads": record.disturbance.threads,
         "interrupted_share": record.disturbance.interrupted,
     })
 }
@@ -189,6 +190,10 @@ fn write_disturbance(writer: &mut dyn Write, record: &BenchmarkRecord) -> io::Re
             found.drifting_launches, record.summary.launches
         );
         write_line(writer, "drift", &text)?;
+    }
+    if let Some(threads) = found.threads.filter(|threads| *threads > 1) {
+        let text = format!("{threads} in the process: others may have run beside the samples");
+        write_line(writer, "threads", &text)?;
     }
     if let Some(share) = found.interrupted.filter(|share| *share > 0.0) {
         let text = format!(
