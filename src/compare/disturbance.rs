@@ -8,7 +8,7 @@ use super::comparison::{Comparison, Estimate};
 use super::note::{Note, Side};
 use super::question::Question;
 use super::summary::{Summary, sample_times};
-use crate::model::{LaunchSeries, Measurement, Nanos, Verdict};
+use crate::model::{Control, LaunchSeries, Measurement, Nanos, Verdict};
 use crate::stats::{Halves, mean, median};
 
 /// The host is not said to have moved by less than this.
@@ -68,7 +68,7 @@ pub struct HostSigns {
     pub control_ns: Option<f64>,
     /// How much longer the slowest launch found it than the fastest, a fraction.
     pub control_range: Option<f64>,
-    /// Jitter of the control workload when the run began, a fraction: within the few milliseconds of a look.
+    /// The largest jitter of the control workload before a launch, a fraction: within the few milliseconds of a look.
     pub jitter: Option<f64>,
 }
 
@@ -76,9 +76,8 @@ impl HostSigns {
     /// From everything that a run measured.
     pub fn of<'m>(measurements: impl Iterator<Item = &'m Measurement>) -> Self {
         let launches: Vec<&LaunchSeries> = measurements.flat_map(|found| &found.launches).collect();
-        let controls = |launch: &&LaunchSeries| Some((launch.launch, launch.conduct?.control?));
-        let first = launches.iter().filter_map(controls).min_by_key(|x| x.0);
-        let passes = || launches.iter().filter_map(controls).map(|x| x.1.pass);
+        let controls = || launches.iter().filter_map(|launch| launch.conduct?.control);
+        let passes = || controls().map(|control| control.pass);
         let range = |(least, most): (Nanos, Nanos)| most.as_f64() / least.as_f64() - 1.0;
         Self {
             clock_step: launches
@@ -92,7 +91,7 @@ impl HostSigns {
                 .zip(passes().max())
                 .map(range)
                 .filter(|range| range.is_finite()),
-            jitter: first.map(|(_, control)| control.jitter()),
+            jitter: controls().map(Control::jitter).max_by(f64::total_cmp),
         }
     }
 
@@ -213,31 +212,23 @@ fn drifting(measurement: &Measurement) -> usize {
         .count()
 }
 
-/// Interruptions fall into samples as time does, and a sample is interrupted at most as often as its process.
+/// A switch interrupts one sample; of those of its length there were at most as many as fit into the time of the processor.
 fn interrupted(measurement: &Measurement) -> Option<f64> {
-    let (mut switches, mut expected, mut asked) = (0, 0.0, 0.0);
+    let (mut switches, mut hit_ns, mut cpu_ns) = (0, 0.0, 0.0);
     for launch in &measurement.launches {
         let conduct = launch.conduct?;
-        let lengths: Vec<f64> = launch
-            .series
-            .deciding()
-            .iter()
-            .map(|sample| sample.elapsed.as_f64())
-            .collect();
-        // A clock that tells of more than the whole time is scripted.
-        if conduct.asked.as_f64() < lengths.iter().sum() {
-            return None;
-        }
+        let samples = launch.series.deciding().iter();
+        let lengths: Vec<f64> = samples.map(|sample| sample.elapsed.as_f64()).collect();
         switches += conduct.involuntary_switches;
-        expected += conduct.involuntary_switches as f64 * median(&lengths)?;
-        asked += conduct.asked.as_f64();
+        hit_ns += conduct.involuntary_switches as f64 * median(&lengths)?;
+        cpu_ns += conduct.cpu.as_f64();
     }
     let share = if switches < FEWEST_INTERRUPTIONS {
         0.0
     } else {
-        (expected / asked).min(1.0)
+        (hit_ns / cpu_ns).min(1.0)
     };
-    (asked > 0.0).then_some(share)
+    (cpu_ns > 0.0).then_some(share)
 }
 
 #[cfg(test)]

@@ -178,11 +178,11 @@ pub(super) fn host(host: &HostFacts) -> String {
     )
 }
 
-/// `jitter 0.3 % (quiet)`, of the control workload when a run began.
+/// `jitter up to 0.3 % (quiet)`, of the control workload.
 pub(super) fn jitter(signs: &HostSigns) -> Option<String> {
     let jitter = signs.jitter?;
     let word = Steadiness::of(jitter).word();
-    Some(format!("jitter {:.1} % ({word})", jitter * 100.0))
+    Some(format!("jitter up to {:.1} % ({word})", jitter * 100.0))
 }
 
 #[cfg(test)]

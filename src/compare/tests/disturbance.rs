@@ -136,7 +136,7 @@ fn n_x15_jitter_has_a_word() {
     let mut made = run(100.0, 70_000);
     made.launches[0].conduct = Some(conduct(70_000, 14_000));
     let signs = HostSigns::of([&made].into_iter());
-    assert_eq!(signs.jitter, Some(0.2), "that of the first launch");
+    assert_eq!(signs.jitter, Some(0.2), "the largest");
     assert_eq!(
         (signs.control_ns, signs.control_range),
         (Some(70_000.0), Some(0.0))
@@ -212,12 +212,6 @@ fn n_x23_interruptions_are_a_share_of_the_samples_and_noted_from_a_fifth_on() {
         })
     };
     assert!(!noted(100) && noted(300));
-    let mut scripted = with(300);
-    scripted.launches[0].conduct = Some(Conduct {
-        asked: Nanos(1000),
-        ..conduct(1, 0)
-    });
-    assert_eq!(interrupted(&scripted), None);
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn seen_of_host(signs: &HostSigns) -> String {
         .map(|step| format!(" The clock has steps of {} ns.", step.0));
     let control = signs.steadiness().and_then(|steadiness| {
         Some(format!(
-            " Equal work varied by {:.1} % within 3 ms when the run began ({}), and by {:.1} % from launch to launch.",
+            " Equal work varied by up to {:.1} % within 3 ms ({}), and by {:.1} % from launch to launch.",
             signs.jitter? * 100.0,
             steadiness.word(),
             signs.control_range? * 100.0,
