@@ -3,6 +3,7 @@
 //! Describes and decides nothing: a verdict is the same with and without it. What the system did not tell is absent.
 
 use serde::Serialize;
+use std::fmt;
 
 use super::comparison::{Comparison, Estimate};
 use super::note::{Note, Side};
@@ -136,6 +137,59 @@ impl Disturbance {
     }
 }
 
+/// What the host did to a comparison of stored runs. `Display` gives a sentence without a full stop.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(tag = "note", rename_all = "kebab-case")]
+pub enum HostNote {
+    /// The control workload moved in the direction of the change, and by more.
+    HostMoved {
+        /// Its change, a fraction.
+        change: f64,
+    },
+    /// Half of the launches of a side or more changed their speed while they were sampled.
+    LaunchesDrift {
+        /// Which side.
+        side: Side,
+        /// How many drifted.
+        drifting: usize,
+        /// Of how many.
+        launches: usize,
+    },
+    /// The processor was often taken away while a side was sampled.
+    SamplesInterrupted {
+        /// Which side.
+        side: Side,
+        /// At most this share of its samples was interrupted.
+        share: f64,
+    },
+}
+
+impl fmt::Display for HostNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::HostMoved { change } => write!(
+                f,
+                "the control workload, which no change of code touches, ran {:.1} % {} too: the host moved by more than this change (measured in turn, it would not matter)",
+                change.abs() * 100.0,
+                if *change < 0.0 { "faster" } else { "slower" }
+            ),
+            Self::LaunchesDrift {
+                side,
+                drifting,
+                launches,
+            } => write!(
+                f,
+                "{drifting} of {launches} launches of {side} changed their speed by more than 10 % while they were sampled (a longer warm-up, or a quieter host)"
+            ),
+            Self::SamplesInterrupted { side, share } => write!(
+                f,
+                "the processor was taken away in up to {:.0} % of the samples of {side}: other work ran on the machine",
+                share * 100.0
+            ),
+        }
+    }
+}
+
 /// Notes on what the host did to both sides of a comparison of stored runs.
 pub(super) fn notes(question: &Question<'_>, found: &Comparison) -> Vec<Note> {
     let mut notes: Vec<Note> = host_moved(question, found).into_iter().collect();
@@ -145,15 +199,15 @@ pub(super) fn notes(question: &Question<'_>, found: &Comparison) -> Vec<Note> {
         let drifting: usize = runs.iter().map(|run| drifting(run)).sum();
         // The fastest launches stand for a run: while most hold still, those that drift do no harm.
         if drifting > 0 && drifting * 2 >= launches {
-            notes.push(Note::LaunchesDrift {
+            notes.push(Note::Host(HostNote::LaunchesDrift {
                 side,
                 drifting,
                 launches,
-            });
+            }));
         }
         let shares: Vec<f64> = runs.iter().filter_map(|run| interrupted(run)).collect();
         if let Some(share) = mean(&shares).filter(|share| *share >= MANY_INTERRUPTED) {
-            notes.push(Note::SamplesInterrupted { side, share });
+            notes.push(Note::Host(HostNote::SamplesInterrupted { side, share }));
         }
     }
     notes
@@ -178,7 +232,7 @@ fn host_moved(question: &Question<'_>, found: &Comparison) -> Option<Note> {
     let moved = (new.ln() - mean(&base)?).exp_m1();
     let comparable = (1.0 / OTHER_WORKLOAD..=OTHER_WORKLOAD).contains(&(1.0 + moved));
     let bites = moved.abs() >= SMALLEST_MOVE && moved.abs() > change.abs() && moved * change > 0.0;
-    (called && comparable && bites).then_some(Note::HostMoved { change: moved })
+    (called && comparable && bites).then_some(Note::Host(HostNote::HostMoved { change: moved }))
 }
 
 /// The mean over launches: a look takes 3 ms, so the fastest of them would tell of one quick moment and not of the run.

@@ -22,7 +22,7 @@ mod summary;
 pub use comparison::{Comparison, Estimate};
 pub use decide::compare;
 pub use differences::{Circumstances, Difference, Differences, Fact, differences};
-pub use disturbance::{Disturbance, HostSigns, Steadiness};
+pub use disturbance::{Disturbance, HostNote, HostSigns, Steadiness};
 pub use grounds::{Directions, FamilyTest, Grounds, LookGrounds, TScoreGrounds};
 pub use launch_values::{LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE};
 pub use note::{Note, Side};

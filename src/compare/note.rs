@@ -3,6 +3,8 @@
 use serde::Serialize;
 use std::fmt;
 
+use super::disturbance::HostNote;
+
 /// One of the two things compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -89,27 +91,6 @@ pub enum Note {
         /// The change of the mean over launches, a fraction.
         change: f64,
     },
-    /// The control workload moved in the direction of the change, and by more.
-    HostMoved {
-        /// Its change, a fraction.
-        change: f64,
-    },
-    /// Half of the launches of a side or more changed their speed while they were sampled.
-    LaunchesDrift {
-        /// Which side.
-        side: Side,
-        /// How many drifted.
-        drifting: usize,
-        /// Of how many.
-        launches: usize,
-    },
-    /// The processor was often taken away while a side was sampled.
-    SamplesInterrupted {
-        /// Which side.
-        side: Side,
-        /// At most this share of its samples was interrupted.
-        share: f64,
-    },
     /// Only the t-score says faster.
     FasterByTScoreOnly,
     /// The floors and the rounds say different things.
@@ -175,6 +156,9 @@ pub enum Note {
         /// Share of the rounds in the fast group.
         share: f64,
     },
+    /// What the host did. It has a tag of its own; such variants stand last.
+    #[serde(untagged)]
+    Host(HostNote),
 }
 
 impl fmt::Display for Note {
@@ -186,21 +170,13 @@ impl fmt::Display for Note {
                 "the samples of {side} are too short to test; they need {:.0} us each (more iterations per sample)",
                 needed_ns / 1000.0
             ),
-            Self::LaunchesFailed { side, failed, good } => {
-                write!(f, "{failed} launches of {side} failed, {good} are left")
-            }
-            Self::FewLaunches { side, launches: 1 } => {
-                write!(f, "{side} has one launch: how launches differ is not known")
-            }
-            Self::FewLaunches { side, launches } => {
-                write!(f, "{side} has only {launches} launches")
-            }
+            Self::LaunchesFailed { side, failed, good } => write!(f, "{failed} launches of {side} failed, {good} are left"),
+            Self::FewLaunches { side, launches: 1 } => write!(f, "{side} has one launch: how launches differ is not known"),
+            Self::FewLaunches { side, launches } => write!(f, "{side} has only {launches} launches"),
             Self::SamplesAsUnits => f.write_str(
                 "with one launch the t-score compares samples as if they were independent: it alarms too often",
             ),
-            Self::MedianOfFewSamples { samples } => {
-                write!(f, "medians are compared, as a side has only {samples} samples")
-            }
+            Self::MedianOfFewSamples { samples } => write!(f, "medians are compared, as a side has only {samples} samples"),
             Self::MedianOfRamp => f.write_str(
                 "medians of the longer half of the ramp are compared, as there is no flat phase",
             ),
@@ -224,30 +200,14 @@ impl fmt::Display for Note {
                 "the launches are {:.1} % slower on average, the fastest of them are not: the host was disturbed, or only some launches became slower",
                 change * 100.0
             ),
-            Self::HostMoved { change } => write!(
-                f,
-                "the control workload, which no change of code touches, ran {:.1} % {} too: the host moved by more than this change (measured in turn, it would not matter)",
-                change.abs() * 100.0,
-                if *change < 0.0 { "faster" } else { "slower" }
-            ),
-            Self::LaunchesDrift { side, drifting, launches } => write!(
-                f,
-                "{drifting} of {launches} launches of {side} changed their speed by more than 10 % while they were sampled (a longer warm-up, or a quieter host)"
-            ),
-            Self::SamplesInterrupted { side, share } => write!(
-                f,
-                "the processor was taken away in up to {:.0} % of the samples of {side}: other work ran on the machine",
-                share * 100.0
-            ),
+            Self::Host(note) => note.fmt(f),
             Self::TestsContradict => f.write_str(
                 "the fastest samples of all rounds and the rounds one by one say different things (the host changed its speed?): only what both show counts",
             ),
             Self::FasterByTScoreOnly => f.write_str(
                 "the t-score says faster, but the drift between runs could explain it",
             ),
-            Self::FewRounds { rounds } => {
-                write!(f, "{rounds} rounds are too few for a verdict")
-            }
+            Self::FewRounds { rounds } => write!(f, "{rounds} rounds are too few for a verdict"),
             Self::SecondFastestOfFewSamples { samples } => write!(
                 f,
                 "the second fastest samples are compared, as a side has only {samples}"

@@ -57,7 +57,7 @@ fn compared(base: &Measurement, new: &Measurement) -> Comparison {
 fn move_of(base: &Measurement, new: &Measurement) -> Option<f64> {
     let found = compared(base, new);
     found.notes.iter().find_map(|note| match note {
-        Note::HostMoved { change } => Some(*change),
+        Note::Host(HostNote::HostMoved { change }) => Some(*change),
         _ => None,
     })
 }
@@ -163,11 +163,11 @@ fn n_x20_launches_whose_halves_are_ten_percent_apart_are_counted_and_noted_where
     let noted = |percents: &[f64]| {
         let found = compared(&base, &steps(percents));
         found.notes.iter().find_map(|note| match note {
-            Note::LaunchesDrift {
+            Note::Host(HostNote::LaunchesDrift {
                 side,
                 drifting,
                 launches,
-            } => Some((*side, *drifting, *launches)),
+            }) => Some((*side, *drifting, *launches)),
             _ => None,
         })
     };
@@ -204,10 +204,10 @@ fn n_x23_interruptions_are_a_share_of_the_samples_and_noted_from_a_fifth_on() {
         notes.iter().any(|note| {
             matches!(
                 note,
-                Note::SamplesInterrupted {
+                Note::Host(HostNote::SamplesInterrupted {
                     side: Side::New,
                     ..
-                }
+                })
             )
         })
     };
