@@ -109,8 +109,6 @@ pub struct Disturbance {
     pub clock_step_ns: Option<f64>,
     /// Whether the interval of the median is narrower than that: what it shows beyond is the clock's rounding.
     pub narrower_than_clock: bool,
-    /// Launches whose second half differs from the first by more than 10 % and 4 standard errors.
-    pub drifting_launches: usize,
     /// The most threads that were alive at the end of a launch, where the system told.
     pub threads: Option<u32>,
     /// At most this share of the samples met an involuntary switch of the processor; `None` where the system did not tell.
@@ -126,7 +124,6 @@ impl Disturbance {
             clock_step_ns,
             narrower_than_clock: clock_step_ns
                 .is_some_and(|step| half_width(&summary.median) < step / 2.0),
-            drifting_launches: drifting(measurement),
             threads: measurement
                 .launches
                 .iter()
@@ -257,6 +254,7 @@ fn clock_step_ns(measurement: &Measurement) -> Option<f64> {
     median(&steps).filter(|step| step.is_finite())
 }
 
+/// Launches whose second half differs from the first by more than 10 % and 4 standard errors.
 fn drifting(measurement: &Measurement) -> usize {
     let launches = sample_times(measurement);
     launches

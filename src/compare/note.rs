@@ -170,9 +170,15 @@ impl fmt::Display for Note {
                 "the samples of {side} are too short to test; they need {:.0} us each (more iterations per sample)",
                 needed_ns / 1000.0
             ),
-            Self::LaunchesFailed { side, failed, good } => write!(f, "{failed} launches of {side} failed, {good} are left"),
-            Self::FewLaunches { side, launches: 1 } => write!(f, "{side} has one launch: how launches differ is not known"),
-            Self::FewLaunches { side, launches } => write!(f, "{side} has only {launches} launches"),
+            Self::LaunchesFailed { side, failed, good } => {
+                write!(f, "{failed} launches of {side} failed, {good} are left")
+            }
+            Self::FewLaunches { side, launches: 1 } => {
+                write!(f, "{side} has one launch: how launches differ is not known")
+            }
+            Self::FewLaunches { side, launches } => {
+                write!(f, "{side} has only {launches} launches")
+            }
             Self::SamplesAsUnits => f.write_str(
                 "with one launch the t-score compares samples as if they were independent: it alarms too often",
             ),
@@ -200,14 +206,16 @@ impl fmt::Display for Note {
                 "the launches are {:.1} % slower on average, the fastest of them are not: the host was disturbed, or only some launches became slower",
                 change * 100.0
             ),
-            Self::Host(note) => note.fmt(f),
             Self::TestsContradict => f.write_str(
                 "the fastest samples of all rounds and the rounds one by one say different things (the host changed its speed?): only what both show counts",
             ),
+            Self::Host(note) => note.fmt(f),
             Self::FasterByTScoreOnly => f.write_str(
                 "the t-score says faster, but the drift between runs could explain it",
             ),
-            Self::FewRounds { rounds } => write!(f, "{rounds} rounds are too few for a verdict"),
+            Self::FewRounds { rounds } => {
+                write!(f, "{rounds} rounds are too few for a verdict")
+            }
             Self::SecondFastestOfFewSamples { samples } => write!(
                 f,
                 "the second fastest samples are compared, as a side has only {samples}"

@@ -81,7 +81,6 @@ fn record_json(record: &BenchmarkRecord) -> Value {
         "outliers": summary.outliers,
         "clock_step_ns": record.disturbance.clock_step_ns,
         "narrower_than_clock": record.disturbance.narrower_than_clock,
-        "drifting_launches": record.disturbance.drifting_launches,
         "threads": record.disturbance.threads,
         "interrupted_share": record.disturbance.interrupted,
     })
@@ -184,13 +183,6 @@ fn write_disturbance(writer: &mut dyn Write, record: &BenchmarkRecord) -> io::Re
         format!("{} per iteration{coarse}", units::time(step))
     });
     write_line(writer, "clock step", &or_dash(clock))?;
-    if found.drifting_launches > 0 {
-        let text = format!(
-            "{} of {} launches changed speed by more than 10 % midway",
-            found.drifting_launches, record.summary.launches
-        );
-        write_line(writer, "drift", &text)?;
-    }
     if let Some(threads) = found.threads.filter(|threads| *threads > 1) {
         let text = format!("{threads} in the process: others may have run beside the samples");
         write_line(writer, "threads", &text)?;

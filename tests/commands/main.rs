@@ -18,7 +18,7 @@ mod exit_codes;
 mod explaining;
 mod flags;
 mod listing;
-mod measuring;
+mod measuring_loop;
 mod repositories;
 mod self_test;
 mod settings;
