@@ -79,7 +79,7 @@ fn meant<'k>(
                 list("did you mean", &near)
             };
             Err(AppError::Usage(format!(
-                "run {run} has no benchmark `{bench}`{offered}"
+                "run {run} has no benchmark `{bench}`{offered}\n  help: `cargo perfcheck show {run}` shows all that it has"
             )))
         }
         ref several => Err(AppError::Usage(format!(
