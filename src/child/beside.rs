@@ -284,10 +284,15 @@ impl ToldWindow {
 }
 
 impl Session<'_> {
-    /// What each of at most `iterations` iterations allocated, in the order run. Only for children that count.
-    pub fn count(&mut self, iterations: u64) -> Result<Vec<Allocations>, ChildError> {
+    /// What each of at most `iterations` iterations allocated, in the order run, which is expected to take `expected`. Only for
+    /// children that count.
+    pub fn count(
+        &mut self,
+        iterations: u64,
+        expected: Duration,
+    ) -> Result<Vec<Allocations>, ChildError> {
         let request = Request::Count(iterations);
-        match self.ask(&request, Duration::ZERO)? {
+        match self.ask(&request, expected)? {
             Frame::Counted(counted) => {
                 let checked = counted.checked(iterations);
                 checked.map_err(|what| wrong(&request, &what))

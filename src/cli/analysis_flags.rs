@@ -156,7 +156,7 @@ pub(super) struct AnalysisFlags {
     /// What counts as one observation of the test [default: launches]
     #[arg(long, value_name = "UNIT", value_parser = words::<Observations>(OBSERVATIONS))]
     observations: Option<Observations>,
-    /// What is done about outliers in the summary; tests are always of all samples [default: none]
+    /// What is done about outliers in the summary; tests are of all samples [default: none]
     #[arg(long, value_name = "POLICY", value_delimiter = ',', value_parser = policies())]
     outliers: Vec<String>,
     /// What stands for a launch, and for a side in the summary [default: mean; of ranks median]
@@ -182,8 +182,7 @@ pub(super) struct AnalysisFlags {
 const FAIL_HELP: &str = "\
 Fail (exit status 1), too, where a statistic exceeds a limit: [PATTERN=]STATISTIC:LIMIT, repeatable
 
-A limit in percent is about the change against the reference, and fails where the whole interval of the change lies above it. Any other limit is
-about the value itself, and fails where its whole interval lies above. PATTERN is a glob on ids.
+A limit in percent is about the change against the reference, and fails where the whole interval of the change lies above it. Any other limit is about the value itself, and fails where its whole interval lies above. PATTERN is a glob on ids.
 
 STATISTIC is one of time, mean, median, slope, std-dev, mad; allocations, bytes, peak; p50, p95, p99, p99.9, max (of single operations).
 

@@ -30,6 +30,7 @@ Examples:
   cargo perfcheck compare main latest          compare stored runs without measuring
   cargo perfcheck explain json                 how the newest verdict about `json` came about
   cargo perfcheck --fail-on regressed,suspect  be strict in CI
+  cargo perfcheck --fail median:5%             fail where a median is shown to be more than 5 % higher
 
 Exit status: 0 clean, 1 regression, 2 usage, 3 build failed, 4 a benchmark failed or nothing was measured,
 5 store unusable, 6 baseline missing or not comparable, 130 interrupted.";

@@ -62,7 +62,7 @@ pub(super) fn visit(
     };
     let linear = phase(layout.linear_request())?;
     let flat = phase(layout.flat_request())?;
-    let beside = noted(session, ready.kind, Aside::InFull)?;
+    let beside = noted(session, ready.kind, Aside::InFull, total_ns)?;
     session.finish(id)?;
     if host::suspended().saturating_sub(suspended) > SUSPENDED {
         let message = "the machine was suspended while this was measured".to_owned();

@@ -5,13 +5,31 @@ use serde_json::{Value, json};
 use super::json::estimate_json;
 use super::units;
 use crate::compare::{
-    AllocationComparison, AllocationSummary, CountChange, LatencyComparison, LatencySummary,
-    OverLaunches, PercentileChange,
+    AllocationComparison, AllocationSummary, Comparison, CountChange, LatencyComparison,
+    LatencySummary, OverLaunches, PercentileChange,
 };
 use crate::model::{Allocations, Latencies, Measurement, Verdict};
 
-/// What a reader of latencies must know: printed below every table that has some.
-pub(super) const CLOSED_LOOP: &str = "Latencies are service times of a closed loop: each operation began when the one before it had ended, so nothing here waited in a queue behind a slow one, as requests of independent clients would (coordinated omission). Percentiles are means over launches, within 1/1024.";
+const CLOSED_LOOP: &str = "Latencies are service times of a closed loop: each operation began when the one before it had ended, so nothing here waited in a queue behind a slow one, as requests of independent clients would (coordinated omission). Percentiles are means over launches, within 1/1024.";
+
+/// With fewer launches the intervals of percentiles say next to nothing.
+const FEWEST_LAUNCHES: usize = 3;
+
+/// What a reader of latencies must know, printed below everything that has some.
+pub(super) fn caveat(measurements: &[&Measurement]) -> Option<String> {
+    let timed = measurements.iter().filter_map(|measurement| {
+        let launches = measurement.launches.iter();
+        let timed = launches.filter(|launch| launch.beside.latencies.is_some());
+        Some(timed.count()).filter(|count| *count > 0)
+    });
+    let fewest = timed.min()?;
+    let advice = if fewest < FEWEST_LAUNCHES {
+        " Of fewer than three launches they are anecdotes: take three at least, five or more for numbers to publish."
+    } else {
+        ""
+    };
+    Some(format!("{CLOSED_LOOP}{advice}"))
+}
 
 /// `p50`, `p99.9`, `max`.
 pub(super) fn quantile_name(quantile: f64) -> String {
@@ -40,18 +58,33 @@ pub(super) fn latency_cell(found: &LatencySummary) -> Option<String> {
     Some(format!("{}, {}", of(0.5)?, of(0.99)?))
 }
 
-/// What changed, a sentence for allocations and one for the percentiles.
-pub(super) fn changes(
-    allocations: Option<&AllocationComparison>,
-    latencies: Option<&LatencyComparison>,
-) -> Vec<String> {
-    let allocations = allocations
+/// What changed, a sentence for allocations and one for the percentiles; and allocations that may have.
+pub(super) fn changes(comparison: &Comparison) -> Vec<String> {
+    let allocations = comparison.allocations.as_ref();
+    let changed = allocations
         .filter(|found| found.has_changed())
         .map(|found| format!("{} per iteration", changed_counts(found)));
-    allocations
+    let open = allocations.and_then(|found| open_counts(found, comparison.noise_threshold));
+    let latencies = comparison.latencies.as_ref();
+    changed
         .into_iter()
+        .chain(open)
         .chain(latencies.and_then(changed_percentiles))
         .collect()
+}
+
+/// Counts that differ by more than noise, in too few launches or by too little for how they vary.
+fn open_counts(found: &AllocationComparison, noise_threshold: f64) -> Option<String> {
+    let open = found.named().into_iter().filter(|(_, one)| {
+        one.verdict == Verdict::Inconclusive && one.relative().abs() > noise_threshold
+    });
+    let words: Vec<String> = open.map(|(name, one)| count_change(name, &one)).collect();
+    (!words.is_empty()).then(|| {
+        format!(
+            "{} per iteration, which vary too much for so few launches to show a change",
+            words.join(", ")
+        )
+    })
 }
 
 /// `allocations 12 → 14, bytes 1.5 kB → 1.8 kB`.
@@ -264,6 +297,10 @@ mod tests {
             bytes: change(1_000_000.0, 1_000_001.0, Verdict::Regressed),
             peak_bytes: change(64.0, 64.0, Verdict::Unchanged),
         };
+        assert_eq!(
+            changed_counts(&found),
+            "allocations 12 → 14, bytes 1000000 → 1000001"
+        );
         let percentile = |quantile, verdict| PercentileChange {
             quantile,
             base_ns: 12_100.0,
@@ -283,18 +320,24 @@ mod tests {
             ],
         };
         assert_eq!(
-            changes(Some(&found), Some(&latencies)),
-            [
-                "allocations 12 → 14, bytes 1000000 → 1000001 per iteration",
-                "latency p99.9 12.10 µs → 14.00 µs (+15.7 %)",
-            ]
+            changed_percentiles(&latencies).as_deref(),
+            Some("latency p99.9 12.10 µs → 14.00 µs (+15.7 %)")
         );
-        let same = AllocationComparison {
-            count: change(12.0, 12.0, Verdict::Unchanged),
-            bytes: change(12.0, 12.0, Verdict::Unchanged),
-            ..found
+    }
+
+    #[test]
+    fn counts_that_may_have_changed_are_told_as_such_and_only_beyond_noise() {
+        let found = AllocationComparison {
+            count: change(100.0, 150.0, Verdict::Inconclusive),
+            bytes: change(1_000.0, 1_010.0, Verdict::Inconclusive),
+            peak_bytes: change(64.0, 64.0, Verdict::Unchanged),
         };
-        assert_eq!(changes(Some(&same), None), [""; 0]);
+        let told = open_counts(&found, 0.02).expect("something");
+        assert!(
+            told.starts_with("allocations 100 → 150 per iteration, which vary"),
+            "{told}"
+        );
+        assert_eq!(open_counts(&found, 0.5), None);
     }
 
     #[test]

@@ -141,6 +141,7 @@ fn summary_json(summary: &Summary) -> Value {
     json!({
         "samples": summary.samples,
         "launches": summary.launches,
+        "intervals": summary.intervals,
         "mean_ns": estimate_json(&summary.mean),
         "median_ns": estimate_json(&summary.median),
         "slope_ns": summary.slope.as_ref().map(estimate_json),

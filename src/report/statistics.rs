@@ -47,12 +47,10 @@ pub fn write_statistics(
             MessageFormat::Json => write_object(writer, &message(run, one, confidence_level))?,
         }
     }
-    let timed = |one: &BenchmarkStatistics<'_>| {
-        let mut launches = one.measurement.launches.iter();
-        launches.any(|launch| launch.beside.latencies.is_some())
-    };
-    if format == MessageFormat::Human && all.iter().any(timed) {
-        for line in units::filled(beside::CLOSED_LOOP, 80) {
+    let measurements: Vec<&Measurement> = all.iter().map(|one| one.measurement).collect();
+    let caveat = beside::caveat(&measurements).filter(|_| format == MessageFormat::Human);
+    if let Some(caveat) = caveat {
+        for line in units::filled(&caveat, 80) {
             writeln!(writer, "{}", theme::faint(line))?;
         }
     }
@@ -91,6 +89,7 @@ fn record_json(record: &BenchmarkRecord) -> Value {
     json!({
         "samples": summary.samples,
         "launches": summary.launches,
+        "intervals": summary.intervals,
         "mean_ns": estimate_json(&summary.mean),
         "median_ns": estimate_json(&summary.median),
         "std_dev_ns": summary.sd.as_ref().map(estimate_json),
@@ -221,13 +220,14 @@ fn write_estimates(
     let summary = &record.summary;
     let level = units::percent(confidence_level);
     let over = record.mean_of_launches();
+    let kind = summary.intervals.name();
     let estimates = [
         ("mean of launches", over.as_ref(), "t interval"),
-        ("mean", Some(&summary.mean), "bootstrap"),
-        ("median", Some(&summary.median), "bootstrap"),
-        ("std dev", summary.sd.as_ref(), "bootstrap"),
-        ("MAD (scaled)", Some(&summary.mad), "bootstrap"),
-        ("slope", summary.slope.as_ref(), "bootstrap"),
+        ("mean", Some(&summary.mean), kind),
+        ("median", Some(&summary.median), kind),
+        ("std dev", summary.sd.as_ref(), kind),
+        ("MAD (scaled)", Some(&summary.mad), kind),
+        ("slope", summary.slope.as_ref(), kind),
     ];
     for (label, estimate, kind) in estimates {
         let text =

@@ -94,9 +94,13 @@ pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Resul
         writeln!(writer)?;
         rest = others;
     }
-    let measurements = || findings.rows.iter().filter_map(|row| row.measurement);
-    if measurements().any(times_operations) {
-        writeln!(writer, "{}", theme::faint(beside::CLOSED_LOOP))?;
+    let measurements: Vec<&Measurement> = findings
+        .rows
+        .iter()
+        .filter_map(|row| row.measurement)
+        .collect();
+    if let Some(caveat) = beside::caveat(&measurements) {
+        writeln!(writer, "{}", theme::faint(caveat))?;
     }
     match &findings.verdicts {
         Some(verdicts) => write_conclusion(writer, findings, verdicts, compared),
@@ -275,11 +279,6 @@ fn allocations_cell(row: &Row<'_>) -> Option<String> {
     Some(beside::allocations_cell(&found))
 }
 
-fn times_operations(measurement: &Measurement) -> bool {
-    let mut launches = measurement.launches.iter();
-    launches.any(|launch| launch.beside.latencies.is_some())
-}
-
 /// Mild and severe outliers together, as a share of the samples, and the severe ones: `4.1 % (1.2 %)`.
 fn outlier_cell(row: &Row<'_>) -> String {
     let Some(summary) = &row.summary else {
@@ -373,13 +372,8 @@ fn write_notes(writer: &mut dyn Write, rows: &[Row<'_>]) -> io::Result<()> {
             .iter()
             .filter_map(|found| found.centers.as_ref());
         let summary = summary.map(analysis::centers);
-        let comparison = row.comparison.as_ref();
-        let beside = beside::changes(
-            comparison.and_then(|found| found.allocations.as_ref()),
-            comparison.and_then(|found| found.latencies.as_ref()),
-        );
+        let beside = row.comparison.iter().flat_map(beside::changes);
         for text in beside
-            .into_iter()
             .chain(differences)
             .chain(remarks)
             .chain(row.remarks.iter().cloned())

@@ -117,6 +117,7 @@ impl Relative {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::{Draws, Stream, normal};
 
     #[test]
     fn the_interval_is_students_on_the_scale_of_logarithms() {
@@ -140,6 +141,41 @@ mod tests {
         assert!((paired.interval.lower - 1.1).abs() < 1e-9);
         let apart = MeanRatio::of(&new, &base, 0.95).unwrap();
         assert!(apart.interval.lower < 0.8 && apart.interval.upper > 1.4);
+    }
+
+    #[test]
+    fn the_interval_covers_the_true_ratio_as_often_as_its_level_says() {
+        let stream = Stream {
+            seed: 11,
+            name: "coverage",
+        };
+        for (launches, paired) in [(3, false), (5, false), (3, true), (5, true)] {
+            let mut draws = Draws::new(stream, launches as u64);
+            let mut around = |centre: f64| {
+                let uniform = (draws.index(1 << 30) as f64 + 0.5) / f64::from(1 << 30);
+                centre * (1.0 + 0.05 * normal::quantile(uniform).unwrap())
+            };
+            let trials = 3_000;
+            let covered = (0..trials)
+                .filter(|_| {
+                    let base: Vec<f64> = (0..launches).map(|_| around(100.0)).collect();
+                    let new: Vec<f64> = (0..launches).map(|_| around(120.0)).collect();
+                    let found = if paired {
+                        MeanRatio::of_pairs(&new, &base, 0.95)
+                    } else {
+                        MeanRatio::of(&new, &base, 0.95)
+                    };
+                    let interval = found.unwrap().interval;
+                    interval.lower <= 1.2 && 1.2 <= interval.upper
+                })
+                .count();
+            // Three standard errors are 1.2 %; Welch's degrees of freedom are cautious for so few.
+            let share = covered as f64 / f64::from(trials);
+            assert!(
+                (0.938..0.985).contains(&share),
+                "{launches}, {paired}: {share}"
+            );
+        }
     }
 
     #[test]

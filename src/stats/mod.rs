@@ -18,6 +18,7 @@ mod harmonic_mean;
 mod histogram;
 mod holm;
 mod interval_distance;
+mod jackknife;
 mod kruskal_wallis;
 mod launches;
 mod low_quantile;
@@ -74,6 +75,9 @@ pub use harmonic_mean::HarmonicMean;
 pub use histogram::Histogram;
 pub use holm::{adjusted_p_values, step_levels};
 pub use interval_distance::{Bracketed, IntervalDistance};
+pub use jackknife::{
+    FEWEST_FOR_BOOTSTRAP, IntervalMethod, Scale, jackknife_t_interval, jackknife_t_ratio_interval,
+};
 pub use kruskal_wallis::{AgainstReference, KruskalWallis};
 pub use launches::{
     HIGH_PROCESS_VARIANCE, describe_launch_means, distinct_resamples, process_variance_ratio,

@@ -334,6 +334,19 @@ fn series_of_version_4_have_neither_allocations_nor_latencies_and_stay_readable(
     assert_eq!(launch.series, series);
     assert_eq!(launch.beside, crate::model::Beside::default());
     store.check().expect("whole");
+    for column in ["allocations", "latencies"] {
+        let damage = format!("UPDATE series SET {column} = x'0101000000'");
+        store.connection.execute_batch(&damage).expect("writes");
+        for outcome in [
+            store.check(),
+            store.measurements(crate::model::RunId(1), None).map(|_| ()),
+        ] {
+            let error = outcome.expect_err("damaged");
+            assert!(error.to_string().contains("checksum"), "{error}");
+        }
+        let repair = format!("UPDATE series SET {column} = NULL");
+        store.connection.execute_batch(&repair).expect("writes");
+    }
 }
 
 #[test]

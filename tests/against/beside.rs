@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::project::{Project, compared};
-use crate::scripted::CLOCK;
+use crate::scripted::{CLOCK, explanation, says};
 use crate::support::Machine;
 
 /// `cost` allocates as often as the library says and takes the same time; `operation` is timed one by one.
@@ -98,5 +98,16 @@ fn both_sides_are_counted_in_the_first_rounds_and_timed_in_all() {
             .iter()
             .all(|launch| launch["latencies"].is_object())
     );
+    let explained = project
+        .perfcheck(&["explain", "operation", "--message-format", "json"])
+        .run()
+        .expect_code(0);
+    let explained = explanation(&explained);
+    says(
+        &explained,
+        "latencies",
+        &["round by round", "p99", "as before"],
+    );
+    says(&explained, "allocations", &["allocates as it did: 0 times"]);
     assert_eq!(machine.left_behind(), [""; 0]);
 }

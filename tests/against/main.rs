@@ -22,3 +22,4 @@ mod project;
 mod revisions;
 mod sides;
 mod stopping;
+mod threads;

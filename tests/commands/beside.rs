@@ -6,7 +6,7 @@ use crate::scripted::{CLOCK, about, explanation, stored, verdict};
 use crate::support::{Finished, Machine, Perfcheck};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
-const TIMES: &str = "nothing=100/101;twelve=200/201;beside_set_up=300/301;varies=400/401";
+const TIMES: &str = "nothing=100/101;twelve=200/201;beside_set_up=100000/101000;varies=400/401";
 
 /// A run of `testbench/counts_allocations` whose times are scripted.
 fn counting(machine: &Machine) -> Perfcheck {
@@ -30,14 +30,7 @@ fn timing(machine: &Machine, tail: u64, seconds: &str) -> Perfcheck {
     machine
         .perfcheck()
         .testbench("")
-        .args([
-            "-p",
-            "times_operations",
-            "--launches",
-            "5",
-            "--resamples",
-            "1000",
-        ])
+        .args(["-p", "times_operations", "--resamples", "1000"])
         .args(["--warm-up-time", "1ms", "--measurement-time", seconds])
         .env(
             CLOCK,
@@ -72,7 +65,7 @@ fn n5_n28_an_iteration_has_the_allocations_of_its_body_and_no_others() {
     for (id, count, bytes, peak) in [
         ("nothing", 0, 0, 0),
         ("twelve", 12, 768, 64),
-        // Beside 1 MiB that set-up allocates and tear-down frees.
+        // Beside 64 KiB that set-up allocates and tear-down frees.
         ("beside_set_up", 3, 192, 64),
     ] {
         let found = message(&run, "benchmark-measured", id);
@@ -202,6 +195,24 @@ fn b20_b21_latencies_are_shown_with_what_a_closed_loop_leaves_out() {
     }
     let counted = counting(&machine).run().expect_code(0);
     assert!(!counted.stdout.contains("closed loop"), "{counted}");
+}
+
+#[test]
+fn b17_five_launches_are_the_default_and_fewer_than_three_are_called_anecdotes() {
+    assert_eq!(
+        cargo_perfcheck::model::SamplingSettings::default().launches,
+        5
+    );
+    let machine = Machine::new();
+    let five = timing(&machine, 30_000, "5ms").run().expect_code(0);
+    assert!(!five.stdout.contains("anecdotes"), "{five}");
+    let two = timing(&machine, 30_000, "5ms")
+        .args(["--launches", "2"])
+        .run();
+    assert!(
+        two.stdout.contains("five or more for numbers to publish"),
+        "{two}"
+    );
 }
 
 #[test]

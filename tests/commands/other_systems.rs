@@ -338,7 +338,7 @@ fn n_x5_s_x6_a_rule_fails_only_where_the_whole_interval_lies_above_its_limit() {
     let fails = |rule: &str| {
         let run = compare(&machine, &format!("--fail-on none --fail {rule}"));
         let violations = run.messages("rule-violated");
-        let code = if violations.is_empty() { 0 } else { 1 };
+        let code = i32::from(!violations.is_empty());
         assert_eq!(finish(&run)["violations"], violations.len());
         run.expect_code(code);
         violations.first().cloned()

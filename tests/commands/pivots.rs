@@ -1,6 +1,7 @@
 //! `compare --pivot`: stored measurements by dimensions of their ids and runs.
 
 use serde_json::Value;
+use std::fmt::Write;
 
 use crate::crates::Crate;
 use crate::support::{Finished, Machine};
@@ -174,7 +175,7 @@ fn runs_are_a_dimension_and_the_first_one_is_the_reference() {
             .lines()
             .next()
             .expect("a heading")
-            .ends_with("1"),
+            .ends_with('1'),
         "{text}"
     );
 }
@@ -276,7 +277,8 @@ fn table(quick_write: f64) -> String {
             ("=slow", "write", 400.0),
         ] {
             let time = time + f64::from(repetition % 5);
-            table += &format!("{codec},{mode},{repetition},{time},{}\n", 1e9 / time);
+            let rate = 1e9 / time;
+            writeln!(table, "{codec},{mode},{repetition},{time},{rate}").expect("a string");
         }
     }
     table
@@ -338,4 +340,23 @@ fn m4_m7_m_x8_rates_stand_in_columns_with_their_harmonic_mean_and_plus_is_worse(
     assert!((value(0) / (1e9 / 302.0) - 1.0).abs() < 1e-6, "{message}");
     let worse = statistic(1)["worse_by"].as_f64().expect("a number");
     assert!((worse - (1.0 - 302.0 / 332.0)).abs() < 1e-6, "{message}");
+}
+
+#[test]
+fn s13_the_data_of_a_distribution_plot_are_quantiles_by_mode() {
+    let machine = Machine::new();
+    let made = measure(&machine, 300.0);
+    let words = "--pivot rows=group,cols=function,value=min+p25+median+p75+max";
+    let found = pivot(&made, &machine, &format!("{words} --message-format json"));
+    let quick = numbers(&cells(&found.expect_code(0), "quick"));
+    for mode in quick.chunks(5) {
+        assert!(mode.is_sorted() && mode[0] < mode[4], "{mode:?}");
+    }
+    assert_eq!(quick.len(), 10);
+    let csv = pivot(&made, &machine, &format!("{words} --format csv")).expect_code(0);
+    assert!(
+        csv.stdout
+            .starts_with("group,read min,read p25,read median,"),
+        "{csv}"
+    );
 }

@@ -138,6 +138,8 @@ ROWS = {
     "B20": "closed loop: printed",
     "B21": "coordinated omission: documented",
     "B22": "no claims below the histogram's error",
+    "B-X1": "ratios of launch percentiles with an interval",
+    "B-X3": "reservoirs merged by operations",
     # Serializer methodology
     "S1": "columns of the table that is read",
     "S2": "units are declared",
@@ -164,10 +166,28 @@ ROWS = {
     "S-X1": "an outlier in one value of a row is one in all",
     "S-X2": "named policies",
     "S-X3": "a seed per group",
+    # Degenerate inputs (docs/STATISTICS.md, section 7)
+    "D1": "no samples on a side",
+    "D2": "one sample a side",
+    "D3": "equal constants",
+    "D4": "different constants",
+    "D5": "times that are no times",
+    "D6": "samples of no time",
+    "D7": "benchmarks of one run alone",
+    "D8": "launches that died",
+    "D9": "no spread between the quartiles",
+    "D10": "a filter that would leave nothing",
+    "D11": "no degrees of freedom",
+    "D12": "resamples without a value",
+    "D13": "another host, compiler or profile",
+    "D14": "the same run on both sides",
+    "D15": "a time against a rate",
+    "D16": "clock and suspension",
+    "D17": "an id twice",
 }
 
 TEST = re.compile(r"#\[test\](?:\s*#\[[^\]]*\])*\s*(?:async\s+)?fn\s+(\w+)")
-ID = re.compile(r"([ncmbs])(_x)?(\d+)_")
+ID = re.compile(r"([ncmbsd])(_x)?(\d+)_")
 
 
 def rows_of(name):

@@ -55,7 +55,7 @@ fn s6_without_an_interquartile_range_nothing_is_removed() {
 }
 
 #[test]
-fn s7_what_would_remove_everything_removes_nothing() {
+fn s7_d10_what_would_remove_everything_removes_nothing() {
     let nonsense = IqrFence {
         multiple: -1.0,
         ..IqrFence::INTERPOLATED

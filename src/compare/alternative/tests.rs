@@ -236,7 +236,7 @@ fn b19_the_ratio_of_95th_percentiles_has_bounds_of_its_own() {
 }
 
 #[test]
-fn m_x2_m_x3_intervals_of_means_that_do_not_overlap_differ_and_narrow_with_more_launches() {
+fn m_x2_intervals_of_means_that_do_not_overlap_differ_and_narrow_with_more_launches() {
     let interval = by(Test::Interval);
     let found = compared(&BASE, &SLOWER, interval);
     assert!(found.tested.unwrap().statistic.unwrap() > 1.0);

@@ -10,7 +10,7 @@
 use std::time::{Duration, Instant};
 
 use super::quads::{RoundLayout, RoundSettings, lay_out_round};
-use crate::child::{Capability, ChildError, SampleSpec, Session, Started, WarmUp};
+use crate::child::{Capability, ChildError, Ready, SampleSpec, Session, Started, WarmUp};
 use crate::compare::Side;
 use crate::measure::aside::{Aside, noted};
 use crate::measure::schedule::expected;
@@ -170,7 +170,7 @@ pub(super) fn in_turn(
     }
     for side in first {
         let session = sessions.of_mut(side);
-        let noted = noted(session, ready.of(side).kind, round.aside());
+        let noted = round.noted(session, *ready.of(side), warm.of(side));
         let beside = beside.of_mut(side);
         *beside = Beside {
             led: std::mem::take(&mut beside.led),
@@ -227,7 +227,7 @@ pub(super) fn alone(
     for _ in 0..2 * layout.quads {
         series.flat.push(sample(session, &layout, &warm)?);
     }
-    let beside = noted(session, ready.kind, round.aside())?;
+    let beside = round.noted(session, ready, &warm)?;
     session.finish(round.id)?;
     Ok(RoundOutcome::Measured(Turn {
         series,
@@ -237,8 +237,15 @@ pub(super) fn alone(
 }
 
 impl RoundRequest<'_> {
-    fn aside(&self) -> Aside {
-        Aside::InRounds { count: self.count }
+    /// What is asked after the samples.
+    fn noted(
+        &self,
+        session: &mut Session<'_>,
+        ready: Ready,
+        warm: &WarmUp,
+    ) -> Result<Beside, ChildError> {
+        let aside = Aside::InRounds { count: self.count };
+        noted(session, ready.kind, aside, warm.total_per_iteration())
     }
 
     fn lay_out(&mut self, body_ns: f64, warm: &BySide<WarmUp>, overhead: Duration) -> RoundLayout {

@@ -26,10 +26,10 @@ fn allocations(suite: &mut Suite) {
         let count = if more { 14 } else { 12 };
         b.iter(|| blocks(count));
     });
-    // 1 MiB is allocated in set-up and dropped in tear-down.
+    // 64 KiB are allocated in set-up and dropped in tear-down.
     suite.bench("beside_set_up", |b| {
         b.iter_batched_ref(
-            || vec![0_u8; 1 << 20],
+            || vec![0_u8; 1 << 16],
             |_| blocks(3),
             BatchSize::PerIteration,
         );
