@@ -169,6 +169,7 @@ ROWS = {
     "S20": "two versions compared as a family",
     "S21": "thresholds in one place",
     "S22": "limits are stated",
+    "S-X1": "an outlier in one value of a row is one in all",
     "S-X2": "named policies",
     "S-X3": "a seed per group",
     # Degenerate inputs (docs/STATISTICS.md, section 7)

@@ -220,7 +220,7 @@ fn s_x2_policies_have_names_for_wider_fences_and_for_winsorising() {
 }
 
 /// Reads one table in memory.
-fn read(text: &str, columns: &str, reading: Reading) -> Result<Imported, ExchangeError> {
+fn read(text: &str, columns: &str, reading: &Reading) -> Result<Imported, ExchangeError> {
     let content = Content {
         name: "t.csv".to_owned(),
         bytes: text.as_bytes().to_vec(),
@@ -232,7 +232,7 @@ fn read(text: &str, columns: &str, reading: Reading) -> Result<Imported, Exchang
         header: true,
         decimal_comma: false,
     };
-    read_tables(&[content], &map, layout, &reading, &|| false)
+    read_tables(&[content], &map, layout, reading, &|| false)
 }
 
 fn in_unit(unit: &str) -> Reading {
@@ -254,7 +254,7 @@ fn s1_columns_are_read_as_they_are_declared() {
     let text = "Mode,Data,Index,Name,Ser,Deser,Session\n\
                 string,\"a,b\",1,X,2.5,30,s1\nstring,\"a,b\",0,X,1.25,40,s1\nstring,\"a,b\",0,X,7,8,s2\n";
     let map = "id=Name/Data/Mode,value.ser=Ser[us],value=Deser,repetition=Index,launch=Session";
-    let found = read(text, map, in_unit("ns")).unwrap();
+    let found = read(text, map, &in_unit("ns")).unwrap();
     let [group] = &found.groups[..] else {
         panic!("{found:?}")
     };
@@ -265,14 +265,14 @@ fn s1_columns_are_read_as_they_are_declared() {
     assert_eq!(found.launches, ["s1", "s2"]);
     assert!(found.launches_known);
     let twice = "Name,Index,Ser\nX,0,1\nX,1,2\nX,0,3\n";
-    let error = read(twice, "id=Name,value=Ser,repetition=Index", in_unit("ns")).unwrap_err();
+    let error = read(twice, "id=Name,value=Ser,repetition=Index", &in_unit("ns")).unwrap_err();
     assert!(
         error
             .to_string()
             .contains("t.csv:4: column `Index` `0` is there already for `X` (line 2)"),
         "{error}"
     );
-    let missing = read(twice, "id=Nam,value=Ser", in_unit("ns")).unwrap_err();
+    let missing = read(twice, "id=Nam,value=Ser", &in_unit("ns")).unwrap_err();
     assert!(
         missing.to_string().contains("has no column `Nam`"),
         "{missing}"
@@ -287,7 +287,7 @@ fn s2_a_unit_by_row_must_not_mix_times_and_rates() {
         guess_units: false,
         lenient: true,
     };
-    let found = read(text, "id=n,value=v,unit=u", reading).unwrap();
+    let found = read(text, "id=n,value=v,unit=u", &reading).unwrap();
     assert_eq!(times(&found.groups[0], 0), [1e6, 1e6]);
     assert_eq!(found.groups[1].metrics[0].to_string(), "rate of ops");
     assert_eq!(found.rows_skipped, 1);
@@ -300,11 +300,12 @@ fn s2_a_unit_by_row_must_not_mix_times_and_rates() {
 
 /// Twelve rows of two columns: a warm-up, then an outlier in the first column alone.
 fn two_columns() -> Group {
-    let rows: String = (0..10)
+    let rows: Vec<String> = (0..10)
         .map(|i| format!("x,{},{}\n", 100 + i, 1_000 + i))
         .collect();
+    let rows = rows.concat();
     let text = format!("n,a,b\nx,500,5000\n{rows}x,900,1005\n");
-    read(&text, "id=n,value=a,value=b", in_unit("ns"))
+    read(&text, "id=n,value=a,value=b", &in_unit("ns"))
         .unwrap()
         .groups
         .remove(0)
@@ -376,7 +377,7 @@ fn s16_s_x3_means_of_imports_have_intervals_with_a_seed_for_each_group() {
     let values: String = (0..40)
         .flat_map(|i| ["x", "y"].map(|n| format!("{n},{}\n", 100 + i * 31 % 17)))
         .collect();
-    let groups = read(&format!("n,v\n{values}"), "id=n,value=v", in_unit("ns"))
+    let groups = read(&format!("n,v\n{values}"), "id=n,value=v", &in_unit("ns"))
         .unwrap()
         .groups;
     let of = |group: &Group| {
@@ -393,7 +394,7 @@ fn s16_s_x3_means_of_imports_have_intervals_with_a_seed_for_each_group() {
 #[test]
 fn s14_an_import_whose_mean_is_a_thousand_medians_is_absurd() {
     let text = "n,v\na,1\na,1\na,1\na,9000\nb,1\nb,2\n";
-    let groups = read(text, "id=n,value=v", in_unit("ns")).unwrap().groups;
+    let groups = read(text, "id=n,value=v", &in_unit("ns")).unwrap().groups;
     let absurd = |group: &Group| clean(group, Cleaning::default())[0].absurd;
     assert_eq!((absurd(&groups[0]), absurd(&groups[1])), (true, false));
 }
