@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{self, ExitCode};
 
 use crate::bencher::{Bencher, Driver, Outcome, Sampler};
-use crate::frame::Frames;
+use crate::frame::{ADDRESSABLE, Frames, Harness};
 use crate::request::Request;
 use crate::scripted::{self, Script, Stopwatch};
 use crate::slowdown::{self, Slowdown};
@@ -32,32 +32,13 @@ const LONGEST_USUAL_REQUEST: usize = 64 * 1024;
 pub(crate) fn run(functions: &[BenchFunction], parent_speaks: &str) -> ExitCode {
     forget_the_parent();
     let serve = || -> Result<(), String> {
-        let launch = std::env::var("PERFCHECK_LAUNCH").map_or(Ok(0), |text| {
-            text.parse()
-                .map_err(|_| format!("PERFCHECK_LAUNCH: {text:?} is no ordinal"))
-        })?;
-        let script = Script::parse(&std::env::var(scripted::VARIABLE).unwrap_or_default())?;
-        let slowdown = Slowdown::parse(&std::env::var(slowdown::VARIABLE).unwrap_or_default())?;
-        let wires = descriptors::take_over().map_err(|error| error.to_string())?;
-        let mut frames = Frames::new(wires.frames);
-        panics::record(&frames).map_err(|error| error.to_string())?;
-        frames.empty_line();
-        frames.hello(PROTOCOL, clock::quantum().as_nanos() as u64);
-        if !speaks(parent_speaks, PROTOCOL) {
+        let Some(opened) = open(parent_speaks, &ADDRESSABLE)? else {
             return Ok(());
-        }
-        let wire = Wire {
-            requests: BufReader::new(wires.requests),
-            line: Vec::with_capacity(LONGEST_USUAL_REQUEST),
-            frames,
         };
         Child {
             functions,
             catalogue: None,
-            script,
-            slowdown,
-            launch,
-            wire,
+            opened,
         }
         .serve();
         Ok(())
@@ -68,9 +49,53 @@ pub(crate) fn run(functions: &[BenchFunction], parent_speaks: &str) -> ExitCode 
     }
 }
 
+/// A conversation that has begun, and what the parent has arranged for it.
+pub(crate) struct Opened {
+    script: Script,
+    slowdown: Slowdown,
+    launch: usize,
+    pub(crate) wire: Wire,
+}
+
+impl Opened {
+    /// Where the times of a benchmark that starts now come from.
+    pub(crate) fn stopwatch(&self, id: &str) -> Stopwatch {
+        self.script.stopwatch(id, self.launch, self.slowdown)
+    }
+}
+
+/// Takes over the standard streams and says hello; nothing if the parent speaks other versions.
+pub(crate) fn open(parent_speaks: &str, harness: &Harness) -> Result<Option<Opened>, String> {
+    let launch = std::env::var("PERFCHECK_LAUNCH").map_or(Ok(0), |text| {
+        text.parse()
+            .map_err(|_| format!("PERFCHECK_LAUNCH: {text:?} is no ordinal"))
+    })?;
+    let script = Script::parse(&std::env::var(scripted::VARIABLE).unwrap_or_default())?;
+    let slowdown = Slowdown::parse(&std::env::var(slowdown::VARIABLE).unwrap_or_default())?;
+    let wires = descriptors::take_over().map_err(|error| error.to_string())?;
+    let mut frames = Frames::new(wires.frames);
+    panics::record(&frames).map_err(|error| error.to_string())?;
+    frames.empty_line();
+    frames.hello(harness, PROTOCOL, clock::quantum().as_nanos() as u64);
+    if !speaks(parent_speaks, PROTOCOL) {
+        return Ok(None);
+    }
+    let wire = Wire {
+        requests: BufReader::new(wires.requests),
+        line: Vec::with_capacity(LONGEST_USUAL_REQUEST),
+        frames,
+    };
+    Ok(Some(Opened {
+        script,
+        slowdown,
+        launch,
+        wire,
+    }))
+}
+
 /// Programs that a bench starts must not take themselves for children.
 #[expect(unsafe_code, reason = "changing the environment is unsafe")]
-fn forget_the_parent() {
+pub(crate) fn forget_the_parent() {
     // SAFETY: `main` has just begun; there is no other thread that could read the environment.
     unsafe { std::env::remove_var(VARIABLE) }
 }
@@ -82,29 +107,32 @@ fn speaks(versions: &str, version: u32) -> bool {
 }
 
 /// Requests in, frames out.
-struct Wire {
+pub(crate) struct Wire {
     requests: BufReader<File>,
     line: Vec<u8>,
-    frames: Frames,
+    pub(crate) frames: Frames,
 }
 
 impl Wire {
-    /// The next request that makes sense; the others are answered here. When the parent is gone the process ends.
+    /// The next request that makes sense; the others are answered here.
     fn next(&mut self) -> Request {
         loop {
-            self.line.clear();
-            let read = self.requests.read_until(b'\n', &mut self.line);
-            if read.is_err() || self.line.pop() != Some(b'\n') {
-                process::exit(0);
-            }
-            let request = std::str::from_utf8(&self.line)
-                .map_err(|_| "the request is not UTF-8".to_owned())
-                .and_then(Request::parse);
+            let request = self.line().and_then(Request::parse);
             match request {
                 Ok(request) => return request,
                 Err(message) => self.frames.error(None, &message),
             }
         }
+    }
+
+    /// The next line. When the parent is gone the process ends.
+    pub(crate) fn line(&mut self) -> Result<&str, String> {
+        self.line.clear();
+        let read = self.requests.read_until(b'\n', &mut self.line);
+        if read.is_err() || self.line.pop() != Some(b'\n') {
+            process::exit(0);
+        }
+        std::str::from_utf8(&self.line).map_err(|_| "the request is not UTF-8".to_owned())
     }
 
     fn refuse(&mut self, request: &Request, state: &str) {
@@ -117,27 +145,24 @@ impl Wire {
 struct Child<'f> {
     functions: &'f [BenchFunction],
     catalogue: Option<Catalogue>,
-    script: Script,
-    slowdown: Slowdown,
-    launch: usize,
-    wire: Wire,
+    opened: Opened,
 }
 
 impl Child<'_> {
     fn serve(&mut self) {
         loop {
-            match self.wire.next() {
+            match self.opened.wire.next() {
                 Request::List => self.list(),
                 Request::Start(id) => self.start(&id),
-                Request::Bye => return self.wire.frames.bye(),
-                request => self.wire.refuse(&request, "no benchmark is started"),
+                Request::Bye => return self.opened.wire.frames.bye(),
+                request => self.opened.wire.refuse(&request, "no benchmark is started"),
             }
         }
     }
 
     fn list(&mut self) {
         let catalogue = listed_once(&mut self.catalogue, self.functions);
-        let frames = &mut self.wire.frames;
+        let frames = &mut self.opened.wire.frames;
         if let Some(id) = catalogue.duplicate() {
             frames.error(Some(id), &duplicate_message(id));
             return;
@@ -166,18 +191,18 @@ impl Child<'_> {
         };
         let function = match found {
             Ok(function) => function,
-            Err(message) => return self.wire.frames.error(Some(id), &message),
+            Err(message) => return self.opened.wire.frames.error(Some(id), &message),
         };
         panics::set_under_way(Some(id));
         let mut starter = Starter {
             id,
-            stopwatch: self.script.stopwatch(id, self.launch, self.slowdown),
-            wire: &mut self.wire,
+            stopwatch: self.opened.stopwatch(id),
+            wire: &mut self.opened.wire,
             outcome: None,
         };
         let result = walk(function, &mut starter);
         let outcome = starter.outcome;
-        let frames = &mut self.wire.frames;
+        let frames = &mut self.opened.wire.frames;
         match (result, outcome) {
             (Err(payload), _) => frames.error(Some(id), &panics::message(&*payload)),
             (Ok(()), Some(Outcome::Measured)) => frames.finished(id),
@@ -204,11 +229,11 @@ fn listed_once<'c>(
 }
 
 /// Runs the closure of one benchmark and lets the parent drive it.
-struct Starter<'s> {
-    id: &'s str,
-    stopwatch: Stopwatch,
-    wire: &'s mut Wire,
-    outcome: Option<Outcome>,
+pub(crate) struct Starter<'s> {
+    pub(crate) id: &'s str,
+    pub(crate) stopwatch: Stopwatch,
+    pub(crate) wire: &'s mut Wire,
+    pub(crate) outcome: Option<Outcome>,
 }
 
 impl Visitor for Starter<'_> {

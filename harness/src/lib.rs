@@ -105,6 +105,8 @@ mod request;
 mod run;
 mod scripted;
 mod selected;
+#[doc(hidden)]
+pub mod sequence;
 mod settings;
 mod slowdown;
 mod smoke;

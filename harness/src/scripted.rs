@@ -69,6 +69,8 @@ impl Script {
 pub(crate) enum Stopwatch {
     /// The clock.
     Real(Slowdown),
+    /// The sampler, which measures something else than time: only warm-ups are timed here.
+    Amounts,
     /// The script; `sample` is the index of the next sample since the benchmark started.
     Scripted { ns_per_iteration: f64, sample: u32 },
 }
@@ -83,6 +85,10 @@ impl Stopwatch {
                 saturating_nanos(measured),
                 saturating_nanos(start.elapsed()),
             ),
+            Self::Amounts => {
+                let elapsed_ns = saturating_nanos(start.elapsed());
+                (elapsed_ns, elapsed_ns)
+            }
             Self::Scripted {
                 ns_per_iteration, ..
             } => {
@@ -96,6 +102,7 @@ impl Stopwatch {
     pub(crate) fn sample(&mut self, sampler: &mut Sampler<'_>, iterations: u64) -> u64 {
         match self {
             Self::Real(slowdown) => saturating_nanos(slowdown.sample(sampler, iterations)),
+            Self::Amounts => saturating_nanos(sampler(iterations)),
             Self::Scripted {
                 ns_per_iteration,
                 sample,

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use std::fmt;
 
-use crate::model::{AuthorSettings, Nanos, Sample, Throughput};
+use crate::model::{AuthorSettings, Metric, Nanos, Sample, Throughput};
 
 /// A frame longer than this is no frame.
 pub(super) const LONGEST_FRAME: usize = 64 << 20;
@@ -61,6 +61,9 @@ pub struct Announcement {
     /// What one iteration processes.
     #[serde(default, deserialize_with = "null_is_default")]
     pub throughput: Throughput,
+    /// What its samples mean: times, unless it says otherwise.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub metric: Metric,
     /// What the author set in code.
     #[serde(default, deserialize_with = "null_is_default")]
     pub settings: AuthorSettings,

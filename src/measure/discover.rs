@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::cargo::BenchTarget;
 use crate::child::{Announcement, Capability, ChildError, Hello, LaunchSpec, Listing, Session};
 use crate::host;
-use crate::model::{Benchmark, BenchmarkKey, Conduct, Event, Metric, Observer};
+use crate::model::{Benchmark, BenchmarkKey, Conduct, Event, Observer};
 use crate::process::{Interrupt, Supervisor, stolen};
 use crate::store::{Harness, LaunchHead, LaunchRecord};
 
@@ -217,6 +217,6 @@ fn benchmark(target: &BenchTarget, announcement: Announcement) -> Benchmark {
         version: announcement.version,
         throughput: announcement.throughput,
         settings: announcement.settings,
-        metric: Metric::Time,
+        metric: announcement.metric,
     }
 }
