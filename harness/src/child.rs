@@ -2,13 +2,17 @@
 //! exactly one final frame, and waits. While a benchmark is started its closure is on the stack, and requests are read inside its
 //! `iter*`.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::process::{self, ExitCode};
 
 use crate::bencher::{Bencher, Driver, Outcome, Sampler};
-use crate::frame::{ADDRESSABLE, Frames, Harness};
-use crate::request::Request;
+use crate::count::count;
+use crate::frame::{ADDRESSABLE, Frames, Harness, saturating_nanos};
+use crate::latencies::{self, Latencies};
+use crate::request::{Request, Schedule};
+use crate::reservoir::Reservoir;
 use crate::scripted::{self, Script, Stopwatch};
 use crate::slowdown::{self, Slowdown};
 use crate::throughput::Throughput;
@@ -16,7 +20,7 @@ use crate::walk::{
     Announcement, BenchFunction, Catalogue, Missing, Visitor, duplicate_message, walk,
 };
 use crate::warm_up::warm_up;
-use crate::{clock, descriptors, panics};
+use crate::{clock, counting, descriptors, panics, shift};
 
 /// The variable by which a parent makes itself known, with the versions it speaks.
 pub(crate) const VARIABLE: &str = "PERFCHECK_PROTOCOL";
@@ -54,13 +58,22 @@ pub(crate) struct Opened {
     script: Script,
     slowdown: Slowdown,
     launch: usize,
+    counts_allocations: bool,
     pub(crate) wire: Wire,
 }
 
 impl Opened {
-    /// Where the times of a benchmark that starts now come from.
-    pub(crate) fn stopwatch(&self, id: &str) -> Stopwatch {
-        self.script.stopwatch(id, self.launch, self.slowdown)
+    /// What lets the parent drive the benchmark `id`, which starts now.
+    pub(crate) fn starter<'s>(&'s mut self, id: &'s str) -> Starter<'s> {
+        Starter {
+            id,
+            stopwatch: self.script.stopwatch(id, self.launch, self.slowdown),
+            seed: Reservoir::seed(id, self.launch as u64),
+            counts_allocations: self.counts_allocations,
+            samples: 0,
+            wire: &mut self.wire,
+            outcome: None,
+        }
     }
 }
 
@@ -76,7 +89,9 @@ pub(crate) fn open(parent_speaks: &str, harness: &Harness) -> Result<Option<Open
     let mut frames = Frames::new(wires.frames);
     panics::record(&frames).map_err(|error| error.to_string())?;
     frames.empty_line();
-    frames.hello(harness, PROTOCOL, clock::quantum().as_nanos() as u64);
+    let counts_allocations = counting::is_installed();
+    let quantum_ns = saturating_nanos(clock::quantum());
+    frames.hello(harness, PROTOCOL, counts_allocations, quantum_ns);
     if !speaks(parent_speaks, PROTOCOL) {
         return Ok(None);
     }
@@ -89,6 +104,7 @@ pub(crate) fn open(parent_speaks: &str, harness: &Harness) -> Result<Option<Open
         script,
         slowdown,
         launch,
+        counts_allocations,
         wire,
     }))
 }
@@ -194,12 +210,7 @@ impl Child<'_> {
             Err(message) => return self.opened.wire.frames.error(Some(id), &message),
         };
         panics::set_under_way(Some(id));
-        let mut starter = Starter {
-            id,
-            stopwatch: self.opened.stopwatch(id),
-            wire: &mut self.opened.wire,
-            outcome: None,
-        };
+        let mut starter = self.opened.starter(id);
         let result = walk(function, &mut starter);
         let outcome = starter.outcome;
         let frames = &mut self.opened.wire.frames;
@@ -230,10 +241,14 @@ fn listed_once<'c>(
 
 /// Runs the closure of one benchmark and lets the parent drive it.
 pub(crate) struct Starter<'s> {
-    pub(crate) id: &'s str,
+    id: &'s str,
     pub(crate) stopwatch: Stopwatch,
-    pub(crate) wire: &'s mut Wire,
-    pub(crate) outcome: Option<Outcome>,
+    seed: u64,
+    counts_allocations: bool,
+    /// Samples taken so far.
+    samples: usize,
+    wire: &'s mut Wire,
+    outcome: Option<Outcome>,
 }
 
 impl Visitor for Starter<'_> {
@@ -247,33 +262,72 @@ impl Visitor for Starter<'_> {
 }
 
 impl Driver for Starter<'_> {
-    fn drive(&mut self, throughput: Throughput, sampler: &mut Sampler<'_>) {
-        self.wire.frames.started(self.id, throughput);
+    fn drive(
+        &mut self,
+        throughput: Throughput,
+        sampler: &mut Sampler<'_>,
+        latencies: Option<&RefCell<Latencies>>,
+    ) {
+        if let Some(latencies) = latencies {
+            let clock = self.stopwatch.of_operations();
+            latencies.borrow_mut().prepare(clock, self.seed);
+        }
+        let is_latency = latencies.is_some();
+        self.wire.frames.started(self.id, throughput, is_latency);
         loop {
-            match self.wire.next() {
-                Request::WarmUp(time) => {
-                    let limit_ns = crate::frame::saturating_nanos(time);
+            match (self.wire.next(), latencies) {
+                (Request::WarmUp(time), _) => {
+                    let limit_ns = saturating_nanos(time);
                     let warm_up = warm_up(
                         |iterations| self.stopwatch.warm_up(sampler, iterations),
                         limit_ns,
                     );
                     self.wire.frames.warmed_up(&warm_up);
                 }
-                Request::Sample(schedule) => {
-                    // All memory is had before the first sample, whatever the samples will be.
-                    let mut iterations = Vec::with_capacity(schedule.len());
-                    let mut elapsed_ns = Vec::with_capacity(schedule.len());
-                    self.wire.frames.reserve_samples(schedule.len());
-                    for count in schedule.iterations() {
-                        elapsed_ns.push(self.stopwatch.sample(sampler, count));
-                        iterations.push(count);
-                    }
-                    self.wire.frames.samples(&iterations, &elapsed_ns);
+                (Request::Sample(schedule), _) => self.sample(&schedule, sampler, latencies),
+                (Request::Count(limit), _) if self.counts_allocations => {
+                    let counts = count(sampler, limit);
+                    self.wire.frames.counted(&counts);
                 }
-                Request::Finish => return,
-                request => self.wire.refuse(&request, "a benchmark is started"),
+                (Request::Latencies(times), Some(latencies)) => {
+                    self.wire.frames.latencies(&latencies.borrow(), times);
+                }
+                (Request::Finish, _) => return,
+                (request @ Request::Count(_), _) => {
+                    self.wire.refuse(&request, "the allocator does not count");
+                }
+                (request @ Request::Latencies(_), None) => {
+                    let state = "a benchmark is started that does not time every operation";
+                    self.wire.refuse(&request, state);
+                }
+                (request, _) => self.wire.refuse(&request, "a benchmark is started"),
             }
         }
+    }
+}
+
+impl Starter<'_> {
+    fn sample(
+        &mut self,
+        schedule: &Schedule,
+        sampler: &mut Sampler<'_>,
+        latencies: Option<&RefCell<Latencies>>,
+    ) {
+        // All memory is had before the first sample, whatever the samples will be.
+        let mut iterations = Vec::with_capacity(schedule.len());
+        let mut elapsed_ns = Vec::with_capacity(schedule.len());
+        self.wire.frames.reserve_samples(schedule.len());
+        for count in schedule.iterations() {
+            let index = self.samples;
+            self.samples += 1;
+            let sampler = &mut |iterations| shift::sample(index, sampler, iterations);
+            elapsed_ns.push(match latencies {
+                Some(latencies) => saturating_nanos(latencies::sample(latencies, sampler, count)),
+                None => self.stopwatch.sample(sampler, count),
+            });
+            iterations.push(count);
+        }
+        self.wire.frames.samples(&iterations, &elapsed_ns);
     }
 }
 

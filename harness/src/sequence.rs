@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::bencher::{Bencher, Driver, Measure, Outcome};
-use crate::child::{self, Opened, Starter};
+use crate::child::{self, Opened};
 use crate::frame::Harness;
 use crate::panics;
 use crate::scripted::Stopwatch;
@@ -15,6 +15,7 @@ use crate::table::Sampling;
 use crate::throughput::Throughput;
 use crate::walk::Announcement;
 
+pub use crate::counting::Window;
 pub use crate::quantity::{per_second, time};
 pub use crate::request::escape;
 pub use crate::run::{note, print};
@@ -49,8 +50,8 @@ impl Declaration {
 
     /// Takes the samples of a plain `cargo bench`: what an iteration came to in each, ascending.
     pub fn measure(&self, sampler: &mut dyn FnMut(u64) -> Duration) -> Vec<f64> {
-        let mut sampling = Sampling::new(&self.settings());
-        sampling.drive(self.throughput, sampler);
+        let mut sampling = Sampling::new(&self.settings(), false);
+        sampling.drive(self.throughput, sampler, None);
         sampling.sorted()
     }
 }
@@ -140,16 +141,10 @@ impl Parent {
     fn run(&mut self, declaration: &Declaration, sampler: &mut dyn FnMut(u64) -> Duration) {
         let id = declaration.id.as_str();
         panics::set_under_way(Some(id));
-        let stopwatch = match (self.opened.stopwatch(id), &declaration.unit) {
-            (Stopwatch::Real(_), Some(_)) => Stopwatch::Amounts,
-            (stopwatch, _) => stopwatch,
-        };
-        let mut starter = Starter {
-            id,
-            stopwatch,
-            wire: &mut self.opened.wire,
-            outcome: None,
-        };
+        let mut starter = self.opened.starter(id);
+        if declaration.unit.is_some() && matches!(starter.stopwatch, Stopwatch::Real(_)) {
+            starter.stopwatch = Stopwatch::Amounts;
+        }
         let mut body = |bencher: &mut Bencher<'_>| bencher.measure(&mut *sampler);
         let result = catch_unwind(AssertUnwindSafe(|| {
             Bencher::run(&mut body, declaration.throughput, &mut starter)

@@ -3,6 +3,8 @@
 
 use std::hint::black_box;
 
+use perfcheck::sequence::Window;
+
 use crate::async_executor::AsyncExecutor;
 use crate::batch::BatchSize;
 use crate::bencher::{Batches, Bencher};
@@ -29,11 +31,14 @@ impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
     {
         let (iterations, measurement, value) = self.bencher.parts();
         *value = Some(self.runner.block_on(async {
+            let counted = Window::open();
             let start = measurement.start();
             for _ in 0..iterations {
                 black_box(routine().await);
             }
-            measurement.end(start)
+            let value = measurement.end(start);
+            counted.close();
+            value
         }));
     }
 
@@ -45,7 +50,12 @@ impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
     {
         let (iterations, _, value) = self.bencher.parts();
         // `routine` may need the executor's context before it returns a future.
-        *value = Some(self.runner.block_on(async { routine(iterations).await }));
+        *value = Some(self.runner.block_on(async {
+            let counted = Window::open();
+            let value = routine(iterations).await;
+            counted.close();
+            value
+        }));
     }
 
     /// Measures `routine` without the drop of its output.
@@ -70,11 +80,13 @@ impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
             let mut batches = Batches::new(iterations, size);
             let mut sum = measurement.zero();
             while let Some((inputs, outputs)) = batches.next(&mut setup) {
+                let counted = Window::open();
                 let start = measurement.start();
                 for input in inputs.drain(..) {
                     outputs.push(routine(input).await);
                 }
                 let value = measurement.end(start);
+                counted.close();
                 sum = measurement.add(&sum, &value);
             }
             sum
@@ -94,11 +106,13 @@ impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
             let mut batches = Batches::new(iterations, size);
             let mut sum = measurement.zero();
             while let Some((inputs, outputs)) = batches.next(&mut setup) {
+                let counted = Window::open();
                 let start = measurement.start();
                 for input in inputs.iter_mut() {
                     outputs.push(routine(input).await);
                 }
                 let value = measurement.end(start);
+                counted.close();
                 sum = measurement.add(&sum, &value);
             }
             sum

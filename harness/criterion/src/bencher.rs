@@ -3,6 +3,8 @@
 
 use std::hint::black_box;
 
+use perfcheck::sequence::Window;
+
 use crate::batch::BatchSize;
 use crate::measurement::{Measurement, WallTime};
 
@@ -40,11 +42,13 @@ impl<'a, M: Measurement> Bencher<'a, M> {
     where
         R: FnMut() -> O,
     {
+        let counted = Window::open();
         let start = self.measurement.start();
         for _ in 0..self.iterations {
             black_box(routine());
         }
         self.value = Some(self.measurement.end(start));
+        counted.close();
     }
 
     /// Leaves the measuring to `routine`, which is given the number of iterations.
@@ -52,7 +56,9 @@ impl<'a, M: Measurement> Bencher<'a, M> {
     where
         R: FnMut(u64) -> M::Value,
     {
+        let counted = Window::open();
         self.value = Some(routine(self.iterations));
+        counted.close();
     }
 
     /// Measures `routine` without the drop of its output.
@@ -97,9 +103,11 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         let mut batches = Batches::new(self.iterations, size);
         let mut sum = self.measurement.zero();
         while let Some((inputs, outputs)) = batches.next(&mut setup) {
+            let counted = Window::open();
             let start = self.measurement.start();
             window(inputs, outputs);
             let value = self.measurement.end(start);
+            counted.close();
             sum = self.measurement.add(&sum, &value);
         }
         self.value = Some(sum);

@@ -55,6 +55,8 @@ pub use manager::Criterion;
 #[doc(hidden)]
 pub use old::{Benchmark, BenchmarkDefinition, Fun, ParameterizedBenchmark};
 pub use pattern::Pattern;
+#[cfg(feature = "allocations")]
+pub use perfcheck::CountingAllocator;
 pub use presentation::{AxisScale, Baseline, PlotConfiguration, PlottingBackend};
 pub use throughput::Throughput;
 

@@ -144,27 +144,16 @@ fn requests_out_of_place_are_refused_and_change_nothing() {
         SUBJECT,
         &["run", "list", "begin", "next", "begin", "skip", "bye"],
     );
-    let refused = |frame: &str, request: &str| {
-        frame
-            == format!(
-                r#"{{"type":"error","id":null,"message":"`{request}` is not valid while {}"}}"#,
-                state(request)
-            )
+    let refused = |request: &str, state: &str| {
+        format!(
+            r#"{{"type":"error","id":null,"message":"`{request}` is not valid while {state}"}}"#
+        )
     };
-    fn state(request: &str) -> &'static str {
-        match request {
-            "run" | "list" => "nothing has begun",
-            _ => "a benchmark is announced",
-        }
-    }
-    assert!(
-        refused(&frames[0], "run") && refused(&frames[1], "list"),
-        "{frames:?}"
-    );
-    assert!(
-        refused(&frames[3], "next") && refused(&frames[4], "begin"),
-        "{frames:?}"
-    );
+    let (before, announced_one) = ("nothing has begun", "a benchmark is announced");
+    assert_eq!(frames[0], refused("run", before));
+    assert_eq!(frames[1], refused("list", before));
+    assert_eq!(frames[3], refused("next", announced_one));
+    assert_eq!(frames[4], refused("begin", announced_one));
     assert_eq!(announced(&frames), ["sum", "len/3"]);
     assert_eq!(ended.code, Some(0));
 }
