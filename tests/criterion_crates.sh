@@ -8,7 +8,7 @@
 set -euo pipefail
 
 # A codec on criterion 0.3, a parser, codecs on 0.4, a counter, a queue on 0.5, hashes, data structures, asynchronous ones on 0.8.
-crates=(hex=0.4.3 httparse=1.10.1 base64=0.22.1 bytecount=0.6.9 flume=0.11.1 crc32fast=1.5.4 ahash=0.8.12 tinyvec=1.13.3=alloc
+crates=(hex=0.4.3 httparse=1.10.1 base64=0.22.1 bytecount=0.6.9 flume=0.11.1 crc32fast=1.5.4 ahash=0.8.12 tinyvec=1.13.3=alloc,real_blackbox
     rpds=1.2.1 itoa=1.0.18 async-executor=1.14.1=static event-listener=5.4.2)
 (($# == 0)) || crates=("$@")
 # Dev-dependencies of tests alone: building them says nothing about benches.
