@@ -68,7 +68,7 @@ impl Opened {
         Starter {
             id,
             stopwatch: self.script.stopwatch(id, self.launch, self.slowdown),
-            seed: Reservoir::seed(id, self.launch as u64),
+            seed: Reservoir::seed_of(id, self.launch as u64),
             counts_allocations: self.counts_allocations,
             samples: 0,
             wire: &mut self.wire,

@@ -57,7 +57,7 @@ impl Latencies {
             recording: false,
             began: None,
             all: Histogram::new(),
-            reservoir: Reservoir::new(0),
+            reservoir: Reservoir::new(),
             errors: 0,
             messages: Vec::with_capacity(MESSAGES),
             windows: Vec::with_capacity(USUAL_WINDOWS),
@@ -69,7 +69,7 @@ impl Latencies {
     /// What a driver knows: where the times come from, and the seed of what is left to chance.
     pub(crate) fn prepare(&mut self, clock: OperationClock, seed: u64) {
         self.clock = clock;
-        self.reservoir = Reservoir::new(seed);
+        self.reservoir.seed(seed);
     }
 
     /// Notes an operation that ran between two readings of the clock. The time that it is said to have taken.

@@ -96,7 +96,7 @@
 //!
 //! # Allocations
 //!
-//! With the feature `allocations` and a [`CountingAllocator`](https://docs.rs/perfcheck/latest/perfcheck/struct.CountingAllocator.html) as the global allocator, iterations are also counted: how often they
+//! With the feature `allocations` and a `CountingAllocator` as the global allocator, iterations are also counted: how often they
 //! allocate, how many bytes, and how many of these are alive at once. Counts do not vary as times do, so a difference of a single allocation is seen.
 //!
 //! ```toml

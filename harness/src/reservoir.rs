@@ -34,20 +34,25 @@ impl Draws {
 }
 
 impl Reservoir {
-    /// Empty, with all its memory, and draws that follow from the seed.
-    pub(crate) fn new(seed: u64) -> Self {
+    /// Empty, with all its memory.
+    pub(crate) fn new() -> Self {
         let mut kept_ns = Vec::new();
         kept_ns.resize(PLACES, std::hint::black_box(0));
         kept_ns.clear();
         Self {
             kept_ns,
             seen: 0,
-            draws: Draws { state: seed },
+            draws: Draws { state: 0 },
         }
     }
 
+    /// Draws follow from this, from now on.
+    pub(crate) fn seed(&mut self, seed: u64) {
+        self.draws = Draws { state: seed };
+    }
+
     /// A seed for a benchmark in a launch.
-    pub(crate) fn seed(id: &str, launch: u64) -> u64 {
+    pub(crate) fn seed_of(id: &str, launch: u64) -> u64 {
         // FNV-1a.
         let hash = id.bytes().fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
@@ -93,6 +98,12 @@ impl Reservoir {
 mod tests {
     use super::*;
 
+    fn seeded(id: &str, launch: u64) -> Reservoir {
+        let mut reservoir = Reservoir::new();
+        reservoir.seed(Reservoir::seed_of(id, launch));
+        reservoir
+    }
+
     /// Chi-square of the kept values against a uniform choice of 0..n, over 100 bins.
     fn chi_square(kept: &[u64], n: u64) -> f64 {
         let mut bins = [0_u32; 100];
@@ -107,7 +118,7 @@ mod tests {
 
     #[test]
     fn b9_the_first_ten_thousand_are_kept_and_no_more() {
-        let mut reservoir = Reservoir::new(1);
+        let mut reservoir = seeded("read", 1);
         (0..10_000).for_each(|ns| reservoir.offer(ns));
         assert_eq!(reservoir.choice(20_000), (0..10_000).collect::<Vec<_>>());
         reservoir.offer(10_000);
@@ -118,7 +129,7 @@ mod tests {
     #[test]
     fn b9_every_time_has_the_same_chance() {
         for launch in 0..5 {
-            let mut reservoir = Reservoir::new(Reservoir::seed("read", launch));
+            let mut reservoir = seeded("read", launch);
             (0..1_000_000).for_each(|ns| reservoir.offer(ns));
             let all = reservoir.choice(PLACES);
             assert_eq!(all.len(), PLACES);
@@ -132,7 +143,7 @@ mod tests {
     #[test]
     fn b9_the_choice_follows_from_id_and_launch() {
         let kept = |id, launch| {
-            let mut reservoir = Reservoir::new(Reservoir::seed(id, launch));
+            let mut reservoir = seeded(id, launch);
             (0..20_000).for_each(|ns| reservoir.offer(ns));
             reservoir.choice(100)
         };

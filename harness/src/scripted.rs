@@ -248,10 +248,37 @@ mod tests {
 
     #[test]
     fn scripts_that_make_no_sense_are_refused() {
-        for script in ["a", "a=", "a=x", "a=1/", "a=0", "a=-1", "a=inf", "a=NaN"] {
+        for script in [
+            "a", "a=", "a=x", "a=1/", "a=0", "a=-1", "a=inf", "a=NaN", "a=1~", "a=1~0",
+        ] {
             assert!(Script::parse(script).is_err(), "{script}");
         }
         assert_eq!(Script::parse(""), Ok(Script::default()));
+    }
+
+    #[test]
+    fn each_fiftieth_operation_is_of_the_tail() {
+        let script = Script::parse("a=10/10.4~500").unwrap();
+        let clock = |launch| {
+            let stopwatch = script.stopwatch("a", launch, Slowdown::default());
+            stopwatch.of_operations()
+        };
+        let read = |clock: &mut OperationClock| clock.read(Duration::ZERO, Duration::ZERO);
+        let mut steady = clock(0);
+        assert!((1..=100).all(|n| read(&mut steady) == (10, 10 * n)));
+        let mut tailed = clock(1);
+        let of_tail: Vec<_> = (1..=100).filter(|_| read(&mut tailed).0 == 500).collect();
+        assert_eq!(of_tail, [50, 100]);
+    }
+
+    #[test]
+    fn what_rounding_leaves_of_a_slower_operation_is_carried_on() {
+        let slowdown = Slowdown::parse("0050000").unwrap();
+        let mut clock = Stopwatch::Real(slowdown).of_operations();
+        let times = (0..4).map(|_| clock.read(Duration::from_nanos(10), Duration::from_secs(3)));
+        let times: Vec<_> = times.collect();
+        assert_eq!(times.iter().map(|(ns, _)| ns).sum::<u64>(), 42);
+        assert!(times.iter().all(|&(_, ended)| ended == 3_000_000_000));
     }
 
     #[test]

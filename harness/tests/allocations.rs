@@ -82,6 +82,12 @@ fn n27_an_iteration_that_ends_on_another_thread_counts_the_whole_process() {
 }
 
 #[test]
+fn what_a_thread_allocates_while_it_ends_is_counted_too() {
+    let frame = started("ends late").ask("count 1");
+    assert!(numbers(&frame, "other_bytes")[0] >= 700, "{frame}");
+}
+
+#[test]
 fn the_peak_is_what_was_alive_at_once() {
     assert_eq!(counts("two at once, one more"), [3, 2700, 1500, 0, 0]);
 }

@@ -137,6 +137,20 @@ fn b10_a_scripted_operation_belongs_to_the_second_in_which_it_ended() {
 }
 
 #[test]
+fn b10_seconds_in_which_nothing_ended_are_there_without_percentiles() {
+    let mut child = Conversation::start_with(
+        command().env("PERFCHECK_SCRIPTED_CLOCK", "latency/future=2047e6"),
+    );
+    child.ask("start latency/future");
+    child.ask("sample 1");
+    let frame = child.ask("latencies 0");
+    let empty = r#"{"operations":0,"errors":0,"p50_ns":null,"p95_ns":null,"p99_ns":null}"#;
+    let last = r#"{"operations":1,"errors":0,"p50_ns":2046820352,"p95_ns":2046820352,"p99_ns":2046820352}"#;
+    let windows = format!(r#""windows":[{empty},{empty},{last}]}}"#);
+    assert!(frame.ends_with(&windows), "{frame}");
+}
+
+#[test]
 fn a_slow_side_lengthens_each_operation_and_runs_no_more_of_them() {
     let mut child = Conversation::start_with(
         command()

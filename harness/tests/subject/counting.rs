@@ -116,6 +116,19 @@ fn one_thread(suite: &mut Suite) {
     });
 }
 
+/// Allocates when its thread ends.
+struct Late;
+
+impl Drop for Late {
+    fn drop(&mut self) {
+        drop(block(700));
+    }
+}
+
+thread_local! {
+    static LATE: Late = const { Late };
+}
+
 /// Ends the helper.
 const LAST: u32 = 2;
 
@@ -147,6 +160,13 @@ fn threads(suite: &mut Suite) {
                 wait_until(0);
             });
             asked.store(LAST, SeqCst);
+        });
+    });
+    suite.bench("ends late", |b| {
+        b.iter(|| {
+            thread::spawn(|| LATE.with(|_| ()))
+                .join()
+                .expect("it does nothing");
         });
     });
     suite.bench("wanders", |b| {
