@@ -21,7 +21,7 @@ const IDS: [&str; 10] = [
 #[test]
 fn a_terse_listing_has_one_benchmark_a_line_and_nothing_else() {
     let listing = plain(SUBJECT, "--list --format terse");
-    let expected: String = IDS.iter().map(|id| format!("{id}: benchmark\n")).collect();
+    let expected = IDS.map(|id| format!("{id}: benchmark\n")).concat();
     assert_eq!(
         (listing.stdout.as_str(), listing.code),
         (expected.as_str(), Some(0))

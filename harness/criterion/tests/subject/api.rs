@@ -3,6 +3,7 @@
 #![allow(
     deprecated,
     clippy::print_stderr,
+    clippy::semicolon_if_nothing_returned,
     clippy::wildcard_imports,
     reason = "a bench, with everything that versions 0.3 to 0.8 have"
 )]

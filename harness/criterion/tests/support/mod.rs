@@ -20,11 +20,18 @@ pub fn example(name: &str) -> PathBuf {
         return path.clone();
     }
     let target_dir = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    // The features of the tests themselves, which are none or all.
+    let features: &[&str] = if cfg!(feature = "allocations") {
+        &["--all-features"]
+    } else {
+        &[]
+    };
     let status = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--example", name, "--manifest-path"])
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
         .arg("--target-dir")
         .arg(target_dir)
+        .args(features)
         .status()
         .expect("cargo runs");
     assert!(status.success(), "{name} does not build");
@@ -69,7 +76,10 @@ pub fn conversation(name: &str, requests: &[&str]) -> (Vec<String>, Ended) {
     assert_eq!(lines.next(), Some(""), "{ended:?}");
     let hello = lines.next().unwrap();
     assert!(hello.starts_with(r#"{"type":"hello","#), "{hello}");
-    assert!(hello.contains(r#""capabilities":["sequential""#), "{hello}");
+    assert!(
+        hello.contains(r#""capabilities":["sequential","slowdown""#),
+        "{hello}"
+    );
     (lines.map(ToOwned::to_owned).collect(), ended)
 }
 
