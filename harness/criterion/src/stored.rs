@@ -106,6 +106,10 @@ fn arguments(stored: &Stored, line: &CommandLine) -> Result<Vec<String>, String>
             "cargo perfcheck takes filters as they are written, and `{filter}` is an expression: name the benchmarks, or call `cargo perfcheck` with several filters"
         ));
     }
+    if !line.filters.is_empty() {
+        // A filter may be called like a command.
+        push(&["--"]);
+    }
     for filter in &line.filters {
         push(&[filter]);
     }
@@ -151,13 +155,13 @@ mod tests {
             told("--save-baseline old --sample-size 20 --measurement-time 0.5 parse --bench")
                 .unwrap()
                 .join(" "),
-            "perfcheck --save-baseline old --samples 20 --measurement-time 0.5 parse"
+            "perfcheck --save-baseline old --samples 20 --measurement-time 0.5 -- parse"
         );
         assert_eq!(
             told("--baseline old --warm-up-time 1 --noise-threshold 0.05 --exact a|b --bench")
                 .unwrap()
                 .join(" "),
-            "perfcheck --baseline old --warm-up-time 1 --noise-threshold 0.05 --exact a|b"
+            "perfcheck --baseline old --warm-up-time 1 --noise-threshold 0.05 --exact -- a|b"
         );
         assert_eq!(
             told("--baseline old --load-baseline new --bench")

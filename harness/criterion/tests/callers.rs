@@ -231,7 +231,7 @@ fn baselines_are_handed_over_once_with_flags_and_status() {
     let ended = run(&mut comparing, "");
     assert_eq!(
         ended.stdout,
-        "1 perfcheck --manifest-path /somewhere/Cargo.toml --baseline before --samples 20 sort\n"
+        "1 perfcheck --manifest-path /somewhere/Cargo.toml --baseline before --samples 20 -- sort\n"
     );
     assert_eq!(ended.code, Some(1));
     let again = run(comparing.env("PERFCHECK_HANDED_OVER", "1"), "");
