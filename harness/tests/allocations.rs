@@ -99,6 +99,12 @@ fn a_reallocation_counts_once_with_the_bytes_by_which_it_grows() {
     assert_eq!(counts("zeroed"), [1, 4096, 4096, 0, 0]);
 }
 
+/// The executable's own allocator, which counting is wrapped around, refuses them.
+#[test]
+fn an_allocation_that_fails_is_none() {
+    assert_eq!(counts("refused"), [0; 5]);
+}
+
 #[test]
 fn every_way_to_iterate_is_counted() {
     assert_eq!(counts("custom"), [1, 7, 7, 0, 0]);

@@ -1,6 +1,7 @@
 //! A bench executable whose allocator counts: bodies that allocate what is known beforehand.
 
 use perfcheck::{AsyncExecutor, BatchSize, CountingAllocator, Suite};
+use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -9,7 +10,29 @@ use std::thread;
 use std::time::Duration;
 
 #[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator::system();
+static ALLOCATOR: CountingAllocator<Stingy> = CountingAllocator::new(Stingy);
+
+/// An allocator of somebody else, which has no blocks of one size.
+struct Stingy;
+
+const REFUSED: usize = 77_777;
+
+// SAFETY: everything is the system's, but for what is refused, as any allocator may.
+#[expect(unsafe_code, reason = "a global allocator is unsafe to write")]
+unsafe impl GlobalAlloc for Stingy {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if layout.size() == REFUSED {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: our caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: our caller's promise.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
 
 /// Polls on another thread each time, so that what begins on one thread ends on another.
 struct Wandering;
@@ -86,6 +109,13 @@ fn one_thread(suite: &mut Suite) {
         });
     });
     suite.bench("zeroed", |b| b.iter(|| vec![0_u8; black_box(4096)]));
+    suite.bench("refused", |b| {
+        b.iter(|| {
+            Vec::<u8>::new()
+                .try_reserve_exact(black_box(REFUSED))
+                .is_err()
+        });
+    });
     suite.bench("frees more", |b| {
         b.iter_batched(
             || block(5000),
