@@ -168,16 +168,25 @@ impl Parent {
         self.wait_for(&[], "no benchmark is left");
     }
 
-    /// What is wrong with the code that declares, which cannot go on.
-    pub fn broken(&mut self, payload: &(dyn std::any::Any + Send)) {
-        let message = format!(
-            "outside its benchmarks, the bench {}",
-            panics::message(payload)
-        );
-        if !self.owes_announcement && self.wait_for(&["begin"], "nothing has begun") == Word::Bye {
-            return;
+    /// The code that declares has panicked, and cannot go on.
+    pub fn broken(&mut self) {
+        let said = panics::outside().unwrap_or_else(|| "panicked".to_owned());
+        self.tell_fatal(&said);
+    }
+
+    /// The thread that declares has ended, in one way or the other.
+    pub fn end_of_thread(&mut self) {
+        match panics::outside() {
+            Some(said) => self.tell_fatal(&said),
+            None => self.end(),
         }
-        self.opened.wire.frames.fatal_error(None, &message);
+    }
+
+    fn tell_fatal(&mut self, said: &str) {
+        if self.owes_announcement || self.wait_for(&["begin"], "nothing has begun") != Word::Bye {
+            let message = format!("outside its benchmarks, the bench {said}");
+            self.opened.wire.frames.fatal_error(None, &message);
+        }
     }
 
     /// The next request, one of `words` or `bye`, which is answered; all others are refused.

@@ -63,7 +63,7 @@ impl Drop for AtExit {
             ..
         }) = &mut *session()
         {
-            parent.end();
+            parent.end_of_thread();
         }
     }
 }
@@ -151,7 +151,7 @@ fn ended_early(payload: &(dyn Any + Send)) -> ExitCode {
         ..
     }) = &mut *session()
     {
-        parent.broken(payload);
+        parent.broken();
     }
     ExitCode::from(101)
 }

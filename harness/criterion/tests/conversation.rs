@@ -194,14 +194,20 @@ fn values_of_the_author_are_dropped_when_the_parent_says_goodbye() {
 
 #[test]
 fn a_panic_outside_of_benchmarks_is_told() {
-    let mut requests = vec!["begin"];
-    requests.extend(["skip"; 3]);
-    let (frames, ended) = conversation("criterion_broken", &requests);
-    let last = frames.last().unwrap();
-    assert!(
-        last.contains("outside its benchmarks, the bench panicked at "),
-        "{last}"
-    );
-    assert!(last.ends_with(r#"no corpus","fatal":true}"#), "{last}");
-    assert_eq!(ended.code, Some(101));
+    for name in ["criterion_broken", "criterion_by_hand_broken"] {
+        for requests in [
+            &["begin", "skip"][..],
+            &["begin", "run", "sample 1", "finish", "next"],
+        ] {
+            let (frames, ended) = conversation(name, requests);
+            assert_eq!(announced(&frames), ["before"], "{name}");
+            let last = frames.last().unwrap();
+            assert!(
+                last.contains("outside its benchmarks, the bench panicked at "),
+                "{last}"
+            );
+            assert!(last.ends_with(r#"no corpus","fatal":true}"#), "{last}");
+            assert_eq!(ended.code, Some(101), "{name}");
+        }
+    }
 }
