@@ -245,6 +245,26 @@ mod tests {
     }
 
     #[test]
+    fn a_benchmark_measures_times_unless_it_names_a_unit() {
+        let metric = |member: &str| {
+            let line = format!(r#"{{"type":"benchmark","id":"a"{member}}}"#);
+            match Frame::parse(line.as_bytes()) {
+                Ok(Frame::Benchmark(announcement)) => announcement.metric,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(metric(""), Metric::Time);
+        assert_eq!(metric(r#","metric":null"#), Metric::Time);
+        let steps = Metric::Amount {
+            unit: "steps".to_owned(),
+        };
+        assert_eq!(
+            metric(r#","metric":{"kind":"amount","unit":"steps"}"#),
+            steps
+        );
+    }
+
+    #[test]
     fn a_hello_that_lacks_a_member_is_told_from_bench_output() {
         for line in [r#"{"type":"hello"}"#, r#"{"type":"hello","protocol":"1"}"#] {
             assert!(Frame::parse(line.as_bytes()).is_err());

@@ -56,7 +56,7 @@ fn a_plain_cargo_bench_prints_a_table_and_stores_nothing() {
 }
 
 #[test]
-fn what_is_no_time_is_stored_with_its_unit() {
+fn amounts_that_are_no_times_are_measured_like_times() {
     let machine = Machine::new();
     let run = machine
         .perfcheck()
