@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::cargo::BenchTarget;
 use crate::child::{Announcement, Capability, ChildError, Hello, LaunchSpec, Listing, Session};
 use crate::host;
-use crate::model::{Benchmark, BenchmarkKey, Conduct, Control, Event, Metric, Observer};
+use crate::model::{Benchmark, BenchmarkKey, Conduct, Control, Event, Observer};
 use crate::process::{Interrupt, Supervisor, stolen};
 use crate::store::{Harness, LaunchHead, LaunchRecord};
 
@@ -225,6 +225,6 @@ fn benchmark(target: &BenchTarget, announcement: Announcement) -> Benchmark {
         version: announcement.version,
         throughput: announcement.throughput,
         settings: announcement.settings,
-        metric: Metric::Time,
+        metric: announcement.metric,
     }
 }
