@@ -68,6 +68,7 @@ fn main() {
             match case.decider {
                 Decider::RunLevel => "run level",
                 Decider::Screen => "t-score",
+                Decider::Test(test) => test.word(),
             },
             case.drift * 100.0,
             case.noise.to_string(),
@@ -186,7 +187,7 @@ impl Case {
                 // Runs are decided without resampling; of the t-score's p, 20 questions at 1 % need 1 / 2000.
                 resamples: match self.decider {
                     Decider::RunLevel => 20,
-                    Decider::Screen => 4_000,
+                    Decider::Screen | Decider::Test(_) => 4_000,
                 },
                 ..DecisionSettings::default()
             },

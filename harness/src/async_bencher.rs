@@ -1,13 +1,18 @@
 //! The bencher's methods for asynchronous routines. A sample is one `block_on`; the clock is read inside it, so entering and leaving the
 //! executor is not timed, and set-up may use the executor's context.
 
+use std::cell::RefCell;
+use std::convert::Infallible;
+use std::fmt::Display;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use crate::batch::BatchSize;
 use crate::bencher::Measure;
+use crate::counting::Window;
 use crate::executor::AsyncExecutor;
-use crate::timing::Batches;
+use crate::latencies::Latencies;
+use crate::timing::{Batches, noted};
 
 /// A [`Bencher`](crate::Bencher) for routines that return futures, made by [`Bencher::to_async`](crate::Bencher::to_async).
 ///
@@ -32,11 +37,14 @@ impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
         let executor = &self.executor;
         self.bencher.measure(&mut |iterations| {
             executor.block_on(async {
+                let window = Window::open();
                 let start = Instant::now();
                 for _ in 0..iterations {
                     black_box(routine().await);
                 }
-                start.elapsed()
+                let elapsed = start.elapsed();
+                window.close();
+                elapsed
             })
         });
     }
@@ -62,11 +70,13 @@ impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
                 batches.begin(iterations);
                 let mut elapsed = Duration::ZERO;
                 while let Some((inputs, outputs)) = batches.next(&mut setup) {
+                    let window = Window::open();
                     let start = Instant::now();
                     for input in inputs.drain(..) {
                         outputs.push(routine(input).await);
                     }
                     elapsed += start.elapsed();
+                    window.close();
                 }
                 elapsed
             })
@@ -90,11 +100,13 @@ impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
                 batches.begin(iterations);
                 let mut elapsed = Duration::ZERO;
                 while let Some((inputs, outputs)) = batches.next(&mut setup) {
+                    let window = Window::open();
                     let start = Instant::now();
                     for input in inputs.iter_mut() {
                         outputs.push(routine(input).await);
                     }
                     elapsed += start.elapsed();
+                    window.close();
                 }
                 elapsed
             })
@@ -105,8 +117,47 @@ impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
     #[track_caller]
     pub fn iter_custom(&mut self, mut routine: impl AsyncFnMut(u64) -> Duration) {
         let executor = &self.executor;
-        self.bencher
-            .measure(&mut |iterations| executor.block_on(routine(iterations)));
+        self.bencher.measure(&mut |iterations| {
+            executor.block_on(async {
+                let window = Window::open();
+                let elapsed = routine(iterations).await;
+                window.close();
+                elapsed
+            })
+        });
+    }
+
+    /// Times every single call of `routine` by itself, awaited to its end; see [`Bencher::iter_latency`](crate::Bencher::iter_latency).
+    #[track_caller]
+    pub fn iter_latency<O>(&mut self, mut routine: impl AsyncFnMut() -> O) {
+        self.try_iter_latency(async move || Ok::<O, Infallible>(routine().await));
+    }
+
+    /// The same for operations that may fail; see [`Bencher::try_iter_latency`](crate::Bencher::try_iter_latency).
+    #[track_caller]
+    pub fn try_iter_latency<O, F: Display>(
+        &mut self,
+        mut routine: impl AsyncFnMut() -> Result<O, F>,
+    ) {
+        let executor = &self.executor;
+        let latencies = RefCell::new(Latencies::new());
+        self.bencher.measure_noting(
+            &mut |iterations| {
+                executor.block_on(async {
+                    let mut elapsed = Duration::ZERO;
+                    for _ in 0..iterations {
+                        let window = Window::open();
+                        let start = Instant::now();
+                        let result = black_box(routine().await);
+                        let end = Instant::now();
+                        window.close();
+                        elapsed += noted(&latencies, start, end, &result);
+                    }
+                    elapsed
+                })
+            },
+            Some(&latencies),
+        );
     }
 }
 
@@ -137,7 +188,11 @@ mod tests {
     struct TwoOfFour;
 
     impl Measure for TwoOfFour {
-        fn measure(&mut self, sampler: &mut crate::bencher::Sampler<'_>) {
+        fn measure_noting(
+            &mut self,
+            sampler: &mut crate::bencher::Sampler<'_>,
+            _: Option<&RefCell<Latencies>>,
+        ) {
             sampler(4);
             sampler(4);
         }

@@ -6,6 +6,8 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::process;
 
+use crate::count::Counts;
+use crate::latencies::{Latencies, Window};
 use crate::settings::Settings;
 use crate::throughput::Throughput;
 use crate::walk::Announcement;
@@ -16,6 +18,21 @@ const LONGEST_NUMBER: usize = 20;
 
 /// Longest text of the other parts of a `samples` frame.
 const REST_OF_SAMPLES: usize = 64;
+
+/// Who says hello.
+pub(crate) struct Harness {
+    pub(crate) name: &'static str,
+    pub(crate) version: &'static str,
+    /// How its benchmarks are reached: the capability's name.
+    pub(crate) reach: &'static str,
+}
+
+/// This crate.
+pub(crate) const ADDRESSABLE: Harness = Harness {
+    name: env!("CARGO_PKG_NAME"),
+    version: env!("CARGO_PKG_VERSION"),
+    reach: "addressable",
+};
 
 /// The way to the parent.
 #[derive(Debug)]
@@ -44,11 +61,21 @@ impl Frames {
         self.send();
     }
 
-    pub(crate) fn hello(&mut self, protocol: u32, quantum_ns: u64) {
+    pub(crate) fn hello(
+        &mut self,
+        harness: &Harness,
+        protocol: u32,
+        counts_allocations: bool,
+        quantum_ns: u64,
+    ) {
+        let allocations = if counts_allocations {
+            r#","allocations""#
+        } else {
+            ""
+        };
         self.line = format!(
-            r#"{{"type":"hello","protocol":{protocol},"harness":"{}","version":"{}","capabilities":["addressable","slowdown"],"quantum_ns":{quantum_ns}}}"#,
-            env!("CARGO_PKG_NAME"),
-            env!("CARGO_PKG_VERSION"),
+            r#"{{"type":"hello","protocol":{protocol},"harness":"{}","version":"{}","capabilities":["{}","slowdown"{allocations}],"quantum_ns":{quantum_ns}}}"#,
+            harness.name, harness.version, harness.reach,
         );
         self.send();
     }
@@ -64,6 +91,12 @@ impl Frames {
             None => self.line.push_str("null"),
         }
         self.throughput(settings.throughput);
+        if let Some(unit) = &settings.unit {
+            self.member("metric");
+            self.line.push_str(r#"{"kind":"amount","unit":"#);
+            push_string(&mut self.line, unit);
+            self.line.push('}');
+        }
         self.member("settings");
         push_settings(&mut self.line, settings);
         self.end();
@@ -83,11 +116,14 @@ impl Frames {
         self.end();
     }
 
-    pub(crate) fn started(&mut self, id: &str, throughput: Throughput) {
+    pub(crate) fn started(&mut self, id: &str, throughput: Throughput, is_latency: bool) {
         self.begin("started");
         self.member("id");
         push_string(&mut self.line, id);
         self.throughput(throughput);
+        if is_latency {
+            self.line.push_str(r#","kind":"latency""#);
+        }
         self.end();
     }
 
@@ -116,6 +152,79 @@ impl Frames {
         self.member("elapsed_ns");
         push_array(&mut self.line, elapsed_ns);
         self.end();
+    }
+
+    pub(crate) fn counted(&mut self, all: &[Counts]) {
+        type Part = fn(&Counts) -> u64;
+        let parts: [(&str, Part); 5] = [
+            ("allocations", |counts| counts.allocations),
+            ("bytes", |counts| counts.bytes),
+            ("peak_bytes", |counts| counts.peak_bytes),
+            ("other_allocations", |counts| counts.other_allocations),
+            ("other_bytes", |counts| counts.other_bytes),
+        ];
+        self.begin("counted");
+        for (name, part) in parts {
+            self.begin_array(name);
+            for counts in all {
+                self.item();
+                push(&mut self.line, part(counts));
+            }
+            self.line.push(']');
+        }
+        self.end();
+    }
+
+    /// With at most `times` single times.
+    pub(crate) fn latencies(&mut self, latencies: &Latencies, times: usize) {
+        let histogram = latencies.histogram();
+        self.begin("latencies");
+        self.begin_array("counts");
+        let (first, counts) = histogram.counts();
+        for (index, &count) in counts.iter().enumerate() {
+            if count > 0 {
+                self.item();
+                push(&mut self.line, format_args!("[{},{count}]", first + index));
+            }
+        }
+        self.line.push(']');
+        self.member("clamped");
+        push(&mut self.line, histogram.clamped());
+        self.member("errors");
+        push(&mut self.line, latencies.errors());
+        self.begin_array("messages");
+        for message in latencies.messages() {
+            self.item();
+            push_string(&mut self.line, message);
+        }
+        self.line.push(']');
+        self.member("reservoir_ns");
+        push_array(&mut self.line, &latencies.reservoir_ns(times));
+        self.begin_array("windows");
+        let (closed, open) = latencies.windows();
+        for window in closed {
+            self.window(window);
+        }
+        if let Some(open) = open {
+            self.window(&open);
+        }
+        self.line.push(']');
+        self.end();
+    }
+
+    fn window(&mut self, window: &Window) {
+        self.item();
+        push(
+            &mut self.line,
+            format_args!(
+                r#"{{"operations":{},"errors":{}"#,
+                window.operations, window.errors
+            ),
+        );
+        self.optional("p50_ns", window.p50_ns);
+        self.optional("p95_ns", window.p95_ns);
+        self.optional("p99_ns", window.p99_ns);
+        self.line.push('}');
     }
 
     pub(crate) fn finished(&mut self, id: &str) {
@@ -157,6 +266,11 @@ impl Frames {
         push_string(&mut self.line, message);
     }
 
+    pub(crate) fn end_of_benchmarks(&mut self) {
+        self.begin("end");
+        self.end();
+    }
+
     pub(crate) fn bye(&mut self) {
         self.begin("bye");
         self.end();
@@ -175,19 +289,35 @@ impl Frames {
         self.line.push_str("\":");
     }
 
+    fn optional(&mut self, name: &str, number: Option<u64>) {
+        self.member(name);
+        self.number_or_null(number);
+    }
+
+    fn number_or_null(&mut self, number: Option<u64>) {
+        match number {
+            Some(number) => push(&mut self.line, number),
+            None => self.line.push_str("null"),
+        }
+    }
+
+    /// An array as the next member, ended by whoever has written its items.
+    fn begin_array(&mut self, name: &str) {
+        self.member(name);
+        self.line.push('[');
+    }
+
+    /// The next item of an array comes.
+    fn item(&mut self) {
+        if !self.line.ends_with('[') {
+            self.line.push(',');
+        }
+    }
+
     fn throughput(&mut self, throughput: Throughput) {
-        let mut either = |name, count: Option<u64>| {
-            self.line.push_str(name);
-            match count {
-                Some(count) => push(&mut self.line, count),
-                None => self.line.push_str("null"),
-            }
-        };
-        either(
-            r#","throughput":{"bytes":"#,
-            throughput.bytes_per_iteration(),
-        );
-        either(r#","elements":"#, throughput.elements_per_iteration());
+        self.line.push_str(r#","throughput":{"bytes":"#);
+        self.number_or_null(throughput.bytes_per_iteration());
+        self.optional("elements", throughput.elements_per_iteration());
         self.line.push('}');
     }
 

@@ -65,8 +65,53 @@
 //! | [`iter_batched`](Bencher::iter_batched) | the routine, which is given the input | set-up of inputs, the drop of outputs |
 //! | [`iter_batched_ref`](Bencher::iter_batched_ref) | the routine, which borrows the input | set-up and drop of inputs, the drop of outputs |
 //! | [`iter_custom`](Bencher::iter_custom) | what the routine says | |
+//! | [`iter_latency`](Bencher::iter_latency) | every call of the routine by itself | the drop of its output |
+//! | [`try_iter_latency`](Bencher::try_iter_latency) | the same, of a routine that may fail | the same |
 //!
-//! [`Bencher::to_async`] has the same five for routines that return futures; with the feature `tokio`, a tokio runtime runs them.
+//! [`Bencher::to_async`] has the same seven for routines that return futures; with the feature `tokio`, a tokio runtime runs them.
+//!
+//! # Latencies
+//!
+//! A sample's time is a sum, in which a slow path that one call in a hundred takes is nearly invisible. [`iter_latency`](Bencher::iter_latency) reads the clock before and
+//! after every call: besides the mean there are percentiles, the longest time, single times chosen at random and what happened in each second.
+//!
+//! ```no_run
+//! # fn main() {}
+//! use std::io::Write;
+//!
+//! fn journal(suite: &mut perfcheck::Suite) {
+//!     let mut group = suite.group("journal");
+//!     group.bench("append", |b| {
+//!         let mut file = std::fs::File::create("journal").expect("the disk is writable");
+//!         b.try_iter_latency(|| file.write_all(b"entry\n").and_then(|()| file.sync_data()));
+//!     });
+//! }
+//! ```
+//!
+//! - Each time holds the cost of one reading of the clock, 20 to 30 ns on most machines (`cargo perfcheck` stores the clock's smallest step): routines of
+//!   a microsecond and more are what it is for. Times are told apart to 1/1024.
+//! - Calls follow one another in a closed loop. These are times of service: where requests come at a rate of their own, those that a slow one holds up wait
+//!   in addition, and this wait is not seen here (*coordinated omission*).
+//! - Errors are counted, and the first messages kept; `cargo test --benches` fails if the one operation that it runs does.
+//!
+//! # Allocations
+//!
+//! With the feature `allocations` and a `CountingAllocator` as the global allocator, iterations are also counted: how often they
+//! allocate, how many bytes, and how many of these are alive at once. Counts do not vary as times do, so a difference of a single allocation is seen.
+//!
+//! ```toml
+//! [dev-dependencies]
+//! perfcheck = { version = "0.1", features = ["allocations"] }
+//! ```
+//!
+//! ```ignore
+//! #[global_allocator]
+//! static ALLOCATOR: perfcheck::CountingAllocator = perfcheck::CountingAllocator::system();
+//! ```
+//!
+//! Counted is what would be timed, in iterations of their own after the samples: while times are taken nothing is counted, and an allocation costs
+//! one load and one branch more. An empty body counts 0. Allocations of other threads meanwhile are told apart; where an iteration ends on another thread than it
+//! began on, as some executors of futures have it, its counts are those of the whole process.
 //!
 //! # What runs when
 //!
@@ -94,18 +139,27 @@ mod batch;
 mod bencher;
 mod child;
 mod clock;
+mod count;
+#[cfg_attr(not(feature = "allocations"), path = "uncounted.rs")]
+mod counting;
 mod descriptors;
 mod executor;
 mod frame;
+mod histogram;
 mod inputs;
+mod latencies;
 mod listing;
 mod panics;
 mod quantity;
 mod request;
+mod reservoir;
 mod run;
 mod scripted;
 mod selected;
+#[doc(hidden)]
+pub mod sequence;
 mod settings;
+mod shift;
 mod slowdown;
 mod smoke;
 mod suite;
@@ -120,6 +174,8 @@ pub use std::hint::black_box;
 pub use async_bencher::AsyncBencher;
 pub use batch::BatchSize;
 pub use bencher::Bencher;
+#[cfg(feature = "allocations")]
+pub use counting::CountingAllocator;
 pub use executor::AsyncExecutor;
 pub use inputs::{Inputs, IntoInputs, labelled, matrix};
 pub use run::run;

@@ -3,12 +3,12 @@
 use crate::throughput::Throughput;
 
 /// `ns` nanoseconds.
-pub(crate) fn time(ns: f64) -> String {
+pub fn time(ns: f64) -> String {
     scaled(ns, &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")])
 }
 
 /// What `throughput` comes to at `ns` nanoseconds per iteration; empty if it is unknown.
-pub(crate) fn per_second(throughput: Throughput, ns: f64) -> String {
+pub fn per_second(throughput: Throughput, ns: f64) -> String {
     let bytes = throughput.bytes_per_iteration().map(|bytes| {
         let units = [(1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s")];
         scaled(bytes as f64 / ns * 1e9, &units)
@@ -26,6 +26,22 @@ pub(crate) fn per_second(throughput: Throughput, ns: f64) -> String {
         (Some(bytes), Some(elements)) => format!("{bytes}, {elements}"),
         (rate, None) | (None, rate) => rate.unwrap_or_default(),
     }
+}
+
+/// Allocations and their bytes, which are means.
+pub(crate) fn allocated(allocations: f64, bytes: f64) -> String {
+    if allocations == 0.0 {
+        return "no allocations".to_owned();
+    }
+    let plural = if allocations == 1.0 { "" } else { "s" };
+    let decimals = if allocations.fract() == 0.0 { 0 } else { 2 };
+    // Whole bytes where they are few.
+    let bytes = if bytes < 1000.0 && bytes.fract() == 0.0 {
+        format!("{bytes} B")
+    } else {
+        scaled(bytes, &[(1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB")])
+    };
+    format!("{allocations:.decimals$} allocation{plural}, {bytes}")
 }
 
 /// `value` in the largest of the ascending `units` that leaves at least 1.
@@ -64,6 +80,13 @@ mod tests {
                 "61.00 s"
             ]
         );
+    }
+
+    #[test]
+    fn allocations_are_whole_numbers_where_iterations_agree() {
+        assert_eq!(allocated(0.0, 0.0), "no allocations");
+        assert_eq!(allocated(1.0, 64.0), "1 allocation, 64 B");
+        assert_eq!(allocated(2.0625, 65_536.5), "2.06 allocations, 65.54 kB");
     }
 
     #[test]

@@ -5,6 +5,9 @@ use std::time::Duration;
 /// The most samples that one request may ask for: their frame stays below the protocol's 64 MiB.
 pub(crate) const MAX_SAMPLES: u64 = 1_000_000;
 
+/// The most iterations that one request may have counted.
+pub(crate) const MAX_COUNTED: u64 = 10_000;
+
 /// Counts and times are below this.
 const LIMIT: u64 = 1 << 63;
 
@@ -15,6 +18,10 @@ pub(crate) enum Request {
     Start(String),
     WarmUp(Duration),
     Sample(Schedule),
+    /// At most so many iterations.
+    Count(usize),
+    /// With at most so many single times.
+    Latencies(usize),
     Finish,
     Bye,
 }
@@ -86,6 +93,13 @@ impl Request {
             Some(("start", id)) => unescape(id).map(Self::Start),
             Some(("warm-up", time)) => number(time).map(Duration::from_nanos).map(Self::WarmUp),
             Some(("sample", specs)) => Schedule::parse(specs).map(Self::Sample),
+            Some(("count", limit)) => match number(limit)? {
+                limit @ 1..=MAX_COUNTED => Ok(Self::Count(limit as usize)),
+                limit => Err(format!(
+                    "{limit} iterations to count; 1 to {MAX_COUNTED} are allowed"
+                )),
+            },
+            Some(("latencies", most)) => number(most).map(|most| Self::Latencies(most as usize)),
             _ => Err(format!("{line:?} is no request of an addressable harness")),
         }
     }
@@ -97,6 +111,8 @@ impl Request {
             Self::Start(_) => "start",
             Self::WarmUp(_) => "warm-up",
             Self::Sample(_) => "sample",
+            Self::Count(_) => "count",
+            Self::Latencies(_) => "latencies",
             Self::Finish => "finish",
             Self::Bye => "bye",
         }
@@ -113,7 +129,7 @@ fn number(word: &str) -> Result<u64, String> {
 }
 
 /// An id as it stands in a request or in a listing: on one line.
-pub(crate) fn escape(id: &str) -> String {
+pub fn escape(id: &str) -> String {
     let mut escaped = String::with_capacity(id.len());
     for character in id.chars() {
         match character {
@@ -161,6 +177,8 @@ mod tests {
             parse("warm-up 1500"),
             Request::WarmUp(Duration::from_nanos(1500))
         );
+        assert_eq!(parse("count 16"), Request::Count(16));
+        assert_eq!(parse("latencies 0"), Request::Latencies(0));
         assert_eq!(parse("finish"), Request::Finish);
         assert_eq!(parse("bye"), Request::Bye);
         let Request::Sample(schedule) = parse("sample 5 7*3 1") else {

@@ -10,11 +10,46 @@ use crate::slowdown::Slowdown;
 /// The variable that holds the script.
 pub(crate) const VARIABLE: &str = "PERFCHECK_SCRIPTED_CLOCK";
 
+/// Of this many operations of a latency benchmark the last takes the time of the tail.
+const TAIL_EVERY: u64 = 50;
+
 /// Times per iteration by benchmark and launch.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Script {
-    /// Id, and nanoseconds per iteration of launch 0, 1, ... in turn.
-    items: Vec<(String, Vec<f64>)>,
+    /// Id, and times of launch 0, 1, ... in turn.
+    items: Vec<(String, Vec<Pace>)>,
+}
+
+/// What the script says about one launch.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Pace {
+    ns_per_iteration: f64,
+    /// What some operations of a latency benchmark take.
+    tail_ns: f64,
+}
+
+impl Pace {
+    /// Reads `NS` or `NS~TAIL`.
+    fn parse(text: &str) -> Result<Self, String> {
+        let number = |text: &str| {
+            text.parse()
+                .ok()
+                .filter(|ns: &f64| ns.is_finite() && *ns > 0.0)
+                .ok_or_else(|| format!("{VARIABLE}: {text:?} is no positive number of nanoseconds"))
+        };
+        let (ns, tail) = text.split_once('~').unwrap_or((text, text));
+        Ok(Self {
+            ns_per_iteration: number(ns)?,
+            tail_ns: number(tail)?,
+        })
+    }
+
+    fn times(self, factor: f64) -> Self {
+        Self {
+            ns_per_iteration: self.ns_per_iteration * factor,
+            tail_ns: self.tail_ns * factor,
+        }
+    }
 }
 
 impl Script {
@@ -29,14 +64,7 @@ impl Script {
                     .ok_or_else(|| format!("{VARIABLE}: {item:?} is not ID=NS/NS/..."))?;
                 let times = times
                     .split('/')
-                    .map(|time| {
-                        time.parse()
-                            .ok()
-                            .filter(|ns: &f64| ns.is_finite() && *ns > 0.0)
-                            .ok_or_else(|| {
-                                format!("{VARIABLE}: {time:?} is no positive number of nanoseconds")
-                            })
-                    })
+                    .map(Pace::parse)
                     .collect::<Result<_, _>>()?;
                 Ok((id.to_owned(), times))
             })
@@ -44,8 +72,8 @@ impl Script {
         Ok(Self { items })
     }
 
-    /// Nanoseconds per iteration of `id` in the launch, if the script has it.
-    fn ns_per_iteration(&self, id: &str, launch: usize) -> Option<f64> {
+    /// What it says about `id` in the launch, if it has it.
+    fn pace(&self, id: &str, launch: usize) -> Option<Pace> {
         self.items
             .iter()
             .find(|(scripted, _)| scripted == id)
@@ -54,9 +82,9 @@ impl Script {
 
     /// The stopwatch of a benchmark that starts now.
     pub(crate) fn stopwatch(&self, id: &str, launch: usize, slowdown: Slowdown) -> Stopwatch {
-        match self.ns_per_iteration(id, launch) {
-            Some(ns_per_iteration) => Stopwatch::Scripted {
-                ns_per_iteration: ns_per_iteration * slowdown.factor(),
+        match self.pace(id, launch) {
+            Some(pace) => Stopwatch::Scripted {
+                pace: pace.times(slowdown.factor()),
                 sample: 0,
             },
             None => Stopwatch::Real(slowdown),
@@ -69,8 +97,10 @@ impl Script {
 pub(crate) enum Stopwatch {
     /// The clock.
     Real(Slowdown),
+    /// The sampler, which measures something else than time: only warm-ups are timed here.
+    Amounts,
     /// The script; `sample` is the index of the next sample since the benchmark started.
-    Scripted { ns_per_iteration: f64, sample: u32 },
+    Scripted { pace: Pace, sample: u32 },
 }
 
 impl Stopwatch {
@@ -83,10 +113,12 @@ impl Stopwatch {
                 saturating_nanos(measured),
                 saturating_nanos(start.elapsed()),
             ),
-            Self::Scripted {
-                ns_per_iteration, ..
-            } => {
-                let scripted = scripted_ns(iterations, *ns_per_iteration, 0);
+            Self::Amounts => {
+                let elapsed_ns = saturating_nanos(start.elapsed());
+                (elapsed_ns, elapsed_ns)
+            }
+            Self::Scripted { pace, .. } => {
+                let scripted = scripted_ns(iterations, pace.ns_per_iteration, 0);
                 (scripted, scripted)
             }
         }
@@ -96,15 +128,94 @@ impl Stopwatch {
     pub(crate) fn sample(&mut self, sampler: &mut Sampler<'_>, iterations: u64) -> u64 {
         match self {
             Self::Real(slowdown) => saturating_nanos(slowdown.sample(sampler, iterations)),
-            Self::Scripted {
-                ns_per_iteration,
-                sample,
-            } => {
+            Self::Amounts => saturating_nanos(sampler(iterations)),
+            Self::Scripted { pace, sample } => {
                 sampler(iterations);
-                let scripted = scripted_ns(iterations, *ns_per_iteration, *sample);
+                let scripted = scripted_ns(iterations, pace.ns_per_iteration, *sample);
                 *sample = sample.wrapping_add(1);
                 scripted
             }
+        }
+    }
+
+    /// The same for single operations.
+    pub(crate) fn of_operations(&self) -> OperationClock {
+        match self {
+            Self::Real(slowdown) => OperationClock::Real {
+                factor: slowdown.factor(),
+                carry: 0.0,
+            },
+            // Operations are always timed.
+            Self::Amounts => OperationClock::Real {
+                factor: 1.0,
+                carry: 0.0,
+            },
+            Self::Scripted { pace, .. } => OperationClock::Scripted {
+                pace: *pace,
+                sample: 0,
+                operations: 0,
+                passed_ns: 0,
+            },
+        }
+    }
+}
+
+/// Where the reported times of a latency benchmark's operations come from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum OperationClock {
+    /// The clock; times are made longer by the factor, for an operation cannot be run in part. `carry` is what rounding has left.
+    Real { factor: f64, carry: f64 },
+    /// The script; `sample` and `operations` since the benchmark started, and the sum of the times so far.
+    Scripted {
+        pace: Pace,
+        sample: u32,
+        operations: u64,
+        passed_ns: u64,
+    },
+}
+
+impl Default for OperationClock {
+    fn default() -> Self {
+        Stopwatch::Real(Slowdown::default()).of_operations()
+    }
+}
+
+impl OperationClock {
+    /// What an operation took, and when it ended, in nanoseconds: the latter since the first sample began.
+    pub(crate) fn read(&mut self, measured: Duration, ended: Duration) -> (u64, u64) {
+        match self {
+            Self::Real { factor, carry } => {
+                let mut elapsed_ns = saturating_nanos(measured);
+                if *factor > 1.0 {
+                    let wanted = elapsed_ns as f64 * *factor + *carry;
+                    *carry = wanted.fract();
+                    elapsed_ns = wanted as u64;
+                }
+                (elapsed_ns, saturating_nanos(ended))
+            }
+            Self::Scripted {
+                pace,
+                sample,
+                operations,
+                passed_ns,
+            } => {
+                *operations += 1;
+                let ns = if *operations % TAIL_EVERY == 0 {
+                    pace.tail_ns
+                } else {
+                    pace.ns_per_iteration
+                };
+                let elapsed_ns = scripted_ns(1, ns, *sample);
+                *passed_ns += elapsed_ns;
+                (elapsed_ns, *passed_ns)
+            }
+        }
+    }
+
+    /// The next operations belong to the next sample.
+    pub(crate) fn end_sample(&mut self) {
+        if let Self::Scripted { sample, .. } = self {
+            *sample = sample.wrapping_add(1);
         }
     }
 }
@@ -123,11 +234,12 @@ mod tests {
     #[test]
     fn the_launch_chooses_in_turn_among_the_times() {
         let script = Script::parse("a=b=10/20.5;g/c d=3").unwrap();
-        assert_eq!(script.ns_per_iteration("a=b", 0), Some(10.0));
-        assert_eq!(script.ns_per_iteration("a=b", 1), Some(20.5));
-        assert_eq!(script.ns_per_iteration("a=b", 2), Some(10.0));
-        assert_eq!(script.ns_per_iteration("g/c d", 7), Some(3.0));
-        assert_eq!(script.ns_per_iteration("a", 0), None);
+        let ns = |id, launch| Some(script.pace(id, launch)?.ns_per_iteration);
+        assert_eq!(ns("a=b", 0), Some(10.0));
+        assert_eq!(ns("a=b", 1), Some(20.5));
+        assert_eq!(ns("a=b", 2), Some(10.0));
+        assert_eq!(ns("g/c d", 7), Some(3.0));
+        assert_eq!(ns("a", 0), None);
         assert_eq!(
             script.stopwatch("a", 0, Slowdown::default()),
             Stopwatch::Real(Slowdown::default())
@@ -136,10 +248,37 @@ mod tests {
 
     #[test]
     fn scripts_that_make_no_sense_are_refused() {
-        for script in ["a", "a=", "a=x", "a=1/", "a=0", "a=-1", "a=inf", "a=NaN"] {
+        for script in [
+            "a", "a=", "a=x", "a=1/", "a=0", "a=-1", "a=inf", "a=NaN", "a=1~", "a=1~0",
+        ] {
             assert!(Script::parse(script).is_err(), "{script}");
         }
         assert_eq!(Script::parse(""), Ok(Script::default()));
+    }
+
+    #[test]
+    fn each_fiftieth_operation_is_of_the_tail() {
+        let script = Script::parse("a=10/10.4~500").unwrap();
+        let clock = |launch| {
+            let stopwatch = script.stopwatch("a", launch, Slowdown::default());
+            stopwatch.of_operations()
+        };
+        let read = |clock: &mut OperationClock| clock.read(Duration::ZERO, Duration::ZERO);
+        let mut steady = clock(0);
+        assert!((1..=100).all(|n| read(&mut steady) == (10, 10 * n)));
+        let mut tailed = clock(1);
+        let of_tail: Vec<_> = (1..=100).filter(|_| read(&mut tailed).0 == 500).collect();
+        assert_eq!(of_tail, [50, 100]);
+    }
+
+    #[test]
+    fn what_rounding_leaves_of_a_slower_operation_is_carried_on() {
+        let slowdown = Slowdown::parse("0050000").unwrap();
+        let mut clock = Stopwatch::Real(slowdown).of_operations();
+        let times = (0..4).map(|_| clock.read(Duration::from_nanos(10), Duration::from_secs(3)));
+        let times: Vec<_> = times.collect();
+        assert_eq!(times.iter().map(|(ns, _)| ns).sum::<u64>(), 42);
+        assert!(times.iter().all(|&(_, ended)| ended == 3_000_000_000));
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! `cargo test --benches` and nextest: each body once, reported as libtest reports tests.
 
+use std::cell::RefCell;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use crate::args::Verbosity;
 use crate::bencher::{Driver, Sampler};
+use crate::latencies::{self, Latencies};
 use crate::request::escape;
 use crate::run::{note, print};
 use crate::selected::{Caller, Ending, run_selected};
@@ -39,8 +41,22 @@ pub(crate) fn run(
 struct Once;
 
 impl Driver for Once {
-    fn drive(&mut self, _: Throughput, sampler: &mut Sampler<'_>) {
-        sampler(1);
+    fn drive(
+        &mut self,
+        _: Throughput,
+        sampler: &mut Sampler<'_>,
+        latencies: Option<&RefCell<Latencies>>,
+    ) {
+        let Some(latencies) = latencies else {
+            sampler(1);
+            return;
+        };
+        latencies::sample(latencies, sampler, 1);
+        // The guard is given back before the panic.
+        let message = latencies.borrow().messages().first().cloned();
+        if let Some(message) = message {
+            panic!("the operation failed: {message}");
+        }
     }
 }
 

@@ -1,19 +1,24 @@
 //! Plain `cargo bench`: one process, a short warm-up, flat samples, and a table. Nothing is stored and nothing compared; that is what
 //! `cargo perfcheck` is for.
 
+use std::cell::RefCell;
 use std::collections::BinaryHeap;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::args::Verbosity;
 use crate::bencher::{Driver, Sampler};
+use crate::count::{Counts, count};
+use crate::counting;
 use crate::frame::saturating_nanos;
-use crate::quantity::{per_second, time};
+use crate::latencies::{self, Latencies};
+use crate::quantity::{allocated, per_second, time};
 use crate::request::escape;
 use crate::run::{fail, print};
 use crate::scripted::Stopwatch;
 use crate::selected::{Caller, Ending, run_selected};
 use crate::settings::{SamplingMode, Settings};
+use crate::shift;
 use crate::slowdown::Slowdown;
 use crate::throughput::Throughput;
 use crate::walk::{BenchFunction, Entry};
@@ -28,6 +33,9 @@ const SAMPLE_NS: f64 = 1e6;
 /// Samples of a linear schedule where the author does not say.
 const LINEAR_SAMPLES: u64 = 100;
 
+/// So many iterations are run to see what they allocate.
+const COUNTED: usize = 16;
+
 /// Longer ids do not widen the first column.
 const WIDEST_ID: usize = 48;
 
@@ -40,6 +48,7 @@ pub(crate) fn run(functions: &[BenchFunction], wanted: &[Entry], verbosity: Verb
         .fold("benchmark".len(), usize::max);
     let mut table = Table {
         id_width,
+        counts_allocations: counting::is_installed(),
         failures: String::new(),
         failed: 0,
     };
@@ -67,6 +76,7 @@ pub(crate) fn run(functions: &[BenchFunction], wanted: &[Entry], verbosity: Verb
 
 struct Table {
     id_width: usize,
+    counts_allocations: bool,
     failed: usize,
     /// The ids of those that failed.
     failures: String,
@@ -76,11 +86,7 @@ impl Caller for Table {
     type Driver = Sampling;
 
     fn driver(&mut self, _: &str, settings: &Settings) -> Sampling {
-        Sampling {
-            settings: settings.clone(),
-            throughput: Throughput::default(),
-            ns_per_iteration: Vec::new(),
-        }
+        Sampling::new(settings, self.counts_allocations)
     }
 
     fn ended(&mut self, id: &str, sampling: Sampling, ending: Ending) {
@@ -102,26 +108,85 @@ impl Caller for Table {
 }
 
 /// The samples of one benchmark.
-struct Sampling {
+pub(crate) struct Sampling {
     settings: Settings,
     throughput: Throughput,
     ns_per_iteration: Vec<f64>,
+    counts_allocations: bool,
+    /// What is known of the operations and of allocations, in words.
+    beside: Vec<String>,
 }
 
 impl Driver for Sampling {
-    fn drive(&mut self, throughput: Throughput, sampler: &mut Sampler<'_>) {
+    fn drive(
+        &mut self,
+        throughput: Throughput,
+        sampler: &mut Sampler<'_>,
+        latencies: Option<&RefCell<Latencies>>,
+    ) {
         self.throughput = throughput;
         let limit_ns = saturating_nanos(self.settings.warm_up.unwrap_or(WARM_UP));
-        let stopwatch = Stopwatch::Real(Slowdown::default());
+        let stopwatch = match self.settings.unit {
+            None => Stopwatch::Real(Slowdown::default()),
+            Some(_) => Stopwatch::Amounts,
+        };
         let warm_up = warm_up(|round| stopwatch.warm_up(sampler, round), limit_ns);
         let estimate_ns = warm_up.planned_ns();
         let schedule = schedule(&self.settings, estimate_ns);
         self.ns_per_iteration = Vec::with_capacity(schedule.len());
-        for iterations in schedule {
-            let elapsed = sampler(iterations);
+        for (index, iterations) in schedule.into_iter().enumerate() {
+            let sampler = &mut |iterations| shift::sample(index, sampler, iterations);
+            let elapsed = match latencies {
+                Some(latencies) => latencies::sample(latencies, sampler, iterations),
+                None => sampler(iterations),
+            };
             let ns = elapsed.as_nanos() as f64 / iterations as f64;
             self.ns_per_iteration.push(ns);
         }
+        if let Some(latencies) = latencies {
+            self.beside.push(percentiles(&latencies.borrow()));
+        }
+        if self.counts_allocations {
+            self.beside.push(allocations(&count(sampler, COUNTED)));
+        }
+    }
+}
+
+/// The percentiles of a latency benchmark's operations.
+fn percentiles(latencies: &Latencies) -> String {
+    let histogram = latencies.histogram();
+    let percentile = |thousandths| match histogram.percentile(thousandths) {
+        Some(ns) => time(ns as f64),
+        None => "-".to_owned(),
+    };
+    let (p50, p99, longest) = (percentile(500), percentile(990), percentile(1000));
+    let percentiles = format!("p50 {p50}, p99 {p99}, max {longest}");
+    let Some(message) = latencies.messages().first() else {
+        return percentiles;
+    };
+    let errors = latencies.errors();
+    let operations = errors + histogram.total();
+    format!(
+        "{percentiles}, {errors} of {operations} failed: {}",
+        escape(message)
+    )
+}
+
+/// Means over the counted iterations.
+fn allocations(counts: &[Counts]) -> String {
+    let mean = |part: fn(&Counts) -> u64| {
+        counts.iter().map(part).sum::<u64>() as f64 / counts.len() as f64
+    };
+    let other = mean(|counts| counts.other_allocations);
+    let own = allocated(
+        mean(|counts| counts.allocations),
+        mean(|counts| counts.bytes),
+    );
+    if other > 0.0 {
+        let other = allocated(other, mean(|counts| counts.other_bytes));
+        format!("{own}, other threads {other}")
+    } else {
+        own
     }
 }
 
@@ -145,7 +210,18 @@ fn schedule(settings: &Settings, estimate_ns: f64) -> Vec<u64> {
 }
 
 impl Sampling {
-    fn row(&self) -> String {
+    pub(crate) fn new(settings: &Settings, counts_allocations: bool) -> Self {
+        Self {
+            settings: settings.clone(),
+            throughput: Throughput::default(),
+            ns_per_iteration: Vec::new(),
+            counts_allocations,
+            beside: Vec::new(),
+        }
+    }
+
+    /// What an iteration took in each sample, ascending.
+    pub(crate) fn sorted(&self) -> Vec<f64> {
         // Floats that are not negative are ordered as their bits are. The heap sort is for the sake of compile time.
         let bits: BinaryHeap<u64> = self
             .ns_per_iteration
@@ -153,7 +229,11 @@ impl Sampling {
             .map(|ns| ns.to_bits())
             .collect();
         let bits = bits.into_sorted_vec();
-        let sorted: Vec<f64> = bits.into_iter().map(f64::from_bits).collect();
+        bits.into_iter().map(f64::from_bits).collect()
+    }
+
+    fn row(&self) -> String {
+        let sorted = self.sorted();
         let (Some(&lowest), Some(&highest)) = (sorted.first(), sorted.last()) else {
             return "no samples".to_owned();
         };
@@ -163,13 +243,20 @@ impl Sampling {
         } else {
             f64::midpoint(sorted[middle - 1], sorted[middle])
         };
-        format!(
+        let mut row = format!(
             "{:>9}  {:>9} .. {:<9}  {}",
             time(median),
             time(lowest),
             time(highest),
             per_second(self.throughput, median)
-        )
+        );
+        for note in &self.beside {
+            if !row.ends_with(' ') {
+                row.push_str("; ");
+            }
+            row.push_str(note);
+        }
+        row
     }
 }
 
@@ -213,10 +300,12 @@ mod tests {
             settings: Settings::default(),
             throughput: Throughput::elements(2),
             ns_per_iteration: vec![30.0, 10.0, 20.0, 1000.0],
+            counts_allocations: false,
+            beside: vec!["p50 20.00 ns".to_owned()],
         };
         assert_eq!(
             sampling.row(),
-            " 25.00 ns   10.00 ns .. 1.000 µs   80.00 Melem/s"
+            " 25.00 ns   10.00 ns .. 1.000 µs   80.00 Melem/s; p50 20.00 ns"
         );
     }
 }

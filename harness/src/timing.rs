@@ -1,19 +1,26 @@
 //! The timed windows. Between the two readings of the clock stands the loop over the author's routine and nothing else;
-//! inputs, the memory for outputs, and drops lie outside. `inline(never)` keeps a window's code the same wherever it is called from.
+//! inputs, the memory for outputs, and drops lie outside. Around the readings stands the window in which allocations are counted, if anybody asks. `inline(never)` keeps a window's code the same wherever it is called from.
 
+use std::cell::RefCell;
+use std::fmt::Display;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use crate::batch::BatchSize;
+use crate::counting::Window;
+use crate::latencies::Latencies;
 
 /// Runs `routine` `iterations` times; the drop of each output is timed with it.
 #[inline(never)]
 pub(crate) fn time_loop<O>(iterations: u64, routine: &mut impl FnMut() -> O) -> Duration {
+    let window = Window::open();
     let start = Instant::now();
     for _ in 0..iterations {
         black_box(routine());
     }
-    start.elapsed()
+    let elapsed = start.elapsed();
+    window.close();
+    elapsed
 }
 
 /// Runs `routine` once for each of `iterations` inputs, in batches; inputs are made and outputs dropped outside the windows.
@@ -47,9 +54,12 @@ fn time_values<I, O>(
     routine: &mut impl FnMut(I) -> O,
 ) -> Duration {
     // `extend` from a drain knows its length: it writes without a check of the capacity and moves no buffer.
+    let window = Window::open();
     let start = Instant::now();
     outputs.extend(inputs.drain(..).map(routine));
-    start.elapsed()
+    let elapsed = start.elapsed();
+    window.close();
+    elapsed
 }
 
 #[inline(never)]
@@ -58,9 +68,42 @@ fn time_references<I, O>(
     outputs: &mut Vec<O>,
     routine: &mut impl FnMut(&mut I) -> O,
 ) -> Duration {
+    let window = Window::open();
     let start = Instant::now();
     outputs.extend(inputs.iter_mut().map(routine));
-    start.elapsed()
+    let elapsed = start.elapsed();
+    window.close();
+    elapsed
+}
+
+/// Runs `routine` `iterations` times and times each of them; outputs are dropped, and times noted, outside the windows.
+#[inline(never)]
+pub(crate) fn time_operations<O, E: Display>(
+    iterations: u64,
+    latencies: &RefCell<Latencies>,
+    routine: &mut impl FnMut() -> Result<O, E>,
+) -> Duration {
+    let mut elapsed = Duration::ZERO;
+    for _ in 0..iterations {
+        let window = Window::open();
+        let start = Instant::now();
+        let result = black_box(routine());
+        let end = Instant::now();
+        window.close();
+        elapsed += noted(latencies, start, end, &result);
+    }
+    elapsed
+}
+
+/// Notes an operation.
+pub(crate) fn noted<O, E: Display>(
+    latencies: &RefCell<Latencies>,
+    start: Instant,
+    end: Instant,
+    result: &Result<O, E>,
+) -> Duration {
+    let error = result.as_ref().err().map(|error| error as &dyn Display);
+    latencies.borrow_mut().note(start, end, error)
 }
 
 /// The buffers of batches. They are allocated before a sample's first window and kept from sample to sample, so that their memory

@@ -42,7 +42,7 @@ fn without_bench_each_body_runs_once() {
          test loud/one ... ok\n\
          test loud/two ... ok\n\
          \n\
-         test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 22 filtered out"
+         test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 26 filtered out"
     );
     assert_eq!(
         run.stderr,

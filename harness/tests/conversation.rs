@@ -440,7 +440,11 @@ fn a_busy_child_dies_with_its_parent() {
 #[test]
 fn where_panics_abort_the_frame_is_sent_before_the_end() {
     let target_dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("abort");
-    let subject = support::build(&target_dir, &[("RUSTFLAGS", "-Cpanic=abort")]);
+    let subject = support::build(
+        &target_dir,
+        &["--example", "subject"],
+        &[("RUSTFLAGS", "-Cpanic=abort")],
+    );
     let mut command = std::process::Command::new(subject);
     command.env("RUST_BACKTRACE", "0");
     let mut child = Conversation::start_with(&mut command);

@@ -7,6 +7,7 @@ use super::cache_build::{CacheBuild, cache_directory, in_words};
 use super::context::{Context, World};
 use super::error::AppError;
 use super::findings::{sort, verdicts};
+use super::gates::gates;
 use super::kept::{keep_candidate, watch};
 use super::options::{Against, AgainstOptions, RunOptions, StoreOptions};
 use super::paired::{PairedRun, finish, paired_decision, paired_rows, plan, verdict_of};
@@ -139,6 +140,12 @@ impl InTurn<'_> {
         let mut rows = paired_rows(&found, &pairing.settled, &decision, seed);
         let fail_on = options.comparison.fail_on(&context.tables.workspace);
         let (mut exit_code, tally) = verdict_of(&rows, &fail_on);
+        let gates = gates(
+            &rows,
+            options.comparison.fail_rules(&context.tables),
+            decision.confidence_level,
+        );
+        exit_code = exit_code.and(super::gates::exit_code(&gates));
         if pairing.failed_targets {
             exit_code = exit_code.and(ExitCode::BenchmarkFailed);
         }
@@ -174,6 +181,7 @@ impl InTurn<'_> {
                     .chain(found.remark.clone())
                     .collect(),
                 advice: last_words,
+                gates,
             }),
             confidence_level: decision.confidence_level,
             exit_code: exit_code.number(),

@@ -1,23 +1,34 @@
 //! `cargo perfcheck compare BASE [CANDIDATE]`: stored runs only.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Write};
 
+use super::columns::columns;
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
 use super::findings::{Evidence, host_class, rows, sort, warnings};
-use super::options::{CompareOptions, StoreOptions};
+use super::gates::{exit_code, gates};
+use super::imported::{limits, suited};
+use super::options::{CompareOptions, CompareView, StoreOptions};
 use super::paired::{Paired, paired_rows};
 use super::pairing::Settled;
+use super::pivot::pivot;
 use super::prepare::no_match;
-use super::reference::{Chooser, Subject, Wanted};
+use super::reference::{Chooser, References, Subject, Wanted};
 use super::replay::judged_again;
-use super::run::write;
-use crate::compare::Rules;
+use crate::compare::{Plan, Readings, Rules};
 use crate::exit_code::ExitCode;
 use crate::measure::BySide;
-use crate::model::{BenchmarkKey, Measurement, Role, Run, RunId};
-use crate::report::{Findings, Method, Verdicts};
-use crate::store::{Store, StoreError};
+use crate::model::{
+    BenchmarkKey, DecisionSettings, Measurement, Role, Run, RunId, Thresholds, Verdict,
+};
+use crate::report::{
+    Findings, MessageFormat, Method, Row, Shown, TableFormat, Verdicts, VersionDifference,
+    without_colours, write_json, write_table, write_versions,
+};
+use crate::stats::{EffectSize, cliffs_delta, hedges_g, median};
+use crate::store::{Store, StoreError, WorkspaceId};
 
 /// Runs the command.
 pub fn compare(
@@ -25,75 +36,62 @@ pub fn compare(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
+    options.comparison.check()?;
     let context = Context::load(&world.variables, common)?;
     let (store, workspace) = context.require_stored()?;
-    let base = resolve_run(&store, workspace, &options.base)?;
-    let candidate = resolve_run(&store, workspace, &options.candidate)?;
-    if base == candidate {
-        return Err(AppError::Usage(format!(
-            "`{}` and `{}` are the same run ({base}): a run cannot be compared with itself",
-            options.base, options.candidate
-        )));
-    }
-    let head = store.run(candidate)?;
-    if head.pair.is_some_and(|pair| pair.partner == base) {
-        return measured_in_turn(&store, base, &head, options, &context, common, world);
-    }
-    let measurements: Vec<Measurement> = store
-        .measurements(candidate, None)?
-        .into_iter()
-        .filter(|measurement| options.filter.wants(&measurement.benchmark.key.id))
-        .collect();
-    let subjects: Vec<Subject> = measurements
-        .iter()
-        .map(|measurement| Subject {
-            key: measurement.benchmark.key.clone(),
-            target_facts: measurement.target_facts.clone(),
-            version: measurement.benchmark.version.clone(),
-        })
-        .collect();
-    let chooser = Chooser {
+    let stored = Stored {
         store: &store,
         workspace,
-        checkout: context.checkout.as_ref(),
-        environment: &head.environment,
-        allowed: &options.comparison.allow_different,
-        candidate: Some(candidate),
+        context: &context,
+        options,
     };
-    let references = chooser.choose(&Wanted::Named(base, &options.base), &subjects)?;
-    let settings = &context.tables.workspace;
-    let decision = options.comparison.decision(settings);
-    let rules = Rules {
-        decision,
-        decider: options.comparison.decider(),
-        host: host_class(settings.shared_host, head.environment.host.shared),
-        // A comparison of stored runs is always the same: the seed is stored too.
-        seed: options.comparison.seed.unwrap_or(head.seed),
-    };
-    let threshold = options.comparison.noise_threshold;
-    let mut rows = rows(&Evidence {
-        store: &store,
-        measurements: &measurements,
-        references: &references,
-        rules: &rules,
-        noise_threshold: &|measurement: &Measurement| {
-            threshold.unwrap_or(measurement.noise_threshold)
-        },
-        in_scope: &|key: &BenchmarkKey| options.filter.wants(&key.id),
-        failed_targets: &BTreeSet::new(),
-    })?;
-    if rows.is_empty() {
-        return Err(AppError::NothingToCompare(
-            if options.filter.words.is_empty() {
-                format!("neither run {base} nor run {candidate} has a benchmark")
-            } else {
-                format!(
-                    "run {candidate} has {}\n  help: `cargo perfcheck show {candidate}` lists its benchmarks",
-                    no_match(&options.filter)
-                )
-            },
+    if options.format.is_some() && common.output.format == MessageFormat::Json {
+        return Err(AppError::Usage(
+            "`--format` and `--message-format json` are two forms of one result: give one of them"
+                .to_owned(),
         ));
     }
+    match (&options.view, &options.candidates[..]) {
+        (CompareView::Verdicts, [candidate]) => two(&stored, candidate, common, world),
+        (CompareView::Verdicts, _) => columns(&stored, Shown::Judged, common, world),
+        (CompareView::Pivot(request), _) => pivot(&stored, request, common, world),
+        (CompareView::Columns(shown), _) => columns(&stored, *shown, common, world),
+    }
+}
+
+/// Compares two runs and writes the verdicts.
+fn two(
+    stored: &Stored<'_>,
+    word: &str,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let (store, options) = (stored.store, stored.options);
+    let base = resolve_run(store, stored.workspace, &options.base)?;
+    let candidate = resolve_run(store, stored.workspace, word)?;
+    refuse_itself((&options.base, base), (word, candidate))?;
+    let head = store.run(candidate)?;
+    let in_turn = head.pair.is_some_and(|pair| pair.partner == base);
+    if in_turn && !options.comparison.is_of_other_systems() {
+        return measured_in_turn(stored, base, &head, common, world);
+    }
+    let measurements = stored.measurements(candidate)?;
+    let StoredComparison {
+        mut rows,
+        references,
+        rules,
+        mut limits,
+    } = stored.compare(base, &options.base, &head, &measurements)?;
+    let (settings, decision) = (&stored.context.tables.workspace, rules.decision);
+    if rows.is_empty() {
+        return Err(nothing_to_compare(options, &head, base));
+    }
+    let gates = gates(
+        &rows,
+        options.comparison.fail_rules(&stored.context.tables),
+        decision.confidence_level,
+    );
+    let broken = exit_code(&gates);
     sort(&mut rows, common.output.order);
     let mut findings = Findings {
         run: &head,
@@ -103,69 +101,293 @@ pub fn compare(
             decision,
             method: Method::Stored(rules.decider),
             warnings: warnings(&references),
-            remarks: Vec::new(),
+            remarks: {
+                limits.extend(in_turn.then(rounds_as_launches));
+                limits
+            },
             advice: Vec::new(),
+            gates,
         }),
         confidence_level: decision.confidence_level,
         exit_code: 0,
     };
     let fail_on = options.comparison.fail_on(settings);
-    let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true);
+    let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true).and(broken);
     findings.exit_code = exit_code.number();
-    write(&findings, common, world)?;
+    write_two(stored, base, &findings, common, world)?;
     Ok(exit_code)
 }
 
-/// The two sides of an A/B measurement: the verdict of that time, reached again from what is stored.
+/// Writes two runs in the form that the user wants.
+fn write_two(
+    stored: &Stored<'_>,
+    base: RunId,
+    findings: &Findings<'_>,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<(), AppError> {
+    let options = stored.options;
+    let format = match (common.output.format, options.format) {
+        (MessageFormat::Json, _) => {
+            return deliver(options, world, |writer| write_json(writer, findings));
+        }
+        (MessageFormat::Human, None | Some(TableFormat::Text)) => {
+            return deliver(options, world, |writer| write_table(writer, findings));
+        }
+        (MessageFormat::Human, Some(format)) => format,
+    };
+    let before = stored.measurements(base)?;
+    let difference = |row: &Row<'_>| {
+        let base = before.iter().find(|found| found.benchmark.key == row.key);
+        version_difference(row, base, &findings.thresholds())
+    };
+    deliver(options, world, |writer| {
+        write_versions(writer, findings, &difference, format)
+    })
+}
+
+/// How large the difference to `base` is. Rounds of an A/B measurement have no effect sizes of their own: there they are of all samples.
+fn version_difference(
+    row: &Row<'_>,
+    base: Option<&Measurement>,
+    thresholds: &Thresholds,
+) -> VersionDifference {
+    let compared = row.verdict.is_some_and(Verdict::is_compared);
+    let base = base.filter(|_| compared).and_then(Readings::of);
+    let new = row.measurement.and_then(Readings::of);
+    let (Some(base), Some(new)) = (base, new) else {
+        return VersionDifference::default();
+    };
+    let (base_median, new_median) = (median(base.values()), median(new.values()));
+    let known = row
+        .comparison
+        .as_ref()
+        .and_then(|found| found.effects.as_ref());
+    if let Some(known) = known {
+        return VersionDifference {
+            base_median,
+            median: new_median,
+            cliffs_delta: known.cliffs_delta,
+            size: known.label,
+            hedges_g: known.hedges_g,
+        };
+    }
+    let (base, new) = (base.costs(), new.costs());
+    let bounds = [
+        thresholds.cliff_negligible,
+        thresholds.cliff_small,
+        thresholds.cliff_medium,
+    ];
+    let delta = cliffs_delta(&new, &base);
+    VersionDifference {
+        base_median,
+        median: new_median,
+        cliffs_delta: delta,
+        size: delta.map(|delta| EffectSize::within(delta, bounds).label()),
+        hedges_g: hedges_g(&new, &base),
+    }
+}
+
+/// Writes to where the user wants the result.
+pub(super) fn deliver(
+    options: &CompareOptions,
+    world: &mut World<'_>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), AppError> {
+    let Some(path) = &options.output else {
+        return Ok(write(world.stdout)?);
+    };
+    let mut text = Vec::new();
+    write(&mut text)?;
+    fs::write(path, without_colours(&text)).map_err(|error| {
+        io::Error::new(error.kind(), format!("{}: {error}", path.display())).into()
+    })
+}
+
+/// That no benchmark is left.
+pub(super) fn nothing_to_compare(options: &CompareOptions, head: &Run, base: RunId) -> AppError {
+    let candidate = head.id;
+    AppError::NothingToCompare(if options.filter.words.is_empty() {
+        format!("neither run {base} nor run {candidate} has a benchmark")
+    } else {
+        format!(
+            "run {candidate} has {}\n  help: `cargo perfcheck show {candidate}` lists its benchmarks",
+            no_match(&options.filter)
+        )
+    })
+}
+
+/// A comparison of stored runs, with what it needs to know.
+pub(super) struct Stored<'a> {
+    pub(super) store: &'a Store,
+    pub(super) workspace: WorkspaceId,
+    pub(super) context: &'a Context,
+    pub(super) options: &'a CompareOptions,
+}
+
+/// What a comparison of two stored runs gave.
+pub(super) struct StoredComparison<'m> {
+    pub(super) rows: Vec<Row<'m>>,
+    pub(super) references: References,
+    pub(super) rules: Rules,
+    /// What a reader must know of it as a whole.
+    pub(super) limits: Vec<String>,
+}
+
+impl Stored<'_> {
+    /// What `run` measured of the benchmarks that are wanted.
+    pub(super) fn measurements(&self, run: RunId) -> Result<Vec<Measurement>, StoreError> {
+        let measurements = self.store.measurements(run, None)?.into_iter();
+        Ok(measurements
+            .filter(|measurement| self.options.filter.wants(&measurement.benchmark.key.id))
+            .collect())
+    }
+
+    /// Compares `measurements` of `head` with the run that the user calls `name`.
+    pub(super) fn compare<'m>(
+        &self,
+        base: RunId,
+        name: &str,
+        head: &Run,
+        measurements: &'m [Measurement],
+    ) -> Result<StoredComparison<'m>, AppError> {
+        let options = self.options;
+        let subjects: Vec<Subject> = measurements
+            .iter()
+            .map(|measurement| Subject {
+                key: measurement.benchmark.key.clone(),
+                target_facts: measurement.target_facts.clone(),
+                version: measurement.benchmark.version.clone(),
+                metric: measurement.benchmark.metric.clone(),
+            })
+            .collect();
+        let chooser = Chooser {
+            store: self.store,
+            workspace: self.workspace,
+            checkout: self.context.checkout.as_ref(),
+            environment: &head.environment,
+            allowed: &options.comparison.allow_different,
+            candidate: Some(head.id),
+        };
+        let references = chooser.choose(&Wanted::Named(base, name), &subjects)?;
+        let settings = &self.context.tables.workspace;
+        let base = self.store.run(base)?;
+        let comparison = suited(&options.comparison, &base, head);
+        let rules = Rules {
+            decision: comparison.decision(settings),
+            decider: comparison.decider(),
+            host: host_class(settings.shared_host, head.environment.host.shared),
+            // A comparison of stored runs is always the same: the seed is stored too.
+            seed: options.comparison.seed.unwrap_or(head.seed),
+        };
+        let threshold = options.comparison.noise_threshold;
+        let rows = rows(&Evidence {
+            store: self.store,
+            measurements,
+            references: &references,
+            rules: &rules,
+            noise_threshold: &|measurement: &Measurement| {
+                threshold.unwrap_or(measurement.noise_threshold)
+            },
+            in_scope: &|key: &BenchmarkKey| options.filter.wants(&key.id),
+            failed_targets: &BTreeSet::new(),
+        })?;
+        Ok(StoredComparison {
+            rows,
+            references,
+            rules,
+            limits: limits(&base, head),
+        })
+    }
+
+    /// The two sides of an A/B measurement: the verdict of that time, reached again from what is stored.
+    pub(super) fn judged_in_turn(
+        &self,
+        base: RunId,
+        head: &Run,
+    ) -> Result<(Paired, Vec<Settled>, Plan), AppError> {
+        let options = self.options;
+        if head.pair.is_some_and(|pair| pair.role == Role::Base) {
+            return Err(AppError::Usage(format!(
+                "run {} is the base that run {base} was measured against\n  help: cargo perfcheck compare {} {base}",
+                head.id, head.id
+            )));
+        }
+        let runs = BySide { base, new: head.id };
+        let (mut found, plan) = judged_again(self.store, &runs, head, |measurements| {
+            measurements.retain(|measurement| options.filter.wants(&measurement.benchmark.key.id));
+            for measurement in measurements {
+                let said = options.comparison.noise_threshold;
+                measurement.noise_threshold = said.unwrap_or(measurement.noise_threshold);
+            }
+        })?;
+        found.about(options.comparison.analysis.subject);
+        let settled = without_measurement(self.store, head.id, &found)?;
+        let settled: Vec<Settled> = settled
+            .into_iter()
+            .filter(|settled| options.filter.wants(&settled.key.id))
+            .collect();
+        Ok((found, settled, plan))
+    }
+}
+
+/// That a run is no reference for itself.
+pub(super) fn refuse_itself(base: (&str, RunId), candidate: (&str, RunId)) -> Result<(), AppError> {
+    if base.1 != candidate.1 {
+        return Ok(());
+    }
+    Err(AppError::Usage(format!(
+        "`{}` and `{}` are the same run ({}): a run cannot be compared with itself",
+        base.0, candidate.0, base.1
+    )))
+}
+
+/// Writes what the two sides of an A/B measurement say.
 fn measured_in_turn(
-    store: &Store,
+    stored: &Stored<'_>,
     base: RunId,
     head: &Run,
-    options: &CompareOptions,
-    context: &Context,
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    if head.pair.is_some_and(|pair| pair.role == Role::Base) {
-        return Err(AppError::Usage(format!(
-            "run {} is the base that run {base} was measured against\n  help: cargo perfcheck compare {} {base}",
-            head.id, head.id
-        )));
-    }
-    let runs = BySide { base, new: head.id };
-    let (found, plan) = judged_again(store, &runs, head, |measurements| {
-        measurements.retain(|measurement| options.filter.wants(&measurement.benchmark.key.id));
-        for measurement in measurements {
-            let said = options.comparison.noise_threshold;
-            measurement.noise_threshold = said.unwrap_or(measurement.noise_threshold);
-        }
-    })?;
-    let settled = without_measurement(store, head.id, &found)?;
-    let settled: Vec<Settled> = settled
-        .into_iter()
-        .filter(|settled| options.filter.wants(&settled.key.id))
-        .collect();
+    let (options, context) = (stored.options, stored.context);
+    let (found, settled, plan) = stored.judged_in_turn(base, head)?;
     let mut rows = paired_rows(&found, &settled, &head.decision, plan.seed);
+    let gates = gates(
+        &rows,
+        options.comparison.fail_rules(&context.tables),
+        head.decision.confidence_level,
+    );
+    let broken = exit_code(&gates);
     sort(&mut rows, common.output.order);
     let mut findings = Findings {
         run: head,
         rows,
         verdicts: Some(Verdicts {
             reference: format!("run {base}"),
-            decision: head.decision,
+            decision: DecisionSettings {
+                analysis: options.comparison.analysis,
+                ..head.decision
+            },
             method: Method::Paired,
             warnings: Vec::new(),
             remarks: Vec::new(),
             advice: Vec::new(),
+            gates,
         }),
         confidence_level: head.decision.confidence_level,
         exit_code: 0,
     };
     let fail_on = options.comparison.fail_on(&context.tables.workspace);
-    let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true);
+    let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true).and(broken);
     findings.exit_code = exit_code.number();
-    write(&findings, common, world)?;
+    write_two(stored, base, &findings, common, world)?;
     Ok(exit_code)
+}
+
+/// What to know of another test of runs that were measured in turn.
+fn rounds_as_launches() -> String {
+    "both sides were measured in turn; this compares them as runs of their own, each round as a launch, and makes nothing of what they shared".to_owned()
 }
 
 /// The verdicts of that time that needed no measurement.

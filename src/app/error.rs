@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::cargo::CargoError;
+use crate::exchange::ExchangeError;
 use crate::exit_code::ExitCode;
 use crate::host::GitError;
 use crate::host::SecretError;
@@ -39,6 +40,9 @@ pub enum AppError {
     /// There is no secret to mark or check kept executables with.
     #[error("{error}\n  help: {hint}", error = .0, hint = .0.hint())]
     Secret(#[from] SecretError),
+    /// What was to be imported cannot be read.
+    #[error(transparent)]
+    Exchange(#[from] ExchangeError),
     /// A name, number or commit that stands for no run.
     #[error(
         "there is no baseline or run `{name}`; {}",
@@ -80,7 +84,10 @@ impl AppError {
     /// The exit status.
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Self::Usage(_) | Self::Settings(_) => ExitCode::Usage,
+            Self::Exchange(ExchangeError::Interrupted) | Self::Interrupted(_) => {
+                ExitCode::Interrupted
+            }
+            Self::Usage(_) | Self::Settings(_) | Self::Exchange(_) => ExitCode::Usage,
             Self::Cargo(error) => of_cargo(error),
             Self::Git(error) => of_git(error),
             Self::Sides(error) => of_sides(error),
@@ -90,7 +97,6 @@ impl AppError {
                 ExitCode::NoBaseline
             }
             Self::NothingToMeasure(_) | Self::NothingToCompare(_) => ExitCode::BenchmarkFailed,
-            Self::Interrupted(_) => ExitCode::Interrupted,
         }
     }
 }

@@ -7,7 +7,7 @@ use super::error::AppError;
 use super::options::Order;
 use super::reference::{Chosen, References};
 use crate::compare::{
-    Comparison, Difference, HostClass, Question, Reference, Rules, Summary, compare, summarize,
+    Comparison, Difference, HostClass, Question, Reference, Rules, Summary, compare, summarize_by,
 };
 use crate::model::{BenchmarkKey, DecisionSettings, Measurement, RunId, Verdict};
 use crate::report::Row;
@@ -61,14 +61,7 @@ pub(super) fn summarize_all(
 ) -> Vec<Option<Summary>> {
     measurements
         .par_iter()
-        .map(|measurement| {
-            summarize(
-                measurement,
-                decision.confidence_level,
-                decision.resamples,
-                seed,
-            )
-        })
+        .map(|measurement| summarize_by(measurement, decision, seed))
         .collect()
 }
 

@@ -20,8 +20,8 @@ use crate::host::{
 };
 use crate::measure::{BySide, Discovered};
 use crate::model::{
-    BuildFacts, Environment, FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, Run, RunId, Secret,
-    TargetFacts,
+    BuildFacts, Environment, FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, Metric, Run, RunId,
+    Secret, TargetFacts,
 };
 use crate::report::write_warning;
 use crate::sides::{BenchesFrom, Stage};
@@ -437,6 +437,7 @@ impl RunAgain<'_> {
             environment,
             target: &target,
             version: None,
+            metric: &Metric::Time,
         };
         differences(
             &circumstances(&here),

@@ -21,6 +21,7 @@ pub fn list(common: &StoreOptions, world: &mut World<'_>) -> Result<ExitCode, Ap
             last_run: found.last_run,
             last_started: crate::host::to_rfc3339(found.last_started),
             typical_ns: found.typical_ns,
+            metric: found.metric,
             change: found.change,
             verdict: found.verdict,
         })

@@ -9,18 +9,24 @@ mod against;
 mod baseline;
 mod bisect;
 mod cache_build;
+mod columns;
 mod compare;
 mod confirm;
 mod context;
+mod draw;
 mod error;
 mod explain;
 mod findings;
+mod gates;
+mod import;
+mod imported;
 mod kept;
 mod list;
 mod naming;
 mod options;
 mod paired;
 mod pairing;
+mod pivot;
 mod prepare;
 mod reference;
 mod replay;
@@ -37,11 +43,14 @@ pub use compare::compare;
 pub use context::World;
 pub use error::AppError;
 pub use explain::explain;
+pub use import::{ImportFormat, ImportOptions, StatedFact, import};
 pub use list::list;
 pub use options::{
-    Against, AgainstOptions, BaselineAction, BisectOptions, CompareOptions, ComparisonOptions,
-    Effort, FailOn, Order, OutputOptions, PairedOptions, RunOptions, SelfTestOptions, StoreOptions,
+    Against, AgainstOptions, BaselineAction, BisectOptions, CompareOptions, CompareView,
+    ComparisonOptions, Effort, FailOn, Order, OutputOptions, PairedOptions, RunOptions,
+    SelfTestOptions, StoreOptions,
 };
+pub use pivot::{Dimension, PivotRequest, PivotValue, Versus};
 pub use run::run;
 pub use runs::runs;
 pub use self_test::self_test;

@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::error::AppError;
+use super::pivot::PivotRequest;
 use crate::cargo::CargoOptions;
 use crate::compare::{Decider, Fact};
 use crate::measure::Filter;
-use crate::model::{DecisionSettings, Verdict};
-use crate::report::MessageFormat;
-use crate::settings::{Layer, WorkspaceOnly};
+use crate::model::{Analysis, Center, DecisionSettings, Observations, Test, Verdict};
+use crate::report::{MessageFormat, Shown, TableFormat};
+use crate::settings::{FailRule, Layer, Tables, WorkspaceOnly};
 use crate::sides::BenchesFrom;
 
 /// With which store and workspace, and how to print.
@@ -59,6 +61,10 @@ pub struct ComparisonOptions {
     pub resamples: Option<u32>,
     /// The t-score alone decides.
     pub screen: bool,
+    /// Which of the published systems' statistics decide.
+    pub analysis: Analysis,
+    /// Rules that benchmarks must keep, beside those of the workspace.
+    pub fail: Vec<FailRule>,
     /// Verdicts that make the exit status 1.
     pub fail_on: Option<FailOn>,
     /// Facts that may differ.
@@ -73,12 +79,19 @@ impl ComparisonOptions {
         let default = DecisionSettings::default();
         let either =
             |own: Option<f64>, other: Option<f64>, default| own.or(other).unwrap_or(default);
+        let thresholds = workspace.thresholds;
+        let usual = match self.analysis.test {
+            Test::BootstrapT => default.significance_level,
+            _ => thresholds.test_level,
+        };
         DecisionSettings {
+            analysis: self.analysis,
+            thresholds,
             noise_threshold: self.noise_threshold.unwrap_or(default.noise_threshold),
             significance_level: either(
                 self.significance_level,
                 workspace.significance_level,
-                default.significance_level,
+                usual,
             ),
             confidence_level: either(
                 self.confidence_level,
@@ -99,12 +112,82 @@ impl ComparisonOptions {
             .unwrap_or_else(|| vec![Verdict::Regressed])
     }
 
+    /// Rules that benchmarks must keep: those of the workspace, then those of the command line.
+    pub(super) fn fail_rules<'a>(
+        &'a self,
+        tables: &'a Tables,
+    ) -> impl Iterator<Item = &'a FailRule> {
+        tables.fail.iter().chain(&self.fail)
+    }
+
+    /// Whether something of the published systems was asked for that two builds measured in turn do not have.
+    pub(super) fn is_of_other_systems(&self) -> bool {
+        let own = Analysis {
+            subject: self.analysis.subject,
+            ..Analysis::default()
+        };
+        self.analysis != own
+    }
+
+    /// Whether the verdicts are about the time, as usual.
+    pub(super) fn is_about_time(&self) -> bool {
+        self.analysis.subject == Analysis::default().subject
+    }
+
+    /// Refuses choices that contradict each other.
+    pub(super) fn check(&self) -> Result<(), AppError> {
+        let analysis = &self.analysis;
+        let default = Analysis::default();
+        let of_the_test = [
+            (
+                analysis.observations != default.observations,
+                "--observations",
+            ),
+            (analysis.correction != default.correction, "--correction"),
+        ];
+        let said = of_the_test.iter().find(|(said, _)| *said);
+        if let (Test::BootstrapT, Some((_, flag))) = (analysis.test, said) {
+            return Err(AppError::Usage(format!(
+                "`{flag}` is about another test than the tool's own, which has one way\n  help: add `--test welch` or another one; `--help` lists them"
+            )));
+        }
+        if analysis.p != default.p && analysis.test != Test::MannWhitney {
+            return Err(AppError::Usage(
+                "`--rank-p` goes with `--test mann-whitney`".to_owned(),
+            ));
+        }
+        if analysis.test != Test::BootstrapT && !self.is_about_time() {
+            return Err(AppError::Usage(format!(
+                "`--metric {}` has rules of its own, and `--test` is about times\n  help: leave out one of them",
+                analysis.subject
+            )));
+        }
+        let of_launches = matches!(analysis.center, Some(Center::Slope | Center::Subselection));
+        if analysis.observations == Observations::Samples && of_launches {
+            return Err(AppError::Usage(format!(
+                "`--center {}` is of whole launches\n  help: leave out `--observations samples`",
+                analysis.center_in_force()
+            )));
+        }
+        Ok(())
+    }
+
+    /// Refuses what two builds measured in turn do not have.
+    pub(super) fn check_in_turn(&self) -> Result<(), AppError> {
+        if self.is_of_other_systems() {
+            return Err(AppError::Usage(
+                "statistics of other systems are about stored runs: two builds measured in turn are decided by their pairs\n  help: measure without these flags, then compare the two runs that this stores: cargo perfcheck compare BASE NEW --test ...".to_owned(),
+            ));
+        }
+        self.check()
+    }
+
     /// Which test decides.
     pub(super) fn decider(&self) -> Decider {
-        if self.screen {
-            Decider::Screen
-        } else {
-            Decider::RunLevel
+        match self.analysis.test {
+            Test::BootstrapT if self.screen => Decider::Screen,
+            Test::BootstrapT => Decider::RunLevel,
+            test => Decider::Test(test),
         }
     }
 }
@@ -222,12 +305,29 @@ pub struct RunOptions {
 pub struct CompareOptions {
     /// The reference.
     pub base: String,
-    /// What is compared with it.
-    pub candidate: String,
+    /// What is compared with it, each by itself.
+    pub candidates: Vec<String>,
     /// Which benchmarks.
     pub filter: Filter,
     /// How to compare.
     pub comparison: ComparisonOptions,
+    /// What of it is shown.
+    pub view: CompareView,
+    /// The form of the table; `None`: text.
+    pub format: Option<TableFormat>,
+    /// Where it is written; `None`: to stdout.
+    pub output: Option<PathBuf>,
+}
+
+/// What of a comparison is shown.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CompareView {
+    /// Verdicts of one candidate.
+    Verdicts,
+    /// All runs side by side.
+    Columns(Shown),
+    /// The measurements of all runs by dimensions.
+    Pivot(PivotRequest),
 }
 
 /// Work on names of runs.

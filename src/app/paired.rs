@@ -21,7 +21,7 @@ use crate::measure::{
 };
 use crate::model::{
     Acceptance, Benchmark, BenchmarkKey, DecisionSettings, Environment, Event, GitState,
-    Measurement, Observer, Purpose, RunId, Sample, Tally, Verdict,
+    Measurement, Observer, Purpose, RunId, Sample, Subject, Tally, Verdict,
 };
 use crate::report::{Progress, Row};
 use crate::store::{
@@ -107,6 +107,16 @@ pub(super) struct Paired {
     pub(super) remark: Option<String>,
 }
 
+impl Paired {
+    /// Makes the verdicts those about `subject`.
+    pub(super) fn about(&mut self, subject: Subject) {
+        let comparisons = std::mem::take(&mut self.comparisons).into_iter();
+        self.comparisons = comparisons
+            .map(|(key, comparison)| (key, comparison.about(subject)))
+            .collect();
+    }
+}
+
 impl PairedRun<'_> {
     /// Measures `pairs` and stores every round; the two runs are left open, for the caller to say how they ended.
     pub(super) fn measure(
@@ -160,13 +170,15 @@ impl PairedRun<'_> {
             heads.extend(store.launches(base)?);
         }
         let cores = self.environment.host.cores;
-        Ok(Paired {
+        let mut paired = Paired {
             remark: stolen_in_words(&heads, &spent, cores),
             runs,
             measured,
             comparisons,
             spent,
-        })
+        };
+        paired.about(self.decision.analysis.subject);
+        Ok(paired)
     }
 
     /// What controls on a host like this one have shown of the benchmarks.
@@ -330,8 +342,8 @@ fn settling(comparison: Option<&Comparison>) -> Option<String> {
 }
 
 /// The comparison of each benchmark that both sides have measured in whole rounds.
-pub(super) fn judged(
-    measured: &BySide<Vec<Measurement>>,
+pub(super) fn judged<'m>(
+    measured: &'m BySide<Vec<Measurement>>,
     plan: &Plan,
 ) -> BTreeMap<BenchmarkKey, Comparison> {
     let mut keys = Vec::new();
@@ -351,11 +363,20 @@ pub(super) fn judged(
             noise_threshold: *noise_threshold,
         })
         .collect();
-    let comparisons = judge(&all_series, plan);
+    let comparisons = judge(&all_series, plan).into_iter();
     all_series
         .iter()
-        .map(|series| series.key.clone())
         .zip(comparisons)
+        .map(|(series, comparison)| {
+            let of = |side: &'m [Measurement]| {
+                side.iter().find(|found| found.benchmark.key == *series.key)
+            };
+            let comparison = match (of(&measured.base), of(&measured.new)) {
+                (Some(base), Some(new)) => comparison.beside_in_turn(base, new, plan),
+                _ => comparison,
+            };
+            (series.key.clone(), comparison)
+        })
         .collect()
 }
 
@@ -414,6 +435,7 @@ mod tests {
                 involuntary_switches: 0,
                 stolen,
                 processor: None,
+                control: None,
             }),
             failure: None,
         };

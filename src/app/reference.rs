@@ -9,7 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::compare::{Circumstances, Difference, Differences, Fact, differences};
 use crate::host::Checkout;
-use crate::model::{Acceptance, BenchmarkKey, Environment, Run, RunId, TargetFacts, Verdict};
+use crate::model::{
+    Acceptance, BenchmarkKey, Environment, Metric, Run, RunId, TargetFacts, Verdict,
+};
 use crate::store::{
     BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, Store, StoreError, WorkspaceId,
 };
@@ -26,6 +28,7 @@ pub(super) struct Subject {
     pub(super) key: BenchmarkKey,
     pub(super) target_facts: TargetFacts,
     pub(super) version: Option<String>,
+    pub(super) metric: Metric,
 }
 
 /// Which run the user wants as the reference.
@@ -124,6 +127,7 @@ impl Chooser<'_> {
                         environment: &head.environment,
                         target: &base.target_facts,
                         version: base.benchmark.version.as_deref(),
+                        metric: &base.benchmark.metric,
                     };
                     let found = self.differences(subject, &circumstances);
                     if found.comparable() {
@@ -280,6 +284,7 @@ impl Chooser<'_> {
             environment: &history.runs[&past.run].environment,
             target: &past.target_facts,
             version: past.version.as_deref(),
+            metric: &past.metric,
         };
         self.differences(subject, &circumstances)
     }
@@ -289,6 +294,7 @@ impl Chooser<'_> {
             environment: self.environment,
             target: &subject.target_facts,
             version: subject.version.as_deref(),
+            metric: &subject.metric,
         };
         differences(&new, base).allowing(self.allowed)
     }

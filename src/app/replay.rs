@@ -13,7 +13,7 @@ use super::paired::{Paired, judged};
 use super::reference::{Chooser, Chosen, References, Subject, Wanted};
 use crate::compare::{Comparison, Decider, Fact, HostClass, Plan, Rules};
 use crate::measure::BySide;
-use crate::model::{BenchmarkKey, Measurement, Role, Run, RunId, Verdict};
+use crate::model::{BenchmarkKey, Measurement, Role, Run, RunId, Test, Verdict};
 use crate::report::{Confirmed, Method, Replayed};
 use crate::store::{RunVerdict, Store, WorkspaceId};
 
@@ -50,7 +50,7 @@ impl Replay {
                 base: pair.partner,
                 new: run.id,
             };
-            let (paired, plan) = match judged_again(store, &runs, run, |_| {}) {
+            let (mut paired, plan) = match judged_again(store, &runs, run, |_| {}) {
                 // What was measured is there all the same.
                 Err(AppError::NothingToCompare(_)) => {
                     return Ok(Self {
@@ -62,6 +62,7 @@ impl Replay {
                 }
                 other => other?,
             };
+            paired.about(run.decision.analysis.subject);
             return Ok(Self {
                 found: of_pair(&paired, &stored),
                 stored,
@@ -192,6 +193,7 @@ impl Again<'_> {
                 key: measurement.benchmark.key.clone(),
                 target_facts: measurement.target_facts.clone(),
                 version: measurement.benchmark.version.clone(),
+                metric: measurement.benchmark.metric.clone(),
             })
             .collect();
         let git = self.run.git.as_ref();
@@ -248,6 +250,10 @@ impl Again<'_> {
             HostClass::Shared => HostClass::Dedicated,
             HostClass::Dedicated => HostClass::Shared,
         };
+        let test = self.run.decision.analysis.test;
+        if test != Test::BootstrapT {
+            return vec![(Decider::Test(test), host)];
+        }
         // The host does not matter to the t-score.
         vec![
             (Decider::RunLevel, host),

@@ -8,6 +8,7 @@ use super::confirm::Confirmation;
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
 use super::findings::{Evidence, advice, host_class, rows, shell_quoted, sort, verdicts, warnings};
+use super::gates::{gates, has_worsened};
 use super::kept::{Rerun, against_baseline, drain, keep, opened, watch};
 use super::options::{RunOptions, StoreOptions};
 use super::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
@@ -21,7 +22,7 @@ use crate::model::{
     Acceptance, Benchmark, BenchmarkKey, DecisionSettings, Environment, Event, FileFact, GitState,
     Measurement, Observer, RunId, Tally, Verdict,
 };
-use crate::report::{self, Findings, MessageFormat, Method, Progress, Row, Verdicts};
+use crate::report::{self, Findings, Gates, MessageFormat, Method, Progress, Row, Verdicts};
 use crate::settings::Layers;
 use crate::store::{NewRun, RunEnd, Store, StoreError, WorkspaceId, check_baseline_name};
 
@@ -32,13 +33,18 @@ pub fn run(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     if let Some(how) = &options.against {
+        options.comparison.check_in_turn()?;
         return against(options, how, common, world);
     }
+    options.comparison.check()?;
     if let Some(name) = &options.save_baseline {
         check_baseline_name(name)?;
     }
-    let stored_only =
-        options.stored || world.variables.stored || options.comparison.screen || options.no_run;
+    let stored_only = options.stored
+        || world.variables.stored
+        || options.comparison.screen
+        || options.comparison.is_of_other_systems()
+        || options.no_run;
     let mut remarks = Vec::new();
     if let (Some(name), false) = (&options.baseline, stored_only) {
         match against_baseline(options, name, common, world)? {
@@ -91,7 +97,8 @@ pub fn run(
         load,
         seed: options.comparison.seed.unwrap_or_else(host::fresh_seed),
         remarks,
-        confirms: !stored_only && options.baseline.is_none(),
+        // What is not the time does not drift with the host.
+        confirms: !stored_only && options.baseline.is_none() && options.comparison.is_about_time(),
     };
     session.run(&mut store, discovered, world)
 }
@@ -182,7 +189,13 @@ impl Session<'_> {
         if !failed_targets.is_empty() || measurements.is_empty() {
             exit_code = exit_code.and(ExitCode::BenchmarkFailed);
         }
-        let acceptance = self.acceptance(store, &tally)?;
+        let gates = gates(
+            &rows,
+            self.options.comparison.fail_rules(tables),
+            decision.confidence_level,
+        );
+        exit_code = exit_code.and(super::gates::exit_code(&gates));
+        let acceptance = self.acceptance(store, &tally, &gates)?;
         store.finish_run(
             run,
             &RunEnd {
@@ -210,6 +223,7 @@ impl Session<'_> {
                 warnings: warnings(&references),
                 remarks: self.remarks.clone(),
                 advice: last_words,
+                gates,
             }),
             confidence_level: decision.confidence_level,
             exit_code: exit_code.number(),
@@ -289,12 +303,18 @@ impl Session<'_> {
 
     /// Whether the run may be a reference from now on: it found nothing worse, and what it was compared with may be one too.
     /// Otherwise a comparison of slow code with itself would turn a regression green.
-    fn acceptance(&self, store: &Store, tally: &Tally) -> Result<Acceptance, StoreError> {
+    fn acceptance(
+        &self,
+        store: &Store,
+        tally: &Tally,
+        gates: &Gates,
+    ) -> Result<Acceptance, StoreError> {
         let beside_the_history = match self.baseline {
             Some((named, _)) => store.run(named)?.acceptance == Acceptance::Pending,
             None => false,
         };
-        Ok(if is_worse(tally) || beside_the_history {
+        let worse = is_worse(tally) || has_worsened(gates);
+        Ok(if worse || beside_the_history {
             Acceptance::Pending
         } else {
             Acceptance::Automatic
@@ -362,6 +382,7 @@ impl Session<'_> {
                     key: benchmark.key.clone(),
                     target_facts: found.target.facts.clone(),
                     version: benchmark.version.clone(),
+                    metric: benchmark.metric.clone(),
                 })
             })
             .collect();
@@ -429,7 +450,8 @@ impl Session<'_> {
             world.supervisor,
             world.interrupt,
             &progress,
-        );
+        )
+        .with_control(host::ControlProbe::of(&world.variables));
         let mut record = |launch: &_| {
             drain(&mut watches);
             store.record_launch(run, launch)

@@ -71,10 +71,10 @@ pub fn self_test(
         world.progress = ProgressMode::Quiet;
     }
     'trials: for trial in 0..options.trials {
-        for kind in [Kind::Same, Kind::Slowed] {
+        for kind in [HarnessKind::Same, HarnessKind::Slowed] {
             run.plan.seed = derived_seed(seed, &format!("self-test/{}/{trial}", kind.word()));
             if !common.output.quiet {
-                let done = 2 * trial + u32::from(kind == Kind::Slowed);
+                let done = 2 * trial + u32::from(kind == HarnessKind::Slowed);
                 let words = format!(
                     "{} of {}, {}{}",
                     trial + 1,
@@ -127,12 +127,12 @@ const NO_SUBJECTS: &str = "no bench has a harness that can slow itself down\n  h
 
 /// What differs between the sides of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum HarnessKind {
     Same,
     Slowed,
 }
 
-impl Kind {
+impl HarnessKind {
     fn word(self) -> &'static str {
         match self {
             Self::Same => "same",
@@ -269,7 +269,7 @@ impl Recorded {
 /// One comparison of every benchmark.
 fn carry_out(
     run: &PairedRun<'_>,
-    kind: Kind,
+    kind: HarnessKind,
     pairs: Vec<PairedTarget>,
     rows: &mut BTreeMap<BenchmarkKey, SelfTestRow>,
     world: &mut World<'_>,
@@ -305,8 +305,8 @@ fn carry_out(
             continue;
         };
         match kind {
-            Kind::Same => row.same.push(verdict),
-            Kind::Slowed => row.slowed.push(verdict),
+            HarnessKind::Same => row.same.push(verdict),
+            HarnessKind::Slowed => row.slowed.push(verdict),
         }
         let spent = spent.iter().find(|spent| spent.key == *key);
         row.time += spent.map_or(Duration::ZERO, |spent| spent.time);

@@ -3,7 +3,8 @@
 use serde::Deserialize;
 use std::fmt;
 
-use crate::model::{AuthorSettings, Nanos, Sample, Throughput};
+use super::beside::{Counted, ToldLatencies};
+use crate::model::{AuthorSettings, Metric, Nanos, Sample, Throughput};
 
 /// A frame longer than this is no frame.
 pub(super) const LONGEST_FRAME: usize = 64 << 20;
@@ -33,16 +34,22 @@ pub struct Hello {
 }
 
 impl Hello {
+    /// Whether it counts allocations.
+    pub fn counts_allocations(&self) -> bool {
+        self.has("allocations")
+    }
+
+    fn has(&self, word: &str) -> bool {
+        self.capabilities
+            .iter()
+            .any(|capability| capability == word)
+    }
+
     /// The capability to drive it by: addressable if it has it.
     pub fn capability(&self) -> Option<Capability> {
-        let has = |word: &str| {
-            self.capabilities
-                .iter()
-                .any(|capability| capability == word)
-        };
-        if has("addressable") {
+        if self.has("addressable") {
             Some(Capability::Addressable)
-        } else if has("sequential") {
+        } else if self.has("sequential") {
             Some(Capability::Sequential)
         } else {
             None
@@ -61,6 +68,9 @@ pub struct Announcement {
     /// What one iteration processes.
     #[serde(default, deserialize_with = "null_is_default")]
     pub throughput: Throughput,
+    /// What its samples mean: times, unless it says otherwise.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub metric: Metric,
     /// What the author set in code.
     #[serde(default, deserialize_with = "null_is_default")]
     pub settings: AuthorSettings,
@@ -90,6 +100,8 @@ pub(super) enum Frame {
         id: String,
         #[serde(default, deserialize_with = "null_is_default")]
         throughput: Throughput,
+        #[serde(default)]
+        kind: Option<String>,
     },
     WarmedUp {
         iterations: u64,
@@ -101,6 +113,8 @@ pub(super) enum Frame {
         iterations: Vec<u64>,
         elapsed_ns: Vec<Nanos>,
     },
+    Counted(Counted),
+    Latencies(ToldLatencies),
     Finished {
         id: String,
     },
@@ -183,6 +197,10 @@ pub(super) enum Request<'a> {
     Next,
     WarmUp(Nanos),
     Sample(&'a [SampleSpec]),
+    /// Iterations, at most.
+    Count(u64),
+    /// Values of the reservoir, at most.
+    Latencies(u64),
     Finish,
     Bye,
 }
@@ -201,6 +219,8 @@ impl fmt::Display for Request<'_> {
                 f.write_str("sample")?;
                 specs.iter().try_for_each(|spec| write!(f, " {spec}"))
             }
+            Self::Count(iterations) => write!(f, "count {iterations}"),
+            Self::Latencies(values) => write!(f, "latencies {values}"),
             Self::Finish => f.write_str("finish"),
             Self::Bye => f.write_str("bye"),
         }
@@ -238,6 +258,32 @@ mod tests {
         assert_eq!(
             Request::Sample(&schedule).to_string(),
             "sample 10 20 30 30*400"
+        );
+    }
+
+    #[test]
+    fn what_lies_beside_the_samples_is_asked_for_with_a_number() {
+        assert_eq!(Request::Count(16).to_string(), "count 16");
+        assert_eq!(Request::Latencies(0).to_string(), "latencies 0");
+    }
+
+    #[test]
+    fn a_benchmark_measures_times_unless_it_names_a_unit() {
+        let metric = |member: &str| {
+            let line = format!(r#"{{"type":"benchmark","id":"a"{member}}}"#);
+            match Frame::parse(line.as_bytes()) {
+                Ok(Frame::Benchmark(announcement)) => announcement.metric,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(metric(""), Metric::Time);
+        assert_eq!(metric(r#","metric":null"#), Metric::Time);
+        let steps = Metric::Amount {
+            unit: "steps".to_owned(),
+        };
+        assert_eq!(
+            metric(r#","metric":{"kind":"amount","unit":"steps"}"#),
+            steps
         );
     }
 

@@ -3,6 +3,7 @@
 //! Owns docs/PROTOCOL.md from the parent's side. Must not decide what is measured, nor print: bench output is
 //! handed to the caller. Invariant: every pipe is drained at all times and every wait has a deadline.
 
+mod beside;
 mod codec;
 mod criterion;
 mod error;
@@ -10,9 +11,10 @@ mod pipes;
 mod running;
 mod session;
 
+pub use beside::Kind;
 pub use codec::{Announcement, Capability, Hello, Listing, SampleSpec, WarmUp};
 pub use criterion::{
     Config, CriterionRequest, CriterionSession, CriterionVersion, Measured, Reported,
 };
 pub use error::ChildError;
-pub use session::{LaunchSpec, PROTOCOL_VERSION, Recognised, Session, Started};
+pub use session::{LaunchSpec, PROTOCOL_VERSION, Ready, Recognised, Session, Started};

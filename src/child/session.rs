@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::process::{ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use super::beside::{Kind, Operations};
 use super::codec::{Announcement, Frame, Hello, Listing, Request, SampleSpec, WarmUp};
 use super::criterion::{CriterionVersion, Runner};
 use super::error::ChildError;
@@ -34,7 +35,7 @@ const DIVAN: &str = "Timer precision: ";
 /// The variable that makes a bench slower (docs/PROTOCOL.md, section 8).
 const SLOWDOWN: &str = "PERFCHECK_SLOWDOWN";
 /// Counts and times are below this.
-const LIMIT: u64 = 1 << 63;
+pub(super) const LIMIT: u64 = 1 << 63;
 
 /// Everything needed to start a bench executable.
 #[derive(Debug, Clone)]
@@ -57,9 +58,18 @@ pub struct LaunchSpec {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Started {
     /// The benchmark waits for requests.
-    Ready(Throughput),
+    Ready(Ready),
     /// The bench declined, for this reason.
     Skipped(String),
+}
+
+/// A benchmark that waits for requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ready {
+    /// What one iteration processes.
+    pub throughput: Throughput,
+    /// What can be asked of it.
+    pub kind: Kind,
 }
 
 /// What an executable is written against.
@@ -93,6 +103,10 @@ pub struct Session<'a> {
     hello: Hello,
     /// Time from requests to their answers.
     asked: Duration,
+    /// Whether it was told to run more iterations than it reports.
+    slowed: bool,
+    /// Iterations of all samples of the benchmark under way.
+    sampled: u64,
 }
 
 impl<'a> Session<'a> {
@@ -199,6 +213,8 @@ impl<'a> Session<'a> {
                 quantum_ns: Nanos(0),
             },
             asked: Duration::ZERO,
+            slowed: spec.variables.contains_key(SLOWDOWN),
+            sampled: 0,
         })
     }
 
@@ -227,6 +243,15 @@ impl<'a> Session<'a> {
     /// How the child has run so far, where the system tells.
     pub fn usage(&mut self) -> Option<Usage> {
         Usage::of(self.id())
+    }
+
+    /// How many operations the latencies of the benchmark under way must have.
+    pub(super) fn operations(&self) -> Operations {
+        if self.slowed {
+            Operations::AtLeast(self.sampled)
+        } else {
+            Operations::Exactly(self.sampled)
+        }
     }
 
     /// How long the child has worked on requests so far.
@@ -332,6 +357,8 @@ impl<'a> Session<'a> {
                     );
                     return Err(ChildError::Protocol { what });
                 }
+                let taken = iterations.iter().copied();
+                self.sampled = taken.fold(self.sampled, u64::saturating_add);
                 Ok(iterations
                     .into_iter()
                     .zip(elapsed_ns)
@@ -369,7 +396,11 @@ impl<'a> Session<'a> {
             Frame::Started {
                 id: started,
                 throughput,
-            } if started == id => Ok(Started::Ready(throughput)),
+                kind,
+            } if started == id => Ok(Started::Ready(Ready {
+                throughput,
+                kind: Kind::of(kind.as_deref()),
+            })),
             Frame::Skipped {
                 id: skipped,
                 reason,
@@ -386,7 +417,11 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn ask(&mut self, request: &Request<'_>, expected: Duration) -> Result<Frame, ChildError> {
+    pub(super) fn ask(
+        &mut self,
+        request: &Request<'_>,
+        expected: Duration,
+    ) -> Result<Frame, ChildError> {
         let began = Instant::now();
         self.send(request)?;
         let answer = self.answer(request, expected);
@@ -398,6 +433,7 @@ impl<'a> Session<'a> {
         if matches!(request, Request::Start(_) | Request::Run) {
             // What was printed before is another benchmark's.
             self.running.forget_output();
+            self.sampled = 0;
         }
         let line = format!("{request}\n");
         // A failed write means that the child is gone: how it went is worth more than the write's own error.
@@ -501,7 +537,7 @@ impl<'a> Session<'a> {
     }
 
     /// That the last frame is not what the request wants.
-    fn unexpected(&self, request: &Request<'_>) -> ChildError {
+    pub(super) fn unexpected(&self, request: &Request<'_>) -> ChildError {
         ChildError::Protocol {
             what: format!("`{}` is no answer to `{request}`", self.last_frame),
         }

@@ -8,12 +8,14 @@ use std::time::Duration;
 use super::against_flags::AgainstFlags;
 use super::bisect_flags::BisectArguments;
 use super::cargo_flags::{BuildFlags, WorkspaceFlags};
+use super::compare_flags::CompareArguments;
+use super::import_flags::ImportArguments;
 use super::run_flags::{ComparisonFlags, OutputFlags, SamplingFlags};
 use super::self_test_flags::SelfTestArguments;
 use super::stored_flags::{ExplainArguments, ShowArguments};
 use crate::app::{
-    BaselineAction, BisectOptions, CompareOptions, Detail, RunOptions, SelfTestOptions,
-    StoreOptions,
+    BaselineAction, BisectOptions, CompareOptions, Detail, ImportOptions, RunOptions,
+    SelfTestOptions, StoreOptions,
 };
 use crate::measure::Filter;
 use crate::model::parse_duration;
@@ -28,6 +30,7 @@ Examples:
   cargo perfcheck compare main latest          compare stored runs without measuring
   cargo perfcheck explain json                 how the newest verdict about `json` came about
   cargo perfcheck --fail-on regressed,suspect  be strict in CI
+  cargo perfcheck --fail median:5%             fail where a median is shown to be more than 5 % higher
 
 Exit status: 0 clean, 1 regression, 2 usage, 3 build failed, 4 a benchmark failed or nothing was measured,
 5 store unusable, 6 baseline missing or not comparable, 130 interrupted.";
@@ -108,24 +111,8 @@ pub(super) struct StoredArguments {
 
 #[derive(Debug, Subcommand)]
 enum Subcommands {
-    /// Compare two stored runs, without measuring
-    Compare {
-        /// The reference: a baseline, a run number, `latest` or `@commit`
-        base: String,
-        /// What is compared with it
-        #[arg(default_value = "latest")]
-        candidate: String,
-        /// Compare only benchmarks whose id contains one of these
-        #[arg(long = "filter", value_name = "FILTER")]
-        filters: Vec<String>,
-        /// FILTERs are whole ids
-        #[arg(long)]
-        exact: bool,
-        #[command(flatten)]
-        comparison: ComparisonFlags,
-        #[command(flatten)]
-        stored: StoredArguments,
-    },
+    /// Compare stored runs, without measuring
+    Compare(Box<CompareArguments>),
     /// Find the first commit that is slower, by measuring against a good one at each step
     Bisect(Box<BisectArguments>),
     /// What this machine finds of a known slowdown, and how often it cries wolf
@@ -156,6 +143,8 @@ enum Subcommands {
         #[command(flatten)]
         stored: StoredArguments,
     },
+    /// Store what another program measured as a run
+    Import(Box<ImportArguments>),
     /// Names for runs
     Baseline {
         #[command(subcommand)]
@@ -250,6 +239,8 @@ pub enum Command {
     Show {
         /// Which.
         run: String,
+        /// Only this benchmark, by its id or what it can be known by.
+        bench: Option<String>,
         /// How much of it.
         detail: Detail,
     },
@@ -265,6 +256,8 @@ pub enum Command {
         /// Which.
         run: String,
     },
+    /// Store what another program measured.
+    Import(Box<ImportOptions>),
     /// Work on names of runs.
     Baseline(BaselineAction),
 }
@@ -315,19 +308,7 @@ impl Arguments {
     fn translate(self) -> Parsed {
         match self.command {
             None => self.run.translate(),
-            Some(Subcommands::Compare {
-                base,
-                candidate,
-                filters: words,
-                exact,
-                comparison,
-                stored,
-            }) => stored.with(Command::Compare(Box::new(CompareOptions {
-                base,
-                candidate,
-                filter: Filter { words, exact },
-                comparison: comparison.options(),
-            }))),
+            Some(Subcommands::Compare(arguments)) => arguments.translate(),
             Some(Subcommands::Bisect(arguments)) => arguments.translate(),
             Some(Subcommands::SelfTest(arguments)) => arguments.translate(),
             Some(Subcommands::List { stored }) => stored.with(Command::List),
@@ -342,6 +323,7 @@ impl Arguments {
             }) => stored.with(Command::Adopt { from }),
             Some(Subcommands::Show(arguments)) => arguments.translate(),
             Some(Subcommands::Explain(arguments)) => arguments.translate(),
+            Some(Subcommands::Import(arguments)) => arguments.translate(),
             Some(Subcommands::Accept { run, stored }) => stored.with(Command::Accept { run }),
             Some(Subcommands::Baseline { action }) => action.translate(),
         }

@@ -3,9 +3,12 @@
 //! Must not do anything but parse. Invariant: cargo's flags are spelled and mean what they do in cargo.
 
 mod against_flags;
+mod analysis_flags;
 mod arguments;
 mod bisect_flags;
 mod cargo_flags;
+mod compare_flags;
+mod import_flags;
 mod paired_flags;
 mod run_flags;
 mod self_test_flags;

@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use std::time::Duration;
 
+use super::analysis_flags::AnalysisFlags;
 use crate::app::{ComparisonOptions, FailOn, Order, OutputOptions};
 use crate::compare::Fact;
 use crate::model::{SamplingMode, Verdict, parse_duration};
@@ -75,7 +76,7 @@ pub(super) struct ComparisonFlags {
     /// Relative change that counts as noise, e.g. 1% [default: 2%; with --against 1%]
     #[arg(long, value_name = "FRACTION", value_parser = fraction_below_one)]
     pub(super) noise_threshold: Option<f64>,
-    /// One-sided level for all benchmarks of a run together [default: 1%]
+    /// One-sided level for all benchmarks of a run together [default: 1%; two-sided with --test, 5%]
     #[arg(long, visible_alias = "alpha", value_name = "FRACTION", value_parser = significance_level)]
     significance_level: Option<f64>,
     /// Level of the intervals of times and of mean and median changes [default: 95%]
@@ -96,6 +97,8 @@ pub(super) struct ComparisonFlags {
     /// Seed of everything random: bootstrap, order of benchmarks, environment size [default: random; stored with the run]
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u64>,
+    #[command(flatten)]
+    analysis: AnalysisFlags,
 }
 
 impl ComparisonFlags {
@@ -106,6 +109,8 @@ impl ComparisonFlags {
             confidence_level: self.confidence_level,
             resamples: self.resamples,
             screen: self.screen,
+            analysis: self.analysis.options(),
+            fail: self.analysis.fail,
             fail_on: self.fail_on,
             allow_different: self.allow_different,
             seed: self.seed,

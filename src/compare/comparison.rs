@@ -2,12 +2,14 @@
 
 use serde::Serialize;
 
+use super::alternative::{Centers, Effects, Tested};
+use super::beside::{AllocationComparison, LatencyComparison};
 use super::grounds::Grounds;
 use super::launch_values::Location;
 use super::note::Note;
 use super::paired::Paired;
 use crate::model::Verdict;
-use crate::stats::{Interval, Resampling, Statistic, ratio_interval};
+use crate::stats::{Interval, IntervalMethod, Resampling, Statistic};
 
 /// A value with its interval. A bound that the data do not give is infinite.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -38,7 +40,8 @@ impl Estimate {
         }
     }
 
-    /// The relative change of a statistic, with its bootstrap interval; `None` where it has no finite value.
+    /// The relative change of a statistic, with its interval: a bootstrap's, or Student's where a side has few clusters. `None` where it has
+    /// no finite value. A side of one cluster says nothing of its spread: unbounded.
     pub(super) fn relative_change(
         new: &impl Statistic,
         base: &impl Statistic,
@@ -46,8 +49,15 @@ impl Estimate {
         resampling: Resampling<'_>,
     ) -> Option<Self> {
         let estimate = new.observed() / base.observed() - 1.0;
-        let interval = ratio_interval(new, base, level, resampling)?;
-        estimate.is_finite().then(|| Self::with(estimate, interval))
+        if !estimate.is_finite() {
+            return None;
+        }
+        let fewer = new.clusters().min(base.clusters());
+        let interval =
+            IntervalMethod::for_clusters(fewer).ratio_interval(new, base, level, resampling);
+        Some(interval.map_or(Self::unbounded(estimate), |found| {
+            Self::with(estimate, found)
+        }))
     }
 
     pub(super) fn unbounded(estimate: f64) -> Self {
@@ -71,7 +81,7 @@ pub struct Comparison {
     pub p_value: Option<f64>,
     /// p of the t-score in the direction seen, adjusted for the family.
     pub t_score_p: Option<f64>,
-    /// The change of the mean of all samples, with its bootstrap interval at the confidence level.
+    /// The change of the mean of all samples, with its interval at the confidence level.
     pub change_mean: Option<Estimate>,
     /// The change of the median of all samples, likewise.
     pub change_median: Option<Estimate>,
@@ -95,6 +105,46 @@ pub struct Comparison {
     pub paired: Option<Paired>,
     /// What the verdict rests on besides the change; `None` where nothing was tested.
     pub grounds: Option<Grounds>,
+    /// What the test of a published system said, where one decided.
+    pub tested: Option<Tested>,
+    /// How large the difference is; `None` of A/B and where a side has no samples.
+    pub effects: Option<Effects>,
+    /// The summary that was asked for.
+    pub centers: Option<Centers>,
+    /// How allocations differ, where both sides counted them.
+    pub allocations: Option<AllocationComparison>,
+    /// How latencies of single operations differ, where both sides measured them.
+    pub latencies: Option<LatencyComparison>,
     /// What else a reader must know.
     pub notes: Vec<Note>,
+}
+
+impl Comparison {
+    /// One about which nothing is known yet.
+    pub(super) fn undecided(noise_threshold: f64) -> Self {
+        Self {
+            verdict: Verdict::Inconclusive,
+            change: None,
+            p_value: None,
+            t_score_p: None,
+            change_mean: None,
+            change_median: None,
+            noise_threshold,
+            smallest_callable: None,
+            location: None,
+            launches_new: 0,
+            launches_base: 0,
+            runs_averaged: 0,
+            runs_spread: 0,
+            run_sd: None,
+            paired: None,
+            grounds: None,
+            tested: None,
+            effects: None,
+            centers: None,
+            allocations: None,
+            latencies: None,
+            notes: Vec::new(),
+        }
+    }
 }

@@ -5,18 +5,38 @@
 
 use rayon::prelude::*;
 
+use super::alternative;
 use super::comparison::{Comparison, Estimate};
+use super::disturbance;
 use super::evidence::{Evidence, Tests};
 use super::grounds::{Directions, FamilyTest, Grounds, TScoreGrounds};
 use super::note::Note;
 use super::question::{Decider, Question, Rules};
-use crate::model::Verdict;
+use crate::model::{Test, Verdict};
 use crate::stats::{TScore, adjusted_p_values, step_levels};
 
 /// Decides all `questions` as one family; the answers come in their order.
 ///
 /// Pure and seeded: the same input gives the same bytes for any number of threads.
 pub fn compare(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> {
+    let analysis = &rules.decision.analysis;
+    let mut comparisons = match analysis.test {
+        Test::BootstrapT => by_the_project(questions, rules),
+        _ => alternative::compare(questions, rules),
+    };
+    comparisons
+        .par_iter_mut()
+        .zip(questions)
+        .for_each(|(comparison, question)| {
+            comparison.effects = alternative::effects(question, rules);
+            comparison.centers = alternative::centers(question, rules);
+        });
+    let about = |comparison: Comparison| comparison.about(analysis.subject);
+    comparisons.into_iter().map(about).collect()
+}
+
+/// The project's own procedure.
+fn by_the_project(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> {
     let evidence: Vec<Evidence> = questions
         .par_iter()
         .map(|question| Evidence::of(question, rules))
@@ -229,7 +249,12 @@ fn answer(
         runs_spread,
         run_sd: None,
         paired: None,
+        tested: None,
+        effects: None,
+        centers: None,
         grounds: None,
+        allocations: None,
+        latencies: None,
         notes: Vec::new(),
     };
     match tests {
@@ -240,7 +265,7 @@ fn answer(
                 Decider::RunLevel => Some(decide_by_runs(
                     &tests, threshold, run_level, t_score, &mut notes,
                 )),
-                Decider::Screen => tests
+                Decider::Screen | Decider::Test(_) => tests
                     .t_score
                     .as_ref()
                     .map(|score| screen(&tests, score, threshold, t_score)),
@@ -262,8 +287,9 @@ fn answer(
             comparison.run_sd = Some(tests.run_level.run_sd);
         }
     }
+    notes.extend(disturbance::notes(question, &comparison));
     comparison.notes = notes;
-    comparison
+    comparison.beside_of(question, rules)
 }
 
 fn grounds(tests: &Tests, decider: Decider, run_level: &Place, t_score: &Place) -> Grounds {

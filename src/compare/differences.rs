@@ -4,7 +4,7 @@ use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::model::{Environment, TargetFacts};
+use crate::model::{Environment, Metric, TargetFacts};
 
 /// A fact about how something was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -26,6 +26,8 @@ pub enum Fact {
     Rustc,
     /// The author's version of the benchmark.
     BenchmarkVersion,
+    /// What its samples mean.
+    Metric,
     /// Operating system.
     Os,
     /// Kernel release.
@@ -40,7 +42,7 @@ pub enum Fact {
 
 impl Fact {
     /// The facts that make measurements incomparable.
-    pub const BLOCKING: [Self; 8] = [
+    pub const BLOCKING: [Self; 9] = [
         Self::Cpu,
         Self::Architecture,
         Self::Target,
@@ -49,7 +51,13 @@ impl Fact {
         Self::Rustflags,
         Self::Rustc,
         Self::BenchmarkVersion,
+        Self::Metric,
     ];
+
+    /// Whether users may let it differ: times and rates have no ratio.
+    fn may_differ(self) -> bool {
+        Self::BLOCKING.contains(&self) && self != Self::Metric
+    }
 
     /// Its name, as users write it.
     pub fn name(self) -> &'static str {
@@ -62,6 +70,7 @@ impl Fact {
             Self::Rustflags => "rustflags",
             Self::Rustc => "rustc",
             Self::BenchmarkVersion => "benchmark-version",
+            Self::Metric => "metric",
             Self::Os => "os",
             Self::Kernel => "kernel",
             Self::Governor => "governor",
@@ -85,9 +94,12 @@ impl FromStr for Fact {
         let wanted = text.trim();
         Self::BLOCKING
             .into_iter()
-            .find(|fact| fact.name() == wanted)
+            .find(|fact| fact.name() == wanted && fact.may_differ())
             .ok_or_else(|| {
-                let names: Vec<&str> = Self::BLOCKING.iter().map(|fact| fact.name()).collect();
+                let names: Vec<&str> = (Self::BLOCKING.iter())
+                    .filter(|fact| fact.may_differ())
+                    .map(|fact| fact.name())
+                    .collect();
                 format!(
                     "`{wanted}` is not a fact that can be allowed to differ; those are {}",
                     names.join(", ")
@@ -144,6 +156,8 @@ impl Differences {
 
 /// What an absent value is called.
 const ABSENT: &str = "none";
+/// What a value is called that nobody told.
+const UNKNOWN: &str = "unknown";
 
 /// Under which circumstances a benchmark was or will be measured.
 #[derive(Debug, Clone, Copy)]
@@ -154,6 +168,8 @@ pub struct Circumstances<'a> {
     pub target: &'a TargetFacts,
     /// The author's version of the benchmark.
     pub version: Option<&'a str>,
+    /// What its samples mean.
+    pub metric: &'a Metric,
 }
 
 /// The facts that differ between two measurements of the same benchmark.
@@ -173,8 +189,13 @@ pub fn differences(new: &Circumstances<'_>, base: &Circumstances<'_>) -> Differe
     found
 }
 
+/// A fact that is always there; of an imported run only what its user stated is.
+fn known(text: &str) -> String {
+    if text.is_empty() { UNKNOWN } else { text }.to_owned()
+}
+
 /// Every fact with its value, always in the same order.
-fn facts(circumstances: &Circumstances<'_>) -> [(Fact, String); 13] {
+fn facts(circumstances: &Circumstances<'_>) -> [(Fact, String); 14] {
     let Environment { host, build } = circumstances.environment;
     let or_absent = |text: &Option<String>| text.clone().unwrap_or_else(|| ABSENT.to_owned());
     let listed = |text: String| {
@@ -187,19 +208,20 @@ fn facts(circumstances: &Circumstances<'_>) -> [(Fact, String); 13] {
     let mut features = circumstances.target.features.clone();
     features.sort_unstable();
     [
-        (Fact::Cpu, host.cpu.clone()),
-        (Fact::Architecture, host.architecture.clone()),
-        (Fact::Target, build.target.clone()),
-        (Fact::Profile, build.profile.clone()),
+        (Fact::Cpu, known(&host.cpu)),
+        (Fact::Architecture, known(&host.architecture)),
+        (Fact::Target, known(&build.target)),
+        (Fact::Profile, known(&build.profile)),
         (Fact::Features, listed(features.join(","))),
         (Fact::Rustflags, listed(build.rustflags.clone())),
-        (Fact::Rustc, build.rustc.clone()),
+        (Fact::Rustc, known(&build.rustc)),
         (
             Fact::BenchmarkVersion,
             circumstances.version.unwrap_or(ABSENT).to_owned(),
         ),
-        (Fact::Os, host.os.clone()),
-        (Fact::Kernel, host.kernel.clone()),
+        (Fact::Metric, circumstances.metric.to_string()),
+        (Fact::Os, known(&host.os)),
+        (Fact::Kernel, known(&host.kernel)),
         (Fact::Governor, or_absent(&host.governor)),
         (Fact::Microcode, or_absent(&host.microcode)),
         (Fact::Cores, host.cores.to_string()),
@@ -219,6 +241,7 @@ mod tests {
             environment,
             target: &measurement.target_facts,
             version: measurement.benchmark.version.as_deref(),
+            metric: &measurement.benchmark.metric,
         }
     }
 
@@ -299,5 +322,17 @@ mod tests {
             differences.warnings[0].to_string(),
             "governor: none -> schedutil"
         );
+    }
+
+    #[test]
+    fn times_and_rates_are_not_comparable_and_no_permission_changes_that() {
+        let differences = found(|_, m| {
+            m.benchmark.metric = Metric::Rate { unit: "ops".into() };
+        });
+        assert_eq!(
+            differences.blocking[0].to_string(),
+            "metric: time -> rate of ops"
+        );
+        assert!("metric".parse::<Fact>().is_err());
     }
 }

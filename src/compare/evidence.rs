@@ -253,6 +253,14 @@ impl Sides {
     }
 
     fn note_lengths(&self, notes: &mut Vec<Note>) {
+        // Without a clock the length of a sample is that of its fraction's numerator.
+        if self
+            .compared()
+            .flat_map(|run| &run.launches)
+            .any(|launch| launch.quantum_ns == 0.0)
+        {
+            return;
+        }
         let typical = |runs: &[RunTimes]| {
             let lengths: Vec<f64> = launches(runs).map(|launch| launch.sample_ns).collect();
             median(&lengths)

@@ -80,8 +80,12 @@ pub(super) struct LaunchTimes {
     pub from_ramp: bool,
 }
 
-/// Shortest sample that counts with a clock of this step, in nanoseconds.
+/// Shortest sample that counts with a clock of this step, in nanoseconds. Where no clock is known (imported values, which another program
+/// answers for) every sample counts that has a logarithm.
 pub(super) fn needed_ns(quantum_ns: f64) -> f64 {
+    if quantum_ns == 0.0 {
+        return 1.0;
+    }
     MIN_SAMPLE_NS.max(MIN_SAMPLE_QUANTA * quantum_ns)
 }
 

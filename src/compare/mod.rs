@@ -4,22 +4,36 @@
 //! makes two of them incomparable. Verdict and printed interval are one inversion of one test. The procedure is
 //! described in docs/STATISTICS.md.
 
+mod alternative;
+mod beside;
 mod comparison;
 mod decide;
+mod diagnostics;
 mod differences;
+mod disturbance;
 mod evidence;
+mod figure;
 mod grounds;
 mod launch_values;
 mod note;
 mod paired;
+mod portrait;
 mod question;
 mod record;
 mod run_level;
 mod summary;
 
+pub use alternative::{Centers, Effects, GateGroup, SideCenter, Tested, across_runs, value_of};
+pub use beside::{
+    AllocationComparison, AllocationSummary, CountChange, LatencyComparison, LatencySummary,
+    OverLaunches, PercentileChange, PercentileSummary, WindowSummary,
+};
 pub use comparison::{Comparison, Estimate};
 pub use decide::compare;
+pub use diagnostics::{Diagnostic, diagnostics};
 pub use differences::{Circumstances, Difference, Differences, Fact, differences};
+pub use disturbance::{Disturbance, HostNote, HostSigns, Steadiness};
+pub use figure::{Figure, Readings};
 pub use grounds::{Directions, FamilyTest, Grounds, LookGrounds, TScoreGrounds};
 pub use launch_values::{LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE};
 pub use note::{Note, Side};
@@ -27,9 +41,10 @@ pub use paired::{
     Guard, HostNoise, Method, Paired, PairedSeries, Plan, Round, SlowPath, Standing, judge,
     judge_by, standing,
 };
+pub use portrait::{LaunchPortrait, Portrait};
 pub use question::{Decider, HostClass, Question, Reference, Rules};
 pub use record::BenchmarkRecord;
-pub use summary::{Summary, summarize};
+pub use summary::{Summary, summarize, summarize_by};
 
 #[cfg(test)]
 mod fixtures;

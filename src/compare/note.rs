@@ -3,6 +3,9 @@
 use serde::Serialize;
 use std::fmt;
 
+use super::disturbance::HostNote;
+use crate::model::{Center, Subject};
+
 /// One of the two things compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -89,6 +92,34 @@ pub enum Note {
         /// The change of the mean over launches, a fraction.
         change: f64,
     },
+    /// A side has fewer observations than the test of `--test` needs: nothing was tested.
+    TooFewObservations {
+        /// Observations of the smaller side.
+        smaller: usize,
+        /// How many it needs.
+        needed: usize,
+    },
+    /// A side has no launch with the center that was asked for.
+    NoCenter {
+        /// Which.
+        center: Center,
+    },
+    /// The benchmark does not have what the verdict should be about.
+    NoSuchMetric {
+        /// What.
+        metric: Subject,
+    },
+    /// An exact p of ranks was asked for, and there are ties or too many values.
+    NoExactP,
+    /// A test of ranks shows a difference that is negligible in size.
+    NegligibleEffect {
+        /// Cliff's delta.
+        delta: f64,
+        /// What counts.
+        practical: f64,
+    },
+    /// The test shows a difference whose interval does not lie beyond the noise threshold.
+    WithinNoise,
     /// Only the t-score says faster.
     FasterByTScoreOnly,
     /// The floors and the rounds say different things.
@@ -154,61 +185,49 @@ pub enum Note {
         /// Share of the rounds in the fast group.
         share: f64,
     },
+    /// What the host did. It has a tag of its own; such variants stand last.
+    #[serde(untagged)]
+    Host(HostNote),
 }
 
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Note {
+    /// Those of `--test` and `--metric`.
+    fn of_another_system(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoSamples { side } => write!(f, "{side} has no samples"),
-            Self::SamplesTooShort { side, needed_ns } => write!(
+            Self::TooFewObservations { smaller, needed } => write!(
                 f,
-                "the samples of {side} are too short to test; they need {:.0} us each (more iterations per sample)",
-                needed_ns / 1000.0
+                "not tested: a side has {smaller} observations, and this test needs {needed} on each (more `--launches`, or `--observations samples`)"
             ),
-            Self::LaunchesFailed { side, failed, good } => {
-                write!(f, "{failed} launches of {side} failed, {good} are left")
-            }
-            Self::FewLaunches { side, launches: 1 } => {
-                write!(f, "{side} has one launch: how launches differ is not known")
-            }
-            Self::FewLaunches { side, launches } => {
-                write!(f, "{side} has only {launches} launches")
-            }
-            Self::SamplesAsUnits => f.write_str(
-                "with one launch the t-score compares samples as if they were independent: it alarms too often",
+            Self::NoCenter { center: Center::Slope } => f.write_str(
+                "not tested: a side has no linear phase and so no slope (`--sampling-mode linear`, or another `--center`)",
             ),
-            Self::MedianOfFewSamples { samples } => {
-                write!(f, "medians are compared, as a side has only {samples} samples")
-            }
-            Self::MedianOfRamp => f.write_str(
-                "medians of the longer half of the ramp are compared, as there is no flat phase",
+            Self::NoCenter { center } => write!(f, "not tested: a side has no {center}"),
+            Self::NoSuchMetric { metric: Subject::Allocations | Subject::Bytes | Subject::Peak } => f.write_str(
+                "allocations were not counted on both sides: the bench needs the counting allocator of `perfcheck`",
             ),
-            Self::SampleLengthsDiffer { ratio } => write!(
+            Self::NoSuchMetric { metric } => write!(
                 f,
-                "the samples of one side are {ratio:.1} times as long as those of the other; short samples reach lower times"
+                "there is no {metric} on both sides: only benchmarks that time single operations (`iter_latency`) have one"
             ),
-            Self::NoVariance => f.write_str("all launches of each side give the same value (a coarse clock?)"),
-            Self::NoTScore => f.write_str("the t-score could not be computed"),
-            Self::TooFewResamples { needed } => write!(
+            Self::NoExactP => f.write_str(
+                "not tested: an exact p needs values without ties, and at most 10,000 pairs (`--rank-p auto` takes the asymptotic one then)",
+            ),
+            Self::NegligibleEffect { delta, practical } => write!(
                 f,
-                "so many benchmarks at this significance level need at least {needed} resamples"
+                "the difference is significant and negligible: Cliff's delta is {delta:+.3}, and only from {practical} on it counts"
             ),
-            Self::LoneFloor { side, gap } => write!(
-                f,
-                "the fastest launch of {side} has the next {:.1} % above it: what one launch alone reached is uncertain (more launches help)",
-                gap * 100.0
+            Self::WithinNoise => f.write_str(
+                "the difference is significant, but its interval does not lie wholly beyond the noise threshold",
             ),
-            Self::SlowerButForTheFastest { change } => write!(
-                f,
-                "the launches are {:.1} % slower on average, the fastest of them are not: the host was disturbed, or only some launches became slower",
-                change * 100.0
-            ),
-            Self::TestsContradict => f.write_str(
-                "the fastest samples of all rounds and the rounds one by one say different things (the host changed its speed?): only what both show counts",
-            ),
-            Self::FasterByTScoreOnly => f.write_str(
-                "the t-score says faster, but the drift between runs could explain it",
-            ),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Note {
+    /// Those of A/B.
+    fn of_rounds(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             Self::FewRounds { rounds } => {
                 write!(f, "{rounds} rounds are too few for a verdict")
             }
@@ -257,6 +276,72 @@ impl fmt::Display for Note {
                 apart * 100.0,
                 share * 100.0
             ),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Host(note) => note.fmt(f),
+            Self::NoSamples { side } => write!(f, "{side} has no samples"),
+            Self::SamplesTooShort { side, needed_ns } => write!(
+                f,
+                "the samples of {side} are too short to test; they need {:.0} us each (more iterations per sample)",
+                needed_ns / 1000.0
+            ),
+            Self::LaunchesFailed { side, failed, good } => {
+                write!(f, "{failed} launches of {side} failed, {good} are left")
+            }
+            Self::FewLaunches { side, launches: 1 } => {
+                write!(f, "{side} has one launch: how launches differ is not known")
+            }
+            Self::FewLaunches { side, launches } => {
+                write!(f, "{side} has only {launches} launches")
+            }
+            Self::SamplesAsUnits => f.write_str(
+                "with one launch the t-score compares samples as if they were independent: it alarms too often",
+            ),
+            Self::MedianOfFewSamples { samples } => {
+                write!(f, "medians are compared, as a side has only {samples} samples")
+            }
+            Self::MedianOfRamp => f.write_str(
+                "medians of the longer half of the ramp are compared, as there is no flat phase",
+            ),
+            Self::SampleLengthsDiffer { ratio } => write!(
+                f,
+                "the samples of one side are {ratio:.1} times as long as those of the other; short samples reach lower times"
+            ),
+            Self::NoVariance => f.write_str("all launches of each side give the same value (a coarse clock?)"),
+            Self::NoTScore => f.write_str("the t-score could not be computed"),
+            Self::TooFewResamples { needed } => write!(
+                f,
+                "so many benchmarks at this significance level need at least {needed} resamples"
+            ),
+            Self::LoneFloor { side, gap } => write!(
+                f,
+                "the fastest launch of {side} has the next {:.1} % above it: what one launch alone reached is uncertain (more launches help)",
+                gap * 100.0
+            ),
+            Self::SlowerButForTheFastest { change } => write!(
+                f,
+                "the launches are {:.1} % slower on average, the fastest of them are not: the host was disturbed, or only some launches became slower",
+                change * 100.0
+            ),
+            Self::TooFewObservations { .. }
+            | Self::NoCenter { .. }
+            | Self::NoSuchMetric { .. }
+            | Self::NoExactP
+            | Self::NegligibleEffect { .. }
+            | Self::WithinNoise => self.of_another_system(f),
+            Self::TestsContradict => f.write_str(
+                "the fastest samples of all rounds and the rounds one by one say different things (the host changed its speed?): only what both show counts",
+            ),
+            Self::FasterByTScoreOnly => f.write_str(
+                "the t-score says faster, but the drift between runs could explain it",
+            ),
+            Self::FewRounds { .. } | Self::SecondFastestOfFewSamples { .. } | Self::SlowPath { .. } | Self::SlowPathSuspected | Self::SlowPathsNotSearched { .. } | Self::ThresholdRaised { .. } | Self::ChangeDrifts { .. } | Self::PositionMatters { .. } | Self::RoundsDependOnTheirNeighbours { .. } | Self::SeveralModes { .. } => self.of_rounds(f),
         }
     }
 }

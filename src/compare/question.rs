@@ -1,6 +1,6 @@
 //! What is asked, and by which rules it is decided.
 
-use crate::model::{DecisionSettings, Measurement};
+use crate::model::{DecisionSettings, Measurement, Test};
 
 /// How far runs of identical code drift apart on a host, before any run has been seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +48,8 @@ pub enum Decider {
     RunLevel,
     /// The t-score alone.
     Screen,
+    /// The test of a published system, as `DecisionSettings::analysis` has it.
+    Test(Test),
 }
 
 /// How all questions of a family are decided.

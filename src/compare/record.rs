@@ -3,8 +3,10 @@
 //! Like the summary it describes and decides nothing. What needs the spread between launches has no value where there is only one.
 
 use super::comparison::Estimate;
+use super::diagnostics::{Diagnostic, diagnostics};
+use super::disturbance::Disturbance;
 use super::summary::{Summary, sample_times};
-use crate::model::Measurement;
+use crate::model::{Measurement, Thresholds};
 use crate::stats::{
     OutlierPolicy, Quantile, Record, RecordRules, TInterval, TailBasis, Variability, mean,
 };
@@ -21,11 +23,22 @@ pub struct BenchmarkRecord {
     /// The mean of the launches' means, with Student's interval: launches are independent of each other, samples of one process are not.
     /// `None` for fewer than two launches.
     pub over_launches: Option<TInterval>,
+    /// Whether the samples vary so much that it is worth a word.
+    pub is_very_variable: bool,
+    /// What else is worth a look.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What host and clock did to it.
+    pub disturbance: Disturbance,
 }
 
 impl BenchmarkRecord {
     /// What `measurement` shows, beside its `summary`; `None` without samples.
-    pub fn of(measurement: &Measurement, summary: &Summary, confidence_level: f64) -> Option<Self> {
+    pub fn of(
+        measurement: &Measurement,
+        summary: &Summary,
+        confidence_level: f64,
+        thresholds: &Thresholds,
+    ) -> Option<Self> {
         let launches = sample_times(measurement);
         let pooled: Vec<f64> = launches.iter().flatten().copied().collect();
         let rules = RecordRules {
@@ -41,6 +54,12 @@ impl BenchmarkRecord {
             cv: record.cv,
             percentiles: record.percentiles,
             over_launches: TInterval::of(&means, confidence_level),
+            is_very_variable: record.cv.is_some_and(|cv| {
+                Variability::within(cv, thresholds.cv_stable, thresholds.cv_high)
+                    == Variability::High
+            }),
+            diagnostics: diagnostics(measurement, thresholds),
+            disturbance: Disturbance::of(measurement, summary),
         })
     }
 
@@ -48,12 +67,6 @@ impl BenchmarkRecord {
     pub fn mean_of_launches(&self) -> Option<Estimate> {
         self.over_launches
             .map(|over| Estimate::with(over.mean, over.interval()))
-    }
-
-    /// Whether the samples vary so much that it is worth a word.
-    pub fn is_very_variable(&self) -> bool {
-        self.cv
-            .is_some_and(|cv| Variability::of(cv) == Variability::High)
     }
 }
 
@@ -67,7 +80,7 @@ mod tests {
     fn record(launches: Vec<LaunchSeries>) -> Option<BenchmarkRecord> {
         let measurement = measurement(launches);
         let summary = summarize(&measurement, 0.95, 1_000, 7)?;
-        BenchmarkRecord::of(&measurement, &summary, 0.95)
+        BenchmarkRecord::of(&measurement, &summary, 0.95, &Thresholds::default())
     }
 
     #[test]

@@ -3,15 +3,15 @@
 use serde::Serialize;
 
 use super::comparison::Estimate;
-use crate::model::{LaunchSeries, Measurement, Sample};
+use crate::model::{DecisionSettings, LaunchSeries, Measurement, Sample};
 use crate::stats::{
-    ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, Description, Interval, Line,
-    NORMAL_MAD, OutlierCounts, Resampling, Statistic, Stream, derived_seed, mean,
-    percentile_interval, r_squared_through_origin, sample_variance, student_t,
+    ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, Description, Interval,
+    IntervalMethod, Line, NORMAL_MAD, OutlierCounts, Resampling, Scale, Statistic, Stream,
+    derived_seed, mean, r_squared_through_origin, sample_variance, student_t,
 };
 
-/// What one run says of one benchmark. Times are nanoseconds per iteration; the intervals are percentile bootstrap intervals
-/// over launches (over samples where there is only one launch).
+/// What one run says of one benchmark. Times are nanoseconds per iteration; the intervals are over launches (over samples where
+/// there is only one launch): percentile bootstrap intervals, of fewer than eight launches Student's t intervals, as the bootstrap of so few covers too seldom.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
     /// Mean of the deciding samples.
@@ -36,17 +36,39 @@ pub struct Summary {
     pub launches: usize,
     /// Outliers among the samples of each launch.
     pub outliers: OutlierCounts,
+    /// Where the intervals come from.
+    pub intervals: IntervalMethod,
     /// Nanoseconds that a sample takes besides its iterations, where the ramps of the launches agree that there are some.
     pub overhead_ns: Option<f64>,
 }
 
-/// Describes `measurement`; `None` where it has no samples.
+/// Describes `measurement` with the usual thresholds; `None` where it has no samples.
 pub fn summarize(
     measurement: &Measurement,
     confidence_level: f64,
     resamples: u32,
     seed: u64,
 ) -> Option<Summary> {
+    let decision = DecisionSettings {
+        confidence_level,
+        resamples,
+        ..DecisionSettings::default()
+    };
+    summarize_by(measurement, &decision, seed)
+}
+
+/// Describes `measurement` by the levels and thresholds of `decision`; `None` where it has no samples.
+pub fn summarize_by(
+    measurement: &Measurement,
+    decision: &DecisionSettings,
+    seed: u64,
+) -> Option<Summary> {
+    let &DecisionSettings {
+        confidence_level,
+        resamples,
+        ref thresholds,
+        ..
+    } = decision;
     let launches = sample_times(measurement);
     let pooled: Vec<f64> = launches.iter().flatten().copied().collect();
     let described = Description::of(&pooled)?;
@@ -67,21 +89,25 @@ pub fn summarize(
         .filter(|x| !x.is_empty())
         .collect();
     Some(Summary {
-        mean: intervals.of("mean", &ClusterMean::new(&clusters)),
-        median: intervals.of("median", &ClusterMedian::new(&clusters)),
+        mean: intervals.of("mean", &ClusterMean::new(&clusters), Scale::Plain),
+        median: intervals.of("median", &ClusterMedian::new(&clusters), Scale::Plain),
         slope: intervals.slope(&ramps),
         r_squared: r_squared(&ramps),
         sd: described
             .sd
-            .map(|_| intervals.of("sd", &ClusterSd::new(&clusters))),
-        mad: scaled(intervals.of("mad", &ClusterMad::new(&clusters)), NORMAL_MAD),
+            .map(|_| intervals.of("sd", &ClusterSd::new(&clusters), Scale::Logarithmic)),
+        mad: scaled(
+            intervals.of("mad", &ClusterMad::new(&clusters), Scale::Logarithmic),
+            NORMAL_MAD,
+        ),
         min: described.min,
         max: described.max,
         samples: described.count,
         launches: launches.len(),
         outliers: launches.iter().fold(OutlierCounts::default(), |sum, x| {
-            sum + OutlierCounts::of(x)
+            sum + OutlierCounts::at(x, thresholds.outlier_mild, thresholds.outlier_severe)
         }),
+        intervals: IntervalMethod::for_clusters(clusters.len()),
         overhead_ns: overhead(&ramps, confidence_level),
     })
 }
@@ -126,7 +152,7 @@ struct Intervals {
 }
 
 impl Intervals {
-    fn of(&self, name: &str, statistic: &impl Statistic) -> Estimate {
+    fn of(&self, name: &str, statistic: &impl Statistic, scale: Scale) -> Estimate {
         let estimate = statistic.observed();
         let stream = Stream {
             seed: self.seed,
@@ -138,7 +164,14 @@ impl Intervals {
         };
         // One sample says nothing of how far off it is.
         let interval: Option<Interval> = (statistic.clusters() > 1)
-            .then(|| percentile_interval(statistic, self.confidence_level, resampling))
+            .then(|| {
+                IntervalMethod::for_clusters(statistic.clusters()).interval(
+                    statistic,
+                    scale,
+                    self.confidence_level,
+                    resampling,
+                )
+            })
             .flatten();
         interval.map_or(Estimate::unbounded(estimate), |interval| {
             Estimate::with(estimate, interval)
@@ -150,7 +183,7 @@ impl Intervals {
             [only] => only.chunks(1).collect(),
             _ => ramps.iter().map(Vec::as_slice).collect(),
         };
-        let slope = self.of("slope", &ClusterSlope::new(&clusters));
+        let slope = self.of("slope", &ClusterSlope::new(&clusters), Scale::Plain);
         slope.estimate.is_finite().then_some(slope)
     }
 }
@@ -195,10 +228,30 @@ mod tests {
         assert!((summary.mean.estimate - 103.0).abs() < 1e-9);
         assert!((summary.median.estimate - 103.0).abs() < 1e-9);
         assert_eq!((summary.min, summary.max), (100.0, 106.0));
-        // Launch means run from 101 to 105: no resample of launches leaves that range.
-        assert!(summary.mean.lower >= 101.0 && summary.mean.upper <= 105.0);
-        assert!(summary.mean.lower < 103.0 && summary.mean.upper > 103.0);
+        // Launch means run from 101 to 105, with a standard error of sqrt(1/2): t(.975, 4) = 2.7764451051977987.
+        let margin = 2.776_445_105_197_798_7 * 0.5_f64.sqrt();
+        assert!((summary.mean.lower - (103.0 - margin)).abs() < 1e-9);
+        assert!((summary.mean.upper - (103.0 + margin)).abs() < 1e-9);
+        assert_eq!(summary.intervals, IntervalMethod::StudentT);
         assert!(summary.slope.is_none() && summary.overhead_ns.is_none());
+    }
+
+    #[test]
+    fn b14_intervals_of_eight_launches_are_bootstrapped_and_of_fewer_are_students() {
+        let launches = |count: u32| {
+            (0..count)
+                .map(|k| flat_launch(k, 1000, &[100.0 + f64::from(k)]))
+                .collect()
+        };
+        let few = summary(launches(7)).unwrap();
+        assert_eq!(few.intervals, IntervalMethod::StudentT);
+        assert!(few.mean.upper - few.mean.lower > 3.9);
+        let enough = summary(launches(8)).unwrap();
+        assert_eq!(enough.intervals, IntervalMethod::Bootstrap);
+        assert!(enough.mean.lower >= 100.0 && enough.mean.upper <= 107.0);
+        // One launch: its samples stand for launches.
+        let single = summary(vec![flat_launch(0, 1000, &[5.0, 6.0, 7.0])]).unwrap();
+        assert_eq!(single.intervals, IntervalMethod::StudentT);
     }
 
     #[test]

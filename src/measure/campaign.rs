@@ -8,12 +8,13 @@
 use std::time::{Duration, Instant};
 
 use super::chance;
-use super::discover::{ConductWatch, DiscoveredTarget, Kind, begun, harness, launch_spec};
+use super::discover::{ConductWatch, DiscoveredTarget, HarnessKind, begun, harness, launch_spec};
 use super::schedule::{FlatSchedule, Layout};
 use super::visit::{Reach, Visited, visit};
 use crate::cargo::BenchTarget;
 use crate::child::{Capability, ChildError, Session};
-use crate::model::{Benchmark, Beside, Event, Observer, SamplingSettings, Throughput};
+use crate::host::ControlProbe;
+use crate::model::{Benchmark, Beside, Conduct, Event, Observer, SamplingSettings, Throughput};
 use crate::process::{Interrupt, Supervisor};
 use crate::store::{LaunchRecord, LaunchedBenchmark, Outcome, StoreError};
 
@@ -56,12 +57,13 @@ pub struct Campaign<'a> {
     pub(super) supervisor: &'a Supervisor,
     pub(super) interrupt: &'a Interrupt,
     pub(super) observer: &'a dyn Observer,
+    control: Option<ControlProbe>,
     pub(super) done: usize,
 }
 
 pub(super) struct Target {
     pub(super) target: BenchTarget,
-    pub(super) kind: Kind,
+    pub(super) kind: HarnessKind,
     pub(super) subjects: Vec<Subject>,
 }
 
@@ -128,7 +130,17 @@ impl<'a> Campaign<'a> {
             supervisor,
             interrupt,
             observer,
+            control: None,
             done: 0,
+        }
+    }
+
+    /// Lets the control workload run before each launch, while no child is alive.
+    #[must_use]
+    pub fn with_control(self, probe: ControlProbe) -> Self {
+        Self {
+            control: Some(probe),
+            ..self
         }
     }
 
@@ -171,8 +183,8 @@ impl<'a> Campaign<'a> {
         let mut attempt = 0;
         while !wanted.is_empty() {
             let launch = match self.targets[index].kind {
-                Kind::Ours => self.launch(index, round, attempt, wanted),
-                Kind::Criterion(version) => {
+                HarnessKind::Ours => self.launch(index, round, attempt, wanted),
+                HarnessKind::Criterion(version) => {
                     self.launch_criterion(index, round, attempt, wanted, version)
                 }
             };
@@ -200,7 +212,8 @@ impl<'a> Campaign<'a> {
         let observer = self.observer;
         let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
         let spec = launch_spec(&target, round, padding);
-        let watch = ConductWatch::start();
+        let control = self.control.as_ref().and_then(|probe| probe.take(round));
+        let watch = ConductWatch::start().with_control(control);
         let session = Session::start(
             &spec,
             self.supervisor,
@@ -218,7 +231,7 @@ impl<'a> Campaign<'a> {
                 Some(Capability::Sequential) => self.in_order(index, &mut session, &mut launch)?,
                 None => return Err(ChildError::Capability),
             }
-            launch.record.head.conduct = watch.conduct(&mut session);
+            launch.record.head.conduct = watch.conduct(&mut session).map(|found| self.told(found));
             session.bye()
         });
         let error = match ended {
@@ -242,6 +255,18 @@ impl<'a> Campaign<'a> {
             }
         }
         launch
+    }
+
+    /// Beside made-up times interruptions that were real would mean nothing.
+    fn told(&self, found: Conduct) -> Conduct {
+        match &self.control {
+            Some(probe) if probe.is_scripted() => Conduct {
+                involuntary_switches: 0,
+                stolen: None,
+                ..found
+            },
+            _ => found,
+        }
     }
 
     fn by_address(
@@ -316,9 +341,14 @@ impl<'a> Campaign<'a> {
             &mut subject.layout,
         );
         match visited {
-            Ok(Visited::Measured { series, throughput }) => {
+            Ok(Visited::Measured {
+                series,
+                throughput,
+                beside,
+            }) => {
                 subject.visit = began.elapsed();
                 let mut launched = subject.launched(Outcome::Measured(series));
+                launched.beside = *beside;
                 if throughput != Throughput::default() {
                     launched.benchmark.throughput = throughput;
                 }

@@ -10,7 +10,7 @@ use crate::child::{
 };
 use crate::host;
 use crate::model::{
-    AuthorSettings, Benchmark, BenchmarkKey, Conduct, Event, Metric, Nanos, Observer,
+    AuthorSettings, Benchmark, BenchmarkKey, Conduct, Control, Event, Metric, Nanos, Observer,
 };
 use crate::process::{Interrupt, Supervisor, Usage, stolen};
 use crate::store::{Harness, LaunchHead, LaunchRecord};
@@ -25,12 +25,12 @@ pub struct DiscoveredTarget {
     /// What its harness can do (docs/PROTOCOL.md).
     pub capabilities: Vec<String>,
     /// What it is written against.
-    pub kind: Kind,
+    pub kind: HarnessKind,
 }
 
 /// What a bench executable is written against, which decides how it is driven.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Kind {
+pub enum HarnessKind {
     /// Our protocol: it does what it is asked.
     #[default]
     Ours,
@@ -160,6 +160,7 @@ pub(super) fn criterion_harness(version: CriterionVersion) -> Harness {
 
 /// From the start of a launch to its end: how the process ran.
 pub(super) struct ConductWatch {
+    control: Option<Control>,
     stolen: Option<Duration>,
     processor: Option<u32>,
 }
@@ -168,9 +169,15 @@ impl ConductWatch {
     /// Of a process that is about to start.
     pub(super) fn start() -> Self {
         Self {
+            control: None,
             stolen: stolen(),
             processor: None,
         }
+    }
+
+    /// The control workload has just run.
+    pub(super) fn with_control(self, control: Option<Control>) -> Self {
+        Self { control, ..self }
     }
 
     /// It is bound to a processor for a benchmark, if to any.
@@ -195,6 +202,7 @@ impl ConductWatch {
                 .stolen
                 .and_then(|before| Some(stolen()?.checked_sub(before)?.into())),
             processor: self.processor,
+            control: self.control,
         }
     }
 }
@@ -204,7 +212,7 @@ struct Announced {
     benchmarks: Vec<Benchmark>,
     broken: Vec<String>,
     capabilities: Vec<String>,
-    kind: Kind,
+    kind: HarnessKind,
 }
 
 fn announcements(
@@ -267,7 +275,7 @@ fn of_ours(target: &BenchTarget, mut session: Session<'_>) -> Result<Announced, 
             .collect(),
         broken: listing.broken,
         capabilities,
-        kind: Kind::Ours,
+        kind: HarnessKind::Ours,
     })
 }
 
@@ -297,7 +305,7 @@ fn of_criterion(
         benchmarks,
         broken: Vec::new(),
         capabilities: Vec::new(),
-        kind: Kind::Criterion(version),
+        kind: HarnessKind::Criterion(version),
     })
 }
 
@@ -315,6 +323,6 @@ fn benchmark(target: &BenchTarget, announcement: Announcement) -> Benchmark {
         version: announcement.version,
         throughput: announcement.throughput,
         settings: announcement.settings,
-        metric: Metric::Time,
+        metric: announcement.metric,
     }
 }

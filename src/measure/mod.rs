@@ -3,6 +3,7 @@
 //! Must not decide what a result means, nor print. Invariant: the processes of a run do the same things in the
 //! same order for the same seed, whatever the run will be compared with.
 
+mod aside;
 mod campaign;
 mod chance;
 mod criterion;
@@ -13,7 +14,7 @@ mod schedule;
 mod visit;
 
 pub use campaign::{Campaign, Ended, MeasureError, Resolved};
-pub use discover::{Discovered, DiscoveredTarget, Kind, TargetFailure, discover};
+pub use discover::{Discovered, DiscoveredTarget, HarnessKind, TargetFailure, discover};
 pub use filter::Filter;
 pub use paired::{
     BySide, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundLayout, RoundSettings,

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn linear_counts_are_criterions() {
+    fn c4_c5_linear_counts_are_criterions() {
         let layout = lay_out(&settings(SamplingMode::Linear, 5), 1000.0, None);
         assert_eq!(layout.linear[0], 991);
         assert_eq!(layout.linear[99], 99_100);

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use super::aside::{Aside, noted};
 use super::schedule::{FlatSchedule, Layout, expected, lay_out, planned_iteration_ns};
 use crate::child::{ChildError, Session, Started};
 use crate::host;
-use crate::model::{SamplingSettings, Series, Throughput};
+use crate::model::{Beside, SamplingSettings, Series, Throughput};
 
 /// A machine that was suspended for longer than this during a visit has spoilt it.
 const SUSPENDED: Duration = Duration::from_millis(100);
@@ -15,6 +16,7 @@ pub(super) enum Visited {
     Measured {
         series: Series,
         throughput: Throughput,
+        beside: Box<Beside>,
     },
     Skipped(String),
 }
@@ -41,8 +43,8 @@ pub(super) fn visit(
         Reach::Address => session.start_benchmark(id)?,
         Reach::Announced => session.run_announced(id)?,
     };
-    let throughput = match started {
-        Started::Ready(throughput) => throughput,
+    let ready = match started {
+        Started::Ready(ready) => ready,
         Started::Skipped(reason) => return Ok(Visited::Skipped(reason)),
     };
     let suspended = host::suspended();
@@ -60,6 +62,7 @@ pub(super) fn visit(
     };
     let linear = phase(layout.linear_request())?;
     let flat = phase(layout.flat_request())?;
+    let beside = noted(session, ready.kind, Aside::InFull, total_ns)?;
     session.finish(id)?;
     if host::suspended().saturating_sub(suspended) > SUSPENDED {
         let message = "the machine was suspended while this was measured".to_owned();
@@ -71,6 +74,7 @@ pub(super) fn visit(
             linear,
             flat,
         },
-        throughput,
+        throughput: ready.throughput,
+        beside: Box::new(beside),
     })
 }

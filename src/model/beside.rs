@@ -42,7 +42,7 @@ pub struct Latencies {
     pub errors: u64,
     /// What the first errors said.
     pub messages: Vec<String>,
-    /// Times of operations drawn at random, each with the same probability.
+    /// Times of operations drawn at random, each with the same probability; ascending.
     pub reservoir: Vec<Nanos>,
     /// One second each, from the first sample on.
     pub windows: Vec<LatencyWindow>,

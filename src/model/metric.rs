@@ -1,6 +1,7 @@
 //! What the numbers of a benchmark are: its metric says how a sample is read and which direction is worse.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// What a sample of a benchmark means.
 ///
@@ -28,5 +29,16 @@ impl Metric {
     /// Whether samples are times of iterations, as all measured here are.
     pub fn is_time(&self) -> bool {
         *self == Self::Time
+    }
+}
+
+impl fmt::Display for Metric {
+    /// `time`, `rate of ops`, `amount of bytes`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Time => f.write_str("time"),
+            Self::Rate { unit } => write!(f, "rate of {unit}"),
+            Self::Amount { unit } => write!(f, "amount of {unit}"),
+        }
     }
 }

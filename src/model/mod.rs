@@ -3,31 +3,41 @@
 //! Must not do I/O, read a clock or know a third-party crate other than serde. Invariant: everything here
 //! can be compared, cloned and written down exactly; counts and times are integers.
 
+mod analysis;
 mod benchmark;
 mod beside;
 mod event;
 mod facts;
+mod gate;
 mod kept;
 mod metric;
 mod quantity;
 mod run;
 mod series;
 mod settings;
+mod source;
+mod thresholds;
 mod verdict;
 
+pub use analysis::{
+    Analysis, Center, FamilyRule, Observations, Outliers, QuantileRule, RankP, Subject, Test,
+};
 pub use benchmark::{Benchmark, BenchmarkKey, Throughput};
 pub use beside::{Allocations, Beside, Latencies, LatencyWindow};
 pub use event::{Event, Observer};
 pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts};
+pub use gate::{Gate, Limit, Statistic, Unit};
 pub use kept::{ContentHash, FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, PrivateLibrary, Secret};
 pub use metric::Metric;
 pub use quantity::{parse_duration, parse_fraction, parse_slowdown};
 pub use run::{
-    Acceptance, Conduct, Failure, LaunchSeries, Measurement, Pair, Purpose, Role, Run, RunId,
-    RunStatus, TargetFacts, Timestamp,
+    Acceptance, Conduct, Control, Failure, LaunchSeries, Measurement, Pair, Purpose, Role, Run,
+    RunId, RunStatus, TargetFacts, Timestamp,
 };
 pub use series::{Nanos, Sample, Series};
 pub use settings::{
     AuthorSettings, DecisionSettings, MIN_LAUNCHES, SamplingMode, SamplingSettings, Turns,
 };
+pub use source::{Source, SourceCounts, SourceFile, SourceValue};
+pub use thresholds::{ThresholdKind, Thresholds};
 pub use verdict::{Tally, Verdict};

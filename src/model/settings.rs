@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-use super::Nanos;
+use super::{Analysis, Nanos, Thresholds};
 
 /// A benchmark with fewer whole launches than this has no verdict.
 pub const MIN_LAUNCHES: usize = 3;
@@ -108,6 +108,12 @@ pub struct DecisionSettings {
     pub confidence_level: f64,
     /// Bootstrap resamples.
     pub resamples: u32,
+    /// Which of the published systems' statistics decide, where it is not the project's own procedure.
+    #[serde(default, skip_serializing_if = "Analysis::is_default")]
+    pub analysis: Analysis,
+    /// Bounds that are conventions.
+    #[serde(default, skip_serializing_if = "Thresholds::is_default")]
+    pub thresholds: Thresholds,
 }
 
 impl DecisionSettings {
@@ -122,6 +128,8 @@ impl Default for DecisionSettings {
             significance_level: 0.01,
             confidence_level: 0.95,
             resamples: 100_000,
+            analysis: Analysis::default(),
+            thresholds: Thresholds::default(),
         }
     }
 }

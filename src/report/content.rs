@@ -1,7 +1,9 @@
 //! What the sinks are given: findings, not yet words.
 
-use crate::compare::{Comparison, Decider, Difference, Summary};
-use crate::model::{BenchmarkKey, DecisionSettings, Measurement, Run, RunId, Tally, Verdict};
+use crate::compare::{Comparison, Decider, Difference, Estimate, Summary};
+use crate::model::{
+    BenchmarkKey, DecisionSettings, Measurement, Run, RunId, Tally, Thresholds, Unit, Verdict,
+};
 
 /// For whom the result is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +44,36 @@ pub struct Verdicts {
     pub remarks: Vec<String>,
     /// What to do next, a line each.
     pub advice: Vec<String>,
+    /// What the rules of `--fail` made of it.
+    pub gates: Gates,
+}
+
+/// What the rules of `--fail` and of Cargo.toml say.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Gates {
+    /// Rules that a benchmark did not keep, in the order of the benchmarks.
+    pub violations: Vec<Violation>,
+    /// Rules that said nothing, and why, a sentence each.
+    pub remarks: Vec<String>,
+}
+
+/// A rule that a benchmark did not keep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Violation {
+    /// The benchmark.
+    pub key: BenchmarkKey,
+    /// The rule as it was written.
+    pub rule: String,
+    /// The statistic's word.
+    pub statistic: String,
+    /// What its numbers are.
+    pub unit: Unit,
+    /// Whether it is about the change, a fraction, or about the value.
+    pub is_change: bool,
+    /// The limit.
+    pub limit: f64,
+    /// What was found, all of it above the limit.
+    pub found: Estimate,
 }
 
 /// How verdicts are reached.
@@ -94,6 +126,12 @@ impl Row<'_> {
 }
 
 impl Findings<'_> {
+    /// The thresholds in force.
+    pub fn thresholds(&self) -> Thresholds {
+        let decision = self.verdicts.as_ref().map(|verdicts| verdicts.decision);
+        decision.unwrap_or(self.run.decision).thresholds
+    }
+
     /// How often each verdict was given.
     pub fn tally(&self) -> Tally {
         self.rows.iter().filter_map(|row| row.verdict).collect()

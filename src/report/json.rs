@@ -3,9 +3,13 @@
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-use super::content::{Findings, Method, Row, Verdicts};
-use crate::compare::{Comparison, Decider, Estimate, Summary};
-use crate::model::{BenchmarkKey, Measurement, Sample, Tally, Verdict};
+use super::beside;
+use super::content::{Findings, Method, Row, Verdicts, Violation};
+use crate::compare::{Comparison, Decider, Effects, Estimate, HostSigns, Summary};
+use crate::model::{
+    Benchmark, BenchmarkKey, Measurement, Metric, RunId, Sample, Subject, Tally, Thresholds,
+    Verdict,
+};
 
 /// Version of the messages: it grows when a member changes its meaning or goes away, not when one is added.
 pub const SCHEMA: u32 = 1;
@@ -20,7 +24,12 @@ pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result
             write_object(writer, &compared(findings, row, verdict, verdicts))?;
         }
     }
+    let verdicts = findings.verdicts.as_ref();
+    for violation in verdicts.map_or(&[][..], |verdicts| &verdicts.gates.violations) {
+        write_object(writer, &violated(findings.run.id, violation))?;
+    }
     let run = findings.run;
+    let signs = HostSigns::of(findings.rows.iter().filter_map(|row| row.measurement));
     let finished = json!({
         "reason": "run-finished",
         "schema": SCHEMA,
@@ -31,11 +40,18 @@ pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result
         "reference": findings.verdicts.as_ref().map(|verdicts| &verdicts.reference),
         "warnings": findings.verdicts.as_ref().map_or(&[][..], |verdicts| &verdicts.warnings),
         "remarks": findings.verdicts.as_ref().map_or(&[][..], |verdicts| &verdicts.remarks),
+        "violations": findings.verdicts.as_ref().map_or(0, |verdicts| verdicts.gates.violations.len()),
+        "thresholds": thresholds_json(&findings.thresholds()),
         "seed": run.seed,
         "git": run.git,
         "environment": run.environment,
         "load": run.load,
+        "clock_step_ns": signs.clock_step,
+        "control_ns": signs.control_ns,
+        "control_range": signs.control_range,
+        "jitter": signs.jitter,
         "tool_version": run.tool_version,
+        "source": run.source,
     });
     write_object(writer, &finished)
 }
@@ -70,6 +86,8 @@ fn measured(findings: &Findings<'_>, row: &Row<'_>, measurement: &Measurement) -
                 "warm_up": samples_json(std::slice::from_ref(&series.warm_up)),
                 "linear": samples_json(&series.linear),
                 "flat": samples_json(&series.flat),
+                "allocations": beside::launch_allocations_json(&launch.beside.allocations),
+                "latencies": beside::launch_latencies_json(launch.beside.latencies.as_ref()),
             })
         })
         .collect();
@@ -81,6 +99,7 @@ fn measured(findings: &Findings<'_>, row: &Row<'_>, measurement: &Measurement) -
         "benchmark": key_json(&row.key),
         "version": benchmark.version,
         "throughput": benchmark.throughput,
+        "metric": benchmark.metric,
         "features": measurement.target_facts.features,
         "sampling": {
             "launches": measurement.sampling.launches,
@@ -91,6 +110,9 @@ fn measured(findings: &Findings<'_>, row: &Row<'_>, measurement: &Measurement) -
         },
         "confidence_level": findings.confidence_level,
         "summary": row.summary.as_ref().map(summary_json),
+        "rate_per_second": row.summary.as_ref().and_then(|summary| rate_json(benchmark, summary)),
+        "allocations": beside::allocations_json(measurement),
+        "latencies": beside::latencies_json(measurement, findings.confidence_level),
         "launches": launches,
         "failures": measurement.failures,
     })
@@ -103,10 +125,28 @@ fn samples_json(samples: &[Sample]) -> Value {
     json!({"iterations": iterations, "elapsed_ns": elapsed})
 }
 
+/// Of a rate the harmonic mean and the median, units per second: reciprocals of mean and median of the times.
+fn rate_json(benchmark: &Benchmark, summary: &Summary) -> Option<Value> {
+    let rate = |time: &Estimate| {
+        estimate_json(&Estimate {
+            estimate: 1e9 / time.estimate,
+            lower: 1e9 / time.upper,
+            upper: if time.lower > 0.0 {
+                1e9 / time.lower
+            } else {
+                f64::INFINITY
+            },
+        })
+    };
+    matches!(benchmark.metric, Metric::Rate { .. })
+        .then(|| json!({"mean": rate(&summary.mean), "median": rate(&summary.median)}))
+}
+
 fn summary_json(summary: &Summary) -> Value {
     json!({
         "samples": summary.samples,
         "launches": summary.launches,
+        "intervals": summary.intervals,
         "mean_ns": estimate_json(&summary.mean),
         "median_ns": estimate_json(&summary.median),
         "slope_ns": summary.slope.as_ref().map(estimate_json),
@@ -127,6 +167,8 @@ fn compared(
     verdicts: &Verdicts,
 ) -> Value {
     let comparison = row.comparison.as_ref();
+    let allocations = comparison.and_then(|found| found.allocations.as_ref());
+    let latencies = comparison.and_then(|found| found.latencies.as_ref());
     let estimate = |pick: fn(&Comparison) -> Option<Estimate>| {
         comparison.and_then(pick).map(|found| estimate_json(&found))
     };
@@ -146,11 +188,10 @@ fn compared(
         "smallest_callable": comparison.and_then(|found| found.smallest_callable),
         "significance_level": verdicts.decision.significance_level,
         "resamples": verdicts.decision.resamples,
-        "decided_by": match if row.seconds.is_some() { Method::Paired } else { verdicts.method } {
-            Method::Stored(Decider::RunLevel) => "run-level",
-            Method::Stored(Decider::Screen) => "t-score",
-            Method::Paired => "paired",
-        },
+        "decided_by": decided_by(
+            if row.seconds.is_some() { Method::Paired } else { verdicts.method },
+            verdicts.decision.analysis.subject,
+        ),
         "location": comparison.and_then(|found| found.location),
         "launches": comparison.map(|found| json!({"new": found.launches_new, "base": found.launches_base})),
         "runs_averaged": comparison.map(|found| found.runs_averaged),
@@ -159,9 +200,62 @@ fn compared(
         "seconds": row.seconds,
         "remarks": row.remarks,
         "paired": comparison.and_then(|found| found.paired),
+        "tested": comparison.and_then(|found| found.tested),
+        "effects": comparison.and_then(|found| found.effects.as_ref()).map(effects_json),
+        "centers": comparison.and_then(|found| found.centers),
+        "metric": verdicts.decision.analysis.subject,
+        "allocations": allocations.map(beside::allocation_changes_json),
+        "latencies": latencies.map(beside::latency_changes_json),
         "differences": row.blocking,
         "notes": comparison.map_or(&[][..], |found| &found.notes),
     })
+}
+
+/// The word for how a verdict was reached.
+pub(super) fn decided_by(method: Method, subject: Subject) -> &'static str {
+    if subject != Subject::Time {
+        return "metric";
+    }
+    match method {
+        Method::Stored(Decider::RunLevel) => "run-level",
+        Method::Stored(Decider::Screen) => "t-score",
+        Method::Stored(Decider::Test(test)) => test.word(),
+        Method::Paired => "paired",
+    }
+}
+
+fn effects_json(effects: &Effects) -> Value {
+    json!({
+        "observations": effects.observations,
+        "cliffs_delta": effects.cliffs_delta,
+        "label": effects.label,
+        "hedges_g": effects.hedges_g,
+        "shift_ns": effects.shift_ns.as_ref().map(estimate_json),
+    })
+}
+
+/// A rule of `--fail` that a benchmark did not keep.
+pub(super) fn violated(run: RunId, violation: &Violation) -> Value {
+    json!({
+        "reason": "rule-violated",
+        "schema": SCHEMA,
+        "run": run,
+        "benchmark": key_json(&violation.key),
+        "rule": violation.rule,
+        "statistic": violation.statistic,
+        "of": if violation.is_change { "change" } else { "value" },
+        "limit": violation.limit,
+        "found": estimate_json(&violation.found),
+    })
+}
+
+/// Thresholds that are not the default.
+pub(super) fn thresholds_json(thresholds: &Thresholds) -> Value {
+    let changed = thresholds.changed().into_iter();
+    changed
+        .map(|(name, value, _)| (name.to_owned(), value.into()))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
 }
 
 /// A bound that the data do not give is null.

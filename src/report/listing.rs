@@ -9,7 +9,7 @@ use super::json::{SCHEMA, key_json, tally_json, write_object};
 use super::units::Room;
 use super::{theme, units};
 use crate::model::{
-    Acceptance, BenchmarkKey, GitState, Role, Run, RunId, RunStatus, Tally, Verdict,
+    Acceptance, BenchmarkKey, GitState, Metric, Role, Run, RunId, RunStatus, Tally, Verdict,
 };
 
 /// A benchmark that the store knows.
@@ -25,6 +25,8 @@ pub struct BenchmarkLine {
     pub last_started: String,
     /// What it measured, nanoseconds per iteration.
     pub typical_ns: Option<f64>,
+    /// What its samples mean.
+    pub metric: Metric,
     /// Its change against its reference, a fraction.
     pub change: Option<f64>,
     /// Its verdict.
@@ -126,7 +128,7 @@ pub fn write_benchmarks(
             let object = json!({
                 "reason": "benchmark", "schema": SCHEMA, "benchmark": key_json(&line.key), "runs": line.runs,
                 "last_run": line.last_run, "last_started": line.last_started, "typical_ns": line.typical_ns,
-                "change": line.change, "verdict": line.verdict,
+                "metric": line.metric, "change": line.change, "verdict": line.verdict,
             });
             write_object(writer, &object)?;
         }
@@ -141,7 +143,10 @@ pub fn write_benchmarks(
                 line.key.target,
                 units::name(&line.key.id, room)
             ),
-            line.typical_ns.map_or_else(|| "-".to_owned(), units::time),
+            line.typical_ns.map_or_else(
+                || "-".to_owned(),
+                |typical| units::value(&line.metric, typical),
+            ),
             line.change.map_or_else(|| "-".to_owned(), units::change),
             line.runs.to_string(),
             line.last_run.to_string(),
@@ -173,7 +178,7 @@ pub fn write_runs(
                 "reason": "run", "schema": SCHEMA, "run": line.run.id, "started": line.started,
                 "status": line.run.status, "acceptance": line.run.acceptance, "baselines": line.names,
                 "git": line.run.git, "environment": line.run.environment, "seed": line.run.seed,
-                "benchmarks": line.benchmarks, "verdicts": tally_json(&line.tally),
+                "benchmarks": line.benchmarks, "verdicts": tally_json(&line.tally), "source": line.run.source,
                 "pair": line.run.pair.map(|pair| json!({"partner": pair.partner, "role": pair.role})),
             });
             write_object(writer, &object)?;
@@ -198,6 +203,10 @@ pub fn write_runs(
                 Role::Candidate => format!("A/B against {}", pair.partner),
             },
             _ => state.to_owned(),
+        };
+        let state = match &line.run.source {
+            Some(source) => format!("{state}; {}", source.summary()),
+            None => state,
         };
         vec![
             line.run.id.to_string(),

@@ -3,11 +3,15 @@
 use comfy_table::{CellAlignment, Table, presets};
 use std::io::{self, Write};
 
+use super::beside;
 use super::content::{Findings, Method, Row, Verdicts};
+use super::source::write_source;
 use super::units::Room;
-use super::{theme, units};
-use crate::compare::{Decider, Note};
-use crate::model::{Run, RunStatus, Throughput, Verdict};
+use super::{analysis, theme, units};
+use crate::compare::{AllocationSummary, Decider, HostSigns, LatencySummary, Note};
+use crate::model::{
+    Analysis, Measurement, Metric, Run, RunStatus, Subject, Test, Throughput, Verdict,
+};
 
 /// A message after which nothing follows, as cargo writes them.
 pub fn write_error(writer: &mut dyn Write, message: &str) -> io::Result<()> {
@@ -35,7 +39,7 @@ pub fn write_build_event(writer: &mut dyn Write, event: &(&str, String)) -> io::
 }
 
 /// Where and how a run was measured.
-pub fn write_run_head(writer: &mut dyn Write, run: &Run) -> io::Result<()> {
+pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostSigns) -> io::Result<()> {
     let git = run.git.as_ref().map_or_else(String::new, |git| {
         let branch = git.branch.as_deref().unwrap_or("detached");
         let dirty = if git.dirty { ", modified" } else { "" };
@@ -53,8 +57,15 @@ pub fn write_run_head(writer: &mut dyn Write, run: &Run) -> io::Result<()> {
         "{}{git}{status}",
         theme::heading(format!("run {}", run.id))
     )?;
+    if let Some(source) = &run.source {
+        return write_source(writer, run, source);
+    }
     let (host, build) = (&run.environment.host, &run.environment.build);
     writeln!(writer, "{}", units::host(host))?;
+    let signs = host_signs(signs);
+    if !signs.is_empty() {
+        writeln!(writer, "{}", signs.join("; "))?;
+    }
     let flags = if build.rustflags.is_empty() {
         String::new()
     } else {
@@ -65,6 +76,26 @@ pub fn write_run_head(writer: &mut dyn Write, run: &Run) -> io::Result<()> {
         "{}, profile {}, {}{flags}, seed {}\n",
         build.rustc, build.profile, build.target, run.seed
     )
+}
+
+/// What a run saw of its host beyond the facts.
+fn host_signs(signs: &HostSigns) -> Vec<String> {
+    let resolution = signs.clock_step.map(|step| {
+        let ticks = 1e9 / step.as_f64();
+        format!(
+            "Timer resolution: {ticks:.0} ticks/s ({} ns per tick)",
+            step.0
+        )
+    });
+    let control = signs.control_ns.map(|pass| {
+        let range = signs.control_range.unwrap_or(0.0) * 100.0;
+        let jitter = units::jitter(signs).unwrap_or_default();
+        format!(
+            "control workload {}, {range:.1} % apart between launches, {jitter}",
+            units::time(pass)
+        )
+    });
+    resolution.into_iter().chain(control).collect()
 }
 
 /// Writes everything: a table for each bench target, notes, and what it comes to.
@@ -87,9 +118,17 @@ pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Resul
         writeln!(writer)?;
         rest = others;
     }
+    let measurements: Vec<&Measurement> = findings
+        .rows
+        .iter()
+        .filter_map(|row| row.measurement)
+        .collect();
+    if let Some(caveat) = beside::caveat(&measurements) {
+        writeln!(writer, "{}", theme::faint(caveat))?;
+    }
     match &findings.verdicts {
         Some(verdicts) => write_conclusion(writer, findings, verdicts, compared),
-        None => Ok(()),
+        None => analysis::write_thresholds(writer, &findings.thresholds()),
     }
 }
 
@@ -166,10 +205,31 @@ fn columns(rows: &[Row<'_>], findings: &Findings<'_>, compared: bool) -> Vec<Tab
         let rates = cells(&|row| throughput_cell(row).unwrap_or_default());
         columns.push(TableColumn::right("throughput", 2, rates));
     }
+    if rows.iter().any(|row| latency_cell(row).is_some()) {
+        let percentiles = cells(&|row| latency_cell(row).unwrap_or_default());
+        columns.push(TableColumn::right("p50, p99", 2, percentiles));
+    }
+    if rows.iter().any(|row| allocations_cell(row).is_some()) {
+        let allocations = cells(&|row| allocations_cell(row).unwrap_or_default());
+        columns.push(TableColumn::right("allocations", 2, allocations));
+    }
     columns.push(TableColumn::right("outliers", 4, cells(&outlier_cell)));
     if let (true, Some(verdicts)) = (compared, &findings.verdicts) {
         // Both bounds are one-sided at the significance level, for all benchmarks of the run together.
-        let level = units::percent(1.0 - 2.0 * verdicts.decision.significance_level);
+        let significance = verdicts.decision.significance_level;
+        let level = units::percent(match verdicts.decision.analysis {
+            Analysis {
+                subject: Subject::Time,
+                test: Test::BootstrapT,
+                ..
+            } => 1.0 - 2.0 * significance,
+            // Of these both bounds share the level.
+            Analysis {
+                subject: Subject::Time,
+                ..
+            } => 1.0 - significance,
+            _ => verdicts.decision.confidence_level,
+        });
         let part = |index: usize| cells(&move |row| comparison_cells(row)[index].clone());
         columns.push(TableColumn::right("change", 0, part(0)));
         columns.push(TableColumn::right(format!("{level} interval"), 1, part(1)));
@@ -200,8 +260,14 @@ fn layout(columns: &[TableColumn]) -> Table {
 fn median_cell(row: &Row<'_>) -> String {
     row.summary.as_ref().map_or_else(
         || "-".to_owned(),
-        |summary| units::time(summary.median.estimate),
+        |summary| units::value(metric(row), summary.median.estimate),
     )
+}
+
+/// What the samples of a row mean.
+fn metric<'a>(row: &'a Row<'_>) -> &'a Metric {
+    row.measurement
+        .map_or(&Metric::Time, |measurement| &measurement.benchmark.metric)
 }
 
 fn interval_cell(row: &Row<'_>) -> String {
@@ -210,11 +276,7 @@ fn interval_cell(row: &Row<'_>) -> String {
     };
     let median = &summary.median;
     if median.lower.is_finite() && median.upper.is_finite() {
-        format!(
-            "[{}, {}]",
-            units::time(median.lower),
-            units::time(median.upper)
-        )
+        units::interval(metric(row), median.lower, median.upper)
     } else {
         "-".to_owned()
     }
@@ -229,6 +291,16 @@ fn throughput_cell(row: &Row<'_>) -> Option<String> {
     ];
     let rates: Vec<String> = rates.into_iter().flatten().collect();
     (!rates.is_empty()).then(|| rates.join(", "))
+}
+
+/// The level does not matter: no interval is shown.
+fn latency_cell(row: &Row<'_>) -> Option<String> {
+    beside::latency_cell(&LatencySummary::of(row.measurement?, 0.95)?)
+}
+
+fn allocations_cell(row: &Row<'_>) -> Option<String> {
+    let found = AllocationSummary::of(row.measurement?)?;
+    Some(beside::allocations_cell(&found))
 }
 
 /// Mild and severe outliers together, as a share of the samples, and the severe ones: `4.1 % (1.2 %)`.
@@ -262,9 +334,14 @@ fn comparison_cells(row: &Row<'_>) -> [String; 3] {
             "?".to_owned()
         }
     };
+    let interval = if change.lower.is_finite() || change.upper.is_finite() {
+        format!("[{}, {}]", bound(change.lower), bound(change.upper))
+    } else {
+        "-".to_owned()
+    };
     [
         units::change(change.estimate),
-        format!("[{}, {}]", bound(change.lower), bound(change.upper)),
+        interval,
         comparison.p_value.map_or_else(|| "-".to_owned(), p_value),
     ]
 }
@@ -314,9 +391,17 @@ fn write_notes(writer: &mut dyn Write, rows: &[Row<'_>]) -> io::Result<()> {
             .iter()
             .flat_map(|comparison| &comparison.notes)
             .map(Note::to_string);
-        for text in differences
+        let summary = row
+            .comparison
+            .iter()
+            .filter_map(|found| found.centers.as_ref());
+        let summary = summary.map(analysis::centers);
+        let beside = row.comparison.iter().flat_map(beside::changes);
+        for text in beside
+            .chain(differences)
             .chain(remarks)
             .chain(row.remarks.iter().cloned())
+            .chain(summary)
             .chain(failures(row))
         {
             let id = units::name(&row.key.id, room);
@@ -381,18 +466,44 @@ fn write_conclusion(
 ) -> io::Result<()> {
     if compared {
         let decision = &verdicts.decision;
-        let decider = match verdicts.method {
-            Method::Stored(Decider::RunLevel) => "drift between runs included",
-            Method::Stored(Decider::Screen) => "t-score alone (--screen)",
-            Method::Paired => "both sides measured in turn",
-        };
+        let subject = decision.analysis.subject;
+        if subject != Subject::Time {
+            writeln!(
+                writer,
+                "Compared with {}; changes and verdicts are about {subject} (`--metric`), not about the time.",
+                verdicts.reference
+            )?;
+        } else if let Method::Stored(Decider::Test(_)) = verdicts.method {
+            let method = analysis::method(decision);
+            writeln!(writer, "Compared with {} {method}.", verdicts.reference)?;
+        } else {
+            let decider = match verdicts.method {
+                Method::Stored(Decider::RunLevel | Decider::Test(_)) => {
+                    "drift between runs included"
+                }
+                Method::Stored(Decider::Screen) => "t-score alone (--screen)",
+                Method::Paired => "both sides measured in turn",
+            };
+            writeln!(
+                writer,
+                "Compared with {}; {} family-wise, {decider}.",
+                verdicts.reference,
+                units::percent(decision.significance_level),
+            )?;
+        }
+    }
+    if compared
+        && findings
+            .rows
+            .iter()
+            .any(|row| matches!(metric(row), Metric::Rate { .. }))
+    {
         writeln!(
             writer,
-            "Compared with {}; {} family-wise, {decider}.",
-            verdicts.reference,
-            units::percent(decision.significance_level),
+            "Changes of rates are those of the time that a unit takes: + is slower, as everywhere; means of rates are harmonic."
         )?;
     }
+    analysis::write_thresholds(writer, &findings.thresholds())?;
     for warning in &verdicts.warnings {
         write_warning(writer, &format!("the sides differ in {warning}"))?;
     }
@@ -412,6 +523,7 @@ fn write_conclusion(
         findings.run.id,
         counts.join(", ")
     )?;
+    analysis::write_gates(writer, &verdicts.gates)?;
     for line in &verdicts.advice {
         writeln!(writer, "{line}")?;
     }

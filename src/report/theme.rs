@@ -8,6 +8,11 @@ use crate::model::Verdict;
 
 /// Text for a verdict.
 pub(super) fn verdict(verdict: Verdict) -> String {
+    in_colour_of(verdict, verdict.word())
+}
+
+/// Other text in the colour of a verdict.
+pub(super) fn in_colour_of(verdict: Verdict, text: &str) -> String {
     let style = match verdict {
         Verdict::Regressed | Verdict::Failed => Style::new().red().bold(),
         Verdict::Suspect => Style::new().yellow().bold(),
@@ -16,7 +21,7 @@ pub(super) fn verdict(verdict: Verdict) -> String {
         Verdict::Unchanged => Style::new().green(),
         Verdict::Inconclusive | Verdict::New => Style::new().cyan(),
     };
-    verdict.word().style(style).to_string()
+    text.style(style).to_string()
 }
 
 /// A heading.

@@ -2,7 +2,9 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::model::HostFacts;
+use super::theme;
+use crate::compare::{HostSigns, Steadiness};
+use crate::model::{HostFacts, Metric};
 
 /// A name that takes more columns than this is shortened in the middle, to these: its ends tell most.
 const LONGEST_NAME: usize = 60;
@@ -38,6 +40,49 @@ pub(super) fn name(id: &str, room: Room) -> String {
     let head = fitting(escaped.chars(), HEAD);
     let tail: String = fitting(escaped.chars().rev(), TAIL).chars().rev().collect();
     format!("{head}…{tail}")
+}
+
+/// Text without anything that a terminal would obey, line ends included.
+pub(super) fn on_one_line(text: &str) -> String {
+    theme::printable(text).replace('\n', "\\n")
+}
+
+/// The columns that stdout has; a file or a pipe has as many as are wanted.
+pub(super) fn terminal_width() -> usize {
+    let table = comfy_table::Table::new();
+    table.width().map_or(usize::MAX, usize::from)
+}
+
+/// The width of each column of `lines`, which have equally many.
+pub(super) fn widths(lines: &[Vec<String>]) -> Vec<usize> {
+    let mut widths = Vec::new();
+    for line in lines {
+        widths.resize(line.len().max(widths.len()), 0);
+        for (width, cell) in widths.iter_mut().zip(line) {
+            *width = cell.width().max(*width);
+        }
+    }
+    widths
+}
+
+/// `text` filled up to so many columns.
+pub(super) fn padded(text: &str, width: usize, right_aligned: bool) -> String {
+    let blank = " ".repeat(width.saturating_sub(text.width()));
+    if right_aligned {
+        blank + text
+    } else {
+        text.to_owned() + &blank
+    }
+}
+
+/// A value as its metric says: a time, units per second, an amount.
+pub(super) fn reading(metric: &Metric, value: f64) -> String {
+    match metric {
+        Metric::Time => time(value),
+        Metric::Rate { unit } if unit == "bytes" => rate(value, "B/s"),
+        Metric::Rate { unit } => rate(value, &format!("{unit}/s")),
+        Metric::Amount { unit } => format!("{} {unit}", four_digits(value)),
+    }
 }
 
 /// As many characters as fit into so many columns.
@@ -131,6 +176,23 @@ pub(super) fn rounded_percent(fraction: f64) -> String {
     }
 }
 
+/// How many on average: `12`, `0.500`, `12345`.
+pub(super) fn count(value: f64) -> String {
+    if value.fract() == 0.0 {
+        format!("{value:.0}")
+    } else {
+        four_digits(value)
+    }
+}
+
+/// Bytes, whole ones exact up to 9999: `640 B`, `1.536 MB`.
+pub(super) fn bytes(value: f64) -> String {
+    if value < 1e4 && value.fract() == 0.0 {
+        return format!("{value:.0} B");
+    }
+    rate(value, "B")
+}
+
 /// Bytes per second: `1.23 GB/s`.
 pub(super) fn byte_rate(bytes: u64, nanoseconds: f64) -> String {
     rate(bytes as f64 * 1e9 / nanoseconds, "B/s")
@@ -139,6 +201,36 @@ pub(super) fn byte_rate(bytes: u64, nanoseconds: f64) -> String {
 /// Elements per second: `1.23 Melem/s`.
 pub(super) fn element_rate(elements: u64, nanoseconds: f64) -> String {
     rate(elements as f64 * 1e9 / nanoseconds, "elem/s")
+}
+
+/// Operations per second: `1.23 M/s`.
+pub(super) fn per_second(operations: f64) -> String {
+    rate(operations, "/s")
+}
+
+/// What an iteration, or a unit of a rate, takes: a time, or an amount.
+pub(super) fn spent(metric: &Metric, per_iteration: f64) -> String {
+    match metric {
+        Metric::Time | Metric::Rate { .. } => time(per_iteration),
+        Metric::Amount { .. } => value(metric, per_iteration),
+    }
+}
+
+/// A value per iteration in the terms of its metric: a time, an amount, or units per second.
+pub(super) fn value(metric: &Metric, per_iteration: f64) -> String {
+    match metric {
+        Metric::Rate { .. } => reading(metric, 1e9 / per_iteration),
+        Metric::Time | Metric::Amount { .. } => reading(metric, per_iteration),
+    }
+}
+
+/// An interval of values per iteration, the smaller number first: the longer time is the lower rate.
+pub(super) fn interval(metric: &Metric, lower: f64, upper: f64) -> String {
+    let (first, last) = match metric {
+        Metric::Rate { .. } => (upper, lower),
+        Metric::Time | Metric::Amount { .. } => (lower, upper),
+    };
+    format!("[{}, {}]", value(metric, first), value(metric, last))
 }
 
 fn rate(per_second: f64, unit: &str) -> String {
@@ -175,6 +267,13 @@ pub(super) fn host(host: &HostFacts) -> String {
         "{}, {} cores, {} {}{shared}",
         host.cpu, host.cores, host.os, host.kernel
     )
+}
+
+/// `jitter up to 0.3 % (quiet)`, of the control workload.
+pub(super) fn jitter(signs: &HostSigns) -> Option<String> {
+    let jitter = signs.jitter?;
+    let word = Steadiness::of(jitter).word();
+    Some(format!("jitter up to {:.1} % ({word})", jitter * 100.0))
 }
 
 #[cfg(test)]
@@ -245,5 +344,22 @@ mod tests {
     fn rates_are_per_second() {
         assert_eq!(byte_rate(1000, 1000.0), "1.000 GB/s");
         assert_eq!(element_rate(3, 2e9), "1.500 elem/s");
+    }
+    #[test]
+    fn values_are_shown_in_the_terms_of_their_metric() {
+        let rate = Metric::Rate { unit: "ops".into() };
+        let bytes = Metric::Amount {
+            unit: "bytes".into(),
+        };
+        assert_eq!(value(&Metric::Time, 500.0), "500.0 ns");
+        assert_eq!(value(&rate, 500.0), "2.000 Mops/s");
+        assert_eq!(value(&bytes, 1500.0), "1500 bytes");
+        // The longer time is the lower rate.
+        assert_eq!(
+            interval(&rate, 400.0, 500.0),
+            "[2.000 Mops/s, 2.500 Mops/s]"
+        );
+        assert_eq!(spent(&rate, 500.0), "500.0 ns");
+        assert_eq!(spent(&bytes, 12.0), "12.00 bytes");
     }
 }

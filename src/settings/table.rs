@@ -5,9 +5,10 @@ use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::fail_rule::{FailRule, Scope};
 use super::layer::{Layer, Layers};
 use super::values::{confidence_level, fraction_below_one, positive_duration, significance_level};
-use crate::model::{Nanos, SamplingMode, Verdict, parse_duration};
+use crate::model::{Nanos, SamplingMode, Thresholds, Verdict, parse_duration};
 
 /// A table that cannot be obeyed.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -55,6 +56,8 @@ pub struct WorkspaceOnly {
     pub timeout: Option<Duration>,
     /// Verdicts that make the run fail.
     pub fail_on: Option<Vec<Verdict>>,
+    /// Bounds that are conventions.
+    pub thresholds: Thresholds,
 }
 
 /// All tables of a workspace.
@@ -64,6 +67,8 @@ pub struct Tables {
     pub workspace: WorkspaceOnly,
     /// The rest, laid over one another; the command line is still empty.
     pub layers: Layers,
+    /// Rules that benchmarks must keep: all that apply do.
+    pub fail: Vec<FailRule>,
 }
 
 const LAYER_KEYS: [&str; 6] = [
@@ -74,7 +79,7 @@ const LAYER_KEYS: [&str; 6] = [
     "sampling-mode",
     "noise-threshold",
 ];
-const WORKSPACE_KEYS: [&str; 7] = [
+const WORKSPACE_KEYS: [&str; 8] = [
     "id",
     "host",
     "significance-level",
@@ -82,7 +87,10 @@ const WORKSPACE_KEYS: [&str; 7] = [
     "resamples",
     "timeout",
     "fail-on",
+    THRESHOLDS,
 ];
+const THRESHOLDS: &str = "thresholds";
+const FAIL: &str = "fail";
 const OVERRIDE: &str = "override";
 const MATCH: &str = "match";
 
@@ -98,24 +106,36 @@ impl Tables {
         if !workspace.is_null() {
             let place = Place::new("[workspace.metadata.perfcheck]", workspace_manifest);
             let table = place.table(workspace)?;
-            let known = [&LAYER_KEYS[..], &WORKSPACE_KEYS, &[OVERRIDE]].concat();
+            let known = [&LAYER_KEYS[..], &WORKSPACE_KEYS, &[OVERRIDE, FAIL]].concat();
             place.only(table, &known)?;
             tables.workspace = place.workspace_only(table)?;
             tables.layers.workspace = place.layer(table)?;
             workspace_overrides = place.overrides(table, None)?;
+            tables.fail.extend(place.fail(table, &Scope::default())?);
         }
         for (package, manifest, value) in packages {
             let place = Place::new("[package.metadata.perfcheck]", manifest);
             let table = place.table(value)?;
-            place.only(table, &[&LAYER_KEYS[..], &[OVERRIDE]].concat())?;
+            place.only(table, &[&LAYER_KEYS[..], &[OVERRIDE, FAIL]].concat())?;
             tables
                 .layers
                 .packages
                 .push((package.to_owned(), place.layer(table)?));
-            let overrides = place.overrides(table, Some(package))?;
-            tables.layers.overrides.extend(overrides);
+            let scope = Scope {
+                package: Some(package.to_owned()),
+                within: None,
+            };
+            tables.fail.extend(place.fail(table, &scope)?);
+            for (within, layer, fail) in place.overrides(table, Some(package))? {
+                tables.fail.extend(fail);
+                let package = Some(package.to_owned());
+                tables.layers.overrides.push((package, within, layer));
+            }
         }
-        tables.layers.overrides.extend(workspace_overrides);
+        for (within, layer, fail) in workspace_overrides {
+            tables.fail.extend(fail);
+            tables.layers.overrides.push((None, within, layer));
+        }
         Ok(tables)
     }
 }
@@ -127,7 +147,7 @@ struct Place<'a> {
 }
 
 type Table = Map<String, Value>;
-type Override = (Option<String>, globset::GlobMatcher, Layer);
+type Override = (globset::GlobMatcher, Layer, Vec<FailRule>);
 
 impl<'a> Place<'a> {
     fn new(table: &str, file: &'a Path) -> Self {
@@ -229,7 +249,52 @@ impl<'a> Place<'a> {
             resamples: self.whole(table, "resamples", 1000)?,
             timeout: self.time(table, "timeout")?,
             fail_on,
+            thresholds: self.thresholds(table)?,
         })
+    }
+
+    /// The inner table of thresholds, as strictly read as this one.
+    fn thresholds(&self, table: &Table) -> Result<Thresholds, SettingsError> {
+        let mut thresholds = Thresholds::default();
+        let Some(value) = table.get(THRESHOLDS) else {
+            return Ok(thresholds);
+        };
+        let inner = Place {
+            table: format!("[{}.{THRESHOLDS}]", self.table.trim_matches(['[', ']'])),
+            file: self.file,
+        };
+        let entries = value
+            .as_object()
+            .ok_or_else(|| self.wrong(THRESHOLDS, format!("{value} is not a table")))?;
+        let known: Vec<&str> = Thresholds::ALL.iter().map(|kind| kind.name).collect();
+        inner.only(entries, &known)?;
+        for (name, value) in entries {
+            let number = value
+                .as_f64()
+                .ok_or_else(|| inner.wrong(name, format!("{value} is not a number")))?;
+            thresholds
+                .set(name, number)
+                .map_err(|why| inner.wrong(name, why))?;
+        }
+        thresholds
+            .in_order()
+            .map_err(|(low, high)| inner.wrong(low, format!("it is above `{high}`: set both")))?;
+        Ok(thresholds)
+    }
+
+    /// Rules that benchmarks within `scope` must keep.
+    fn fail(&self, table: &Table, scope: &Scope) -> Result<Vec<FailRule>, SettingsError> {
+        let rule = |text: &Value| {
+            let text = text
+                .as_str()
+                .ok_or_else(|| self.wrong(FAIL, format!("{text} is not a string")))?;
+            FailRule::read(text, scope.clone()).map_err(|why| self.wrong(FAIL, why))
+        };
+        match table.get(FAIL) {
+            None => Ok(Vec::new()),
+            Some(Value::Array(rules)) => rules.iter().map(rule).collect(),
+            Some(one) => Ok(vec![rule(one)?]),
+        }
     }
 
     /// Later entries are stronger than earlier ones: the result is strongest first.
@@ -254,7 +319,7 @@ impl<'a> Place<'a> {
         let mut overrides = Vec::new();
         for entry in entries.iter().rev() {
             let table = inner.table(entry)?;
-            inner.only(table, &[&LAYER_KEYS[..], &[MATCH]].concat())?;
+            inner.only(table, &[&LAYER_KEYS[..], &[MATCH, FAIL]].concat())?;
             let glob = |text: &str| {
                 GlobBuilder::new(text)
                     .build()
@@ -264,7 +329,12 @@ impl<'a> Place<'a> {
             let pattern = inner.word(table, MATCH, glob)?.ok_or_else(|| {
                 inner.wrong(MATCH, "it is missing: which benchmarks is this for?")
             })?;
-            overrides.push((package.map(str::to_owned), pattern, inner.layer(table)?));
+            let scope = Scope {
+                package: package.map(str::to_owned),
+                within: Some(pattern.clone()),
+            };
+            let fail = inner.fail(table, &scope)?;
+            overrides.push((pattern, inner.layer(table)?, fail));
         }
         Ok(overrides)
     }

@@ -72,8 +72,15 @@ impl Halves {
 
     /// Worth measuring again: means more than 10 % apart, and more than 4 standard errors (or without any).
     pub fn drift(&self) -> bool {
-        let far = self.standard_errors.is_none_or(|errors| errors.abs() > 4.0);
-        far && self.change.is_some_and(|change| change.abs() > 0.1)
+        self.drift_beyond(0.1, 4.0)
+    }
+
+    /// The same with other bounds: of the change of the means, and of their distance in standard errors.
+    pub fn drift_beyond(&self, change: f64, standard_errors: f64) -> bool {
+        let far = self
+            .standard_errors
+            .is_none_or(|errors| errors.abs() > standard_errors);
+        far && self.change.is_some_and(|seen| seen.abs() > change)
     }
 }
 

@@ -96,9 +96,14 @@ pub enum Variability {
 impl Variability {
     /// Of a coefficient of variation; its sign, that of the mean, does not matter.
     pub fn of(cv: f64) -> Self {
+        Self::within(cv, 0.05, 0.5)
+    }
+
+    /// The same with other bounds.
+    pub fn within(cv: f64, stable: f64, high: f64) -> Self {
         match cv.abs() {
-            cv if cv <= 0.05 => Self::Stable,
-            cv if cv < 0.5 => Self::Ordinary,
+            cv if cv <= stable => Self::Stable,
+            cv if cv < high => Self::Ordinary,
             _ => Self::High,
         }
     }

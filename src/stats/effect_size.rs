@@ -17,12 +17,20 @@ pub enum EffectSize {
 }
 
 impl EffectSize {
+    /// The bounds of Romano et al.
+    pub const BOUNDS: [f64; 3] = [0.147, 0.33, 0.474];
+
     /// The label of a Cliff's delta of either sign.
     pub fn of_delta(delta: f64) -> Self {
+        Self::within(delta, Self::BOUNDS)
+    }
+
+    /// The label with other bounds, ascending: below the first negligible, small, medium.
+    pub fn within(delta: f64, [negligible, small, medium]: [f64; 3]) -> Self {
         match delta.abs() {
-            size if size < 0.147 => Self::Negligible,
-            size if size < 0.33 => Self::Small,
-            size if size < 0.474 => Self::Medium,
+            size if size < negligible => Self::Negligible,
+            size if size < small => Self::Small,
+            size if size < medium => Self::Medium,
             _ => Self::Large,
         }
     }

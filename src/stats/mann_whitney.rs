@@ -62,7 +62,7 @@ impl MannWhitney {
     }
 
     /// Cliff's delta, (U1 - U2) / (n1 n2): positive where the first group's values are larger.
-    pub(super) fn delta(&self) -> f64 {
+    pub fn delta(&self) -> f64 {
         (self.u_first - self.u_second()) / self.pairs()
     }
 

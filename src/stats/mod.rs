@@ -9,18 +9,22 @@ pub mod binomial;
 mod bootstrap;
 mod cleaning;
 mod correction;
+mod density;
 mod dependence;
 mod description;
 mod effect_size;
 mod fisher;
 mod geometric_mean;
 mod harmonic_mean;
+mod histogram;
 mod holm;
 mod interval_distance;
+mod jackknife;
 mod kruskal_wallis;
 mod launches;
 mod low_quantile;
 mod mann_whitney;
+mod mean_ratio;
 mod median_interval;
 mod modality;
 pub mod normal;
@@ -31,6 +35,7 @@ mod paired_log_ratio;
 mod preference;
 mod quantile;
 mod random;
+mod rank_permutation;
 mod rank_sum;
 mod ranked;
 mod ranks;
@@ -47,6 +52,7 @@ mod subselection;
 mod t_interval;
 mod t_score;
 mod trimmed_mean;
+mod weighted_ecdf;
 mod welch_test;
 mod written_out;
 
@@ -57,6 +63,7 @@ pub use bootstrap::{
 };
 pub use cleaning::{Cleaned, CleaningCounts, FirstSample};
 pub use correction::Correction;
+pub use density::{density_curve, silverman_bandwidth};
 pub use dependence::{
     FEWEST_FOR_SERIES_CHECKS, Halves, depends_on_its_past, lag_one_autocorrelation,
 };
@@ -67,14 +74,19 @@ pub use effect_size::{EffectSize, cliffs_delta, cohens_d, hedges_g};
 pub use fisher::FisherExact;
 pub use geometric_mean::GeometricMean;
 pub use harmonic_mean::HarmonicMean;
+pub use histogram::Histogram;
 pub use holm::{adjusted_p_values, step_levels};
 pub use interval_distance::{Bracketed, IntervalDistance};
+pub use jackknife::{
+    FEWEST_FOR_BOOTSTRAP, IntervalMethod, Scale, jackknife_t_interval, jackknife_t_ratio_interval,
+};
 pub use kruskal_wallis::{AgainstReference, KruskalWallis};
 pub use launches::{
     HIGH_PROCESS_VARIANCE, describe_launch_means, distinct_resamples, process_variance_ratio,
 };
 pub use low_quantile::{ClusterLowQuantile, Width, paired_standard_error};
 pub use mann_whitney::{MannWhitney, MannWhitneyMethod};
+pub use mean_ratio::{MeanRatio, PairedMeanRatio};
 pub use median_interval::MedianInterval;
 pub use modality::{SEVERAL_MODES, SlowCluster, modal_value};
 pub use operation_rate::OperationRates;
@@ -84,6 +96,7 @@ pub use paired_log_ratio::PairedLogRatio;
 pub use preference::Preference;
 pub use quantile::{Quantile, median};
 pub use random::{Draws, Stream, derived_seed};
+pub use rank_permutation::rank_permutation_p;
 pub use ranked::{ClusterMad, ClusterMedian};
 pub use ratio_verdict::{RatioBounds, RatioVerdict, quantile_ratio, ratio};
 pub use record::{Record, RecordRules, TailBasis};
@@ -97,5 +110,6 @@ pub use subselection::{Replacement, Subselection, SubselectionCentre};
 pub use t_interval::TInterval;
 pub use t_score::{SMALL_SAMPLE, TScore, welch};
 pub use trimmed_mean::TrimmedMean;
+pub use weighted_ecdf::WeightedEcdf;
 pub use welch_test::{WelchDf, WelchTest};
 pub use written_out::WrittenOut;

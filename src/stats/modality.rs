@@ -54,9 +54,20 @@ pub struct SlowCluster {
 }
 
 impl SlowCluster {
+    /// `NBenchmark`'s bounds: 3 values, 1 % of all, CV 0.15.
+    pub const BOUNDS: (usize, f64, f64) = (3, 0.01, 0.15);
+
     /// The values above the upper fence of `values` (Q3 + 1.5 IQR, quartiles of nearest rank), if they are a cluster: 3 or more, at least 1 % of all, CV at most
     /// 0.15 (`NBenchmark`'s bounds). `None` where they are not.
     pub fn of(values: &[f64]) -> Option<Self> {
+        Self::within(values, Self::BOUNDS)
+    }
+
+    /// The same with other bounds: fewest values, least share, highest CV.
+    pub fn within(
+        values: &[f64],
+        (fewest, least_share, highest_cv): (usize, f64, f64),
+    ) -> Option<Self> {
         use super::outlier_policy::{IqrFence, OutlierPolicy};
         let (_, fence) = OutlierPolicy::IqrFence(IqrFence::NEAREST_RANK)
             .apply(values)?
@@ -65,7 +76,7 @@ impl SlowCluster {
         let share = slow.len() as f64 / values.len() as f64;
         let described = Description::of(&slow)?;
         let cv = described.cv()?;
-        (slow.len() >= 3 && share >= 0.01 && cv <= 0.15).then_some(Self {
+        (slow.len() >= fewest && share >= least_share && cv <= highest_cv).then_some(Self {
             count: slow.len(),
             share,
             mean: described.mean,

@@ -47,17 +47,22 @@ pub struct OutlierCounts {
 }
 
 impl Fences {
-    /// The fences of `values`; `None` without values.
+    /// The fences of `values` at 1.5 and 3 IQR; `None` without values.
     pub fn of(values: &[f64]) -> Option<Self> {
+        Self::at(values, 1.5, 3.0)
+    }
+
+    /// The fences of `values` at `mild` and `severe` IQR; `None` without values.
+    pub fn at(values: &[f64], mild: f64, severe: f64) -> Option<Self> {
         let mut values = values.to_vec();
         let q1 = Quantile::Linear.select(&mut values, 0.25)?;
         let q3 = Quantile::Linear.select(&mut values, 0.75)?;
         let iqr = q3 - q1;
         Some(Self {
-            low_severe: q1 - 3.0 * iqr,
-            low_mild: q1 - 1.5 * iqr,
-            high_mild: q3 + 1.5 * iqr,
-            high_severe: q3 + 3.0 * iqr,
+            low_severe: q1 - severe * iqr,
+            low_mild: q1 - mild * iqr,
+            high_mild: q3 + mild * iqr,
+            high_severe: q3 + severe * iqr,
         })
     }
 
@@ -80,10 +85,15 @@ impl Fences {
 }
 
 impl OutlierCounts {
-    /// Counts the outliers of `values` by their own fences.
+    /// Counts the outliers of `values` by their own fences at 1.5 and 3 IQR.
     pub fn of(values: &[f64]) -> Self {
+        Self::at(values, 1.5, 3.0)
+    }
+
+    /// Counts the outliers of `values` by their own fences at `mild` and `severe` IQR.
+    pub fn at(values: &[f64], mild: f64, severe: f64) -> Self {
         let mut counts = Self::default();
-        let Some(fences) = Fences::of(values) else {
+        let Some(fences) = Fences::at(values, mild, severe) else {
             return counts;
         };
         for value in values {

@@ -17,36 +17,79 @@ pub enum ShiftRanks {
 /// A level that a rank has exactly is not missed by the rounding of 1 - level.
 const ROUNDING: f64 = 1e-12;
 
-/// All pairwise differences of two groups, ascending.
+/// All pairwise differences of two groups, found by rank: never written out, as there may be millions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shift {
-    differences: Vec<f64>,
-    new: usize,
-    base: usize,
+    /// Both groups, ascending.
+    new: Vec<f64>,
+    base: Vec<f64>,
 }
 
 impl Shift {
-    /// Of `new` against `base`. Time and memory are those of all pairs. `None` for an empty side or a value that is not finite.
+    /// Of `new` against `base`. `None` for an empty side or a value that is not finite.
     pub fn of(new: &[f64], base: &[f64]) -> Option<Self> {
         let finite = new.iter().chain(base).all(|value| value.is_finite());
         if new.is_empty() || base.is_empty() || !finite {
             return None;
         }
-        let mut differences: Vec<f64> = new
-            .iter()
-            .flat_map(|x| base.iter().map(move |y| x - y))
-            .collect();
-        differences.sort_unstable_by(f64::total_cmp);
+        let ascending = |values: &[f64]| {
+            let mut values = values.to_vec();
+            values.sort_unstable_by(f64::total_cmp);
+            values
+        };
         Some(Self {
-            differences,
-            new: new.len(),
-            base: base.len(),
+            new: ascending(new),
+            base: ascending(base),
         })
     }
 
     /// The median of the differences.
     pub fn estimate(&self) -> Option<f64> {
-        median(&self.differences)
+        let pairs = self.pairs();
+        let (low, high) = (
+            self.difference(pairs.div_ceil(2))?,
+            self.difference(pairs / 2 + 1)?,
+        );
+        median(&[low, high])
+    }
+
+    fn pairs(&self) -> usize {
+        self.new.len() * self.base.len()
+    }
+
+    /// Differences of at most `bound`: rounded differences rise with `new` and fall with `base`, so one walk along both counts them.
+    fn at_most(&self, bound: f64) -> usize {
+        let mut within = 0;
+        self.base
+            .iter()
+            .map(|y| {
+                while within < self.new.len() && self.new[within] - y <= bound {
+                    within += 1;
+                }
+                within
+            })
+            .sum()
+    }
+
+    /// The difference of this rank, from 1: the smallest number that so many differences do not exceed, found by halving the
+    /// ordered bit patterns of all numbers.
+    fn difference(&self, rank: usize) -> Option<f64> {
+        if rank == 0 || rank > self.pairs() {
+            return None;
+        }
+        let lowest = self.new.first()? - self.base.last()?;
+        let highest = self.new.last()? - self.base.first()?;
+        let (mut low, mut high) = (ordered(lowest), ordered(highest));
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.at_most(number(middle)) >= rank {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        // Two zeros differ in their bits and not in value.
+        Some(number(low) + 0.0)
     }
 
     /// The differences of ranks k and m n + 1 - k. `None` where the groups are too small for `level` (k < 1), too large for exact ranks,
@@ -57,23 +100,43 @@ impl Shift {
         }
         let rank = match ranks {
             // The largest k with 2 P(U <= k - 1) within what is left of the level.
-            ShiftRanks::Exact => rank_sum::distribution(self.new, self.base)?
+            ShiftRanks::Exact => rank_sum::distribution(self.new.len(), self.base.len())?
                 .partition_point(|chance| *chance <= (1.0 - level) / 2.0 + ROUNDING),
             ShiftRanks::Normal => {
-                let (m, n) = (self.new as f64, self.base as f64);
+                let (m, n) = (self.new.len() as f64, self.base.len() as f64);
                 let sd = (m * n * (m + n + 1.0) / 12.0).sqrt();
                 (m * n / 2.0 - normal::two_sided(level)? * sd)
                     .floor()
                     .max(0.0) as usize
             }
         };
-        let lower = *self.differences.get(rank.checked_sub(1)?)?;
         Some(Interval {
-            lower,
-            upper: *self.differences.get(self.differences.len() - rank)?,
+            lower: self.difference(rank)?,
+            upper: self.difference((self.pairs() + 1).checked_sub(rank)?)?,
         })
     }
 }
+
+/// Bits whose order is that of the numbers.
+fn ordered(value: f64) -> u64 {
+    let bits = value.to_bits();
+    if value.is_sign_negative() {
+        !bits
+    } else {
+        bits | SIGN
+    }
+}
+
+/// The number of such bits.
+fn number(ordered: u64) -> f64 {
+    f64::from_bits(if ordered & SIGN == 0 {
+        !ordered
+    } else {
+        ordered & !SIGN
+    })
+}
+
+const SIGN: u64 = 1 << 63;
 
 #[cfg(test)]
 mod tests {
@@ -94,6 +157,21 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_difference_found_by_its_rank_is_that_of_all_pairs_written_out(
+            a in prop::collection::vec(-5.0..5.0_f64, 1..12), b in prop::collection::vec(-3_i8..3, 1..12),
+        ) {
+            let b: Vec<f64> = b.into_iter().map(f64::from).collect();
+            let shift = Shift::of(&a, &b).unwrap();
+            let mut all: Vec<f64> = a.iter().flat_map(|x| b.iter().map(move |y| x - y)).collect();
+            all.sort_by(f64::total_cmp);
+            for (at, expected) in all.iter().enumerate() {
+                prop_assert_eq!(shift.difference(at + 1), Some(*expected));
+            }
+            prop_assert_eq!(shift.difference(all.len() + 1), None);
+            prop_assert_eq!(shift.estimate(), median(&all));
+        }
+
         #[test]
         fn the_exact_interval_excludes_exactly_the_shifts_that_the_test_rejects(
             a in prop::collection::vec(-5.0..5.0_f64, 4..12), b in prop::collection::vec(-5.0..5.0_f64, 4..12), by in -6.0..6.0_f64,

@@ -40,12 +40,24 @@ impl Significance {
     /// The practical gate: a significant difference whose Cliff's delta is negligible (below .147) is not significant.
     #[must_use]
     pub fn unless_negligible(self, delta: f64) -> Self {
-        use super::effect_size::EffectSize;
+        self.unless_below(delta, super::effect_size::EffectSize::BOUNDS[0])
+    }
+
+    /// The same where an effect below `practical` is negligible.
+    #[must_use]
+    pub fn unless_below(self, delta: f64, practical: f64) -> Self {
         match self {
-            Self::Significant if EffectSize::of_delta(delta) == EffectSize::Negligible => {
-                Self::NotSignificant
-            }
+            Self::Significant if delta.abs() < practical => Self::NotSignificant,
             other => other,
+        }
+    }
+
+    /// In words with hyphens.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Significant => "significant",
+            Self::NotSignificant => "not-significant",
+            Self::NotTested => "not-tested",
         }
     }
 }

@@ -3,6 +3,8 @@
 //! A resample draws clusters (launches) with replacement and pools their samples; the statistic only needs the number of times
 //! each cluster was drawn. Here are those that sums per cluster give; those of ranks are in `ranked`.
 
+use super::quantile::median;
+
 /// A statistic of the pooled samples of resampled clusters.
 pub trait Statistic: Sync {
     /// Number of clusters.
@@ -71,8 +73,9 @@ pub struct ClusterSd {
 impl ClusterSd {
     /// Prepares the clusters.
     pub fn new(clusters: &[&[f64]]) -> Self {
-        // Centred first: squares of raw nanoseconds would cancel.
-        let centre = ClusterMean::new(clusters).observed();
+        // Centred first: squares of raw nanoseconds would cancel. At the median, which a single outlier does not move away from the other values: those
+        // are all that is left in a resample without it.
+        let centre = median(&clusters.concat()).unwrap_or(0.0);
         let terms = clusters
             .iter()
             .map(|x| {

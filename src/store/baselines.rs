@@ -73,13 +73,7 @@ impl Store {
             if !is_ours {
                 return Err(StoreError::NoSuchRun { run }.into());
             }
-            let before = find(connection, workspace, name)?;
-            connection.execute(
-                "INSERT INTO baselines (workspace, name, run) VALUES (?1, ?2, ?3)
-                 ON CONFLICT (workspace, name) DO UPDATE SET run = excluded.run",
-                params![workspace.0, name, run],
-            )?;
-            Ok(before)
+            name_run(connection, workspace, name, run)
         })
     }
 
@@ -142,6 +136,22 @@ fn list(connection: &Connection, workspace: WorkspaceId) -> Attempt<Vec<Baseline
         })
     })?;
     Ok(baselines.collect::<Result<_, _>>()?)
+}
+
+/// Lets a name that was checked name a run of this workspace. Tells which run it named before.
+pub(super) fn name_run(
+    connection: &Connection,
+    workspace: WorkspaceId,
+    name: &str,
+    run: RunId,
+) -> Attempt<Option<RunId>> {
+    let before = find(connection, workspace, name)?;
+    connection.execute(
+        "INSERT INTO baselines (workspace, name, run) VALUES (?1, ?2, ?3)
+         ON CONFLICT (workspace, name) DO UPDATE SET run = excluded.run",
+        params![workspace.0, name, run],
+    )?;
+    Ok(before)
 }
 
 fn find(connection: &Connection, workspace: WorkspaceId, name: &str) -> Attempt<Option<RunId>> {

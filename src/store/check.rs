@@ -1,5 +1,6 @@
 //! A thorough check of the whole file, for tests and for users who suspect their disk.
 
+use super::beside::{allocations_of, latencies_of};
 use super::codec;
 use super::error::Fault;
 use super::{Store, StoreError};
@@ -19,11 +20,16 @@ impl Store {
                     "a row refers to one that is not there".into(),
                 ));
             }
-            let mut statement = connection.prepare("SELECT id, samples FROM series")?;
+            let mut statement =
+                connection.prepare("SELECT id, samples, allocations, latencies FROM series")?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
                 let bytes = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
-                if let Err(detail) = codec::decode(bytes) {
+                let (allocations, latencies) = (row.get_ref(2)?, row.get_ref(3)?);
+                let whole = codec::decode(bytes)
+                    .and_then(|_| allocations_of(allocations))
+                    .and_then(|_| latencies_of(latencies));
+                if let Err(detail) = whole {
                     let id: i64 = row.get(0)?;
                     return Err(Fault::Content(format!("series {id}: {detail}")));
                 }

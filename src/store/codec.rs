@@ -6,6 +6,7 @@
 //! Differences wrap, so that every `u64` survives. The file format has no checksums of its own: without the CRC a
 //! flipped bit in a sample would be a wrong verdict in place of an error.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Nanos, Sample, Series};
@@ -41,30 +42,12 @@ pub(super) fn encode(series: &Series) -> Vec<u8> {
         linear: Phase::of(&series.linear),
         flat: Phase::of(&series.flat),
     };
-    let mut bytes = vec![FORMAT, 0, 0, 0, 0];
-    bytes = postcard::to_extend(&stored, bytes)
-        .expect("integers and vectors of known length always serialize into memory");
-    let sum = crc(&bytes[PREFIX_BYTES..]);
-    bytes[1..PREFIX_BYTES].copy_from_slice(&sum.to_le_bytes());
-    bytes
+    seal(&stored)
 }
 
 /// The series of the bytes, or what is wrong with them.
 pub(super) fn decode(bytes: &[u8]) -> Result<Series, String> {
-    let (prefix, body) = bytes
-        .split_at_checked(PREFIX_BYTES)
-        .ok_or("a series is cut short")?;
-    if prefix[0] != FORMAT {
-        return Err(format!("a series has the unknown format {}", prefix[0]));
-    }
-    if prefix[1..] != crc(body).to_le_bytes() {
-        return Err("the checksum of a series is wrong".into());
-    }
-    let (stored, rest) = postcard::take_from_bytes::<Stored>(body)
-        .map_err(|error| format!("a series cannot be read: {error}"))?;
-    if !rest.is_empty() {
-        return Err("a series has bytes left over".into());
-    }
+    let stored: Stored = unseal(bytes, "a series")?;
     Ok(Series {
         warm_up: Sample {
             iterations: stored.warm_up_iterations,
@@ -73,6 +56,35 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Series, String> {
         linear: stored.linear.samples()?,
         flat: stored.flat.samples()?,
     })
+}
+
+/// Format, checksum and postcard form of a value.
+pub(super) fn seal(value: &impl Serialize) -> Vec<u8> {
+    let mut bytes = vec![FORMAT, 0, 0, 0, 0];
+    bytes = postcard::to_extend(value, bytes)
+        .expect("integers and vectors of known length always serialize into memory");
+    let sum = crc(&bytes[PREFIX_BYTES..]);
+    bytes[1..PREFIX_BYTES].copy_from_slice(&sum.to_le_bytes());
+    bytes
+}
+
+/// The value of sealed bytes, or what is wrong with them; `what` says in words what they are.
+pub(super) fn unseal<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T, String> {
+    let (prefix, body) = bytes
+        .split_at_checked(PREFIX_BYTES)
+        .ok_or_else(|| format!("{what} is cut short"))?;
+    if prefix[0] != FORMAT {
+        return Err(format!("{what} has the unknown format {}", prefix[0]));
+    }
+    if prefix[1..] != crc(body).to_le_bytes() {
+        return Err(format!("the checksum of {what} is wrong"));
+    }
+    let (value, rest) = postcard::take_from_bytes(body)
+        .map_err(|error| format!("{what} cannot be read: {error}"))?;
+    if !rest.is_empty() {
+        return Err(format!("{what} has bytes left over"));
+    }
+    Ok(value)
 }
 
 impl Phase {
@@ -123,7 +135,7 @@ impl Phase {
     }
 }
 
-fn crc(bytes: &[u8]) -> u32 {
+pub(super) fn crc(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |crc, byte| {
         CRC_TABLE[((crc ^ u32::from(*byte)) & 0xff) as usize] ^ (crc >> 8)
     })

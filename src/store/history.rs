@@ -12,8 +12,8 @@ use super::error::Attempt;
 use super::runs::{RUN_COLUMNS, key_at, run_at};
 use super::{Store, StoreError, WorkspaceId};
 use crate::model::{
-    Benchmark, BenchmarkKey, Environment, Run, RunId, SamplingSettings, TargetFacts, Throughput,
-    Timestamp, Verdict,
+    Benchmark, BenchmarkKey, Environment, Metric, Run, RunId, SamplingSettings, TargetFacts,
+    Throughput, Timestamp, Verdict,
 };
 
 /// Runs of which branch.
@@ -63,6 +63,8 @@ pub struct PastMeasurement {
     pub run: RunId,
     /// The author's version string.
     pub version: Option<String>,
+    /// What its samples mean.
+    pub metric: Metric,
     /// Facts of its target.
     pub target_facts: TargetFacts,
     /// How it was sampled.
@@ -92,6 +94,8 @@ pub struct BenchmarkSummary {
     pub change: Option<f64>,
     /// What one iteration processes.
     pub throughput: Throughput,
+    /// What its samples mean.
+    pub metric: Metric,
 }
 
 impl Store {
@@ -195,6 +199,7 @@ impl Store {
             let mut rows = statement.query([workspace.0])?;
             let mut benchmarks = Vec::new();
             while let Some(row) = rows.next()? {
+                let conditions = known.get(connection, row.get(9)?)?;
                 benchmarks.push(BenchmarkSummary {
                     key: key_at(row, 0)?,
                     runs: row.get::<_, Count>(3)?.0,
@@ -205,7 +210,8 @@ impl Store {
                         .map(|Word(verdict)| verdict),
                     typical_ns: row.get(7)?,
                     change: row.get(8)?,
-                    throughput: known.get(connection, row.get(9)?)?.throughput,
+                    throughput: conditions.throughput,
+                    metric: conditions.metric.clone(),
                 });
             }
             Ok(benchmarks)
@@ -307,6 +313,7 @@ fn past_of(
         past.push(PastMeasurement {
             run: row.get(0)?,
             version: conditions.version.clone(),
+            metric: conditions.metric.clone(),
             target_facts: conditions.target.clone(),
             sampling: conditions.sampling,
             verdict: row

@@ -3,12 +3,13 @@
 use rusqlite::{Connection, params};
 
 use super::access::Survives;
+use super::beside::{AllocationsColumn, LatenciesColumn};
 use super::codec;
 use super::columns::{Flags, Json, Unsigned};
 use super::conditions::{Conditions, intern_benchmark};
 use super::error::Attempt;
 use super::runs::workspace_of_open_run;
-use super::{Store, StoreError};
+use super::{Store, StoreError, WorkspaceId};
 use crate::model::{
     Benchmark, Beside, Conduct, Nanos, RunId, SamplingSettings, Series, TargetFacts, Timestamp,
 };
@@ -87,15 +88,7 @@ impl Store {
     pub fn record_launch(&mut self, run: RunId, launch: &LaunchRecord) -> Result<(), StoreError> {
         self.write(Survives::Kill, |connection| {
             let workspace = workspace_of_open_run(connection, run)?;
-            let launch_id = insert_head(connection, run, &launch.head)?;
-            for (position, launched) in (0_i64..).zip(&launch.benchmarks) {
-                let benchmark = intern_benchmark(connection, workspace, &launched.benchmark.key)?;
-                let run_benchmark =
-                    note_benchmark(connection, run, benchmark, &launch.target_facts, launched)?;
-                let place = [run_benchmark, launch_id, position];
-                insert_outcome(connection, place, launched)?;
-            }
-            Ok(())
+            insert_launch(connection, workspace, run, launch)
         })
     }
 
@@ -133,6 +126,23 @@ impl Store {
             Ok(heads.collect::<Result<_, _>>()?)
         })
     }
+}
+
+/// Adds a launch with all that it gave.
+pub(super) fn insert_launch(
+    connection: &Connection,
+    workspace: WorkspaceId,
+    run: RunId,
+    launch: &LaunchRecord,
+) -> Attempt<()> {
+    let launch_id = insert_head(connection, run, &launch.head)?;
+    for (position, launched) in (0_i64..).zip(&launch.benchmarks) {
+        let benchmark = intern_benchmark(connection, workspace, &launched.benchmark.key)?;
+        let run_benchmark =
+            note_benchmark(connection, run, benchmark, &launch.target_facts, launched)?;
+        insert_outcome(connection, [run_benchmark, launch_id, position], launched)?;
+    }
+    Ok(())
 }
 
 fn insert_head(connection: &Connection, run: RunId, head: &LaunchHead) -> Attempt<i64> {
@@ -201,14 +211,17 @@ fn insert_outcome(
     match &launched.outcome {
         Outcome::Measured(series) => connection
             .prepare_cached(
-                "INSERT INTO series (run_benchmark, launch, position, samples, led) VALUES (?1, ?2, ?3, ?4, ?5)",
+                "INSERT INTO series (run_benchmark, launch, position, samples, led, allocations, latencies)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             )?
             .execute(params![
                 run_benchmark,
                 launch,
                 position,
                 codec::encode(series),
-                Flags(&launched.beside.led)
+                Flags(&launched.beside.led),
+                AllocationsColumn(&launched.beside.allocations),
+                LatenciesColumn(launched.beside.latencies.as_ref()),
             ])?,
         Outcome::Failed(message) => connection
             .prepare_cached(

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use rusqlite::Connection;
 
+use super::beside::{allocations_of, latencies_of};
 use super::codec;
-use super::columns::{FlagsRead, Unsigned, Word};
+use super::columns::{FlagsRead, Json, Unsigned, Word};
 use super::conditions::KnownConditions;
 use super::error::{Attempt, Fault};
 use super::runs::key_at;
@@ -66,7 +67,8 @@ impl Store {
 
 fn series_of(connection: &Connection, run_benchmark: i64) -> Attempt<Vec<LaunchSeries>> {
     let mut statement = connection.prepare_cached(
-        "SELECT l.ordinal, l.quantum_ns, s.samples, s.led FROM series s JOIN launches l ON l.id = s.launch
+        "SELECT l.ordinal, l.quantum_ns, s.samples, s.led, s.allocations, s.latencies, l.conduct
+         FROM series s JOIN launches l ON l.id = s.launch
          WHERE s.run_benchmark = ?1 ORDER BY l.ordinal, l.attempt",
     )?;
     let mut rows = statement.query([run_benchmark])?;
@@ -79,10 +81,14 @@ fn series_of(connection: &Connection, run_benchmark: i64) -> Attempt<Vec<LaunchS
                 row.get::<_, Option<Unsigned>>(1)?
                     .map_or(0, |quantum| quantum.0),
             ),
+            conduct: row
+                .get::<_, Option<Json<_>>>(6)?
+                .map(|Json(conduct)| conduct),
             series: codec::decode(bytes).map_err(Fault::Content)?,
             beside: Beside {
                 led: row.get::<_, FlagsRead>(3)?.0,
-                ..Beside::default()
+                allocations: allocations_of(row.get_ref(4)?).map_err(Fault::Content)?,
+                latencies: latencies_of(row.get_ref(5)?).map_err(Fault::Content)?,
             },
         };
         match launches.last_mut() {

@@ -8,6 +8,7 @@
 mod access;
 mod adopt;
 mod baselines;
+mod beside;
 mod check;
 mod codec;
 mod columns;
@@ -16,6 +17,7 @@ mod error;
 mod file;
 mod header;
 mod history;
+mod imports;
 mod kept;
 mod launches;
 mod location;
@@ -35,6 +37,7 @@ pub use error::StoreError;
 pub use history::{
     BenchmarkSummary, BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter,
 };
+pub use imports::ImportedRun;
 pub use kept::{
     Content, DEFAULT_QUOTA_BYTES, ExtractedTarget, KeptError, KeptFacts, KeptRecord, KeptSummary,
     LibraryFact, Reason, Removal, RemovalPlan, RemovalSummary,

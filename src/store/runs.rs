@@ -342,7 +342,8 @@ pub(super) fn key_at(row: &Row<'_>, first: usize) -> rusqlite::Result<BenchmarkK
 
 /// The columns that [`run_at`] reads, with `runs` as `r` and `environments` as `e`.
 pub(super) const RUN_COLUMNS: &str = "r.id, r.started, r.finished, r.status, r.acceptance, r.git_commit, r.git_branch, \
-     r.git_dirty, r.load, r.seed, r.decision, r.tool_version, e.facts, r.partner, r.role, r.plan";
+     r.git_dirty, r.load, r.seed, r.decision, r.tool_version, e.facts, r.partner, r.role, r.plan, \
+     r.source";
 
 /// The head of a run in [`RUN_COLUMNS`].
 pub(super) fn run_at(row: &Row<'_>) -> rusqlite::Result<Run> {
@@ -376,6 +377,9 @@ pub(super) fn run_at(row: &Row<'_>) -> rusqlite::Result<Run> {
         environment: row.get::<_, Json<_>>(12)?.0,
         pair,
         plan: row.get(15)?,
+        source: row
+            .get::<_, Option<Json<_>>>(16)?
+            .map(|Json(source)| source),
     })
 }
 
@@ -408,9 +412,9 @@ fn summaries(
             }
         }
         runs.push(RunSummary {
-            workspace: WorkspaceId(row.get(16)?),
+            workspace: WorkspaceId(row.get(17)?),
             run,
-            exit_code: row.get(17)?,
+            exit_code: row.get(18)?,
             benchmarks,
             tally: verdicts.into_iter().collect(),
         });

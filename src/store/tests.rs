@@ -288,6 +288,68 @@ fn what_pairs_of_version_3_were_for_is_still_known() {
 }
 
 #[test]
+fn series_of_version_4_have_neither_allocations_nor_latencies_and_stay_readable() {
+    let (_directory, path) = place();
+    of_version_1(&path);
+    let connection = Connection::open(&path).expect("opens");
+    for script in [
+        include_str!("schema/2.sql"),
+        include_str!("schema/3.sql"),
+        include_str!("schema/4.sql"),
+        "PRAGMA user_version = 4;
+         INSERT INTO benchmarks (workspace, package, target, name) VALUES (1, 'p', 't', 'b');
+         INSERT INTO launches (run, package, target, ordinal, attempt, started, padding_bytes)
+         VALUES (1, 'p', 't', 0, 0, 3, 4);",
+    ] {
+        connection.execute_batch(script).expect("fills");
+    }
+    let series = crate::model::Series {
+        warm_up: crate::model::Sample {
+            iterations: 1,
+            elapsed: crate::model::Nanos(7),
+        },
+        linear: Vec::new(),
+        flat: Vec::new(),
+    };
+    let conditions = r#"{"version":null,"throughput":{"bytes":null,"elements":null},"settings":{},"target":{"features":[]},
+        "sampling":{"launches":5,"samples":null,"warm_up":1,"measurement":2,"mode":"standard"},"noise_threshold":0.02}"#;
+    connection
+        .execute("INSERT INTO conditions (facts) VALUES (?1)", [conditions])
+        .expect("fills");
+    connection
+        .execute_batch("INSERT INTO run_benchmarks (run, benchmark, conditions) VALUES (1, 1, 1)")
+        .expect("fills");
+    connection
+        .execute(
+            "INSERT INTO series (run_benchmark, launch, position, samples) VALUES (1, 1, 0, ?1)",
+            [super::codec::encode(&series)],
+        )
+        .expect("fills");
+    drop(connection);
+    let store = Store::open(&path).expect("migrates");
+    let found = store
+        .measurements(crate::model::RunId(1), None)
+        .expect("reads");
+    let launch = &found[0].launches[0];
+    assert_eq!(launch.series, series);
+    assert_eq!(launch.beside, crate::model::Beside::default());
+    store.check().expect("whole");
+    for column in ["allocations", "latencies"] {
+        let damage = format!("UPDATE series SET {column} = x'0101000000'");
+        store.connection.execute_batch(&damage).expect("writes");
+        for outcome in [
+            store.check(),
+            store.measurements(crate::model::RunId(1), None).map(|_| ()),
+        ] {
+            let error = outcome.expect_err("damaged");
+            assert!(error.to_string().contains("checksum"), "{error}");
+        }
+        let repair = format!("UPDATE series SET {column} = NULL");
+        store.connection.execute_batch(&repair).expect("writes");
+    }
+}
+
+#[test]
 fn a_side_of_a_pair_takes_the_other_one_with_it() {
     let (_directory, path) = place();
     for side in [0, 1] {

@@ -13,6 +13,7 @@ mod support;
 
 mod baselines;
 mod benchmarks;
+mod beside;
 mod confirming;
 mod executables;
 mod explaining;
@@ -21,3 +22,4 @@ mod project;
 mod revisions;
 mod sides;
 mod stopping;
+mod threads;

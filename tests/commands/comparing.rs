@@ -120,26 +120,3 @@ fn a_comparison_measures_and_stores_nothing() {
     compare(&machine, &["1"]).expect_code(0);
     assert_eq!(stored(&machine, &["runs"]).run().stdout, before);
 }
-
-#[test]
-fn a_comparison_gives_the_same_bytes_for_any_number_of_threads() {
-    let machine = Machine::new();
-    steady(&machine, &[]).run().expect_code(0);
-    steady(&machine, &[("text", 104.0), ("memory", 95.0)])
-        .args(["--fail-on", "none"])
-        .run()
-        .expect_code(0);
-    let with_threads = |threads: &str| {
-        stored(&machine, &["compare", "1", "2", "--message-format", "json"])
-            .env("RAYON_NUM_THREADS", threads)
-            .args(["--resamples", "2000", "--fail-on", "none"])
-            .run()
-            .expect_code(0)
-            .stdout
-    };
-    let one = with_threads("1");
-    assert!(one.contains("benchmark-compared"));
-    for threads in ["2", "8"] {
-        assert!(one == with_threads(threads), "{threads} threads");
-    }
-}

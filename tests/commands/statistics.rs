@@ -202,7 +202,6 @@ fn a_block_for_each_benchmark_fits_a_narrow_terminal() {
         "p99",
         "t margin",
         "t interval",
-        "bootstrap",
         "R²",
         "outliers",
         "regressed",

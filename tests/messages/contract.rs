@@ -7,7 +7,7 @@ use crate::support::Machine;
 use crate::{quick, steady};
 
 /// Members whose own members are data, not names of the contract.
-const DATA: [&str; 1] = ["notes"];
+const DATA: [&str; 3] = ["notes", "diagnostics", "thresholds"];
 
 fn members(value: &Value, found: &mut BTreeSet<String>) {
     match value {
@@ -35,6 +35,10 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         steady(&machine, "100/101/100").args(["--profile", "dev", "--baseline", "x"]),
         steady(&machine, "100").arg("--no-run"),
         quick(&machine, "panics").args(["--bench", "panics", "in_body", "before"]),
+        quick(&machine, "counts_allocations").arg("twelve"),
+        quick(&machine, "counts_allocations").arg("twelve"),
+        quick(&machine, "times_operations").arg("fails_at_times"),
+        quick(&machine, "times_operations").arg("fails_at_times"),
     ];
     for run in runs {
         messages.extend(run.args(json).run().json());
@@ -49,7 +53,14 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         "explain arithmetic --run 2",
         "explain arithmetic --run 3",
         "explain in_body",
+        "explain twelve",
+        "explain fails_at_times",
+        "show --stats",
         "compare 1 2",
+        "compare 1 2 3 --statistic all",
+        "compare 1 2 3 --pivot rows=id,cols=run,value=time+cliffs-delta",
+        "compare 1 2 --test welch --outliers iqr --fail median:1%",
+        "compare 1 2 --metric allocations",
     ] {
         let command = machine.perfcheck().args(words.split(' ')).testbench("");
         messages.extend(command.args(json).run().json());
@@ -60,6 +71,11 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
             .testbench("")
             .args(["-p", "steady", "-p", "sequential", "--rounds", "5"]);
     messages.extend(self_test.args(json).run().json());
+    let log = machine.home().join("log.csv");
+    std::fs::write(&log, "name,ns\na,1\na,2\n").expect("a file of our own");
+    let import = machine.perfcheck().arg("import").arg(&log).testbench("");
+    let import = import.args(["--columns", "id=name,value=ns", "--unit", "ns"]);
+    messages.extend(import.args(json).run().json());
     let document = include_str!("../../docs/MESSAGES.md");
     let documented: BTreeSet<&str> = document.split('`').skip(1).step_by(2).collect();
     let in_objects = |name: &str| document.contains(&format!("\"{name}\""));
@@ -79,6 +95,13 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         "benchmark-measured",
         "benchmark-compared",
         "run-finished",
+        "benchmark-imported",
+        "import-finished",
+        "benchmark-columns",
+        "columns-finished",
+        "pivot-row",
+        "pivot-finished",
+        "rule-violated",
         "benchmark-found",
         "benchmark",
         "run",

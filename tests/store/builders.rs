@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use cargo_perfcheck::model::{
-    Acceptance, AuthorSettings, Benchmark, BenchmarkKey, Beside, BuildFacts, Conduct,
-    DecisionSettings, Environment, GitState, HostFacts, Metric, Nanos, RunId, Sample, SamplingMode,
-    SamplingSettings, Series, TargetFacts, Throughput, Timestamp, Verdict,
+    Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkKey, Beside, BuildFacts, Conduct,
+    Control, DecisionSettings, Environment, GitState, HostFacts, Latencies, LatencyWindow, Metric,
+    Nanos, RunId, Sample, SamplingMode, SamplingSettings, Series, TargetFacts, Throughput,
+    Timestamp, Verdict,
 };
 use cargo_perfcheck::store::{
     Harness, LaunchHead, LaunchRecord, LaunchedBenchmark, NewRun, Outcome, RunEnd, RunVerdict,
@@ -109,7 +110,23 @@ pub fn measured(id: &str, series: Series) -> LaunchedBenchmark {
         outcome: Outcome::Measured(series),
         beside: Beside {
             led: vec![true, false, false],
-            ..Beside::default()
+            allocations: vec![
+                Allocations {
+                    count: 3,
+                    bytes: u64::MAX,
+                    peak_bytes: 64,
+                    ..Allocations::default()
+                };
+                16
+            ],
+            latencies: Some(Latencies {
+                counts: vec![(0, 2), (33_420, u64::MAX)],
+                clamped: 1,
+                errors: 2,
+                messages: vec!["refused".into()],
+                reservoir: vec![Nanos(0), Nanos(1 << 62)],
+                windows: vec![LatencyWindow::default()],
+            }),
         },
     }
 }
@@ -136,6 +153,10 @@ pub fn launch(ordinal: u32, ids: &[&str]) -> LaunchRecord {
                 involuntary_switches: 4,
                 stolen: (ordinal == 0).then_some(Nanos(5)),
                 processor: (ordinal == 2).then_some(6),
+                control: (ordinal == 2).then_some(Control {
+                    pass: Nanos(7),
+                    spread: Nanos(8),
+                }),
             }),
             failure: None,
         },

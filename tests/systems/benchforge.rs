@@ -17,6 +17,98 @@ fn of_mean(values: &[f64], rule: PercentileRule) -> Option<Interval> {
     percentile_interval_by(&ClusterMean::new(&clusters), 0.95, rule, resampling(10_000))
 }
 
+fn one_to_ten_thousand() -> Histogram {
+    Histogram::of_values(1..=10_000).unwrap()
+}
+
+#[test]
+fn b4_histograms_are_merged_counter_by_counter() {
+    let halves = [1..=5_000, 5_001..=10_000].map(|half| Histogram::of_values(half).unwrap());
+    assert_eq!(halves[0].merged(&halves[1]), Some(one_to_ten_thousand()));
+    assert_eq!(one_to_ten_thousand().total(), 10_000);
+}
+
+#[test]
+fn b5_two_thousand_counters_of_one_then_a_thousand_for_each_power_of_two() {
+    for value in [0, 1, 2_047] {
+        assert_eq!(u64::from(Histogram::index_of(value)), value);
+    }
+    assert_eq!(
+        (Histogram::index_of(2_048), Histogram::index_of(2_049)),
+        (2_048, 2_048)
+    );
+    assert_eq!(
+        (Histogram::index_of(4_095), Histogram::index_of(4_096)),
+        (3_071, 3_072)
+    );
+    assert_eq!(Histogram::HIGHEST, 3_600_000_000_000);
+    // 32 buckets have 33,792 counters.
+    assert!(Histogram::last_index() < 33_792 && Histogram::last_index() >= 33_792 - 1_024);
+}
+
+#[test]
+fn b6_a_value_is_off_by_at_most_one_part_in_1024() {
+    let lowest = |value| Histogram::lowest_of(Histogram::index_of(value)).unwrap();
+    assert_eq!(
+        (lowest(4_099), lowest(1_234_567), lowest(2_047)),
+        (4_096, 1_233_920, 2_047)
+    );
+    let mut value = 1_u64;
+    while value < Histogram::HIGHEST {
+        for near in [value - 1, value, value + 1] {
+            let off = (near - lowest(near)) as f64;
+            assert!(off <= Histogram::ERROR * near as f64, "{near}");
+        }
+        value = value * 9 / 8 + 1;
+    }
+}
+
+#[test]
+fn b7_a_percentile_is_the_lower_end_of_the_counter_that_holds_its_rank() {
+    let histogram = one_to_ten_thousand();
+    for (quantile, expected) in [
+        (0.0, 1),
+        (0.5, 5_000),
+        (0.95, 9_496),
+        (0.99, 9_896),
+        (0.999, 9_984),
+        (1.0, 10_000),
+    ] {
+        assert_eq!(histogram.percentile(quantile), Some(expected), "{quantile}");
+    }
+}
+
+#[test]
+fn b8_mean_and_deviation_of_the_population_are_of_the_middles_of_counters() {
+    let histogram = one_to_ten_thousand();
+    close(histogram.mean().unwrap(), 5_000.500_35, 1e-12);
+    close(
+        histogram.population_deviation().unwrap(),
+        2_886.751_675_9,
+        1e-10,
+    );
+    let one = Histogram::of_values([5]).unwrap();
+    assert_eq!(one.population_deviation(), Some(0.0));
+}
+
+#[test]
+fn b_x3_reservoirs_are_merged_by_the_operations_that_they_stand_for() {
+    // A launch of 9,900 operations of 1 ms and one of 100 operations of 2 ms, with as many values of each.
+    let (fast, slow) = ([1.0; 50], [2.0; 50]);
+    let merged = WeightedEcdf::of(&[(9_900, &fast), (100, &slow)]).unwrap();
+    close(merged.at(1.0), 0.99, 1e-12);
+    assert_eq!(
+        (merged.quantile(0.95), merged.quantile(0.995)),
+        (Some(1.0), Some(2.0))
+    );
+    let concatenated = WeightedEcdf::of(&[(100, &fast), (100, &slow)]).unwrap();
+    assert_eq!(
+        concatenated.quantile(0.95),
+        Some(2.0),
+        "as if both had been alike"
+    );
+}
+
 #[test]
 fn b11_launch_values_have_mean_deviation_cv_and_interval() {
     let p95_of_launches = [100.0, 110.0, 90.0, 105.0, 95.0];

@@ -136,3 +136,21 @@ fn c_x3_the_t_statistic_is_welchs() {
     close(test.df, 8.877_590_601_795_411, 1e-9);
     close(test.p, 0.000_604_415_990_955_168_8, 1e-6);
 }
+
+#[test]
+fn d12_resamples_without_a_value_are_dropped_and_too_many_of_them_are_no_interval() {
+    // A statistic that exists only of resamples in which the first value lies `least` times.
+    let of = |least: usize| {
+        let values = up_to(10);
+        let clusters = singles(&values);
+        let statistic = WrittenOut::new(&clusters, |pooled| {
+            let drawn = pooled.iter().filter(|value| **value == 1.0).count();
+            (drawn >= least).then(|| mean(pooled)).flatten()
+        });
+        percentile_interval(&statistic, 0.95, resampling(2_000))
+    };
+    // The first value is drawn with 1 - 0.9^10 = 65 %, twice with 26 %.
+    let with = of(1).unwrap();
+    assert!(with.lower.is_finite() && with.upper < of(0).unwrap().upper);
+    assert_eq!(of(2), None);
+}

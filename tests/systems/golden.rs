@@ -207,6 +207,70 @@ fn examine(checks: &mut Checks, x: &[f64], expected: &Value) {
     );
 }
 
+/// Lines, and intervals that leave out one value at a time.
+fn leave_out(checks: &mut Checks, x: &[f64], expected: &Value) {
+    let size = largest(x);
+    let (steps, y): (Vec<f64>, Vec<f64>) = (1_u32..)
+        .map(f64::from)
+        .zip(x)
+        .map(|(m, x)| (m, m * x))
+        .unzip();
+    let line = Line::fit(&steps, &y).map(|line| [line.intercept, line.slope]);
+    let quantity = relative("line", "`scipy.stats.linregress`").of_size(size * x.len() as f64);
+    checks.all(
+        quantity,
+        &expected["line"],
+        line.as_ref().map(|line| &line[..]),
+    );
+    let clusters: Vec<&[f64]> = x.chunks(1).collect();
+    let median = jackknife_t_interval(&ClusterMedian::new(&clusters), Scale::Plain, 0.95);
+    let quantity = relative("jackknife, median", "by definition").of_size(size);
+    checks.interval(quantity, &expected["jackknife, median"], median);
+    // Of two values none is left to vary; the deviation of the constants about which this is, is 0.
+    if x.len() != 2 && expected["jackknife, SD"] != "skip" {
+        let sd = jackknife_t_interval(&ClusterSd::new(&clusters), Scale::Logarithmic, 0.95);
+        let quantity = relative("jackknife, SD", "by definition").of_size(size);
+        checks.interval(quantity, &expected["jackknife, SD"], sd);
+    }
+}
+
+/// Tests and intervals of what belongs together by index, and a ratio.
+fn pair_up(checks: &mut Checks, a: &[f64], b: &[f64], expected: &Value) {
+    let size = largest(a).max(largest(b));
+    let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+    let ranks = SignedRank::new(&differences).unwrap();
+    if expected["signed rank p"] != "skip" {
+        let quantity = Quantity::p_value("signed rank p", "`scipy.stats.wilcoxon`");
+        checks.one(
+            quantity,
+            &expected["signed rank p"],
+            Some(ranks.p_above(0.0)),
+        );
+    }
+    let quantity = relative("signed rank estimate", "by definition").of_size(size);
+    checks.one(
+        quantity,
+        &expected["signed rank estimate"],
+        Some(ranks.estimate()),
+    );
+    if expected["sign flip p"] != "skip" {
+        let whole: Vec<i64> = differences.iter().map(|d| *d as i64).collect();
+        let quantity = Quantity::p_value("sign flip p", "by definition");
+        checks.one(
+            quantity,
+            &expected["sign flip p"],
+            Some(sign_flip_upper_tail(&whole)),
+        );
+    }
+    let expected = &expected["jackknife ratio of means"];
+    if expected != "skip" {
+        let (a, b): (Vec<&[f64]>, Vec<&[f64]>) = (a.chunks(1).collect(), b.chunks(1).collect());
+        let (a, b) = (ClusterMean::new(&a), ClusterMean::new(&b));
+        let quantity = relative("jackknife ratio of means", "by definition").of_size(1.0);
+        checks.interval(quantity, expected, jackknife_t_ratio_interval(&a, &b, 0.95));
+    }
+}
+
 /// Intervals of one sample.
 fn bracket(checks: &mut Checks, x: &[f64], expected: &Value, levels: &[f64]) {
     let size = largest(x);
@@ -307,6 +371,8 @@ fn size_up(checks: &mut Checks, a: &[f64], b: &[f64], expected: &Value, levels: 
     let size = largest(a).max(largest(b));
     let g = relative("Hedges g", "by definition").of_size(1.0);
     checks.one(g, &expected["Hedges g"], hedges_g(a, b));
+    let d = relative("Cohen d", "by definition").of_size(1.0);
+    checks.one(d, &expected["Cohen d"], cohens_d(a, b));
     let delta = relative("Cliff's delta", "by definition").of_size(1.0);
     checks.one(delta, &expected["Cliff's delta"], cliffs_delta(a, b));
     let shift = Shift::of(a, b).unwrap();
@@ -395,6 +461,7 @@ fn distributions(checks: &mut Checks, tables: &Value) {
         let quantity = Quantity::p_value("normal tail", "`scipy.stats.norm.sf`");
         checks.one(quantity, expected, Some(normal::upper_tail(*t)));
     }
+    proportions(checks, tables);
     for (i, df) in dfs.iter().enumerate() {
         checks.context = format!("t with {df} degrees of freedom");
         for (p, expected) in ps.iter().zip(tables["t quantile"][i].as_array().unwrap()) {
@@ -405,6 +472,25 @@ fn distributions(checks: &mut Checks, tables: &Value) {
             let quantity = Quantity::p_value("t tail", "`scipy.stats.t.sf`");
             checks.one(quantity, expected, student_t::upper_tail(*t, *df));
         }
+    }
+}
+
+/// Two proportions of ten, and bounds of one.
+fn proportions(checks: &mut Checks, tables: &Value) {
+    let counts =
+        |name: &str| -> Vec<[u32; 2]> { serde_json::from_value(tables[name].clone()).unwrap() };
+    let expected = tables["Fisher exact p"].as_array().unwrap();
+    for ([first, second], expected) in counts("tables of ten").into_iter().zip(expected) {
+        let p = FisherExact::new(10).upper_tail(first as usize, second as usize);
+        let quantity = Quantity::p_value("Fisher exact p", "`scipy.stats.fisher_exact`");
+        checks.one(quantity, expected, Some(p));
+    }
+    let expected = tables["proportion bounds"].as_array().unwrap();
+    for ([count, trials], expected) in counts("trials").into_iter().zip(expected) {
+        let lower = binomial::lower_bound(count, trials, 0.975).unwrap();
+        let upper = binomial::upper_bound(count, trials, 0.975).unwrap();
+        let quantity = relative("proportion bounds", "`scipy.stats.beta.ppf`").of_size(1e-3);
+        checks.interval(quantity, expected, Some(Interval { lower, upper }));
     }
 }
 
@@ -428,7 +514,9 @@ fn check() -> Checks {
         rank(&mut checks, &a, &pair["of a"], &fractions);
         examine(&mut checks, &a, &pair["of a"]);
         bracket(&mut checks, &a, &pair["of a"], &levels);
+        leave_out(&mut checks, &a, &pair["of a"]);
         test(&mut checks, &a, &b, &pair["of both"]);
+        pair_up(&mut checks, &a, &b, &pair["of both"]);
         size_up(&mut checks, &a, &b, &pair["of both"], &levels);
     }
     for (i, set) in reference["groups"].as_array().unwrap().iter().enumerate() {

@@ -6,6 +6,8 @@
 mod benchforge;
 mod checks;
 mod criterion;
+mod criterion_files;
+mod criterion_recorded;
 mod golden;
 mod mmtests;
 mod nbenchmark;

@@ -3,9 +3,11 @@
 
     python3 tests/systems/rows.py            lists them, row by row
     python3 tests/systems/rows.py --strict   the same, and fails if there is one
+    python3 tests/systems/rows.py --list     every row with its tests
 
 A test belongs to a row if its name begins with the row's id: `n13_quartiles_are_of_nearest_rank`, `m_x9_...`; one that shows several rows begins with
-all of them: `n27_n28_...`. Tests are looked for in every `.rs` file of the repository that is not built from another one.
+all of them: `n27_n28_...`. Tests are looked for in every `.rs` file of the repository's own packages: of the tool, of the harness, of what lies in
+`tests/`. One that is ignored is none.
 """
 
 import pathlib
@@ -68,11 +70,13 @@ ROWS = {
     "N-X12": "Hodges-Lehmann shift",
     "N-X13": "drift and dependence of samples",
     "N-X14": "a slow cluster is a mode",
+    "N-X15": "jitter of the host",
     "N-X16": "host drift canary",
     "N-X17": "MAD policy",
     "N-X18": "measured clock resolution",
     "N-X20": "drift gate",
     "N-X22": "random order with a seed",
+    "N-X23": "interrupted samples",
     # Criterion.rs
     "C1": "four phases",
     "C2": "warm-up doubles",
@@ -91,6 +95,8 @@ ROWS = {
     "C15": "else: no change",
     "C16": "noise threshold",
     "C17": "charts",
+    "C-X1": "Criterion's own settings",
+    "C-X2": "automatic choice between linear and flat",
     "C-X3": "Welch's t statistic",
     "C-X10": "layout jitter",
     # mmtests
@@ -138,6 +144,8 @@ ROWS = {
     "B20": "closed loop: printed",
     "B21": "coordinated omission: documented",
     "B22": "no claims below the histogram's error",
+    "B-X1": "ratios of launch percentiles with an interval",
+    "B-X3": "reservoirs merged by operations",
     # Serializer methodology
     "S1": "columns of the table that is read",
     "S2": "units are declared",
@@ -161,12 +169,31 @@ ROWS = {
     "S20": "two versions compared as a family",
     "S21": "thresholds in one place",
     "S22": "limits are stated",
+    "S-X1": "an outlier in one value of a row is one in all",
     "S-X2": "named policies",
     "S-X3": "a seed per group",
+    # Degenerate inputs (docs/STATISTICS.md, section 7)
+    "D1": "no samples on a side",
+    "D2": "one sample a side",
+    "D3": "equal constants",
+    "D4": "different constants",
+    "D5": "times that are no times",
+    "D6": "samples of no time",
+    "D7": "benchmarks of one run alone",
+    "D8": "launches that died",
+    "D9": "no spread between the quartiles",
+    "D10": "a filter that would leave nothing",
+    "D11": "no degrees of freedom",
+    "D12": "resamples without a value",
+    "D13": "another host, compiler or profile",
+    "D14": "the same run on both sides",
+    "D15": "a time against a rate",
+    "D16": "clock and suspension",
+    "D17": "an id twice",
 }
 
-TEST = re.compile(r"#\[test\](?:\s*#\[[^\]]*\])*\s*(?:async\s+)?fn\s+(\w+)")
-ID = re.compile(r"([ncmbs])(_x)?(\d+)_")
+TEST = re.compile(r"^[ \t]*#\[test\]((?:\s*#\[[^\]]*\])*)\s*(?:async\s+)?fn\s+(\w+)", re.MULTILINE)
+ID = re.compile(r"([ncmbsd])(_x)?(\d+)_")
 
 
 def rows_of(name):
@@ -180,13 +207,15 @@ def rows_of(name):
 
 
 def tests():
-    """Every row that has a test, with the names."""
+    """Every row that has a test, with their places."""
     found = {}
     for path in sorted(ROOT.rglob("*.rs")):
-        if SKIPPED.isdisjoint(path.relative_to(ROOT).parts):
-            for name in TEST.findall(path.read_text(encoding="utf-8")):
-                for row in rows_of(name):
-                    found.setdefault(row, []).append(name)
+        place = path.relative_to(ROOT)
+        if SKIPPED.isdisjoint(place.parts):
+            for attributes, name in TEST.findall(path.read_text(encoding="utf-8")):
+                if "#[ignore" not in attributes:
+                    for row in rows_of(name):
+                        found.setdefault(row, []).append(f"{place.as_posix()}: {name}")
     return found
 
 
@@ -194,6 +223,10 @@ def main():
     found = tests()
     unknown = sorted(set(found) - set(ROWS))
     missing = [row for row in ROWS if row not in found]
+    if "--list" in sys.argv[1:]:
+        for row, text in ROWS.items():
+            print(f"{row:6} {text}", *found.get(row, ["-"]), sep="\n         ")
+        return 0
     for row in unknown:
         print(f"{row:6} is no row, but has {', '.join(found[row])}")
     for row in missing:

@@ -1,6 +1,10 @@
 //! The serializer methodology: guarded fences, warm-up exclusion with counts, effect sizes, corrected families.
 
 use super::{close, up_to};
+use cargo_perfcheck::exchange::{
+    Cleaning, ColumnMap, Content, ExchangeError, FilterPolicy, Group, Imported, Layout, Reading,
+    ValueSummary, clean, read_tables,
+};
 use cargo_perfcheck::stats::*;
 
 const FENCE: OutlierPolicy = OutlierPolicy::IqrFence(IqrFence::INTERPOLATED);
@@ -51,7 +55,7 @@ fn s6_without_an_interquartile_range_nothing_is_removed() {
 }
 
 #[test]
-fn s7_what_would_remove_everything_removes_nothing() {
+fn s7_d10_what_would_remove_everything_removes_nothing() {
     let nonsense = IqrFence {
         multiple: -1.0,
         ..IqrFence::INTERPOLATED
@@ -213,4 +217,184 @@ fn s_x2_policies_have_names_for_wider_fences_and_for_winsorising() {
     assert_eq!((winsorised.removed(), winsorised.replaced()), (0, 2));
     assert_eq!(winsorised.bounds, Some((2.0, 20.0)));
     assert_eq!((winsorised.values[0], winsorised.values[20]), (2.0, 20.0));
+}
+
+/// Reads one table in memory.
+fn read(text: &str, columns: &str, reading: &Reading) -> Result<Imported, ExchangeError> {
+    let content = Content {
+        name: "t.csv".to_owned(),
+        bytes: text.as_bytes().to_vec(),
+        blake3: String::new(),
+    };
+    let map = ColumnMap::read(&[columns]).unwrap();
+    let layout = Layout {
+        separator: b',',
+        header: true,
+        decimal_comma: false,
+    };
+    read_tables(&[content], &map, layout, reading, &|| false)
+}
+
+fn in_unit(unit: &str) -> Reading {
+    Reading {
+        unit: Some(unit.parse().unwrap()),
+        guess_units: false,
+        lenient: false,
+    }
+}
+
+fn times(group: &Group, column: usize) -> Vec<f64> {
+    let rows = group.rows.iter();
+    rows.map(|row| row.samples[column].per_iteration())
+        .collect()
+}
+
+#[test]
+fn s1_columns_are_read_as_they_are_declared() {
+    let text = "Mode,Data,Index,Name,Ser,Deser,Session\n\
+                string,\"a,b\",1,X,2.5,30,s1\nstring,\"a,b\",0,X,1.25,40,s1\nstring,\"a,b\",0,X,7,8,s2\n";
+    let map = "id=Name/Data/Mode,value.ser=Ser[us],value=Deser,repetition=Index,launch=Session";
+    let found = read(text, map, &in_unit("ns")).unwrap();
+    let [group] = &found.groups[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!(group.id, "X/a,b/string");
+    // By launch, then by repetition.
+    assert_eq!(times(group, 0), [1_250.0, 2_500.0, 7_000.0]);
+    assert_eq!(times(group, 1), [40.0, 30.0, 8.0]);
+    assert_eq!(found.launches, ["s1", "s2"]);
+    assert!(found.launches_known);
+    let twice = "Name,Index,Ser\nX,0,1\nX,1,2\nX,0,3\n";
+    let error = read(twice, "id=Name,value=Ser,repetition=Index", &in_unit("ns")).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("t.csv:4: column `Index` `0` is there already for `X` (line 2)"),
+        "{error}"
+    );
+    let missing = read(twice, "id=Nam,value=Ser", &in_unit("ns")).unwrap_err();
+    assert!(
+        missing.to_string().contains("has no column `Nam`"),
+        "{missing}"
+    );
+}
+
+#[test]
+fn s2_a_unit_by_row_must_not_mix_times_and_rates() {
+    let text = "n,v,u\na,1,ms\na,1000,us\nb,5,ops/s\na,5,ops/s\n";
+    let reading = Reading {
+        unit: None,
+        guess_units: false,
+        lenient: true,
+    };
+    let found = read(text, "id=n,value=v,unit=u", &reading).unwrap();
+    assert_eq!(times(&found.groups[0], 0), [1e6, 1e6]);
+    assert_eq!(found.groups[1].metrics[0].to_string(), "rate of ops");
+    assert_eq!(found.rows_skipped, 1);
+    assert!(
+        found.skipped[0].to_string().contains("t.csv:5"),
+        "{:?}",
+        found.skipped
+    );
+}
+
+/// Twelve rows of two columns: a warm-up, then an outlier in the first column alone.
+fn two_columns() -> Group {
+    let rows: Vec<String> = (0..10)
+        .map(|i| format!("x,{},{}\n", 100 + i, 1_000 + i))
+        .collect();
+    let rows = rows.concat();
+    let text = format!("n,a,b\nx,500,5000\n{rows}x,900,1005\n");
+    read(&text, "id=n,value=a,value=b", &in_unit("ns"))
+        .unwrap()
+        .groups
+        .remove(0)
+}
+
+#[test]
+fn s9_counts_of_an_import_add_up() {
+    let cleaning = Cleaning {
+        drop_first: true,
+        policy: FilterPolicy::Iqr1_5,
+        paired: false,
+    };
+    let found = clean(&two_columns(), cleaning);
+    let counts = |summary: &ValueSummary| {
+        [
+            summary.runs_raw,
+            summary.runs,
+            summary.warmup_skipped,
+            summary.outliers_removed,
+        ]
+    };
+    assert_eq!(counts(&found[0]), [12, 10, 1, 1]);
+    assert_eq!(counts(&found[1]), [12, 11, 1, 0]);
+    assert_eq!((found[0].mean, found[0].per_second.most), (104.5, 1e7));
+}
+
+#[test]
+fn s_x1_a_paired_filter_removes_a_row_from_all_of_its_columns() {
+    let cleaning = Cleaning {
+        drop_first: true,
+        policy: FilterPolicy::Iqr1_5,
+        paired: true,
+    };
+    let found = clean(&two_columns(), cleaning);
+    assert_eq!([found[0].runs, found[1].runs], [10, 10]);
+    assert_eq!(found[1].outliers_removed, 1);
+}
+
+#[test]
+fn s_x2_filters_of_imports_go_by_the_names_of_the_methodology() {
+    let names = [
+        FilterPolicy::All,
+        FilterPolicy::Iqr1_5,
+        FilterPolicy::Iqr3,
+        FilterPolicy::Winsorize5To95,
+    ];
+    assert_eq!(
+        names.map(FilterPolicy::name),
+        ["all", "iqr_1.5", "iqr_3", "winsorize_5_95"]
+    );
+    let of = |policy| {
+        clean(
+            &two_columns(),
+            Cleaning {
+                policy,
+                ..Cleaning::default()
+            },
+        )
+        .remove(0)
+    };
+    assert_eq!(of(FilterPolicy::All).outliers_removed, 0);
+    assert_eq!(of(FilterPolicy::Iqr3).outliers_removed, 2);
+    let winsorised = of(FilterPolicy::Winsorize5To95);
+    assert_eq!((winsorised.outliers_removed, winsorised.replaced), (0, 2));
+}
+
+#[test]
+fn s16_s_x3_means_of_imports_have_intervals_with_a_seed_for_each_group() {
+    let values: String = (0..40)
+        .flat_map(|i| ["x", "y"].map(|n| format!("{n},{}\n", 100 + i * 31 % 17)))
+        .collect();
+    let groups = read(&format!("n,v\n{values}"), "id=n,value=v", &in_unit("ns"))
+        .unwrap()
+        .groups;
+    let of = |group: &Group| {
+        clean(group, Cleaning::default())
+            .remove(0)
+            .interval
+            .unwrap()
+    };
+    assert_eq!(times(&groups[0], 0), times(&groups[1], 0));
+    assert_eq!(of(&groups[0]), of(&groups[0]));
+    assert_ne!(of(&groups[0]), of(&groups[1]));
+}
+
+#[test]
+fn s14_an_import_whose_mean_is_a_thousand_medians_is_absurd() {
+    let text = "n,v\na,1\na,1\na,1\na,9000\nb,1\nb,2\n";
+    let groups = read(text, "id=n,value=v", &in_unit("ns")).unwrap().groups;
+    let absurd = |group: &Group| clean(group, Cleaning::default())[0].absurd;
+    assert_eq!((absurd(&groups[0]), absurd(&groups[1])), (true, false));
 }

@@ -40,6 +40,12 @@ situations! {
             "sort/lines/100/stable", "sort/lines/100/unstable", "sort/lines/1000/stable", "sort/lines/1000/unstable",
         ]);
     }
+    for_criterion {
+        for_criterion: |target| target
+            .measured(["sum/fold/100", "sum/fold/1000", "after", "steps"])
+            .failed("panics", "no data")
+            .code(4);
+    }
     settings {
         settings: |target| target.measured([
             "nothing_set", "times", "group/inherits", "group/other_version", "group/mode/standard",
@@ -61,6 +67,12 @@ situations! {
     }
     allocates {
         allocates: |target| target.measured(["nothing", "one_block_of_1_kib", "ten_boxes", "in_set_up"]);
+    }
+    counts_allocations {
+        counts_allocations: |target| target.measured(["nothing", "twelve", "beside_set_up", "varies"]);
+    }
+    times_operations {
+        times_operations: |target| target.measured(["steady", "fails_at_times", "usual"]);
     }
     environment {
         environment: |target| target.measured(["dump"]);
@@ -179,7 +191,9 @@ situations! {
             .failed("other_id", "`{\"type\":\"started\",\"id\":\"fine\"")
             .failed("extra_frame", "it broke the bench protocol")
             .failed("endless_line", "a line of more than 64 MiB, `xxxx")
-            .failed("no_warm_up", "`{\"type\":\"warmed-up\",\"iterations\":0,\"elapsed_ns\":0}` is no answer to `warm-up");
+            .failed("no_warm_up", "`{\"type\":\"warmed-up\",\"iterations\":0,\"elapsed_ns\":0}` is no answer to `warm-up")
+            .failed("uneven_counts", "its answer to `count 16` has 16 entries in `allocations` and 15 in `bytes`")
+            .failed("lost_operations", "its answer to `latencies 10000` counts 0 operations and 0 errors where the samples had ");
         bad_hello: |target| target
             .target_failed("error: bench target `bad_hello` of package `bad_frames`: it broke the bench protocol: its hello `{\"type\":\"hello\",\"protocol\":1,")
             .said("missing field `capabilities`");

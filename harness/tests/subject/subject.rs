@@ -57,6 +57,31 @@ fn custom(suite: &mut Suite) {
     suite.bench("custom", |b| b.iter_custom(Duration::from_micros));
 }
 
+/// Operations that are timed one by one.
+fn operations(suite: &mut Suite) {
+    suite.bench("latency/sleep", |b| {
+        b.iter_latency(|| std::thread::sleep(Duration::from_micros(200)));
+    });
+    suite.bench("latency/every-third-fails", |b| {
+        let mut calls = 0_u32;
+        b.try_iter_latency(move || {
+            calls += 1;
+            if calls % 3 == 0 {
+                Err(format!("call {calls} \"failed\""))
+            } else {
+                Ok(calls)
+            }
+        });
+    });
+    suite.bench("latency/always-fails", |b| {
+        b.try_iter_latency(|| Err::<(), _>("no server"));
+    });
+    suite.bench("latency/future", |b| {
+        b.to_async(Spin)
+            .try_iter_latency(async || Ok::<_, String>(vec![0_u8; 10]));
+    });
+}
+
 fn unruly(suite: &mut Suite) {
     suite.bench("panics/in-set-up", |_| panic!("no data\nhere"));
     suite.bench("panics/in-body", |b| {
@@ -136,4 +161,4 @@ fn duplicates(suite: &mut Suite) {
     );
 }
 
-perfcheck::main!(plain, custom, unruly, loud, duplicates);
+perfcheck::main!(plain, custom, operations, unruly, loud, duplicates);

@@ -22,14 +22,25 @@ pub fn subject() -> &'static Path {
     static SUBJECT: OnceLock<PathBuf> = OnceLock::new();
     SUBJECT.get_or_init(|| {
         let target_dir = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-        build(target_dir, &[])
+        build(target_dir, &["--example", "subject"], &[])
     })
 }
 
-/// Builds the subject into `target_dir` with further environment variables.
-pub fn build(target_dir: &Path, variables: &[(&str, &str)]) -> PathBuf {
+/// The executable whose allocator counts, built on first demand.
+pub fn counting_subject() -> &'static Path {
+    static SUBJECT: OnceLock<PathBuf> = OnceLock::new();
+    SUBJECT.get_or_init(|| {
+        let target_dir = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+        let arguments = ["--example", "counting", "--features", "allocations"];
+        build(target_dir, &arguments, &[])
+    })
+}
+
+/// Builds a subject into `target_dir` with further environment variables.
+pub fn build(target_dir: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> PathBuf {
     let output = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--example", "subject"])
+        .args(["build", "--quiet"])
+        .args(arguments)
         .args(["--message-format", "json"])
         .arg("--manifest-path")
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
@@ -53,7 +64,12 @@ pub fn build(target_dir: &Path, variables: &[(&str, &str)]) -> PathBuf {
 
 /// The subject, with none of our variables, and its panics without backtraces.
 pub fn command() -> Command {
-    let mut command = Command::new(subject());
+    command_of(subject())
+}
+
+/// The same for another executable.
+pub fn command_of(executable: &Path) -> Command {
+    let mut command = Command::new(executable);
     command
         .env_remove("PERFCHECK_PROTOCOL")
         .env_remove("PERFCHECK_LAUNCH")

@@ -15,7 +15,7 @@ use crate::app::paired::{
 use crate::app::prepare::{find_benchmarks, timeout};
 use crate::cargo::CargoOptions;
 use crate::host::Revision;
-use crate::measure::{BySide, Discovered, Filter, Kind, PairedTarget};
+use crate::measure::{BySide, Discovered, Filter, HarnessKind, PairedTarget};
 use crate::model::{Benchmark, BenchmarkKey, Environment, Purpose, Verdict};
 use crate::sides::{Side, SideTarget, SidesError};
 use crate::stats::derived_seed;
@@ -44,7 +44,7 @@ pub(super) struct Built {
     pub(super) target: SideTarget,
     pub(super) benchmark: Benchmark,
     /// What its target is written against.
-    pub(super) kind: Kind,
+    pub(super) kind: HarnessKind,
     /// Keeps the executable in place.
     _side: Side,
 }

@@ -257,7 +257,12 @@ impl Answer<'_> {
                 slow_path: None,
                 rounds_needed: None,
             }),
+            tested: None,
+            effects: None,
+            centers: None,
             grounds: None,
+            allocations: None,
+            latencies: None,
             notes: Vec::new(),
         }
     }

@@ -79,7 +79,7 @@ fn samples_of_no_or_hardly_any_time_are_never_no_change() {
 }
 
 #[test]
-fn a_coarse_clock_needs_longer_samples() {
+fn n_x18_a_coarse_clock_needs_longer_samples() {
     let mut coarse = run(100.0);
     for launch in &mut coarse.launches {
         launch.quantum = Nanos(10_000);

@@ -14,12 +14,14 @@ use crate::cargo::BenchTarget;
 use crate::child::{Capability, ChildError, Session};
 use crate::compare::Side;
 use crate::measure::chance;
-use crate::measure::discover::{ConductWatch, Kind, begun, harness, launch_spec};
+use crate::measure::discover::{ConductWatch, HarnessKind, begun, harness, launch_spec};
 use crate::model::{Event, Turns};
 use crate::store::LaunchRecord;
 
 /// So often must a benchmark fail beside the other side and go well without it until the two sides are launched in turn.
 const TRIALS: u32 = 2;
+/// Rounds of a benchmark in which allocations are counted: enough for a test over launches, and no time lost in the others.
+const COUNTED_ROUNDS: usize = 5;
 
 /// How the two sides of a target get along.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,8 +72,8 @@ impl PairedCampaign<'_> {
             interrupted: false,
         };
         if let BySide {
-            base: Kind::Criterion(base),
-            new: Kind::Criterion(new),
+            base: HarnessKind::Criterion(base),
+            new: HarnessKind::Criterion(new),
         } = self.targets[index].kinds
         {
             self.step_by_step(index, &mut pair, &BySide { base, new });
@@ -161,6 +163,7 @@ impl PairedCampaign<'_> {
                 layout: &mut subject.layout,
                 launching: share,
                 ramp: subject.rounds.is_empty(),
+                count: subject.rounds.len() < COUNTED_ROUNDS,
             };
             let coin = chance::draws(seed, &format!("quads/{id}"), &targets.new, pair.block);
             let seat = Seat::take(&mut [&mut *both.base, &mut *both.new], choice);
@@ -237,6 +240,7 @@ impl PairedCampaign<'_> {
                 layout: &mut subject.layout,
                 launching: began.elapsed(),
                 ramp: subject.rounds.is_empty(),
+                count: subject.rounds.len() < COUNTED_ROUNDS,
             };
             let outcome = alone(&mut session, request).and_then(|outcome| {
                 seen.push(seat.leave(&mut [&mut session]));

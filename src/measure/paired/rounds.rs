@@ -15,7 +15,7 @@ use crate::cargo::BenchTarget;
 use crate::compare::{Round, Side};
 use crate::measure::campaign::{Ended, MeasureError};
 use crate::measure::chance;
-use crate::measure::discover::Kind;
+use crate::measure::discover::HarnessKind;
 use crate::model::{Benchmark, BenchmarkKey, Event, Observer, SamplingSettings, Turns};
 use crate::process::{Interrupt, Supervisor};
 use crate::store::{LaunchRecord, Outcome, StoreError};
@@ -31,7 +31,7 @@ pub struct PairedTarget {
     /// The benchmarks as the candidate announced them.
     pub benchmarks: Vec<Benchmark>,
     /// What they are written against.
-    pub kinds: BySide<Kind>,
+    pub kinds: BySide<HarnessKind>,
 }
 
 /// How an A/B measurement is laid out.
@@ -85,7 +85,7 @@ pub struct PairedCampaign<'a> {
 
 pub(super) struct Target {
     pub(super) targets: BySide<BenchTarget>,
-    pub(super) kinds: BySide<Kind>,
+    pub(super) kinds: BySide<HarnessKind>,
     pub(super) arrangement: Arrangement,
     pub(super) subjects: Vec<Subject>,
 }

@@ -18,7 +18,7 @@ use crate::compare::Side;
 use crate::measure::chance;
 use crate::measure::criterion::{config, glance};
 use crate::measure::discover::{ConductWatch, criterion_harness, launch_spec};
-use crate::model::{Event, Turns};
+use crate::model::{Beside, Event, Turns};
 
 /// A process is fresh: its first iterations are slower than the rest.
 const WARM_UP: Duration = Duration::from_millis(10);
@@ -220,8 +220,8 @@ impl PairedCampaign<'_> {
                 let turn = Turn {
                     series: measured.series,
                     throughput: reported.throughput,
-                    metric: measured.metric,
-                    led: Vec::new(),
+                    metric: Some(measured.metric),
+                    beside: Beside::default(),
                 };
                 return Ok(Some((place, turn)));
             }

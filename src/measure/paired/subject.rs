@@ -74,15 +74,17 @@ impl Subject {
         self.rounds.push(Round {
             base: turns.base.series.alike(),
             new: turns.new.series.alike(),
-            led: turns.new.led.clone(),
+            led: turns.new.beside.led.clone(),
         });
         for (turn, record) in [
             (turns.base, &mut pair.records.base),
             (turns.new, &mut pair.records.new),
         ] {
             let mut launched = self.launched(Outcome::Measured(turn.series), how);
-            launched.benchmark.metric = turn.metric;
-            launched.beside.led = turn.led;
+            launched.beside = turn.beside;
+            if let Some(metric) = turn.metric {
+                launched.benchmark.metric = metric;
+            }
             if turn.throughput != Throughput::default() {
                 launched.benchmark.throughput = turn.throughput;
             }

@@ -10,10 +10,11 @@
 use std::time::{Duration, Instant};
 
 use super::quads::{RoundLayout, RoundSettings, lay_out_round};
-use crate::child::{Capability, ChildError, SampleSpec, Session, Started, WarmUp};
+use crate::child::{Capability, ChildError, Ready, SampleSpec, Session, Started, WarmUp};
 use crate::compare::Side;
+use crate::measure::aside::{Aside, noted};
 use crate::measure::schedule::expected;
-use crate::model::{Metric, Sample, Series, Throughput};
+use crate::model::{Beside, Metric, Sample, Series, Throughput};
 use crate::stats::Draws;
 
 /// Samples by which the first round finds out how long an iteration takes, and how much shorter they are than those of the rounds.
@@ -55,10 +56,10 @@ impl<T> BySide<T> {
 pub(super) struct Turn {
     pub(super) series: Series,
     pub(super) throughput: Throughput,
-    /// What its samples mean.
-    pub(super) metric: Metric,
-    /// For each quad whether this side was sampled first.
-    pub(super) led: Vec<bool>,
+    /// What its samples mean, where only a launch tells.
+    pub(super) metric: Option<Metric>,
+    /// What was noted beside the samples: for each quad whether this side was sampled first, and what was asked afterwards.
+    pub(super) beside: Beside,
 }
 
 /// How a round of a benchmark ended, if not with an error.
@@ -77,6 +78,8 @@ pub(super) struct RoundRequest<'a> {
     pub(super) launching: Duration,
     /// Whether the linear ramp is wanted.
     pub(super) ramp: bool,
+    /// Whether allocations are to be counted.
+    pub(super) count: bool,
 }
 
 /// The order of the two sides, by a coin.
@@ -96,13 +99,13 @@ pub(super) fn in_turn(
 ) -> Result<RoundOutcome<BySide<Turn>>, SideError> {
     let first = order(&mut coin);
     let began = Instant::now();
-    let mut throughput = BySide::default();
+    let mut ready = BySide::default();
     let mut skipped = None;
     let mut started = Vec::new();
     for side in first {
         match reach(sessions.of_mut(side), round.id).map_err(|error| (side, error))? {
             Started::Ready(found) => {
-                *throughput.of_mut(side) = found;
+                *ready.of_mut(side) = Some(found);
                 started.push(side);
             }
             Started::Skipped(reason) => skipped = Some(reason),
@@ -116,6 +119,14 @@ pub(super) fn in_turn(
         }
         return Ok(RoundOutcome::Skipped(reason));
     }
+    let BySide {
+        base: Some(base),
+        new: Some(new),
+    } = ready
+    else {
+        unreachable!("a side that is not ready has skipped");
+    };
+    let ready = BySide { base, new };
     let mut warm = BySide::default();
     for side in first {
         let warmed = sessions.of_mut(side).warm_up(round.settings.warm_up);
@@ -148,16 +159,25 @@ pub(super) fn in_turn(
             series.of_mut(side).linear = taken.map_err(|error| (side, error))?;
         }
     }
-    let mut led = BySide::<Vec<bool>>::default();
+    let mut beside = BySide::<Beside>::default();
     for _ in 0..layout.quads {
         let [a, b] = order(&mut coin);
-        led.of_mut(a).push(true);
-        led.of_mut(b).push(false);
+        beside.of_mut(a).led.push(true);
+        beside.of_mut(b).led.push(false);
         for side in [a, b, b, a] {
             let taken = sample(sessions.of_mut(side), &layout, warm.of(side));
             let taken = taken.map_err(|error| (side, error))?;
             series.of_mut(side).flat.push(taken);
         }
+    }
+    for side in first {
+        let session = sessions.of_mut(side);
+        let noted = round.noted(session, *ready.of(side), warm.of(side));
+        let beside = beside.of_mut(side);
+        *beside = Beside {
+            led: std::mem::take(&mut beside.led),
+            ..noted.map_err(|error| (side, error))?
+        };
     }
     for side in first {
         let finished = sessions.of_mut(side).finish(round.id);
@@ -166,15 +186,15 @@ pub(super) fn in_turn(
     Ok(RoundOutcome::Measured(BySide {
         base: Turn {
             series: series.base,
-            throughput: throughput.base,
-            metric: Metric::Time,
-            led: led.base,
+            throughput: ready.base.throughput,
+            metric: None,
+            beside: beside.base,
         },
         new: Turn {
             series: series.new,
-            throughput: throughput.new,
-            metric: Metric::Time,
-            led: led.new,
+            throughput: ready.new.throughput,
+            metric: None,
+            beside: beside.new,
         },
     }))
 }
@@ -185,7 +205,7 @@ pub(super) fn alone(
     mut round: RoundRequest<'_>,
 ) -> Result<RoundOutcome<Turn>, ChildError> {
     let began = Instant::now();
-    let throughput = match reach(session, round.id)? {
+    let ready = match reach(session, round.id)? {
         Started::Ready(found) => found,
         Started::Skipped(reason) => return Ok(RoundOutcome::Skipped(reason)),
     };
@@ -211,16 +231,28 @@ pub(super) fn alone(
     for _ in 0..2 * layout.quads {
         series.flat.push(sample(session, &layout, &warm)?);
     }
+    let beside = round.noted(session, ready, &warm)?;
     session.finish(round.id)?;
     Ok(RoundOutcome::Measured(Turn {
         series,
-        throughput,
-        metric: Metric::Time,
-        led: Vec::new(),
+        throughput: ready.throughput,
+        metric: None,
+        beside,
     }))
 }
 
 impl RoundRequest<'_> {
+    /// What is asked after the samples.
+    fn noted(
+        &self,
+        session: &mut Session<'_>,
+        ready: Ready,
+        warm: &WarmUp,
+    ) -> Result<Beside, ChildError> {
+        let aside = Aside::InRounds { count: self.count };
+        noted(session, ready.kind, aside, warm.total_per_iteration())
+    }
+
     fn lay_out(&mut self, body_ns: f64, warm: &BySide<WarmUp>, overhead: Duration) -> RoundLayout {
         let settings = self.settings;
         self.layout

@@ -3,6 +3,8 @@
 //! Every sentence carries its numbers, exact, for the JSON message. Must not decide: the numbers are those that the decision left behind
 //! ([`Grounds`](crate::compare::Grounds)).
 
+mod alternative;
+mod beside;
 mod content;
 mod measured;
 mod paired;

@@ -28,6 +28,7 @@ pub(super) fn statements(
         let found = comparison.grounds.and_then(|grounds| grounds.t_score);
         statements.extend(found.map(|found| t_score(&found, comparison)));
     }
+    statements.extend(super::alternative::effects(comparison));
     statements.extend(notes(&comparison.notes));
     statements.push(otherwise(comparison, decider));
     statements
@@ -298,7 +299,7 @@ fn otherwise(comparison: &Comparison, decider: Decider) -> Statement {
         Decider::RunLevel => {
             "More accepted runs of the same code, a dedicated host (`host = \"dedicated\"`) or measuring both sides in turn (`--against REV`) make the interval narrower"
         }
-        Decider::Screen => "More launches make the interval narrower",
+        Decider::Screen | Decider::Test(_) => "More launches make the interval narrower",
     };
     let text = match (comparison.verdict, comparison.change) {
         (_, None) => {

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 
 use super::content::{Confirmed, Explanation, Replayed, Statement};
-use super::{measured, paired, stored, unmeasured};
+use super::{alternative, beside, measured, paired, stored, unmeasured};
 use crate::compare::Decider;
-use crate::model::Verdict;
+use crate::model::{Subject, Verdict};
 use crate::report::content::{MessageFormat, Method};
 use crate::report::json::{SCHEMA, key_json, write_object};
 use crate::report::units::Room;
@@ -39,15 +39,21 @@ fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
             .map(|confirmed| confirmation(confirmed, explanation.verdict, replayed)),
     );
     let comparison = replayed.and_then(|replayed| replayed.comparison.as_ref());
+    let subject = explanation.run.decision.analysis.subject;
     match (replayed, comparison) {
         (Some(replayed), Some(_)) if !replayed.agrees => statements.push(lost(explanation)),
         (Some(Replayed { method, .. }), Some(comparison))
             if explanation.verdict != Verdict::Failed =>
         {
             statements.extend(match method {
+                _ if subject != Subject::Time => alternative::about(subject, comparison),
                 Method::Paired => paired::statements(explanation, comparison),
+                Method::Stored(Decider::Test(_)) => {
+                    alternative::statements(explanation, comparison)
+                }
                 Method::Stored(decider) => stored::statements(explanation, comparison, *decider),
             });
+            statements.extend(beside::statements(comparison, *method));
         }
         _ => {
             let decided = unmeasured::statements(explanation);
@@ -158,9 +164,13 @@ fn lost(explanation: &Explanation<'_>) -> Statement {
 fn decided_by(explanation: &Explanation<'_>) -> Option<&'static str> {
     let replayed = explanation.replayed?;
     replayed.comparison.as_ref()?;
+    if explanation.run.decision.analysis.subject != Subject::Time {
+        return Some("metric");
+    }
     Some(match replayed.method {
         Method::Stored(Decider::RunLevel) => "run-level",
         Method::Stored(Decider::Screen) => "t-score",
+        Method::Stored(Decider::Test(test)) => test.word(),
         Method::Paired => "paired",
     })
 }

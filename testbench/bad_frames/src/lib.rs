@@ -47,11 +47,15 @@ pub enum Fault {
     NoWarmUp,
     /// All times are 0, which is allowed.
     ZeroTimes,
+    /// `count` is answered with columns of different lengths.
+    UnevenCounts,
+    /// It times operations, and `latencies` is answered with none of them.
+    LostOperations,
 }
 
 impl Fault {
     /// All of them in program order.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 22] = [
         Self::None,
         Self::Garbage,
         Self::NotUtf8,
@@ -72,6 +76,8 @@ impl Fault {
         Self::EndlessLine,
         Self::NoWarmUp,
         Self::ZeroTimes,
+        Self::UnevenCounts,
+        Self::LostOperations,
     ];
 
     /// The id of its benchmark.
@@ -98,6 +104,8 @@ impl Fault {
             Self::EndlessLine => "endless_line",
             Self::NoWarmUp => "no_warm_up",
             Self::ZeroTimes => "zero_times",
+            Self::UnevenCounts => "uneven_counts",
+            Self::LostOperations => "lost_operations",
         }
     }
 }
@@ -128,7 +136,7 @@ pub fn send(line: impl AsRef<[u8]>) {
 pub fn send_hello() {
     send("");
     send(
-        r#"{"type":"hello","protocol":1,"harness":"by hand","version":"0.0.0","capabilities":["addressable"],"quantum_ns":100}"#,
+        r#"{"type":"hello","protocol":1,"harness":"by hand","version":"0.0.0","capabilities":["addressable","allocations"],"quantum_ns":100}"#,
     );
 }
 
@@ -154,6 +162,10 @@ pub fn serve(mut list: impl FnMut()) {
             }
             ("warm-up", until_ns) => send_warmed_up(under_way, until_ns),
             ("sample", specs) => send_samples(under_way, specs),
+            ("count", iterations) => send_counted(under_way, iterations),
+            ("latencies", _) => send(
+                r#"{"type":"latencies","counts":[],"clamped":0,"errors":0,"messages":[],"reservoir_ns":[],"windows":[]}"#,
+            ),
             ("finish", _) => send(format!(
                 r#"{{"type":"finished","id":"{}"}}"#,
                 under_way.id()
@@ -168,13 +180,18 @@ pub fn serve(mut list: impl FnMut()) {
 }
 
 fn send_started(fault: Fault, id: &str) {
+    let kind = if fault == Fault::LostOperations {
+        r#","kind":"latency""#
+    } else {
+        ""
+    };
     let id = if fault == Fault::OtherId {
         Fault::None.id()
     } else {
         id
     };
     send(format!(
-        r#"{{"type":"started","id":"{id}","throughput":{{"bytes":null,"elements":null}}}}"#
+        r#"{{"type":"started","id":"{id}","throughput":{{"bytes":null,"elements":null}}{kind}}}"#
     ));
 }
 
@@ -186,6 +203,19 @@ fn send_warmed_up(fault: Fault, until_ns: &str) {
     send(format!(
         r#"{{"type":"warmed-up","iterations":{iterations},"elapsed_ns":{}}}"#,
         iterations * 1_000
+    ));
+}
+
+/// Nothing was allocated, in all iterations.
+fn send_counted(fault: Fault, iterations: &str) {
+    let iterations = iterations.parse::<usize>().unwrap_or(1);
+    let column = |length: usize| vec!["0"; length].join(",");
+    let (whole, bytes) = match fault {
+        Fault::UnevenCounts => (column(iterations), column(iterations - 1)),
+        _ => (column(iterations), column(iterations)),
+    };
+    send(format!(
+        r#"{{"type":"counted","allocations":[{whole}],"bytes":[{bytes}],"peak_bytes":[{whole}],"other_allocations":[{whole}],"other_bytes":[{whole}]}}"#
     ));
 }
 

@@ -1,0 +1,182 @@
+//! What the single operations of a latency benchmark took (docs/PROTOCOL.md, section 10). All memory is had when the benchmark starts; what is
+//! noted after an operation stands outside its time.
+
+use std::cell::RefCell;
+use std::fmt::{Display, Write as _};
+use std::time::{Duration, Instant};
+
+use crate::bencher::Sampler;
+use crate::histogram::Histogram;
+use crate::reservoir::Reservoir;
+use crate::scripted::OperationClock;
+
+const NS_PER_WINDOW: u64 = 1_000_000_000;
+
+/// Room for the windows of an hour; a longer benchmark makes its own.
+const USUAL_WINDOWS: usize = 3600;
+
+/// Messages of errors that are kept.
+const MESSAGES: usize = 5;
+
+/// Longer messages are cut.
+const LONGEST_MESSAGE: usize = 1000;
+
+/// A second of a latency benchmark.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Window {
+    /// Those that succeeded.
+    pub(crate) operations: u64,
+    pub(crate) errors: u64,
+    pub(crate) p50_ns: Option<u64>,
+    pub(crate) p95_ns: Option<u64>,
+    pub(crate) p99_ns: Option<u64>,
+}
+
+/// Notes operations while samples are taken, and nothing at other times.
+#[derive(Debug)]
+pub(crate) struct Latencies {
+    clock: OperationClock,
+    recording: bool,
+    /// When the first sample began.
+    began: Option<Instant>,
+    all: Histogram,
+    reservoir: Reservoir,
+    errors: u64,
+    messages: Vec<String>,
+    /// Windows that have ended; the next is the open one.
+    windows: Vec<Window>,
+    in_window: Histogram,
+    errors_in_window: u64,
+}
+
+impl Latencies {
+    /// Without operations.
+    pub(crate) fn new() -> Self {
+        Self {
+            clock: OperationClock::default(),
+            recording: false,
+            began: None,
+            all: Histogram::new(),
+            reservoir: Reservoir::new(),
+            errors: 0,
+            messages: Vec::with_capacity(MESSAGES),
+            windows: Vec::with_capacity(USUAL_WINDOWS),
+            in_window: Histogram::new(),
+            errors_in_window: 0,
+        }
+    }
+
+    /// What a driver knows: where the times come from, and the seed of what is left to chance.
+    pub(crate) fn prepare(&mut self, clock: OperationClock, seed: u64) {
+        self.clock = clock;
+        self.reservoir.seed(seed);
+    }
+
+    /// Notes an operation that ran between two readings of the clock. The time that it is said to have taken.
+    pub(crate) fn note(
+        &mut self,
+        start: Instant,
+        end: Instant,
+        error: Option<&dyn Display>,
+    ) -> Duration {
+        let measured = end.saturating_duration_since(start);
+        let (true, Some(began)) = (self.recording, self.began) else {
+            return measured;
+        };
+        let (elapsed_ns, ended_ns) = self
+            .clock
+            .read(measured, end.saturating_duration_since(began));
+        self.close_windows_before(ended_ns / NS_PER_WINDOW);
+        match error {
+            None => {
+                self.all.record(elapsed_ns);
+                self.in_window.record(elapsed_ns);
+                self.reservoir.offer(elapsed_ns);
+            }
+            Some(error) => {
+                self.errors += 1;
+                self.errors_in_window += 1;
+                if self.messages.len() < MESSAGES {
+                    self.messages.push(cut(error));
+                }
+            }
+        }
+        Duration::from_nanos(elapsed_ns)
+    }
+
+    fn close_windows_before(&mut self, window: u64) {
+        while (self.windows.len() as u64) < window {
+            let ended = self.open_window();
+            self.windows.push(ended);
+            self.in_window.clear();
+            self.errors_in_window = 0;
+        }
+    }
+
+    fn open_window(&self) -> Window {
+        Window {
+            operations: self.in_window.total(),
+            errors: self.errors_in_window,
+            p50_ns: self.in_window.percentile(500),
+            p95_ns: self.in_window.percentile(950),
+            p99_ns: self.in_window.percentile(990),
+        }
+    }
+
+    /// Those that succeeded.
+    pub(crate) fn histogram(&self) -> &Histogram {
+        &self.all
+    }
+
+    /// How many failed.
+    pub(crate) fn errors(&self) -> u64 {
+        self.errors
+    }
+
+    /// What the first of them said.
+    pub(crate) fn messages(&self) -> &[String] {
+        &self.messages
+    }
+
+    /// At most so many single times, chosen at random.
+    pub(crate) fn reservoir_ns(&self, wanted: usize) -> Vec<u64> {
+        self.reservoir.choice(wanted)
+    }
+
+    /// The seconds since the first sample began that are over, and the one that is not.
+    pub(crate) fn windows(&self) -> (&[Window], Option<Window>) {
+        let open = self.began.map(|_| self.open_window());
+        (&self.windows, open)
+    }
+}
+
+/// One sample whose operations are noted. Its time is their sum.
+pub(crate) fn sample(
+    latencies: &RefCell<Latencies>,
+    sampler: &mut Sampler<'_>,
+    iterations: u64,
+) -> Duration {
+    {
+        let mut latencies = latencies.borrow_mut();
+        latencies.recording = true;
+        latencies.began.get_or_insert_with(Instant::now);
+    }
+    let elapsed = sampler(iterations);
+    let mut latencies = latencies.borrow_mut();
+    latencies.recording = false;
+    latencies.clock.end_sample();
+    elapsed
+}
+
+/// The message of an error, without its end if it is long.
+fn cut(error: &dyn Display) -> String {
+    let mut text = String::new();
+    let written = write!(text, "{error}");
+    if written.is_err() {
+        text.push_str("(an error that has no message)");
+    }
+    if let Some((end, _)) = text.char_indices().nth(LONGEST_MESSAGE) {
+        text.truncate(end);
+    }
+    text
+}

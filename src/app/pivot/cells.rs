@@ -1,0 +1,404 @@
+//! The cells of a pivot: which benchmarks they stand for, and their numbers.
+//!
+//! A cell of several benchmarks has the geometric mean of theirs: they may lie orders of magnitude apart. What is of single samples is only
+//! said of cells with one benchmark, and what is relative only where the runs can be compared.
+
+use std::collections::BTreeMap;
+
+use super::command::Side;
+use super::request::PivotRequest;
+use super::value::{PivotValue, Versus};
+use crate::app::error::AppError;
+use crate::compare::{Circumstances, Difference, Fact, Figure, Readings, differences};
+use crate::model::{Measurement, Metric, TargetFacts, Thresholds};
+use crate::report::{PivotCell, PivotKind};
+use crate::stats::{
+    EffectSize, GeometricMean, MannWhitney, MannWhitneyMethod, OperationRates, adjusted_p_values,
+    cliffs_delta, hedges_g,
+};
+
+/// A benchmark of a run.
+pub(super) struct Entry<'a> {
+    pub(super) run: usize,
+    pub(super) measurement: &'a Measurement,
+    pub(super) readings: Readings<'a>,
+}
+
+/// By what cells are filled.
+pub(super) struct Rules<'a> {
+    /// Facts in which runs may differ.
+    pub(super) allowed: &'a [Fact],
+    /// Bounds of words for effects.
+    pub(super) thresholds: &'a Thresholds,
+    /// Of figures that draw at random.
+    pub(super) seed: u64,
+}
+
+/// Which benchmarks stand in which cell.
+pub(super) struct Layout<'a> {
+    pub(super) rows: Vec<Vec<String>>,
+    pub(super) columns: Vec<Vec<String>>,
+    /// By row and column.
+    pub(super) places: BTreeMap<(usize, usize), Vec<Entry<'a>>>,
+}
+
+/// The numbers of a layout, and what to know of them.
+pub(super) struct Filled {
+    /// By row, column, value.
+    pub(super) cells: Vec<Vec<Vec<PivotCell>>>,
+    pub(super) versus: Option<String>,
+    pub(super) notes: Vec<String>,
+    pub(super) warnings: Vec<String>,
+}
+
+impl<'a> Layout<'a> {
+    fn entries(&self, at: (usize, usize)) -> &[Entry<'a>] {
+        self.places.get(&at).map_or(&[], Vec::as_slice)
+    }
+
+    /// Computes every cell.
+    pub(super) fn fill(
+        &self,
+        request: &PivotRequest,
+        sides: &[Side],
+        rules: &Rules<'_>,
+    ) -> Result<Filled, AppError> {
+        let seed = rules.seed;
+        self.refuse_several(request)?;
+        let versus = request.reference();
+        let mut blocking: Vec<Difference> = Vec::new();
+        let mut cells = Vec::new();
+        for row in 0..self.rows.len() {
+            let mut of_row = Vec::new();
+            for column in 0..self.columns.len() {
+                let here = (row, column);
+                let reference = self.reference(here, versus, seed);
+                let against = reference.map(|at| (at == here, self.entries(at)));
+                let differing = against.map_or_else(Vec::new, |(_, base)| {
+                    incomparable(self.entries(here), base, sides, rules.allowed)
+                });
+                let cell = |value: &PivotValue| {
+                    let entries = self.entries(here);
+                    let mut cell = match against {
+                        _ if !value.is_relative() => descriptive(*value, entries, seed),
+                        Some((is_reference, base)) if differing.is_empty() => {
+                            relative(*value, entries, base, is_reference, rules)
+                        }
+                        _ => PivotCell {
+                            is_incomparable: !differing.is_empty(),
+                            ..PivotCell::default()
+                        },
+                    };
+                    cell.benchmarks = entries.len();
+                    cell
+                };
+                of_row.push(request.values.iter().map(cell).collect());
+                for difference in differing {
+                    if !blocking.contains(&difference) {
+                        blocking.push(difference);
+                    }
+                }
+            }
+            cells.push(of_row);
+        }
+        adjust(request, &mut cells);
+        let relative = request.values.iter().any(|value| value.is_relative());
+        Ok(Filled {
+            cells,
+            versus: relative.then(|| versus.to_string()),
+            notes: self.notes(request, versus),
+            warnings: if relative {
+                let each = blocking.into_iter();
+                each.map(|Difference { fact, new, base }| {
+                    format!("not comparable: {fact} {base}->{new}; --allow-different {fact} compares all the same")
+                })
+                .collect()
+            } else {
+                Vec::new()
+            },
+        })
+    }
+
+    /// Samples of several benchmarks are no samples of one thing.
+    fn refuse_several(&self, request: &PivotRequest) -> Result<(), AppError> {
+        let Some(value) = request.values.iter().find(|value| value.is_of_samples()) else {
+            return Ok(());
+        };
+        let Some((at, entries)) = self.places.iter().find(|(_, entries)| entries.len() > 1) else {
+            return Ok(());
+        };
+        let name = |labels: &[String]| labels.join(" / ");
+        let ids: Vec<&str> = entries
+            .iter()
+            .take(2)
+            .map(|entry| entry.measurement.benchmark.key.id.as_str())
+            .collect();
+        Err(AppError::Usage(format!(
+            "`{value}` is of one benchmark a cell, but `{}` holds {}: {}, ...\n  help: add what they differ in to rows or cols, e.g. rows=id, or choose with --filter",
+            [name(&self.rows[at.0]), name(&self.columns[at.1])]
+                .join(" / ")
+                .trim_end_matches(" / "),
+            entries.len(),
+            ids.join(", ")
+        )))
+    }
+
+    /// The place that a cell is relative to.
+    fn reference(&self, here: (usize, usize), versus: Versus, seed: u64) -> Option<(usize, usize)> {
+        let fastest = |places: &mut dyn Iterator<Item = (usize, usize)>| {
+            places
+                .filter_map(|at| Some((at, cost(self.entries(at), seed)?)))
+                .min_by(|a, b| a.1.total_cmp(&b.1))
+                .map(|(at, _)| at)
+        };
+        match versus {
+            Versus::FirstColumn => Some((here.0, 0)),
+            Versus::FirstRow => Some((0, here.1)),
+            Versus::FastestInColumn => fastest(&mut (0..self.rows.len()).map(|row| (row, here.1))),
+            Versus::FastestInRow => {
+                fastest(&mut (0..self.columns.len()).map(|column| (here.0, column)))
+            }
+        }
+    }
+
+    fn notes(&self, request: &PivotRequest, versus: Versus) -> Vec<String> {
+        let mut notes = Vec::new();
+        let several = self
+            .places
+            .values()
+            .filter(|entries| entries.len() > 1)
+            .count();
+        if several > 0 {
+            notes.push(format!(
+                "{several} of {} cells stand for several benchmarks, by their geometric mean (samples: by their sum).",
+                self.places.len()
+            ));
+        }
+        if request.values.iter().any(|value| value.is_relative()) {
+            notes.push(format!(
+                "Relative to {}; above 1 and plus are worse. Nothing here is a verdict.",
+                versus.in_words()
+            ));
+        }
+        if request.values.contains(&PivotValue::PValue) {
+            let exploratory = if versus.is_selected() {
+                " Exploratory: the reference was chosen for being the fastest, which makes p smaller than it is."
+            } else {
+                ""
+            };
+            notes.push(format!(
+                "p: Mann and Whitney's test of all samples, two-sided, adjusted for all cells (Holm). Samples of one launch depend on each other, so p is smaller than it is where launches differ.{exploratory}"
+            ));
+        }
+        notes
+    }
+}
+
+/// The mean of a cell with less being better; `None` without benchmarks or where they are of several metrics.
+fn cost(entries: &[Entry<'_>], seed: u64) -> Option<f64> {
+    let metric = common_metric(entries)?;
+    let mean = geometric(
+        entries
+            .iter()
+            .map(|entry| entry.readings.figure(Figure::Mean, seed)),
+    )?;
+    Some(match metric {
+        Metric::Rate { .. } => 1.0 / mean,
+        Metric::Time | Metric::Amount { .. } => mean,
+    })
+}
+
+fn common_metric<'a>(entries: &[Entry<'a>]) -> Option<&'a Metric> {
+    let first = entries.first()?.readings.metric();
+    let same = entries.iter().all(|entry| entry.readings.metric() == first);
+    same.then_some(first)
+}
+
+/// The value itself of one benchmark, the geometric mean of several; `None` where one has none.
+fn geometric(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    let values: Vec<f64> = values.collect::<Option<_>>()?;
+    if let [only] = values[..] {
+        return Some(only);
+    }
+    let mean = GeometricMean::of(&values)?;
+    (mean.excluded == 0).then_some(mean.mean)
+}
+
+fn descriptive(value: PivotValue, entries: &[Entry<'_>], seed: u64) -> PivotCell {
+    let Some(metric) = common_metric(entries) else {
+        return PivotCell::default();
+    };
+    let figure = |figure| {
+        geometric(
+            entries
+                .iter()
+                .map(|entry| entry.readings.figure(figure, seed)),
+        )
+    };
+    let rate = |pick: fn(OperationRates) -> f64| {
+        let times = *metric == Metric::Time;
+        let rates = entries
+            .iter()
+            .map(|entry| OperationRates::of(&entry.readings.costs()).map(pick));
+        if times { geometric(rates) } else { None }
+    };
+    let (number, kind) = match value {
+        PivotValue::Time => (figure(Figure::Mean), PivotKind::Metric(metric.clone())),
+        PivotValue::Figure(Figure::Variation) => (figure(Figure::Variation), PivotKind::Share),
+        PivotValue::Figure(found) => (figure(found), PivotKind::Metric(metric.clone())),
+        PivotValue::Ops => match metric {
+            Metric::Rate { .. } => (figure(Figure::Mean), PivotKind::Metric(metric.clone())),
+            Metric::Amount { .. } => (None, PivotKind::OperationRate),
+            Metric::Time => {
+                let mean = figure(Figure::Mean);
+                let ops = mean.filter(|mean| *mean > 0.0).map(|mean| 1e9 / mean);
+                (ops, PivotKind::OperationRate)
+            }
+        },
+        PivotValue::MinOps => (rate(|rates| rates.least), PivotKind::OperationRate),
+        PivotValue::MaxOps => (rate(|rates| rates.most), PivotKind::OperationRate),
+        PivotValue::Samples => {
+            let samples: usize = entries
+                .iter()
+                .map(|entry| entry.readings.values().len())
+                .sum();
+            (Some(samples as f64), PivotKind::Count)
+        }
+        PivotValue::Ratio
+        | PivotValue::Change
+        | PivotValue::CliffsDelta
+        | PivotValue::HedgesG
+        | PivotValue::PValue => (None, PivotKind::default()),
+    };
+    PivotCell {
+        number: number.filter(|number| number.is_finite()),
+        kind,
+        ..PivotCell::default()
+    }
+}
+
+/// What cells say of their reference. The reference itself differs from itself by nothing.
+fn relative(
+    value: PivotValue,
+    new: &[Entry<'_>],
+    base: &[Entry<'_>],
+    is_reference: bool,
+    rules: &Rules<'_>,
+) -> PivotCell {
+    let seed = rules.seed;
+    let same_kind = common_metric(new)
+        .zip(common_metric(base))
+        .is_some_and(|(new, base)| new == base);
+    // Means of other benchmarks, or of more, are no ratio of anything.
+    if !same_kind || new.len() != base.len() {
+        return PivotCell::default();
+    }
+    let ratio = || {
+        let ratio = cost(new, seed)? / cost(base, seed)?;
+        ratio.is_finite().then_some(ratio)
+    };
+    let samples = |entries: &[Entry<'_>]| -> Vec<f64> {
+        entries
+            .iter()
+            .flat_map(|entry| entry.readings.costs())
+            .collect()
+    };
+    let (number, kind) = match value {
+        PivotValue::Ratio => (ratio(), PivotKind::Ratio),
+        PivotValue::Change => (ratio().map(|ratio| ratio - 1.0), PivotKind::Change),
+        PivotValue::CliffsDelta => (
+            cliffs_delta(&samples(new), &samples(base)),
+            PivotKind::Effect,
+        ),
+        PivotValue::HedgesG => (hedges_g(&samples(new), &samples(base)), PivotKind::Effect),
+        PivotValue::PValue if is_reference => (None, PivotKind::PValue),
+        PivotValue::PValue => {
+            let test = MannWhitney::of(&samples(new), &samples(base));
+            let p = test.and_then(|test| test.p(MannWhitneyMethod::AsymptoticCorrected));
+            (p, PivotKind::PValue)
+        }
+        _ => (None, PivotKind::default()),
+    };
+    let thresholds = rules.thresholds;
+    let bounds = [
+        thresholds.cliff_negligible,
+        thresholds.cliff_small,
+        thresholds.cliff_medium,
+    ];
+    let word = (value == PivotValue::CliffsDelta)
+        .then(|| number.map(|delta| EffectSize::within(delta, bounds).label()));
+    PivotCell {
+        number,
+        kind,
+        word: word.flatten(),
+        is_reference,
+        ..PivotCell::default()
+    }
+}
+
+/// Adjusts the p-values of all cells together.
+fn adjust(request: &PivotRequest, cells: &mut [Vec<Vec<PivotCell>>]) {
+    let Some(at) = request
+        .values
+        .iter()
+        .position(|value| *value == PivotValue::PValue)
+    else {
+        return;
+    };
+    let mut tested: Vec<&mut PivotCell> = cells
+        .iter_mut()
+        .flatten()
+        .filter_map(|cell| cell.get_mut(at))
+        .filter(|cell| cell.number.is_some())
+        .collect();
+    let p: Vec<f64> = tested.iter().filter_map(|cell| cell.number).collect();
+    for (cell, adjusted) in tested.iter_mut().zip(adjusted_p_values(&p)) {
+        cell.number = Some(adjusted);
+    }
+}
+
+/// What stands against comparing cells of different runs.
+fn incomparable(
+    new: &[Entry<'_>],
+    base: &[Entry<'_>],
+    sides: &[Side],
+    allowed: &[Fact],
+) -> Vec<Difference> {
+    let (Some(new), Some(base)) = (new.first(), base.first()) else {
+        return Vec::new();
+    };
+    if new.run == base.run {
+        return Vec::new();
+    }
+    let same_benchmark = new.measurement.benchmark.key == base.measurement.benchmark.key;
+    // Features and versions are facts of one benchmark: they say nothing about two.
+    let target = |entry: &Entry<'_>| {
+        if same_benchmark {
+            entry.measurement.target_facts.clone()
+        } else {
+            TargetFacts::default()
+        }
+    };
+    let (new_target, base_target) = (target(new), target(base));
+    let version = |entry: &Entry<'_>| {
+        let version = entry.measurement.benchmark.version.clone();
+        version.filter(|_| same_benchmark)
+    };
+    let (new_version, base_version) = (version(new), version(base));
+    differences(
+        &Circumstances {
+            environment: &sides[new.run].head.environment,
+            target: &new_target,
+            version: new_version.as_deref(),
+            metric: &new.measurement.benchmark.metric,
+        },
+        &Circumstances {
+            environment: &sides[base.run].head.environment,
+            target: &base_target,
+            version: base_version.as_deref(),
+            metric: &base.measurement.benchmark.metric,
+        },
+    )
+    .allowing(allowed)
+    .blocking
+}

@@ -1,0 +1,168 @@
+//! What rows and columns of a pivot are told apart by: runs, packages, targets, ids and their parts.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::str::FromStr;
+
+use crate::model::BenchmarkKey;
+
+/// What a label is where an id has no such part.
+const NO_PART: &str = "(none)";
+
+/// Something that benchmarks differ in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Dimension {
+    /// The run, as the user named it.
+    Run,
+    /// The cargo package.
+    Package,
+    /// The bench target.
+    Target,
+    /// The whole id.
+    Id,
+    /// A part of the id between `/`, from 0.
+    Part(usize),
+    /// Everything from this part on.
+    From(usize),
+    /// A part by the name that an import gave it.
+    Named(String),
+}
+
+impl FromStr for Dimension {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let word = text.trim();
+        let number = |digits: &str| digits.parse::<usize>().ok();
+        Ok(match word {
+            "" => return Err(format!("a dimension is missing; there are {}", Self::WORDS)),
+            "run" => Self::Run,
+            "package" => Self::Package,
+            "target" => Self::Target,
+            "id" => Self::Id,
+            "group" => Self::Part(0),
+            "function" => Self::Part(1),
+            "input" => Self::From(2),
+            _ => match word.strip_prefix("part").and_then(number) {
+                Some(0) => return Err("the parts of an id count from 1: part1".to_owned()),
+                Some(part) => Self::Part(part - 1),
+                None => Self::Named(word.to_owned()),
+            },
+        })
+    }
+}
+
+impl fmt::Display for Dimension {
+    /// As users write it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Run => f.pad("run"),
+            Self::Package => f.pad("package"),
+            Self::Target => f.pad("target"),
+            Self::Id => f.pad("id"),
+            Self::Part(0) => f.pad("group"),
+            Self::Part(1) => f.pad("function"),
+            Self::Part(part) => write!(f, "part{}", part + 1),
+            Self::From(_) => f.pad("input"),
+            Self::Named(name) => f.pad(name),
+        }
+    }
+}
+
+impl Dimension {
+    /// Those that there always are, for messages about them.
+    pub const WORDS: &str = "run, package, target, id, group (first part of an id), function (second), input (the rest), part1, part2, ...";
+
+    /// The label of a benchmark. `names`: what its run's import called the parts of ids.
+    pub(super) fn label(&self, run: &str, key: &BenchmarkKey, names: &[String]) -> String {
+        let parts: Vec<&str> = key.id.split('/').collect();
+        let part = |at: usize| match parts.get(at) {
+            // An import writes so what is no separator.
+            Some(part) if !names.is_empty() => part.replace("%2F", "/"),
+            Some(part) => (*part).to_owned(),
+            None => NO_PART.to_owned(),
+        };
+        match self {
+            Self::Run => run.to_owned(),
+            Self::Package => key.package.clone(),
+            Self::Target => key.target.clone(),
+            Self::Id => key.id.clone(),
+            Self::Part(at) => part(*at),
+            Self::From(at) if *at < parts.len() => parts[*at..].join("/"),
+            Self::From(_) => NO_PART.to_owned(),
+            Self::Named(name) => match names.iter().position(|known| known == name) {
+                Some(at) => part(at),
+                None => NO_PART.to_owned(),
+            },
+        }
+    }
+}
+
+/// The order of labels: numbers by their value, everything else by its letters.
+pub(super) fn natural(a: &str, b: &str) -> Ordering {
+    let number = |text: &str| text.parse::<f64>().ok().filter(|value| value.is_finite());
+    match (number(a), number(b)) {
+        (Some(x), Some(y)) => x.total_cmp(&y).then(a.cmp(b)),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => a.cmp(b),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(id: &str) -> BenchmarkKey {
+        BenchmarkKey {
+            package: "crate".into(),
+            target: "bench".into(),
+            id: id.into(),
+        }
+    }
+
+    #[test]
+    fn an_id_has_parts_and_what_it_has_not_is_called_none() {
+        let label = |word: &str, id: &str| {
+            let dimension: Dimension = word.parse().unwrap();
+            dimension.label("main", &key(id), &[])
+        };
+        let id = "sort/std/10/sorted";
+        let found = ["run", "package", "target", "id"].map(|word| label(word, id));
+        assert_eq!(found, ["main", "crate", "bench", id]);
+        let found = ["group", "function", "input", "part3", "part4"].map(|word| label(word, id));
+        assert_eq!(found, ["sort", "std", "10/sorted", "10", "sorted"]);
+        let found = ["group", "function", "input"].map(|word| label(word, "sort"));
+        assert_eq!(found, ["sort", "(none)", "(none)"]);
+    }
+
+    #[test]
+    fn parts_of_imported_ids_have_the_names_of_their_columns() {
+        let names = ["serializer".to_owned(), "mode".to_owned()];
+        let label = |word: &str| {
+            let dimension: Dimension = word.parse().unwrap();
+            dimension.label("a", &key("json/text%2Futf8"), &names)
+        };
+        assert_eq!(
+            ["serializer", "mode", "data"].map(label),
+            ["json", "text/utf8", "(none)"]
+        );
+    }
+
+    #[test]
+    fn labels_that_are_numbers_are_in_the_order_of_numbers() {
+        let mut labels = ["b", "100", "9", "a", "10"];
+        labels.sort_by(|a, b| natural(a, b));
+        assert_eq!(labels, ["9", "10", "100", "a", "b"]);
+    }
+
+    #[test]
+    fn a_part_counts_from_one() {
+        assert!("part0".parse::<Dimension>().is_err());
+        assert!(" ".parse::<Dimension>().is_err());
+        for word in ["run", "group", "function", "input", "part7", "mode"] {
+            let read: Dimension = word.parse().unwrap();
+            assert_eq!(read.to_string(), word);
+        }
+    }
+}

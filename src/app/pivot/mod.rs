@@ -1,0 +1,14 @@
+//! `compare ... --pivot`: stored measurements laid out by dimensions of their ids and runs.
+//!
+//! A pivot describes and decides nothing: it has no verdicts, and its exit status does not depend on its numbers.
+
+mod cells;
+mod command;
+mod dimension;
+mod request;
+mod value;
+
+pub(super) use command::pivot;
+pub use dimension::Dimension;
+pub use request::PivotRequest;
+pub use value::{PivotValue, Versus};

@@ -1,0 +1,159 @@
+//! What the cells of a pivot say, and what they are relative to.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::compare::Figure;
+
+/// What a cell says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PivotValue {
+    /// The mean of the launches' means; of rates the harmonic one, in units per second.
+    Time,
+    /// Operations per second by that mean.
+    Ops,
+    /// Operations per second by the longest time.
+    MinOps,
+    /// Operations per second by the shortest time.
+    MaxOps,
+    /// Number of samples.
+    Samples,
+    /// A figure by its name.
+    Figure(Figure),
+    /// Mean over that of the reference; above 1 is slower.
+    Ratio,
+    /// The same as a change.
+    Change,
+    /// Cliff's delta against the reference; positive is slower.
+    CliffsDelta,
+    /// Hedges' g against the reference; positive is slower.
+    HedgesG,
+    /// p of Mann and Whitney's test against the reference, adjusted for the table.
+    PValue,
+}
+
+impl PivotValue {
+    /// Whether it says something against a reference.
+    pub(super) fn is_relative(self) -> bool {
+        matches!(
+            self,
+            Self::Ratio | Self::Change | Self::CliffsDelta | Self::HedgesG | Self::PValue
+        )
+    }
+
+    /// Whether it is of single samples, which several benchmarks do not have in common.
+    pub(super) fn is_of_samples(self) -> bool {
+        matches!(self, Self::CliffsDelta | Self::HedgesG | Self::PValue)
+    }
+}
+
+impl fmt::Display for PivotValue {
+    /// As users write it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Time => f.pad("time"),
+            Self::Ops => f.pad("ops"),
+            Self::MinOps => f.pad("min-ops"),
+            Self::MaxOps => f.pad("max-ops"),
+            Self::Samples => f.pad("samples"),
+            Self::Figure(figure) => figure.fmt(f),
+            Self::Ratio => f.pad("ratio"),
+            Self::Change => f.pad("change"),
+            Self::CliffsDelta => f.pad("cliffs-delta"),
+            Self::HedgesG => f.pad("hedges-g"),
+            Self::PValue => f.pad("p-value"),
+        }
+    }
+}
+
+impl FromStr for PivotValue {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Ok(match text.trim() {
+            "time" => Self::Time,
+            "ops" => Self::Ops,
+            "min-ops" => Self::MinOps,
+            "max-ops" => Self::MaxOps,
+            "samples" => Self::Samples,
+            "ratio" => Self::Ratio,
+            "change" => Self::Change,
+            "cliffs-delta" => Self::CliffsDelta,
+            "hedges-g" => Self::HedgesG,
+            "p-value" => Self::PValue,
+            other => Self::Figure(other.parse().map_err(|_| {
+                format!(
+                    "`{other}` is no value of a pivot; there are time, ops, min-ops, max-ops, samples, ratio, change, cliffs-delta, hedges-g, p-value, {}",
+                    Figure::WORDS
+                )
+            })?),
+        })
+    }
+}
+
+/// Which cell others are relative to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Versus {
+    /// The fastest one of the column.
+    FastestInColumn,
+    /// The fastest one of the row.
+    FastestInRow,
+    /// The first one of the row.
+    FirstColumn,
+    /// The first one of the column.
+    FirstRow,
+}
+
+impl Versus {
+    /// All of them.
+    const ALL: [Self; 4] = [
+        Self::FastestInColumn,
+        Self::FastestInRow,
+        Self::FirstColumn,
+        Self::FirstRow,
+    ];
+
+    /// Whether the reference was chosen for its numbers.
+    pub(super) fn is_selected(self) -> bool {
+        matches!(self, Self::FastestInColumn | Self::FastestInRow)
+    }
+
+    /// Which cells have a reference in common, in words.
+    pub(super) fn in_words(self) -> &'static str {
+        match self {
+            Self::FastestInColumn => "the fastest of each column",
+            Self::FastestInRow => "the fastest of each row",
+            Self::FirstColumn => "the first column",
+            Self::FirstRow => "the first row",
+        }
+    }
+}
+
+impl fmt::Display for Versus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::FastestInColumn => "fastest-in-column",
+            Self::FastestInRow => "fastest-in-row",
+            Self::FirstColumn => "first-column",
+            Self::FirstRow => "first-row",
+        })
+    }
+}
+
+impl FromStr for Versus {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let word = text.trim();
+        let found = Self::ALL
+            .into_iter()
+            .find(|versus| versus.to_string() == word);
+        found.ok_or_else(|| {
+            let words = Self::ALL.map(|versus| versus.to_string());
+            format!(
+                "`{word}` is no reference of a pivot; there are {}",
+                words.join(", ")
+            )
+        })
+    }
+}

@@ -1,0 +1,255 @@
+//! Flags that choose the published systems' statistics, and rules that benchmarks must keep.
+
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use std::str::FromStr;
+
+use crate::model::{
+    Analysis, Center, FamilyRule, Observations, Outliers, QuantileRule, RankP, Subject, Test,
+};
+use crate::settings::{FailRule, fail_rule};
+
+/// Words with what they mean.
+type Words = &'static [(&'static str, &'static str)];
+
+const TESTS: Words = &[
+    (
+        "bootstrap-t",
+        "The procedure of this tool: bootstrap t-score and prediction interval",
+    ),
+    ("welch", "Welch's t-test of the means (mmtests)"),
+    (
+        "mann-whitney",
+        "Mann and Whitney's test of ranks (NBenchmark, the serializer methodology)",
+    ),
+    (
+        "kruskal",
+        "Kruskal and Wallis's test of ranks (NBenchmark, for three runs and more)",
+    ),
+    (
+        "p95-ratio",
+        "95th percentiles: faster up to 0.95, slower from 1.05 on (BenchForge)",
+    ),
+    (
+        "interval",
+        "Intervals that do not overlap (mmtests' comparison script)",
+    ),
+];
+const OBSERVATIONS: Words = &[
+    (
+        "launches",
+        "One value a launch: processes are independent of each other",
+    ),
+    (
+        "samples",
+        "Every sample, as NBenchmark and Criterion do: cries wolf where launches differ",
+    ),
+];
+const OUTLIERS: Words = &[
+    ("none", "All samples stay (Criterion, mmtests)"),
+    ("top5", "The largest 5 % go (NBenchmark)"),
+    ("both5", "The smallest and the largest 5 % go (NBenchmark)"),
+    (
+        "iqr",
+        "What lies beyond 1.5 IQR from the quartiles goes (NBenchmark, serializers)",
+    ),
+    (
+        "mad",
+        "What lies beyond 3 scaled MAD from the median goes (NBenchmark)",
+    ),
+    (
+        "winsorized",
+        "Values beyond the 5 and 95 % quantiles become those (serializers)",
+    ),
+    (
+        "first",
+        "The first sample of each launch goes, before any other rule (serializers)",
+    ),
+];
+const CENTERS: Words = &[
+    ("mean", "The mean"),
+    ("median", "The median"),
+    ("floor", "The 1 % quantile"),
+    ("slope", "The slope of the linear phase (Criterion)"),
+    (
+        "subselection",
+        "Median of the means of 100 parts of 80 %, averaged over launches (mmtests)",
+    ),
+    ("best50", "The mean of the best 50 % (mmtests)"),
+    ("best75", "... of the best 75 %"),
+    ("best90", "... of the best 90 %"),
+    ("best95", "... of the best 95 %"),
+    ("best99", "... of the best 99 %"),
+];
+const QUANTILES: Words = &[
+    ("inverted-cdf", "Nearest rank (NBenchmark, BenchForge)"),
+    ("linear", "Linear interpolation (Criterion, serializers)"),
+    ("floor-rank", "The rank rounded down (mmtests)"),
+];
+const CORRECTIONS: Words = &[
+    ("holm", "Holm: the chance of any false alarm (serializers)"),
+    (
+        "bh",
+        "Benjamini and Hochberg: the share of false alarms among the alarms",
+    ),
+    (
+        "none",
+        "Each benchmark by itself (NBenchmark, Criterion, mmtests)",
+    ),
+];
+const RANK_P: Words = &[
+    (
+        "auto",
+        "Exact for up to 20 values without ties, else asymptotic-cc (NBenchmark, later)",
+    ),
+    ("exact", "From all orders of the values; without ties"),
+    (
+        "asymptotic",
+        "Normal, corrected for ties (NBenchmark, at first)",
+    ),
+    (
+        "asymptotic-cc",
+        "The same with continuity correction (serializers)",
+    ),
+];
+const SUBJECTS: Words = &[
+    ("time", "The time of an iteration"),
+    ("allocations", "How often an iteration allocates"),
+    ("bytes", "Bytes that it allocates"),
+    ("peak", "Bytes alive at once"),
+    (
+        "p50",
+        "The median of single operations (latency benchmarks)",
+    ),
+    ("p95", "Their 95th percentile"),
+    ("p99", "Their 99th percentile"),
+    ("p99.9", "Their 99.9th percentile"),
+    ("max", "The longest one"),
+];
+
+fn words<T>(known: Words) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err = String> + Clone + Send + Sync + 'static,
+{
+    let values = known
+        .iter()
+        .map(|(word, help)| PossibleValue::new(*word).help(*help));
+    PossibleValuesParser::new(values)
+        .try_map(|word| word.parse::<T>().map_err(std::io::Error::other))
+}
+
+/// Policies are words, as `first` goes with any other.
+fn policies() -> impl TypedValueParser<Value = String> {
+    let values = OUTLIERS
+        .iter()
+        .map(|(word, help)| PossibleValue::new(*word).help(*help));
+    PossibleValuesParser::new(values)
+}
+
+/// Statistics of the published systems, in place of the tool's own.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Statistics of other systems")]
+pub(super) struct AnalysisFlags {
+    /// Which test decides about stored runs [default: bootstrap-t]
+    #[arg(long, value_name = "TEST", value_parser = words::<Test>(TESTS), conflicts_with = "screen", hide_default_value = true)]
+    test: Option<Test>,
+    /// What counts as one observation of the test [default: launches]
+    #[arg(long, value_name = "UNIT", value_parser = words::<Observations>(OBSERVATIONS))]
+    observations: Option<Observations>,
+    /// What is done about outliers in the summary; tests are of all samples [default: none]
+    #[arg(long, value_name = "POLICY", value_delimiter = ',', value_parser = policies())]
+    outliers: Vec<String>,
+    /// What stands for a launch, and for a side in the summary [default: mean; of ranks median]
+    #[arg(long, visible_alias = "centre", value_name = "CENTER", value_parser = words::<Center>(CENTERS))]
+    center: Option<Center>,
+    /// The definition of quantiles in the summary, of medians and of p95-ratio
+    #[arg(long, value_name = "DEFINITION", value_parser = words::<QuantileRule>(QUANTILES))]
+    quantile: Option<QuantileRule>,
+    /// What is done about many benchmarks [default: holm]
+    #[arg(long, value_name = "RULE", value_parser = words::<FamilyRule>(CORRECTIONS))]
+    correction: Option<FamilyRule>,
+    /// How the p of mann-whitney is found [default: auto]
+    #[arg(long, value_name = "METHOD", value_parser = words::<RankP>(RANK_P))]
+    rank_p: Option<RankP>,
+    /// What the verdicts are about [default: time]
+    #[arg(long, value_name = "METRIC", value_parser = words::<Subject>(SUBJECTS))]
+    metric: Option<Subject>,
+    /// Fail, too, where a statistic exceeds a limit (repeatable), e.g. median:5%, parse/*=p99:2ms, allocations:0, bytes:1KiB
+    #[arg(long, value_name = "RULE", value_parser = fail_rule, long_help = FAIL_HELP)]
+    pub(super) fail: Vec<FailRule>,
+}
+
+const FAIL_HELP: &str = "\
+Fail (exit status 1), too, where a statistic exceeds a limit: [PATTERN=]STATISTIC:LIMIT, repeatable
+
+A limit in percent is about the change against the reference, and fails where the whole interval of the change lies above it. Any other limit is about the value itself, and fails where its whole interval lies above. PATTERN is a glob on ids.
+
+STATISTIC is one of time, mean, median, slope, std-dev, mad; allocations, bytes, peak; p50, p95, p99, p99.9, max (of single operations).
+
+  --fail median:5%            no benchmark more than 5 % slower
+  --fail 'parse/*=p99:2ms'    99 % of the operations of `parse/...` within 2 ms
+  --fail allocations:0        no allocations
+  --fail bytes:1KiB           at most 1024 bytes an iteration
+
+`fail = [\"median:5%\"]` in a table of Cargo.toml does the same.";
+
+impl AnalysisFlags {
+    /// What was chosen. Of several policies the first one that is not `first`.
+    pub(super) fn options(&self) -> Analysis {
+        let default = Analysis::default();
+        let policy = self.outliers.iter().find_map(|word| word.parse().ok());
+        Analysis {
+            test: self.test.unwrap_or(default.test),
+            observations: self.observations.unwrap_or(default.observations),
+            outliers: policy.unwrap_or(Outliers::Keep),
+            drop_first: self.outliers.iter().any(|word| word == "first"),
+            center: self.center,
+            quantile: self.quantile,
+            correction: self.correction.unwrap_or(default.correction),
+            p: self.rank_p.unwrap_or(default.p),
+            subject: self.metric.unwrap_or(default.subject),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_the_help_are_those_of_the_model() {
+        let all = |known: Words| known.iter().map(|(word, _)| *word).collect::<Vec<_>>();
+        let model = |words: Vec<&'static str>| words;
+        assert_eq!(
+            all(TESTS),
+            model(Test::ALL.iter().map(|one| one.word()).collect())
+        );
+        assert_eq!(
+            all(OBSERVATIONS),
+            model(Observations::ALL.iter().map(|one| one.word()).collect())
+        );
+        assert_eq!(
+            all(CENTERS),
+            model(Center::ALL.iter().map(|one| one.word()).collect())
+        );
+        assert_eq!(
+            all(QUANTILES),
+            model(QuantileRule::ALL.iter().map(|one| one.word()).collect())
+        );
+        assert_eq!(
+            all(CORRECTIONS),
+            model(FamilyRule::ALL.iter().map(|one| one.word()).collect())
+        );
+        assert_eq!(
+            all(RANK_P),
+            model(RankP::ALL.iter().map(|one| one.word()).collect())
+        );
+        assert_eq!(
+            all(SUBJECTS),
+            model(Subject::ALL.iter().map(|one| one.word()).collect())
+        );
+        let mut policies = model(Outliers::ALL.iter().map(|one| one.word()).collect());
+        policies.push("first");
+        assert_eq!(all(OUTLIERS), policies);
+    }
+}

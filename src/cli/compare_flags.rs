@@ -1,0 +1,130 @@
+//! The command line of `compare`.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+use super::arguments::{Command, Parsed, StoredArguments};
+use super::run_flags::ComparisonFlags;
+use crate::app::{CompareOptions, CompareView, PivotRequest};
+use crate::compare::Figure;
+use crate::measure::Filter;
+use crate::report::{Shown, TableFormat};
+
+const AFTER_COMPARE: &str = "\
+With one CANDIDATE: its verdicts, as a run would print them. With several: a column for each run, the first being the reference; every
+column is compared with it as if alone. Nothing is built or run.
+
+Examples:
+  cargo perfcheck compare main                         the latest run with `main`
+  cargo perfcheck compare main 12 latest               three runs side by side
+  cargo perfcheck compare main latest --statistic all  every statistic of both, line by line
+  cargo perfcheck compare v1 v2 v3 --statistic p95 --format csv --output tails.csv
+  cargo perfcheck compare main --pivot rows=group,cols=function,value=ratio
+  cargo perfcheck compare v1 v2 --pivot rows=id,cols=run,value=time+change --format markdown
+  cargo perfcheck compare v1 v2 --format markdown      change, adjusted p and effect sizes for a report
+
+Exit status: 0 clean, 1 a column has a regression (or what --fail-on names), 2 usage, 4 a benchmark failed or nothing was compared,
+5 store unusable, 6 no such run, or a column with nothing comparable.";
+
+/// The run that is meant where none is named.
+const LATEST: &str = "latest";
+
+/// The command line of `compare`.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_COMPARE)]
+pub(super) struct CompareArguments {
+    /// The reference: a baseline, a run number, `latest` or `@commit`
+    #[arg(required_unless_present = "pivot", value_name = "BASE")]
+    base: Option<String>,
+    /// What is compared with it, each by itself [default: latest]
+    #[arg(value_name = "CANDIDATE")]
+    candidates: Vec<String>,
+    /// Compare only benchmarks whose id contains one of these
+    #[arg(long = "filter", value_name = "FILTER")]
+    filters: Vec<String>,
+    /// FILTERs are whole ids
+    #[arg(long)]
+    exact: bool,
+    /// What columns show: judged (median and judged change), all, min, mean (of rates harmonic), median, stddev, launch-stddev, cv, max,
+    /// best-95 (mean of the best 95 %), p95 (any percentile), subselection [default: judged]
+    #[arg(long, value_name = "STATISTIC", value_parser = shown)]
+    statistic: Option<Shown>,
+    /// Lay out measurements instead of comparing runs: rows=DIMENSION,cols=DIMENSION,value=VALUE, several of each joined by `+`.
+    ///
+    /// Of BASE (default: latest) and all CANDIDATEs. Dimensions: run, package, target, id; parts of ids: group (the first), function (the
+    /// second), input (the rest), part1, part2, ...; of imported runs the names of their columns. Values: time, ops, min-ops, max-ops,
+    /// samples and every STATISTIC; and relative ones: ratio, change, cliffs-delta, hedges-g, p-value. These are relative to
+    /// versus=fastest-in-column, fastest-in-row, first-column or first-row [default: the first run where runs are columns or rows, else
+    /// the fastest of each column]. Cells of several benchmarks have their geometric mean. A pivot has no verdicts: it always exits with 0.
+    #[arg(long, value_name = "PIVOT", conflicts_with = "statistic")]
+    pivot: Option<PivotRequest>,
+    /// Form of the table
+    #[arg(long, value_name = "FORM")]
+    format: Option<Form>,
+    /// Write the result into this file instead
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    comparison: ComparisonFlags,
+    #[command(flatten)]
+    stored: StoredArguments,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Form {
+    /// Aligned columns
+    Text,
+    /// A Markdown table
+    Markdown,
+    /// Comma-separated values, exact
+    Csv,
+}
+
+impl From<Form> for TableFormat {
+    fn from(form: Form) -> Self {
+        match form {
+            Form::Text => Self::Text,
+            Form::Markdown => Self::Markdown,
+            Form::Csv => Self::Csv,
+        }
+    }
+}
+
+fn shown(text: &str) -> Result<Shown, String> {
+    match text {
+        "judged" => Ok(Shown::Judged),
+        "all" => Ok(Shown::Block),
+        other => other
+            .parse::<Figure>()
+            .map(Shown::One)
+            .map_err(|message| format!("{message}; and judged, all")),
+    }
+}
+
+impl CompareArguments {
+    pub(super) fn translate(self) -> Parsed {
+        let mut candidates = self.candidates;
+        if candidates.is_empty() && self.pivot.is_none() {
+            candidates.push(LATEST.to_owned());
+        }
+        let view = match (self.pivot, self.statistic) {
+            (Some(pivot), _) => CompareView::Pivot(pivot),
+            (None, Some(shown)) => CompareView::Columns(shown),
+            (None, None) if candidates.len() > 1 => CompareView::Columns(Shown::Judged),
+            (None, None) => CompareView::Verdicts,
+        };
+        let options = CompareOptions {
+            base: self.base.unwrap_or_else(|| LATEST.to_owned()),
+            candidates,
+            filter: Filter {
+                words: self.filters,
+                exact: self.exact,
+            },
+            comparison: self.comparison.options(),
+            view,
+            format: self.format.map(Into::into),
+            output: self.output,
+        };
+        self.stored.with(Command::Compare(Box::new(options)))
+    }
+}

@@ -1,0 +1,183 @@
+//! The command line of `import`.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+use super::arguments::{Command, Parsed, StoredArguments};
+use crate::app::{ImportFormat, ImportOptions, StatedFact};
+use crate::exchange::{Cleaning, FilterPolicy, Layout, Unit};
+
+const AFTER_HELP: &str = "\
+The column map says what each column means: KEY=COLUMN, with commas between. Columns are named as in the first line, or by number as `#1`.
+  id=A/B/C        the benchmark, from one or several columns
+  value=T         what was measured; several such columns are several benchmarks a row; `value=T[ms]` gives one its unit,
+                  `value.ser=T` the last part of its id
+  repetition=R    which measurement of its launch a row is; orders them, and finds rows that are there twice
+  launch=L        which session or process a row belongs to; several files are several launches anyway
+  iterations=N    the values of a row are totals of so many iterations
+  unit=U          the unit of the row's values
+
+Units: ns, us, ms, s, min, ticks:100ns; rates such as ops/s, bytes/s, MiB/s; amounts: bytes, KiB, instructions, cycles, allocations, amount:NAME.
+
+Examples:
+  cargo perfcheck import log.csv --columns id=Serializer/TestData/Mode,value.ser=TimeSer,value.deser=TimeDeser,repetition=Repetition \\
+      --unit ticks:100ns --drop-first --baseline v1
+  cargo perfcheck import day1.csv day2.csv day3.csv --columns id=name,value=ns --unit ns   three sessions, three launches
+  perf-tool | cargo perfcheck import - --no-header --columns id=#1,value=#2 --unit ops/s
+  cargo perfcheck compare v1 latest                                                        compare two imports
+
+Exit status: 0, 2 usage, or a file that cannot be read (nothing is stored), 5 store unusable, 130 interrupted.";
+
+/// The command line of `import`.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(super) struct ImportArguments {
+    /// Files to read as one run, one session each; `-` is the standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Format of the files
+    #[arg(long, value_name = "FMT", default_value = "csv")]
+    format: Format,
+    /// What the columns mean (may be given more than once), see below
+    #[arg(long, value_name = "MAP", required = true)]
+    columns: Vec<String>,
+    /// What the values are measured in, unless the column map says so
+    #[arg(long, value_name = "UNIT", value_parser = str::parse::<Unit>)]
+    unit: Option<Unit>,
+    /// Take the values of a benchmark for ticks of 100 ns where their median is above a million, else for nanoseconds, and say so
+    #[arg(long, conflicts_with = "unit")]
+    guess_units: bool,
+    /// What stands between columns: a character or `tab`
+    #[arg(long, value_name = "CHAR", default_value = ",", value_parser = separator)]
+    separator: u8,
+    /// The first line is a row, too; columns are named by number
+    #[arg(long)]
+    no_header: bool,
+    /// Fractions are written 1,5
+    #[arg(long)]
+    decimal_comma: bool,
+    /// Skip rows that cannot be read, and count them
+    #[arg(long)]
+    lenient: bool,
+    /// Keep the first repetition of each launch apart, as its warm-up
+    #[arg(long)]
+    drop_first: bool,
+    /// Which values count as outliers, for the summary and the record: all values are stored and compared
+    #[arg(long, value_name = "POLICY", default_value = "all")]
+    outliers: Policy,
+    /// A row that is an outlier in one of its values is one in all
+    #[arg(long)]
+    paired: bool,
+    /// The package and bench target that the benchmarks are stored under; what is to be compared needs the same
+    #[arg(long = "as", value_name = "PACKAGE/TARGET", default_value = "imported/csv", value_parser = place)]
+    place: (String, String),
+    /// What is known of where the values were measured, e.g. cpu=NAME or profile=release: runs with other facts are not comparable
+    #[arg(long = "fact", value_name = "KEY=VALUE", value_parser = fact)]
+    facts: Vec<StatedFact>,
+    /// Store the run under a name
+    #[arg(short, long, visible_alias = "save-baseline", value_name = "NAME")]
+    baseline: Option<String>,
+    /// Say what would be stored, and store nothing
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+    #[command(flatten)]
+    stored: StoredArguments,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// A table of separated values
+    Csv,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Policy {
+    /// None
+    #[value(alias = "none")]
+    All,
+    /// Beyond 1.5 IQR from the quartiles, of 10 values at least
+    #[value(name = "iqr_1.5", alias = "iqr")]
+    Iqr,
+    /// Beyond 3 IQR
+    #[value(name = "iqr_3")]
+    Iqr3,
+    /// Further than 3 scaled MAD from the median
+    #[value(name = "mad_3", alias = "mad")]
+    Mad,
+    /// None, but those beyond the 5th and 95th percentile become these
+    #[value(name = "winsorize_5_95", alias = "winsorized")]
+    Winsorize,
+}
+
+impl From<Policy> for FilterPolicy {
+    fn from(policy: Policy) -> Self {
+        match policy {
+            Policy::All => Self::All,
+            Policy::Iqr => Self::Iqr1_5,
+            Policy::Iqr3 => Self::Iqr3,
+            Policy::Mad => Self::Mad,
+            Policy::Winsorize => Self::Winsorize5To95,
+        }
+    }
+}
+
+impl ImportArguments {
+    pub(super) fn translate(self) -> Parsed {
+        let options = ImportOptions {
+            files: self.files,
+            format: match self.format {
+                Format::Csv => ImportFormat::Csv,
+            },
+            columns: self.columns,
+            layout: Layout {
+                separator: self.separator,
+                header: !self.no_header,
+                decimal_comma: self.decimal_comma,
+            },
+            unit: self.unit,
+            guess_units: self.guess_units,
+            lenient: self.lenient,
+            cleaning: Cleaning {
+                drop_first: self.drop_first,
+                policy: self.outliers.into(),
+                paired: self.paired,
+            },
+            place: self.place,
+            facts: self.facts,
+            baseline: self.baseline,
+            dry_run: self.dry_run,
+        };
+        self.stored.with(Command::Import(Box::new(options)))
+    }
+}
+
+fn separator(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        _ if ["tab", "\\t"].contains(&text) => Ok(b'\t'),
+        [b'"' | b'\r' | b'\n'] => {
+            Err("a quotation mark or line end separates no columns".to_owned())
+        }
+        [byte] => Ok(*byte),
+        _ => Err("it is one ASCII character, or `tab`".to_owned()),
+    }
+}
+
+fn place(text: &str) -> Result<(String, String), String> {
+    match text.split_once('/') {
+        Some((package, target)) if !package.is_empty() && !target.is_empty() => {
+            Ok((package.to_owned(), target.to_owned()))
+        }
+        _ => Err("it is PACKAGE/TARGET, such as `imported/serializers`".to_owned()),
+    }
+}
+
+fn fact(text: &str) -> Result<StatedFact, String> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or("it is KEY=VALUE, such as `cpu=Ryzen 7 5800X`")?;
+    Ok(StatedFact {
+        name: name.trim().to_owned(),
+        value: value.to_owned(),
+    })
+}

@@ -1,0 +1,315 @@
+//! The decision about a family of questions by one of the published tests.
+
+use rayon::prelude::*;
+
+use super::observations::Side;
+use super::procedures::{Decided, Found, Setting, Tested, significance};
+use crate::compare::comparison::{Comparison, Estimate};
+use crate::compare::note::{self, Note};
+use crate::compare::question::{Question, Rules};
+use crate::compare::summary::sample_times;
+use crate::model::{Analysis, FamilyRule, MIN_LAUNCHES, Verdict};
+use crate::stats::{
+    ClusterMean, ClusterMedian, Correction, RatioVerdict, Resampling, Significance, Stream,
+    derived_seed,
+};
+
+/// What is known of one question before the family.
+struct Evidence {
+    /// What was found, or the verdict of what cannot be tested.
+    found: Result<Found, Verdict>,
+    change_mean: Option<Estimate>,
+    change_median: Option<Estimate>,
+    launches: (usize, usize),
+    notes: Vec<Note>,
+}
+
+/// Decides all `questions` as one family, by the test of the rules; the answers come in their order.
+///
+/// What cannot be tested stays in the family, with p = 1.
+pub(in crate::compare) fn compare(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> {
+    let setting = Setting {
+        analysis: &rules.decision.analysis,
+        thresholds: &rules.decision.thresholds,
+        level: rules.decision.significance_level,
+    };
+    let evidence: Vec<Evidence> = questions
+        .par_iter()
+        .map(|question| look(question, rules, &setting))
+        .collect();
+    let raw: Vec<f64> = evidence
+        .iter()
+        .map(|one| match one.found.as_ref().map(|found| found.decided) {
+            Ok(Decided::ByP(Some(p))) => p,
+            _ => 1.0,
+        })
+        .collect();
+    let adjusted = correction(setting.analysis).adjusted(&raw);
+    evidence
+        .into_iter()
+        .zip(questions)
+        .zip(adjusted)
+        .map(|((evidence, question), adjusted)| {
+            answer(evidence, question, adjusted, &setting).beside_of(question, rules)
+        })
+        .collect()
+}
+
+fn correction(analysis: &Analysis) -> Correction {
+    match analysis.correction {
+        FamilyRule::Holm => Correction::Holm,
+        FamilyRule::BenjaminiHochberg => Correction::BenjaminiHochberg,
+        FamilyRule::Unadjusted => Correction::Unadjusted,
+    }
+}
+
+fn look(question: &Question<'_>, rules: &Rules, setting: &Setting<'_>) -> Evidence {
+    let seed = derived_seed(rules.seed, &question.new.benchmark.key.to_string());
+    let new = Side::of(&[question.new], seed);
+    let base = Side::of(&question.reference.averaged, seed);
+    let mut notes = Vec::new();
+    let found = match refusal(question, &base, &mut notes) {
+        Some(verdict) => Err(verdict),
+        None => Ok(setting.test(&new, &base)),
+    };
+    let (new_clusters, base_clusters) = (clusters(&new), clusters(&base));
+    let (resamples, level) = (
+        rules.decision.resamples as usize,
+        rules.decision.confidence_level,
+    );
+    let resampling = |name| Resampling {
+        resamples,
+        stream: Stream { seed, name },
+    };
+    let both = found.is_ok();
+    Evidence {
+        found,
+        change_mean: both
+            .then(|| {
+                let (new, base) = (
+                    ClusterMean::new(&new_clusters),
+                    ClusterMean::new(&base_clusters),
+                );
+                Estimate::relative_change(&new, &base, level, resampling("change of the mean"))
+            })
+            .flatten(),
+        change_median: both
+            .then(|| {
+                let (new, base) = (
+                    ClusterMedian::new(&new_clusters),
+                    ClusterMedian::new(&base_clusters),
+                );
+                Estimate::relative_change(&new, &base, level, resampling("change of the median"))
+            })
+            .flatten(),
+        launches: (new.launches.len(), base.launches.len()),
+        notes,
+    }
+}
+
+/// What is resampled: launches, or with a single launch its samples.
+fn clusters(side: &Side) -> Vec<&[f64]> {
+    match &side.launches[..] {
+        [only] => only.chunks(1).collect(),
+        several => several.iter().map(Vec::as_slice).collect(),
+    }
+}
+
+/// Why a question cannot be tested, if so, with notes on what is missing.
+fn refusal(question: &Question<'_>, base: &Side, notes: &mut Vec<Note>) -> Option<Verdict> {
+    let good = sample_times(question.new).len();
+    let failed = question.new.failures.len();
+    if failed > 0 {
+        notes.push(Note::LaunchesFailed {
+            side: note::Side::New,
+            failed,
+            good,
+        });
+    }
+    if good == 0 {
+        notes.push(Note::NoSamples {
+            side: note::Side::New,
+        });
+        return Some(Verdict::Failed);
+    }
+    if failed > 0 && good < MIN_LAUNCHES {
+        return Some(Verdict::Failed);
+    }
+    if base.launches.is_empty() {
+        notes.push(Note::NoSamples {
+            side: note::Side::Base,
+        });
+        return Some(Verdict::Inconclusive);
+    }
+    None
+}
+
+fn answer(
+    evidence: Evidence,
+    question: &Question<'_>,
+    adjusted: f64,
+    setting: &Setting<'_>,
+) -> Comparison {
+    let threshold = question.noise_threshold;
+    let mut comparison = Comparison {
+        change_mean: evidence.change_mean,
+        change_median: evidence.change_median,
+        launches_new: evidence.launches.0,
+        launches_base: evidence.launches.1,
+        runs_averaged: question.reference.averaged.len(),
+        runs_spread: question.reference.averaged.len(),
+        notes: evidence.notes,
+        ..Comparison::undecided(threshold)
+    };
+    let found = match evidence.found {
+        Ok(found) => found,
+        Err(verdict) => {
+            comparison.verdict = verdict;
+            return comparison;
+        }
+    };
+    let p = match found.decided {
+        Decided::ByP(p) => p,
+        _ => None,
+    };
+    let adjusted = p.map(|_| adjusted);
+    let said = significance(&found, adjusted, setting);
+    comparison.verdict = verdict(&found, said, threshold);
+    comparison.notes.extend(found.notes.iter().cloned());
+    comparison
+        .notes
+        .extend(remark(&found, said, adjusted, comparison.verdict, setting));
+    comparison.p_value = adjusted;
+    comparison.change = found.change;
+    comparison.smallest_callable = found
+        .change
+        .map(|change| threshold + change.estimate - change.lower)
+        .filter(|smallest| smallest.is_finite());
+    comparison.tested = Some(Tested {
+        test: setting.analysis.test,
+        observations: setting.analysis.observations,
+        center: setting.analysis.center_in_force(),
+        new: found.counts.0,
+        base: found.counts.1,
+        statistic: found.statistic,
+        degrees_of_freedom: found.degrees_of_freedom,
+        p_value: p,
+        adjusted_p_value: adjusted,
+        significance: said.word(),
+        level: setting.level,
+    });
+    comparison
+}
+
+/// Regressed or improved: significant, and the whole interval strictly beyond the threshold. Unchanged: the whole interval within it. A ratio that
+/// has bounds of its own is judged by these alone.
+fn verdict(found: &Found, said: Significance, threshold: f64) -> Verdict {
+    if let Decided::Bounds(verdict) = found.decided {
+        return match verdict {
+            RatioVerdict::Faster => Verdict::Improved,
+            RatioVerdict::Same => Verdict::Unchanged,
+            RatioVerdict::Slower => Verdict::Regressed,
+        };
+    }
+    let Some(change) = found.change.filter(|_| said != Significance::NotTested) else {
+        return Verdict::Inconclusive;
+    };
+    let significant = said == Significance::Significant;
+    if significant && change.lower > threshold {
+        Verdict::Regressed
+    } else if significant && change.upper < -threshold {
+        Verdict::Improved
+    } else if change.lower >= -threshold && change.upper <= threshold {
+        Verdict::Unchanged
+    } else {
+        Verdict::Inconclusive
+    }
+}
+
+/// Why what looks significant is no change.
+fn remark(
+    found: &Found,
+    said: Significance,
+    adjusted: Option<f64>,
+    verdict: Verdict,
+    setting: &Setting<'_>,
+) -> Option<Note> {
+    let rejected = adjusted.is_some_and(|p| p < setting.level);
+    match (said, found.delta) {
+        (Significance::NotSignificant, Some(delta)) if rejected => Some(Note::NegligibleEffect {
+            delta,
+            practical: setting.thresholds.practical_effect,
+        }),
+        (Significance::Significant, _)
+            if matches!(verdict, Verdict::Unchanged | Verdict::Inconclusive) =>
+        {
+            Some(Note::WithinNoise)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict_of(lower: f64, upper: f64, said: Significance) -> Verdict {
+        let found = Found {
+            decided: Decided::ByP(Some(0.01)),
+            statistic: None,
+            degrees_of_freedom: None,
+            change: Some(Estimate {
+                estimate: f64::midpoint(lower, upper),
+                lower,
+                upper,
+            }),
+            counts: (5, 5),
+            delta: None,
+            notes: Vec::new(),
+        };
+        verdict(&found, said, 0.01)
+    }
+
+    #[test]
+    fn c16_an_interval_must_lie_wholly_and_strictly_beyond_the_noise_threshold() {
+        let significant = |lower, upper| verdict_of(lower, upper, Significance::Significant);
+        assert_eq!(significant(0.004, 0.018), Verdict::Inconclusive);
+        assert_eq!(significant(0.011, 0.020), Verdict::Regressed);
+        assert_eq!(significant(-0.020, -0.012), Verdict::Improved);
+        assert_eq!(significant(0.010, 0.020), Verdict::Inconclusive);
+        assert_eq!(significant(-0.020, -0.010), Verdict::Inconclusive);
+        assert_eq!(significant(0.002, 0.008), Verdict::Unchanged);
+    }
+
+    #[test]
+    fn n32_only_a_p_strictly_below_the_level_counts() {
+        let setting = Setting {
+            analysis: &Analysis::default(),
+            thresholds: &crate::model::Thresholds::default(),
+            level: 0.05,
+        };
+        let found = Found {
+            decided: Decided::ByP(Some(0.05)),
+            statistic: None,
+            degrees_of_freedom: None,
+            change: None,
+            counts: (5, 5),
+            delta: None,
+            notes: Vec::new(),
+        };
+        let said = |p| significance(&found, Some(p), &setting);
+        assert_eq!(said(0.05), Significance::NotSignificant);
+        assert_eq!(said(0.049_999), Significance::Significant);
+    }
+
+    #[test]
+    fn c15_without_significance_there_is_no_change_whatever_the_interval() {
+        let not = Significance::NotSignificant;
+        assert_eq!(verdict_of(0.011, 0.020, not), Verdict::Inconclusive);
+        assert_eq!(verdict_of(-0.005, 0.005, not), Verdict::Unchanged);
+        assert_eq!(
+            verdict_of(-0.005, 0.005, Significance::NotTested),
+            Verdict::Inconclusive
+        );
+    }
+}

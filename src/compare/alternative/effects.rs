@@ -1,0 +1,67 @@
+//! How large a difference is, whatever its p: Cliff's delta, Hedges' g, and the shift with its interval.
+
+use serde::Serialize;
+
+use super::observations::Side;
+use crate::compare::comparison::Estimate;
+use crate::compare::question::{Question, Rules};
+use crate::model::Observations;
+use crate::stats::{EffectSize, Shift, ShiftRanks, cliffs_delta, derived_seed, hedges_g};
+
+/// Effect sizes; positive is slower.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Effects {
+    /// What counts as one observation.
+    pub observations: Observations,
+    /// P(new > base) - P(new < base).
+    pub cliffs_delta: Option<f64>,
+    /// That in a word.
+    pub label: Option<&'static str>,
+    /// The difference of the means in pooled deviations, corrected for few observations; `None` where neither side varies.
+    pub hedges_g: Option<f64>,
+    /// The median of all pairwise differences, in nanoseconds, with its interval at the confidence level. Bounds that so few
+    /// observations do not give are infinite.
+    pub shift_ns: Option<Estimate>,
+}
+
+/// Pairs up to which the shift's interval is exact.
+const MOST_EXACT_PAIRS: usize = 10_000;
+
+/// The effect sizes of one question; `None` where a side has no observations.
+pub(in crate::compare) fn effects(question: &Question<'_>, rules: &Rules) -> Option<Effects> {
+    let analysis = &rules.decision.analysis;
+    let seed = derived_seed(rules.seed, &question.new.benchmark.key.to_string());
+    let new = Side::of(&[question.new], seed).observations(analysis);
+    let base = Side::of(&question.reference.averaged, seed).observations(analysis);
+    if new.is_empty() || base.is_empty() {
+        return None;
+    }
+    let thresholds = &rules.decision.thresholds;
+    let bounds = [
+        thresholds.cliff_negligible,
+        thresholds.cliff_small,
+        thresholds.cliff_medium,
+    ];
+    let delta = cliffs_delta(&new, &base);
+    Some(Effects {
+        observations: analysis.observations,
+        cliffs_delta: delta,
+        label: delta.map(|delta| EffectSize::within(delta, bounds).label()),
+        hedges_g: hedges_g(&new, &base),
+        shift_ns: shift(&new, &base, rules.decision.confidence_level),
+    })
+}
+
+fn shift(new: &[f64], base: &[f64], level: f64) -> Option<Estimate> {
+    let shift = Shift::of(new, base)?;
+    let ranks = if new.len() * base.len() <= MOST_EXACT_PAIRS {
+        ShiftRanks::Exact
+    } else {
+        ShiftRanks::Normal
+    };
+    let estimate = shift.estimate()?;
+    Some(match shift.interval(level, ranks) {
+        Some(interval) => Estimate::with(estimate, interval),
+        None => Estimate::unbounded(estimate),
+    })
+}

@@ -1,0 +1,135 @@
+//! From the samples of a side to the observations of a test: one value a launch, or every sample.
+
+use crate::compare::summary::sample_times;
+use crate::model::{Analysis, Center, Measurement, Observations, QuantileRule};
+use crate::stats::{
+    Preference, Quantile, Stream, Subselection, SubselectionCentre, derived_seed, mean,
+    slope_through_origin,
+};
+
+/// The quantile that is a floor.
+const FLOOR: f64 = 0.01;
+
+/// The samples of a side, launch by launch; a reference of several runs is one side.
+pub(super) struct Side {
+    /// Nanoseconds per iteration of the samples that decide.
+    pub launches: Vec<Vec<f64>>,
+    /// Iterations and nanoseconds of the linear phases.
+    ramps: Vec<(Vec<f64>, Vec<f64>)>,
+    /// The smallest relative difference that the clock can show in a sample of usual length.
+    pub resolution: f64,
+    seed: u64,
+}
+
+impl Side {
+    /// Reads `runs`; `seed` is that of everything random about their benchmark.
+    pub fn of(runs: &[&Measurement], seed: u64) -> Self {
+        let series = || runs.iter().flat_map(|run| &run.launches);
+        let ramps = series().map(|launch| {
+            let samples = launch.series.linear.iter();
+            samples
+                .map(|sample| (sample.iterations as f64, sample.elapsed.as_f64()))
+                .unzip()
+        });
+        let resolution = series().filter_map(|launch| {
+            let lengths: Vec<f64> = launch
+                .series
+                .deciding()
+                .iter()
+                .map(|sample| sample.elapsed.as_f64())
+                .collect();
+            let typical = Quantile::Linear.select(&mut lengths.clone(), 0.5)?;
+            (typical > 0.0).then(|| launch.quantum.as_f64() / typical)
+        });
+        Self {
+            resolution: resolution.fold(0.0, f64::max),
+            launches: runs.iter().flat_map(|run| sample_times(run)).collect(),
+            ramps: ramps
+                .filter(|(x, _): &(Vec<f64>, Vec<f64>)| !x.is_empty())
+                .collect(),
+            seed,
+        }
+    }
+
+    /// All samples, launch after launch.
+    pub fn pooled(&self) -> Vec<f64> {
+        self.launches.concat()
+    }
+
+    /// The observations of a test. Launches without the center that was asked for give none.
+    pub fn observations(&self, analysis: &Analysis) -> Vec<f64> {
+        match analysis.observations {
+            Observations::Samples => self.pooled(),
+            Observations::Launches => self.centers(analysis),
+        }
+    }
+
+    /// The center of each launch that has it.
+    fn centers(&self, analysis: &Analysis) -> Vec<f64> {
+        match analysis.center_in_force() {
+            Center::Slope => self
+                .ramps
+                .iter()
+                .filter_map(|(x, y)| slope_through_origin(x, y))
+                .collect(),
+            Center::Subselection => self
+                .subselection()
+                .map_or_else(Vec::new, |found| found.medians),
+            center => self
+                .launches
+                .iter()
+                .filter_map(|launch| of_samples(center, analysis, launch))
+                .collect(),
+        }
+    }
+
+    /// The subselection centre of the side, with the median of each launch.
+    pub fn subselection(&self) -> Option<SubselectionCentre> {
+        let launches: Vec<&[f64]> = self.launches.iter().map(Vec::as_slice).collect();
+        let stream = Stream {
+            seed: derived_seed(self.seed, "subselection"),
+            name: "parts",
+        };
+        SubselectionCentre::of(&launches, Subselection::DOCUMENTED, stream)
+    }
+
+    /// The slope over all linear phases.
+    pub fn slope(&self) -> Option<f64> {
+        let (x, y): (Vec<f64>, Vec<f64>) = self
+            .ramps
+            .iter()
+            .flat_map(|(x, y)| x.iter().copied().zip(y.iter().copied()))
+            .unzip();
+        slope_through_origin(&x, &y)
+    }
+}
+
+/// A center that samples have; slope and subselection are of launches.
+pub(super) fn of_samples(center: Center, analysis: &Analysis, samples: &[f64]) -> Option<f64> {
+    let quantile = |rule: QuantileRule, p: f64| definition(rule).select(&mut samples.to_vec(), p);
+    let best = |percent: u32| Preference::Lower.best_mean(samples, percent);
+    match center {
+        Center::Mean => mean(samples),
+        Center::Median => quantile(analysis.quantile_in_force(), 0.5),
+        // A floor is a sample that was measured, unless somebody wants another definition.
+        Center::Floor => quantile(
+            analysis.quantile.unwrap_or(QuantileRule::InvertedCdf),
+            FLOOR,
+        ),
+        Center::Slope | Center::Subselection => None,
+        Center::Best50 => best(50),
+        Center::Best75 => best(75),
+        Center::Best90 => best(90),
+        Center::Best95 => best(95),
+        Center::Best99 => best(99),
+    }
+}
+
+/// The definition that a word stands for.
+pub(super) fn definition(rule: QuantileRule) -> Quantile {
+    match rule {
+        QuantileRule::InvertedCdf => Quantile::InvertedCdf,
+        QuantileRule::Linear => Quantile::Linear,
+        QuantileRule::FloorRank => Quantile::FloorRank,
+    }
+}

@@ -1,0 +1,438 @@
+//! The published tests on measurements whose samples are known.
+
+use super::across_runs;
+use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
+use crate::compare::{Comparison, Decider, HostClass, Note, Question, Reference, Rules, compare};
+use crate::model::{
+    Allocations, Analysis, Center, DecisionSettings, FamilyRule, Measurement, Observations,
+    Outliers, RankP, Subject, Test, Thresholds, Verdict,
+};
+use crate::stats::{MannWhitney, MannWhitneyMethod, WelchDf, WelchTest};
+
+const LEVEL: f64 = 0.05;
+
+fn rules(analysis: Analysis, thresholds: Thresholds) -> Rules {
+    Rules {
+        decision: DecisionSettings {
+            significance_level: LEVEL,
+            resamples: 1_000,
+            analysis,
+            thresholds,
+            ..DecisionSettings::default()
+        },
+        decider: Decider::Test(analysis.test),
+        host: HostClass::Dedicated,
+        seed: 7,
+    }
+}
+
+fn by(test: Test) -> Analysis {
+    Analysis {
+        test,
+        ..Analysis::default()
+    }
+}
+
+/// A measurement of one launch for each value, in which all samples take about that long.
+fn launches(values: &[f64]) -> Measurement {
+    let all = values.iter().zip(0..);
+    measurement(
+        all.map(|(value, k)| flat_launch(k, ITERATIONS, &[*value; 3]))
+            .collect(),
+    )
+}
+
+fn asked(base: &Measurement, new: &Measurement, rules: &Rules) -> Comparison {
+    let reference = Reference {
+        averaged: vec![base],
+        spread: vec![base],
+    };
+    let question = Question {
+        new,
+        reference: &reference,
+        noise_threshold: 0.02,
+    };
+    compare(&[question], rules).remove(0)
+}
+
+fn compared(base: &[f64], new: &[f64], analysis: Analysis) -> Comparison {
+    asked(
+        &launches(base),
+        &launches(new),
+        &rules(analysis, Thresholds::default()),
+    )
+}
+
+const BASE: [f64; 5] = [100.0, 101.0, 102.0, 100.5, 101.5];
+const SLOWER: [f64; 5] = [110.0, 111.0, 112.0, 110.5, 111.5];
+
+#[test]
+fn m5_welch_tests_the_means_of_the_launches_and_its_interval_decides() {
+    let found = compared(&BASE, &SLOWER, by(Test::Welch));
+    let expected = WelchTest::of(&SLOWER, &BASE, WelchDf::Fractional).unwrap();
+    let tested = found.tested.unwrap();
+    assert_eq!((tested.new, tested.base), (5, 5));
+    assert!((tested.p_value.unwrap() - expected.p).abs() < 1e-12);
+    assert!((tested.statistic.unwrap() - expected.t).abs() < 1e-9);
+    assert_eq!(found.p_value, tested.adjusted_p_value);
+    let change = found.change.unwrap();
+    assert!((change.estimate - 10.0 / 101.0).abs() < 1e-12, "{change:?}");
+    let interval = expected.interval(0.95).unwrap();
+    assert!((change.lower - interval.lower / 101.0).abs() < 1e-12);
+    assert_eq!(found.verdict, Verdict::Regressed);
+    assert_eq!(
+        compared(&SLOWER, &BASE, by(Test::Welch)).verdict,
+        Verdict::Improved
+    );
+}
+
+#[test]
+fn n29_n35_mann_whitney_tests_what_counts_as_an_observation_and_says_one_of_three_things() {
+    let found = compared(&BASE, &SLOWER, by(Test::MannWhitney));
+    let exact = MannWhitney::of(&SLOWER, &BASE).unwrap();
+    let p = exact.p(MannWhitneyMethod::Exact);
+    assert_eq!(found.tested.unwrap().p_value, p);
+    assert_eq!(found.tested.unwrap().significance, "significant");
+    let of_samples = Analysis {
+        observations: Observations::Samples,
+        ..by(Test::MannWhitney)
+    };
+    let samples = compared(&BASE, &SLOWER, of_samples).tested.unwrap();
+    assert_eq!((samples.new, samples.base), (15, 15));
+    assert!(samples.p_value < p);
+    let alike = compared(&BASE, &BASE, by(Test::MannWhitney))
+        .tested
+        .unwrap();
+    assert_eq!(alike.significance, "not-significant");
+    let few = compared(&BASE[..4], &SLOWER, by(Test::MannWhitney))
+        .tested
+        .unwrap();
+    assert_eq!((few.significance, few.p_value), ("not-tested", None));
+}
+
+#[test]
+fn n_x9_the_p_of_ranks_is_exact_asymptotic_or_corrected_as_asked() {
+    let p = |rank_p| {
+        let analysis = Analysis {
+            p: rank_p,
+            ..by(Test::MannWhitney)
+        };
+        compared(&BASE, &SLOWER, analysis)
+            .tested
+            .unwrap()
+            .p_value
+            .unwrap()
+    };
+    // Five values all above five others: the checklist's figures.
+    assert!((p(RankP::Exact) - 0.007_936_507_936_507_936).abs() < 1e-12);
+    assert_eq!(p(RankP::Automatic), p(RankP::Exact));
+    assert!((p(RankP::Asymptotic) - 0.009_023_438_818_080_326).abs() < 1e-12);
+    assert!(p(RankP::AsymptoticCorrected) > p(RankP::Asymptotic));
+    let ties = Analysis {
+        p: RankP::Exact,
+        ..by(Test::MannWhitney)
+    };
+    let found = compared(&[100.0, 100.0, 101.0, 102.0, 103.0], &SLOWER, ties);
+    assert_eq!(found.verdict, Verdict::Inconclusive);
+    assert!(found.notes.contains(&Note::NoExactP), "{:?}", found.notes);
+}
+
+#[test]
+fn n33_four_launches_are_not_tested_and_the_reason_is_said() {
+    for test in [Test::MannWhitney, Test::Kruskal] {
+        let found = compared(&BASE[..4], &SLOWER[..4], by(test));
+        assert_eq!(found.verdict, Verdict::Inconclusive);
+        assert_eq!((found.change, found.p_value), (None, None));
+        let note = Note::TooFewObservations {
+            smaller: 4,
+            needed: 5,
+        };
+        assert!(found.notes.contains(&note), "{:?}", found.notes);
+    }
+    let mut two = Thresholds::default();
+    two.set("min-per-group", 2.0).unwrap();
+    let found = asked(
+        &launches(&BASE[..4]),
+        &launches(&SLOWER[..4]),
+        &rules(by(Test::MannWhitney), two),
+    );
+    // Four against four: the exact p is 2 / 70.
+    assert!((found.p_value.unwrap() - 2.0 / 70.0).abs() < 1e-12);
+    assert_eq!(found.verdict, Verdict::Regressed);
+}
+
+#[test]
+fn kruskal_of_two_runs_is_mann_whitney_without_continuity_correction() {
+    let asymptotic = Analysis {
+        p: RankP::Asymptotic,
+        ..by(Test::MannWhitney)
+    };
+    let ranks = compared(&BASE, &SLOWER, asymptotic);
+    let kruskal = compared(&BASE, &SLOWER, by(Test::Kruskal));
+    let p = |found: &Comparison| found.p_value.unwrap();
+    assert!((p(&ranks) - p(&kruskal)).abs() < 1e-12);
+    assert_eq!(ranks.change, kruskal.change);
+}
+
+#[test]
+fn n_x10_a_gate_stands_before_the_comparisons_of_several_runs() {
+    let rules = rules(by(Test::Kruskal), Thresholds::default());
+    let (base, alike, slower) = (launches(&BASE), launches(&BASE), launches(&SLOWER));
+    let open = across_runs(&base, &[&alike, &slower], &rules).unwrap();
+    assert!(open.open && open.p_value < LEVEL);
+    assert!(open.adjusted[0] > 0.9 && open.adjusted[1] < LEVEL);
+    let closed = across_runs(&base, &[&alike, &alike], &rules).unwrap();
+    assert_eq!((closed.open, closed.adjusted), (false, vec![1.0, 1.0]));
+    assert_eq!(across_runs(&base, &[&launches(&BASE[..4])], &rules), None);
+}
+
+#[test]
+fn n_x11_what_is_significant_and_negligible_is_no_change() {
+    // Many samples, hardly apart: p is small, and so is the effect.
+    let many = |shift: f64| {
+        let times: Vec<f64> = (0..2000)
+            .map(|i| 100.0 + f64::from(i) * 0.01 + shift)
+            .collect();
+        measurement(vec![flat_launch(0, ITERATIONS, &times)])
+    };
+    let analysis = Analysis {
+        observations: Observations::Samples,
+        ..by(Test::MannWhitney)
+    };
+    let found = asked(
+        &many(0.0),
+        &many(1.2),
+        &rules(analysis, Thresholds::default()),
+    );
+    assert!(found.p_value.unwrap() < LEVEL);
+    assert_eq!(found.tested.unwrap().significance, "not-significant");
+    assert!(
+        matches!(found.notes[..], [.., Note::NegligibleEffect { .. }]),
+        "{:?}",
+        found.notes
+    );
+    let mut none = Thresholds::default();
+    none.set("practical-effect", 0.0).unwrap();
+    let found = asked(&many(0.0), &many(1.2), &rules(analysis, none));
+    assert_eq!(found.tested.unwrap().significance, "significant");
+}
+
+#[test]
+fn b19_the_ratio_of_95th_percentiles_has_bounds_of_its_own() {
+    let verdict = |factor: f64| {
+        let new: Vec<f64> = [100.0; 3].iter().map(|x| x * factor).collect();
+        compared(&[100.0; 3], &new, by(Test::P95Ratio)).verdict
+    };
+    assert_eq!(verdict(0.95), Verdict::Improved);
+    assert_eq!(verdict(0.951), Verdict::Unchanged);
+    assert_eq!(verdict(1.049), Verdict::Unchanged);
+    assert_eq!(verdict(1.05), Verdict::Regressed);
+    let mut wide = Thresholds::default();
+    wide.set("p95-slower", 1.2).unwrap();
+    let rules = rules(by(Test::P95Ratio), wide);
+    let found = asked(&launches(&[100.0; 3]), &launches(&[119.0; 3]), &rules);
+    assert_eq!(found.verdict, Verdict::Unchanged);
+    assert_eq!(found.p_value, None);
+}
+
+#[test]
+fn m_x2_intervals_of_means_that_do_not_overlap_differ_and_narrow_with_more_launches() {
+    let interval = by(Test::Interval);
+    let found = compared(&BASE, &SLOWER, interval);
+    assert!(found.tested.unwrap().statistic.unwrap() > 1.0);
+    assert_eq!(found.verdict, Verdict::Regressed);
+    // 1.5 % apart with deviations of 0.8: their intervals overlap.
+    let near: Vec<f64> = BASE.iter().map(|x| x + 1.5).collect();
+    let found = compared(&BASE, &near, interval);
+    let tested = found.tested.unwrap();
+    assert!(tested.statistic.unwrap() < 1.0);
+    assert_eq!(tested.significance, "not-significant");
+    let change = found.change.unwrap();
+    assert!(change.lower < 0.0 && 0.0 < change.upper);
+    // Intervals of deviations, as mmtests' script takes them, would overlap for ever.
+    let many = |values: &[f64]| values.repeat(10);
+    let found = compared(&many(&BASE), &many(&near), interval);
+    assert_eq!(found.tested.unwrap().significance, "significant");
+}
+
+#[test]
+fn several_benchmarks_share_the_level_as_the_correction_says() {
+    let (base, near) = (
+        launches(&BASE),
+        launches(&[100.9, 101.9, 102.9, 101.4, 102.4]),
+    );
+    let reference = Reference {
+        averaged: vec![&base],
+        spread: vec![&base],
+    };
+    let question = Question {
+        new: &near,
+        reference: &reference,
+        noise_threshold: 0.02,
+    };
+    let p = |correction| {
+        let analysis = Analysis {
+            correction,
+            ..by(Test::Welch)
+        };
+        let found = compare(&[question; 4], &rules(analysis, Thresholds::default()));
+        found[0].p_value.unwrap()
+    };
+    let alone = p(FamilyRule::Unadjusted);
+    assert!((p(FamilyRule::Holm) - 4.0 * alone).abs() < 1e-12);
+    // All four have the same p: the last step of the procedure leaves it as it is.
+    assert!((p(FamilyRule::BenjaminiHochberg) - alone).abs() < 1e-12);
+}
+
+#[test]
+fn constants_differ_exactly_and_equal_ones_do_not() {
+    let found = compared(&[100.0; 5], &[104.0; 5], by(Test::Welch));
+    assert_eq!(found.verdict, Verdict::Regressed);
+    assert!(found.notes.contains(&Note::NoVariance));
+    assert!((found.change.unwrap().lower - 0.04).abs() < 1e-12);
+    for test in [
+        Test::Welch,
+        Test::MannWhitney,
+        Test::Kruskal,
+        Test::Interval,
+    ] {
+        let same = compared(&[100.0; 5], &[100.0; 5], by(test));
+        assert_eq!(same.verdict, Verdict::Unchanged, "{test}");
+        assert_ne!(same.p_value, Some(0.0));
+    }
+}
+
+#[test]
+fn n14_an_outlier_policy_changes_the_summary_and_neither_p_nor_verdict() {
+    let series = |shift: f64| {
+        let mut times: Vec<f64> = (0..40).map(|i| 100.0 + f64::from(i % 7) + shift).collect();
+        times[3] = 900.0;
+        let launch = |k| flat_launch(k, ITERATIONS, &times);
+        measurement((0..5).map(launch).collect())
+    };
+    let (base, new) = (series(0.0), series(3.0));
+    for test in Test::ALL {
+        let found = |outliers| {
+            let analysis = Analysis {
+                outliers,
+                center: Some(Center::Mean),
+                ..by(*test)
+            };
+            asked(&base, &new, &rules(analysis, Thresholds::default()))
+        };
+        let (none, iqr) = (found(Outliers::Keep), found(Outliers::Iqr));
+        assert_eq!(none.p_value, iqr.p_value, "{test}");
+        assert_eq!(
+            (none.verdict, none.change),
+            (iqr.verdict, iqr.change),
+            "{test}"
+        );
+        let (raw, trimmed) = (none.centers.unwrap(), iqr.centers.unwrap());
+        assert!(
+            trimmed.new.value_ns < raw.new.value_ns - 10.0,
+            "{trimmed:?}"
+        );
+        assert_eq!((trimmed.new.removed, trimmed.new.used), (5, 195));
+        assert_eq!((raw.new.removed, raw.new.used), (0, 200));
+    }
+    // What an analysis is that says nothing: no summary.
+    let plain = asked(
+        &base,
+        &new,
+        &rules(Analysis::default(), Thresholds::default()),
+    );
+    assert_eq!(plain.centers, None);
+}
+
+#[test]
+fn every_center_and_policy_gives_a_summary_that_accounts_for_all_samples() {
+    let times: Vec<f64> = (0..30).map(|i| 100.0 + f64::from(i * i % 31)).collect();
+    let launches = (0..5).map(|k| flat_launch(k, ITERATIONS, &times)).collect();
+    let run = measurement(launches);
+    for center in Center::ALL {
+        for outliers in Outliers::ALL {
+            let analysis = Analysis {
+                outliers: *outliers,
+                drop_first: true,
+                center: Some(*center),
+                ..Analysis::default()
+            };
+            let found = asked(&run, &run, &rules(analysis, Thresholds::default())).centers;
+            if *center == Center::Slope {
+                assert_eq!(found, None, "there is no linear phase");
+                continue;
+            }
+            let side = found.unwrap().new;
+            assert_eq!(
+                side.raw,
+                side.skipped + side.removed + side.used,
+                "{center} {outliers}"
+            );
+            assert!(
+                (100.0..131.0).contains(&side.value_ns),
+                "{center} {outliers}: {side:?}"
+            );
+            assert_eq!(found.unwrap().change, Some(0.0));
+        }
+    }
+}
+
+#[test]
+fn s17_s18_n_x12_effects_are_those_of_the_observations_whatever_decides() {
+    for test in Test::ALL {
+        let analysis = Analysis {
+            center: Some(Center::Mean),
+            ..by(*test)
+        };
+        let effects = compared(&BASE, &SLOWER, analysis).effects.unwrap();
+        assert_eq!(effects.cliffs_delta, Some(1.0));
+        assert_eq!(effects.label, Some("large"));
+        // (10 / sd) (1 - 3 / 31) with sd = sqrt(0.625)
+        let g = 10.0 / 0.625_f64.sqrt() * (1.0 - 3.0 / 31.0);
+        assert!((effects.hedges_g.unwrap() - g).abs() < 1e-9);
+        let shift = effects.shift_ns.unwrap();
+        assert!((shift.estimate - 10.0).abs() < 1e-9);
+        assert!(shift.lower < 10.0 && 10.0 < shift.upper);
+    }
+}
+
+#[test]
+fn verdicts_may_be_about_allocations_and_only_where_they_were_counted() {
+    let counted = |count: u64| {
+        let mut run = launches(&BASE);
+        for launch in &mut run.launches {
+            let iteration = Allocations {
+                count,
+                bytes: 64,
+                peak_bytes: 64,
+                ..Allocations::default()
+            };
+            launch.beside.allocations = vec![iteration; 16];
+        }
+        run
+    };
+    let about = |subject| {
+        let analysis = Analysis {
+            subject,
+            ..Analysis::default()
+        };
+        rules(analysis, Thresholds::default())
+    };
+    let found = asked(&counted(12), &counted(13), &about(Subject::Allocations));
+    assert_eq!(found.verdict, Verdict::Regressed);
+    assert!((found.change.unwrap().lower - 1.0 / 12.0).abs() < 1e-12);
+    let bytes = asked(&counted(12), &counted(13), &about(Subject::Bytes));
+    assert_eq!(bytes.verdict, Verdict::Unchanged);
+    let none = asked(&launches(&BASE), &counted(13), &about(Subject::Allocations));
+    assert_eq!(none.verdict, Verdict::Inconclusive);
+    assert!(
+        matches!(none.notes[..], [Note::NoSuchMetric { .. }]),
+        "{:?}",
+        none.notes
+    );
+    let latency = asked(&counted(12), &counted(13), &about(Subject::P99));
+    assert_eq!(
+        (latency.verdict, latency.change),
+        (Verdict::Inconclusive, None)
+    );
+}

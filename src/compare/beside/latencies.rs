@@ -1,0 +1,195 @@
+//! Latencies of two sides, percentile by percentile, over the percentiles of the single launches.
+
+use serde::Serialize;
+
+use super::rules::{BesideRules, Pairing};
+use crate::compare::comparison::Estimate;
+use crate::model::{LaunchSeries, Measurement, Verdict};
+use crate::stats::{
+    ClusterMean, Histogram, MeanRatio, PairedMeanRatio, Resampling, Statistic, Stream,
+    derived_seed, mean, percentile_interval,
+};
+
+/// How the latencies of single operations differ.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LatencyComparison {
+    /// The median, the 95th, 99th and 99.9th percentile and the longest operation, in this order.
+    pub percentiles: Vec<PercentileChange>,
+}
+
+/// One percentile on both sides.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PercentileChange {
+    /// Which, as a fraction: 0.99, and 1 for the longest.
+    pub quantile: f64,
+    /// The mean over the launches of the reference, nanoseconds.
+    pub base_ns: f64,
+    /// The mean over the launches of the run, nanoseconds.
+    pub new_ns: f64,
+    /// new / base - 1 with its interval.
+    pub change: Estimate,
+    /// What the interval says, beyond the noise threshold and whatever the histogram and the clock cannot tell apart.
+    pub verdict: Verdict,
+}
+
+/// Sides of fewer launches have a t interval: the bootstrap of so few covers too seldom (docs/STATISTICS.md, section 9).
+const FEWEST_TO_RESAMPLE: usize = 8;
+
+impl LatencyComparison {
+    /// The percentiles that are compared, as fractions.
+    pub const QUANTILES: [f64; 5] = [0.5, 0.95, 0.99, 0.999, 1.0];
+
+    /// No percentile is too low by more than this fraction of itself.
+    pub const RELATIVE_ERROR: f64 = Histogram::ERROR;
+
+    /// Compares the launches of `new` with those of all runs in `base`; `None` where a side has no operations.
+    pub(super) fn of(
+        base: &[&Measurement],
+        new: &Measurement,
+        pairing: Pairing,
+        rules: &BesideRules,
+    ) -> Option<Self> {
+        let mut base: Vec<&LaunchSeries> = base.iter().flat_map(|run| &run.launches).collect();
+        let mut new_launches: Vec<&LaunchSeries> = new.launches.iter().collect();
+        base.retain(|launch| histogram(launch).is_some());
+        new_launches.retain(|launch| histogram(launch).is_some());
+        if pairing == Pairing::ByRound {
+            let rounds = |launches: &[&LaunchSeries]| -> Vec<u32> {
+                launches.iter().map(|launch| launch.launch).collect()
+            };
+            let (of_base, of_new) = (rounds(&base), rounds(&new_launches));
+            base.retain(|launch| of_new.contains(&launch.launch));
+            new_launches.retain(|launch| of_base.contains(&launch.launch));
+        }
+        if base.is_empty() || new_launches.is_empty() {
+            return None;
+        }
+        let both = base.iter().chain(&new_launches);
+        let quantum_ns = both
+            .map(|launch| launch.quantum.as_f64())
+            .fold(0.0, f64::max);
+        let name = new.benchmark.key.to_string();
+        let percentiles = Self::QUANTILES.into_iter().filter_map(|quantile| {
+            let sides = Sides {
+                base: percentiles_of(&base, quantile),
+                new: percentiles_of(&new_launches, quantile),
+                pairing,
+            };
+            let seed = derived_seed(derived_seed(rules.seed, &name), "latency");
+            sides.change(quantile, quantum_ns, seed, rules)
+        });
+        Some(Self {
+            percentiles: percentiles.collect(),
+        })
+    }
+
+    /// The change of one of the percentiles.
+    pub fn at(&self, quantile: f64) -> Option<&PercentileChange> {
+        self.percentiles
+            .iter()
+            .find(|found| found.quantile == quantile)
+    }
+}
+
+/// The histogram of a launch that has operations.
+fn histogram(launch: &LaunchSeries) -> Option<Histogram> {
+    let counts = &launch.beside.latencies.as_ref()?.counts;
+    Histogram::of_counters(counts.iter().copied()).filter(|found| found.total() > 0)
+}
+
+fn percentiles_of(launches: &[&LaunchSeries], quantile: f64) -> Vec<f64> {
+    launches
+        .iter()
+        .filter_map(|launch| histogram(launch)?.percentile(quantile))
+        .map(|ns| ns as f64)
+        .collect()
+}
+
+/// One percentile of every launch of both sides.
+struct Sides {
+    base: Vec<f64>,
+    new: Vec<f64>,
+    pairing: Pairing,
+}
+
+impl Sides {
+    fn change(
+        &self,
+        quantile: f64,
+        quantum_ns: f64,
+        seed: u64,
+        rules: &BesideRules,
+    ) -> Option<PercentileChange> {
+        let (base_ns, new_ns) = (mean(&self.base)?, mean(&self.new)?);
+        let ratio = if base_ns == new_ns {
+            1.0
+        } else {
+            new_ns / base_ns
+        };
+        let change = self
+            .interval(quantile, seed, rules)
+            .unwrap_or_else(|| Estimate::unbounded(ratio - 1.0));
+        // Neither the histogram nor the clock tells values apart that are closer than these.
+        let threshold = rules.noise_threshold.max(Histogram::ERROR);
+        let callable = threshold.max(quantum_ns / base_ns);
+        let verdict = if change.lower > callable {
+            Verdict::Regressed
+        } else if change.upper < -callable {
+            Verdict::Improved
+        } else if change.lower >= -threshold && change.upper <= threshold {
+            Verdict::Unchanged
+        } else {
+            Verdict::Inconclusive
+        };
+        Some(PercentileChange {
+            quantile,
+            base_ns,
+            new_ns,
+            change,
+            verdict,
+        })
+    }
+
+    /// The change of the mean of the launches' percentiles.
+    fn interval(&self, quantile: f64, seed: u64, rules: &BesideRules) -> Option<Estimate> {
+        let level = rules.confidence_level;
+        if self.base.len().min(self.new.len()) < FEWEST_TO_RESAMPLE {
+            let found = match self.pairing {
+                Pairing::Independent => MeanRatio::of(&self.new, &self.base, level),
+                Pairing::ByRound => MeanRatio::of_pairs(&self.new, &self.base, level),
+            }?;
+            return Some(Estimate {
+                estimate: found.ratio - 1.0,
+                lower: found.interval.lower - 1.0,
+                upper: found.interval.upper - 1.0,
+            });
+        }
+        let name = format!("p{}", quantile * 100.0);
+        let resampling = Resampling {
+            resamples: rules.resamples as usize,
+            stream: Stream { seed, name: &name },
+        };
+        match self.pairing {
+            Pairing::Independent => {
+                let single =
+                    |values: &[f64]| ClusterMean::new(&values.chunks(1).collect::<Vec<_>>());
+                Estimate::relative_change(
+                    &single(&self.new),
+                    &single(&self.base),
+                    level,
+                    resampling,
+                )
+            }
+            Pairing::ByRound => {
+                let ratio = PairedMeanRatio::new(&self.new, &self.base)?;
+                let interval = percentile_interval(&ratio, level, resampling)?;
+                let estimate = ratio.observed() - 1.0;
+                estimate.is_finite().then_some(Estimate {
+                    estimate,
+                    lower: interval.lower - 1.0,
+                    upper: interval.upper - 1.0,
+                })
+            }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! What is compared beside times: allocations by an exact rule, latencies percentile by percentile.
+//!
+//! Pure, like the rest of `compare`. Nothing here enters the verdict about the time of an iteration: a comparison carries it along, with
+//! verdicts of its own. The unit of replication is the launch; operations of different launches are never pooled for a test.
+
+mod allocations;
+mod description;
+mod latencies;
+mod rules;
+
+pub use allocations::{AllocationComparison, CountChange};
+pub use description::{
+    AllocationSummary, LatencySummary, OverLaunches, PercentileSummary, WindowSummary,
+};
+pub use latencies::{LatencyComparison, PercentileChange};
+
+#[cfg(test)]
+mod tests;

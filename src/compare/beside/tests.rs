@@ -1,0 +1,385 @@
+//! Allocations and latencies, situation by situation.
+
+use super::rules::{BesideRules, Pairing};
+use super::*;
+use crate::compare::fixtures::{flat_launch, measurement};
+use crate::compare::{Decider, HostClass, Question, Reference, Rules, compare};
+use crate::model::{
+    Allocations, DecisionSettings, Latencies, LatencyWindow, LaunchSeries, Measurement, Nanos,
+    Verdict,
+};
+use crate::stats::Histogram;
+
+const RULES: BesideRules = BesideRules {
+    noise_threshold: 0.02,
+    significance_level: 0.01,
+    confidence_level: 0.95,
+    resamples: 2_000,
+    seed: 7,
+};
+
+fn launches(beside: impl Iterator<Item = (Vec<Allocations>, Option<Latencies>)>) -> Measurement {
+    let launch = |(k, (allocations, latencies)): (u32, _)| {
+        let mut launch: LaunchSeries = flat_launch(k, 1_000, &[100.0; 4]);
+        launch.beside.allocations = allocations;
+        launch.beside.latencies = latencies;
+        launch
+    };
+    measurement((0..).zip(beside).map(launch).collect())
+}
+
+/// Launches whose iterations allocated so often, 64 bytes each time.
+fn counted(counts: &[&[u64]]) -> Measurement {
+    let allocations = |count: &u64| Allocations {
+        count: *count,
+        bytes: 64 * count,
+        peak_bytes: 64,
+        ..Allocations::default()
+    };
+    launches(
+        counts
+            .iter()
+            .map(|launch| (launch.iter().map(allocations).collect(), None)),
+    )
+}
+
+fn latencies(values: impl IntoIterator<Item = u64>) -> Latencies {
+    let mut counts = std::collections::BTreeMap::new();
+    for value in values {
+        *counts.entry(Histogram::index_of(value)).or_insert(0) += 1;
+    }
+    Latencies {
+        counts: counts.into_iter().collect(),
+        ..Latencies::default()
+    }
+}
+
+/// A launch for each of the scales: a thousand operations of 10 to 20 us times that.
+fn timed(scales: &[f64]) -> Measurement {
+    launches(scales.iter().map(|scale| {
+        let values = (0..1_000).map(|i| ((10_000.0 + 10.0 * f64::from(i)) * scale) as u64);
+        (Vec::new(), Some(latencies(values)))
+    }))
+}
+
+fn allocated(base: &Measurement, new: &Measurement) -> CountChange {
+    AllocationComparison::of(&[base], new, &RULES)
+        .unwrap()
+        .count
+}
+
+fn slower(base: &Measurement, new: &Measurement, pairing: Pairing) -> PercentileChange {
+    *LatencyComparison::of(&[base], new, pairing, &RULES)
+        .unwrap()
+        .at(0.5)
+        .unwrap()
+}
+
+#[test]
+fn where_nothing_varies_a_difference_is_a_difference_whatever_its_size() {
+    let base = counted(&[&[1_000, 1_000], &[1_000]]);
+    let found = allocated(&base, &counted(&[&[1_001]]));
+    assert_eq!((found.exact, found.verdict), (true, Verdict::Regressed));
+    assert_eq!(
+        (found.base, found.new, found.p_value),
+        (1_000.0, 1_001.0, None)
+    );
+    let found = allocated(&base, &counted(&[&[999; 3]]));
+    assert_eq!((found.exact, found.verdict), (true, Verdict::Improved));
+    let found = AllocationComparison::of(&[&base], &base, &RULES).unwrap();
+    assert_eq!(
+        (found.count.verdict, found.has_changed()),
+        (Verdict::Unchanged, false)
+    );
+    let first = allocated(&counted(&[&[0]]), &counted(&[&[1]]));
+    assert_eq!(
+        (first.verdict, first.relative()),
+        (Verdict::Regressed, f64::INFINITY)
+    );
+}
+
+#[test]
+fn where_it_varies_launches_are_ranked_and_the_change_must_exceed_the_threshold() {
+    let base = counted(&[&[100, 102], &[101], &[100], &[102], &[101, 101]]);
+    let more = counted(&[&[110], &[111], &[112], &[110], &[110, 111]]);
+    let found = allocated(&base, &more);
+    assert_eq!((found.exact, found.verdict), (false, Verdict::Regressed));
+    assert!((found.p_value.unwrap() - 2.0 / 252.0).abs() < 1e-12);
+    assert_eq!(allocated(&more, &base).verdict, Verdict::Improved);
+    // Complete separation of four launches a side has p = 2 / 70.
+    let few = counted(&[&[110], &[111], &[112], &[110, 113]]);
+    assert_eq!(allocated(&base, &few).verdict, Verdict::Inconclusive);
+    // Separated, and all within 2 %.
+    let close = counted(&[&[102, 103], &[103], &[103], &[103], &[103]]);
+    let tight = counted(&[&[101, 102], &[102], &[102], &[102], &[102]]);
+    let found = allocated(&tight, &close);
+    assert!(found.p_value.unwrap() < 0.01, "{found:?}");
+    assert_eq!(found.verdict, Verdict::Unchanged);
+}
+
+#[test]
+fn a_side_that_counted_nothing_is_not_compared_and_the_newest_run_that_did_is_the_reference() {
+    let (none, old, newest) = (counted(&[]), counted(&[&[5]]), counted(&[&[7]]));
+    let of = |base: &[&Measurement], new| AllocationComparison::of(base, new, &RULES);
+    assert_eq!(of(&[&none], &old), None);
+    assert_eq!(of(&[&old], &none), None);
+    assert_eq!(
+        of(&[&none, &newest, &old], &newest).unwrap().count.base,
+        7.0
+    );
+}
+
+#[test]
+fn b_x1_the_ratio_of_means_of_launch_percentiles_has_a_seeded_launch_level_interval() {
+    let scales: Vec<f64> = (0..10).map(|k| 1.0 + 0.01 * f64::from(k % 3)).collect();
+    let slow: Vec<f64> = scales.iter().map(|scale| scale * 1.1).collect();
+    let (base, new) = (timed(&scales), timed(&slow));
+    let found = slower(&base, &new, Pairing::Independent);
+    assert!((found.change.estimate - 0.1).abs() < 0.001, "{found:?}");
+    assert!((found.new_ns / found.base_ns - 1.0 - found.change.estimate).abs() < 1e-12);
+    assert!(
+        0.08 < found.change.lower && found.change.upper < 0.12,
+        "{found:?}"
+    );
+    assert_eq!(found.verdict, Verdict::Regressed);
+    assert_eq!(slower(&base, &new, Pairing::Independent), found, "seeded");
+    let all = LatencyComparison::of(&[&base], &new, Pairing::Independent, &RULES).unwrap();
+    let quantiles: Vec<f64> = all.percentiles.iter().map(|one| one.quantile).collect();
+    assert_eq!(quantiles, LatencyComparison::QUANTILES);
+    assert!(
+        all.percentiles
+            .iter()
+            .all(|one| one.verdict == Verdict::Regressed),
+        "{all:?}"
+    );
+}
+
+#[test]
+fn b12_launches_weigh_alike_however_many_operations_they_had() {
+    let long = latencies(std::iter::repeat_n(1_000, 9_000));
+    let short = latencies(std::iter::repeat_n(2_000, 10));
+    let base = launches([(vec![], Some(long)), (vec![], Some(short))].into_iter());
+    let found = slower(&base, &base, Pairing::Independent);
+    assert_eq!(found.base_ns, 1_500.0);
+    assert_eq!(
+        found.verdict,
+        Verdict::Inconclusive,
+        "of two such launches nothing follows"
+    );
+}
+
+#[test]
+fn b14_fewer_than_eight_launches_have_a_t_interval() {
+    let base = timed(&[1.0, 1.01, 0.99]);
+    let new = timed(&[1.1, 1.12, 1.09]);
+    let found = slower(&base, &new, Pairing::Independent);
+    // t(.975, about 3 degrees of freedom) is above 3: wider than the resamples of three can be.
+    assert!(found.change.upper - found.change.lower > 0.05, "{found:?}");
+    assert!(
+        found.change.lower > 0.02 && found.verdict == Verdict::Regressed,
+        "{found:?}"
+    );
+}
+
+#[test]
+fn rounds_of_an_ab_measurement_are_compared_with_each_other() {
+    let scales = [1.0, 1.5, 0.8, 1.2, 1.9, 1.1, 1.4, 0.7, 1.3];
+    for count in [5, 9] {
+        let base = timed(&scales[..count]);
+        let new = timed(
+            &scales[..count]
+                .iter()
+                .map(|scale| scale * 1.05)
+                .collect::<Vec<_>>(),
+        );
+        let paired = slower(&base, &new, Pairing::ByRound);
+        assert_eq!(paired.verdict, Verdict::Regressed, "{paired:?}");
+        let apart = slower(&base, &new, Pairing::Independent);
+        assert_eq!(apart.verdict, Verdict::Inconclusive, "{apart:?}");
+    }
+    // A round that one side lacks is no round.
+    let (base, mut new) = (timed(&scales), timed(&scales));
+    new.launches.remove(3);
+    let found = slower(&base, &new, Pairing::ByRound);
+    assert_eq!(
+        (found.change.estimate, found.verdict),
+        (0.0, Verdict::Unchanged)
+    );
+}
+
+#[test]
+fn b22_no_change_within_the_error_of_the_histogram_or_a_step_of_the_clock_is_called() {
+    let rules = BesideRules {
+        noise_threshold: 0.0,
+        ..RULES
+    };
+    let constant = |value: u64, quantum: u64| {
+        let mut found = launches((0..9).map(|_| (vec![], Some(latencies([value; 10])))));
+        for launch in &mut found.launches {
+            launch.quantum = Nanos(quantum);
+        }
+        found
+    };
+    let verdict = |base, new, quantum| {
+        let (base, new) = (constant(base, quantum), constant(new, quantum));
+        let found = LatencyComparison::of(&[&base], &new, Pairing::Independent, &rules).unwrap();
+        found.at(0.5).unwrap().verdict
+    };
+    // Neighbouring counters of the histogram.
+    let next = 1_000_000 + 512;
+    assert_ne!(Histogram::index_of(1_000_000), Histogram::index_of(next));
+    assert_eq!(verdict(1_000_000, next, 1), Verdict::Unchanged);
+    assert_eq!(verdict(1_000_000, 1_010_000, 1), Verdict::Regressed);
+    assert_eq!(verdict(100, 120, 1), Verdict::Regressed);
+    assert_eq!(
+        verdict(100, 120, 40),
+        Verdict::Inconclusive,
+        "less than a step of the clock"
+    );
+}
+
+#[test]
+fn times_of_zero_and_single_launches_give_no_interval_and_no_verdict() {
+    let zero = launches((0..3).map(|_| (vec![], Some(latencies([0; 5])))));
+    let found = slower(&zero, &zero, Pairing::Independent);
+    assert_eq!(
+        (found.change.estimate, found.verdict),
+        (0.0, Verdict::Inconclusive)
+    );
+    let one = timed(&[1.0]);
+    let found = slower(&one, &timed(&[2.0]), Pairing::Independent);
+    assert_eq!(found.verdict, Verdict::Inconclusive);
+    assert!(found.change.lower == f64::NEG_INFINITY && (found.change.estimate - 1.0).abs() < 1e-3);
+    assert_eq!(
+        LatencyComparison::of(&[&counted(&[&[1]])], &one, Pairing::Independent, &RULES),
+        None
+    );
+}
+
+#[test]
+fn a_comparison_of_stored_runs_carries_both() {
+    let mut base = timed(&[1.0; 5]);
+    let mut new = timed(&[1.2; 5]);
+    for (side, count) in [(&mut base, 3), (&mut new, 4)] {
+        for launch in &mut side.launches {
+            launch.beside.allocations = vec![
+                Allocations {
+                    count,
+                    ..Allocations::default()
+                };
+                16
+            ];
+        }
+    }
+    let reference = Reference {
+        averaged: vec![&base],
+        spread: vec![&base],
+    };
+    let question = Question {
+        new: &new,
+        reference: &reference,
+        noise_threshold: 0.02,
+    };
+    let rules = Rules {
+        decision: DecisionSettings::default(),
+        decider: Decider::RunLevel,
+        host: HostClass::Dedicated,
+        seed: 1,
+    };
+    let found = compare(&[question], &rules).remove(0);
+    assert_eq!(found.allocations.unwrap().count.verdict, Verdict::Regressed);
+    assert_eq!(
+        found.latencies.unwrap().at(0.99).unwrap().verdict,
+        Verdict::Regressed
+    );
+}
+
+fn windowed(medians: &[u64]) -> Latencies {
+    let window = |p50: &u64| LatencyWindow {
+        operations: 10,
+        errors: 1,
+        p50: Nanos(*p50),
+        p95: Nanos(2 * p50),
+        p99: Nanos(3 * p50),
+    };
+    let operations = 10 * medians.len() as u64;
+    Latencies {
+        counts: vec![(100, operations)],
+        errors: medians.len() as u64,
+        messages: vec!["refused".into()],
+        windows: medians.iter().map(window).collect(),
+        ..Latencies::default()
+    }
+}
+
+#[test]
+fn b10_windows_of_launches_are_laid_beside_each_other_and_show_drift() {
+    // The last window of a launch is not over, whatever it says.
+    let run = launches(
+        [&[100, 110, 120, 900][..], &[200, 210, 240, 1], &[100]]
+            .into_iter()
+            .map(|medians| (vec![], Some(windowed(medians)))),
+    );
+    let found = LatencySummary::of(&run, 0.95).unwrap();
+    assert_eq!((found.launches, found.operations, found.errors), (3, 90, 9));
+    assert_eq!(found.messages, ["refused"]);
+    let first = found.windows[0];
+    assert_eq!((first.launches, first.operations, first.errors), (3, 30, 3));
+    let mean = (100.0 + 200.0 + 100.0) / 3.0;
+    assert_eq!(first.percentiles_ns, Some([mean, 2.0 * mean, 3.0 * mean]));
+    assert_eq!((found.windows.len(), found.windows[3].launches), (4, 2));
+    let drift = found.drift.unwrap();
+    // 120 of 100 and 240 of 200.
+    assert!(
+        (drift.estimate - 0.2).abs() < 1e-12 && (drift.upper - 0.2).abs() < 1e-9,
+        "{drift:?}"
+    );
+    let short = launches([(vec![], Some(windowed(&[100, 100])))].into_iter());
+    assert_eq!(
+        LatencySummary::of(&short, 0.95).unwrap().drift,
+        None,
+        "one whole second"
+    );
+}
+
+#[test]
+fn b11_every_percentile_has_mean_deviation_cv_and_interval_over_launches() {
+    let found = LatencySummary::of(&timed(&[1.0, 1.1, 0.9, 1.05, 0.95]), 0.95).unwrap();
+    let p95 = found.at(0.95).unwrap();
+    assert!(
+        (p95.ns.mean / 19_490.0 - 1.0).abs() < Histogram::ERROR,
+        "{p95:?}"
+    );
+    // np.std([1, 1.1, .9, 1.05, .95], ddof=1) = 0.0790569415042095
+    assert!((p95.ns.cv().unwrap() - 0.079_057).abs() < 2e-4, "{p95:?}");
+    let interval = p95.ns.interval.unwrap();
+    // scipy.stats.t.ppf(.975, 4) / sqrt(5)
+    let margin = 2.776_445 * p95.ns.sd.unwrap() / 5.0_f64.sqrt();
+    assert!(
+        (interval.upper - p95.ns.mean - margin).abs() < 1e-3,
+        "{interval:?}"
+    );
+    assert_eq!(found.operations_per_launch.mean, 1_000.0);
+    let rate = found.operations_per_second.mean;
+    assert!((65_000.0..69_000.0).contains(&rate), "{rate}");
+    assert_eq!(LatencySummary::of(&counted(&[&[1]]), 0.95), None);
+}
+
+#[test]
+fn n36_mean_allocated_bytes_are_those_of_launches_that_weigh_alike() {
+    let found = AllocationSummary::of(&counted(&[&[1, 1, 1, 1], &[3]])).unwrap();
+    assert_eq!(
+        (found.count, found.bytes, found.peak_bytes),
+        (2.0, 128.0, 64.0)
+    );
+    assert_eq!(
+        (found.exact, found.iterations, found.launches),
+        (false, 5, 2)
+    );
+    assert!(
+        AllocationSummary::of(&counted(&[&[2, 2], &[2]]))
+            .unwrap()
+            .exact
+    );
+    assert_eq!(AllocationSummary::of(&counted(&[])), None);
+}

@@ -1,0 +1,157 @@
+//! What keeps a file from being read, in words for the one who wrote the command line.
+
+use std::fmt::{self, Write as _};
+use std::io;
+use std::path::PathBuf;
+
+/// A row that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Malformed {
+    /// Number of the file among those read, from 0.
+    pub file: usize,
+    /// The file's name.
+    pub name: String,
+    /// The line that the row begins on, from 1.
+    pub line: u64,
+    /// The column, as the column map names it; `None` for the row as a whole.
+    pub column: Option<String>,
+    /// What is wrong.
+    pub reason: String,
+}
+
+impl fmt::Display for Malformed {
+    /// The place and the reason, as compilers write them: `a.csv:12: has 3 columns and not 2`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: ", self.name, self.line)?;
+        if let Some(column) = &self.column {
+            write!(f, "column `{column}` ")?;
+        }
+        f.write_str(&self.reason)
+    }
+}
+
+/// Why nothing was read.
+#[derive(Debug, thiserror::Error)]
+pub enum ExchangeError {
+    /// A file cannot be opened or read.
+    #[error("could not read {}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A file is longer than we read.
+    #[error(
+        "{name} is longer than {limit_mib} MiB\n  help: split it, and name all parts that belong to one session in a launch column"
+    )]
+    TooLong {
+        /// The file.
+        name: String,
+        /// What is read at most.
+        limit_mib: u64,
+    },
+    /// The column map is wrong.
+    #[error("the column map: {0}")]
+    ColumnMap(String),
+    /// A column that the map names is not there.
+    #[error("{name} has no column `{column}`; {}", columns_there(there))]
+    NoColumn {
+        /// The file.
+        name: String,
+        /// The column.
+        column: String,
+        /// Those that it has.
+        there: Vec<String>,
+    },
+    /// The map names a column by a name that occurs twice.
+    #[error(
+        "{name} has several columns `{column}`\n  help: name it by its number: `#{first}` or `#{second}`"
+    )]
+    SeveralColumns {
+        /// The file.
+        name: String,
+        /// The column.
+        column: String,
+        /// Number of the first.
+        first: usize,
+        /// Number of the second.
+        second: usize,
+    },
+    /// Nobody said what the values are.
+    #[error(
+        "nothing says what the values of column `{column}` are measured in\n  help: `--unit ns` (or us, ms, s, ticks:100ns, ops/s, bytes/s, ...), `value={column}[ns]` or `unit=COLUMN` in the column map; `--guess-units` takes large values for ticks of 100 ns"
+    )]
+    NoUnit {
+        /// The column of values.
+        column: String,
+    },
+    /// Rows cannot be read.
+    #[error("{}", malformed_rows(rows, *total))]
+    Malformed {
+        /// The first of them.
+        rows: Vec<Malformed>,
+        /// How many there are.
+        total: u64,
+    },
+    /// There are no rows.
+    #[error("there are no values in {names}{hint}")]
+    Empty {
+        /// The files.
+        names: String,
+        /// What to do, if that is known.
+        hint: &'static str,
+    },
+    /// More than we keep.
+    #[error("there are more than {most} {what}\n  help: {hint}")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// The limit.
+        most: usize,
+        /// What to do.
+        hint: &'static str,
+    },
+    /// The user wants to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+fn columns_there(there: &[String]) -> String {
+    match there {
+        [only] if only.contains([';', '\t', '|']) => {
+            let separator = if only.contains(';') {
+                "';'"
+            } else if only.contains('\t') {
+                "tab"
+            } else {
+                "'|'"
+            };
+            format!(
+                "its first line is one column: `{}`\n  help: another separator? `--separator {separator}`",
+                only.escape_debug()
+            )
+        }
+        _ => format!(
+            "its columns are {}\n  help: columns are named as in the first line, or by number as `#1`",
+            there.join(", ")
+        ),
+    }
+}
+
+fn malformed_rows(rows: &[Malformed], total: u64) -> String {
+    let plural = if total == 1 {
+        "row cannot"
+    } else {
+        "rows cannot"
+    };
+    let mut text = format!("{total} {plural} be read; nothing was stored");
+    for row in rows {
+        let _ = write!(text, "\n  {row}");
+    }
+    if total > rows.len() as u64 {
+        let _ = write!(text, "\n  and {} more", total - rows.len() as u64);
+    }
+    text.push_str("\n  help: `--lenient` skips such rows and counts them");
+    text
+}

@@ -1,0 +1,420 @@
+//! Rows gathered by benchmark and launch: units are settled, repetitions put in order, doubles found.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::column_map::ColumnMap;
+use super::decimal::Decimal;
+use super::error::{ExchangeError, Malformed};
+use super::input::Content;
+use super::unit::{GUESS_LIMIT, Unit};
+use crate::model::{Metric, Sample};
+use crate::stats::median;
+
+/// More groups than this are a wrong column map.
+const MOST_GROUPS: usize = 20_000;
+/// More launches than this are a wrong column map, too.
+const MOST_LAUNCHES: usize = 10_000;
+/// So many malformed rows are shown.
+const MOST_SHOWN: usize = 20;
+
+/// How values are read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// The unit of values that have none of their own.
+    pub unit: Option<Unit>,
+    /// Values without a unit are nanoseconds or ticks of 100 ns: whichever the size of a group's median suggests.
+    pub guess_units: bool,
+    /// Rows that cannot be read are skipped and counted.
+    pub lenient: bool,
+}
+
+/// Where a row stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RowPlace {
+    pub(super) file: usize,
+    pub(super) line: u64,
+}
+
+/// A row as it was read.
+pub(super) struct RawRow {
+    pub(super) place: RowPlace,
+    pub(super) id: String,
+    pub(super) launch: Option<String>,
+    pub(super) repetition: Option<u64>,
+    pub(super) iterations: u64,
+    pub(super) unit: Option<Unit>,
+    pub(super) values: Vec<Decimal>,
+}
+
+/// One measurement: a sample for each column of values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupRow {
+    /// Ordinal of its launch, from 0.
+    pub launch: u32,
+    /// In the order of the columns.
+    pub samples: Vec<Sample>,
+}
+
+/// All measurements under one id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// The id without the part that tells columns of values apart.
+    pub id: String,
+    /// What the samples of each column mean.
+    pub metrics: Vec<Metric>,
+    /// By launch, then by repetition; as read where nothing tells repetitions apart.
+    pub rows: Vec<GroupRow>,
+}
+
+/// What `--guess-units` made of a group.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Guess {
+    /// The group.
+    pub id: String,
+    /// The column of values.
+    pub column: String,
+    /// The unit taken.
+    pub unit: String,
+    /// Median of the values as they stand in the table.
+    pub median: f64,
+}
+
+/// What files hold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Imported {
+    /// In the order in which they first occur.
+    pub groups: Vec<Group>,
+    /// What each launch is called, by ordinal.
+    pub launches: Vec<String>,
+    /// Whether anything told launches apart.
+    pub launches_known: bool,
+    /// What was guessed.
+    pub guesses: Vec<Guess>,
+    /// The first rows that were skipped.
+    pub skipped: Vec<Malformed>,
+    /// How many were skipped.
+    pub rows_skipped: u64,
+}
+
+struct PendingRow {
+    place: RowPlace,
+    launch: u32,
+    repetition: Option<u64>,
+    iterations: u64,
+    /// Number of its unit among those seen by row.
+    unit: Option<usize>,
+    values: Vec<Decimal>,
+}
+
+struct PendingGroup {
+    id: String,
+    rows: Vec<PendingRow>,
+}
+
+/// Takes rows in and puts them in order.
+pub(super) struct Collector<'a> {
+    map: &'a ColumnMap,
+    reading: &'a Reading,
+    several_files: bool,
+    groups: Vec<PendingGroup>,
+    known: HashMap<String, usize>,
+    launches: Vec<String>,
+    known_launches: HashMap<(usize, Option<String>), u32>,
+    units: Vec<Unit>,
+    malformed: Vec<Malformed>,
+    files: Vec<String>,
+}
+
+impl<'a> Collector<'a> {
+    pub(super) fn new(
+        map: &'a ColumnMap,
+        reading: &'a Reading,
+        files: &[Content],
+    ) -> Result<Self, ExchangeError> {
+        let settled = map.unit.is_some() || reading.unit.is_some() || reading.guess_units;
+        if let Some(value) = map
+            .values
+            .iter()
+            .find(|value| value.unit.is_none() && !settled)
+        {
+            return Err(ExchangeError::NoUnit {
+                column: value.column.to_string(),
+            });
+        }
+        Ok(Self {
+            map,
+            reading,
+            several_files: files.len() > 1,
+            groups: Vec::new(),
+            known: HashMap::new(),
+            launches: Vec::new(),
+            known_launches: HashMap::new(),
+            units: Vec::new(),
+            malformed: Vec::new(),
+            files: files.iter().map(|file| file.name.clone()).collect(),
+        })
+    }
+
+    pub(super) fn refuse(&mut self, row: Malformed) {
+        self.malformed.push(row);
+    }
+
+    pub(super) fn add(&mut self, row: RawRow) -> Result<(), ExchangeError> {
+        let group = if let Some(group) = self.known.get(&row.id) {
+            *group
+        } else {
+            if self.groups.len() == MOST_GROUPS {
+                return Err(ExchangeError::TooMany {
+                    what: "benchmarks",
+                    most: MOST_GROUPS,
+                    hint: "is a column that counts or measures part of the id?",
+                });
+            }
+            self.known.insert(row.id.clone(), self.groups.len());
+            self.groups.push(PendingGroup {
+                id: row.id,
+                rows: Vec::new(),
+            });
+            self.groups.len() - 1
+        };
+        let launch = self.launch(row.place.file, row.launch)?;
+        let unit = row.unit.map(|unit| {
+            let known = self.units.iter().position(|known| *known == unit);
+            known.unwrap_or_else(|| {
+                self.units.push(unit);
+                self.units.len() - 1
+            })
+        });
+        self.groups[group].rows.push(PendingRow {
+            place: row.place,
+            launch,
+            repetition: row.repetition,
+            iterations: row.iterations,
+            unit,
+            values: row.values,
+        });
+        Ok(())
+    }
+
+    /// The ordinal of a launch: by its column, and by its file where there are several.
+    fn launch(&mut self, file: usize, said: Option<String>) -> Result<u32, ExchangeError> {
+        let key = (file, said);
+        if let Some(known) = self.known_launches.get(&key) {
+            return Ok(*known);
+        }
+        if self.launches.len() == MOST_LAUNCHES {
+            return Err(ExchangeError::TooMany {
+                what: "launches",
+                most: MOST_LAUNCHES,
+                hint: "does the launch column count repetitions?",
+            });
+        }
+        let ordinal = u32::try_from(self.launches.len()).unwrap_or(u32::MAX);
+        self.launches.push(match (&key.1, self.several_files) {
+            (Some(said), true) => format!("{}, {said}", self.files[file]),
+            (Some(said), false) => said.clone(),
+            (None, _) => self.files[file].clone(),
+        });
+        self.known_launches.insert(key, ordinal);
+        Ok(ordinal)
+    }
+
+    /// Everything, or what is wrong with it.
+    pub(super) fn finish(mut self, files: &[Content]) -> Result<Imported, ExchangeError> {
+        let mut guesses = Vec::new();
+        let mut groups = Vec::new();
+        for mut pending in std::mem::take(&mut self.groups) {
+            // A stable sort: without repetitions the order of the files stays.
+            pending.rows.sort_by_key(|row| (row.launch, row.repetition));
+            self.refuse_doubles(&mut pending);
+            let units = self.units_of(&pending, &mut guesses);
+            let group = self.settle(pending, &units);
+            if !group.rows.is_empty() {
+                groups.push(group);
+            }
+        }
+        self.malformed.sort_by_key(|row| (row.file, row.line));
+        let malformed: BTreeSet<(usize, u64)> = (self.malformed.iter())
+            .map(|row| (row.file, row.line))
+            .collect();
+        let total = malformed.len() as u64;
+        if total > 0 && !self.reading.lenient {
+            self.malformed.truncate(MOST_SHOWN);
+            return Err(ExchangeError::Malformed {
+                rows: self.malformed,
+                total,
+            });
+        }
+        if groups.is_empty() {
+            let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+            return Err(ExchangeError::Empty {
+                names: names.join(", "),
+                hint: if total > 0 {
+                    ": no row could be read\n  help: without `--lenient` the reasons are listed"
+                } else {
+                    ""
+                },
+            });
+        }
+        for group in &mut groups {
+            group.share_denominators(self.map.iterations.is_some());
+        }
+        self.malformed.truncate(MOST_SHOWN);
+        Ok(Imported {
+            groups,
+            launches_known: self.map.launch.is_some() || self.several_files,
+            launches: self.launches,
+            guesses,
+            skipped: self.malformed,
+            rows_skipped: total,
+        })
+    }
+
+    fn refused(&self, place: RowPlace, column: Option<String>, reason: String) -> Malformed {
+        Malformed {
+            file: place.file,
+            name: self.files[place.file].clone(),
+            line: place.line,
+            column,
+            reason,
+        }
+    }
+
+    /// One repetition of a launch can only be measured once.
+    fn refuse_doubles(&mut self, group: &mut PendingGroup) {
+        let Some(column) = &self.map.repetition else {
+            return;
+        };
+        let column = column.to_string();
+        let mut refused = Vec::new();
+        let id = &group.id;
+        group.rows.dedup_by(|later, first| {
+            let double = (later.launch, later.repetition) == (first.launch, first.repetition);
+            if double {
+                let number = later.repetition.unwrap_or(0);
+                let line = first.place.line;
+                let reason = format!(
+                    "`{number}` is there already for `{id}` (line {line}): is another column part of the id, or the launch?"
+                );
+                refused.push((later.place, reason));
+            }
+            double
+        });
+        for (place, reason) in refused {
+            let row = self.refused(place, Some(column.clone()), reason);
+            self.malformed.push(row);
+        }
+    }
+
+    /// The unit of each column of values, unless rows have their own.
+    fn units_of(&self, group: &PendingGroup, guesses: &mut Vec<Guess>) -> Vec<Option<Unit>> {
+        let declared = |at: usize| {
+            let own = self.map.values[at].unit.clone();
+            let by_row = self.map.unit.is_some();
+            own.or_else(|| self.reading.unit.clone().filter(|_| !by_row))
+        };
+        (0..self.map.values.len())
+            .map(|at| {
+                let guessed = || {
+                    if self.map.unit.is_some() || !self.reading.guess_units {
+                        return None;
+                    }
+                    let values: Vec<f64> = group
+                        .rows
+                        .iter()
+                        .map(|row| row.values[at].as_f64())
+                        .collect();
+                    let median = median(&values)?;
+                    let unit = if median > GUESS_LIMIT {
+                        Unit::ticks()
+                    } else {
+                        Unit::nanoseconds()
+                    };
+                    guesses.push(Guess {
+                        id: group.id.clone(),
+                        column: self.map.values[at].column.to_string(),
+                        unit: unit.to_string(),
+                        median,
+                    });
+                    Some(unit)
+                };
+                declared(at).or_else(guessed)
+            })
+            .collect()
+    }
+
+    /// Values into samples.
+    fn settle(&mut self, pending: PendingGroup, units: &[Option<Unit>]) -> Group {
+        let mut metrics: Vec<Option<Metric>> = vec![None; units.len()];
+        let mut rows = Vec::with_capacity(pending.rows.len());
+        for row in pending.rows {
+            let by_row = row.unit.map(|at| &self.units[at]);
+            let mut samples = Vec::with_capacity(units.len());
+            let mut refused = None;
+            for (at, value) in row.values.iter().enumerate() {
+                let Some(unit) = units[at].as_ref().or(by_row) else {
+                    continue;
+                };
+                let metric = metrics[at].get_or_insert_with(|| unit.metric().clone());
+                let sample = if metric != unit.metric() {
+                    Err(format!(
+                        "is in {unit}, which other values of `{}` are not",
+                        pending.id
+                    ))
+                } else if row.iterations != 1 && matches!(metric, Metric::Rate { .. }) {
+                    Err("is a rate, which has no iterations".to_owned())
+                } else {
+                    unit.sample(*value, row.iterations)
+                };
+                match sample {
+                    Ok(sample) => samples.push(sample),
+                    Err(reason) => {
+                        refused = Some((at, reason));
+                        break;
+                    }
+                }
+            }
+            match refused {
+                None => rows.push(GroupRow {
+                    launch: row.launch,
+                    samples,
+                }),
+                Some((at, reason)) => {
+                    let column = self.map.values[at].column.to_string();
+                    let malformed = self.refused(row.place, Some(column), reason);
+                    self.malformed.push(malformed);
+                }
+            }
+        }
+        Group {
+            id: pending.id,
+            metrics: metrics.into_iter().map(Option::unwrap_or_default).collect(),
+            rows,
+        }
+    }
+}
+
+impl Group {
+    /// Gives decimals of one column the same denominator, so that its samples look alike: 12.5 and 12.25 become 1250 and 1225 of 100.
+    fn share_denominators(&mut self, iterations_are_counted: bool) {
+        if iterations_are_counted {
+            return;
+        }
+        for (at, metric) in self.metrics.iter().enumerate() {
+            if matches!(metric, Metric::Rate { .. }) {
+                continue;
+            }
+            let largest = self.rows.iter().map(|row| row.samples[at].iterations).max();
+            let Some(largest) = largest else { continue };
+            for row in &mut self.rows {
+                let sample = &mut row.samples[at];
+                // All are powers of ten.
+                let factor = largest / sample.iterations;
+                if let Some(elapsed) = sample.elapsed.0.checked_mul(factor) {
+                    sample.elapsed.0 = elapsed;
+                    sample.iterations = largest;
+                }
+            }
+        }
+    }
+}

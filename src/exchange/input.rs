@@ -1,0 +1,84 @@
+//! Whole files in memory, of bounded size, with their hash.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use super::error::ExchangeError;
+
+/// Longer files are refused.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// The content of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Content {
+    /// The file's name without directories; `-` for the standard input.
+    pub name: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Their BLAKE3, in hexadecimal digits.
+    pub blake3: String,
+}
+
+/// Reads a file; `-` is `standard_input`.
+pub fn read(path: &Path, standard_input: &mut dyn Read) -> Result<Content, ExchangeError> {
+    let failed = |source: io::Error| ExchangeError::File {
+        path: path.to_owned(),
+        source,
+    };
+    let is_standard_input = path.as_os_str() == "-";
+    let name = if is_standard_input {
+        "-".to_owned()
+    } else {
+        let last = path.file_name().unwrap_or(path.as_os_str());
+        last.to_string_lossy().into_owned()
+    };
+    let bytes = if is_standard_input {
+        bounded(standard_input, MOST_BYTES)
+    } else {
+        File::open(path).and_then(|file| bounded(file, MOST_BYTES))
+    };
+    match bytes.map_err(failed)? {
+        Some(bytes) => Ok(Content {
+            name,
+            blake3: blake3::hash(&bytes).to_hex().to_string(),
+            bytes,
+        }),
+        None => Err(ExchangeError::TooLong {
+            name,
+            limit_mib: MOST_BYTES >> 20,
+        }),
+    }
+}
+
+/// Everything, or nothing where that is too much.
+fn bounded(reader: impl Read, most: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    reader.take(most + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= most).then_some(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_standard_input_is_read_by_its_dash_and_hashed() {
+        let found = read(Path::new("-"), &mut &b"abc"[..]).unwrap();
+        assert_eq!((found.name.as_str(), &found.bytes[..]), ("-", &b"abc"[..]));
+        // BLAKE3 of "abc", from its test vectors' reference program.
+        assert!(found.blake3.starts_with("6437b3ac38465133ffb63b75273a8db5"));
+    }
+
+    #[test]
+    fn what_is_too_long_is_refused() {
+        assert_eq!(bounded(&b"abc"[..], 3).unwrap(), Some(b"abc".to_vec()));
+        assert_eq!(bounded(io::repeat(b'x'), 3).unwrap(), None);
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_named() {
+        let refused = read(Path::new("no/such.csv"), &mut io::empty()).unwrap_err();
+        assert!(refused.to_string().contains("no/such.csv"), "{refused}");
+    }
+}

@@ -1,0 +1,22 @@
+//! Formats of other programs, read into plain data: what they measured, benchmark by benchmark.
+//!
+//! Owns the formats, the declared column map, units and exact decimal values. Must not store, decide or print, and never guesses a
+//! unit unless it was told to. Invariant: every value that goes in comes out as a fraction of two whole numbers, exactly as far as 64 bits hold it, or as an
+//! error with its line and column; what is malformed is never skipped in silence.
+
+mod cleaning;
+mod column_map;
+mod decimal;
+mod error;
+mod groups;
+mod input;
+mod table;
+mod unit;
+
+pub use cleaning::{Cleaning, FilterPolicy, ValueSummary, clean, warm_up_rows};
+pub use column_map::{Column, ColumnMap, ValueColumn};
+pub use error::{ExchangeError, Malformed};
+pub use groups::{Group, GroupRow, Guess, Imported, Reading};
+pub use input::{Content, read};
+pub use table::{Layout, read_tables};
+pub use unit::Unit;

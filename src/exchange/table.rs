@@ -1,0 +1,317 @@
+//! Tables of separated values: rows by the column map, with the line and column of whatever is wrong.
+
+use csv::{ByteRecord, ReaderBuilder, Trim};
+use std::borrow::Cow;
+
+use super::column_map::{Column, ColumnMap};
+use super::decimal::{Decimal, DecimalMark};
+use super::error::{ExchangeError, Malformed};
+use super::groups::{Collector, Imported, RawRow, Reading, RowPlace};
+use super::input::Content;
+use super::unit::Unit;
+
+/// Longer ids are refused: nobody reads them.
+const LONGEST_ID: usize = 1_000;
+/// So often is looked whether the user wants to stop.
+const ROWS_BETWEEN_LOOKS: u64 = 1 << 12;
+
+/// How the files are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    /// What stands between columns.
+    pub separator: u8,
+    /// Whether the first line names the columns.
+    pub header: bool,
+    /// Whether fractions are written `1,5`.
+    pub decimal_comma: bool,
+}
+
+/// Reads `files` as one set of measurements; `interrupted` is asked now and then.
+pub fn read_tables(
+    files: &[Content],
+    map: &ColumnMap,
+    layout: Layout,
+    reading: &Reading,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Imported, ExchangeError> {
+    let mut collector = Collector::new(map, reading, files)?;
+    for (number, file) in files.iter().enumerate() {
+        Table {
+            file,
+            number,
+            map,
+            layout,
+        }
+        .read(&mut collector, interrupted)?;
+    }
+    collector.finish(files)
+}
+
+/// One file.
+struct Table<'a> {
+    file: &'a Content,
+    number: usize,
+    map: &'a ColumnMap,
+    layout: Layout,
+}
+
+/// Numbers of the columns, from 0.
+struct Places {
+    id: Vec<usize>,
+    values: Vec<usize>,
+    repetition: Option<usize>,
+    launch: Option<usize>,
+    iterations: Option<usize>,
+    unit: Option<usize>,
+    /// Columns of a row; `None`: as many as are asked for, at least.
+    columns: Option<usize>,
+}
+
+impl Table<'_> {
+    fn read(
+        &self,
+        collector: &mut Collector<'_>,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<(), ExchangeError> {
+        let mut reader = ReaderBuilder::new()
+            .delimiter(self.layout.separator)
+            .has_headers(self.layout.header)
+            .flexible(true)
+            .trim(Trim::All)
+            .from_reader(&self.file.bytes[..]);
+        let header: Vec<String> = if self.layout.header {
+            let header = reader
+                .byte_headers()
+                .map_err(|error| self.unreadable(&error))?;
+            header
+                .iter()
+                .map(|name| String::from_utf8_lossy(name).into_owned())
+                .collect()
+        } else {
+            Vec::new()
+        };
+        let places = self.places(&header)?;
+        let mut lines = Lines::of(&self.file.bytes);
+        let mut record = ByteRecord::new();
+        let mut rows: u64 = 0;
+        while reader
+            .read_byte_record(&mut record)
+            .map_err(|error| self.unreadable(&error))?
+        {
+            rows += 1;
+            if rows.is_multiple_of(ROWS_BETWEEN_LOOKS) && interrupted() {
+                return Err(ExchangeError::Interrupted);
+            }
+            let line = lines.at(record.position().map_or(0, csv::Position::byte));
+            let place = RowPlace {
+                file: self.number,
+                line,
+            };
+            match self.row(&record, &places, place) {
+                Ok(row) => collector.add(row)?,
+                Err((column, reason)) => collector.refuse(Malformed {
+                    file: self.number,
+                    name: self.file.name.clone(),
+                    line,
+                    column,
+                    reason,
+                }),
+            }
+        }
+        Ok(())
+    }
+
+    /// Memory holds the file, so only what the reader itself refuses can go wrong.
+    fn unreadable(&self, error: &csv::Error) -> ExchangeError {
+        ExchangeError::File {
+            path: self.file.name.clone().into(),
+            source: std::io::Error::other(error.to_string()),
+        }
+    }
+
+    fn places(&self, header: &[String]) -> Result<Places, ExchangeError> {
+        let place = |column: &Column| self.place(column, header);
+        let one = |column: &Option<Column>| column.as_ref().map(place).transpose();
+        let map = self.map;
+        Ok(Places {
+            id: map.id.iter().map(place).collect::<Result<_, _>>()?,
+            values: (map.values.iter().map(|value| place(&value.column)))
+                .collect::<Result<_, _>>()?,
+            repetition: one(&map.repetition)?,
+            launch: one(&map.launch)?,
+            iterations: one(&map.iterations)?,
+            unit: one(&map.unit)?,
+            columns: self.layout.header.then_some(header.len()),
+        })
+    }
+
+    fn place(&self, column: &Column, header: &[String]) -> Result<usize, ExchangeError> {
+        let missing = || ExchangeError::NoColumn {
+            name: self.file.name.clone(),
+            column: column.to_string(),
+            there: header.to_vec(),
+        };
+        match column {
+            Column::Numbered(number) if self.layout.header && *number > header.len() => {
+                Err(missing())
+            }
+            Column::Numbered(number) => Ok(number - 1),
+            Column::Named(_) if !self.layout.header => Err(ExchangeError::ColumnMap(format!(
+                "without a line of names there is no column `{column}`\n  help: columns are named by their number: `#1`"
+            ))),
+            Column::Named(name) => {
+                let mut found = (header.iter().enumerate()).filter(|(_, there)| *there == name);
+                let (first, _) = found.next().ok_or_else(missing)?;
+                match found.next() {
+                    None => Ok(first),
+                    Some((second, _)) => Err(ExchangeError::SeveralColumns {
+                        name: self.file.name.clone(),
+                        column: name.clone(),
+                        first: first + 1,
+                        second: second + 1,
+                    }),
+                }
+            }
+        }
+    }
+
+    /// One row, or the column that cannot be read and why.
+    fn row(
+        &self,
+        record: &ByteRecord,
+        places: &Places,
+        place: RowPlace,
+    ) -> Result<RawRow, (Option<String>, String)> {
+        if let Some(expected) = places.columns.filter(|expected| *expected != record.len()) {
+            let found = record.len();
+            return Err((None, format!("has {found} columns and not {expected}")));
+        }
+        let cell = |column: &Column, at: usize| -> Result<Cow<'_, str>, (Option<String>, String)> {
+            let said = |reason: &str| (Some(column.to_string()), reason.to_owned());
+            let bytes = record.get(at).ok_or_else(|| said("is not there"))?;
+            let text = std::str::from_utf8(bytes).map_err(|_| said("is not UTF-8"))?;
+            Ok(Cow::Borrowed(text))
+        };
+        let mut id = String::new();
+        for (column, at) in self.map.id.iter().zip(&places.id) {
+            let text = cell(column, *at)?;
+            let said = |reason: &str| Err((Some(column.to_string()), reason.to_owned()));
+            if text.is_empty() {
+                return said("is empty, and part of the id");
+            }
+            if text.contains(['\n', '\r']) {
+                return said("has a line break: a quotation mark that is not closed?");
+            }
+            if !id.is_empty() {
+                id.push('/');
+            }
+            id.push_str(&part(&text));
+        }
+        if id.len() > LONGEST_ID {
+            return Err((None, format!("has an id of more than {LONGEST_ID} bytes")));
+        }
+        let mark = if self.layout.decimal_comma {
+            DecimalMark::Comma
+        } else {
+            DecimalMark::Point
+        };
+        let mut values = Vec::with_capacity(places.values.len());
+        for (value, at) in self.map.values.iter().zip(&places.values) {
+            let text = cell(&value.column, *at)?;
+            let read = Decimal::read(&text, mark);
+            values.push(read.map_err(|reason| (Some(value.column.to_string()), reason))?);
+        }
+        let whole = |column: &Option<Column>, at: Option<usize>, least: u64| {
+            let Some((column, at)) = column.as_ref().zip(at) else {
+                return Ok(None);
+            };
+            let text = cell(column, at)?;
+            let number = text.parse().ok().filter(|number| *number >= least);
+            number.map(Some).ok_or_else(|| {
+                let short: String = text.chars().take(40).collect();
+                let reason = format!("`{short}` is not a whole number from {least} on");
+                (Some(column.to_string()), reason)
+            })
+        };
+        let launch = match self.map.launch.as_ref().zip(places.launch) {
+            Some((column, at)) => Some(cell(column, at)?.into_owned()),
+            None => None,
+        };
+        let unit = match self.map.unit.as_ref().zip(places.unit) {
+            Some((column, at)) => {
+                let unit = cell(column, at)?.parse::<Unit>();
+                Some(unit.map_err(|reason| (Some(column.to_string()), reason))?)
+            }
+            None => None,
+        };
+        Ok(RawRow {
+            place,
+            id,
+            launch,
+            repetition: whole(&self.map.repetition, places.repetition, 0)?,
+            iterations: whole(&self.map.iterations, places.iterations, 1)?.unwrap_or(1),
+            unit,
+            values,
+        })
+    }
+}
+
+/// A part of an id: `/` separates parts, so that one within a part is written otherwise.
+fn part(text: &str) -> Cow<'_, str> {
+    if text.contains('/') || text.contains("%2F") {
+        Cow::Owned(text.replace("%2F", "%252F").replace('/', "%2F"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// Numbers of lines by ascending places in a file.
+struct Lines<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    line: u64,
+}
+
+impl<'a> Lines<'a> {
+    fn of(bytes: &'a [u8]) -> Self {
+        Self {
+            bytes,
+            at: 0,
+            line: 1,
+        }
+    }
+
+    /// The line of the first byte from `byte` on that is no line end: a record's place may lie before empty lines.
+    fn at(&mut self, byte: u64) -> u64 {
+        let byte = usize::try_from(byte)
+            .unwrap_or(usize::MAX)
+            .min(self.bytes.len());
+        let ends = |c: &u8| matches!(c, b'\r' | b'\n');
+        let to = byte + self.bytes[byte..].iter().take_while(|c| ends(c)).count();
+        if to > self.at {
+            let pieces = self.bytes[self.at..to].split(|c| *c == b'\n');
+            self.line += pieces.count() as u64 - 1;
+            self.at = to;
+        }
+        self.line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_counted_past_empty_ones_and_with_either_end() {
+        let text = b"a\r\n\r\nb\nc";
+        let mut lines = Lines::of(text);
+        assert_eq!([lines.at(0), lines.at(1), lines.at(7)], [1, 3, 4]);
+    }
+
+    #[test]
+    fn parts_of_ids_stay_apart() {
+        assert_eq!(part("application/json"), "application%2Fjson");
+        assert_eq!(part("a%2Fb"), "a%252Fb");
+        assert_eq!(part("50 %"), "50 %");
+    }
+}

@@ -1,0 +1,303 @@
+//! Units of values, and from a value in a unit to an exact sample.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::decimal::Decimal;
+use crate::model::{Metric, Nanos, Sample};
+
+/// Above this the heuristic takes a value for ticks of 100 ns rather than nanoseconds.
+pub(super) const GUESS_LIMIT: f64 = 1e6;
+
+/// Ten to this power fits 64 bits; more decimals are rounded.
+const MOST_DECIMALS: u32 = 18;
+/// A number of this size may lose its last digit where both parts of a fraction do not fit otherwise, as those of slow rates: 5e-8 of it.
+const ROUNDED_FROM: u128 = 10_000_000;
+/// The longest tick, nanoseconds.
+const LONGEST_TICK_NS: u64 = 1_000_000_000_000;
+
+/// What a value is measured in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unit {
+    /// As it was written.
+    name: String,
+    /// What the samples mean.
+    metric: Metric,
+    /// Units of the metric (nanoseconds, bytes, ...) in one of these.
+    factor: u64,
+    /// Of a rate: the time that it is per, nanoseconds.
+    per_ns: u64,
+}
+
+impl Unit {
+    /// Nanoseconds.
+    pub(super) fn nanoseconds() -> Self {
+        Self::time("ns", 1)
+    }
+
+    /// Ticks of 100 ns, as .NET counts them.
+    pub(super) fn ticks() -> Self {
+        Self::time("ticks:100ns", 100)
+    }
+
+    fn time(name: &str, factor: u64) -> Self {
+        Self {
+            name: name.to_owned(),
+            metric: Metric::Time,
+            factor,
+            per_ns: 1,
+        }
+    }
+
+    /// What samples in this unit mean.
+    pub fn metric(&self) -> &Metric {
+        &self.metric
+    }
+
+    /// The sample of `value`, which is the total of so many iterations; of a rate there is only one.
+    pub(super) fn sample(&self, value: Decimal, iterations: u64) -> Result<Sample, String> {
+        if let Metric::Rate { .. } = self.metric {
+            if value.digits == 0 {
+                return Err("is a rate of 0, which has no time".to_owned());
+            }
+            // v units per t: v iterations in t, both times a power of ten.
+            let (units, decimals) = self.whole(value)?;
+            let time = u128::from(self.per_ns) * power_of_ten(decimals);
+            return fitting(time, units);
+        }
+        let (amount, decimals) = self.whole(value)?;
+        fitting(amount, u128::from(iterations) * power_of_ten(decimals))
+    }
+
+    /// `value` in units of the metric: whole number and decimals.
+    fn whole(&self, value: Decimal) -> Result<(u128, u32), String> {
+        let mut digits = value
+            .digits
+            .checked_mul(u128::from(self.factor))
+            .ok_or_else(out_of_range)?;
+        let mut exponent = value.exponent;
+        while exponent > 0 {
+            digits = digits.checked_mul(10).ok_or_else(out_of_range)?;
+            exponent -= 1;
+        }
+        while exponent < 0 && digits.is_multiple_of(10) && digits > 0 {
+            digits /= 10;
+            exponent += 1;
+        }
+        while exponent < -i32::try_from(MOST_DECIMALS).unwrap_or(i32::MAX) {
+            digits = tenth(digits).ok_or_else(out_of_range)?;
+            exponent += 1;
+        }
+        Ok((digits, exponent.unsigned_abs()))
+    }
+}
+
+/// The sample of a fraction, both parts brought into 64 bits.
+fn fitting(mut elapsed: u128, mut iterations: u128) -> Result<Sample, String> {
+    loop {
+        if let (Ok(elapsed), Ok(iterations)) = (u64::try_from(elapsed), u64::try_from(iterations)) {
+            return if iterations == 0 {
+                Err(out_of_range())
+            } else {
+                Ok(Sample {
+                    iterations,
+                    elapsed: Nanos(elapsed),
+                })
+            };
+        }
+        elapsed = tenth(elapsed).ok_or_else(out_of_range)?;
+        iterations = tenth(iterations).ok_or_else(out_of_range)?;
+    }
+}
+
+/// A tenth, rounded where that loses next to nothing; else nothing.
+fn tenth(number: u128) -> Option<u128> {
+    let exact = number.is_multiple_of(10);
+    (exact || number >= ROUNDED_FROM).then(|| (number + 5) / 10)
+}
+
+fn power_of_ten(power: u32) -> u128 {
+    10_u128.pow(power)
+}
+
+fn out_of_range() -> String {
+    "is too large or too small to be kept".to_owned()
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl FromStr for Unit {
+    type Err = String;
+
+    /// Reads `ns`, `ticks:100ns`, `ops/s`, `MiB/s`, `bytes`, `amount:pages`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let unit = |metric, factor, per_ns| Self {
+            name: text.to_owned(),
+            metric,
+            factor,
+            per_ns,
+        };
+        if let Some(factor) = time_unit(text) {
+            return Ok(Self::time(text, factor));
+        }
+        if let Some(tick) = text.strip_prefix("ticks:") {
+            let at = tick.find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
+            let (count, of) = tick.split_at(at);
+            let factor = count.parse().ok().zip(time_unit(of));
+            return factor
+                .and_then(|(count, of): (u64, u64)| count.checked_mul(of))
+                .filter(|factor| (1..=LONGEST_TICK_NS).contains(factor))
+                .map(|factor| Self::time(text, factor))
+                .ok_or_else(|| format!("`{text}` is no length of a tick such as `ticks:100ns`"));
+        }
+        if let Some((what, per)) = text.rsplit_once('/') {
+            let per_ns = time_unit(per).filter(|_| is_word(what)).ok_or_else(|| {
+                format!("`{text}` is no rate such as `ops/s`, `bytes/s` or `MiB/s`")
+            })?;
+            let (name, factor) = byte_unit(what).map_or((what, 1), |factor| ("bytes", factor));
+            let metric = Metric::Rate {
+                unit: name.to_owned(),
+            };
+            return Ok(unit(metric, factor, per_ns));
+        }
+        let amount = |name: &str, factor| {
+            let metric = Metric::Amount {
+                unit: name.to_owned(),
+            };
+            unit(metric, factor, 1)
+        };
+        if let Some(factor) = byte_unit(text) {
+            return Ok(amount("bytes", factor));
+        }
+        if ["instructions", "cycles", "allocations"].contains(&text) {
+            return Ok(amount(text, 1));
+        }
+        match text.strip_prefix("amount:") {
+            Some(name) if is_word(name) => Ok(amount(name, 1)),
+            _ => Err(format!(
+                "`{text}` is no unit; units are ns, us, ms, s, min, ticks:100ns (a tick of any length), rates such as ops/s, bytes/s or MiB/s, and amounts: bytes, KiB, instructions, cycles, allocations, amount:NAME"
+            )),
+        }
+    }
+}
+
+fn is_word(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .chars()
+            .all(|c| c.is_alphanumeric() || "_-%".contains(c))
+}
+
+/// Nanoseconds in a unit of time.
+fn time_unit(name: &str) -> Option<u64> {
+    Some(match name {
+        "ns" => 1,
+        "us" | "µs" | "μs" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "min" => 60_000_000_000,
+        _ => return None,
+    })
+}
+
+/// Bytes in a unit of memory.
+fn byte_unit(name: &str) -> Option<u64> {
+    Some(match name {
+        "B" | "bytes" => 1,
+        "kB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::decimal::DecimalMark;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn sample(value: &str, unit: &str, iterations: u64) -> Result<(u64, u64), String> {
+        let value = Decimal::read(value, DecimalMark::Point)?;
+        let unit: Unit = unit.parse()?;
+        unit.sample(value, iterations)
+            .map(|sample| (sample.iterations, sample.elapsed.0))
+    }
+
+    #[test]
+    fn values_become_exact_fractions() {
+        for (value, unit, iterations, expected) in [
+            ("12.345", "ns", 1, (1_000, 12_345)),
+            ("250", "ns", 1, (1, 250)),
+            ("250", "ns", 100, (100, 250)),
+            ("1.5", "us", 1, (1, 1_500)),
+            ("0.001234567", "s", 1, (1, 1_234_567)),
+            ("3", "ticks:100ns", 1, (1, 300)),
+            ("0.5", "ticks:100ns", 1, (1, 50)),
+            ("2000000", "ops/s", 1, (2_000_000, 1_000_000_000)),
+            ("2.5", "ops/s", 1, (25, 10_000_000_000)),
+            ("3", "ops/ms", 1, (3, 1_000_000)),
+            ("1", "KiB/s", 1, (1_024, 1_000_000_000)),
+            ("1.5", "KiB", 1, (1, 1_536)),
+            ("0", "ns", 1, (1, 0)),
+            // 1e9 ns times 1e13 do not fit 64 bits: three digits go.
+            (
+                "1019.6039603960396",
+                "ops/s",
+                1,
+                (10_196_039_603_960, 10_000_000_000_000_000_000),
+            ),
+        ] {
+            assert_eq!(
+                sample(value, unit, iterations),
+                Ok(expected),
+                "{value} {unit}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_kept_is_refused() {
+        assert!(sample("0", "ops/s", 1).unwrap_err().contains("no time"));
+        for (value, unit) in [("1e25", "s"), ("1e-30", "ns")] {
+            assert!(sample(value, unit, 1).unwrap_err().contains("to be kept"));
+        }
+    }
+
+    #[test]
+    fn a_word_that_is_no_unit_is_told_which_there_are() {
+        for word in [
+            "",
+            "nanos",
+            "ticks",
+            "ticks:ns",
+            "ticks:0ns",
+            "/s",
+            "ops/",
+            "ops/h",
+            "amount:",
+        ] {
+            assert!(word.parse::<Unit>().is_err(), "{word}");
+        }
+        assert!("nanos".parse::<Unit>().unwrap_err().contains("ticks:100ns"));
+    }
+
+    proptest! {
+        #[test]
+        fn a_float_of_any_usual_size_keeps_its_value(value in 1e-6_f64..1e15) {
+            let unit = Unit::nanoseconds();
+            let read = Decimal::read(&value.to_string(), DecimalMark::Point).unwrap();
+            let found = unit.sample(read, 1).unwrap().per_iteration();
+            let tolerance = if value >= 1.0 { 4.0 * f64::EPSILON } else { 5e-8 };
+            prop_assert!((found - value).abs() <= tolerance * value, "{} is not {}", found, value);
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Every bound that is a convention of somebody's and no property of a test: in one place, with a name, a default and its source.
+//!
+//! A workspace may set them (`[workspace.metadata.perfcheck.thresholds]`); a run keeps those that it was decided with. What the project's own
+//! procedure was calibrated with is none of them: docs/STATISTICS.md.
+
+use serde::{Deserialize, Serialize};
+
+/// What is known of one threshold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ThresholdKind {
+    /// Its key in Cargo.toml.
+    pub name: &'static str,
+    /// What it is where nobody sets it.
+    pub default: f64,
+    /// The smallest and the largest value that make sense.
+    pub range: (f64, f64),
+    /// Whether it counts something.
+    pub whole: bool,
+}
+
+macro_rules! thresholds {
+    ($($(#[doc = $doc:literal])+ $field:ident $name:literal = $default:literal in $least:literal to $most:literal $($whole:ident)?;)+) => {
+        /// The thresholds in force.
+        #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+        #[serde(default, rename_all = "kebab-case")]
+        pub struct Thresholds {
+            $($(#[doc = $doc])+ pub $field: f64,)+
+        }
+
+        impl Default for Thresholds {
+            fn default() -> Self {
+                Self { $($field: $default,)+ }
+            }
+        }
+
+        impl Thresholds {
+            /// All of them, in the order of the documentation.
+            pub const ALL: &[ThresholdKind] = &[
+                $(ThresholdKind {
+                    name: $name,
+                    default: $default,
+                    range: ($least, $most),
+                    whole: thresholds!(@whole $($whole)?),
+                },)+
+            ];
+
+            /// Their values, in the order of [`Self::ALL`].
+            fn values(&self) -> Vec<f64> {
+                vec![$(self.$field,)+]
+            }
+
+            fn of_name(&mut self, name: &str) -> Option<&mut f64> {
+                match name {
+                    $($name => Some(&mut self.$field),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+    (@whole) => { false };
+    (@whole whole) => { true };
+}
+
+thresholds! {
+    /// Level of the tests of `--test`, two-sided, where no `--significance-level` is set: `NBenchmark`, Criterion, mmtests.
+    test_level "test-level" = 0.05 in 1e-6 to 0.499_999;
+    /// Values that each side needs for a test of ranks: `NBenchmark` (its later versions: 2).
+    min_per_group "min-per-group" = 5.0 in 1.0 to 1e6 whole;
+    /// A 95th percentile ratio up to this is faster: `BenchForge`.
+    p95_faster "p95-faster" = 0.95 in 1e-6 to 1.0;
+    /// A 95th percentile ratio from this on is slower: `BenchForge`.
+    p95_slower "p95-slower" = 1.05 in 1.0 to 1e6;
+    /// Cliff's delta below this is negligible (Romano et al. 2006).
+    cliff_negligible "cliff-negligible" = 0.147 in 0.0 to 1.0;
+    /// Below this it is small.
+    cliff_small "cliff-small" = 0.33 in 0.0 to 1.0;
+    /// Below this it is medium, from this on large.
+    cliff_medium "cliff-medium" = 0.474 in 0.0 to 1.0;
+    /// A test of ranks shows nothing where Cliff's delta is below this: `NBenchmark`.
+    practical_effect "practical-effect" = 0.147 in 0.0 to 1.0;
+    /// Interquartile ranges from a quartile to the fence of a mild outlier (Tukey 1977).
+    outlier_mild "outlier-mild" = 1.5 in 0.0 to 1e6;
+    /// And of a severe one.
+    outlier_severe "outlier-severe" = 3.0 in 0.0 to 1e6;
+    /// Interquartile ranges to the fence of `--outliers iqr`: `NBenchmark`, the serializer methodology.
+    iqr_fence "iqr-fence" = 1.5 in 0.0 to 1e6;
+    /// Fewer samples than this have no such fence: the serializer methodology.
+    iqr_min_samples "iqr-min-samples" = 10.0 in 1.0 to 1e6 whole;
+    /// Scaled MAD from the median to the fence of `--outliers mad`: `NBenchmark`.
+    mad_fence "mad-fence" = 3.0 in 0.0 to 1e6;
+    /// A coefficient of variation up to this is stable: `NBenchmark`.
+    cv_stable "cv-stable" = 0.05 in 0.0 to 1e6;
+    /// One from this on is worth a warning: `NBenchmark`.
+    cv_high "cv-high" = 0.5 in 0.0 to 1e6;
+    /// Launches that differ more than so many times what one of them lets expect are worth a warning: `NBenchmark`.
+    process_variance_ratio "process-variance-ratio" = 4.0 in 0.0 to 1e6;
+    /// Checks of the order of samples need so many: `NBenchmark`.
+    series_min_samples "series-min-samples" = 50.0 in 4.0 to 1e6 whole;
+    /// Autocorrelation above this is worth a warning: `NBenchmark`.
+    autocorrelation "autocorrelation" = 0.5 in 0.0 to 1.0;
+    /// Halves that differ at this level are worth a warning: `NBenchmark`.
+    halves_level "halves-level" = 0.001 in 0.0 to 1.0;
+    /// Halves whose means are further apart than this drift: `NBenchmark`.
+    drift_change "drift-change" = 0.1 in 0.0 to 1e6;
+    /// If they are so many standard errors apart, too: `NBenchmark`.
+    drift_standard_errors "drift-standard-errors" = 4.0 in 0.0 to 1e6;
+    /// Several modes from this modal value on (Gregg 2014).
+    several_modes "several-modes" = 2.4 in 2.0 to 1e6;
+    /// Samples of a slow cluster, at least: `NBenchmark`.
+    slow_cluster_min "slow-cluster-min" = 3.0 in 1.0 to 1e6 whole;
+    /// Its share of all samples, at least: `NBenchmark`.
+    slow_cluster_share "slow-cluster-share" = 0.01 in 0.0 to 1.0;
+    /// Its coefficient of variation, at most: `NBenchmark`.
+    slow_cluster_cv "slow-cluster-cv" = 0.15 in 0.0 to 1e6;
+    /// A mean so many times the median is worth a look: the serializer methodology.
+    mean_over_median "mean-over-median" = 1000.0 in 1.0 to 1e9;
+}
+
+/// Pairs of which the first may not be above the second.
+const ASCENDING: [(&str, &str); 5] = [
+    ("outlier-mild", "outlier-severe"),
+    ("cv-stable", "cv-high"),
+    ("cliff-negligible", "cliff-small"),
+    ("cliff-small", "cliff-medium"),
+    ("p95-faster", "p95-slower"),
+];
+
+impl Thresholds {
+    /// Sets one; the error says what it may be. An unknown name is an error, too.
+    pub fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+        let known = Self::ALL.iter().find(|kind| kind.name == name);
+        let (Some(kind), Some(place)) = (known, self.of_name(name)) else {
+            return Err("there is no such threshold".to_owned());
+        };
+        let (least, most) = kind.range;
+        if !(least..=most).contains(&value) {
+            return Err(format!("{value} does not lie between {least} and {most}"));
+        }
+        if kind.whole && value.fract() != 0.0 {
+            return Err(format!("{value} is not a whole number"));
+        }
+        *place = value;
+        Ok(())
+    }
+
+    /// Whether those that belong together are in order; else the names of two that are not.
+    pub fn in_order(&self) -> Result<(), (&'static str, &'static str)> {
+        let mut copy = *self;
+        let mut value = |name: &str| copy.of_name(name).copied().unwrap_or(0.0);
+        match ASCENDING
+            .iter()
+            .find(|(low, high)| value(low) > value(high))
+        {
+            Some((low, high)) => Err((low, high)),
+            None => Ok(()),
+        }
+    }
+
+    /// Those that somebody set to something else: name, value, default.
+    pub fn changed(&self) -> Vec<(&'static str, f64, f64)> {
+        Self::ALL
+            .iter()
+            .zip(self.values())
+            .filter(|(kind, value)| kind.default != *value)
+            .map(|(kind, value)| (kind.name, value, kind.default))
+            .collect()
+    }
+
+    /// Whether all are what they are where nobody sets them.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_threshold_can_be_set_by_its_name_and_has_a_sensible_default() {
+        for kind in Thresholds::ALL {
+            let mut thresholds = Thresholds::default();
+            assert!(
+                (kind.range.0..=kind.range.1).contains(&kind.default),
+                "{kind:?}"
+            );
+            thresholds.set(kind.name, kind.range.1).expect(kind.name);
+            assert_eq!(
+                thresholds.changed().len(),
+                usize::from(kind.range.1 != kind.default)
+            );
+            assert!(thresholds.set(kind.name, f64::NAN).is_err());
+            assert!(thresholds.set(kind.name, kind.range.1 * 2.0).is_err());
+            assert_eq!(
+                thresholds.set(kind.name, 7.5).is_ok(),
+                !kind.whole && kind.range.1 > 7.5,
+                "{kind:?}"
+            );
+        }
+        assert!(Thresholds::default().in_order().is_ok());
+        assert!(Thresholds::default().set("nothing", 1.0).is_err());
+    }
+
+    #[test]
+    fn bounds_that_belong_together_are_in_order() {
+        let mut thresholds = Thresholds::default();
+        thresholds.set("outlier-mild", 4.0).expect("in range");
+        assert_eq!(
+            thresholds.in_order(),
+            Err(("outlier-mild", "outlier-severe"))
+        );
+    }
+}

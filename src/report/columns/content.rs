@@ -1,0 +1,107 @@
+//! What runs side by side are: columns, and a line for each benchmark.
+
+use crate::compare::{Difference, Estimate, Figure, GateGroup};
+use crate::model::{BenchmarkKey, DecisionSettings, Metric, RunId, Tally, Verdict};
+use crate::report::content::{Gates, Method};
+
+/// What columns show of a benchmark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// The median, and the change that was judged.
+    Judged,
+    /// This figure, and how it changed.
+    One(Figure),
+    /// Every figure of mmtests' block.
+    Block,
+}
+
+impl Shown {
+    /// The figures, in order.
+    pub fn figures(self) -> Vec<Figure> {
+        match self {
+            Self::Judged => vec![Figure::Median],
+            Self::One(figure) => vec![figure],
+            Self::Block => Figure::BLOCK.to_vec(),
+        }
+    }
+
+    /// Whether the verdict is marked on the line of `figure`: in a block on the mean alone.
+    pub(super) fn marks(self, figure: Figure) -> bool {
+        self != Self::Block || figure == Figure::Mean
+    }
+}
+
+/// Runs side by side.
+#[derive(Debug, Clone)]
+pub struct SideBySide {
+    /// What is shown.
+    pub shown: Shown,
+    /// The reference, then the others as the user named them.
+    pub columns: Vec<Column>,
+    /// The benchmarks that any of them has, in the order in which they are to be shown.
+    pub lines: Vec<ColumnsLine>,
+    /// Levels in force.
+    pub decision: DecisionSettings,
+    /// The status that the process ends with.
+    pub exit_code: u8,
+}
+
+/// A run among others.
+#[derive(Debug, Clone)]
+pub struct Column {
+    /// Its number.
+    pub run: RunId,
+    /// What the user called it.
+    pub name: String,
+    /// How its verdicts were reached; `None` for the reference.
+    pub method: Option<Method>,
+    /// How often each verdict was given.
+    pub tally: Tally,
+    /// Facts in which it differs from the reference without being incomparable.
+    pub warnings: Vec<Difference>,
+    /// What else a reader must know of its comparison, a sentence each.
+    pub remarks: Vec<String>,
+    /// What the rules of `--fail` made of it.
+    pub gates: Gates,
+    /// What all of its benchmarks changed by together.
+    pub together: Option<Together>,
+}
+
+/// The geometric mean of the ratios of a column's benchmarks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Together {
+    /// The mean; above 1 is worse.
+    pub ratio: f64,
+    /// Of so many benchmarks.
+    pub used: usize,
+    /// Benchmarks without a ratio, or with one of zero.
+    pub excluded: usize,
+}
+
+/// A benchmark in all columns.
+#[derive(Debug, Clone)]
+pub struct ColumnsLine {
+    /// Which.
+    pub key: BenchmarkKey,
+    /// What its values mean.
+    pub metric: Metric,
+    /// What a test of all runs together says before they are compared one by one, where one was asked for.
+    pub gate: Option<GateGroup>,
+    /// One for each column.
+    pub cells: Vec<ColumnCell>,
+}
+
+/// A benchmark in one column.
+#[derive(Debug, Clone, Default)]
+pub struct ColumnCell {
+    /// The figures that are shown, in their order, with how much worse each is than the reference's.
+    pub figures: Vec<(Option<f64>, Option<f64>)>,
+    /// The verdict; `None` in the reference and where nothing is known of it.
+    pub verdict: Option<Verdict>,
+    /// The change that was judged.
+    pub judged: Option<Estimate>,
+    /// Its p-value, adjusted for the benchmarks of the column.
+    pub p_value: Option<f64>,
+    /// What makes it incomparable.
+    pub blocking: Vec<Difference>,
+}

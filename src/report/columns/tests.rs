@@ -1,0 +1,170 @@
+//! Runs side by side as people read them.
+
+use super::text::{markdown, write_text};
+use super::*;
+use crate::compare::{Decider, Difference, Fact, Figure};
+use crate::model::{BenchmarkKey, DecisionSettings, Metric, RunId, Verdict};
+use crate::report::content::{Gates, Method};
+use crate::report::grid::{TableFormat, without_colours};
+
+fn column(run: i64, name: &str, verdicts: &[Verdict]) -> Column {
+    Column {
+        run: RunId(run),
+        name: name.into(),
+        method: (run > 1).then_some(Method::Stored(Decider::RunLevel)),
+        tally: verdicts.iter().copied().collect(),
+        warnings: Vec::new(),
+        remarks: Vec::new(),
+        gates: Gates::default(),
+        together: None,
+    }
+}
+
+fn cell(value: f64, change: Option<f64>, verdict: Option<Verdict>) -> ColumnCell {
+    ColumnCell {
+        figures: vec![(Some(value), change)],
+        verdict,
+        ..ColumnCell::default()
+    }
+}
+
+fn line(id: &str, metric: Metric, cells: Vec<ColumnCell>) -> ColumnsLine {
+    let key = BenchmarkKey {
+        package: "crate".into(),
+        target: "bench".into(),
+        id: id.into(),
+    };
+    ColumnsLine {
+        key,
+        metric,
+        gate: None,
+        cells,
+    }
+}
+
+/// A time and a rate in three runs.
+fn found(shown: Shown) -> SideBySide {
+    let verdicts = [Verdict::Regressed, Verdict::Suspect];
+    let rate = Metric::Rate { unit: "req".into() };
+    SideBySide {
+        shown,
+        columns: vec![
+            column(1, "base", &[]),
+            column(2, "new", &verdicts),
+            column(3, "other", &[Verdict::Incomparable]),
+        ],
+        lines: vec![
+            line(
+                "a",
+                Metric::Time,
+                vec![
+                    cell(100.0, None, None),
+                    cell(108.0, Some(0.08), Some(Verdict::Regressed)),
+                    cell(50.0, None, Some(Verdict::Incomparable)),
+                ],
+            ),
+            line(
+                "b",
+                rate,
+                vec![
+                    cell(100.0, None, None),
+                    cell(92.0, Some(0.08), Some(Verdict::Suspect)),
+                    ColumnCell::default(),
+                ],
+            ),
+        ],
+        decision: DecisionSettings::default(),
+        exit_code: 1,
+    }
+}
+
+fn text(found: &SideBySide, room: usize) -> String {
+    let mut bytes = Vec::new();
+    write_text(&mut bytes, found, room).unwrap();
+    String::from_utf8(without_colours(&bytes)).unwrap()
+}
+
+#[test]
+fn m6_m7_m_x8_plus_is_worse_of_times_and_of_rates_and_a_change_has_stars() {
+    let expected = "
+                      base                     new                   other
+                     run 1                   run 2                   run 3
+crate/bench
+  a    100.0 ns (   0.00%)     108.0 ns *  +8.00%*    50.00 ns (     n/c)
+  b  100.0 req/s (   0.00%)  92.00 req/s ?  +8.00%?                     -
+";
+    let written = text(&found(Shown::One(Figure::Mean)), usize::MAX);
+    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        squeezed(&written).starts_with(&squeezed(expected)),
+        "{written}"
+    );
+    for words in [
+        "Amean or Hmean of each run.",
+        "+ is worse (slower, more, a lower rate), − is better",
+        "*…* is called a change: 1 % family-wise in each column, drift between runs included",
+        "?…? looks like one",
+        "n/c: not comparable",
+        "new (run 2): 1 regressed, 1 suspect.",
+    ] {
+        assert!(squeezed(&written).contains(words), "{words}: {written}");
+    }
+}
+
+#[test]
+fn at_80_columns_what_does_not_fit_goes_into_a_block_of_its_own() {
+    let mut found = found(Shown::One(Figure::Mean));
+    found.columns[1].name = "a-baseline-with-a-long-name".into();
+    let written = text(&found, 70);
+    let widest = written.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(70), "{written}");
+    let headings = written.lines().filter(|line| line.contains("crate/bench"));
+    assert_eq!(headings.count(), 2, "{written}");
+    assert_eq!(text(&found, usize::MAX).matches("crate/bench").count(), 1);
+}
+
+#[test]
+fn m_x12_a_difference_is_told_once_with_the_columns_that_have_it() {
+    let mut found = found(Shown::Judged);
+    let governor = Difference {
+        fact: Fact::Governor,
+        new: "schedutil".into(),
+        base: "performance".into(),
+    };
+    found.columns[1].warnings = vec![governor.clone()];
+    let one = text(&found, usize::MAX);
+    let said = "environment differs: governor performance->schedutil in new\n";
+    assert!(one.contains(said), "{one}");
+    found.columns[2].warnings = vec![governor];
+    let both = text(&found, usize::MAX);
+    assert!(both.contains("schedutil in new, other\n"), "{both}");
+    assert_eq!(both.matches("environment differs").count(), 1);
+    found.columns[1].warnings.clear();
+    found.columns[2].warnings.clear();
+    assert!(!text(&found, usize::MAX).contains("environment"));
+}
+
+#[test]
+fn a_block_has_a_line_for_each_figure_and_the_verdict_on_that_of_the_mean() {
+    let mut found = found(Shown::Block);
+    for line in &mut found.lines {
+        for cell in &mut line.cells {
+            let one = cell.figures.first().copied().unwrap_or_default();
+            cell.figures = vec![one; Figure::BLOCK.len()];
+        }
+    }
+    let written = text(&found, usize::MAX);
+    let starred: Vec<&str> = written
+        .lines()
+        .filter(|line| line.contains("*  +8.00%*"))
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert_eq!(starred, ["Amean"], "{written}");
+    let mut bytes = Vec::new();
+    markdown(&found)
+        .write(&mut bytes, TableFormat::Markdown)
+        .unwrap();
+    let table = String::from_utf8(bytes).unwrap();
+    assert_eq!(table.lines().count(), 2 + 2 * Figure::BLOCK.len());
+    assert!(table.contains("| crate/bench b | HStddev |"), "{table}");
+}

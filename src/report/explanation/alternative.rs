@@ -1,0 +1,234 @@
+//! How stored runs were compared by the test of a published system.
+
+use serde_json::json;
+
+use super::content::{Explanation, Statement};
+use super::measured::{counted, failures, interval, level, p_is};
+use super::stored::{finite, notes, threshold};
+use crate::compare::{Comparison, Tested};
+use crate::model::{Observations, Subject, Test, Thresholds, Verdict};
+use crate::report::json::estimate_json;
+use crate::report::table::p_value;
+use crate::report::{analysis, units};
+
+/// From the observations to what decided.
+pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison) -> Vec<Statement> {
+    let thresholds = &explanation.run.decision.thresholds;
+    let mut statements = failures(explanation.failures);
+    if let Some(tested) = &comparison.tested {
+        statements.push(observations(tested));
+        statements.push(test(tested, comparison, thresholds));
+        if tested.test != Test::P95Ratio {
+            statements.push(threshold(comparison));
+        }
+    }
+    statements.push(decision(comparison));
+    statements.extend(effects(comparison));
+    statements.extend(comparison.centers.as_ref().map(|centers| {
+        Statement::new(
+            "summary",
+            format!(
+                "The summary that was asked for: {}.",
+                analysis::centers(centers)
+            ),
+            json!({"centers": centers}),
+        )
+    }));
+    statements.extend(notes(&comparison.notes));
+    statements
+}
+
+/// Of a verdict that is not about the time.
+pub(super) fn about(subject: Subject, comparison: &Comparison) -> Vec<Statement> {
+    let seen = if let Some(count) = comparison.count(subject) {
+        let how = if count.exact {
+            "no iteration of either side differed from the others of its side, so a difference is a difference, whatever its size".to_owned()
+        } else {
+            let p = count
+                .p_value
+                .map_or_else(String::new, |p| format!(" ({})", p_is(p)));
+            format!(
+                "iterations differ among themselves, so launches were tested by their ranks{p}, and the change must be more than noise"
+            )
+        };
+        format!(
+            "The verdict was to be about {subject}: {} per iteration against {} of the reference; {how}.",
+            count.new, count.base
+        )
+    } else if let Some(found) = comparison.percentile(subject) {
+        format!(
+            "The verdict was to be about {subject} of single operations: {} on average over launches against {}, a change of {} within {}.",
+            units::time(found.new_ns),
+            units::time(found.base_ns),
+            units::change(found.change.estimate),
+            interval(found.change.lower, found.change.upper)
+        )
+    } else {
+        format!("The verdict was to be about {subject}.")
+    };
+    let mut statements = vec![Statement::new(
+        "metric",
+        seen,
+        json!({"metric": subject, "change": comparison.change.as_ref().map(estimate_json)}),
+    )];
+    statements.push(threshold(comparison));
+    statements.push(Statement::new(
+        "decision",
+        format!("So it is {}.", comparison.verdict),
+        json!({
+            "lower": finite(comparison.change.map(|change| change.lower)),
+            "upper": finite(comparison.change.map(|change| change.upper)),
+            "noise_threshold": comparison.noise_threshold,
+        }),
+    ));
+    statements.extend(notes(&comparison.notes));
+    statements
+}
+
+fn observations(tested: &Tested) -> Statement {
+    let text = match tested.observations {
+        Observations::Launches => format!(
+            "Each launch gave one observation, the {} of its samples: {} against {}.",
+            tested.center, tested.new, tested.base
+        ),
+        Observations::Samples => format!(
+            "Each sample was an observation, {} against {}, as if samples of one process were independent of each other; they are not, so this test finds too much.",
+            tested.new, tested.base
+        ),
+    };
+    Statement::new(
+        "observations",
+        format!(
+            "{text} No sample was left out as an outlier: what is significant includes the extremes. Drift between runs is left out."
+        ),
+        json!({"observations": tested.observations, "center": tested.center, "new": tested.new, "base": tested.base}),
+    )
+}
+
+fn test(tested: &Tested, comparison: &Comparison, thresholds: &Thresholds) -> Statement {
+    let statistic = tested.statistic.map_or(f64::NAN, |value| value);
+    let by = match tested.test {
+        Test::Welch => format!(
+            "Welch's test of the means: t = {statistic:.4} with {:.2} degrees of freedom",
+            tested.degrees_of_freedom.unwrap_or(f64::NAN)
+        ),
+        Test::MannWhitney => format!("Mann and Whitney's test of ranks: U = {statistic}"),
+        Test::Kruskal => format!("Kruskal and Wallis's test of ranks: H = {statistic:.4}"),
+        Test::P95Ratio => format!(
+            "The 95th percentiles have the ratio {statistic:.4}; up to {} is faster, from {} on slower, and nothing else counts",
+            thresholds.p95_faster, thresholds.p95_slower
+        ),
+        Test::Interval => format!(
+            "The two {} intervals lie {statistic:.3} times their facing halves apart; beyond 1 they do not overlap",
+            units::percent(1.0 - tested.level)
+        ),
+        Test::BootstrapT => "The t-score".to_owned(),
+    };
+    let p = match (tested.p_value, tested.adjusted_p_value) {
+        (Some(p), Some(adjusted)) => format!(
+            ", {}, adjusted {}; the level is {}, two-sided",
+            p_is(p),
+            p_value(adjusted),
+            level(tested.level)
+        ),
+        _ => String::new(),
+    };
+    let text = if tested.significance == "not-tested" {
+        format!("{} was asked for and could not be made.", tested.test)
+    } else {
+        let seen = comparison.change.map_or_else(String::new, |change| {
+            let within = if change.lower.is_finite() && change.upper.is_finite() {
+                format!(", within {}", interval(change.lower, change.upper))
+            } else {
+                String::new()
+            };
+            format!(" The change is {}{within}.", units::change(change.estimate))
+        });
+        let exact = if tested.statistic.is_some() {
+            format!("{by}{p}.")
+        } else {
+            "Neither side varies, so the difference is exact.".to_owned()
+        };
+        format!(
+            "{exact}{seen} That is {}.",
+            tested.significance.replace('-', " ")
+        )
+    };
+    Statement::new(
+        "test",
+        text,
+        json!({"tested": tested, "change": comparison.change.as_ref().map(estimate_json)}),
+    )
+}
+
+fn decision(comparison: &Comparison) -> Statement {
+    let bounds = comparison.change.map(|change| (change.lower, change.upper));
+    let by_bounds = comparison
+        .tested
+        .is_some_and(|tested| tested.test == Test::P95Ratio);
+    let text = match comparison.verdict {
+        Verdict::Regressed | Verdict::Improved if !by_bounds => {
+            "It is significant, and the whole interval lies beyond noise."
+        }
+        Verdict::Unchanged if !by_bounds => "The whole interval lies within noise.",
+        Verdict::Regressed | Verdict::Improved | Verdict::Unchanged => "The ratio decides.",
+        _ if bounds.is_none() => "No test was possible: the notes say what was missing.",
+        _ => "Neither a change beyond noise nor its absence is shown.",
+    };
+    Statement::new(
+        "decision",
+        format!("{text} So it is {}.", comparison.verdict),
+        json!({
+            "lower": finite(bounds.map(|bounds| bounds.0)), "upper": finite(bounds.map(|bounds| bounds.1)),
+            "noise_threshold": comparison.noise_threshold,
+        }),
+    )
+}
+
+/// How large the difference is; also for the project's own procedure.
+pub(super) fn effects(comparison: &Comparison) -> Option<Statement> {
+    let effects = comparison.effects.as_ref()?;
+    let delta = effects.cliffs_delta?;
+    let unit = match effects.observations {
+        Observations::Launches => "launches",
+        Observations::Samples => "samples",
+    };
+    let hedges = effects.hedges_g.map_or_else(String::new, |g| {
+        format!(" Hedges' g is {g:+.2} (differences in deviations).")
+    });
+    let shift = effects.shift_ns.map_or_else(String::new, |shift| {
+        let (direction, size) = if shift.estimate < 0.0 {
+            ("faster", -shift.estimate)
+        } else {
+            ("slower", shift.estimate)
+        };
+        format!(
+            " Half of all pairs of {unit} differ by {} ({direction}) or more.",
+            units::time(size)
+        )
+    });
+    let pairs = if delta == 0.0 {
+        format!("Pairs of {unit} are slower as often as faster")
+    } else {
+        format!(
+            "Of all pairs of {unit}, {} more are {} than the other way",
+            counted_percent(delta.abs()),
+            if delta > 0.0 { "slower" } else { "faster" }
+        )
+    };
+    Some(Statement::new(
+        "effect",
+        format!(
+            "{pairs}: Cliff's delta is {delta:+.3}, {}.{hedges}{shift}",
+            effects.label.unwrap_or("-")
+        ),
+        json!({
+            "cliffs_delta": delta, "label": effects.label, "hedges_g": effects.hedges_g,
+            "shift_ns": effects.shift_ns.as_ref().map(estimate_json),
+        }),
+    ))
+}
+
+fn counted_percent(fraction: f64) -> String {
+    counted((fraction * 100.0).round() as usize, "percent", "percent")
+}

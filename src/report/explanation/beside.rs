@@ -1,0 +1,99 @@
+//! How allocations and latencies were compared, which the verdict about the time does not rest on.
+
+use super::content::Statement;
+use crate::compare::{
+    AllocationComparison, Comparison, CountChange, LatencyComparison, PercentileChange,
+};
+use crate::model::Verdict;
+use crate::report::beside::{
+    allocation_changes_json, changed_counts, latency_changes_json, percentile_change, quantile_name,
+};
+use crate::report::content::Method;
+use crate::report::units;
+
+/// A statement about each that was compared.
+pub(super) fn statements(comparison: &Comparison, method: Method) -> Vec<Statement> {
+    let allocations = comparison.allocations.as_ref().map(allocations);
+    let latencies = comparison
+        .latencies
+        .as_ref()
+        .map(|found| latencies(found, comparison.noise_threshold, method));
+    allocations.into_iter().chain(latencies).collect()
+}
+
+fn allocations(found: &AllocationComparison) -> Statement {
+    let all = found.named();
+    let result = if found.has_changed() {
+        format!(
+            "An iteration allocates differently: {}.",
+            changed_counts(found)
+        )
+    } else if all.iter().all(|(_, one)| one.verdict == Verdict::Unchanged) {
+        format!(
+            "An iteration allocates as it did: {} times, {}.",
+            units::count(found.count.new),
+            units::bytes(found.bytes.new)
+        )
+    } else {
+        "Whether an iteration allocates differently could not be shown.".to_owned()
+    };
+    let ground = match all.iter().find(|(_, one)| !one.exact) {
+        None => {
+            "No count varied between iterations or launches, so any difference is one, without statistics.".to_owned()
+        }
+        Some((name, one)) => format!(
+            "Not every iteration allocated the same, so the means of the launches were compared by rank ({name}: {} against {}, exact two-sided p {}), and only what also exceeds the noise threshold counts.",
+            units::count(one.new),
+            units::count(one.base),
+            p_words(one),
+        ),
+    };
+    Statement::new(
+        "allocations",
+        format!("{result} {ground} The verdict above is about time alone."),
+        allocation_changes_json(found),
+    )
+}
+
+fn p_words(one: &CountChange) -> String {
+    one.p_value
+        .map_or_else(|| "-".to_owned(), crate::report::table::p_value)
+}
+
+fn latencies(found: &LatencyComparison, noise_threshold: f64, method: Method) -> Statement {
+    let words: Vec<String> = found.percentiles.iter().map(in_words).collect();
+    let unit = match method {
+        Method::Paired => "round by round",
+        Method::Stored(_) => "launch by launch, without the drift between runs",
+    };
+    Statement::new(
+        "latencies",
+        format!(
+            "Single operations: {}. Each percentile was taken in every launch and their means compared {unit}; operations of different launches were never pooled. A change is called where its interval lies beyond {}, beyond what the histogram rounds away ({:.1} %) and beyond a step of the clock. Operations ran in a closed loop: time spent waiting for a slow one is not in them. The verdict above is about the mean time alone.",
+            words.join("; "),
+            units::percent(noise_threshold),
+            LatencyComparison::RELATIVE_ERROR * 100.0,
+        ),
+        latency_changes_json(found),
+    )
+}
+
+fn in_words(one: &PercentileChange) -> String {
+    let bounds = if one.change.lower.is_finite() && one.change.upper.is_finite() {
+        format!(
+            ", {} to {}",
+            units::change(one.change.lower),
+            units::change(one.change.upper)
+        )
+    } else {
+        String::new()
+    };
+    if one.base_ns == one.new_ns {
+        return format!(
+            "{} {} as before",
+            quantile_name(one.quantile),
+            units::time(one.new_ns)
+        );
+    }
+    format!("{}{bounds}: {}", percentile_change(one), one.verdict)
+}

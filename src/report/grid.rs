@@ -1,0 +1,282 @@
+//! Plain grids of text: as aligned columns, as a Markdown table, as CSV.
+//!
+//! A cell may hold whatever a benchmark is called. Each form makes it harmless for its reader: nothing that a terminal obeys, no
+//! markup, no formula that a spreadsheet would run.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use super::theme;
+use super::units;
+
+/// How a grid is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableFormat {
+    /// Aligned columns.
+    Text,
+    /// A table of GitHub's Markdown.
+    Markdown,
+    /// Comma-separated values (RFC 4180), numbers exact.
+    Csv,
+}
+
+/// A cell: text, or a number with its text for people.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum GridCell {
+    /// Words.
+    Text(String),
+    /// A number, and how people read it.
+    Number(f64, String),
+    /// There is no value.
+    Nothing,
+}
+
+/// A heading and rows of equal length. The first `labels` columns name their row, the others hold values.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Grid {
+    pub(super) labels: usize,
+    pub(super) heading: Vec<String>,
+    pub(super) rows: Vec<Vec<GridCell>>,
+}
+
+impl Grid {
+    /// Writes it.
+    pub(super) fn write(&self, writer: &mut dyn Write, format: TableFormat) -> io::Result<()> {
+        match format {
+            TableFormat::Text => self.write_text(writer),
+            TableFormat::Markdown => self.write_markdown(writer),
+            TableFormat::Csv => self.write_csv(writer),
+        }
+    }
+
+    fn write_text(&self, writer: &mut dyn Write) -> io::Result<()> {
+        let lines: Vec<Vec<String>> = std::iter::once(&self.heading)
+            .map(|heading| {
+                heading
+                    .iter()
+                    .map(|text| units::on_one_line(text))
+                    .collect()
+            })
+            .chain(
+                self.rows
+                    .iter()
+                    .map(|row| row.iter().map(for_terminal).collect()),
+            )
+            .collect();
+        let widths = units::widths(&lines);
+        let blocks = folded(&widths, self.labels, units::terminal_width());
+        for (index, block) in blocks.iter().enumerate() {
+            if index > 0 {
+                writeln!(writer)?;
+            }
+            for (number, line) in lines.iter().enumerate() {
+                let cells = block.iter().map(|at| {
+                    let right = *at >= self.labels;
+                    units::padded(&line[*at], widths[*at], right)
+                });
+                let text = cells.collect::<Vec<_>>().join("  ");
+                let text = text.trim_end();
+                if number == 0 {
+                    writeln!(writer, "{}", theme::faint(text))?;
+                } else {
+                    writeln!(writer, "{text}")?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn write_markdown(&self, writer: &mut dyn Write) -> io::Result<()> {
+        let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
+        let heading = self.heading.iter().map(|text| for_markdown(text));
+        writeln!(writer, "{}", line(heading.collect()))?;
+        let rule = (0..self.heading.len()).map(|at| if at < self.labels { ":--" } else { "--:" });
+        writeln!(writer, "{}", line(rule.map(str::to_owned).collect()))?;
+        for row in &self.rows {
+            let cells = row.iter().map(|cell| match cell {
+                GridCell::Text(text) | GridCell::Number(_, text) => for_markdown(text),
+                GridCell::Nothing => "-".to_owned(),
+            });
+            writeln!(writer, "{}", line(cells.collect()))?;
+        }
+        Ok(())
+    }
+
+    fn write_csv(&self, writer: &mut dyn Write) -> io::Result<()> {
+        let heading: Vec<String> = self.heading.iter().map(|text| for_csv(text)).collect();
+        // The line ends of the standard.
+        write!(writer, "{}\r\n", heading.join(","))?;
+        for row in &self.rows {
+            let cells: Vec<String> = row
+                .iter()
+                .map(|cell| match cell {
+                    GridCell::Text(text) => for_csv(text),
+                    GridCell::Number(value, _) => value.to_string(),
+                    GridCell::Nothing => String::new(),
+                })
+                .collect();
+            write!(writer, "{}\r\n", cells.join(","))?;
+        }
+        Ok(())
+    }
+}
+
+fn for_terminal(cell: &GridCell) -> String {
+    match cell {
+        GridCell::Text(text) | GridCell::Number(_, text) => units::on_one_line(text),
+        GridCell::Nothing => "-".to_owned(),
+    }
+}
+
+/// The columns in blocks that fit into `room`, each with all labels and at least one value.
+pub(super) fn folded(widths: &[usize], labels: usize, room: usize) -> Vec<Vec<usize>> {
+    let labels = labels.min(widths.len());
+    let gap = 2;
+    let taken: usize = widths[..labels].iter().map(|width| width + gap).sum();
+    let mut blocks: Vec<Vec<usize>> = Vec::new();
+    let mut used = 0_usize;
+    for (at, width) in widths.iter().enumerate().skip(labels) {
+        // The last column needs no gap behind it.
+        if blocks.is_empty() || used.saturating_add(*width) > room {
+            blocks.push((0..labels).collect());
+            used = taken;
+        }
+        if let Some(block) = blocks.last_mut() {
+            block.push(at);
+        }
+        used = used.saturating_add(width + gap);
+    }
+    if blocks.is_empty() {
+        blocks.push((0..labels).collect());
+    }
+    blocks
+}
+
+/// Text in which Markdown finds no markup, no link, no HTML and no end of a cell or of a line.
+pub(super) fn for_markdown(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in units::on_one_line(text).chars() {
+        match c {
+            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '~' | '#' | '!' | '&' | '@'
+            | '$' => {
+                // A backslash before any ASCII punctuation is that character itself, in tables too.
+                escaped.push('\\');
+                escaped.push(c);
+            }
+            _ => escaped.push(c),
+        }
+    }
+    // What looks like an address would become a link by itself.
+    escaped
+        .replace("://", "&#58;//")
+        .replace("www.", "www&#46;")
+}
+
+/// A cell that reads back as `text`, and that no spreadsheet takes for a formula.
+pub(super) fn for_csv(text: &str) -> String {
+    let starts_formula = |c: char| {
+        matches!(
+            c,
+            '=' | '+' | '-' | '@' | '\t' | '\r' | '\n' | '＝' | '＋' | '－' | '＠'
+        )
+    };
+    let text: Cow<'_, str> = if text.starts_with(starts_formula) {
+        format!("'{text}").into()
+    } else {
+        text.into()
+    };
+    if text.contains([',', '"', '\n', '\r', ';', '\t'])
+        || text.starts_with('\'')
+        || text.trim() != text
+    {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.into_owned()
+    }
+}
+
+/// What was written for a terminal, without its colours: for files.
+pub fn without_colours(bytes: &[u8]) -> Vec<u8> {
+    anstream::adapter::strip_bytes(bytes).into_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid() -> Grid {
+        let text = |text: &str| GridCell::Text(text.to_owned());
+        Grid {
+            labels: 1,
+            heading: vec!["name".into(), "a|b".into(), "c".into()],
+            rows: vec![
+                vec![
+                    text("x"),
+                    GridCell::Number(1.25, "1.250 ns".into()),
+                    GridCell::Nothing,
+                ],
+                vec![
+                    text("=cmd()"),
+                    GridCell::Number(-2.0, "−2".into()),
+                    text("[a](http://b)"),
+                ],
+            ],
+        }
+    }
+
+    fn written(format: TableFormat) -> String {
+        let mut bytes = Vec::new();
+        grid().write(&mut bytes, format).unwrap();
+        String::from_utf8(without_colours(&bytes)).unwrap()
+    }
+
+    #[test]
+    fn text_is_aligned_labels_to_the_left_and_values_to_the_right() {
+        assert_eq!(
+            written(TableFormat::Text),
+            "name         a|b              c\nx       1.250 ns              -\n=cmd()        −2  [a](http://b)\n"
+        );
+    }
+
+    #[test]
+    fn markdown_holds_no_markup_of_its_cells() {
+        assert_eq!(
+            written(TableFormat::Markdown),
+            "| name | a\\|b | c |\n| :-- | --: | --: |\n| x | 1.250 ns | - |\n| =cmd() | −2 | \\[a\\](http&#58;//b) |\n"
+        );
+        assert_eq!(for_markdown("a\n<b>`c`"), "a\\\\n\\<b\\>\\`c\\`");
+        assert_eq!(for_markdown("www.a.b @me #1"), "www&#46;a.b \\@me \\#1");
+    }
+
+    #[test]
+    fn csv_holds_exact_numbers_and_no_formulas() {
+        assert_eq!(
+            written(TableFormat::Csv),
+            "name,a|b,c\r\nx,1.25,\r\n\"'=cmd()\",-2,[a](http://b)\r\n"
+        );
+        for (text, cell) in [
+            ("a,b", "\"a,b\""),
+            ("say \"x\"", "\"say \"\"x\"\"\""),
+            ("two\nlines", "\"two\nlines\""),
+            ("@x", "\"'@x\""),
+            ("-1", "\"'-1\""),
+            ("plain/1", "plain/1"),
+            (" x", "\" x\""),
+        ] {
+            assert_eq!(for_csv(text), cell);
+        }
+    }
+
+    #[test]
+    fn columns_that_do_not_fit_go_into_further_blocks_with_all_labels() {
+        assert_eq!(folded(&[10, 20, 20, 20], 1, 80), [[0, 1, 2, 3]]);
+        // 10 + 2 + 20 + 2 + 20 + 2 + 20 = 76
+        assert_eq!(folded(&[10, 20, 20, 20], 1, 76), [[0, 1, 2, 3]]);
+        assert_eq!(
+            folded(&[10, 20, 20, 20], 1, 75),
+            [vec![0, 1, 2], vec![0, 3]]
+        );
+        assert_eq!(folded(&[90, 20, 20], 1, 80), [[0, 1], [0, 2]]);
+        assert_eq!(folded(&[10], 1, 80), [[0]]);
+    }
+}

@@ -1,0 +1,135 @@
+//! Two runs as a table for a report: change, adjusted p and effect sizes of every benchmark.
+
+use std::io::{self, Write};
+
+use super::analysis;
+use super::content::{Findings, Method, Row};
+use super::grid::{Grid, GridCell, TableFormat, for_markdown};
+use super::table::p_value;
+use super::units;
+use crate::compare::Decider;
+use crate::model::{Metric, Observations};
+
+/// The other side of a benchmark, and how large the difference is, whatever its p; positive is slower.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct VersionDifference {
+    /// Median of the reference.
+    pub base_median: Option<f64>,
+    /// Median of the run.
+    pub median: Option<f64>,
+    /// Cliff's delta.
+    pub cliffs_delta: Option<f64>,
+    /// Its size in a word.
+    pub size: Option<&'static str>,
+    /// Hedges' g.
+    pub hedges_g: Option<f64>,
+}
+
+/// Writes the benchmarks of `findings` as Markdown or CSV.
+pub fn write_versions(
+    writer: &mut dyn Write,
+    findings: &Findings<'_>,
+    difference: &dyn Fn(&Row<'_>) -> VersionDifference,
+    format: TableFormat,
+) -> io::Result<()> {
+    let Some(verdicts) = &findings.verdicts else {
+        return Ok(());
+    };
+    // Of tests of other systems both bounds share the level; the project's own has it on either side.
+    let sides = match verdicts.method {
+        Method::Stored(Decider::Test(_)) => 1.0,
+        Method::Stored(_) | Method::Paired => 2.0,
+    };
+    let level = units::percent(1.0 - sides * verdicts.decision.significance_level);
+    let heading = [
+        "benchmark".to_owned(),
+        "verdict".to_owned(),
+        "base median".to_owned(),
+        "median".to_owned(),
+        "change".to_owned(),
+        format!("{level} from"),
+        format!("{level} to"),
+        "adjusted p".to_owned(),
+        "Cliff's delta".to_owned(),
+        "Hedges' g".to_owned(),
+    ];
+    let number = |value: Option<f64>, text: &dyn Fn(f64) -> String| match value {
+        Some(value) if value.is_finite() => GridCell::Number(value, text(value)),
+        _ => GridCell::Nothing,
+    };
+    let mut rows = Vec::new();
+    for row in &findings.rows {
+        let found = difference(row);
+        let comparison = row.comparison.as_ref();
+        let change = comparison.and_then(|found| found.change);
+        let metric = row
+            .measurement
+            .map_or(&Metric::Time, |found| &found.benchmark.metric);
+        let reading = |value: f64| units::reading(metric, value);
+        let verdict = row.verdict.map_or("-", crate::model::Verdict::word);
+        let signed = |value: f64| format!("{value:+.3}").replace('-', "−");
+        let key = &row.key;
+        rows.push(vec![
+            GridCell::Text(format!("{}/{} {}", key.package, key.target, key.id)),
+            GridCell::Text(verdict.to_owned()),
+            number(found.base_median, &reading),
+            number(found.median, &reading),
+            number(change.map(|change| change.estimate), &units::change),
+            number(change.map(|change| change.lower), &units::change),
+            number(change.map(|change| change.upper), &units::change),
+            number(comparison.and_then(|found| found.p_value), &p_value),
+            number(found.cliffs_delta, &|delta| {
+                format!("{} {}", signed(delta), found.size.unwrap_or(""))
+            }),
+            number(found.hedges_g, &signed),
+        ]);
+    }
+    let grid = Grid {
+        labels: 2,
+        heading: heading.to_vec(),
+        rows,
+    };
+    match format {
+        TableFormat::Csv => return grid.write(writer, TableFormat::Csv),
+        TableFormat::Text | TableFormat::Markdown => grid.write(writer, TableFormat::Markdown)?,
+    }
+    let counts: Vec<String> = findings
+        .tally()
+        .iter()
+        .map(|(verdict, count)| format!("{count} {}", verdict.word()))
+        .collect();
+    let how = match verdicts.method {
+        Method::Stored(Decider::Test(_)) => {
+            format!("Decided {}", analysis::method(&verdicts.decision))
+        }
+        Method::Stored(_) | Method::Paired => format!(
+            "p is adjusted for all benchmarks together (Holm), {} family-wise",
+            units::percent(verdicts.decision.significance_level)
+        ),
+    };
+    let observations = match (verdicts.method, verdicts.decision.analysis.observations) {
+        (Method::Stored(_), Observations::Launches) => "launches",
+        (Method::Paired, _) | (_, Observations::Samples) => "all samples",
+    };
+    writeln!(
+        writer,
+        "\nRun {} compared with {}: {}. Plus is slower. {how}; effect sizes are of {observations}.",
+        findings.run.id,
+        for_markdown(&verdicts.reference.replace('`', "")),
+        counts.join(", "),
+    )?;
+    for violation in &verdicts.gates.violations {
+        writeln!(writer, "\n{}", for_markdown(&analysis::broken(violation)))?;
+    }
+    for remark in &verdicts.remarks {
+        writeln!(writer, "\n{}", for_markdown(remark))?;
+    }
+    for warning in &verdicts.warnings {
+        writeln!(
+            writer,
+            "\nThe sides differ in {}.",
+            for_markdown(&warning.to_string())
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,310 @@
+//! Student's t for any statistic of clusters, by leaving out one cluster at a time (Tukey 1958; Efron and Tibshirani 1993, chapter 11).
+//!
+//! Of few clusters the percentile bootstrap covers less often than its level says; this takes its place below [`FEWEST_FOR_BOOTSTRAP`].
+//! Of a mean of clusters of one size it is Student's interval of their means.
+
+use serde::Serialize;
+
+use super::bootstrap::{Interval, Resampling, percentile_interval, ratio_interval};
+use super::description::mean;
+use super::statistic::Statistic;
+use super::student_t;
+
+/// Below so many clusters on a side an interval is Student's.
+pub const FEWEST_FOR_BOOTSTRAP: usize = 8;
+
+/// Where an interval over clusters comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum IntervalMethod {
+    /// Jackknife and Student's t.
+    #[serde(rename = "t")]
+    StudentT,
+    /// Percentile bootstrap.
+    #[serde(rename = "bootstrap")]
+    Bootstrap,
+}
+
+/// On which scale a statistic is taken to vary symmetrically.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// Its own: locations, slopes.
+    Plain,
+    /// That of logarithms: deviations, which are never negative. Where one is 0, its own after all, cut off at 0.
+    Logarithmic,
+}
+
+impl IntervalMethod {
+    /// The one that is better for so many clusters: the smaller number, where there are two sides.
+    pub fn for_clusters(clusters: usize) -> Self {
+        if clusters < FEWEST_FOR_BOOTSTRAP {
+            Self::StudentT
+        } else {
+            Self::Bootstrap
+        }
+    }
+
+    /// Its name beside an interval.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::StudentT => "t interval",
+            Self::Bootstrap => "bootstrap",
+        }
+    }
+
+    /// The interval of `statistic`, whose scale matters to Student's; `None` as for [`jackknife_t_interval`] or [`percentile_interval`].
+    pub fn interval(
+        self,
+        statistic: &impl Statistic,
+        scale: Scale,
+        level: f64,
+        resampling: Resampling<'_>,
+    ) -> Option<Interval> {
+        match self {
+            Self::StudentT => jackknife_t_interval(statistic, scale, level),
+            Self::Bootstrap => percentile_interval(statistic, level, resampling),
+        }
+    }
+
+    /// The interval of `new` / `base` - 1; `None` as for [`jackknife_t_ratio_interval`] or [`ratio_interval`].
+    pub fn ratio_interval(
+        self,
+        new: &impl Statistic,
+        base: &impl Statistic,
+        level: f64,
+        resampling: Resampling<'_>,
+    ) -> Option<Interval> {
+        match self {
+            Self::StudentT => jackknife_t_ratio_interval(new, base, level),
+            Self::Bootstrap => ratio_interval(new, base, level, resampling),
+        }
+    }
+}
+
+/// The jackknife's standard error of f(statistic): `sqrt((k - 1) / k sum (v_i - mean v)^2)`, `v_i` without cluster i.
+///
+/// `None` below two clusters, or where a value is not finite.
+fn standard_error(statistic: &impl Statistic, f: impl Fn(f64) -> f64) -> Option<f64> {
+    let k = statistic.clusters();
+    if k < 2 {
+        return None;
+    }
+    let mut weights = vec![1; k];
+    let values: Vec<f64> = (0..k)
+        .map(|left_out| {
+            weights[left_out] = 0;
+            let value = f(statistic.of(&weights));
+            weights[left_out] = 1;
+            value
+        })
+        .collect();
+    let centre = mean(&values)?;
+    let squares: f64 = values.iter().map(|value| (value - centre).powi(2)).sum();
+    let error = ((k - 1) as f64 / k as f64 * squares).sqrt();
+    error.is_finite().then_some(error)
+}
+
+/// `statistic` -+ t((1 + level) / 2, k - 1) times the jackknife's standard error, or the exponential of that of its logarithm.
+///
+/// `None` below two clusters, for a level outside 0..1, or where the statistic has no value for all clusters or without one of them.
+/// Clusters that are alike have a point.
+pub fn jackknife_t_interval(
+    statistic: &impl Statistic,
+    scale: Scale,
+    level: f64,
+) -> Option<Interval> {
+    let t = critical(level, statistic.clusters().checked_sub(1)? as f64)?;
+    let observed = statistic.observed();
+    if scale == Scale::Plain {
+        return around(observed, t * standard_error(statistic, |value| value)?);
+    }
+    let logarithms = standard_error(statistic, f64::ln)
+        .and_then(|error| around(observed.ln(), t * error))
+        .map(|found| Interval {
+            lower: found.lower.exp(),
+            upper: found.upper.exp(),
+        });
+    logarithms.or_else(|| {
+        let plain = around(observed, t * standard_error(statistic, |value| value)?)?;
+        Some(Interval {
+            lower: plain.lower.max(0.0),
+            upper: plain.upper,
+        })
+    })
+}
+
+/// exp(ln(new / base) -+ t SE) - 1, SE^2 the sum of both sides' squared errors of the logarithm, with Welch's degrees of freedom (1947).
+///
+/// `None` as for [`jackknife_t_interval`], or where a value is not positive.
+pub fn jackknife_t_ratio_interval(
+    new: &impl Statistic,
+    base: &impl Statistic,
+    level: f64,
+) -> Option<Interval> {
+    let a = standard_error(new, f64::ln)?.powi(2);
+    let b = standard_error(base, f64::ln)?.powi(2);
+    let df_of = |statistic: usize| (statistic - 1) as f64;
+    let (df_a, df_b) = (df_of(new.clusters()), df_of(base.clusters()));
+    let difference = new.observed().ln() - base.observed().ln();
+    let margin = if a + b > 0.0 {
+        // In shares of the whole, so that no square of a tiny variance vanishes.
+        let (a_share, b_share) = (a / (a + b), b / (a + b));
+        let df = 1.0 / (a_share * a_share / df_a + b_share * b_share / df_b);
+        critical(level, df)? * (a + b).sqrt()
+    } else {
+        critical(level, df_a)? * 0.0
+    };
+    let logarithms = around(difference, margin)?;
+    Some(Interval {
+        lower: logarithms.lower.exp_m1(),
+        upper: logarithms.upper.exp_m1(),
+    })
+}
+
+fn critical(level: f64, df: f64) -> Option<f64> {
+    if !(level > 0.0 && level < 1.0) {
+        return None;
+    }
+    student_t::critical((1.0 - level) / 2.0, df)
+}
+
+fn around(centre: f64, margin: f64) -> Option<Interval> {
+    (centre.is_finite() && margin.is_finite()).then_some(Interval {
+        lower: centre - margin,
+        upper: centre + margin,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::{ClusterMad, ClusterMean, ClusterMedian, ClusterSd, Stream, TInterval};
+    use proptest::prelude::*;
+
+    fn singles(values: &[f64]) -> Vec<&[f64]> {
+        values.chunks(1).collect()
+    }
+
+    #[test]
+    fn one_cluster_nonsense_levels_and_missing_values_have_no_interval() {
+        let one = singles(&[3.0]);
+        assert_eq!(
+            jackknife_t_interval(&ClusterMean::new(&one), Scale::Plain, 0.95),
+            None
+        );
+        let three = singles(&[1.0, 2.0, 4.0]);
+        for level in [0.0, 1.0, f64::NAN] {
+            assert_eq!(
+                jackknife_t_interval(&ClusterMean::new(&three), Scale::Plain, level),
+                None
+            );
+        }
+        let endless = singles(&[1.0, 2.0, f64::INFINITY]);
+        assert_eq!(
+            jackknife_t_interval(&ClusterMean::new(&endless), Scale::Plain, 0.95),
+            None
+        );
+        let with_zero = singles(&[0.0, 0.0, 0.0]);
+        let (zero, three) = (ClusterMean::new(&with_zero), ClusterMean::new(&three));
+        assert_eq!(jackknife_t_ratio_interval(&zero, &three, 0.95), None);
+        assert_eq!(jackknife_t_ratio_interval(&three, &zero, 0.95), None);
+    }
+
+    #[test]
+    fn constants_have_points() {
+        let clusters = singles(&[7.0; 4]);
+        let median = ClusterMedian::new(&clusters);
+        let point = |value| Interval {
+            lower: value,
+            upper: value,
+        };
+        assert_eq!(
+            jackknife_t_interval(&median, Scale::Plain, 0.95),
+            Some(point(7.0))
+        );
+        assert_eq!(
+            jackknife_t_ratio_interval(&median, &median, 0.95),
+            Some(point(0.0))
+        );
+    }
+
+    #[test]
+    fn a_ratio_of_equal_spreads_has_welchs_degrees_of_freedom() {
+        // Two sides of three alike: df = 4, t(.975, 4) = 2.7764451051977987.
+        let (new, base) = (
+            singles(&[99.0, 100.0, 101.0]),
+            singles(&[99.0, 100.0, 101.0]),
+        );
+        let (new, base) = (ClusterMean::new(&new), ClusterMean::new(&base));
+        let found = jackknife_t_ratio_interval(&new, &base, 0.95).unwrap();
+        // The means without one value: 100.5, 100, 99.5.
+        let logs = [100.5_f64.ln(), 100.0_f64.ln(), 99.5_f64.ln()];
+        let centre = logs.iter().sum::<f64>() / 3.0;
+        let variance = 2.0 / 3.0 * logs.iter().map(|x| (x - centre).powi(2)).sum::<f64>();
+        let expected = (2.776_445_105_197_798_7 * (2.0 * variance).sqrt()).exp_m1();
+        assert!((found.upper - expected).abs() < 1e-12, "{found:?}");
+    }
+
+    #[test]
+    fn the_interval_of_a_deviation_is_never_negative() {
+        let wide = singles(&[1.0, 2.0, 40.0]);
+        let sd = ClusterSd::new(&wide);
+        let plain = jackknife_t_interval(&sd, Scale::Plain, 0.95).unwrap();
+        let logarithmic = jackknife_t_interval(&sd, Scale::Logarithmic, 0.95).unwrap();
+        assert!(
+            plain.lower < 0.0 && logarithmic.lower > 0.0,
+            "{logarithmic:?}"
+        );
+        let scaled = sd.observed().powi(2) / logarithmic.lower / logarithmic.upper;
+        assert!(
+            (scaled - 1.0).abs() < 1e-9,
+            "as far up as down: {logarithmic:?}"
+        );
+        // Without the last value the deviation is 0.
+        let tied = singles(&[5.0, 5.0, 5.0, 9.0]);
+        let found = jackknife_t_interval(&ClusterSd::new(&tied), Scale::Logarithmic, 0.95).unwrap();
+        assert!(found.lower == 0.0 && found.upper > 0.0, "{found:?}");
+        let constant = singles(&[5.0; 4]);
+        let found = jackknife_t_interval(&ClusterMad::new(&constant), Scale::Logarithmic, 0.95);
+        let (lower, upper) = (0.0, 0.0);
+        assert_eq!(found, Some(Interval { lower, upper }));
+    }
+
+    #[test]
+    fn eight_clusters_are_enough_for_the_bootstrap() {
+        assert_eq!(IntervalMethod::for_clusters(7), IntervalMethod::StudentT);
+        assert_eq!(IntervalMethod::for_clusters(8), IntervalMethod::Bootstrap);
+        let clusters = singles(&[1.0, 2.0, 4.0]);
+        let mean = ClusterMean::new(&clusters);
+        let resampling = Resampling {
+            resamples: 1_000,
+            stream: Stream {
+                seed: 1,
+                name: "method",
+            },
+        };
+        // No resample leaves the values; Student's interval does.
+        let t = IntervalMethod::StudentT.interval(&mean, Scale::Plain, 0.95, resampling);
+        let bootstrap = IntervalMethod::Bootstrap.interval(&mean, Scale::Plain, 0.95, resampling);
+        assert!(t.unwrap().lower < 1.0 && bootstrap.unwrap().lower >= 1.0);
+    }
+
+    proptest! {
+        #[test]
+        fn of_a_mean_of_equal_clusters_it_is_students(x in prop::collection::vec(prop::collection::vec(1.0..1e3_f64, 4), 2..9)) {
+            let clusters: Vec<&[f64]> = x.iter().map(Vec::as_slice).collect();
+            let means: Vec<f64> = x.iter().map(|x| x.iter().sum::<f64>() / 4.0).collect();
+            let student = TInterval::of(&means, 0.95).unwrap().interval();
+            let found = jackknife_t_interval(&ClusterMean::new(&clusters), Scale::Plain, 0.95).unwrap();
+            prop_assert!((found.lower - student.lower).abs() < 1e-8 && (found.upper - student.upper).abs() < 1e-8);
+        }
+
+        #[test]
+        fn exchanging_the_sides_inverts_a_ratio(x in prop::collection::vec(1.0..1e3_f64, 2..9), y in prop::collection::vec(1.0..1e3_f64, 2..9)) {
+            let (x, y) = (singles(&x), singles(&y));
+            let (x, y) = (ClusterMean::new(&x), ClusterMean::new(&y));
+            let there = jackknife_t_ratio_interval(&x, &y, 0.9).unwrap();
+            let back = jackknife_t_ratio_interval(&y, &x, 0.9).unwrap();
+            prop_assert!(((1.0 + there.lower) * (1.0 + back.upper) - 1.0).abs() < 1e-6);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The empirical distribution of several random samples that stand for unequal numbers of operations.
+//!
+//! A reservoir holds as many values whether its launch had ten thousand operations or ten million. Pooled as they are, the values of the short
+//! launch would count too much; here each value stands for as many operations as its launch had per value.
+
+/// A step function: which share of all operations took at most so long.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WeightedEcdf {
+    /// (value, share of operations at or below it), ascending in both; each value once.
+    steps: Vec<(f64, f64)>,
+}
+
+impl WeightedEcdf {
+    /// From (operations, values drawn from them); samples without values or operations are left out. `None` if none is left or a value is no
+    /// finite number.
+    pub fn of(samples: &[(u64, &[f64])]) -> Option<Self> {
+        let mut weighted: Vec<(f64, f64)> = samples
+            .iter()
+            .flat_map(|(operations, values)| {
+                let weight = *operations as f64 / values.len() as f64;
+                values.iter().map(move |value| (*value, weight))
+            })
+            .filter(|(_, weight)| *weight > 0.0)
+            .collect();
+        if weighted.is_empty() || weighted.iter().any(|(value, _)| !value.is_finite()) {
+            return None;
+        }
+        weighted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let total: f64 = weighted.iter().map(|(_, weight)| weight).sum();
+        let mut sum = 0.0;
+        let mut steps: Vec<(f64, f64)> = Vec::new();
+        for (value, weight) in weighted {
+            sum += weight;
+            match steps.last_mut() {
+                Some((last, share)) if *last == value => *share = sum / total,
+                _ => steps.push((value, sum / total)),
+            }
+        }
+        // What rounding left.
+        if let Some((_, share)) = steps.last_mut() {
+            *share = 1.0;
+        }
+        Some(Self { steps })
+    }
+
+    /// The share of operations that took at most `value`.
+    pub fn at(&self, value: f64) -> f64 {
+        let below = self.steps.partition_point(|(step, _)| *step <= value);
+        below.checked_sub(1).map_or(0.0, |last| self.steps[last].1)
+    }
+
+    /// The smallest value that at least the share `p` of operations took at most; `None` for p outside 0..=1.
+    pub fn quantile(&self, p: f64) -> Option<f64> {
+        if !(0.0..=1.0).contains(&p) {
+            return None;
+        }
+        let index = self.steps.partition_point(|(_, share)| *share < p);
+        self.steps.get(index).map(|(value, _)| *value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn samples_without_values_say_nothing() {
+        assert_eq!(WeightedEcdf::of(&[]), None);
+        assert_eq!(WeightedEcdf::of(&[(5, &[]), (0, &[1.0])]), None);
+        assert_eq!(WeightedEcdf::of(&[(1, &[f64::NAN])]), None);
+        let one = WeightedEcdf::of(&[(5, &[]), (3, &[2.0])]).unwrap();
+        assert_eq!((one.at(1.9), one.at(2.0)), (0.0, 1.0));
+        assert_eq!((one.quantile(0.0), one.quantile(1.1)), (Some(2.0), None));
+    }
+
+    proptest! {
+        #[test]
+        fn it_rises_from_nothing_to_all_and_quantiles_invert_it(
+            a in prop::collection::vec(0.0..9.0_f64, 1..30), b in prop::collection::vec(0.0..9.0_f64, 1..30), p in 0.001..1.0_f64,
+        ) {
+            let ecdf = WeightedEcdf::of(&[(1_000, &a), (10, &b)]).unwrap();
+            prop_assert!(ecdf.steps.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1));
+            prop_assert_eq!((ecdf.at(-1.0), ecdf.at(9.0)), (0.0, 1.0));
+            let value = ecdf.quantile(p).unwrap();
+            prop_assert!(ecdf.at(value) >= p);
+        }
+    }
+}

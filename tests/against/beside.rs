@@ -1,0 +1,113 @@
+//! Allocations and latencies of two builds that are measured in turn.
+
+use std::fs;
+
+use crate::project::{Project, compared};
+use crate::scripted::{CLOCK, explanation, says};
+use crate::support::Machine;
+
+/// `cost` allocates as often as the library says and takes the same time; `operation` is timed one by one.
+const BENCH: &str = r#"
+use perfcheck::{CountingAllocator, Suite, black_box};
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator::system();
+
+fn costs(suite: &mut Suite) {
+    suite.bench("cost", |b| {
+        b.iter(|| {
+            for _ in 0..planted::NANOSECONDS {
+                drop(black_box(Box::new(1_u64)));
+            }
+        });
+    });
+    suite.bench("operation", |b| b.iter_latency(|| black_box(1) + 1));
+}
+
+perfcheck::main!(costs);
+"#;
+
+#[test]
+fn both_sides_are_counted_in_the_first_rounds_and_timed_in_all() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    let manifest = project.root().join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).expect("there");
+    let with_feature = text.replace(
+        "perfcheck = { ",
+        "perfcheck = { features = [\"allocations\"], ",
+    );
+    project.write("Cargo.toml", &with_feature);
+    project.write("benches/costs.rs", BENCH);
+    project.takes(12);
+    project.commit();
+    project.takes(13);
+    // The times are those of the script on both sides.
+    let run = project
+        .measure(&["--against", "HEAD", "--rounds", "10"])
+        .env(
+            CLOCK,
+            "cost=10000/10100/10050;operation=5000~20000/5100~20000",
+        )
+        .run()
+        .expect_code(0);
+    let cost = compared(&run, "cost");
+    let count = &cost["allocations"]["count"];
+    assert_eq!(
+        (&count["base"], &count["new"]),
+        (&12.0.into(), &13.0.into()),
+        "{cost}"
+    );
+    assert_eq!(
+        (&count["exact"], &count["verdict"]),
+        (&true.into(), &"regressed".into())
+    );
+    assert_eq!(cost["latencies"], serde_json::Value::Null);
+    let operation = compared(&run, "operation");
+    let percentiles = operation["latencies"]["percentiles"]
+        .as_array()
+        .expect("a list");
+    assert_eq!(percentiles.len(), 5, "{operation}");
+    for one in percentiles {
+        assert_eq!(
+            (&one["change"]["estimate"], &one["verdict"]),
+            (&0.0.into(), &"unchanged".into())
+        );
+    }
+    assert_eq!(
+        operation["allocations"]["bytes"]["verdict"], "unchanged",
+        "{operation}"
+    );
+    let messages = run.messages("benchmark-measured");
+    let launches = |id: &str| {
+        let found = messages
+            .iter()
+            .find(|message| message["benchmark"]["id"] == id);
+        found.expect("measured")["launches"]
+            .as_array()
+            .expect("a list")
+            .clone()
+    };
+    let counted: Vec<bool> = launches("cost")
+        .iter()
+        .map(|launch| !launch["allocations"].is_null())
+        .collect();
+    assert_eq!(counted, [[true; 5], [false; 5]].concat());
+    assert!(
+        launches("operation")
+            .iter()
+            .all(|launch| launch["latencies"].is_object())
+    );
+    let explained = project
+        .perfcheck(&["explain", "operation", "--message-format", "json"])
+        .run()
+        .expect_code(0);
+    let explained = explanation(&explained);
+    says(
+        &explained,
+        "latencies",
+        &["round by round", "p99", "as before"],
+    );
+    says(&explained, "allocations", &["allocates as it did: 0 times"]);
+    assert_eq!(machine.left_behind(), [""; 0]);
+}

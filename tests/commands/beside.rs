@@ -1,0 +1,329 @@
+//! What is measured beside the time of an iteration, from a real harness to the report: allocations and latencies.
+
+use serde_json::Value;
+
+use crate::scripted::{CLOCK, about, explanation, stored, verdict};
+use crate::support::{Finished, Machine, Perfcheck};
+
+const JSON: [&str; 2] = ["--message-format", "json"];
+const TIMES: &str = "nothing=100/101;twelve=200/201;beside_set_up=100000/101000;varies=400/401";
+
+/// A run of `testbench/counts_allocations` whose times are scripted.
+fn counting(machine: &Machine) -> Perfcheck {
+    machine
+        .perfcheck()
+        .testbench("")
+        .args([
+            "-p",
+            "counts_allocations",
+            "--launches",
+            "5",
+            "--resamples",
+            "1000",
+        ])
+        .args(["--warm-up-time", "1ms", "--measurement-time", "5ms"])
+        .env(CLOCK, TIMES)
+}
+
+/// A run of `testbench/times_operations`, in which each 50th operation of `steady` takes so many nanoseconds.
+fn timing(machine: &Machine, tail: u64, seconds: &str) -> Perfcheck {
+    machine
+        .perfcheck()
+        .testbench("")
+        .args(["-p", "times_operations", "--resamples", "1000"])
+        .args(["--warm-up-time", "1ms", "--measurement-time", seconds])
+        .env(
+            CLOCK,
+            format!("steady=10000~{tail}/10100~{tail};fails_at_times=5000/5010;usual=100/101"),
+        )
+}
+
+#[track_caller]
+fn message(finished: &Finished, reason: &str, id: &str) -> Value {
+    finished
+        .messages(reason)
+        .into_iter()
+        .find(|message| message["benchmark"]["id"] == id)
+        .unwrap_or_else(|| panic!("no {reason} of {id:?}:\n{finished}"))
+}
+
+#[track_caller]
+fn near(value: &Value, expected: f64, tolerance: f64) {
+    let found = value
+        .as_f64()
+        .unwrap_or_else(|| panic!("{value} is no number"));
+    assert!(
+        (found / expected - 1.0).abs() <= tolerance,
+        "{found} is not {expected}"
+    );
+}
+
+#[test]
+fn n5_n28_an_iteration_has_the_allocations_of_its_body_and_no_others() {
+    let machine = Machine::new();
+    let run = counting(&machine).args(JSON).run().expect_code(0);
+    for (id, count, bytes, peak) in [
+        ("nothing", 0, 0, 0),
+        ("twelve", 12, 768, 64),
+        // Beside 64 KiB that set-up allocates and tear-down frees.
+        ("beside_set_up", 3, 192, 64),
+    ] {
+        let found = message(&run, "benchmark-measured", id);
+        let per_launch = &found["launches"][0]["allocations"];
+        assert_eq!(
+            per_launch["count"].as_array().map(Vec::len),
+            Some(16),
+            "{found}"
+        );
+        assert_eq!(per_launch["bytes"][7], bytes, "{found}");
+        let summary = &found["allocations"];
+        near_or_zero(&summary["count"], count);
+        near_or_zero(&summary["bytes"], bytes);
+        near_or_zero(&summary["peak_bytes"], peak);
+        assert_eq!(summary["exact"], true, "{found}");
+        assert_eq!(
+            (&summary["iterations"], &summary["launches"]),
+            (&80.into(), &5.into())
+        );
+        assert!(found["latencies"].is_null() && found["launches"][0]["latencies"].is_null());
+    }
+    let varies = message(&run, "benchmark-measured", "varies");
+    assert_eq!(varies["allocations"]["exact"], false);
+    near(&varies["allocations"]["count"], 102.0, 1e-12);
+}
+
+#[track_caller]
+fn near_or_zero(value: &Value, expected: u32) {
+    assert_eq!(value.as_f64(), Some(f64::from(expected)));
+}
+
+#[test]
+fn a_difference_in_allocations_is_told_beside_a_time_that_is_unchanged() {
+    let machine = Machine::new();
+    counting(&machine).run().expect_code(0);
+    let same = counting(&machine).run().expect_code(0);
+    assert!(!same.stdout.contains('→'), "{same}");
+    let more = counting(&machine)
+        .env("ALLOCATES_MORE", "1")
+        .run()
+        .expect_code(0);
+    let expected = "twelve: allocations 12 → 14, bytes 768 B → 896 B per iteration";
+    assert!(more.stdout.contains(expected), "{more}");
+    assert!(
+        more.stdout.contains("varies: allocations 102 → 152"),
+        "{more}"
+    );
+    let compared = stored(&machine, &["compare", "1", "3"]).args(JSON).run();
+    let changes = &message(&compared, "benchmark-compared", "twelve")["allocations"];
+    assert_eq!(changes["count"]["verdict"], "regressed", "{changes}");
+    assert_eq!(
+        (&changes["count"]["exact"], &changes["count"]["p_value"]),
+        (&true.into(), &Value::Null)
+    );
+    assert_eq!(changes["peak_bytes"]["verdict"], "unchanged", "{changes}");
+    let varies = &message(&compared, "benchmark-compared", "varies")["allocations"];
+    assert_eq!(
+        (&varies["count"]["exact"], &varies["count"]["verdict"]),
+        (&false.into(), &"regressed".into())
+    );
+    near(&varies["count"]["p_value"], 2.0 / 252.0, 1e-9);
+    let nothing = &message(&compared, "benchmark-compared", "nothing")["allocations"];
+    assert_eq!(nothing["bytes"]["verdict"], "unchanged", "{nothing}");
+    let explained = stored(&machine, &["explain", "twelve"]).args(JSON).run();
+    let sentence = about(&explanation(&explained), "allocations");
+    let text = sentence["text"].as_str().expect("text");
+    assert!(
+        text.contains("12 → 14") && text.contains("without statistics"),
+        "{text}"
+    );
+    // Fewer are told as well.
+    let fewer = stored(&machine, &["compare", "3", "1"]).run();
+    assert!(
+        fewer.stdout.contains("twelve: allocations 14 → 12"),
+        "{fewer}"
+    );
+}
+
+#[test]
+fn n36_the_full_record_has_the_mean_allocated_bytes() {
+    let machine = Machine::new();
+    counting(&machine).run().expect_code(0);
+    let shown = stored(&machine, &["show", "--stats"]).args(JSON).run();
+    assert_eq!(
+        message(&shown, "benchmark-statistics", "twelve")["mean_allocated_bytes"],
+        768.0
+    );
+    let text = stored(&machine, &["show", "--stats"])
+        .run()
+        .expect_code(0)
+        .stdout;
+    for line in [
+        "allocations       12 per iteration always, in 80 iterations of 5 launches",
+        "allocated bytes   768 B per iteration, at most 64 B at once",
+        "allocations       102 per iteration on average",
+    ] {
+        assert!(text.contains(line), "no {line:?} in {text}");
+    }
+    // Without a counting allocator nothing is said of allocations.
+    timing(&machine, 20_000, "5ms").run().expect_code(0);
+    let shown = stored(&machine, &["show", "--stats"]).args(JSON).run();
+    let usual = message(&shown, "benchmark-statistics", "usual");
+    assert!(
+        usual["mean_allocated_bytes"].is_null() && usual["latencies"].is_null(),
+        "{usual}"
+    );
+}
+
+#[test]
+fn b20_b21_latencies_are_shown_with_what_a_closed_loop_leaves_out() {
+    let machine = Machine::new();
+    let run = timing(&machine, 30_000, "20ms").run().expect_code(0);
+    for said in [
+        "p50, p99",
+        "10.07 µs, 30.08 µs",
+        "closed loop",
+        "coordinated omission",
+    ] {
+        assert!(run.stdout.contains(said), "no {said:?} in {run}");
+    }
+    let alone = stored(&machine, &["show"]).run().expect_code(0);
+    assert!(alone.stdout.contains("closed loop"), "{alone}");
+    let record = stored(&machine, &["show", "--stats"]).run().expect_code(0);
+    assert!(record.stdout.contains("closed loop"), "{record}");
+    for line in record.stdout.split_once("\n\n").expect("a head").1.lines() {
+        assert!(line.chars().count() <= 80, "{line:?} is too long");
+    }
+    let counted = counting(&machine).run().expect_code(0);
+    assert!(!counted.stdout.contains("closed loop"), "{counted}");
+}
+
+#[test]
+fn b17_five_launches_are_the_default_and_fewer_than_three_are_called_anecdotes() {
+    assert_eq!(
+        cargo_perfcheck::model::SamplingSettings::default().launches,
+        5
+    );
+    let machine = Machine::new();
+    let five = timing(&machine, 30_000, "5ms").run().expect_code(0);
+    assert!(!five.stdout.contains("anecdotes"), "{five}");
+    let two = timing(&machine, 30_000, "5ms")
+        .args(["--launches", "2"])
+        .run();
+    assert!(
+        two.stdout.contains("five or more for numbers to publish"),
+        "{two}"
+    );
+}
+
+#[test]
+fn b10_b11_percentiles_have_intervals_over_launches_and_seconds_are_a_table() {
+    let machine = Machine::new();
+    timing(&machine, 30_000, "2500ms").run().expect_code(0);
+    let shown = stored(&machine, &["show", "--stats"]).args(JSON).run();
+    let steady = message(&shown, "benchmark-statistics", "steady");
+    let percentiles = steady["latencies"]["percentiles"]
+        .as_array()
+        .expect("a list");
+    let quantiles: Vec<f64> = percentiles
+        .iter()
+        .filter_map(|one| one["quantile"].as_f64())
+        .collect();
+    assert_eq!(quantiles, [0.5, 0.95, 0.99, 0.999, 1.0]);
+    // Launches 1, 3, 5 take 10 us and 2, 4 take 10.1 us, each times 1 to 1.006 in turn.
+    near(
+        &percentiles[0]["mean"],
+        (3.0 * 10_030.0 + 2.0 * 10_130.0) / 5.0,
+        1.5e-3,
+    );
+    near(&percentiles[2]["mean"], 30_090.0, 4e-3);
+    assert!(percentiles[0]["interval"]["lower"].as_f64() < percentiles[0]["mean"].as_f64());
+    near(&steady["latencies"]["relative_error"], 1.0 / 1024.0, 1e-12);
+    let windows = steady["course"]["windows"].as_array().expect("a list");
+    assert_eq!(windows.len(), 3, "{windows:?}");
+    let operations: u64 = windows
+        .iter()
+        .filter_map(|one| one["operations"].as_u64())
+        .sum();
+    assert_eq!(steady["latencies"]["operations"], operations);
+    near(&steady["course"]["distribution_ns"][49], 10_070.0, 5e-3);
+    assert_eq!(
+        steady["course"]["distribution_ns"].as_array().map(Vec::len),
+        Some(100)
+    );
+    near(
+        &(1.0
+            + steady["course"]["drift"]["estimate"]
+                .as_f64()
+                .expect("two whole seconds"))
+        .into(),
+        1.0,
+        1e-3,
+    );
+    let fails = message(&shown, "benchmark-statistics", "fails_at_times");
+    let (good, bad) = (
+        &fails["latencies"]["operations"],
+        &fails["latencies"]["errors"],
+    );
+    near(
+        &(good.as_f64().expect("a count") / bad.as_f64().expect("a count")).into(),
+        3.0,
+        1e-3,
+    );
+    assert_eq!(
+        fails["latencies"]["error_messages"],
+        serde_json::json!(["every fourth is refused"])
+    );
+    let text = stored(&machine, &["show", "--stats"]).run().stdout;
+    for said in [
+        "latency p99.9",
+        "at most 0.10 % too low",
+        "second    ",
+        "drift",
+        "every fourth is refused",
+    ] {
+        assert!(text.contains(said), "no {said:?} in {text}");
+    }
+}
+
+#[test]
+fn b12_b18_a_longer_tail_is_told_percentile_by_percentile_and_not_in_the_median() {
+    let machine = Machine::new();
+    timing(&machine, 30_000, "20ms").run().expect_code(0);
+    timing(&machine, 50_000, "20ms").run();
+    let compared = stored(&machine, &["compare", "1", "2"]).args(JSON).run();
+    let steady = message(&compared, "benchmark-compared", "steady");
+    let percentiles = steady["latencies"]["percentiles"]
+        .as_array()
+        .expect("a list");
+    let verdicts: Vec<&Value> = percentiles.iter().map(|one| &one["verdict"]).collect();
+    assert_eq!(
+        verdicts,
+        [
+            "unchanged",
+            "unchanged",
+            "regressed",
+            "regressed",
+            "regressed"
+        ]
+    );
+    near(&percentiles[2]["new_ns"], 50_150.0, 4e-3);
+    near(&percentiles[2]["change"]["estimate"], 2.0 / 3.0, 4e-3);
+    assert!(message(&compared, "benchmark-compared", "usual")["latencies"].is_null());
+    let text = stored(&machine, &["compare", "1", "2"]).run().stdout;
+    assert!(
+        text.contains("steady: latency p99 30.08 µs → 50.14 µs (+66.7 %), p99.9"),
+        "{text}"
+    );
+    assert_ne!(verdict(&compared, "steady"), "failed");
+    let explained = stored(&machine, &["explain", "steady"]).args(JSON).run();
+    let sentence = about(&explanation(&explained), "latencies");
+    let text = sentence["text"].as_str().expect("text");
+    for said in [
+        "p50 10.07 µs as before",
+        "never pooled",
+        "closed loop",
+        "regressed",
+    ] {
+        assert!(text.contains(said), "no {said:?} in {text:?}");
+    }
+}

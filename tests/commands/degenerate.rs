@@ -1,0 +1,364 @@
+//! Data that no ordinary run has: a test for each line of the degenerate-input matrix (docs/STATISTICS.md, section 7), on stored runs made for it, through the
+//! command line. The lines about what bench processes say are tests of testbench.
+
+use cargo_perfcheck::model::{
+    Acceptance, Beside, Nanos, RunId, Sample, Series, Timestamp, Verdict,
+};
+use cargo_perfcheck::store::{LaunchRecord, LaunchedBenchmark, NewRun, Outcome, RunEnd, Store};
+use serde_json::Value;
+
+use crate::scripted::{QUICK, steady, stored, verdict};
+use crate::support::{Finished, Machine};
+
+/// What a launch of a made run gave.
+enum Launch {
+    /// Samples of 10,000 iterations, in nanoseconds per iteration.
+    Times(Vec<f64>),
+    /// It died.
+    Died,
+}
+
+/// Launches that each have forty samples of these times.
+fn constant(times: &[f64]) -> Vec<Launch> {
+    times
+        .iter()
+        .map(|time| Launch::Times(vec![*time; 40]))
+        .collect()
+}
+
+/// Five launches about 100 ns, as ordinary as can be.
+fn ordinary() -> Vec<Launch> {
+    (0..5_u32)
+        .map(|k| {
+            let times = (0..40).map(|i| 100.0 + 0.1 * f64::from(k) + f64::from(i * 7 % 11));
+            Launch::Times(times.collect())
+        })
+        .collect()
+}
+
+/// A store with one real run of `text`, number 1, that made runs are like.
+fn machine() -> Machine {
+    let machine = Machine::new();
+    steady(&machine, &[]).arg("text").run().expect_code(0);
+    machine
+}
+
+fn series(times: &[f64]) -> Series {
+    let sample = |time: &f64| Sample {
+        iterations: 10_000,
+        elapsed: Nanos((1e4 * time).round() as u64),
+    };
+    Series {
+        warm_up: sample(&100.0),
+        linear: Vec::new(),
+        flat: times.iter().map(sample).collect(),
+    }
+}
+
+/// Stores a run with these launches; `edit` changes what is said about the run, and the benchmark's id.
+fn store(
+    machine: &Machine,
+    launches: &[Launch],
+    edit: impl Fn(&mut NewRun, &mut String),
+) -> String {
+    let mut store = Store::open(&machine.store()).expect("opens");
+    let like = RunId(1);
+    let summary = store.run_summary(like).expect("reads");
+    let mut run = NewRun {
+        started: summary.run.started,
+        git: summary.run.git,
+        environment: summary.run.environment,
+        load: None,
+        seed: 1,
+        decision: summary.run.decision,
+        tool_version: summary.run.tool_version,
+    };
+    let measured = store.measurements(like, None).expect("reads").remove(0);
+    let mut benchmark = measured.benchmark;
+    edit(&mut run, &mut benchmark.key.id);
+    let head = store.launches(like).expect("reads").remove(0);
+    let made = store.begin_run(summary.workspace, &run).expect("begins");
+    for (ordinal, launch) in (0..).zip(launches) {
+        let outcome = match launch {
+            Launch::Times(times) => Outcome::Measured(series(times)),
+            Launch::Died => Outcome::Failed("it died of SIGABRT".to_owned()),
+        };
+        let mut head = head.clone();
+        head.ordinal = ordinal;
+        let launch = LaunchRecord {
+            head,
+            target_facts: measured.target_facts.clone(),
+            benchmarks: vec![LaunchedBenchmark {
+                benchmark: benchmark.clone(),
+                sampling: measured.sampling,
+                noise_threshold: 0.02,
+                outcome,
+                beside: Beside::default(),
+            }],
+        };
+        store.record_launch(made, &launch).expect("records");
+    }
+    let end = RunEnd {
+        finished: Timestamp(1),
+        acceptance: Acceptance::ByCommand,
+        exit_code: 0,
+        verdicts: Vec::new(),
+    };
+    store.finish_run(made, &end).expect("ends");
+    made.0.to_string()
+}
+
+fn like_it(_: &mut NewRun, _: &mut String) {}
+
+/// Compares two made runs.
+fn compare_runs(machine: &Machine, base: &str, new: &str, words: &[&str]) -> Finished {
+    stored(machine, &["compare", base, new])
+        .args(["--message-format", "json"])
+        .args(words)
+        .run()
+}
+
+fn compared(machine: &Machine, base: &[Launch], new: &[Launch], words: &[&str]) -> Finished {
+    let (base, new) = (store(machine, base, like_it), store(machine, new, like_it));
+    compare_runs(machine, &base, &new, words)
+}
+
+/// What was said about `text`.
+#[track_caller]
+pub fn said(finished: &Finished) -> Value {
+    let mut messages = finished.messages("benchmark-compared");
+    assert_eq!(messages.len(), 1, "{finished}");
+    messages.remove(0)
+}
+
+#[track_caller]
+fn has_note(said: &Value, words: &str) {
+    let notes = said["notes"].to_string();
+    assert!(notes.contains(words), "no {words:?} in {notes}");
+}
+
+/// A machine whose run 2 has five launches of a constant.
+pub fn made() -> Machine {
+    let machine = machine();
+    store(&machine, &constant(&[100.0; 5]), like_it);
+    machine
+}
+
+/// That run against one that takes so many times as long.
+pub fn compare(machine: &Machine, factor: f64, words: &[&str]) -> Finished {
+    let new = store(machine, &constant(&[100.0 * factor; 5]), like_it);
+    compare_runs(machine, "2", &new, words)
+}
+
+#[test]
+fn d1_a_side_without_samples_is_never_no_change() {
+    let machine = machine();
+    let empty = || vec![Launch::Times(Vec::new())];
+    let lost = compared(&machine, &ordinary(), &empty(), &[]).expect_code(4);
+    assert_eq!(said(&lost)["verdict"], "failed", "{lost}");
+    let unknown = compared(&machine, &empty(), &ordinary(), &[]);
+    assert_eq!(said(&unknown)["verdict"], "inconclusive", "{unknown}");
+    assert_eq!(said(&unknown)["p_value"], Value::Null);
+    assert_eq!(said(&unknown)["change"], Value::Null);
+}
+
+#[test]
+fn d2_one_sample_a_side_shows_an_estimate_without_an_interval() {
+    let machine = machine();
+    let one = |time| vec![Launch::Times(vec![time])];
+    let run = compared(&machine, &one(100.0), &one(110.0), &[]).expect_code(0);
+    let said = said(&run);
+    assert_eq!(said["verdict"], "inconclusive", "{run}");
+    assert!((said["change"]["estimate"].as_f64().unwrap() - 0.1).abs() < 1e-9);
+    let mean = &said["change_of_mean"];
+    assert!(
+        (mean["estimate"].as_f64().unwrap() - 0.1).abs() < 1e-9,
+        "{run}"
+    );
+    assert_eq!(
+        (&mean["lower"], &mean["upper"]),
+        (&Value::Null, &Value::Null)
+    );
+    assert_eq!(said["t_score_p_value"], Value::Null);
+}
+
+#[test]
+fn d3_equal_constants_on_both_sides_are_unchanged_with_p_one() {
+    let machine = machine();
+    let run = compared(
+        &machine,
+        &constant(&[100.0; 5]),
+        &constant(&[100.0; 5]),
+        &[],
+    );
+    let said = said(&run.expect_code(0));
+    assert_eq!(said["verdict"], "unchanged");
+    assert_eq!(said["p_value"], 1.0);
+    for bound in ["estimate", "lower", "upper"] {
+        assert_eq!(said["change"][bound], 0.0, "{said}");
+        assert_eq!(said["change_of_mean"][bound], 0.0, "{said}");
+    }
+}
+
+#[test]
+fn d4_d11_different_constants_are_an_exact_change_with_a_warning_and_only_beyond_the_threshold() {
+    let machine = machine();
+    let base = store(&machine, &constant(&[100.0; 5]), like_it);
+    let of = |time: f64| {
+        let new = store(&machine, &constant(&[time; 5]), like_it);
+        let run = compare_runs(&machine, &base, &new, &["--screen", "--fail-on", "none"]);
+        said(&run.expect_code(0))
+    };
+    let slower = of(110.0);
+    assert_eq!(slower["verdict"], "regressed");
+    assert!((slower["change"]["estimate"].as_f64().unwrap() - 0.1).abs() < 1e-9);
+    has_note(&slower, "no-variance");
+    assert_eq!(of(101.0)["verdict"], "unchanged");
+    assert_eq!(of(90.0)["verdict"], "improved");
+}
+
+#[test]
+fn d5_times_that_are_no_times_fail_their_benchmark_and_never_enter_a_sample() {
+    let machine = Machine::new();
+    let wrong = [
+        "negative_time",
+        "not_a_number",
+        "null_time",
+        "fractional_time",
+    ];
+    let run = machine
+        .perfcheck()
+        .testbench("")
+        .args([
+            "-p",
+            "bad_frames",
+            "--bench",
+            "answers",
+            "--message-format",
+            "json",
+            "fine",
+        ])
+        .args(wrong)
+        .args(QUICK)
+        .run()
+        .expect_code(4);
+    for id in wrong {
+        assert_eq!(verdict(&run, id), "failed", "{id}");
+    }
+    assert_eq!(verdict(&run, "fine"), "new");
+    for measured in run.messages("benchmark-measured") {
+        let id = measured["benchmark"]["id"].as_str().unwrap();
+        assert_eq!(measured["summary"].is_null(), id != "fine", "{measured}");
+        assert_eq!(measured["failures"] == serde_json::json!([]), id == "fine");
+    }
+}
+
+#[test]
+fn d17_an_id_that_is_there_twice_is_an_error_before_anything_is_measured() {
+    let machine = Machine::new();
+    machine
+        .perfcheck()
+        .testbench("")
+        .args(["-p", "duplicate_ids"])
+        .args(QUICK)
+        .run()
+        .expect_code(4)
+        .expect_stderr(&["two benchmarks have the id", "nothing was measured"]);
+}
+
+#[test]
+fn d6_samples_of_no_time_are_marked_and_never_no_change() {
+    let machine = machine();
+    let instant = constant(&[0.0; 5]);
+    for run in [
+        compared(&machine, &ordinary(), &instant, &[]),
+        compared(&machine, &instant, &ordinary(), &[]),
+        compared(&machine, &instant, &instant, &[]),
+    ] {
+        let said = said(&run.expect_code(0));
+        assert_eq!(said["verdict"], "inconclusive");
+        has_note(&said, "short");
+    }
+}
+
+#[test]
+fn d7_benchmarks_of_one_run_alone_are_new_and_missing_and_fail_nothing() {
+    let machine = Machine::new();
+    let run = |ids: &[&str]| {
+        steady(&machine, &[]).args(ids).run().expect_code(0);
+    };
+    run(&["arithmetic", "memory"]);
+    run(&["memory", "text"]);
+    let run = compare_runs(&machine, "1", "2", &[]).expect_code(0);
+    assert_eq!(verdict(&run, "arithmetic"), "missing", "{run}");
+    assert_eq!(verdict(&run, "text"), "new", "{run}");
+}
+
+#[test]
+fn d8_launches_that_died_leave_a_verdict_to_three_others_and_none_to_two() {
+    let machine = machine();
+    let base = store(&machine, &ordinary(), like_it);
+    let with = |good: &[f64]| {
+        let mut launches = constant(good);
+        launches.extend((good.len()..5).map(|_| Launch::Died));
+        let new = store(&machine, &launches, like_it);
+        compare_runs(&machine, &base, &new, &["--screen"])
+    };
+    let three = with(&[200.0, 201.0, 202.0]).expect_code(1);
+    assert_eq!(said(&three)["verdict"], "regressed", "{three}");
+    let two = with(&[200.0, 201.0]).expect_code(4);
+    assert_eq!(said(&two)["verdict"], "failed", "{two}");
+}
+
+#[test]
+fn d9_where_the_quartiles_are_equal_nothing_is_an_outlier() {
+    let machine = machine();
+    let mut times = vec![100.0; 39];
+    times.push(1_000.0);
+    let run = store(&machine, &[Launch::Times(times)], like_it);
+    let shown = stored(&machine, &["show", &run, "--stats"])
+        .args(["--message-format", "json"])
+        .run()
+        .expect_code(0);
+    let statistics = &shown.messages("benchmark-statistics")[0]["statistics"];
+    assert_eq!(statistics["samples"], 40, "{shown}");
+    assert_eq!(statistics["max_ns"], 1_000.0);
+    for kind in ["low_severe", "low_mild", "high_mild", "high_severe"] {
+        assert_eq!(statistics["outliers"][kind], 0, "{kind}");
+    }
+}
+
+#[test]
+fn d13_m12_m_x12_a_run_of_another_host_is_refused_and_only_what_differs_is_named() {
+    let machine = machine();
+    let base = store(&machine, &ordinary(), like_it);
+    let elsewhere = store(&machine, &ordinary(), |run, _| {
+        run.environment.host.cpu = "Another processor".to_owned();
+    });
+    let run = compare_runs(&machine, &base, &elsewhere, &[]);
+    let refused = said(&run);
+    assert_eq!(refused["verdict"], "incomparable", "{run}");
+    assert_eq!(refused["change"], Value::Null);
+    let differences = refused["differences"].as_array().unwrap();
+    assert_eq!(differences.len(), 1, "{refused}");
+    assert!(differences[0].to_string().contains("Another processor"));
+    let allowed = compare_runs(&machine, &base, &elsewhere, &["--allow-different", "cpu"]);
+    assert_eq!(said(&allowed.expect_code(0))["verdict"], "inconclusive");
+}
+
+#[test]
+fn d14_a_run_is_not_compared_with_itself() {
+    let machine = machine();
+    compare_runs(&machine, "1", "1", &[])
+        .expect_code(2)
+        .expect_stderr(&["the same run (1)"]);
+}
+
+#[test]
+fn a_made_run_that_is_ordinary_is_compared_like_any_other() {
+    let machine = machine();
+    let run = compared(&machine, &ordinary(), &ordinary(), &[]).expect_code(0);
+    let known = [Verdict::Unchanged, Verdict::Inconclusive].map(|known| serde_json::json!(known));
+    assert!(known.contains(&said(&run)["verdict"]), "{run}");
+    assert!(said(&run)["change"]["lower"].is_number());
+}

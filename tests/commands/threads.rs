@@ -1,0 +1,85 @@
+//! The same stored data and the same seed give the same bytes, whatever the number of threads.
+
+use crate::scripted::{CLOCK, STEADY, script, stored};
+use crate::support::{Machine, Perfcheck};
+
+/// Nine launches: their intervals are bootstrapped, where three have Student's.
+const SETTINGS: [&str; 8] = [
+    "--launches",
+    "9",
+    "--warm-up-time",
+    "1ms",
+    "--measurement-time",
+    "5ms",
+    "--fail-on",
+    "none",
+];
+
+/// Runs a command with 1, 2 and 8 threads, and expects the same bytes; returns them.
+#[track_caller]
+fn with_any_number_of_threads(command: impl Fn() -> Perfcheck) -> String {
+    let with = |threads: &str| command().env("RAYON_NUM_THREADS", threads).run();
+    let one = with("1").expect_code(0).stdout;
+    for threads in ["2", "8"] {
+        let more = with(threads).expect_code(0).stdout;
+        assert!(one == more, "{threads} threads:\n{one}\n{more}");
+    }
+    one
+}
+
+#[test]
+fn b15_stored_runs_give_the_same_bytes_with_1_2_and_8_threads() {
+    let machine = Machine::new();
+    // All launches differ, and so do all benchmarks.
+    let times = |percent: u32| -> String {
+        let launches = (0..9_u32).map(|k| f64::from(percent) + 0.37 * f64::from(k * k % 7));
+        let launches: Vec<String> = launches.map(|ns| ns.to_string()).collect();
+        launches.join("/")
+    };
+    for percent in [100, 104] {
+        machine
+            .perfcheck()
+            .testbench("")
+            .args(["-p", "steady", "--seed", "7", "--resamples", "5000"])
+            .args(SETTINGS)
+            .env(
+                CLOCK,
+                script(&[], &[])
+                    + &STEADY
+                        .map(|id| format!("{id}={}", times(percent)))
+                        .join(";"),
+            )
+            .run()
+            .expect_code(0);
+    }
+    let json = |words: &[&str]| {
+        with_any_number_of_threads(|| stored(&machine, words).args(["--message-format", "json"]))
+    };
+    let compared = json(&[
+        "compare",
+        "1",
+        "2",
+        "--resamples",
+        "5000",
+        "--fail-on",
+        "none",
+    ]);
+    assert!(
+        compared.contains("benchmark-compared") && compared.contains("\"intervals\":\"bootstrap\"")
+    );
+    let screened = [
+        "compare",
+        "1",
+        "2",
+        "--screen",
+        "--resamples",
+        "5000",
+        "--fail-on",
+        "none",
+    ];
+    assert!(json(&screened).contains("\"decided_by\":\"t-score\""));
+    let shown = json(&["show", "2", "--stats"]);
+    assert!(shown.contains("\"intervals\":\"bootstrap\""));
+    assert!(json(&["show", "2"]).contains("benchmark-measured"));
+    assert!(json(&["explain", "text"]).contains("\"replayed\":true"));
+}

@@ -1,0 +1,283 @@
+//! Criterion's stored files, analysed again: what it wrote in `estimates.json`, `tukey.json` and on stdout must come out of its `sample.json`.
+//!
+//! Used by the test of the recorded files and by `examples/criterion_check.rs`, which checks those of a bench that has just run.
+
+use cargo_perfcheck::stats::{
+    ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, Description, Fences, Interval,
+    OutlierCounts, Resampling, Statistic, Stream, percentile_interval, slope_through_origin,
+};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// How far deterministic values may be apart, relative.
+const EXACT: f64 = 1e-9;
+
+/// Criterion's factor of the MAD: 1.4826 rounded to 32 bits (`A::cast(1.4826)` in `stats/univariate/sample.rs` of 0.8.2), 1.8e-8 less than ours. Its scaled
+/// MAD is compared with ours under its own factor.
+const CRITERIONS_MAD: f64 = 1.4826_f32 as f64;
+
+/// Intervals are drawn with so many seeds and averaged, of so many resamples each: as few as are drawn of any statistic, however costly.
+const SEEDS: u64 = 10;
+const RESAMPLES: usize = 1_000;
+
+/// Resamples of Criterion, unless the bench says something else.
+const CRITERIONS_RESAMPLES: f64 = 100_000.0;
+
+/// A bound is where so many standard deviations of the resamples' noise allow it to be.
+const DEVIATIONS: f64 = 5.0;
+
+/// What was compared of one benchmark.
+pub struct Checked {
+    /// Its directory.
+    pub benchmark: PathBuf,
+    /// Deterministic values, and the largest relative difference.
+    pub values: usize,
+    pub worst: f64,
+    /// Bounds of intervals.
+    pub bounds: usize,
+    /// Outliers of all kinds.
+    pub outliers: usize,
+    /// What does not agree.
+    pub failures: Vec<String>,
+}
+
+/// All benchmarks below `root`: directories `new` or `base` with a sample. `new` goes before `base`, which is its copy.
+pub fn benchmarks(root: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![root.to_owned()];
+    while let Some(directory) = open.pop() {
+        let Ok(entries) = fs::read_dir(&directory) else {
+            continue;
+        };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            if path.is_dir() && path.file_name().is_some_and(|name| name != "base") {
+                open.push(path);
+            }
+        }
+        if directory.join("sample.json").is_file() {
+            found.push(directory);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Compares the statistics of one benchmark; `output` is what Criterion printed, where the counts of outliers stand.
+pub fn check(directory: &Path, output: &str) -> Checked {
+    let mut checked = Checked {
+        benchmark: directory.to_owned(),
+        values: 0,
+        worst: 0.0,
+        bounds: 0,
+        outliers: 0,
+        failures: Vec::new(),
+    };
+    let (sample, estimates) = (
+        read(directory, "sample.json"),
+        read(directory, "estimates.json"),
+    );
+    let (iterations, times) = (numbers(&sample["iters"]), numbers(&sample["times"]));
+    let per_iteration: Vec<f64> = times.iter().zip(&iterations).map(|(t, m)| t / m).collect();
+    let described = Description::of(&per_iteration).expect("samples");
+    let points: Vec<(f64, f64)> = iterations
+        .iter()
+        .copied()
+        .zip(times.iter().copied())
+        .collect();
+    let linear = sample["sampling_mode"] == "Linear";
+
+    let slope = linear
+        .then(|| slope_through_origin(&iterations, &times))
+        .flatten();
+    checked.value("mean", &estimates["mean"], Some(described.mean));
+    checked.value("median", &estimates["median"], Some(described.median));
+    checked.value("std_dev", &estimates["std_dev"], described.sd);
+    let mad = Some(described.mad * CRITERIONS_MAD);
+    checked.value("median_abs_dev", &estimates["median_abs_dev"], mad);
+    checked.value("slope", &estimates["slope"], slope);
+    checked.fences(directory, &per_iteration);
+    checked.outliers(directory, output, &per_iteration);
+
+    let singles: Vec<&[f64]> = per_iteration.chunks(1).collect();
+    checked.interval("mean", &estimates["mean"], &ClusterMean::new(&singles), 1.0);
+    checked.interval(
+        "median",
+        &estimates["median"],
+        &ClusterMedian::new(&singles),
+        1.0,
+    );
+    checked.interval(
+        "std_dev",
+        &estimates["std_dev"],
+        &ClusterSd::new(&singles),
+        1.0,
+    );
+    let mad = ClusterMad::new(&singles);
+    checked.interval(
+        "median_abs_dev",
+        &estimates["median_abs_dev"],
+        &mad,
+        CRITERIONS_MAD,
+    );
+    if linear {
+        let clusters: Vec<&[(f64, f64)]> = points.chunks(1).collect();
+        let slope = ClusterSlope::new(&clusters);
+        checked.interval("slope", &estimates["slope"], &slope, 1.0);
+    }
+    checked
+}
+
+impl Checked {
+    fn value(&mut self, name: &str, estimate: &Value, ours: Option<f64>) {
+        self.exact(name, estimate["point_estimate"].as_f64(), ours);
+    }
+
+    fn exact(&mut self, name: &str, theirs: Option<f64>, ours: Option<f64>) {
+        self.values += 1;
+        let apart = match (theirs, ours) {
+            (None, None) => 0.0,
+            (Some(theirs), Some(ours)) if theirs == ours => 0.0,
+            (Some(theirs), Some(ours)) => (theirs - ours).abs() / theirs.abs(),
+            _ => f64::INFINITY,
+        };
+        self.worst = self.worst.max(apart);
+        if apart.is_nan() || apart > EXACT {
+            self.failures
+                .push(format!("{name}: {ours:?}, Criterion has {theirs:?}"));
+        }
+    }
+
+    fn fences(&mut self, directory: &Path, values: &[f64]) {
+        let theirs = numbers(&read(directory, "tukey.json"));
+        let ours = Fences::of(values).expect("samples");
+        let ours = [
+            ours.low_severe,
+            ours.low_mild,
+            ours.high_mild,
+            ours.high_severe,
+        ];
+        assert_eq!(theirs.len(), ours.len(), "tukey.json has four fences");
+        for (theirs, ours) in theirs.into_iter().zip(ours) {
+            self.exact("fence", Some(theirs), Some(ours));
+        }
+    }
+
+    /// By kind, against what the fences of Criterion leave outside and against the lines that it printed.
+    fn outliers(&mut self, directory: &Path, output: &str, values: &[f64]) {
+        let ours = OutlierCounts::of(values);
+        self.outliers = ours.total();
+        let fences = numbers(&read(directory, "tukey.json"));
+        let count = |outside: &dyn Fn(f64) -> bool| values.iter().filter(|x| outside(**x)).count();
+        let theirs = OutlierCounts {
+            low_severe: count(&|x| x < fences[0]),
+            low_mild: count(&|x| fences[0] <= x && x < fences[1]),
+            high_mild: count(&|x| fences[2] < x && x <= fences[3]),
+            high_severe: count(&|x| x > fences[3]),
+        };
+        self.values += 1;
+        if ours != theirs {
+            self.failures.push(format!(
+                "outliers: {ours:?}, by Criterion's fences {theirs:?}"
+            ));
+        }
+        let title = read(directory, "benchmark.json")["title"].clone();
+        let title = title.as_str().expect("a title");
+        match printed_outliers(output, title) {
+            None => self
+                .failures
+                .push(format!("{title} is not in Criterion's output")),
+            Some(printed) if printed != ours => self
+                .failures
+                .push(format!("outliers: {ours:?}, Criterion printed {printed:?}")),
+            Some(_) => self.values += 1,
+        }
+    }
+
+    /// Criterion's bounds lie among our resamples where they should, give or take the noise of both.
+    fn interval(&mut self, name: &str, theirs: &Value, statistic: &impl Statistic, factor: f64) {
+        let theirs = &theirs["confidence_interval"];
+        let level = theirs["confidence_level"].as_f64().expect("a level");
+        let tail = (1.0 - level) / 2.0;
+        // The share of resamples below a bound is binomial.
+        let of = |resamples: f64| (tail * (1.0 - tail) / resamples).sqrt();
+        let ours = of(SEEDS as f64 * RESAMPLES as f64);
+        let noise = DEVIATIONS * ours.hypot(of(CRITERIONS_RESAMPLES));
+        assert!(noise < tail, "the resamples say nothing of so small a tail");
+        let at = |tail: f64| {
+            let (mut lower, mut upper) = (0.0, 0.0);
+            for seed in 1..=SEEDS {
+                let stream = Stream { seed, name };
+                let resampling = Resampling {
+                    resamples: RESAMPLES,
+                    stream,
+                };
+                let found = percentile_interval(statistic, 1.0 - 2.0 * tail, resampling);
+                let found = found.expect("an interval");
+                lower += found.lower / SEEDS as f64;
+                upper += found.upper / SEEDS as f64;
+            }
+            Interval { lower, upper }
+        };
+        let (wide, narrow) = (at(tail - noise), at(tail + noise));
+        for (side, bound, low, high) in [
+            ("lower", &theirs["lower_bound"], wide.lower, narrow.lower),
+            ("upper", &theirs["upper_bound"], narrow.upper, wide.upper),
+        ] {
+            self.bounds += 1;
+            let bound = bound.as_f64().expect("a bound");
+            let (low, high) = (low * factor * (1.0 - EXACT), high * factor * (1.0 + EXACT));
+            if !(low <= bound && bound <= high) {
+                self.failures.push(format!(
+                    "{name}: Criterion's {side} bound {bound} is not within {low} and {high}"
+                ));
+            }
+        }
+    }
+}
+
+/// The counts that Criterion printed below the benchmark's name; none where it found no outliers.
+fn printed_outliers(output: &str, title: &str) -> Option<OutlierCounts> {
+    let mut lines = output.lines();
+    // The result stands on the line of the name, or on the next one where the name is long.
+    lines.find(|line| {
+        let rest = line.strip_prefix(title).map(str::trim_start);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("time:"))
+    })?;
+    let mut counts = OutlierCounts::default();
+    // Until the next result, which is not indented and is no line about outliers.
+    for line in lines.take_while(|line| line.starts_with(' ') || line.starts_with("Found")) {
+        let mut words = line.split_whitespace();
+        let (Some(count), Some(_), Some(side), Some(kind)) =
+            (words.next(), words.next(), words.next(), words.next())
+        else {
+            continue;
+        };
+        let Ok(count) = count.parse::<usize>() else {
+            continue;
+        };
+        match (side, kind) {
+            ("low", "severe") => counts.low_severe = count,
+            ("low", "mild") => counts.low_mild = count,
+            ("high", "mild") => counts.high_mild = count,
+            ("high", "severe") => counts.high_severe = count,
+            _ => {}
+        }
+    }
+    Some(counts)
+}
+
+fn read(directory: &Path, file: &str) -> Value {
+    let path = directory.join(file);
+    let text =
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn numbers(list: &Value) -> Vec<f64> {
+    let list = list.as_array().expect("a list of numbers");
+    list.iter()
+        .map(|value| value.as_f64().expect("a number"))
+        .collect()
+}
