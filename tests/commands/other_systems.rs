@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::crates::Crate;
-use crate::scripted::{CLOCK, explanation, finish, says, stored, verdict};
+use crate::scripted::{CLOCK, about, explanation, finish, says, stored, verdict};
 use crate::support::{Finished, Machine, Perfcheck};
 use cargo_perfcheck::model::Thresholds;
 use cargo_perfcheck::stats::{MannWhitney, MannWhitneyMethod, WelchDf, WelchTest, mean, median};
@@ -573,6 +573,8 @@ fn verdicts_and_rules_may_be_about_allocations() {
             "a difference is a difference",
         ],
     );
+    let counted = about(&message, "allocations").to_string();
+    assert!(!counted.contains("time alone"), "{counted}");
     let of_time = stored(&machine, &["compare", "1", "2", "--metric", "p99"]).run();
     assert!(
         of_time.stdout.contains("there is no p99 on both sides"),
