@@ -345,6 +345,7 @@ mod tests {
         assert_eq!(byte_rate(1000, 1000.0), "1.000 GB/s");
         assert_eq!(element_rate(3, 2e9), "1.500 elem/s");
     }
+
     #[test]
     fn values_are_shown_in_the_terms_of_their_metric() {
         let rate = Metric::Rate { unit: "ops".into() };

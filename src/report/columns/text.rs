@@ -346,8 +346,14 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
         .iter()
         .filter_map(|column| column.method)
         .collect();
+    let subject = found.decision.analysis.subject;
     let how = match methods.first() {
-        Some(Method::Stored(Decider::Test(_))) => analysis::method(&found.decision),
+        Some(_) if subject != Subject::Time => format!("by the rules for {subject}"),
+        Some(first @ Method::Stored(Decider::Test(_)))
+            if methods.iter().all(|method| method == first) =>
+        {
+            analysis::method(&found.decision)
+        }
         Some(first) => {
             let alike = methods.iter().all(|method| method == first);
             let level = units::percent(found.decision.significance_level);
@@ -378,7 +384,6 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
         signs += "; n/c: not comparable (--allow-different FACT compares all the same)";
     }
     let mut lines = vec![what, signs + "."];
-    let subject = found.decision.analysis.subject;
     if subject != Subject::Time {
         lines.push(format!(
             "Judged changes and verdicts are about {subject} (`--metric`), not about the time."
