@@ -151,8 +151,12 @@ fn refuse_unknown_names(request: &PivotRequest, sides: &[Side]) -> Result<(), Ap
         if let Dimension::Named(name) = dimension
             && !known.contains(&name)
         {
-            let mut names: Vec<&str> = known.iter().map(|name| name.as_str()).collect();
-            names.dedup();
+            let mut names: Vec<&str> = Vec::new();
+            for name in &known {
+                if !names.contains(&name.as_str()) {
+                    names.push(name);
+                }
+            }
             let imported = if names.is_empty() {
                 String::new()
             } else {
