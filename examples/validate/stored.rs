@@ -42,7 +42,7 @@ pub fn decided(
             // Runs are decided without resampling.
             resamples: match decider {
                 Decider::RunLevel => 20,
-                Decider::Screen => 2_000,
+                Decider::Screen | Decider::Test(_) => 2_000,
             },
             ..DecisionSettings::default()
         },
