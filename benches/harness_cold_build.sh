@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What a bench harness costs to build from nothing: a crate with one benchmark, bench profile, two jobs, a fresh target
-# directory each time, sources fetched beforehand. perfcheck, divan and criterion take turns, so that all of them meet the
-# same weather.
+# directory each time, sources fetched beforehand. perfcheck, divan, criterion and perfcheck-criterion (`drop-in`) take turns, so that
+# all of them meet the same weather.
 #
 #   benches/harness_cold_build.sh [REPEATS]      (default 3)
 #
@@ -63,17 +63,23 @@ fn fibonacci() -> u64 {
 }
 BENCH
 
-new criterion 'criterion = "0.8"' <<'BENCH'
+for name in criterion drop-in; do
+    case $name in
+    criterion) dependency='criterion = "0.8"' ;;
+    drop-in) dependency="criterion = { package = \"perfcheck-criterion\", path = \"$root/harness/criterion\" }" ;;
+    esac
+    new "$name" "$dependency" <<BENCH
 use criterion::{criterion_group, criterion_main, Criterion};
 use std::hint::black_box;
 
 fn numbers(c: &mut Criterion) {
-    c.bench_function("fibonacci", |b| b.iter(|| cold_build_criterion::fibonacci(black_box(20))));
+    c.bench_function("fibonacci", |b| b.iter(|| cold_build_${name//-/_}::fibonacci(black_box(20))));
 }
 
 criterion_group!(benches, numbers);
 criterion_main!(benches);
 BENCH
+done
 
 # build NAME: seconds of one cold build.
 build() {
@@ -88,10 +94,10 @@ median() {
     sort -n "$1" | awk '{ t[NR] = $1 } END { print (t[int((NR + 1) / 2)] + t[int(NR / 2) + 1]) / 2 }'
 }
 
-harnesses=(perfcheck divan criterion)
+harnesses=(perfcheck divan criterion drop-in)
 for ((repeat = 0; repeat < repeats; repeat++)); do
-    for ((turn = 0; turn < 3; turn++)); do
-        name=${harnesses[(repeat + turn) % 3]}
+    for ((turn = 0; turn < 4; turn++)); do
+        name=${harnesses[(repeat + turn) % 4]}
         build "$name" >>"$work/$name.seconds"
     done
 done

@@ -79,7 +79,9 @@ fn dispatch(parsed: &Parsed, stderr: &mut dyn Write) -> Result<ExitCode, AppErro
         Command::List => app::list(common, &mut world),
         Command::Runs { limit } => app::runs(*limit, common, &mut world),
         Command::Adopt { from } => app::adopt(from.as_deref(), common, &mut world),
-        Command::Show { run, detail } => app::show(run, *detail, common, &mut world),
+        Command::Show { run, bench, detail } => {
+            app::show(run, bench.as_deref(), detail, common, &mut world)
+        }
         Command::Explain { bench, run } => app::explain(bench, run.as_deref(), common, &mut world),
         Command::Import(options) => app::import(options, common, &mut world),
         Command::Accept { run } => app::accept(run, common, &mut world),

@@ -12,6 +12,7 @@ pub fn measurement(id: &str, launches: Vec<(Vec<Sample>, Vec<Sample>)>) -> Measu
         .map(|(launch, (linear, flat))| LaunchSeries {
             launch,
             quantum: Nanos(20),
+            conduct: None,
             series: Series {
                 warm_up: Sample {
                     iterations: 1,

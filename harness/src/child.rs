@@ -9,7 +9,7 @@ use std::process::{self, ExitCode};
 
 use crate::bencher::{Bencher, Driver, Outcome, Sampler};
 use crate::count::count;
-use crate::frame::{Frames, saturating_nanos};
+use crate::frame::{ADDRESSABLE, Frames, Harness, saturating_nanos};
 use crate::latencies::{self, Latencies};
 use crate::request::{Request, Schedule};
 use crate::reservoir::Reservoir;
@@ -36,35 +36,13 @@ const LONGEST_USUAL_REQUEST: usize = 64 * 1024;
 pub(crate) fn run(functions: &[BenchFunction], parent_speaks: &str) -> ExitCode {
     forget_the_parent();
     let serve = || -> Result<(), String> {
-        let launch = std::env::var("PERFCHECK_LAUNCH").map_or(Ok(0), |text| {
-            text.parse()
-                .map_err(|_| format!("PERFCHECK_LAUNCH: {text:?} is no ordinal"))
-        })?;
-        let script = Script::parse(&std::env::var(scripted::VARIABLE).unwrap_or_default())?;
-        let slowdown = Slowdown::parse(&std::env::var(slowdown::VARIABLE).unwrap_or_default())?;
-        let wires = descriptors::take_over().map_err(|error| error.to_string())?;
-        let mut frames = Frames::new(wires.frames);
-        panics::record(&frames).map_err(|error| error.to_string())?;
-        frames.empty_line();
-        let counts_allocations = counting::is_installed();
-        let quantum_ns = saturating_nanos(clock::quantum());
-        frames.hello(PROTOCOL, counts_allocations, quantum_ns);
-        if !speaks(parent_speaks, PROTOCOL) {
+        let Some(opened) = open(parent_speaks, &ADDRESSABLE)? else {
             return Ok(());
-        }
-        let wire = Wire {
-            requests: BufReader::new(wires.requests),
-            line: Vec::with_capacity(LONGEST_USUAL_REQUEST),
-            frames,
         };
         Child {
             functions,
             catalogue: None,
-            script,
-            slowdown,
-            launch,
-            counts_allocations,
-            wire,
+            opened,
         }
         .serve();
         Ok(())
@@ -75,9 +53,65 @@ pub(crate) fn run(functions: &[BenchFunction], parent_speaks: &str) -> ExitCode 
     }
 }
 
+/// A conversation that has begun, and what the parent has arranged for it.
+pub(crate) struct Opened {
+    script: Script,
+    slowdown: Slowdown,
+    launch: usize,
+    counts_allocations: bool,
+    pub(crate) wire: Wire,
+}
+
+impl Opened {
+    /// What lets the parent drive the benchmark `id`, which starts now.
+    pub(crate) fn starter<'s>(&'s mut self, id: &'s str) -> Starter<'s> {
+        Starter {
+            id,
+            stopwatch: self.script.stopwatch(id, self.launch, self.slowdown),
+            seed: Reservoir::seed_of(id, self.launch as u64),
+            counts_allocations: self.counts_allocations,
+            samples: 0,
+            wire: &mut self.wire,
+            outcome: None,
+        }
+    }
+}
+
+/// Takes over the standard streams and says hello; nothing if the parent speaks other versions.
+pub(crate) fn open(parent_speaks: &str, harness: &Harness) -> Result<Option<Opened>, String> {
+    let launch = std::env::var("PERFCHECK_LAUNCH").map_or(Ok(0), |text| {
+        text.parse()
+            .map_err(|_| format!("PERFCHECK_LAUNCH: {text:?} is no ordinal"))
+    })?;
+    let script = Script::parse(&std::env::var(scripted::VARIABLE).unwrap_or_default())?;
+    let slowdown = Slowdown::parse(&std::env::var(slowdown::VARIABLE).unwrap_or_default())?;
+    let wires = descriptors::take_over().map_err(|error| error.to_string())?;
+    let mut frames = Frames::new(wires.frames);
+    panics::record(&frames).map_err(|error| error.to_string())?;
+    frames.empty_line();
+    let counts_allocations = counting::is_installed();
+    let quantum_ns = saturating_nanos(clock::quantum());
+    frames.hello(harness, PROTOCOL, counts_allocations, quantum_ns);
+    if !speaks(parent_speaks, PROTOCOL) {
+        return Ok(None);
+    }
+    let wire = Wire {
+        requests: BufReader::new(wires.requests),
+        line: Vec::with_capacity(LONGEST_USUAL_REQUEST),
+        frames,
+    };
+    Ok(Some(Opened {
+        script,
+        slowdown,
+        launch,
+        counts_allocations,
+        wire,
+    }))
+}
+
 /// Programs that a bench starts must not take themselves for children.
 #[expect(unsafe_code, reason = "changing the environment is unsafe")]
-fn forget_the_parent() {
+pub(crate) fn forget_the_parent() {
     // SAFETY: `main` has just begun; there is no other thread that could read the environment.
     unsafe { std::env::remove_var(VARIABLE) }
 }
@@ -89,29 +123,32 @@ fn speaks(versions: &str, version: u32) -> bool {
 }
 
 /// Requests in, frames out.
-struct Wire {
+pub(crate) struct Wire {
     requests: BufReader<File>,
     line: Vec<u8>,
-    frames: Frames,
+    pub(crate) frames: Frames,
 }
 
 impl Wire {
-    /// The next request that makes sense; the others are answered here. When the parent is gone the process ends.
+    /// The next request that makes sense; the others are answered here.
     fn next(&mut self) -> Request {
         loop {
-            self.line.clear();
-            let read = self.requests.read_until(b'\n', &mut self.line);
-            if read.is_err() || self.line.pop() != Some(b'\n') {
-                process::exit(0);
-            }
-            let request = std::str::from_utf8(&self.line)
-                .map_err(|_| "the request is not UTF-8".to_owned())
-                .and_then(Request::parse);
+            let request = self.line().and_then(Request::parse);
             match request {
                 Ok(request) => return request,
                 Err(message) => self.frames.error(None, &message),
             }
         }
+    }
+
+    /// The next line. When the parent is gone the process ends.
+    pub(crate) fn line(&mut self) -> Result<&str, String> {
+        self.line.clear();
+        let read = self.requests.read_until(b'\n', &mut self.line);
+        if read.is_err() || self.line.pop() != Some(b'\n') {
+            process::exit(0);
+        }
+        std::str::from_utf8(&self.line).map_err(|_| "the request is not UTF-8".to_owned())
     }
 
     fn refuse(&mut self, request: &Request, state: &str) {
@@ -124,28 +161,24 @@ impl Wire {
 struct Child<'f> {
     functions: &'f [BenchFunction],
     catalogue: Option<Catalogue>,
-    script: Script,
-    slowdown: Slowdown,
-    launch: usize,
-    counts_allocations: bool,
-    wire: Wire,
+    opened: Opened,
 }
 
 impl Child<'_> {
     fn serve(&mut self) {
         loop {
-            match self.wire.next() {
+            match self.opened.wire.next() {
                 Request::List => self.list(),
                 Request::Start(id) => self.start(&id),
-                Request::Bye => return self.wire.frames.bye(),
-                request => self.wire.refuse(&request, "no benchmark is started"),
+                Request::Bye => return self.opened.wire.frames.bye(),
+                request => self.opened.wire.refuse(&request, "no benchmark is started"),
             }
         }
     }
 
     fn list(&mut self) {
         let catalogue = listed_once(&mut self.catalogue, self.functions);
-        let frames = &mut self.wire.frames;
+        let frames = &mut self.opened.wire.frames;
         if let Some(id) = catalogue.duplicate() {
             frames.error(Some(id), &duplicate_message(id));
             return;
@@ -174,21 +207,13 @@ impl Child<'_> {
         };
         let function = match found {
             Ok(function) => function,
-            Err(message) => return self.wire.frames.error(Some(id), &message),
+            Err(message) => return self.opened.wire.frames.error(Some(id), &message),
         };
         panics::set_under_way(Some(id));
-        let mut starter = Starter {
-            id,
-            stopwatch: self.script.stopwatch(id, self.launch, self.slowdown),
-            seed: Reservoir::seed_of(id, self.launch as u64),
-            counts_allocations: self.counts_allocations,
-            samples: 0,
-            wire: &mut self.wire,
-            outcome: None,
-        };
+        let mut starter = self.opened.starter(id);
         let result = walk(function, &mut starter);
         let outcome = starter.outcome;
-        let frames = &mut self.wire.frames;
+        let frames = &mut self.opened.wire.frames;
         match (result, outcome) {
             (Err(payload), _) => frames.error(Some(id), &panics::message(&*payload)),
             (Ok(()), Some(Outcome::Measured)) => frames.finished(id),
@@ -215,9 +240,9 @@ fn listed_once<'c>(
 }
 
 /// Runs the closure of one benchmark and lets the parent drive it.
-struct Starter<'s> {
+pub(crate) struct Starter<'s> {
     id: &'s str,
-    stopwatch: Stopwatch,
+    pub(crate) stopwatch: Stopwatch,
     seed: u64,
     counts_allocations: bool,
     /// Samples taken so far.

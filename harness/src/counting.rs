@@ -188,7 +188,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
 
 /// What is counted: opened just before the clock's first reading, closed just after its last one. Where nobody asks for counts it does nothing.
 #[must_use]
-pub(crate) struct Window {
+pub struct Window {
     /// The thread that opened it, where it counts.
     opened_on: Option<ThreadId>,
 }
@@ -196,7 +196,7 @@ pub(crate) struct Window {
 impl Window {
     /// Opens it.
     #[inline]
-    pub(crate) fn open() -> Self {
+    pub fn open() -> Self {
         Self {
             opened_on: (STATE.load(Relaxed) == ARMED).then(open_window),
         }
@@ -204,7 +204,7 @@ impl Window {
 
     /// Closes it, maybe on another thread.
     #[inline]
-    pub(crate) fn close(self) {
+    pub fn close(self) {
         if let Some(opened_on) = self.opened_on {
             close_window(opened_on);
         }

@@ -19,6 +19,21 @@ const LONGEST_NUMBER: usize = 20;
 /// Longest text of the other parts of a `samples` frame.
 const REST_OF_SAMPLES: usize = 64;
 
+/// Who says hello.
+pub(crate) struct Harness {
+    pub(crate) name: &'static str,
+    pub(crate) version: &'static str,
+    /// How its benchmarks are reached: the capability's name.
+    pub(crate) reach: &'static str,
+}
+
+/// This crate.
+pub(crate) const ADDRESSABLE: Harness = Harness {
+    name: env!("CARGO_PKG_NAME"),
+    version: env!("CARGO_PKG_VERSION"),
+    reach: "addressable",
+};
+
 /// The way to the parent.
 #[derive(Debug)]
 pub(crate) struct Frames {
@@ -46,16 +61,21 @@ impl Frames {
         self.send();
     }
 
-    pub(crate) fn hello(&mut self, protocol: u32, counts_allocations: bool, quantum_ns: u64) {
+    pub(crate) fn hello(
+        &mut self,
+        harness: &Harness,
+        protocol: u32,
+        counts_allocations: bool,
+        quantum_ns: u64,
+    ) {
         let allocations = if counts_allocations {
             r#","allocations""#
         } else {
             ""
         };
         self.line = format!(
-            r#"{{"type":"hello","protocol":{protocol},"harness":"{}","version":"{}","capabilities":["addressable","slowdown"{allocations}],"quantum_ns":{quantum_ns}}}"#,
-            env!("CARGO_PKG_NAME"),
-            env!("CARGO_PKG_VERSION"),
+            r#"{{"type":"hello","protocol":{protocol},"harness":"{}","version":"{}","capabilities":["{}","slowdown"{allocations}],"quantum_ns":{quantum_ns}}}"#,
+            harness.name, harness.version, harness.reach,
         );
         self.send();
     }
@@ -71,6 +91,12 @@ impl Frames {
             None => self.line.push_str("null"),
         }
         self.throughput(settings.throughput);
+        if let Some(unit) = &settings.unit {
+            self.member("metric");
+            self.line.push_str(r#"{"kind":"amount","unit":"#);
+            push_string(&mut self.line, unit);
+            self.line.push('}');
+        }
         self.member("settings");
         push_settings(&mut self.line, settings);
         self.end();
@@ -238,6 +264,11 @@ impl Frames {
         }
         self.member("message");
         push_string(&mut self.line, message);
+    }
+
+    pub(crate) fn end_of_benchmarks(&mut self) {
+        self.begin("end");
+        self.end();
     }
 
     pub(crate) fn bye(&mut self) {

@@ -156,6 +156,8 @@ mod reservoir;
 mod run;
 mod scripted;
 mod selected;
+#[doc(hidden)]
+pub mod sequence;
 mod settings;
 mod shift;
 mod slowdown;

@@ -16,6 +16,9 @@ thread_local! {
 /// The benchmark under way: known to the hook where a panic aborts the process.
 static UNDER_WAY: Mutex<Option<String>> = Mutex::new(None);
 
+/// The last panic outside of benchmarks since one was under way. Not in [`LAST`], which is gone when a thread has ended.
+static OUTSIDE: Mutex<Option<String>> = Mutex::new(None);
+
 /// Installs a hook that records panics of the calling thread, in place of printing them. Those of other threads are printed as usual,
 /// and so is every panic when `RUST_BACKTRACE` asks for its backtrace. Where a panic aborts, the hook itself sends the frame.
 pub(crate) fn record(frames: &Frames) -> std::io::Result<()> {
@@ -30,6 +33,9 @@ pub(crate) fn record(frames: &Frames) -> std::io::Result<()> {
                     frames.fatal_error(id.as_deref(), &message);
                 }
             }
+            if let (Ok(None), Ok(mut outside)) = (UNDER_WAY.lock().as_deref(), OUTSIDE.lock()) {
+                *outside = Some(message.clone());
+            }
             LAST.set(Some(message));
             if std::env::var_os("RUST_BACKTRACE").is_none_or(|value| value == "0") {
                 return;
@@ -43,9 +49,17 @@ pub(crate) fn record(frames: &Frames) -> std::io::Result<()> {
 /// Names the benchmark whose panics are to come.
 pub(crate) fn set_under_way(id: Option<&str>) {
     LAST.set(None);
+    if let Ok(mut outside) = OUTSIDE.lock() {
+        *outside = None;
+    }
     if let Ok(mut under_way) = UNDER_WAY.lock() {
         *under_way = id.map(ToOwned::to_owned);
     }
+}
+
+/// What the thread has said when it panicked outside of benchmarks, after the last one of them.
+pub(crate) fn outside() -> Option<String> {
+    OUTSIDE.lock().ok().and_then(|outside| outside.clone())
 }
 
 /// What a caught panic said, and where if the hook saw it.

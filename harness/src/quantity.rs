@@ -3,12 +3,12 @@
 use crate::throughput::Throughput;
 
 /// `ns` nanoseconds.
-pub(crate) fn time(ns: f64) -> String {
+pub fn time(ns: f64) -> String {
     scaled(ns, &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")])
 }
 
 /// What `throughput` comes to at `ns` nanoseconds per iteration; empty if it is unknown.
-pub(crate) fn per_second(throughput: Throughput, ns: f64) -> String {
+pub fn per_second(throughput: Throughput, ns: f64) -> String {
     let bytes = throughput.bytes_per_iteration().map(|bytes| {
         let units = [(1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s")];
         scaled(bytes as f64 / ns * 1e9, &units)

@@ -129,7 +129,7 @@ fn number(word: &str) -> Result<u64, String> {
 }
 
 /// An id as it stands in a request or in a listing: on one line.
-pub(crate) fn escape(id: &str) -> String {
+pub fn escape(id: &str) -> String {
     let mut escaped = String::with_capacity(id.len());
     for character in id.chars() {
         match character {

@@ -70,7 +70,7 @@ pub fn run(functions: &[BenchFunction]) -> ExitCode {
 }
 
 /// Prints to stdout. A reader that has seen enough and closed the pipe is a success.
-pub(crate) fn print(text: &str) {
+pub fn print(text: &str) {
     let mut stdout = io::stdout().lock();
     let written = stdout
         .write_all(text.as_bytes())
@@ -86,7 +86,7 @@ pub(crate) fn print(text: &str) {
 }
 
 /// Prints a line to stderr, if there is one.
-pub(crate) fn note(line: &str) {
+pub fn note(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 

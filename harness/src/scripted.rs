@@ -97,6 +97,8 @@ impl Script {
 pub(crate) enum Stopwatch {
     /// The clock.
     Real(Slowdown),
+    /// The sampler, which measures something else than time: only warm-ups are timed here.
+    Amounts,
     /// The script; `sample` is the index of the next sample since the benchmark started.
     Scripted { pace: Pace, sample: u32 },
 }
@@ -111,6 +113,10 @@ impl Stopwatch {
                 saturating_nanos(measured),
                 saturating_nanos(start.elapsed()),
             ),
+            Self::Amounts => {
+                let elapsed_ns = saturating_nanos(start.elapsed());
+                (elapsed_ns, elapsed_ns)
+            }
             Self::Scripted { pace, .. } => {
                 let scripted = scripted_ns(iterations, pace.ns_per_iteration, 0);
                 (scripted, scripted)
@@ -122,6 +128,7 @@ impl Stopwatch {
     pub(crate) fn sample(&mut self, sampler: &mut Sampler<'_>, iterations: u64) -> u64 {
         match self {
             Self::Real(slowdown) => saturating_nanos(slowdown.sample(sampler, iterations)),
+            Self::Amounts => saturating_nanos(sampler(iterations)),
             Self::Scripted { pace, sample } => {
                 sampler(iterations);
                 let scripted = scripted_ns(iterations, pace.ns_per_iteration, *sample);
@@ -136,6 +143,11 @@ impl Stopwatch {
         match self {
             Self::Real(slowdown) => OperationClock::Real {
                 factor: slowdown.factor(),
+                carry: 0.0,
+            },
+            // Operations are always timed.
+            Self::Amounts => OperationClock::Real {
+                factor: 1.0,
                 carry: 0.0,
             },
             Self::Scripted { pace, .. } => OperationClock::Scripted {

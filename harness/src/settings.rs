@@ -41,6 +41,8 @@ pub(crate) struct Settings {
     pub(crate) noise_threshold: Option<f64>,
     pub(crate) version: Option<String>,
     pub(crate) throughput: Throughput,
+    /// What is measured where it is no time: see [`crate::sequence`].
+    pub(crate) unit: Option<String>,
 }
 
 /// The setters that [`Suite`](crate::Suite) and [`Group`](crate::Group) share; both have a member `settings`.

@@ -86,13 +86,7 @@ impl Caller for Table {
     type Driver = Sampling;
 
     fn driver(&mut self, _: &str, settings: &Settings) -> Sampling {
-        Sampling {
-            settings: settings.clone(),
-            throughput: Throughput::default(),
-            ns_per_iteration: Vec::new(),
-            counts_allocations: self.counts_allocations,
-            beside: Vec::new(),
-        }
+        Sampling::new(settings, self.counts_allocations)
     }
 
     fn ended(&mut self, id: &str, sampling: Sampling, ending: Ending) {
@@ -114,7 +108,7 @@ impl Caller for Table {
 }
 
 /// The samples of one benchmark.
-struct Sampling {
+pub(crate) struct Sampling {
     settings: Settings,
     throughput: Throughput,
     ns_per_iteration: Vec<f64>,
@@ -132,7 +126,10 @@ impl Driver for Sampling {
     ) {
         self.throughput = throughput;
         let limit_ns = saturating_nanos(self.settings.warm_up.unwrap_or(WARM_UP));
-        let stopwatch = Stopwatch::Real(Slowdown::default());
+        let stopwatch = match self.settings.unit {
+            None => Stopwatch::Real(Slowdown::default()),
+            Some(_) => Stopwatch::Amounts,
+        };
         let warm_up = warm_up(|round| stopwatch.warm_up(sampler, round), limit_ns);
         let estimate_ns = warm_up.planned_ns();
         let schedule = schedule(&self.settings, estimate_ns);
@@ -213,7 +210,18 @@ fn schedule(settings: &Settings, estimate_ns: f64) -> Vec<u64> {
 }
 
 impl Sampling {
-    fn row(&self) -> String {
+    pub(crate) fn new(settings: &Settings, counts_allocations: bool) -> Self {
+        Self {
+            settings: settings.clone(),
+            throughput: Throughput::default(),
+            ns_per_iteration: Vec::new(),
+            counts_allocations,
+            beside: Vec::new(),
+        }
+    }
+
+    /// What an iteration took in each sample, ascending.
+    pub(crate) fn sorted(&self) -> Vec<f64> {
         // Floats that are not negative are ordered as their bits are. The heap sort is for the sake of compile time.
         let bits: BinaryHeap<u64> = self
             .ns_per_iteration
@@ -221,7 +229,11 @@ impl Sampling {
             .map(|ns| ns.to_bits())
             .collect();
         let bits = bits.into_sorted_vec();
-        let sorted: Vec<f64> = bits.into_iter().map(f64::from_bits).collect();
+        bits.into_iter().map(f64::from_bits).collect()
+    }
+
+    fn row(&self) -> String {
+        let sorted = self.sorted();
         let (Some(&lowest), Some(&highest)) = (sorted.first(), sorted.last()) else {
             return "no samples".to_owned();
         };

@@ -4,17 +4,18 @@ use crate::count::Counts;
 
 /// Nothing.
 #[must_use]
-pub(crate) struct Window;
+pub struct Window;
 
 impl Window {
+    /// Opens nothing.
     #[inline]
-    pub(crate) fn open() -> Self {
+    pub fn open() -> Self {
         Self
     }
 
+    /// Closes nothing.
     #[inline]
-    #[expect(clippy::unused_self, reason = "as the window that counts")]
-    pub(crate) fn close(self) {}
+    pub fn close(self) {}
 }
 
 /// Runs `body` and counts nothing.

@@ -5,6 +5,7 @@ use super::error::AppError;
 use super::naming::{alike, candidates, list};
 use super::options::StoreOptions;
 use super::replay::Replay;
+use crate::compare::HostSigns;
 use crate::exit_code::ExitCode;
 use crate::host;
 use crate::model::{BenchmarkKey, Measurement, Role, Run, RunId, RunStatus};
@@ -54,6 +55,7 @@ pub fn explain(
         reference: stored.reference,
         new,
         base: reference(&store, replayed, &key)?,
+        signs: HostSigns::of(replay.measurements.iter()),
         failures: measurement.map_or(&[][..], |measurement| &measurement.failures),
         replayed,
         plan: replay.plan.as_ref(),

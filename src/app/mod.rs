@@ -13,6 +13,7 @@ mod columns;
 mod compare;
 mod confirm;
 mod context;
+mod draw;
 mod error;
 mod explain;
 mod findings;

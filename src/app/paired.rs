@@ -435,6 +435,7 @@ mod tests {
                 involuntary_switches: 0,
                 stolen,
                 processor: None,
+                control: None,
             }),
             failure: None,
         };

@@ -450,7 +450,8 @@ impl Session<'_> {
             world.supervisor,
             world.interrupt,
             &progress,
-        );
+        )
+        .with_control(host::ControlProbe::of(&world.variables));
         let mut record = |launch: &_| {
             drain(&mut watches);
             store.record_launch(run, launch)

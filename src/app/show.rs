@@ -1,56 +1,107 @@
-//! `cargo perfcheck show RUN`: what a stored run measured; with `--stats` every statistic of it.
+//! `cargo perfcheck show RUN [BENCH]`: what a stored run measured; with `--stats` every statistic of it, with `--svg` a picture.
+
+use std::path::PathBuf;
 
 use super::context::{Context, World, resolve_run};
+use super::draw::draw;
 use super::error::AppError;
 use super::findings::{sort, summarize_all};
+use super::naming::{alike, candidates, list};
 use super::options::StoreOptions;
 use super::replay::Replay;
 use super::run::write;
-use crate::compare::BenchmarkRecord;
+use crate::compare::{BenchmarkRecord, HostSigns};
 use crate::exit_code::ExitCode;
-use crate::model::{Run, RunId, Verdict};
+use crate::model::{BenchmarkKey, Measurement, Run, RunId, Verdict};
 use crate::report::{
     BenchmarkStatistics, Findings, MessageFormat, Row, write_run_head, write_statistics,
 };
 use crate::store::{Store, WorkspaceId};
 
 /// How much is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Detail {
     /// The table of a run.
     Table,
     /// Every statistic.
     Statistics,
+    /// A picture in this file; `-` is stdout.
+    Picture(PathBuf),
 }
 
 /// Runs the command.
 pub fn show(
     run: &str,
-    detail: Detail,
+    bench: Option<&str>,
+    detail: &Detail,
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(&world.variables, common)?;
     let (store, workspace) = context.require_stored()?;
     let run = resolve_run(&store, workspace, run)?;
+    let measurements = store.measurements(run, None)?;
+    let all: Vec<&BenchmarkKey> = measurements
+        .iter()
+        .map(|found| &found.benchmark.key)
+        .collect();
+    let only = match bench {
+        Some(bench) => Some(meant(bench, &all, run)?.clone()),
+        None => None,
+    };
+    let is_shown = |key: &BenchmarkKey| only.as_ref().is_none_or(|only| only == key);
+    let measurements: Vec<Measurement> = measurements
+        .into_iter()
+        .filter(|found| is_shown(&found.benchmark.key))
+        .collect();
     match detail {
-        Detail::Table => table(&store, run, common, world),
-        Detail::Statistics => statistics(&store, workspace, run, &context, common, world),
+        Detail::Table => table(&store, run, &measurements, common, world),
+        Detail::Statistics => {
+            statistics(&store, workspace, run, &is_shown, &context, common, world)
+        }
+        Detail::Picture(file) => draw(&store.run(run)?, &measurements, file, world),
+    }
+}
+
+/// The benchmark that a word stands for.
+fn meant<'k>(
+    bench: &str,
+    all: &[&'k BenchmarkKey],
+    run: RunId,
+) -> Result<&'k BenchmarkKey, AppError> {
+    match candidates(bench, all)[..] {
+        [key] => Ok(key),
+        [] => {
+            let near = alike(bench, all);
+            let offered = if near.is_empty() {
+                list("it has", all)
+            } else {
+                list("did you mean", &near)
+            };
+            Err(AppError::Usage(format!(
+                "run {run} has no benchmark `{bench}`{offered}\n  help: `cargo perfcheck show {run}` shows all that it has"
+            )))
+        }
+        ref several => Err(AppError::Usage(format!(
+            "`{bench}` may be any of {} benchmarks{}",
+            several.len(),
+            list("name one of", several)
+        ))),
     }
 }
 
 fn table(
     store: &Store,
     run: RunId,
+    measurements: &[Measurement],
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let summary = store.run_summary(run)?;
-    let measurements = store.measurements(run, None)?;
     let decision = summary.run.decision;
     let mut rows: Vec<Row<'_>> = measurements
         .iter()
-        .zip(summarize_all(&measurements, &decision, summary.run.seed))
+        .zip(summarize_all(measurements, &decision, summary.run.seed))
         .map(|(measurement, summary)| Row {
             key: measurement.benchmark.key.clone(),
             measurement: Some(measurement),
@@ -65,7 +116,11 @@ fn table(
         .collect();
     sort(&mut rows, common.output.order);
     if common.output.format == MessageFormat::Human {
-        write_run_head(world.stdout, &summary.run)?;
+        write_run_head(
+            world.stdout,
+            &summary.run,
+            &HostSigns::of(measurements.iter()),
+        )?;
     }
     let findings = Findings {
         run: &summary.run,
@@ -82,6 +137,7 @@ fn statistics(
     store: &Store,
     workspace: WorkspaceId,
     run: RunId,
+    is_shown: &dyn Fn(&BenchmarkKey) -> bool,
     context: &Context,
     common: &StoreOptions,
     world: &mut World<'_>,
@@ -95,6 +151,7 @@ fn statistics(
     let mut all: Vec<BenchmarkStatistics<'_>> = measurements
         .iter()
         .zip(summaries)
+        .filter(|(measurement, _)| is_shown(&measurement.benchmark.key))
         .map(|(measurement, summary)| {
             let key = &measurement.benchmark.key;
             let replayed = replay.found.get(key).filter(|found| found.agrees);
@@ -123,7 +180,7 @@ fn statistics(
         });
     }
     if common.output.format == MessageFormat::Human {
-        write_run_head(world.stdout, &head)?;
+        write_run_head(world.stdout, &head, &HostSigns::of(measurements.iter()))?;
     }
     write_statistics(world.stdout, run, &all, level, common.output.format)?;
     Ok(ExitCode::Clean)

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use std::fmt;
 
 use super::beside::{Counted, ToldLatencies};
-use crate::model::{AuthorSettings, Nanos, Sample, Throughput};
+use crate::model::{AuthorSettings, Metric, Nanos, Sample, Throughput};
 
 /// A frame longer than this is no frame.
 pub(super) const LONGEST_FRAME: usize = 64 << 20;
@@ -68,6 +68,9 @@ pub struct Announcement {
     /// What one iteration processes.
     #[serde(default, deserialize_with = "null_is_default")]
     pub throughput: Throughput,
+    /// What its samples mean: times, unless it says otherwise.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub metric: Metric,
     /// What the author set in code.
     #[serde(default, deserialize_with = "null_is_default")]
     pub settings: AuthorSettings,
@@ -262,6 +265,26 @@ mod tests {
     fn what_lies_beside_the_samples_is_asked_for_with_a_number() {
         assert_eq!(Request::Count(16).to_string(), "count 16");
         assert_eq!(Request::Latencies(0).to_string(), "latencies 0");
+    }
+
+    #[test]
+    fn a_benchmark_measures_times_unless_it_names_a_unit() {
+        let metric = |member: &str| {
+            let line = format!(r#"{{"type":"benchmark","id":"a"{member}}}"#);
+            match Frame::parse(line.as_bytes()) {
+                Ok(Frame::Benchmark(announcement)) => announcement.metric,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(metric(""), Metric::Time);
+        assert_eq!(metric(r#","metric":null"#), Metric::Time);
+        let steps = Metric::Amount {
+            unit: "steps".to_owned(),
+        };
+        assert_eq!(
+            metric(r#","metric":{"kind":"amount","unit":"steps"}"#),
+            steps
+        );
     }
 
     #[test]

@@ -239,6 +239,8 @@ pub enum Command {
     Show {
         /// Which.
         run: String,
+        /// Only this benchmark, by its id or what it can be known by.
+        bench: Option<String>,
         /// How much of it.
         detail: Detail,
     },

@@ -1,6 +1,7 @@
 //! The command lines of `show` and `explain`.
 
 use clap::Args;
+use std::path::PathBuf;
 
 use super::arguments::{Command, Parsed, StoredArguments};
 use crate::app::Detail;
@@ -10,9 +11,12 @@ Examples:
   cargo perfcheck show                        the latest run, as a table
   cargo perfcheck show main --stats           every statistic of run `main`
   cargo perfcheck show 12 --stats --sort worst
+  cargo perfcheck show 12 sort/10             one benchmark of run 12
+  cargo perfcheck show latest sort/10 --svg sort.svg
+                                              a picture: density with the samples, slope, launches
   cargo perfcheck show @3f2a91 --stats --message-format json
 
-Exit status: 0, 2 usage, 5 store unusable, 6 no such run.";
+Exit status: 0, 2 usage or no such benchmark, 5 store or file unusable, 6 no such run.";
 
 /// The command line of `show`.
 #[derive(Debug, Args)]
@@ -21,22 +25,28 @@ pub(super) struct ShowArguments {
     /// A run number, baseline, `latest` or `@commit`
     #[arg(default_value = "latest")]
     run: String,
+    /// Only this benchmark: its id, the name of a bench target that has no other, or a part of the id
+    bench: Option<String>,
     /// Print every statistic: standard error and t interval over launches, percentiles, MAD, slope, outliers, verdict with its p
     #[arg(long)]
     stats: bool,
+    /// Draw one benchmark as an SVG file (`-`: stdout): density with the samples, time against iterations with the slope, launches
+    #[arg(long, value_name = "FILE", conflicts_with = "stats")]
+    svg: Option<PathBuf>,
     #[command(flatten)]
     stored: StoredArguments,
 }
 
 impl ShowArguments {
     pub(super) fn translate(self) -> Parsed {
-        let detail = if self.stats {
-            Detail::Statistics
-        } else {
-            Detail::Table
+        let detail = match self.svg {
+            Some(file) => Detail::Picture(file),
+            None if self.stats => Detail::Statistics,
+            None => Detail::Table,
         };
         self.stored.with(Command::Show {
             run: self.run,
+            bench: self.bench,
             detail,
         })
     }

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::alternative;
 use super::comparison::{Comparison, Estimate};
+use super::disturbance;
 use super::evidence::{Evidence, Tests};
 use super::grounds::{Directions, FamilyTest, Grounds, TScoreGrounds};
 use super::note::Note;
@@ -286,6 +287,7 @@ fn answer(
             comparison.run_sd = Some(tests.run_level.run_sd);
         }
     }
+    notes.extend(disturbance::notes(question, &comparison));
     comparison.notes = notes;
     comparison.beside_of(question, rules)
 }

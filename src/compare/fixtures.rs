@@ -24,6 +24,7 @@ pub(super) fn flat_launch(launch: u32, iterations: u64, times: &[f64]) -> Launch
     LaunchSeries {
         launch,
         quantum: Nanos(1),
+        conduct: None,
         series: Series {
             warm_up,
             linear: vec![],

@@ -10,12 +10,14 @@ mod comparison;
 mod decide;
 mod diagnostics;
 mod differences;
+mod disturbance;
 mod evidence;
 mod figure;
 mod grounds;
 mod launch_values;
 mod note;
 mod paired;
+mod portrait;
 mod question;
 mod record;
 mod run_level;
@@ -30,6 +32,7 @@ pub use comparison::{Comparison, Estimate};
 pub use decide::compare;
 pub use diagnostics::{Diagnostic, diagnostics};
 pub use differences::{Circumstances, Difference, Differences, Fact, differences};
+pub use disturbance::{Disturbance, HostNote, HostSigns, Steadiness};
 pub use figure::{Figure, Readings};
 pub use grounds::{Directions, FamilyTest, Grounds, LookGrounds, TScoreGrounds};
 pub use launch_values::{LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE};
@@ -38,6 +41,7 @@ pub use paired::{
     Guard, HostNoise, Method, Paired, PairedSeries, Plan, Round, SlowPath, Standing, judge,
     judge_by, standing,
 };
+pub use portrait::{LaunchPortrait, Portrait};
 pub use question::{Decider, HostClass, Question, Reference, Rules};
 pub use record::BenchmarkRecord;
 pub use summary::{Summary, summarize, summarize_by};

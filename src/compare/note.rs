@@ -3,6 +3,7 @@
 use serde::Serialize;
 use std::fmt;
 
+use super::disturbance::HostNote;
 use crate::model::{Center, Subject};
 
 /// One of the two things compared.
@@ -184,6 +185,9 @@ pub enum Note {
         /// Share of the rounds in the fast group.
         share: f64,
     },
+    /// What the host did. It has a tag of its own; such variants stand last.
+    #[serde(untagged)]
+    Host(HostNote),
 }
 
 impl Note {
@@ -280,6 +284,7 @@ impl Note {
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Host(note) => note.fmt(f),
             Self::NoSamples { side } => write!(f, "{side} has no samples"),
             Self::SamplesTooShort { side, needed_ns } => write!(
                 f,

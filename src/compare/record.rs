@@ -4,6 +4,7 @@
 
 use super::comparison::Estimate;
 use super::diagnostics::{Diagnostic, diagnostics};
+use super::disturbance::Disturbance;
 use super::summary::{Summary, sample_times};
 use crate::model::{Measurement, Thresholds};
 use crate::stats::{
@@ -26,6 +27,8 @@ pub struct BenchmarkRecord {
     pub is_very_variable: bool,
     /// What else is worth a look.
     pub diagnostics: Vec<Diagnostic>,
+    /// What host and clock did to it.
+    pub disturbance: Disturbance,
 }
 
 impl BenchmarkRecord {
@@ -56,6 +59,7 @@ impl BenchmarkRecord {
                     == Variability::High
             }),
             diagnostics: diagnostics(measurement, thresholds),
+            disturbance: Disturbance::of(measurement, summary),
         })
     }
 

@@ -7,6 +7,7 @@
 
 mod clock;
 mod commits;
+mod control;
 mod git;
 mod libraries;
 mod machine;
@@ -16,6 +17,7 @@ mod secret;
 mod variables;
 
 pub use clock::{now, suspended, to_rfc3339};
+pub use control::ControlProbe;
 pub use git::{Checkout, HOOK_VARIABLES};
 pub use libraries::{Libraries, private_libraries};
 pub use machine::{detect, load};

@@ -22,6 +22,8 @@ pub struct Variables {
     pub stored: bool,
     /// `PERFCHECK_SCRIPTED_CLOCK`: belongs to an executable that is kept as its arguments do.
     pub scripted_clock: Option<String>,
+    /// `PERFCHECK_SCRIPTED_CONTROL`: times of the control workload beside a scripted clock.
+    pub scripted_control: Option<String>,
     /// `PERFCHECK_SECRET`: the file with this user's secret.
     pub secret: Option<PathBuf>,
     /// The branch that a CI system names where the checkout is detached.
@@ -47,6 +49,7 @@ impl Variables {
             cache: path("PERFCHECK_CACHE"),
             stored: text("PERFCHECK_STORED").is_some(),
             scripted_clock: text("PERFCHECK_SCRIPTED_CLOCK"),
+            scripted_control: text("PERFCHECK_SCRIPTED_CONTROL"),
             secret: path("PERFCHECK_SECRET"),
             ci_branch: text("GITHUB_HEAD_REF")
                 .or_else(|| text("GITHUB_REF_NAME"))

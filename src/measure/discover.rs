@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::cargo::BenchTarget;
 use crate::child::{Announcement, Capability, ChildError, Hello, LaunchSpec, Listing, Session};
 use crate::host;
-use crate::model::{Benchmark, BenchmarkKey, Conduct, Event, Metric, Observer};
+use crate::model::{Benchmark, BenchmarkKey, Conduct, Control, Event, Observer};
 use crate::process::{Interrupt, Supervisor, stolen};
 use crate::store::{Harness, LaunchHead, LaunchRecord};
 
@@ -138,6 +138,7 @@ pub(super) fn harness(hello: &Hello) -> Harness {
 
 /// From the start of a launch to its end: how the process ran.
 pub(super) struct ConductWatch {
+    control: Option<Control>,
     stolen: Option<Duration>,
     processor: Option<u32>,
 }
@@ -146,9 +147,15 @@ impl ConductWatch {
     /// Of a process that is about to start.
     pub(super) fn start() -> Self {
         Self {
+            control: None,
             stolen: stolen(),
             processor: None,
         }
+    }
+
+    /// The control workload has just run.
+    pub(super) fn with_control(self, control: Option<Control>) -> Self {
+        Self { control, ..self }
     }
 
     /// It is bound to a processor for a benchmark, if to any.
@@ -168,6 +175,7 @@ impl ConductWatch {
                 .stolen
                 .and_then(|before| Some(stolen()?.checked_sub(before)?.into())),
             processor: self.processor,
+            control: self.control,
         })
     }
 }
@@ -217,6 +225,6 @@ fn benchmark(target: &BenchTarget, announcement: Announcement) -> Benchmark {
         version: announcement.version,
         throughput: announcement.throughput,
         settings: announcement.settings,
-        metric: Metric::Time,
+        metric: announcement.metric,
     }
 }

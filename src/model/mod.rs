@@ -31,8 +31,8 @@ pub use kept::{ContentHash, FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, Private
 pub use metric::Metric;
 pub use quantity::{parse_duration, parse_fraction, parse_slowdown};
 pub use run::{
-    Acceptance, Conduct, Failure, LaunchSeries, Measurement, Pair, Purpose, Role, Run, RunId,
-    RunStatus, TargetFacts, Timestamp,
+    Acceptance, Conduct, Control, Failure, LaunchSeries, Measurement, Pair, Purpose, Role, Run,
+    RunId, RunStatus, TargetFacts, Timestamp,
 };
 pub use series::{Nanos, Sample, Series};
 pub use settings::{

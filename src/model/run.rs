@@ -135,6 +135,25 @@ pub struct Conduct {
     pub stolen: Option<Nanos>,
     /// The processor that it was bound to for those of its benchmarks for which one is enough.
     pub processor: Option<u32>,
+    /// What the control workload took just before, where it ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<Control>,
+}
+
+/// A fixed amount of work that no change of code touches, done several times between two launches: what moves it is the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Control {
+    /// Median of the passes, nanoseconds.
+    pub pass: Nanos,
+    /// Median distance of a pass from that, nanoseconds.
+    pub spread: Nanos,
+}
+
+impl Control {
+    /// How unsteady the host was: spread over median, a fraction.
+    pub fn jitter(self) -> f64 {
+        self.spread.as_f64() / self.pass.as_f64().max(1.0)
+    }
 }
 
 /// Why a launch gave no series of a benchmark.
@@ -153,6 +172,8 @@ pub struct LaunchSeries {
     pub launch: u32,
     /// Smallest step of the child's clock; 0 where no clock is known, as of imported values.
     pub quantum: Nanos,
+    /// How the process ran, where the system told.
+    pub conduct: Option<Conduct>,
     /// What was measured.
     pub series: Series,
     /// What was noted beside the samples.

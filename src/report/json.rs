@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::beside;
 use super::content::{Findings, Method, Row, Verdicts, Violation};
-use crate::compare::{Comparison, Decider, Effects, Estimate, Summary};
+use crate::compare::{Comparison, Decider, Effects, Estimate, HostSigns, Summary};
 use crate::model::{
     Benchmark, BenchmarkKey, Measurement, Metric, RunId, Sample, Subject, Tally, Thresholds,
     Verdict,
@@ -29,6 +29,7 @@ pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result
         write_object(writer, &violated(findings.run.id, violation))?;
     }
     let run = findings.run;
+    let signs = HostSigns::of(findings.rows.iter().filter_map(|row| row.measurement));
     let finished = json!({
         "reason": "run-finished",
         "schema": SCHEMA,
@@ -45,6 +46,10 @@ pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result
         "git": run.git,
         "environment": run.environment,
         "load": run.load,
+        "clock_step_ns": signs.clock_step,
+        "control_ns": signs.control_ns,
+        "control_range": signs.control_range,
+        "jitter": signs.jitter,
         "tool_version": run.tool_version,
         "source": run.source,
     });

@@ -7,6 +7,7 @@ mod analysis;
 mod beside;
 mod beside_record;
 mod bisect;
+mod charts;
 mod columns;
 mod content;
 mod explanation;
@@ -27,6 +28,7 @@ mod versions;
 pub use bisect::{
     BisectAnswer, BisectFindings, BisectStep, Progressed, write_bisect, write_bisect_step,
 };
+pub use charts::{Sitter, write_portrait};
 pub use columns::{Column, ColumnCell, ColumnsLine, Shown, SideBySide, Together, write_columns};
 pub use content::{Findings, Gates, MessageFormat, Method, Row, Verdicts, Violation};
 pub use explanation::{Confirmed, Explanation, MeasuredSide, Replayed, write_explanation};

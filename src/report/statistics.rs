@@ -106,6 +106,10 @@ fn record_json(record: &BenchmarkRecord) -> Value {
         "overhead_ns": summary.overhead_ns,
         "outliers": summary.outliers,
         "diagnostics": record.diagnostics,
+        "clock_step_ns": record.disturbance.clock_step_ns,
+        "narrower_than_clock": record.disturbance.narrower_than_clock,
+        "threads": record.disturbance.threads,
+        "interrupted_share": record.disturbance.interrupted,
     })
 }
 
@@ -206,6 +210,32 @@ fn write_record(
     )?;
     for diagnostic in &record.diagnostics {
         write_line(writer, "to note", &diagnostic.to_string())?;
+    }
+    write_disturbance(writer, record)
+}
+
+/// What the clock can show, and what disturbed the launches.
+fn write_disturbance(writer: &mut dyn Write, record: &BenchmarkRecord) -> io::Result<()> {
+    let found = &record.disturbance;
+    let clock = found.clock_step_ns.map(|step| {
+        let coarse = if found.narrower_than_clock {
+            "; the median's interval is narrower: it shows rounding"
+        } else {
+            ""
+        };
+        format!("{} per iteration{coarse}", units::time(step))
+    });
+    write_line(writer, "clock step", &or_dash(clock))?;
+    if let Some(threads) = found.threads.filter(|threads| *threads > 1) {
+        let text = format!("{threads} in the process: others may have run beside the samples");
+        write_line(writer, "threads", &text)?;
+    }
+    if let Some(share) = found.interrupted.filter(|share| *share > 0.0) {
+        let text = format!(
+            "up to {:.1} % of the samples lost the processor",
+            share * 100.0
+        );
+        write_line(writer, "interruptions", &text)?;
     }
     Ok(())
 }

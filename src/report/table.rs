@@ -8,7 +8,7 @@ use super::content::{Findings, Method, Row, Verdicts};
 use super::source::write_source;
 use super::units::Room;
 use super::{analysis, theme, units};
-use crate::compare::{AllocationSummary, Decider, LatencySummary, Note};
+use crate::compare::{AllocationSummary, Decider, HostSigns, LatencySummary, Note};
 use crate::model::{
     Analysis, Measurement, Metric, Run, RunStatus, Subject, Test, Throughput, Verdict,
 };
@@ -39,7 +39,7 @@ pub fn write_build_event(writer: &mut dyn Write, event: &(&str, String)) -> io::
 }
 
 /// Where and how a run was measured.
-pub fn write_run_head(writer: &mut dyn Write, run: &Run) -> io::Result<()> {
+pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostSigns) -> io::Result<()> {
     let git = run.git.as_ref().map_or_else(String::new, |git| {
         let branch = git.branch.as_deref().unwrap_or("detached");
         let dirty = if git.dirty { ", modified" } else { "" };
@@ -62,6 +62,10 @@ pub fn write_run_head(writer: &mut dyn Write, run: &Run) -> io::Result<()> {
     }
     let (host, build) = (&run.environment.host, &run.environment.build);
     writeln!(writer, "{}", units::host(host))?;
+    let signs = host_signs(signs);
+    if !signs.is_empty() {
+        writeln!(writer, "{}", signs.join("; "))?;
+    }
     let flags = if build.rustflags.is_empty() {
         String::new()
     } else {
@@ -72,6 +76,26 @@ pub fn write_run_head(writer: &mut dyn Write, run: &Run) -> io::Result<()> {
         "{}, profile {}, {}{flags}, seed {}\n",
         build.rustc, build.profile, build.target, run.seed
     )
+}
+
+/// What a run saw of its host beyond the facts.
+fn host_signs(signs: &HostSigns) -> Vec<String> {
+    let resolution = signs.clock_step.map(|step| {
+        let ticks = 1e9 / step.as_f64();
+        format!(
+            "Timer resolution: {ticks:.0} ticks/s ({} ns per tick)",
+            step.0
+        )
+    });
+    let control = signs.control_ns.map(|pass| {
+        let range = signs.control_range.unwrap_or(0.0) * 100.0;
+        let jitter = units::jitter(signs).unwrap_or_default();
+        format!(
+            "control workload {}, {range:.1} % apart between launches, {jitter}",
+            units::time(pass)
+        )
+    });
+    resolution.into_iter().chain(control).collect()
 }
 
 /// Writes everything: a table for each bench target, notes, and what it comes to.

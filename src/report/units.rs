@@ -3,6 +3,7 @@
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::theme;
+use crate::compare::{HostSigns, Steadiness};
 use crate::model::{HostFacts, Metric};
 
 /// A name that takes more columns than this is shortened in the middle, to these: its ends tell most.
@@ -266,6 +267,13 @@ pub(super) fn host(host: &HostFacts) -> String {
         "{}, {} cores, {} {}{shared}",
         host.cpu, host.cores, host.os, host.kernel
     )
+}
+
+/// `jitter up to 0.3 % (quiet)`, of the control workload.
+pub(super) fn jitter(signs: &HostSigns) -> Option<String> {
+    let jitter = signs.jitter?;
+    let word = Steadiness::of(jitter).word();
+    Some(format!("jitter up to {:.1} % ({word})", jitter * 100.0))
 }
 
 #[cfg(test)]

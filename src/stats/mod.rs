@@ -9,6 +9,7 @@ pub mod binomial;
 mod bootstrap;
 mod cleaning;
 mod correction;
+mod density;
 mod dependence;
 mod description;
 mod effect_size;
@@ -62,6 +63,7 @@ pub use bootstrap::{
 };
 pub use cleaning::{Cleaned, CleaningCounts, FirstSample};
 pub use correction::Correction;
+pub use density::{density_curve, silverman_bandwidth};
 pub use dependence::{
     FEWEST_FOR_SERIES_CHECKS, Halves, depends_on_its_past, lag_one_autocorrelation,
 };

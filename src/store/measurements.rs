@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::beside::{allocations_of, latencies_of};
 use super::codec;
-use super::columns::{FlagsRead, Unsigned, Word};
+use super::columns::{FlagsRead, Json, Unsigned, Word};
 use super::conditions::KnownConditions;
 use super::error::{Attempt, Fault};
 use super::runs::key_at;
@@ -67,7 +67,7 @@ impl Store {
 
 fn series_of(connection: &Connection, run_benchmark: i64) -> Attempt<Vec<LaunchSeries>> {
     let mut statement = connection.prepare_cached(
-        "SELECT l.ordinal, l.quantum_ns, s.samples, s.led, s.allocations, s.latencies
+        "SELECT l.ordinal, l.quantum_ns, s.samples, s.led, s.allocations, s.latencies, l.conduct
          FROM series s JOIN launches l ON l.id = s.launch
          WHERE s.run_benchmark = ?1 ORDER BY l.ordinal, l.attempt",
     )?;
@@ -81,6 +81,9 @@ fn series_of(connection: &Connection, run_benchmark: i64) -> Attempt<Vec<LaunchS
                 row.get::<_, Option<Unsigned>>(1)?
                     .map_or(0, |quantum| quantum.0),
             ),
+            conduct: row
+                .get::<_, Option<Json<_>>>(6)?
+                .map(|Json(conduct)| conduct),
             series: codec::decode(bytes).map_err(Fault::Content)?,
             beside: Beside {
                 led: row.get::<_, FlagsRead>(3)?.0,

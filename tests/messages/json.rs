@@ -11,6 +11,7 @@ fn without_machine(mut message: Value) -> Value {
         "/environment",
         "/git",
         "/load",
+        "/clock_step_ns",
         "/tool_version",
         "/reference",
     ] {

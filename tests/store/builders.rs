@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use cargo_perfcheck::model::{
     Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkKey, Beside, BuildFacts, Conduct,
-    DecisionSettings, Environment, GitState, HostFacts, Latencies, LatencyWindow, Metric, Nanos,
-    RunId, Sample, SamplingMode, SamplingSettings, Series, TargetFacts, Throughput, Timestamp,
-    Verdict,
+    Control, DecisionSettings, Environment, GitState, HostFacts, Latencies, LatencyWindow, Metric,
+    Nanos, RunId, Sample, SamplingMode, SamplingSettings, Series, TargetFacts, Throughput,
+    Timestamp, Verdict,
 };
 use cargo_perfcheck::store::{
     Harness, LaunchHead, LaunchRecord, LaunchedBenchmark, NewRun, Outcome, RunEnd, RunVerdict,
@@ -153,6 +153,10 @@ pub fn launch(ordinal: u32, ids: &[&str]) -> LaunchRecord {
                 involuntary_switches: 4,
                 stolen: (ordinal == 0).then_some(Nanos(5)),
                 processor: (ordinal == 2).then_some(6),
+                control: (ordinal == 2).then_some(Control {
+                    pass: Nanos(7),
+                    spread: Nanos(8),
+                }),
             }),
             failure: None,
         },

@@ -26,9 +26,10 @@ const POLL: Duration = Duration::from_millis(5);
 const MARKER: &str = "TEST_MACHINE";
 
 /// Variables of the surrounding shell or CI system that would change what a run says.
-const FOREIGN: [&str; 18] = [
+const FOREIGN: [&str; 19] = [
     "PERFCHECK_STORE",
     "PERFCHECK_SCRIPTED_CLOCK",
+    "PERFCHECK_SCRIPTED_CONTROL",
     "PERFCHECK_CACHE",
     "PERFCHECK_SECRET",
     "PERFCHECK_STORED",

@@ -3,9 +3,11 @@
 
     python3 tests/systems/rows.py            lists them, row by row
     python3 tests/systems/rows.py --strict   the same, and fails if there is one
+    python3 tests/systems/rows.py --list     every row with its tests
 
 A test belongs to a row if its name begins with the row's id: `n13_quartiles_are_of_nearest_rank`, `m_x9_...`; one that shows several rows begins with
-all of them: `n27_n28_...`. Tests are looked for in every `.rs` file of the repository that is not built from another one.
+all of them: `n27_n28_...`. Tests are looked for in every `.rs` file of the repository's own packages: of the tool, of the harness, of what lies in
+`tests/`. One that is ignored is none.
 """
 
 import pathlib
@@ -68,11 +70,13 @@ ROWS = {
     "N-X12": "Hodges-Lehmann shift",
     "N-X13": "drift and dependence of samples",
     "N-X14": "a slow cluster is a mode",
+    "N-X15": "jitter of the host",
     "N-X16": "host drift canary",
     "N-X17": "MAD policy",
     "N-X18": "measured clock resolution",
     "N-X20": "drift gate",
     "N-X22": "random order with a seed",
+    "N-X23": "interrupted samples",
     # Criterion.rs
     "C1": "four phases",
     "C2": "warm-up doubles",
@@ -91,6 +95,8 @@ ROWS = {
     "C15": "else: no change",
     "C16": "noise threshold",
     "C17": "charts",
+    "C-X1": "Criterion's own settings",
+    "C-X2": "automatic choice between linear and flat",
     "C-X3": "Welch's t statistic",
     "C-X10": "layout jitter",
     # mmtests
@@ -186,7 +192,7 @@ ROWS = {
     "D17": "an id twice",
 }
 
-TEST = re.compile(r"#\[test\](?:\s*#\[[^\]]*\])*\s*(?:async\s+)?fn\s+(\w+)")
+TEST = re.compile(r"^[ \t]*#\[test\]((?:\s*#\[[^\]]*\])*)\s*(?:async\s+)?fn\s+(\w+)", re.MULTILINE)
 ID = re.compile(r"([ncmbsd])(_x)?(\d+)_")
 
 
@@ -201,13 +207,15 @@ def rows_of(name):
 
 
 def tests():
-    """Every row that has a test, with the names."""
+    """Every row that has a test, with their places."""
     found = {}
     for path in sorted(ROOT.rglob("*.rs")):
-        if SKIPPED.isdisjoint(path.relative_to(ROOT).parts):
-            for name in TEST.findall(path.read_text(encoding="utf-8")):
-                for row in rows_of(name):
-                    found.setdefault(row, []).append(name)
+        place = path.relative_to(ROOT)
+        if SKIPPED.isdisjoint(place.parts):
+            for attributes, name in TEST.findall(path.read_text(encoding="utf-8")):
+                if "#[ignore" not in attributes:
+                    for row in rows_of(name):
+                        found.setdefault(row, []).append(f"{place.as_posix()}: {name}")
     return found
 
 
@@ -215,6 +223,10 @@ def main():
     found = tests()
     unknown = sorted(set(found) - set(ROWS))
     missing = [row for row in ROWS if row not in found]
+    if "--list" in sys.argv[1:]:
+        for row, text in ROWS.items():
+            print(f"{row:6} {text}", *found.get(row, ["-"]), sep="\n         ")
+        return 0
     for row in unknown:
         print(f"{row:6} is no row, but has {', '.join(found[row])}")
     for row in missing:

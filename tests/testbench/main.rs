@@ -5,6 +5,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod criterion;
 mod environment;
 mod interruption;
 mod selection;

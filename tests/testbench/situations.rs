@@ -40,6 +40,12 @@ situations! {
             "sort/lines/100/stable", "sort/lines/100/unstable", "sort/lines/1000/stable", "sort/lines/1000/unstable",
         ]);
     }
+    for_criterion {
+        for_criterion: |target| target
+            .measured(["sum/fold/100", "sum/fold/1000", "after", "steps"])
+            .failed("panics", "no data")
+            .code(4);
+    }
     settings {
         settings: |target| target.measured([
             "nothing_set", "times", "group/inherits", "group/other_version", "group/mode/standard",

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::compare::{Comparison, Difference, Plan};
+use crate::compare::{Comparison, Difference, HostSigns, Plan};
 use crate::model::{BenchmarkKey, Failure, GitState, Run, RunId, Verdict};
 use crate::report::content::Method;
 
@@ -70,6 +70,8 @@ pub struct Explanation<'a> {
     pub new: Option<MeasuredSide>,
     /// What the runs measured that it was compared with, newest first, as far as they are still there.
     pub base: Vec<MeasuredSide>,
+    /// What the run saw of its host.
+    pub signs: HostSigns,
     /// The launches that failed.
     pub failures: &'a [Failure],
     /// How the verdict was reached; `None` where that is not known any more.

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::content::{Explanation, MeasuredSide, Statement};
+use crate::compare::HostSigns;
 use crate::model::Failure;
 use crate::report::content::Method;
 use crate::report::{table, units};
@@ -29,14 +30,35 @@ pub(super) fn sides(explanation: &Explanation<'_>) -> Vec<Statement> {
     statements.push(Statement::new(
         "place",
         format!(
-            "On {}; {}, profile {}.",
+            "On {}; {}, profile {}.{}",
             units::host(host),
             build.rustc,
-            build.profile
+            build.profile,
+            seen_of_host(&explanation.signs),
         ),
-        json!({"cores": host.cores, "shared": host.shared, "load": explanation.run.load}),
+        json!({
+            "cores": host.cores, "shared": host.shared, "load": explanation.run.load,
+            "clock_step_ns": explanation.signs.clock_step, "jitter": explanation.signs.jitter,
+            "control_range": explanation.signs.control_range,
+        }),
     ));
     statements
+}
+
+/// What clock and control workload showed, a sentence each.
+fn seen_of_host(signs: &HostSigns) -> String {
+    let clock = signs
+        .clock_step
+        .map(|step| format!(" The clock has steps of {} ns.", step.0));
+    let control = signs.steadiness().and_then(|steadiness| {
+        Some(format!(
+            " Equal work varied by up to {:.1} % within 3 ms ({}), and by {:.1} % from launch to launch.",
+            signs.jitter? * 100.0,
+            steadiness.word(),
+            signs.control_range? * 100.0,
+        ))
+    });
+    clock.into_iter().chain(control).collect()
 }
 
 fn alone(new: &MeasuredSide) -> Statement {

@@ -1,0 +1,57 @@
+//! How the iterations of a sample are divided into batches of inputs.
+
+/// How many inputs `iter_batched` and `iter_batched_ref` prepare at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BatchSize {
+    /// Inputs are small: ten batches a sample.
+    SmallInput,
+    /// Inputs are large: a thousand batches a sample.
+    LargeInput,
+    /// One input at a time.
+    PerIteration,
+    /// This many batches a sample.
+    NumBatches(u64),
+    /// This many iterations a batch.
+    NumIterations(u64),
+}
+
+impl BatchSize {
+    /// Iterations in each batch of a sample of `iterations`; the last batch may be shorter.
+    #[track_caller]
+    pub(crate) fn iterations_per_batch(self, iterations: u64) -> u64 {
+        let size = match self {
+            Self::SmallInput => iterations.div_ceil(10),
+            Self::LargeInput => iterations.div_ceil(1000),
+            Self::PerIteration => 1,
+            Self::NumBatches(batches) => {
+                assert!(batches > 0, "NumBatches(0): a sample needs a batch");
+                iterations.div_ceil(batches)
+            }
+            Self::NumIterations(size) => size,
+        };
+        assert!(size > 0, "a batch needs an iteration");
+        size
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_is_divided_as_the_batch_size_says() {
+        let sizes =
+            |size: BatchSize| [1, 11, 5000].map(|iterations| size.iterations_per_batch(iterations));
+        assert_eq!(sizes(BatchSize::SmallInput), [1, 2, 500]);
+        assert_eq!(sizes(BatchSize::LargeInput), [1, 1, 5]);
+        assert_eq!(sizes(BatchSize::PerIteration), [1, 1, 1]);
+        assert_eq!(sizes(BatchSize::NumBatches(2)), [1, 6, 2500]);
+        assert_eq!(sizes(BatchSize::NumIterations(7)), [7, 7, 7]);
+    }
+
+    #[test]
+    #[should_panic(expected = "a batch needs an iteration")]
+    fn batches_of_nothing_are_refused() {
+        BatchSize::NumIterations(0).iterations_per_batch(9);
+    }
+}

@@ -1,0 +1,298 @@
+//! What a benchmark's closure is given. As in Criterion, the closure is called once for each sample, with the number of iterations
+//! that the sample has: what it sets up before `iter*` is made anew each time, and is never timed.
+
+use std::hint::black_box;
+
+use perfcheck::sequence::Window;
+
+use crate::batch::BatchSize;
+use crate::measurement::{Measurement, WallTime};
+
+/// Runs the iterations of one sample and measures them. A closure calls one of the methods `iter*`.
+pub struct Bencher<'a, M: Measurement = WallTime> {
+    iterations: u64,
+    measurement: &'a M,
+    value: Option<M::Value>,
+}
+
+impl<'a, M: Measurement> Bencher<'a, M> {
+    /// One sample: what `iterations` iterations of the closure came to.
+    #[track_caller]
+    pub(crate) fn sample(
+        measurement: &'a M,
+        iterations: u64,
+        closure: impl FnOnce(&mut Bencher<'a, M>),
+    ) -> f64 {
+        let mut bencher = Self {
+            iterations,
+            measurement,
+            value: None,
+        };
+        closure(&mut bencher);
+        let value = bencher.value.expect(
+            "the benchmark's closure measured nothing: it must call one of the methods `iter*`",
+        );
+        measurement.to_f64(&value)
+    }
+
+    /// Measures `routine`; the drop of its output is part of it.
+    #[inline(never)]
+    #[expect(clippy::iter_not_returning_iterator, reason = "Criterion's name")]
+    pub fn iter<O, R>(&mut self, mut routine: R)
+    where
+        R: FnMut() -> O,
+    {
+        let counted = Window::open();
+        let start = self.measurement.start();
+        for _ in 0..self.iterations {
+            black_box(routine());
+        }
+        self.value = Some(self.measurement.end(start));
+        counted.close();
+    }
+
+    /// Leaves the measuring to `routine`, which is given the number of iterations.
+    pub fn iter_custom<R>(&mut self, mut routine: R)
+    where
+        R: FnMut(u64) -> M::Value,
+    {
+        let counted = Window::open();
+        self.value = Some(routine(self.iterations));
+        counted.close();
+    }
+
+    /// Measures `routine` without the drop of its output.
+    pub fn iter_with_large_drop<O, R>(&mut self, mut routine: R)
+    where
+        R: FnMut() -> O,
+    {
+        self.iter_batched(|| (), |()| routine(), BatchSize::SmallInput);
+    }
+
+    /// Measures `routine` on inputs made by `setup`. Neither `setup` nor the drop of the output is measured.
+    pub fn iter_batched<I, O, S, R>(&mut self, setup: S, mut routine: R, size: BatchSize)
+    where
+        S: FnMut() -> I,
+        R: FnMut(I) -> O,
+    {
+        // `extend` from a drain knows its length: it writes without a check of the capacity and moves no buffer.
+        self.batches(setup, size, |inputs, outputs| {
+            outputs.extend(inputs.drain(..).map(&mut routine));
+        });
+    }
+
+    /// Measures `routine` on inputs made by `setup`, by reference. Neither `setup` nor the drop of input or output is measured.
+    pub fn iter_batched_ref<I, O, S, R>(&mut self, setup: S, mut routine: R, size: BatchSize)
+    where
+        S: FnMut() -> I,
+        R: FnMut(&mut I) -> O,
+    {
+        self.batches(setup, size, |inputs, outputs| {
+            outputs.extend(inputs.iter_mut().map(&mut routine));
+        });
+    }
+
+    /// Measures `window` for each batch. The buffers are made before the first one.
+    #[inline(never)]
+    fn batches<I, O>(
+        &mut self,
+        mut setup: impl FnMut() -> I,
+        size: BatchSize,
+        mut window: impl FnMut(&mut Vec<I>, &mut Vec<O>),
+    ) {
+        let mut batches = Batches::new(self.iterations, size);
+        let mut sum = self.measurement.zero();
+        while let Some((inputs, outputs)) = batches.next(&mut setup) {
+            let counted = Window::open();
+            let start = self.measurement.start();
+            window(inputs, outputs);
+            let value = self.measurement.end(start);
+            counted.close();
+            sum = self.measurement.add(&sum, &value);
+        }
+        self.value = Some(sum);
+    }
+
+    /// As [`iter_batched`](Self::iter_batched), one input at a time.
+    #[doc(hidden)]
+    pub fn iter_with_setup<I, O, S, R>(&mut self, setup: S, routine: R)
+    where
+        S: FnMut() -> I,
+        R: FnMut(I) -> O,
+    {
+        self.iter_batched(setup, routine, BatchSize::PerIteration);
+    }
+
+    /// As [`iter_batched`](Self::iter_batched), all inputs of a sample at once.
+    #[doc(hidden)]
+    pub fn iter_with_large_setup<I, O, S, R>(&mut self, setup: S, routine: R)
+    where
+        S: FnMut() -> I,
+        R: FnMut(I) -> O,
+    {
+        self.iter_batched(setup, routine, BatchSize::NumBatches(1));
+    }
+
+    /// The same methods for routines that return futures, which `runner` runs.
+    #[cfg(feature = "async")]
+    pub fn to_async<'b, A: crate::async_executor::AsyncExecutor>(
+        &'b mut self,
+        runner: A,
+    ) -> crate::AsyncBencher<'a, 'b, A, M> {
+        crate::AsyncBencher::new(self, runner)
+    }
+
+    /// Iterations, measurement, and where the value goes.
+    #[cfg(feature = "async")]
+    pub(crate) fn parts(&mut self) -> (u64, &'a M, &mut Option<M::Value>) {
+        (self.iterations, self.measurement, &mut self.value)
+    }
+}
+
+/// The batches of one sample.
+pub(crate) struct Batches<I, O> {
+    per_batch: u64,
+    remaining: u64,
+    inputs: Vec<I>,
+    outputs: Vec<O>,
+}
+
+impl<I, O> Batches<I, O> {
+    pub(crate) fn new(iterations: u64, size: BatchSize) -> Self {
+        let per_batch = size.iterations_per_batch(iterations);
+        let capacity = usize::try_from(per_batch.min(iterations)).unwrap_or(usize::MAX);
+        Self {
+            per_batch,
+            remaining: iterations,
+            inputs: Vec::with_capacity(capacity),
+            outputs: Vec::with_capacity(capacity),
+        }
+    }
+
+    /// Drops what the last batch left, then makes the next one's inputs; `None` when no iteration remains.
+    pub(crate) fn next(
+        &mut self,
+        setup: &mut impl FnMut() -> I,
+    ) -> Option<(&mut Vec<I>, &mut Vec<O>)> {
+        // The optimiser must believe that somebody looks at the outputs, and changes the inputs.
+        black_box(&mut self.outputs).clear();
+        self.inputs.clear();
+        if self.remaining == 0 {
+            return None;
+        }
+        let count = self.per_batch.min(self.remaining);
+        self.remaining -= count;
+        self.inputs.extend((0..count).map(|_| setup()));
+        black_box(&mut self.inputs);
+        Some((&mut self.inputs, &mut self.outputs))
+    }
+}
+
+#[cfg(test)]
+#[expect(
+    clippy::semicolon_if_nothing_returned,
+    reason = "closures as Criterion's users write them"
+)]
+mod tests {
+    use super::*;
+    use crate::measurement::ValueFormatter;
+    use std::cell::{Cell, RefCell};
+    use std::time::Duration;
+
+    /// Counts its own windows, and notes where they begin and end.
+    #[derive(Default)]
+    struct Windows {
+        count: Cell<u32>,
+        log: RefCell<String>,
+    }
+
+    impl Measurement for Windows {
+        type Intermediate = ();
+        type Value = u32;
+        fn start(&self) {
+            self.log.borrow_mut().push('[');
+        }
+        fn end(&self, (): ()) -> u32 {
+            self.log.borrow_mut().push(']');
+            self.count.set(self.count.get() + 1);
+            1
+        }
+        fn add(&self, v1: &u32, v2: &u32) -> u32 {
+            v1 + v2
+        }
+        fn zero(&self) -> u32 {
+            0
+        }
+        fn to_f64(&self, value: &u32) -> f64 {
+            f64::from(*value)
+        }
+        fn formatter(&self) -> &dyn ValueFormatter {
+            unreachable!("nothing is shown")
+        }
+    }
+
+    /// Notes its drop.
+    struct Noted<'l>(&'l RefCell<String>);
+
+    impl Drop for Noted<'_> {
+        fn drop(&mut self) {
+            self.0.borrow_mut().push('d');
+        }
+    }
+
+    #[test]
+    fn set_up_and_drops_lie_outside_the_windows() {
+        let windows = Windows::default();
+        let log = &windows.log;
+        let value = Bencher::sample(&windows, 3, |b| {
+            b.iter_batched(
+                || log.borrow_mut().push('s'),
+                |()| {
+                    log.borrow_mut().push('r');
+                    Noted(log)
+                },
+                BatchSize::NumIterations(2),
+            );
+        });
+        assert_eq!((value, log.take().as_str()), (2.0, "ss[rr]dds[r]d"));
+        Bencher::sample(&windows, 2, |b| {
+            b.iter_batched_ref(
+                || Noted(log),
+                |_| log.borrow_mut().push('r'),
+                BatchSize::PerIteration,
+            );
+        });
+        assert_eq!(log.take(), "[r]d[r]d");
+        Bencher::sample(&windows, 2, |b| b.iter_with_large_drop(|| Noted(log)));
+        assert_eq!(log.take(), "[]d[]d");
+        Bencher::sample(&windows, 2, |b| b.iter(|| Noted(log)));
+        assert_eq!(log.take(), "[dd]");
+    }
+
+    #[test]
+    fn every_way_to_iterate_runs_the_routine_as_often_as_the_sample_has_iterations() {
+        let mut count = 0;
+        Bencher::sample(&WallTime, 25, |b| b.iter(|| count += 1));
+        Bencher::sample(&WallTime, 25, |b| {
+            b.iter_with_setup(|| 1, |one| count += one)
+        });
+        Bencher::sample(&WallTime, 25, |b| {
+            b.iter_with_large_setup(|| 1, |one| count += one)
+        });
+        Bencher::sample(&WallTime, 25, |b| {
+            b.iter_batched(|| 1, |one| count += one, BatchSize::SmallInput)
+        });
+        Bencher::sample(&WallTime, 25, |b| {
+            b.iter_batched_ref(|| 1, |one| count += *one, BatchSize::LargeInput);
+        });
+        assert_eq!(count, 125);
+        let value = Bencher::sample(&WallTime, 25, |b| b.iter_custom(Duration::from_nanos));
+        assert_eq!(value, 25.0);
+    }
+
+    #[test]
+    #[should_panic(expected = "must call one of the methods `iter*`")]
+    fn a_closure_that_measures_nothing_is_refused() {
+        Bencher::sample(&WallTime, 1, |_| ());
+    }
+}

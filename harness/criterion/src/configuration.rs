@@ -1,0 +1,188 @@
+//! Settings: of a `Criterion`, and laid over them those of a group.
+
+use std::time::Duration;
+
+use perfcheck::sequence::Declaration;
+
+use crate::throughput::Throughput;
+
+/// How the iteration counts of samples are laid out.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum SamplingMode {
+    /// Linear, but flat where linear would take more than twice the measurement time.
+    #[default]
+    Auto,
+    /// d, 2d, 3d, ... iterations.
+    Linear,
+    /// All samples alike.
+    Flat,
+}
+
+/// What was set; the rest is up to who drives.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Configuration {
+    pub(crate) sample_size: Option<usize>,
+    pub(crate) warm_up_time: Option<Duration>,
+    pub(crate) measurement_time: Option<Duration>,
+    pub(crate) noise_threshold: Option<f64>,
+    pub(crate) sampling_mode: Option<perfcheck::SamplingMode>,
+}
+
+impl Configuration {
+    /// These, and where they are silent those of `below`.
+    pub(crate) fn over(&self, below: &Self) -> Self {
+        Self {
+            sample_size: self.sample_size.or(below.sample_size),
+            warm_up_time: self.warm_up_time.or(below.warm_up_time),
+            measurement_time: self.measurement_time.or(below.measurement_time),
+            noise_threshold: self.noise_threshold.or(below.noise_threshold),
+            sampling_mode: self.sampling_mode.or(below.sampling_mode),
+        }
+    }
+
+    /// The benchmark `id` with these settings.
+    pub(crate) fn declare(
+        &self,
+        id: String,
+        throughput: Option<&Throughput>,
+        unit: Option<String>,
+    ) -> Declaration {
+        Declaration {
+            id,
+            samples: self
+                .sample_size
+                .map(|size| u32::try_from(size).unwrap_or(u32::MAX)),
+            warm_up: self.warm_up_time,
+            measurement: self.measurement_time,
+            sampling_mode: self.sampling_mode,
+            noise_threshold: self.noise_threshold,
+            throughput: throughput.map(Throughput::known).unwrap_or_default(),
+            unit,
+        }
+    }
+}
+
+impl From<SamplingMode> for perfcheck::SamplingMode {
+    fn from(mode: SamplingMode) -> Self {
+        match mode {
+            SamplingMode::Auto => Self::Auto,
+            SamplingMode::Linear => Self::Linear,
+            SamplingMode::Flat => Self::Flat,
+        }
+    }
+}
+
+/// The setters that `Criterion`, by value, and groups, by reference, share. `$set` makes what they take of what they have.
+macro_rules! setting_methods {
+    ($this:ty, $returned:ty) => {
+        /// Samples per launch; at least 10.
+        ///
+        /// # Panics
+        /// If there are fewer.
+        #[track_caller]
+        pub fn sample_size(self: $this, n: usize) -> $returned {
+            assert!(
+                n >= 10,
+                "sample_size: at least 10 samples are needed, not {n}"
+            );
+            self.set(|configuration| configuration.sample_size = Some(n))
+        }
+
+        /// Warm-up time per launch.
+        ///
+        /// # Panics
+        /// If it is zero.
+        #[track_caller]
+        pub fn warm_up_time(self: $this, dur: std::time::Duration) -> $returned {
+            assert!(!dur.is_zero(), "warm_up_time: must not be zero");
+            self.set(|configuration| configuration.warm_up_time = Some(dur))
+        }
+
+        /// Time per launch in which samples are taken.
+        ///
+        /// # Panics
+        /// If it is zero.
+        #[track_caller]
+        pub fn measurement_time(self: $this, dur: std::time::Duration) -> $returned {
+            assert!(!dur.is_zero(), "measurement_time: must not be zero");
+            self.set(|configuration| configuration.measurement_time = Some(dur))
+        }
+
+        /// The relative change that counts as noise, as a fraction: 0.03 is 3 %.
+        ///
+        /// # Panics
+        /// If it is negative or not a number.
+        #[track_caller]
+        pub fn noise_threshold(self: $this, threshold: f64) -> $returned {
+            assert!(
+                threshold >= 0.0 && threshold.is_finite(),
+                "noise_threshold: must not be negative, and is {threshold}"
+            );
+            self.set(|configuration| configuration.noise_threshold = Some(threshold))
+        }
+
+        /// Accepted, and left to `cargo perfcheck`, which analyses: see its `--resamples`.
+        ///
+        /// # Panics
+        /// If it is zero.
+        #[track_caller]
+        pub fn nresamples(self: $this, n: usize) -> $returned {
+            assert!(n > 0, "nresamples: must not be zero");
+            self.set(|_| ())
+        }
+
+        /// Accepted, and left to `cargo perfcheck`, which analyses: see its `--confidence-level`.
+        ///
+        /// # Panics
+        /// If it is not between 0 and 1.
+        #[track_caller]
+        pub fn confidence_level(self: $this, cl: f64) -> $returned {
+            assert!(
+                cl > 0.0 && cl < 1.0,
+                "confidence_level: must be between 0 and 1, and is {cl}"
+            );
+            self.set(|_| ())
+        }
+
+        /// Accepted, and left to `cargo perfcheck`, which analyses: see its `--significance-level`.
+        ///
+        /// # Panics
+        /// If it is not between 0 and 1.
+        #[track_caller]
+        pub fn significance_level(self: $this, sl: f64) -> $returned {
+            assert!(
+                sl > 0.0 && sl < 1.0,
+                "significance_level: must be between 0 and 1, and is {sl}"
+            );
+            self.set(|_| ())
+        }
+    };
+}
+pub(crate) use setting_methods;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_outranks_the_criterion_it_comes_from() {
+        let below = Configuration {
+            sample_size: Some(10),
+            noise_threshold: Some(0.1),
+            ..Configuration::default()
+        };
+        let above = Configuration {
+            sample_size: Some(20),
+            sampling_mode: Some(SamplingMode::Flat.into()),
+            ..Configuration::default()
+        };
+        let declared = above
+            .over(&below)
+            .declare("g/f".into(), Some(&Throughput::Bytes(8)), None);
+        assert_eq!(declared.samples, Some(20));
+        assert_eq!(declared.noise_threshold, Some(0.1));
+        assert_eq!(declared.sampling_mode, Some(perfcheck::SamplingMode::Flat));
+        assert_eq!(declared.throughput, perfcheck::Throughput::bytes(8));
+        assert_eq!(declared.warm_up, None);
+    }
+}

@@ -1,0 +1,148 @@
+//! Groups of benchmarks, and the declaration of each one.
+
+use std::collections::HashSet;
+
+use crate::bencher::Bencher;
+use crate::configuration::{Configuration, SamplingMode, setting_methods};
+use crate::id::{BenchmarkId, IntoBenchmarkId};
+use crate::manager::Criterion;
+use crate::measurement::{Measurement, Scale};
+use crate::output;
+use crate::presentation::PlotConfiguration;
+use crate::session::{self, Profiling, Visit};
+use crate::throughput::Throughput;
+use perfcheck::sequence::{escape, note};
+
+/// Benchmarks whose ids begin with the same name, made by [`Criterion::benchmark_group`].
+pub struct BenchmarkGroup<'a, M: Measurement> {
+    criterion: &'a mut Criterion<M>,
+    name: String,
+    ids: HashSet<BenchmarkId>,
+    has_wanted: bool,
+    configuration: Configuration,
+    throughput: Option<Throughput>,
+}
+
+impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
+    pub(crate) fn new(criterion: &'a mut Criterion<M>, name: String) -> Self {
+        Self {
+            criterion,
+            name,
+            ids: HashSet::new(),
+            has_wanted: false,
+            configuration: Configuration::default(),
+            throughput: None,
+        }
+    }
+
+    pub(crate) fn set(&mut self, set: impl FnOnce(&mut Configuration)) -> &mut Self {
+        set(&mut self.configuration);
+        self
+    }
+
+    setting_methods!(&mut Self, &mut Self);
+
+    /// Accepted; nothing is plotted.
+    pub fn plot_config(&mut self, _: PlotConfiguration) -> &mut Self {
+        self
+    }
+
+    /// What one iteration of the benchmarks that follow processes.
+    pub fn throughput(&mut self, throughput: Throughput) -> &mut Self {
+        self.throughput = Some(throughput);
+        self
+    }
+
+    /// How the iteration counts of the benchmarks that follow are laid out.
+    pub fn sampling_mode(&mut self, new_mode: SamplingMode) -> &mut Self {
+        self.set(|configuration| configuration.sampling_mode = Some(new_mode.into()))
+    }
+
+    /// Declares a benchmark. `f` calls one of the methods `iter*` of its [`Bencher`], and is called once for each sample.
+    #[track_caller]
+    pub fn bench_function<ID: IntoBenchmarkId, F>(&mut self, id: ID, mut f: F) -> &mut Self
+    where
+        F: FnMut(&mut Bencher<'_, M>),
+    {
+        self.declare(id.into_benchmark_id(), &mut f);
+        self
+    }
+
+    /// Declares a benchmark whose closure is given `input`.
+    #[track_caller]
+    pub fn bench_with_input<ID: IntoBenchmarkId, F, I>(
+        &mut self,
+        id: ID,
+        input: &I,
+        mut f: F,
+    ) -> &mut Self
+    where
+        F: FnMut(&mut Bencher<'_, M>, &I),
+        I: ?Sized,
+    {
+        self.declare(id.into_benchmark_id(), &mut |bencher| f(bencher, input));
+        self
+    }
+
+    #[track_caller]
+    fn declare(&mut self, id: BenchmarkId, closure: &mut dyn FnMut(&mut Bencher<'_, M>)) {
+        let full_id = id.within(&self.name);
+        assert!(
+            self.ids.insert(id),
+            "two benchmarks of a group have the id `{full_id}`"
+        );
+        let criterion = &*self.criterion;
+        let throughput = self.throughput.as_ref();
+        let measurement = &criterion.measurement;
+        let formatter = measurement.formatter();
+        let scale = Scale::of(formatter);
+        let show = |stored: f64| {
+            let value = scale.restore(stored);
+            let rate = throughput.map(|of| formatter.format_throughput(of, value));
+            let value = formatter.format_value(value);
+            (
+                value.trim().to_owned(),
+                rate.unwrap_or_default().trim().to_owned(),
+            )
+        };
+        let settings = criterion.settings(&self.configuration);
+        self.has_wanted |= session::visit(Visit {
+            declaration: settings.declare(full_id, throughput, scale.unit.clone()),
+            mode: criterion.mode,
+            accepts: &|id| criterion.filter.accepts(id, &escape(id)),
+            sampler: &mut |iterations| {
+                scale.store(Bencher::sample(measurement, iterations, &mut *closure))
+            },
+            show: &show,
+            profile: &|moment, id| profile(criterion, moment, id),
+        });
+    }
+
+    /// Ends the group, as its drop does.
+    pub fn finish(self) {}
+}
+
+fn profile<M: Measurement>(criterion: &Criterion<M>, moment: Profiling, id: &str) {
+    let directory = criterion.profile_directory(id);
+    let mut profiler = criterion.profiler.borrow_mut();
+    match moment {
+        Profiling::Starts => {
+            if let Err(error) = std::fs::create_dir_all(&directory) {
+                note(&format!(
+                    "warning: cannot make {}: {error}",
+                    directory.display()
+                ));
+            }
+            profiler.start_profiling(id, &directory);
+        }
+        Profiling::Stops => profiler.stop_profiling(id, &directory),
+    }
+}
+
+impl<M: Measurement> Drop for BenchmarkGroup<'_, M> {
+    fn drop(&mut self) {
+        if self.has_wanted && !std::thread::panicking() && !session::is_driven() {
+            output::group_ended(self.criterion.mode);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Ids: `group[/function][/parameter]`.
+
+use std::fmt::Display;
+
+/// The id of a benchmark within its group.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct BenchmarkId {
+    pub(crate) function: Option<String>,
+    pub(crate) parameter: Option<String>,
+}
+
+impl BenchmarkId {
+    /// `function/parameter`.
+    pub fn new<S: Into<String>, P: Display>(function_name: S, parameter: P) -> Self {
+        Self {
+            function: Some(function_name.into()),
+            parameter: Some(parameter.to_string()),
+        }
+    }
+
+    /// `parameter` alone.
+    pub fn from_parameter<P: Display>(parameter: P) -> Self {
+        Self {
+            function: None,
+            parameter: Some(parameter.to_string()),
+        }
+    }
+
+    /// The group's name is the whole id.
+    pub(crate) fn of_group() -> Self {
+        Self {
+            function: None,
+            parameter: None,
+        }
+    }
+
+    /// The full id within `group`.
+    pub(crate) fn within(&self, group: &str) -> String {
+        let mut id = group.to_owned();
+        for part in [&self.function, &self.parameter].into_iter().flatten() {
+            id.push('/');
+            id.push_str(part);
+        }
+        id
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::BenchmarkId {}
+    impl<S: Into<String>> Sealed for S {}
+}
+
+/// What a group takes for an id: a [`BenchmarkId`], or the text of a function's name.
+pub trait IntoBenchmarkId: sealed::Sealed {
+    /// The id.
+    fn into_benchmark_id(self) -> BenchmarkId;
+}
+
+impl IntoBenchmarkId for BenchmarkId {
+    fn into_benchmark_id(self) -> BenchmarkId {
+        self
+    }
+}
+
+impl<S: Into<String>> IntoBenchmarkId for S {
+    #[track_caller]
+    fn into_benchmark_id(self) -> BenchmarkId {
+        let function: String = self.into();
+        assert!(!function.is_empty(), "a benchmark needs a name");
+        BenchmarkId {
+            function: Some(function),
+            parameter: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_has_the_parts_that_there_are() {
+        assert_eq!(BenchmarkId::new("f", 5).within("g"), "g/f/5");
+        assert_eq!(BenchmarkId::from_parameter(5).within("g"), "g/5");
+        assert_eq!(BenchmarkId::of_group().within("g"), "g");
+        assert_eq!("f".into_benchmark_id().within("g"), "g/f");
+        assert_eq!(String::from("f").into_benchmark_id().within("g"), "g/f");
+    }
+
+    #[test]
+    #[should_panic(expected = "a benchmark needs a name")]
+    fn a_function_without_a_name_is_refused() {
+        "".into_benchmark_id();
+    }
+}

@@ -1,0 +1,238 @@
+//! What Criterion 0.3 had and 0.4 dropped: benchmarks as values, and functions over inputs.
+
+use std::fmt::Debug;
+
+use crate::bencher::Bencher;
+use crate::configuration::{Configuration, SamplingMode, setting_methods};
+use crate::group::BenchmarkGroup;
+use crate::id::BenchmarkId;
+use crate::manager::Criterion;
+use crate::measurement::{Measurement, WallTime};
+use crate::presentation::PlotConfiguration;
+use crate::throughput::Throughput;
+
+/// What an iteration processes, given its parameter.
+type Processed<T> = Box<dyn Fn(&T) -> Throughput>;
+
+type Body<T, M> = Box<dyn FnMut(&mut Bencher<'_, M>, &T)>;
+
+/// Something that declares the benchmarks of a group.
+pub trait BenchmarkDefinition<M: Measurement> {
+    /// Declares them in the group `group_id`.
+    fn run(self, group_id: &str, c: &mut Criterion<M>);
+}
+
+/// Functions under the name of a group. Criterion 0.3; today a [`BenchmarkGroup`](crate::BenchmarkGroup).
+pub struct Benchmark<M: Measurement = WallTime> {
+    inner: ParameterizedBenchmark<(), M>,
+}
+
+/// Functions under the name of a group, each over all parameters. Criterion 0.3; today a [`BenchmarkGroup`](crate::BenchmarkGroup).
+pub struct ParameterizedBenchmark<T: Debug, M: Measurement = WallTime> {
+    configuration: Configuration,
+    bodies: Vec<(String, Body<T, M>)>,
+    parameters: Vec<T>,
+    throughput: Option<Processed<T>>,
+    has_parameters: bool,
+}
+
+/// A named function over an input, for [`Criterion::bench_functions`].
+pub struct Fun<I: Debug, M: Measurement + 'static = WallTime> {
+    name: String,
+    body: Body<I, M>,
+}
+
+impl<I: Debug, M: Measurement> Fun<I, M> {
+    /// The function `f`, called `name`.
+    pub fn new<F>(name: &str, f: F) -> Self
+    where
+        F: FnMut(&mut Bencher<'_, M>, &I) + 'static,
+    {
+        Self {
+            name: name.to_owned(),
+            body: Box::new(f),
+        }
+    }
+}
+
+#[expect(
+    clippy::return_self_not_must_use,
+    reason = "as in Criterion, whose users' lints are not to change"
+)]
+impl<M: Measurement + 'static> Benchmark<M> {
+    /// With one function.
+    pub fn new<S, F>(id: S, mut f: F) -> Self
+    where
+        S: Into<String>,
+        F: FnMut(&mut Bencher<'_, M>) + 'static,
+    {
+        let mut inner = ParameterizedBenchmark::new(id, move |b, ()| f(b), [()]);
+        inner.has_parameters = false;
+        Self { inner }
+    }
+
+    /// With another function.
+    pub fn with_function<S, F>(mut self, id: S, mut f: F) -> Self
+    where
+        S: Into<String>,
+        F: FnMut(&mut Bencher<'_, M>) + 'static,
+    {
+        self.inner = self.inner.with_function(id, move |b, ()| f(b));
+        self
+    }
+
+    /// What an iteration processes.
+    pub fn throughput(mut self, throughput: Throughput) -> Self {
+        self.inner = self.inner.throughput(move |()| throughput.clone());
+        self
+    }
+
+    /// How iteration counts are laid out.
+    pub fn sampling_mode(self, new_mode: SamplingMode) -> Self {
+        self.set(|configuration| configuration.sampling_mode = Some(new_mode.into()))
+    }
+
+    /// Accepted; nothing is plotted.
+    pub fn plot_config(self, _: PlotConfiguration) -> Self {
+        self
+    }
+
+    fn set(mut self, set: impl FnOnce(&mut Configuration)) -> Self {
+        set(&mut self.inner.configuration);
+        self
+    }
+
+    setting_methods!(Self, Self);
+}
+
+#[expect(
+    clippy::return_self_not_must_use,
+    reason = "as in Criterion, whose users' lints are not to change"
+)]
+impl<T: Debug + 'static, M: Measurement + 'static> ParameterizedBenchmark<T, M> {
+    /// With one function.
+    pub fn new<S, F, I>(id: S, f: F, parameters: I) -> Self
+    where
+        S: Into<String>,
+        F: FnMut(&mut Bencher<'_, M>, &T) + 'static,
+        I: IntoIterator<Item = T>,
+    {
+        Self {
+            configuration: Configuration::default(),
+            bodies: vec![(id.into(), Box::new(f))],
+            parameters: parameters.into_iter().collect(),
+            throughput: None,
+            has_parameters: true,
+        }
+    }
+
+    /// With another function.
+    pub fn with_function<S, F>(mut self, id: S, f: F) -> Self
+    where
+        S: Into<String>,
+        F: FnMut(&mut Bencher<'_, M>, &T) + 'static,
+    {
+        self.bodies.push((id.into(), Box::new(f)));
+        self
+    }
+
+    /// What an iteration processes, given its parameter.
+    pub fn throughput<F>(mut self, throughput: F) -> Self
+    where
+        F: Fn(&T) -> Throughput + 'static,
+    {
+        self.throughput = Some(Box::new(throughput));
+        self
+    }
+
+    /// How iteration counts are laid out.
+    pub fn sampling_mode(self, new_mode: SamplingMode) -> Self {
+        self.set(|configuration| configuration.sampling_mode = Some(new_mode.into()))
+    }
+
+    /// Accepted; nothing is plotted.
+    pub fn plot_config(self, _: PlotConfiguration) -> Self {
+        self
+    }
+
+    fn set(mut self, set: impl FnOnce(&mut Configuration)) -> Self {
+        set(&mut self.configuration);
+        self
+    }
+
+    setting_methods!(Self, Self);
+}
+
+impl<M: Measurement + 'static> BenchmarkDefinition<M> for Benchmark<M> {
+    fn run(self, group_id: &str, c: &mut Criterion<M>) {
+        self.inner.run(group_id, c);
+    }
+}
+
+impl<T: Debug + 'static, M: Measurement + 'static> BenchmarkDefinition<M>
+    for ParameterizedBenchmark<T, M>
+{
+    fn run(mut self, group_id: &str, c: &mut Criterion<M>) {
+        let mut group = c.benchmark_group(group_id);
+        group.lay(self.configuration);
+        // As 0.3 named them: an only function called like its group is not named twice, nor is an only parameter named.
+        let is_alone = self.bodies.len() == 1;
+        let names_parameters = self.has_parameters && self.parameters.len() != 1;
+        for (name, body) in &mut self.bodies {
+            for parameter in &self.parameters {
+                if let Some(throughput) = &self.throughput {
+                    group.throughput(throughput(parameter));
+                }
+                let id = BenchmarkId {
+                    function: (!is_alone || name != group_id).then(|| name.clone()),
+                    parameter: names_parameters.then(|| format!("{parameter:?}")),
+                };
+                group.bench_with_input(id, parameter, &mut *body);
+            }
+        }
+    }
+}
+
+impl<M: Measurement> BenchmarkGroup<'_, M> {
+    /// Lays settings over those that are there.
+    fn lay(&mut self, above: Configuration) {
+        self.set(|configuration| *configuration = above.over(configuration));
+    }
+}
+
+impl<M: Measurement + 'static> Criterion<M> {
+    /// Declares the benchmarks of `benchmark` in the group `group_id`. Criterion 0.3.
+    #[doc(hidden)]
+    pub fn bench<B: BenchmarkDefinition<M>>(&mut self, group_id: &str, benchmark: B) -> &mut Self {
+        benchmark.run(group_id, self);
+        self
+    }
+
+    /// Declares several functions over one input. Criterion 0.3.
+    #[doc(hidden)]
+    pub fn bench_functions<I>(&mut self, id: &str, funs: Vec<Fun<I, M>>, input: I) -> &mut Self
+    where
+        I: Debug + 'static,
+    {
+        let parameters = ParameterizedBenchmark {
+            configuration: Configuration::default(),
+            bodies: funs.into_iter().map(|fun| (fun.name, fun.body)).collect(),
+            parameters: vec![input],
+            throughput: None,
+            has_parameters: true,
+        };
+        parameters.run(id, self);
+        self
+    }
+
+    /// Declares a function over several inputs. Criterion 0.3.
+    #[doc(hidden)]
+    pub fn bench_function_over_inputs<I, F>(&mut self, id: &str, f: F, inputs: I) -> &mut Self
+    where
+        I: IntoIterator,
+        I::Item: Debug + 'static,
+        F: FnMut(&mut Bencher<'_, M>, &I::Item) + 'static,
+    {
+        self.bench(id, ParameterizedBenchmark::new(id, f, inputs))
+    }
+}

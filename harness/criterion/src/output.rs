@@ -1,0 +1,152 @@
+//! What a plain call prints: a table of medians, or lines as libtest's; listings; tests.
+
+use std::time::Instant;
+
+use perfcheck::sequence::{escape, print};
+
+use crate::command_line::{Format, ListFormat, Mode};
+use crate::session::{Profiling, Visit};
+
+/// Ids are not known beforehand, so the first column has the width of most.
+const ID_WIDTH: usize = 40;
+
+/// What has been printed.
+#[derive(Debug, Default)]
+pub(crate) struct Output {
+    has_header: bool,
+}
+
+impl Output {
+    /// Runs the benchmark in the way that its mode asks for.
+    pub(crate) fn visit(&mut self, visit: &mut Visit<'_>) {
+        let id = escape(&visit.declaration.id);
+        match visit.mode {
+            Mode::List(_) => print(&format!("{id}: benchmark\n")),
+            Mode::Test => {
+                // Before it runs: where a benchmark aborts or hangs, its name is the last thing printed.
+                print(&format!("Testing {id}\n"));
+                (visit.sampler)(1);
+                print("Success\n");
+            }
+            Mode::Profile(time) => {
+                (visit.profile)(Profiling::Starts, &visit.declaration.id);
+                let start = Instant::now();
+                let mut iterations = 1;
+                while start.elapsed() < time {
+                    let began = Instant::now();
+                    (visit.sampler)(iterations);
+                    // Long enough that the profile shows the routine alone, short enough to end in time.
+                    if began.elapsed() * 50 < time {
+                        iterations = iterations.saturating_mul(2);
+                    }
+                }
+                (visit.profile)(Profiling::Stops, &visit.declaration.id);
+                print(&format!(
+                    "{id:<ID_WIDTH$}  ran for {:.1} s\n",
+                    start.elapsed().as_secs_f64()
+                ));
+            }
+            Mode::Bench(format) => {
+                if format == Format::Table && !self.has_header {
+                    self.has_header = true;
+                    print(&format!(
+                        "{:<ID_WIDTH$}  {:>11}  {:>11}    {:<11}  throughput\n",
+                        "benchmark", "median", "lowest", "highest"
+                    ));
+                }
+                let sorted = visit.declaration.measure(visit.sampler);
+                let line = match format {
+                    Format::Bencher => bencher_line(&id, &sorted),
+                    Format::Table | Format::Quiet => row(&id, &sorted, visit.show),
+                };
+                print(&line);
+            }
+        }
+    }
+}
+
+/// The benchmark `id` has panicked, which was told already.
+pub(crate) fn failed(id: &str, mode: Mode) {
+    match mode {
+        Mode::Bench(_) => print(&format!("{:<ID_WIDTH$}  FAILED\n", escape(id))),
+        _ => print("FAILED\n"),
+    }
+}
+
+/// The end of a group of which something was wanted.
+pub(crate) fn group_ended(mode: Mode) {
+    if matches!(mode, Mode::Test | Mode::List(ListFormat::Pretty)) {
+        print("\n");
+    }
+}
+
+fn median(sorted: &[f64]) -> f64 {
+    let middle = sorted.len() / 2;
+    match sorted.len() {
+        0 => 0.0,
+        length if length % 2 == 1 => sorted[middle],
+        _ => f64::midpoint(sorted[middle - 1], sorted[middle]),
+    }
+}
+
+fn row(id: &str, sorted: &[f64], show: &dyn Fn(f64) -> (String, String)) -> String {
+    let (Some(&lowest), Some(&highest)) = (sorted.first(), sorted.last()) else {
+        return format!("{id:<ID_WIDTH$}  no samples\n");
+    };
+    let (median, throughput) = show(median(sorted));
+    let row = format!(
+        "{id:<ID_WIDTH$}  {median:>11}  {:>11} .. {:<11}  {throughput}",
+        show(lowest).0,
+        show(highest).0
+    );
+    format!("{}\n", row.trim_end())
+}
+
+/// `test ID ... bench: MEDIAN ns/iter (+/- SD)`, as tools read it that know libtest.
+fn bencher_line(id: &str, sorted: &[f64]) -> String {
+    let mean = sorted.iter().sum::<f64>() / sorted.len().max(1) as f64;
+    let squares: f64 = sorted.iter().map(|value| (value - mean).powi(2)).sum();
+    let deviation = (squares / sorted.len().saturating_sub(1).max(1) as f64).sqrt();
+    format!(
+        "test {id} ... bench: {:>11} ns/iter (+/- {})\n",
+        grouped(median(sorted)),
+        grouped(deviation)
+    )
+}
+
+/// A whole number with commas between thousands.
+fn grouped(value: f64) -> String {
+    let digits = format!("{value:.0}");
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_has_median_extremes_and_throughput() {
+        let show = |value: f64| (format!("{value} u"), "9 u/s".to_owned());
+        let row = row("g/f", &[1.0, 2.0, 4.0, 9.0], &show);
+        assert_eq!(
+            row.split_whitespace().collect::<Vec<_>>().join(" "),
+            "g/f 3 u 1 u .. 9 u 9 u/s"
+        );
+    }
+
+    #[test]
+    fn a_line_of_libtest_has_median_and_deviation_in_whole_nanoseconds() {
+        assert_eq!(
+            bencher_line("g/f", &[1_234_566.0, 1_234_567.0, 1_234_568.0]),
+            "test g/f ... bench:   1,234,567 ns/iter (+/- 1)\n"
+        );
+        assert_eq!(grouped(123.4), "123");
+    }
+}

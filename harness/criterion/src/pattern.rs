@@ -1,0 +1,403 @@
+//! A small kind of regular expressions, for filters: literals, `.`, classes, groups, alternatives, repetitions and anchors. It tries one way
+//! after the other, which is quick enough for an id of a benchmark. What it does not know it refuses.
+
+use std::iter::Peekable;
+use std::str::{Chars, FromStr};
+
+/// A regular expression without the crate `regex`. The feature `regex` replaces it with that crate's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pattern {
+    alternatives: Alternatives,
+}
+
+/// Sequences of which one is to match.
+type Alternatives = Vec<Vec<Piece>>;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Piece {
+    One(Set),
+    Start,
+    End,
+    /// `\b`, or `\B` where the flag is false.
+    Boundary(bool),
+    Group(Alternatives),
+    Repeat(Box<Piece>, usize, usize),
+}
+
+/// A set of characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Set {
+    ranges: Vec<(char, char)>,
+    is_negated: bool,
+}
+
+impl Set {
+    fn of(ranges: &[(char, char)], is_negated: bool) -> Self {
+        Self {
+            ranges: ranges.to_vec(),
+            is_negated,
+        }
+    }
+
+    fn contains(&self, character: char) -> bool {
+        let found = self
+            .ranges
+            .iter()
+            .any(|(first, last)| (*first..=*last).contains(&character));
+        found != self.is_negated
+    }
+}
+
+/// More repetitions than these are a mistake.
+const MOST_REPETITIONS: usize = 1000;
+
+const WORD: [(char, char); 4] = [('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')];
+const DIGIT: [(char, char); 1] = [('0', '9')];
+const SPACE: [(char, char); 2] = [('\t', '\r'), (' ', ' ')];
+
+impl Pattern {
+    /// Reads an expression. The error says what is not understood.
+    pub fn new(text: &str) -> Result<Self, String> {
+        let mut parser = Parser {
+            rest: text.chars().peekable(),
+        };
+        let alternatives = parser.alternatives()?;
+        match parser.rest.next() {
+            None => Ok(Self { alternatives }),
+            Some(_) => Err("`)` closes nothing".to_owned()),
+        }
+    }
+
+    /// Whether it is found anywhere in `text`.
+    pub fn is_match(&self, text: &str) -> bool {
+        let text: Vec<char> = text.chars().collect();
+        (0..=text.len()).any(|start| any_of(&self.alternatives, &text, start, &mut |_| true))
+    }
+}
+
+impl FromStr for Pattern {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::new(text)
+    }
+}
+
+/// Whether one of the sequences matches from `at` on, and `then` agrees with where it ends.
+fn any_of(
+    alternatives: &Alternatives,
+    text: &[char],
+    at: usize,
+    then: &mut dyn FnMut(usize) -> bool,
+) -> bool {
+    alternatives
+        .iter()
+        .any(|pieces| all_of(pieces, text, at, then))
+}
+
+fn all_of(pieces: &[Piece], text: &[char], at: usize, then: &mut dyn FnMut(usize) -> bool) -> bool {
+    match pieces.split_first() {
+        None => then(at),
+        Some((piece, rest)) => one(piece, text, at, &mut |end| all_of(rest, text, end, then)),
+    }
+}
+
+fn one(piece: &Piece, text: &[char], at: usize, then: &mut dyn FnMut(usize) -> bool) -> bool {
+    match piece {
+        Piece::One(set) => text.get(at).is_some_and(|c| set.contains(*c)) && then(at + 1),
+        Piece::Start => at == 0 && then(at),
+        Piece::End => at == text.len() && then(at),
+        Piece::Boundary(wanted) => {
+            let word = Set::of(&WORD, false);
+            let is_word = |index: Option<usize>| {
+                index
+                    .and_then(|index| text.get(index))
+                    .is_some_and(|c| word.contains(*c))
+            };
+            let found = is_word(at.checked_sub(1)) != is_word(Some(at));
+            found == *wanted && then(at)
+        }
+        Piece::Group(alternatives) => any_of(alternatives, text, at, then),
+        Piece::Repeat(piece, least, most) => repeat(piece, *least, *most, text, at, then),
+    }
+}
+
+fn repeat(
+    piece: &Piece,
+    least: usize,
+    most: usize,
+    text: &[char],
+    at: usize,
+    then: &mut dyn FnMut(usize) -> bool,
+) -> bool {
+    let again = most > 0
+        && one(piece, text, at, &mut |end| {
+            // A repetition of nothing would go on for ever, and is as good as the least number of them.
+            let left = if end == at { 0 } else { most - 1 };
+            repeat(
+                piece,
+                least.saturating_sub(1).min(left),
+                left,
+                text,
+                end,
+                then,
+            )
+        });
+    again || (least == 0 && then(at))
+}
+
+struct Parser<'t> {
+    rest: Peekable<Chars<'t>>,
+}
+
+impl Parser<'_> {
+    fn alternatives(&mut self) -> Result<Alternatives, String> {
+        let mut alternatives = vec![Vec::new()];
+        while let Some(&next) = self.rest.peek() {
+            match next {
+                ')' => break,
+                '|' => {
+                    self.rest.next();
+                    alternatives.push(Vec::new());
+                }
+                _ => {
+                    let piece = self.repeated()?;
+                    if let Some(pieces) = alternatives.last_mut() {
+                        pieces.push(piece);
+                    }
+                }
+            }
+        }
+        Ok(alternatives)
+    }
+
+    fn repeated(&mut self) -> Result<Piece, String> {
+        let mut piece = self.piece()?;
+        while let Some(&next) = self.rest.peek() {
+            let (least, most) = match next {
+                '*' => (0, MOST_REPETITIONS),
+                '+' => (1, MOST_REPETITIONS),
+                '?' => (0, 1),
+                '{' => {
+                    self.rest.next();
+                    let (least, most) = self.bounds()?;
+                    piece = Piece::Repeat(Box::new(piece), least, most);
+                    self.skip_laziness();
+                    continue;
+                }
+                _ => break,
+            };
+            self.rest.next();
+            piece = Piece::Repeat(Box::new(piece), least, most);
+            self.skip_laziness();
+        }
+        Ok(piece)
+    }
+
+    /// Whether a match is the shortest or the longest makes no difference to whether there is one.
+    fn skip_laziness(&mut self) {
+        self.rest.next_if_eq(&'?');
+    }
+
+    /// What follows `{`.
+    fn bounds(&mut self) -> Result<(usize, usize), String> {
+        let inner: String = self.rest.by_ref().take_while(|c| *c != '}').collect();
+        let number = |text: &str| {
+            text.parse()
+                .ok()
+                .filter(|count| *count <= MOST_REPETITIONS)
+                .ok_or_else(|| format!("`{{{inner}}}` is no number of repetitions"))
+        };
+        let (least, most) = match inner.split_once(',') {
+            None => (number(&inner)?, number(&inner)?),
+            Some((least, "")) => (number(least)?, MOST_REPETITIONS),
+            Some((least, most)) => (number(least)?, number(most)?),
+        };
+        if least > most {
+            return Err(format!("`{{{inner}}}`: the first number is the larger one"));
+        }
+        Ok((least, most))
+    }
+
+    fn piece(&mut self) -> Result<Piece, String> {
+        let exactly = |character| Piece::One(Set::of(&[(character, character)], false));
+        Ok(match self.rest.next() {
+            Some('.') => Piece::One(Set::of(&[('\n', '\n')], true)),
+            Some('^') => Piece::Start,
+            Some('$') => Piece::End,
+            Some('[') => Piece::One(self.class()?),
+            Some('(') => self.group()?,
+            Some('\\') => match self.rest.next() {
+                Some('b') => Piece::Boundary(true),
+                Some('B') => Piece::Boundary(false),
+                escaped => Piece::One(escape(escaped)?),
+            },
+            Some(character @ ('*' | '+' | '?' | '{')) => {
+                return Err(format!("`{character}` repeats nothing"));
+            }
+            Some(character) => exactly(character),
+            None => return Err("it ends too early".to_owned()),
+        })
+    }
+
+    fn group(&mut self) -> Result<Piece, String> {
+        if self.rest.next_if_eq(&'?').is_some() && self.rest.next() != Some(':') {
+            return Err("flags, named groups and look-around need the feature `regex`".to_owned());
+        }
+        let alternatives = self.alternatives()?;
+        match self.rest.next() {
+            Some(')') => Ok(Piece::Group(alternatives)),
+            _ => Err("`(` is never closed".to_owned()),
+        }
+    }
+
+    /// What follows `[`.
+    fn class(&mut self) -> Result<Set, String> {
+        let is_negated = self.rest.next_if_eq(&'^').is_some();
+        let mut ranges = Vec::new();
+        loop {
+            let first = match self.rest.next() {
+                None => return Err("`[` is never closed".to_owned()),
+                Some(']') if !ranges.is_empty() => return Ok(Set { ranges, is_negated }),
+                Some('[') => return Err("`[` within a class needs the feature `regex`".to_owned()),
+                Some('\\') => {
+                    let set = escape(self.rest.next())?;
+                    match set.ranges[..] {
+                        [(only, last)] if only == last && !set.is_negated => only,
+                        _ if set.is_negated => {
+                            return Err("such a class needs the feature `regex`".to_owned());
+                        }
+                        _ => {
+                            ranges.extend(set.ranges);
+                            continue;
+                        }
+                    }
+                }
+                Some(character) => character,
+            };
+            let mut ahead = self.rest.clone();
+            let last = match (ahead.next(), ahead.next()) {
+                (Some('-'), Some(last)) if last != ']' => {
+                    self.rest = ahead;
+                    last
+                }
+                _ => first,
+            };
+            if first > last {
+                return Err(format!("`{first}-{last}` is no range"));
+            }
+            ranges.push((first, last));
+        }
+    }
+}
+
+/// What stands behind a backslash.
+fn escape(escaped: Option<char>) -> Result<Set, String> {
+    let exactly = |character| Ok(Set::of(&[(character, character)], false));
+    match escaped {
+        Some('d') => Ok(Set::of(&DIGIT, false)),
+        Some('D') => Ok(Set::of(&DIGIT, true)),
+        Some('w') => Ok(Set::of(&WORD, false)),
+        Some('W') => Ok(Set::of(&WORD, true)),
+        Some('s') => Ok(Set::of(&SPACE, false)),
+        Some('S') => Ok(Set::of(&SPACE, true)),
+        Some('n') => exactly('\n'),
+        Some('t') => exactly('\t'),
+        Some('r') => exactly('\r'),
+        Some(character) if !character.is_ascii_alphanumeric() => exactly(character),
+        Some(character) => Err(format!("`\\{character}` needs the feature `regex`")),
+        None => Err("it ends with a backslash".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expressions_find_what_they_describe() {
+        let cases = [
+            ("", "anything", true),
+            ("sort/", "a sort/b", true),
+            ("^sort$", "sort", true),
+            ("^sort$", "sorted", false),
+            ("sort|hash", "a/hash", true),
+            ("^(sort|hash)/1.$", "hash/10", true),
+            ("^(sort|hash)/1.$", "hash/1", false),
+            ("(?:ab)+c", "ababc", true),
+            ("[0-9]{2,3}x", "7x", false),
+            ("[0-9]{2,3}x", "1077x", true),
+            ("a{2}b", "ab", false),
+            ("[^a-c]$", "abc", false),
+            (r"[\d_-]z", "-z", true),
+            (r"[]]", "]", true),
+            (r"\d+\.\d*", "v1.", true),
+            (r"\bfib\b", "a fib/10", true),
+            (r"\bfib\b", "fibonacci", false),
+            (r"\Bo", "fo", true),
+            ("(a*)*b", "aaaaaaaaaaaa", false),
+            ("(a|b*)*c", "abbac", true),
+            ("(a?){3}$", "", true),
+            ("größe.*?x", "größe_é_x", true),
+            (r"\(f\)", "g(f)", true),
+        ];
+        for (expression, text, found) in cases {
+            let pattern = Pattern::new(expression).unwrap();
+            assert_eq!(pattern.is_match(text), found, "{expression} in {text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused() {
+        for expression in [
+            "(",
+            ")",
+            "[",
+            "[a",
+            "*a",
+            "a{x}",
+            "a{3,2}",
+            "a{2000}",
+            "\\",
+            "(?i)a",
+            r"\p{L}",
+            "[z-a]",
+            "[[:alpha:]]",
+            r"[\W]",
+        ] {
+            assert!(Pattern::new(expression).is_err(), "{expression}");
+        }
+    }
+
+    /// The crate `regex` is the judge, where it is there.
+    #[cfg(feature = "regex")]
+    #[test]
+    fn expressions_mean_what_they_mean_to_the_crate_regex() {
+        let expressions = [
+            "a|b",
+            "^a.*b$",
+            "(ab|a)(bc|c)?$",
+            "[^b]+c",
+            r"\bab?\b",
+            "(a*)*c",
+            "(a?){2}b",
+            "a{1,2}c",
+        ];
+        let texts = [
+            "", "a", "ab", "abc", "aac", "b c", "aabb", "cab", "a-b", "aab c",
+        ];
+        for expression in expressions {
+            let (ours, theirs) = (
+                Pattern::new(expression).unwrap(),
+                regex::Regex::new(expression).unwrap(),
+            );
+            for text in texts {
+                assert_eq!(
+                    ours.is_match(text),
+                    theirs.is_match(text),
+                    "{expression} in {text}"
+                );
+            }
+        }
+    }
+}

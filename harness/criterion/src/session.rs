@@ -1,0 +1,216 @@
+//! The process's only session: who has called the executable, which ids there are, what has failed. Each benchmark is dealt with where it is
+//! declared, once and in program order, as in Criterion; so code around benchmarks runs once per process.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::process::ExitCode;
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
+
+use perfcheck::sequence::{Declaration, Flow, Moment, Parent, note};
+
+use crate::command_line::{Mode, command_line};
+use crate::output::{self, Output};
+
+/// How the benchmarks are reached that one thread declares after another.
+static SESSION: Mutex<Option<Session>> = Mutex::new(None);
+
+struct Session {
+    parent: Option<Parent>,
+    /// `criterion_main!` catches what unwinds, and decides about the status.
+    is_guarded: bool,
+    ids: BTreeSet<String>,
+    failed: usize,
+    output: Output,
+}
+
+/// What unwinds when the parent has said goodbye, so that the author's values are dropped.
+struct Farewell;
+
+/// A benchmark to deal with.
+pub(crate) struct Visit<'v> {
+    pub(crate) declaration: Declaration,
+    pub(crate) mode: Mode,
+    pub(crate) accepts: &'v dyn Fn(&str) -> bool,
+    /// Takes a sample: what it came to, in stored units.
+    pub(crate) sampler: &'v mut dyn FnMut(u64) -> Duration,
+    /// Shows a value of stored units per iteration, and the throughput that it comes to.
+    pub(crate) show: &'v dyn Fn(f64) -> (String, String),
+    /// Told before and after a profiled benchmark.
+    pub(crate) profile: &'v dyn Fn(Profiling, &str),
+}
+
+/// A moment of `--profile-time`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Profiling {
+    Starts,
+    Stops,
+}
+
+thread_local! {
+    /// Ends the conversation with the thread that began it, where there is no `criterion_main!`.
+    static AT_EXIT: RefCell<Option<AtExit>> = const { RefCell::new(None) };
+}
+
+struct AtExit;
+
+impl Drop for AtExit {
+    fn drop(&mut self) {
+        if let Some(Session {
+            parent: Some(parent),
+            ..
+        }) = &mut *session()
+        {
+            parent.end_of_thread();
+        }
+    }
+}
+
+fn session() -> MutexGuard<'static, Option<Session>> {
+    match SESSION.try_lock() {
+        Ok(session) => session,
+        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        // Another thread's benchmark, or that of a caller, is under way.
+        Err(TryLockError::WouldBlock) => SESSION.lock().unwrap_or_else(PoisonError::into_inner),
+    }
+}
+
+impl Session {
+    fn connect(moment: Moment) -> Result<Self, ExitCode> {
+        let name = env!("CARGO_PKG_NAME");
+        let parent = Parent::connect(name, env!("CARGO_PKG_VERSION"), moment)?;
+        Ok(Self {
+            parent,
+            is_guarded: moment == Moment::StartOfMain,
+            ids: BTreeSet::new(),
+            failed: 0,
+            output: Output::default(),
+        })
+    }
+}
+
+/// Connects if that has not been done. Where there is no `criterion_main!`, the first `Criterion` does it.
+pub(crate) fn begin() {
+    let mut session = session();
+    if session.is_none() {
+        match Session::connect(Moment::Later) {
+            Ok(connected) => *session = Some(connected),
+            Err(status) => std::process::exit(i32::from(status != ExitCode::SUCCESS) * 2),
+        }
+        AT_EXIT.set(Some(AtExit));
+    }
+}
+
+/// Whether `cargo perfcheck` drives: then the command line says nothing.
+pub(crate) fn is_driven() -> bool {
+    session()
+        .as_ref()
+        .is_some_and(|session| session.parent.is_some())
+}
+
+/// What `criterion_main!` expands to.
+pub(crate) fn run(groups: &[&dyn Fn()]) -> ExitCode {
+    match Session::connect(Moment::StartOfMain) {
+        Ok(connected) => *session() = Some(connected),
+        Err(status) => return status,
+    }
+    if !is_driven() {
+        // Before code of the author runs: a call for help or a mistake costs nothing.
+        crate::stored::hand_over(command_line());
+    }
+    for group in groups {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(group)) {
+            return ended_early(&*payload);
+        }
+    }
+    let mut session = session();
+    let Some(session) = &mut *session else {
+        return ExitCode::SUCCESS;
+    };
+    if let Some(parent) = &mut session.parent {
+        parent.end();
+    } else if session.failed > 0 {
+        note(&format!(
+            "error: {} of {} benchmarks failed",
+            session.failed,
+            session.ids.len()
+        ));
+        return ExitCode::from(101);
+    }
+    ExitCode::SUCCESS
+}
+
+fn ended_early(payload: &(dyn Any + Send)) -> ExitCode {
+    if payload.is::<Farewell>() {
+        return ExitCode::SUCCESS;
+    }
+    if let Some(Session {
+        parent: Some(parent),
+        ..
+    }) = &mut *session()
+    {
+        parent.broken();
+    }
+    ExitCode::from(101)
+}
+
+/// Deals with a benchmark. Gives whether it was wanted.
+pub(crate) fn visit(mut visit: Visit<'_>) -> bool {
+    let Ok(mut guard) = SESSION.try_lock().or_else(|error| match error {
+        TryLockError::Poisoned(poisoned) => Ok(poisoned.into_inner()),
+        TryLockError::WouldBlock => Err(()),
+    }) else {
+        panic!("a benchmark was declared inside another one, or on two threads at once");
+    };
+    let session = guard.as_mut().expect("a `Criterion` has begun the session");
+    let id = visit.declaration.id.clone();
+    visit.declaration.id = session.unique(&id);
+    let is_wanted = (visit.accepts)(&id) || (visit.accepts)(&visit.declaration.id);
+    if !is_wanted {
+        return false;
+    }
+    if let Some(parent) = &mut session.parent {
+        let flow = parent.visit(&visit.declaration, visit.sampler);
+        if flow == Flow::Bye {
+            let is_guarded = session.is_guarded;
+            // Nothing is left to say when the thread ends.
+            session.parent = None;
+            drop(guard);
+            leave(is_guarded);
+        }
+        return true;
+    }
+    if !session.is_guarded {
+        session.output.visit(&mut visit);
+        return true;
+    }
+    let output = &mut session.output;
+    let result = catch_unwind(AssertUnwindSafe(|| output.visit(&mut visit)));
+    if result.is_err() {
+        session.failed += 1;
+        output::failed(&visit.declaration.id, visit.mode);
+    }
+    true
+}
+
+fn leave(is_guarded: bool) -> ! {
+    if is_guarded && cfg!(panic = "unwind") {
+        resume_unwind(Box::new(Farewell))
+    }
+    std::process::exit(0)
+}
+
+impl Session {
+    /// `id`, with a number where another benchmark is called so.
+    fn unique(&mut self, id: &str) -> String {
+        let mut unique = id.to_owned();
+        let mut number = 2;
+        while !self.ids.insert(unique.clone()) {
+            unique = format!("{id} #{number}");
+            number += 1;
+        }
+        unique
+    }
+}

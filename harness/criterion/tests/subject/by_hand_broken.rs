@@ -1,0 +1,13 @@
+//! A bench executable whose author has written `main`, and whose set-up fails.
+
+use criterion::Criterion;
+
+fn main() {
+    // A panic that is caught is none.
+    let caught = std::panic::catch_unwind(|| panic!("caught"));
+    assert!(caught.is_err());
+    Criterion::default()
+        .configure_from_args()
+        .bench_function("before", |b| b.iter(|| 1));
+    panic!("no corpus");
+}

@@ -1,0 +1,217 @@
+//! What a crate with another API for benches stands on, `perfcheck-criterion` alone: benchmarks are declared one after another, in program
+//! order, by code that runs once. No part of this crate's interface: it changes without notice.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use crate::bencher::{Bencher, Driver, Measure, Outcome};
+use crate::child::{self, Opened};
+use crate::frame::Harness;
+use crate::panics;
+use crate::scripted::Stopwatch;
+use crate::settings::{SamplingMode, Settings};
+use crate::table::Sampling;
+use crate::throughput::Throughput;
+use crate::walk::Announcement;
+
+pub use crate::counting::Window;
+pub use crate::quantity::{per_second, time};
+pub use crate::request::escape;
+pub use crate::run::{note, print};
+
+/// A benchmark as it is declared.
+#[derive(Debug, Clone, Default)]
+pub struct Declaration {
+    pub id: String,
+    pub samples: Option<u32>,
+    pub warm_up: Option<Duration>,
+    pub measurement: Option<Duration>,
+    pub sampling_mode: Option<SamplingMode>,
+    pub noise_threshold: Option<f64>,
+    pub throughput: Throughput,
+    /// Of what samplers return, one unit for each nanosecond; absent where they return times.
+    pub unit: Option<String>,
+}
+
+impl Declaration {
+    fn settings(&self) -> Settings {
+        Settings {
+            samples: self.samples,
+            warm_up: self.warm_up,
+            measurement: self.measurement,
+            sampling_mode: self.sampling_mode,
+            noise_threshold: self.noise_threshold,
+            throughput: self.throughput,
+            unit: self.unit.clone(),
+            ..Settings::default()
+        }
+    }
+
+    /// Takes the samples of a plain `cargo bench`: what an iteration came to in each, ascending.
+    pub fn measure(&self, sampler: &mut dyn FnMut(u64) -> Duration) -> Vec<f64> {
+        let mut sampling = Sampling::new(&self.settings(), false);
+        sampling.drive(self.throughput, sampler, None);
+        sampling.sorted()
+    }
+}
+
+/// Whether the code that declares may go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// The next benchmark may be declared.
+    GoOn,
+    /// The parent has said goodbye: the process ends with status 0.
+    Bye,
+}
+
+/// `cargo perfcheck` at the other end, where it has started the executable.
+pub struct Parent {
+    opened: Opened,
+    /// A request stands open that the next announcement, or the end, will answer.
+    owes_announcement: bool,
+}
+
+/// Who else may be running when the streams are taken over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// Nobody: `main` has just begun.
+    StartOfMain,
+    /// Code of the author has run before.
+    Later,
+}
+
+impl Parent {
+    /// Says hello to the parent, if there is one. An error is the status to exit with.
+    pub fn connect(
+        name: &'static str,
+        version: &'static str,
+        moment: Moment,
+    ) -> Result<Option<Self>, ExitCode> {
+        let Ok(speaks) = std::env::var(child::VARIABLE) else {
+            return Ok(None);
+        };
+        if moment == Moment::StartOfMain {
+            child::forget_the_parent();
+        }
+        let harness = Harness {
+            name,
+            version,
+            reach: "sequential",
+        };
+        match child::open(&speaks, &harness) {
+            Ok(Some(opened)) => Ok(Some(Self {
+                opened,
+                owes_announcement: false,
+            })),
+            Ok(None) => Err(ExitCode::SUCCESS),
+            Err(error) => Err(crate::run::fail(
+                2,
+                &format!("cannot serve cargo perfcheck: {error}"),
+            )),
+        }
+    }
+
+    /// Announces a benchmark and does with it what the parent wants.
+    pub fn visit(
+        &mut self,
+        declaration: &Declaration,
+        sampler: &mut dyn FnMut(u64) -> Duration,
+    ) -> Flow {
+        if !self.owes_announcement && self.wait_for(&["begin"], "nothing has begun") == Word::Bye {
+            return Flow::Bye;
+        }
+        self.opened.wire.frames.benchmark(&Announcement {
+            id: declaration.id.clone(),
+            settings: declaration.settings(),
+        });
+        self.owes_announcement = true;
+        match self.wait_for(&["run", "skip"], "a benchmark is announced") {
+            Word::Bye => return Flow::Bye,
+            Word::Other("skip") => return Flow::GoOn,
+            Word::Other(_) => {}
+        }
+        self.run(declaration, sampler);
+        match self.wait_for(&["next"], "a benchmark has ended") {
+            Word::Bye => Flow::Bye,
+            Word::Other(_) => Flow::GoOn,
+        }
+    }
+
+    fn run(&mut self, declaration: &Declaration, sampler: &mut dyn FnMut(u64) -> Duration) {
+        let id = declaration.id.as_str();
+        panics::set_under_way(Some(id));
+        let mut starter = self.opened.starter(id);
+        if declaration.unit.is_some() && matches!(starter.stopwatch, Stopwatch::Real(_)) {
+            starter.stopwatch = Stopwatch::Amounts;
+        }
+        let mut body = |bencher: &mut Bencher<'_>| bencher.measure(&mut *sampler);
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            Bencher::run(&mut body, declaration.throughput, &mut starter)
+        }));
+        let frames = &mut self.opened.wire.frames;
+        match result {
+            Err(payload) => frames.error(Some(id), &panics::message(&*payload)),
+            Ok(Outcome::Measured) => frames.finished(id),
+            Ok(Outcome::Skipped(reason)) => frames.skipped(id, &reason),
+            Ok(Outcome::Misused(message)) => frames.error(Some(id), message),
+        }
+        panics::set_under_way(None);
+    }
+
+    /// No benchmark is left.
+    pub fn end(&mut self) {
+        if !self.owes_announcement && self.wait_for(&["begin"], "nothing has begun") == Word::Bye {
+            return;
+        }
+        self.opened.wire.frames.end_of_benchmarks();
+        self.wait_for(&[], "no benchmark is left");
+    }
+
+    /// The code that declares has panicked, and cannot go on.
+    pub fn broken(&mut self) {
+        let said = panics::outside().unwrap_or_else(|| "panicked".to_owned());
+        self.tell_fatal(&said);
+    }
+
+    /// The thread that declares has ended, in one way or the other.
+    pub fn end_of_thread(&mut self) {
+        match panics::outside() {
+            Some(said) => self.tell_fatal(&said),
+            None => self.end(),
+        }
+    }
+
+    fn tell_fatal(&mut self, said: &str) {
+        if self.owes_announcement || self.wait_for(&["begin"], "nothing has begun") != Word::Bye {
+            let message = format!("outside its benchmarks, the bench {said}");
+            self.opened.wire.frames.fatal_error(None, &message);
+        }
+    }
+
+    /// The next request, one of `words` or `bye`, which is answered; all others are refused.
+    fn wait_for(&mut self, words: &[&'static str], state: &str) -> Word {
+        let wire = &mut self.opened.wire;
+        loop {
+            let message = match wire.line() {
+                Ok("bye") => {
+                    wire.frames.bye();
+                    return Word::Bye;
+                }
+                Ok(line) => match words.iter().find(|word| **word == line) {
+                    Some(word) => return Word::Other(word),
+                    None => format!("`{line}` is not valid while {state}"),
+                },
+                Err(message) => message,
+            };
+            wire.frames.error(None, &message);
+        }
+    }
+}
+
+/// A request of one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Word {
+    Bye,
+    Other(&'static str),
+}

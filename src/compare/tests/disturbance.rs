@@ -1,0 +1,240 @@
+//! What the host did, in measurements made up for it.
+
+use super::*;
+use crate::compare::fixtures::{ITERATIONS, flat_launch, floors, measurement};
+use crate::compare::{Decider, HostClass, Reference, Rules, compare, summarize};
+use crate::model::{Conduct, Control, DecisionSettings};
+
+fn conduct(pass: u64, spread: u64) -> Conduct {
+    Conduct {
+        threads: 1,
+        cpu: Nanos(1_000_000_000),
+        asked: Nanos(1_000_000_000),
+        involuntary_switches: 0,
+        stolen: None,
+        processor: None,
+        control: Some(Control {
+            pass: Nanos(pass),
+            spread: Nanos(spread),
+        }),
+    }
+}
+
+/// Five launches with this floor, before each of which the control took so long.
+fn run(floor: f64, pass: u64) -> Measurement {
+    let mut made = floors(
+        &[floor, floor * 1.002, floor * 1.004, floor * 1.006, floor],
+        100,
+    );
+    for launch in &mut made.launches {
+        launch.conduct = Some(conduct(pass, pass / 100));
+    }
+    made
+}
+
+fn compared(base: &Measurement, new: &Measurement) -> Comparison {
+    let reference = Reference {
+        averaged: vec![base],
+        spread: vec![base],
+    };
+    let question = Question {
+        new,
+        reference: &reference,
+        noise_threshold: 0.02,
+    };
+    let rules = Rules {
+        decision: DecisionSettings {
+            resamples: 1000,
+            ..DecisionSettings::default()
+        },
+        decider: Decider::RunLevel,
+        host: HostClass::Shared,
+        seed: 1,
+    };
+    compare(&[question], &rules).remove(0)
+}
+
+fn move_of(base: &Measurement, new: &Measurement) -> Option<f64> {
+    let found = compared(base, new);
+    found.notes.iter().find_map(|note| match note {
+        Note::Host(HostNote::HostMoved { change }) => Some(*change),
+        _ => None,
+    })
+}
+
+#[test]
+fn n_x16_a_host_that_moved_by_more_than_the_change_is_named_and_one_that_did_not_is_not() {
+    let base = run(100.0, 70_000);
+    let slower = move_of(&base, &run(104.0, 74_200)).expect("6 % against 4 %");
+    assert!((slower - 0.06).abs() < 1e-9, "{slower}");
+    let faster = move_of(&base, &run(96.0, 65_800)).expect("-6 % against -4 %");
+    assert!((faster + 0.06).abs() < 1e-9, "{faster}");
+    assert_eq!(
+        move_of(&base, &run(110.0, 74_200)),
+        None,
+        "the change is larger"
+    );
+    assert_eq!(move_of(&base, &run(104.0, 65_800)), None, "the other way");
+    assert_eq!(
+        move_of(&base, &run(100.0, 74_200)),
+        None,
+        "nothing was called"
+    );
+    assert_eq!(
+        move_of(&base, &run(104.0, 700_000)),
+        None,
+        "another workload"
+    );
+    let mut unknown = run(104.0, 74_200);
+    unknown
+        .launches
+        .iter_mut()
+        .for_each(|launch| launch.conduct = None);
+    assert_eq!(move_of(&base, &unknown), None);
+}
+
+#[test]
+fn n_x16_the_smallest_move_that_is_reported_is_one_percent() {
+    let moved = |pass| {
+        let (base, new) = (run(100.0, 100_000), run(104.0, pass));
+        let reference = Reference {
+            averaged: vec![&base],
+            spread: vec![],
+        };
+        let question = Question {
+            new: &new,
+            reference: &reference,
+            noise_threshold: 0.0,
+        };
+        let mut found = compared(&base, &new);
+        found.verdict = Verdict::Suspect;
+        found.change = Some(Estimate::unbounded(0.005));
+        host_moved(&question, &found)
+    };
+    assert_eq!(moved(100_900), None);
+    assert!(moved(101_100).is_some());
+}
+
+#[test]
+fn n_x16_a_note_changes_no_verdict() {
+    let base = run(100.0, 70_000);
+    let (with, without) = (run(104.0, 74_200), run(104.0, 70_000));
+    let (with, without) = (compared(&base, &with), compared(&base, &without));
+    assert_eq!(with.verdict, without.verdict);
+    assert_eq!(with.change, without.change);
+    assert_ne!(with.notes, without.notes);
+}
+
+#[test]
+fn n_x15_jitter_has_a_word() {
+    let words: Vec<&str> = [0.0, 0.049, 0.05, 0.1, 0.3, 0.31]
+        .into_iter()
+        .map(|jitter| Steadiness::of(jitter).word())
+        .collect();
+    let expected = ["quiet", "quiet", "moderate", "shared", "shared", "unsteady"];
+    assert_eq!(words, expected);
+    let mut made = run(100.0, 70_000);
+    made.launches[0].conduct = Some(conduct(70_000, 14_000));
+    let signs = HostSigns::of([&made].into_iter());
+    assert_eq!(signs.jitter, Some(0.2), "the largest");
+    assert_eq!(
+        (signs.control_ns, signs.control_range),
+        (Some(70_000.0), Some(0.0))
+    );
+    assert_eq!(signs.clock_step, Some(Nanos(1)));
+    assert_eq!(HostSigns::of([].into_iter()), HostSigns::default());
+}
+
+/// Launches whose samples lie at 100 ns, and from the middle on so many percent higher.
+fn steps(percents: &[f64]) -> Measurement {
+    let launch = |(ordinal, percent): (u32, &f64)| {
+        let times: Vec<f64> = (0..60)
+            .map(|i| 100.0 + f64::from(i % 3) + if i < 30 { 0.0 } else { *percent })
+            .collect();
+        flat_launch(ordinal, ITERATIONS, &times)
+    };
+    measurement((0..).zip(percents).map(launch).collect())
+}
+
+#[test]
+fn n_x20_launches_whose_halves_are_ten_percent_apart_are_counted_and_noted_where_they_are_half() {
+    assert_eq!(drifting(&steps(&[0.0, 9.0, 12.0, 15.0])), 2);
+    let base = steps(&[0.0; 4]);
+    let noted = |percents: &[f64]| {
+        let found = compared(&base, &steps(percents));
+        found.notes.iter().find_map(|note| match note {
+            Note::Host(HostNote::LaunchesDrift {
+                side,
+                drifting,
+                launches,
+            }) => Some((*side, *drifting, *launches)),
+            _ => None,
+        })
+    };
+    assert_eq!(noted(&[0.0, 0.0, 0.0, 15.0]), None);
+    assert_eq!(noted(&[0.0, 0.0, 12.0, 15.0]), Some((Side::New, 2, 4)));
+}
+
+#[test]
+fn n_x20_ten_percent_within_four_standard_errors_is_no_drift() {
+    let times = [100.0, 10.0, 300.0, 90.0, 130.0, 10.0, 350.0, 90.0];
+    assert_eq!(
+        drifting(&measurement(vec![flat_launch(0, ITERATIONS, &times)])),
+        0
+    );
+}
+
+#[test]
+fn n_x23_interruptions_are_a_share_of_the_samples_and_noted_from_a_fifth_on() {
+    let with = |switches| {
+        let mut made = run(100.0, 70_000);
+        for launch in &mut made.launches {
+            let conduct = launch.conduct.as_mut().expect("made so");
+            conduct.involuntary_switches = switches;
+        }
+        made
+    };
+    // A sample lasts 1 ms of a second: 100 switches meet at most a tenth of them.
+    let share = |switches| interrupted(&with(switches)).expect("known");
+    assert!((share(100) - 0.1).abs() < 0.001, "{}", share(100));
+    assert_eq!(share(3), 0.0, "15 in all are an accident");
+    assert_eq!(share(100_000), 1.0);
+    let noted = |switches| {
+        let notes = compared(&run(100.0, 70_000), &with(switches)).notes;
+        notes.iter().any(|note| {
+            matches!(
+                note,
+                Note::Host(HostNote::SamplesInterrupted {
+                    side: Side::New,
+                    ..
+                })
+            )
+        })
+    };
+    assert!(!noted(100) && noted(300));
+}
+
+#[test]
+fn n_x18_an_interval_narrower_than_a_step_of_the_clock_is_named() {
+    let of = |step| {
+        let mut made = floors(&[100.0; 5], 50);
+        for launch in &mut made.launches {
+            launch.quantum = Nanos(step);
+        }
+        let summary = summarize(&made, 0.95, 1000, 1).expect("samples");
+        Disturbance::of(&made, &summary)
+    };
+    // All launches are alike, so the interval is a point.
+    let known = of(41);
+    assert!((known.clock_step_ns.unwrap() - 0.0041).abs() < 1e-12);
+    assert!(known.narrower_than_clock);
+    let unknown = of(0);
+    assert_eq!(
+        (unknown.clock_step_ns, unknown.narrower_than_clock),
+        (None, false)
+    );
+    let mut wide = floors(&[100.0, 101.0, 102.0, 103.0, 104.0], 50);
+    wide.launches[0].quantum = Nanos(41);
+    let summary = summarize(&wide, 0.95, 1000, 1).expect("samples");
+    assert!(!Disturbance::of(&wide, &summary).narrower_than_clock);
+}

@@ -1,0 +1,133 @@
+//! Axes: from values to places, ticks at round values, labels in one unit.
+
+/// At most about so many ticks along an axis.
+const TICKS: f64 = 8.0;
+
+/// What the values of an axis are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quantity {
+    /// Nanoseconds.
+    Time,
+    /// Things that are counted.
+    Count,
+}
+
+/// A linear axis.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Axis {
+    values: (f64, f64),
+    places: (f64, f64),
+    quantity: Quantity,
+}
+
+impl Axis {
+    /// From the place of the smallest value to that of the largest, whichever lies further left or up.
+    pub(super) fn new(quantity: Quantity, values: (f64, f64), places: (f64, f64)) -> Self {
+        Self {
+            values,
+            places,
+            quantity,
+        }
+    }
+
+    /// The place of a value; beyond the ends it stays at the end.
+    pub(super) fn place(&self, value: f64) -> f64 {
+        let (lower, upper) = self.values;
+        let share = ((value - lower) / (upper - lower)).clamp(0.0, 1.0);
+        self.places.0 + share * (self.places.1 - self.places.0)
+    }
+
+    /// Places and labels of the ticks, without the unit.
+    pub(super) fn ticks(&self) -> Vec<(f64, String)> {
+        let (lower, upper) = self.values;
+        let step = round_step((upper - lower) / TICKS);
+        if !step.is_normal() {
+            return Vec::new();
+        }
+        let (scale, _) = self.unit();
+        let decimals = (-(step / scale).log10().floor()).clamp(0.0, 9.0) as usize;
+        let first = (lower / step).ceil() as i64;
+        let last = (upper / step).floor() as i64;
+        (first..=last)
+            .map(|index| index as f64 * step)
+            .map(|value| (self.place(value), format!("{:.decimals$}", value / scale)))
+            .collect()
+    }
+
+    /// What the labels count.
+    pub(super) fn unit(&self) -> (f64, &'static str) {
+        let largest = self.values.0.abs().max(self.values.1.abs());
+        let units: &[(f64, &str)] = match self.quantity {
+            Quantity::Time => &[
+                (1e9, "s"),
+                (1e6, "ms"),
+                (1e3, "µs"),
+                (1.0, "ns"),
+                (1e-3, "ps"),
+            ],
+            Quantity::Count => &[
+                (1e9, "billions"),
+                (1e6, "millions"),
+                (1e3, "thousands"),
+                (1.0, ""),
+            ],
+        };
+        let fitting = units.iter().find(|(scale, _)| largest >= *scale);
+        fitting.or(units.last()).copied().unwrap_or((1.0, ""))
+    }
+}
+
+/// 1, 2 or 5 times a power of ten, not below `least`.
+fn round_step(least: f64) -> f64 {
+    let power = 10_f64.powf(least.log10().floor());
+    [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|factor| factor * power)
+        .find(|step| *step >= least * (1.0 - 1e-9))
+        .unwrap_or(power * 10.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(values: (f64, f64)) -> (Vec<String>, &'static str) {
+        let axis = Axis::new(Quantity::Time, values, (0.0, 100.0));
+        let labels = axis.ticks().into_iter().map(|(_, label)| label).collect();
+        (labels, axis.unit().1)
+    }
+
+    #[test]
+    fn ticks_stand_at_round_values_in_a_unit_that_fits() {
+        let text = |of: &[&str]| of.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let (found, unit) = labels((99.7, 101.2));
+        assert_eq!(
+            (found, unit),
+            (
+                text(&[
+                    "99.8", "100.0", "100.2", "100.4", "100.6", "100.8", "101.0", "101.2"
+                ]),
+                "ns"
+            )
+        );
+        let (found, unit) = labels((0.0, 1_050_000.0));
+        assert_eq!(
+            (found, unit),
+            (text(&["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]), "ms")
+        );
+        let (found, unit) = labels((0.3812, 0.4288));
+        assert_eq!((found, unit), (text(&["390", "400", "410", "420"]), "ps"));
+    }
+
+    #[test]
+    fn what_lies_beyond_stays_at_the_end_and_an_axis_may_run_upwards() {
+        let axis = Axis::new(Quantity::Time, (10.0, 20.0), (200.0, 100.0));
+        let places = [5.0, 10.0, 15.0, 99.0].map(|value| axis.place(value));
+        assert_eq!(places, [200.0, 200.0, 150.0, 100.0]);
+    }
+
+    #[test]
+    fn an_axis_without_length_has_no_ticks() {
+        assert_eq!(labels((1.0, 1.0)).0, [""; 0]);
+    }
+}

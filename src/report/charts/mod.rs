@@ -1,0 +1,11 @@
+//! Pictures: self-contained SVG files, written without a library.
+//!
+//! Must not compute statistics: what is drawn comes from `compare`. Invariants: every text is escaped; colours follow the reader's
+//! scheme, light or dark; the whole has a title and a description for those who cannot see it.
+
+mod axis;
+mod panels;
+mod portrait;
+mod svg;
+
+pub use portrait::{Sitter, write_portrait};

@@ -1,0 +1,224 @@
+//! The panels of a picture: density with samples, iterations against time, launches side by side. Each draws from `top` downwards and tells
+//! where the next one begins.
+
+use super::axis::{Axis, Quantity};
+use super::svg::{Anchor, Svg, WIDTH};
+use crate::compare::{Estimate, Portrait};
+use crate::report::units;
+
+const LEFT: f64 = 64.0;
+const RIGHT: f64 = WIDTH - 16.0;
+/// From the top of a panel to its frame.
+const HEAD: f64 = 44.0;
+/// From the bottom of a frame to the next panel: ticks, and what they count.
+const FOOT: f64 = 58.0;
+const PLOT: f64 = 150.0;
+/// Room for the samples below the density.
+const SAMPLES: f64 = 44.0;
+/// Labels of launches stand at least so far apart.
+const LABEL_ROOM: f64 = 28.0;
+
+/// How densely the samples lie, with every sample, a row for each launch, and the median with its interval.
+pub(super) fn density(svg: &mut Svg, portrait: &Portrait, top: f64) -> f64 {
+    let (above, below) = (top + HEAD, top + HEAD + PLOT);
+    let x = Axis::new(Quantity::Time, portrait.range, (LEFT, RIGHT));
+    head(
+        svg,
+        top,
+        "Density of the samples",
+        &stated("median", &portrait.summary.median),
+    );
+    band(svg, &x, &portrait.summary.median, (above, below));
+    let highest = highest(&portrait.density);
+    let y = Axis::new(Quantity::Count, (0.0, highest * 1.08), (below, above));
+    if !portrait.density.is_empty() {
+        let curve = portrait
+            .density
+            .iter()
+            .map(|(at, d)| (x.place(*at), y.place(*d)));
+        let ends = [(RIGHT, below), (LEFT, below)];
+        svg.area("area", curve.chain(ends));
+    }
+    let bottom = below + SAMPLES;
+    let row = SAMPLES / portrait.launches.len().max(1) as f64;
+    for (index, launch) in portrait.launches.iter().enumerate() {
+        let (from, to) = portrait.range;
+        let inside = launch
+            .times
+            .iter()
+            .filter(|time| (from..=to).contains(*time));
+        let places = distinct(inside.map(|time| x.place(*time)).collect());
+        svg.strokes(
+            "samples",
+            below + row * (index as f64 + 0.1),
+            row * 0.8,
+            &places,
+        );
+    }
+    svg.rectangle("frame", (LEFT, above), (RIGHT, bottom));
+    svg.line("frame", [(LEFT, below), (RIGHT, below)]);
+    across(svg, &x, bottom, "time of an iteration");
+    bottom + FOOT
+}
+
+/// The linear phases: what so many iterations took, with the slope and its interval; nothing where there are none.
+pub(super) fn ramp(svg: &mut Svg, portrait: &Portrait, top: f64) -> f64 {
+    let Some(slope) = portrait
+        .summary
+        .slope
+        .filter(|_| !portrait.ramps.is_empty())
+    else {
+        return top;
+    };
+    let (above, below) = (top + HEAD, top + HEAD + PLOT);
+    let largest =
+        |pick: fn(&(f64, f64)) -> f64| portrait.ramps.iter().map(pick).fold(0.0, f64::max);
+    let (iterations, elapsed) = (largest(|point| point.0), largest(|point| point.1));
+    let x = Axis::new(Quantity::Count, (0.0, iterations * 1.04), (LEFT, RIGHT));
+    let y = Axis::new(Quantity::Time, (0.0, elapsed * 1.08), (below, above));
+    head(svg, top, "Iterations and time", &stated("slope", &slope));
+    let at_end = |slope: f64| (x.place(iterations), y.place(slope * iterations));
+    let origin = (x.place(0.0), y.place(0.0));
+    if slope.lower.is_finite() && slope.upper.is_finite() {
+        svg.area("band", [origin, at_end(slope.lower), at_end(slope.upper)]);
+    }
+    svg.line("line", [origin, at_end(slope.estimate)]);
+    for (iterations, elapsed) in &portrait.ramps {
+        svg.dot((x.place(*iterations), y.place(*elapsed)));
+    }
+    svg.rectangle("frame", (LEFT, above), (RIGHT, below));
+    across(svg, &x, below, "iterations of a sample");
+    upwards(svg, &y, top);
+    below + FOOT
+}
+
+/// A violin for each launch, its median across it.
+pub(super) fn violins(svg: &mut Svg, portrait: &Portrait, top: f64) -> f64 {
+    let (above, below) = (top + HEAD, top + HEAD + PLOT + SAMPLES);
+    let y = Axis::new(Quantity::Time, portrait.range, (below, above));
+    let count = portrait.launches.len();
+    let room = (RIGHT - LEFT) / count.max(1) as f64;
+    let highest = portrait
+        .launches
+        .iter()
+        .map(|launch| highest(&launch.density))
+        .fold(0.0, f64::max);
+    head(svg, top, "Launch by launch", "medians across");
+    for (index, launch) in portrait.launches.iter().enumerate() {
+        let middle = LEFT + room * (index as f64 + 0.5);
+        let half = |density: f64| density / highest * room.min(90.0) * 0.46;
+        let shape: Vec<(f64, f64)> = launch
+            .density
+            .iter()
+            .filter(|(_, density)| half(*density) > 0.2)
+            .map(|(at, density)| (half(*density), y.place(*at)))
+            .collect();
+        let right = shape.iter().map(|(half, at)| (middle + half, *at));
+        let left = shape.iter().rev().map(|(half, at)| (middle - half, *at));
+        if !shape.is_empty() {
+            svg.area("area", right.chain(left));
+        }
+        let at = y.place(launch.median);
+        let half = room.min(90.0) * 0.3;
+        svg.line("line", [(middle - half, at), (middle + half, at)]);
+    }
+    svg.rectangle("frame", (LEFT, above), (RIGHT, below));
+    let every = (LABEL_ROOM / room).ceil().max(1.0) as usize;
+    for index in (0..count).step_by(every) {
+        let middle = LEFT + room * (index as f64 + 0.5);
+        svg.text(
+            (middle, below + 18.0),
+            Anchor::Middle,
+            "small faint",
+            &(index + 1).to_string(),
+        );
+    }
+    let centre = f64::midpoint(LEFT, RIGHT);
+    svg.text(
+        (centre, below + 38.0),
+        Anchor::Middle,
+        "small faint",
+        "launch",
+    );
+    upwards(svg, &y, top);
+    below + FOOT
+}
+
+fn head(svg: &mut Svg, top: f64, title: &str, stated: &str) {
+    svg.text((LEFT, top + 18.0), Anchor::Start, "head", title);
+    svg.text((RIGHT, top + 18.0), Anchor::End, "small", stated);
+}
+
+/// `median 100.3 ns [100.2 ns, 100.4 ns]`
+fn stated(name: &str, estimate: &Estimate) -> String {
+    let value = units::time(estimate.estimate);
+    if estimate.lower.is_finite() && estimate.upper.is_finite() {
+        let (lower, upper) = (units::time(estimate.lower), units::time(estimate.upper));
+        format!("{name} {value} [{lower}, {upper}]")
+    } else {
+        format!("{name} {value}")
+    }
+}
+
+/// The value as a line from top to bottom, its interval as a band.
+fn band(svg: &mut Svg, x: &Axis, estimate: &Estimate, (above, below): (f64, f64)) {
+    if estimate.lower.is_finite() && estimate.upper.is_finite() {
+        let corners = (x.place(estimate.lower), x.place(estimate.upper));
+        svg.rectangle("band", (corners.0, above), (corners.1, below));
+    }
+    let at = x.place(estimate.estimate);
+    svg.line("line", [(at, above), (at, below)]);
+}
+
+/// Ticks and labels below a frame.
+fn across(svg: &mut Svg, x: &Axis, bottom: f64, what: &str) {
+    for (place, label) in x.ticks() {
+        svg.strokes("frame", bottom, 5.0, &[place]);
+        svg.text(
+            (place, bottom + 19.0),
+            Anchor::Middle,
+            "small faint",
+            &label,
+        );
+    }
+    let unit = match x.unit().1 {
+        "" => what.to_owned(),
+        unit => format!("{what}, {unit}"),
+    };
+    svg.text(
+        (f64::midpoint(LEFT, RIGHT), bottom + 38.0),
+        Anchor::Middle,
+        "small faint",
+        &unit,
+    );
+}
+
+/// Labels at the left of a frame, their unit above them.
+fn upwards(svg: &mut Svg, y: &Axis, top: f64) {
+    for (place, label) in y.ticks() {
+        svg.line("frame", [(LEFT - 5.0, place), (LEFT, place)]);
+        svg.text(
+            (LEFT - 9.0, place + 4.5),
+            Anchor::End,
+            "small faint",
+            &label,
+        );
+    }
+    svg.text(
+        (LEFT - 9.0, top + HEAD - 9.0),
+        Anchor::End,
+        "small faint",
+        y.unit().1,
+    );
+}
+
+fn highest(density: &[(f64, f64)]) -> f64 {
+    density.iter().map(|(_, y)| *y).fold(0.0, f64::max)
+}
+
+/// Places at least a third of a unit apart: more cannot be seen.
+fn distinct(mut places: Vec<f64>) -> Vec<f64> {
+    places.sort_by(f64::total_cmp);
+    places.dedup_by(|next, kept| *next - *kept < 0.33);
+    places
+}

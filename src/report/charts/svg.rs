@@ -1,0 +1,167 @@
+//! An SVG document, element by element.
+
+use std::fmt::{Display, Write as _};
+
+/// Width of every picture in its own units; it scales to whatever room it gets.
+pub(super) const WIDTH: f64 = 600.0;
+
+/// Light unless the reader prefers dark. Classes only, as readers without style sheets of their own know them too.
+const STYLE: &str = "\
+text{font:15px system-ui,sans-serif;fill:#1f2328}.small{font-size:13px}.faint{fill:#59636e}.head{font-weight:600}\
+.page{fill:#fff}.frame{stroke:#d1d9e0;fill:none}.area{fill:#0969da;fill-opacity:.18;stroke:#0969da;stroke-width:1.5}\
+.samples{stroke:#0969da;stroke-width:1;stroke-opacity:.45;fill:none}.dots{fill:#0969da;fill-opacity:.6}\
+.line{stroke:#bc4c00;stroke-width:1.75;fill:none}.band{fill:#bc4c00;fill-opacity:.2}\
+@media(prefers-color-scheme:dark){text{fill:#f0f6fc}.faint{fill:#9198a1}.page{fill:#0d1117}.frame{stroke:#3d444d}\
+.area{fill:#4493f8;stroke:#4493f8}.samples{stroke:#4493f8}.dots{fill:#4493f8}.line{stroke:#f0883e}.band{fill:#f0883e}}";
+
+/// Where a text stands against its place.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// The elements so far.
+#[derive(Debug, Default)]
+pub(super) struct Svg {
+    body: String,
+}
+
+impl Svg {
+    /// A line of text.
+    pub(super) fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, class: &str, text: &str) {
+        let anchor = match anchor {
+            Anchor::Start => "start",
+            Anchor::Middle => "middle",
+            Anchor::End => "end",
+        };
+        let text = escaped(text);
+        self.element(format_args!(
+            r#"<text x="{x:.1}" y="{y:.1}" text-anchor="{anchor}" class="{class}">{text}</text>"#
+        ));
+    }
+
+    /// A path through `points`.
+    pub(super) fn line(&mut self, class: &str, points: impl IntoIterator<Item = (f64, f64)>) {
+        let data = polyline(points);
+        self.element(format_args!(r#"<path class="{class}" d="{data}"/>"#));
+    }
+
+    /// A closed path through `points`.
+    pub(super) fn area(&mut self, class: &str, points: impl IntoIterator<Item = (f64, f64)>) {
+        let data = polyline(points);
+        self.element(format_args!(r#"<path class="{class}" d="{data}Z"/>"#));
+    }
+
+    /// A rectangle between two corners.
+    pub(super) fn rectangle(
+        &mut self,
+        class: &str,
+        (left, top): (f64, f64),
+        (right, bottom): (f64, f64),
+    ) {
+        let (width, height) = (right - left, bottom - top);
+        self.element(format_args!(
+            r#"<rect class="{class}" x="{left:.1}" y="{top:.1}" width="{width:.1}" height="{height:.1}"/>"#
+        ));
+    }
+
+    /// Upright strokes of this height, in one path.
+    pub(super) fn strokes(&mut self, class: &str, top: f64, height: f64, places: &[f64]) {
+        let mut data = String::new();
+        for x in places {
+            let _ = write!(data, "M{x:.1} {top:.1}v{height:.1}");
+        }
+        self.element(format_args!(r#"<path class="{class}" d="{data}"/>"#));
+    }
+
+    /// A dot.
+    pub(super) fn dot(&mut self, (x, y): (f64, f64)) {
+        self.element(format_args!(
+            r#"<circle class="dots" cx="{x:.1}" cy="{y:.1}" r="2.5"/>"#
+        ));
+    }
+
+    fn element(&mut self, element: impl Display) {
+        let _ = writeln!(self.body, "{element}");
+    }
+
+    /// The whole document. `name` keeps its ids apart from those of other pictures on a page.
+    pub(super) fn document(
+        &self,
+        name: &str,
+        height: f64,
+        title: &str,
+        description: &str,
+    ) -> String {
+        let (title, description) = (escaped(title), escaped(description));
+        let body = &self.body;
+        format!(
+            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" style="max-width:100%;height:auto" role="img" aria-labelledby="{name}-title {name}-desc">
+<title id="{name}-title">{title}</title>
+<desc id="{name}-desc">{description}</desc>
+<style>{STYLE}</style>
+<rect class="page" width="100%" height="100%"/>
+{body}</svg>
+"#
+        )
+    }
+}
+
+fn polyline(points: impl IntoIterator<Item = (f64, f64)>) -> String {
+    let mut data = String::new();
+    for (index, (x, y)) in points.into_iter().enumerate() {
+        let command = if index == 0 { 'M' } else { 'L' };
+        let _ = write!(data, "{command}{x:.1} {y:.1}");
+    }
+    data
+}
+
+/// Text as it may stand in XML: characters that XML 1.0 does not know become U+FFFD.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            c if c.is_control() => escaped.push('\u{fffd}'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_cannot_leave_its_element() {
+        assert_eq!(
+            escaped("</text><script>&\"'\u{0}\u{1b}ü\u{ffff}"),
+            "&lt;/text&gt;&lt;script&gt;&amp;&quot;&#39;\u{fffd}\u{fffd}ü\u{fffd}"
+        );
+    }
+
+    #[test]
+    fn a_document_is_titled_described_and_asks_for_no_other_file() {
+        let mut svg = Svg::default();
+        svg.text((1.0, 2.0), Anchor::Start, "small", "a < b");
+        let document = svg.document("x", 100.0, "Title & more", "Described");
+        for part in [
+            r#"aria-labelledby="x-title x-desc""#,
+            r#"<title id="x-title">Title &amp; more</title>"#,
+            r#"<desc id="x-desc">Described</desc>"#,
+            "prefers-color-scheme:dark",
+            r#"class="small">a &lt; b</text>"#,
+        ] {
+            assert!(document.contains(part), "no {part} in {document}");
+        }
+        assert_eq!(document.matches("http").count(), 1, "the name space alone");
+    }
+}

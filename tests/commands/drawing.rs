@@ -1,0 +1,123 @@
+//! `show RUN BENCH --svg FILE`: pictures.
+
+use std::fs;
+
+use crate::crates::Crate;
+use crate::scripted::{CLOCK, QUICK, steady, stored};
+use crate::support::Machine;
+
+/// The picture of a benchmark of the latest run.
+#[track_caller]
+fn picture(machine: &Machine, bench: &str) -> String {
+    let words = ["show", "latest", bench, "--svg", "-"];
+    stored(machine, &words).run().expect_code(0).stdout
+}
+
+#[test]
+fn c17_s13_a_picture_has_density_slope_and_a_violin_for_each_launch() {
+    let machine = Machine::new();
+    let run = steady(&machine, &[("text", 120.0)]);
+    run.args(["--samples", "12"]).run().expect_code(0);
+    let file = machine.home().join("text.svg");
+    let show = stored(&machine, &["show", "latest", "text"]);
+    let drawn = show.arg("--svg").arg(&file).run().expect_code(0);
+    assert_eq!(drawn.stdout, "");
+    let picture = fs::read_to_string(&file).expect("drawn");
+    assert_eq!(picture, self::picture(&machine, "text"));
+    for part in [
+        "Density of the samples",
+        "Iterations and time",
+        "Launch by launch",
+        "median 120.",
+        "slope 1",
+        "role=\"img\"",
+        "<title id=\"run-1-title\">steady/steady text, run 1</title>",
+        "A violin for each launch; medians: 120.",
+        "prefers-color-scheme:dark",
+        "viewBox=\"0 0 600 ",
+    ] {
+        assert!(picture.contains(part), "no {part:?} in {picture}");
+    }
+    // Curves: one of all samples and one of each of the three launches.
+    assert_eq!(picture.matches("<path class=\"area\"").count(), 4);
+    assert_eq!(picture.matches("<path class=\"samples\"").count(), 3);
+    // The points of three ramps of ten samples.
+    assert_eq!(picture.matches("<circle").count(), 30);
+    assert!(
+        !picture.contains("NaN") && !picture.contains("inf"),
+        "{picture}"
+    );
+    for foreign in ["<script", "href", "url(", "@import"] {
+        assert!(!picture.contains(foreign), "{foreign}");
+    }
+}
+
+#[test]
+fn c17_flat_samples_alone_have_no_slope_and_constant_ones_no_curve() {
+    let machine = Machine::new();
+    let run = steady(&machine, &[]).args(["--sampling-mode", "flat", "--samples", "2"]);
+    run.env(CLOCK, "arithmetic=100;memory=100;text=100")
+        .run()
+        .expect_code(0);
+    let picture = picture(&machine, "text");
+    assert!(!picture.contains("Iterations and time"), "{picture}");
+    assert!(picture.contains("Launch by launch"), "{picture}");
+    assert!(!picture.contains("NaN"), "{picture}");
+}
+
+#[test]
+fn c17_names_from_anywhere_are_escaped() {
+    let machine = Machine::new();
+    let made = Crate::of(&machine, &["</title><script>alert('&')</script>"], "");
+    let run = made.perfcheck(&machine, &QUICK);
+    run.run().expect_code(0);
+    let drawn = made
+        .perfcheck(&machine, &["show", "latest", "--svg", "-"])
+        .run()
+        .expect_code(0);
+    assert!(!drawn.stdout.contains("<script"), "{drawn}");
+    assert!(drawn.stdout.contains("&lt;script&gt;"), "{drawn}");
+    assert_eq!(drawn.stdout.matches("</title>").count(), 1);
+}
+
+#[test]
+fn what_cannot_be_drawn_is_said_with_what_to_do() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    stored(&machine, &["show", "latest", "--svg", "-"])
+        .run()
+        .expect_code(2)
+        .expect_stderr(&["a picture is of one benchmark", "show 1 arithmetic --svg -"]);
+    stored(&machine, &["show", "latest", "txet", "--svg", "-"])
+        .run()
+        .expect_code(2)
+        .expect_stderr(&["no benchmark `txet`", "did you mean", "steady/steady: text"]);
+    let nowhere = machine.home().join("missing/directory.svg");
+    stored(&machine, &["show", "latest", "text"])
+        .arg("--svg")
+        .arg(nowhere)
+        .run()
+        .expect_code(5)
+        .expect_stderr(&["missing/directory.svg"]);
+    let failed = machine.perfcheck().testbench("").args(QUICK);
+    failed
+        .args(["-p", "panics", "--bench", "panics", "in_body"])
+        .run()
+        .expect_code(4);
+    stored(&machine, &["show", "latest", "in_body", "--svg", "-"])
+        .run()
+        .expect_code(2)
+        .expect_stderr(&["has no samples of `in_body`"]);
+}
+
+#[test]
+fn one_benchmark_of_a_run_can_be_shown_by_itself() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    for more in [&[][..], &["--stats"]] {
+        let words = [&["show", "1", "mem"][..], more].concat();
+        let shown = stored(&machine, &words).run().expect_code(0);
+        assert!(shown.stdout.contains("memory"), "{shown}");
+        assert!(!shown.stdout.contains("arithmetic"), "{shown}");
+    }
+}

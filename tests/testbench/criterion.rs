@@ -1,0 +1,71 @@
+//! Benches that were written for Criterion, on `perfcheck-criterion`: flags of `cargo bench` that reach the store.
+
+use std::env;
+use std::path::Path;
+
+use crate::support::{self, Finished, Machine, testbench};
+
+/// `cargo bench` of the crate `for_criterion`, with `cargo-perfcheck` on the path.
+fn cargo_bench(machine: &Machine, flags: &str) -> Finished {
+    let ours = Path::new(env!("CARGO_BIN_EXE_cargo-perfcheck"));
+    let path = env::var_os("PATH").unwrap_or_default();
+    let directories = ours.parent().map(Path::to_owned);
+    let directories = directories.into_iter().chain(env::split_paths(&path));
+    let mut command = machine.command(env!("CARGO"));
+    command
+        .args(["bench", "--quiet", "-p", "for_criterion", "--manifest-path"])
+        .arg(testbench(""))
+        .arg("--")
+        .args(flags.split_whitespace())
+        .args(["--warm-up-time", "0.001", "--measurement-time", "0.01"])
+        .env("PATH", env::join_paths(directories).expect("a path"))
+        .env("PERFCHECK_STORE", machine.store())
+        .env("PERFCHECK_CACHE", machine.home().join("cache"))
+        .env("PERFCHECK_SECRET", machine.home().join("secret"))
+        .env("PERFCHECK_STORED", "1");
+    support::run(command)
+}
+
+#[test]
+fn baselines_of_cargo_bench_are_those_of_the_store() {
+    let machine = Machine::new();
+    let saved = cargo_bench(&machine, "--save-baseline first sum/fold/100").expect_code(0);
+    assert!(saved.stderr.contains("running `cargo perfcheck"), "{saved}");
+    let baselines = machine
+        .perfcheck()
+        .args(["baseline", "list"])
+        .testbench("")
+        .run()
+        .expect_code(0);
+    assert!(baselines.stdout.contains("first"), "{baselines}");
+    let compared = cargo_bench(&machine, "--baseline first --exact sum/fold/100");
+    assert!(compared.stdout.contains("sum/fold/100"), "{compared}");
+    assert!(!compared.stdout.contains("sum/fold/1000"), "{compared}");
+    // A missing baseline is an error of the command, whose status arrives.
+    let missing = cargo_bench(&machine, "--baseline nowhere");
+    assert!(missing.stderr.contains("nowhere"), "{missing}");
+    assert_ne!(missing.code(), 0);
+}
+
+#[test]
+fn a_plain_cargo_bench_prints_a_table_and_stores_nothing() {
+    let machine = Machine::new();
+    let run = cargo_bench(&machine, "steps|^after$").expect_code(0);
+    assert!(run.stdout.contains("3.000 steps"), "{run}");
+    assert!(!machine.store().exists());
+}
+
+#[test]
+fn amounts_that_are_no_times_are_measured_like_times() {
+    let machine = Machine::new();
+    let run = machine
+        .perfcheck()
+        .testbench("")
+        .args(["-p", "for_criterion", "--exact", "steps", "--launches", "2"])
+        .args(["--warm-up-time", "1ms", "--measurement-time", "10ms"])
+        .args(["--message-format", "json"])
+        .run()
+        .expect_code(0);
+    let measured = &run.messages("benchmark-measured")[0];
+    assert_eq!(measured["summary"]["median_ns"]["estimate"], 3.0, "{run}");
+}
