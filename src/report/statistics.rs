@@ -317,12 +317,9 @@ fn write_lines(writer: &mut dyn Write, lines: &Lines) -> io::Result<()> {
 /// A line, or more where it would be wider than [`WIDTH`]: broken between words, continued below its text.
 fn write_line(writer: &mut dyn Write, label: &str, text: &str) -> io::Result<()> {
     let mut label = format!("{label:<LABEL$}");
-    let mut left = text;
-    loop {
-        let (line, rest) = units::first_line(left, WIDTH - LABEL - 3);
+    for line in units::fitted(text, WIDTH - LABEL - 3) {
         writeln!(writer, "  {} {line}", theme::faint(&label))?;
-        let Some(rest) = rest else { return Ok(()) };
         label = " ".repeat(LABEL);
-        left = rest;
     }
+    Ok(())
 }

@@ -114,6 +114,15 @@ pub(super) fn filled(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
+/// `text` as it is where it fits into so many columns, else [`filled`].
+pub(super) fn fitted(text: &str, columns: usize) -> Vec<String> {
+    if text.width() <= columns {
+        vec![text.to_owned()]
+    } else {
+        filled(text, columns)
+    }
+}
+
 /// The words of a line; a number stays with its unit, and an interval together.
 fn words(line: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
@@ -276,25 +285,6 @@ pub(super) fn jitter(signs: &HostSigns) -> Option<String> {
     Some(format!("jitter up to {:.1} % ({word})", jitter * 100.0))
 }
 
-/// As many whole words as fit into `width` columns, and what is left.
-pub(super) fn first_line(text: &str, width: usize) -> (&str, Option<&str>) {
-    if text.width() <= width {
-        return (text, None);
-    }
-    let breaks = text.match_indices(' ').map(|(place, _)| place);
-    let place = breaks
-        .take_while(|place| text[..*place].width() <= width)
-        .last();
-    match place {
-        Some(place) => (&text[..place], Some(&text[place + 1..])),
-        // A word that is wider than the line stands as it is.
-        None => match text.split_once(' ') {
-            Some((word, rest)) => (word, Some(rest)),
-            None => (text, None),
-        },
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -384,14 +374,9 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_broken_between_words_and_a_word_never() {
-        assert_eq!(first_line("short", 10), ("short", None));
-        assert_eq!(first_line("two words", 5), ("two", Some("words")));
-        assert_eq!(first_line("größe ist", 5), ("größe", Some("ist")));
-        assert_eq!(first_line("indivisible", 5), ("indivisible", None));
-        assert_eq!(
-            first_line("indivisible it is", 5),
-            ("indivisible", Some("it is"))
-        );
+    fn what_fits_stays_as_it_is_and_what_does_not_is_broken_between_words() {
+        assert_eq!(fitted("a   b", 5), ["a   b"]);
+        assert_eq!(fitted("größe  ist", 5), ["größe", "ist"]);
+        assert_eq!(fitted("indivisible it is", 5), ["indivisible", "it is"]);
     }
 }
