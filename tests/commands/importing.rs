@@ -290,6 +290,39 @@ fn s22_the_limits_of_imported_comparisons_are_stated() {
 }
 
 #[test]
+fn amounts_are_shown_drawn_and_explained_in_their_unit_and_no_limit_in_time_is_for_them() {
+    let machine = Machine::new();
+    for (name, around) in [("a.csv", 1e3), ("b.csv", 1.5e3)] {
+        let log = file(&machine, name, &table(noise(30, around)));
+        import(&machine, &[&log], "id=name,value=ns", "--unit amount:steps")
+            .run()
+            .expect_code(0);
+    }
+    let picture = stored(&machine, &["show", "2", "a", "--svg", "-"])
+        .run()
+        .expect_code(0);
+    assert!(
+        picture.stdout.contains("steps of an iteration"),
+        "{picture}"
+    );
+    assert!(!picture.stdout.contains(" ns"), "{picture}");
+    let summary = ["--center", "mean", "--outliers", "top5"];
+    let compared = stored(&machine, &["compare", "1", "2", "--fail", "mean:1ns"])
+        .args(FEW)
+        .args(summary)
+        .run()
+        .expect_code(1);
+    assert!(compared.stdout.contains(" steps -> "), "{compared}");
+    assert!(!compared.stdout.contains(" ns"), "{compared}");
+    assert!(
+        compared.stdout.contains(
+            "`mean:1ns` says nothing of `a`: its samples do not give it, or are no times"
+        ),
+        "{compared}"
+    );
+}
+
+#[test]
 fn sessions_are_launches_and_then_the_usual_test_decides() {
     let machine = Machine::new();
     let sessions = |around: f64| -> Vec<PathBuf> {
