@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use super::beside::{Kind, Operations};
+use super::beside::Kind;
 use super::codec::{Announcement, Frame, Hello, Listing, Request, SampleSpec, WarmUp};
 use super::error::ChildError;
 use super::pipes::{Incoming, read_lines, read_pieces};
@@ -92,8 +92,6 @@ pub struct Session<'a> {
     hello: Hello,
     /// Time from requests to their answers.
     asked: Duration,
-    /// Whether it was told to run more iterations than it reports.
-    slowed: bool,
     /// Iterations of all samples of the benchmark under way.
     sampled: u64,
 }
@@ -143,7 +141,6 @@ impl<'a> Session<'a> {
                 quantum_ns: Nanos(0),
             },
             asked: Duration::ZERO,
-            slowed: spec.variables.contains_key(SLOWDOWN),
             sampled: 0,
         };
         session.hello = session.wait_for_hello()?;
@@ -172,13 +169,9 @@ impl<'a> Session<'a> {
         Usage::of(self.id())
     }
 
-    /// How many operations the latencies of the benchmark under way must have.
-    pub(super) fn operations(&self) -> Operations {
-        if self.slowed {
-            Operations::AtLeast(self.sampled)
-        } else {
-            Operations::Exactly(self.sampled)
-        }
+    /// How many operations the latencies of the benchmark under way must have: an iteration is one.
+    pub(super) fn operations(&self) -> u64 {
+        self.sampled
     }
 
     /// How long the child has worked on requests so far.
