@@ -61,7 +61,7 @@ pub(super) struct CompareArguments {
     /// Form of the table
     #[arg(long, value_name = "FORM")]
     format: Option<Form>,
-    /// Write the result into this file instead
+    /// Write the result into this file instead; `-` is stdout
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]

@@ -326,6 +326,8 @@ fn columns_go_into_files_as_csv_and_markdown() {
         markdown.stdout.contains("| steady/steady memory | 100.3 ns (0.00%) | 200.6 ns \\*+100.00%\\* | 100.3 ns (0.00%) |"),
         "{markdown}"
     );
+    let dash = compare(&machine, "main slow fast --format markdown -o -").expect_code(1);
+    assert_eq!(dash.stdout, markdown.stdout);
     let plain = machine.home().join("plain.txt");
     let words = format!("main slow --color always -o {}", plain.display());
     compare(&machine, &words).expect_code(1);
