@@ -115,6 +115,8 @@ fn record_json(record: &BenchmarkRecord) -> Value {
 
 /// Columns of a label, and of a value beside another one.
 const LABEL: usize = 17;
+/// Lines are no wider than this.
+const WIDTH: usize = 80;
 const VALUE: usize = 20;
 
 fn write_block(
@@ -312,10 +314,15 @@ fn write_lines(writer: &mut dyn Write, lines: &Lines) -> io::Result<()> {
         .try_for_each(|(label, text)| write_line(writer, label, &theme::printable(text)))
 }
 
+/// A line, or more where it would be wider than [`WIDTH`]: broken between words, continued below its text.
 fn write_line(writer: &mut dyn Write, label: &str, text: &str) -> io::Result<()> {
-    writeln!(
-        writer,
-        "  {} {text}",
-        theme::faint(format!("{label:<LABEL$}"))
-    )
+    let mut label = format!("{label:<LABEL$}");
+    let mut left = text;
+    loop {
+        let (line, rest) = units::first_line(left, WIDTH - LABEL - 3);
+        writeln!(writer, "  {} {line}", theme::faint(&label))?;
+        let Some(rest) = rest else { return Ok(()) };
+        label = " ".repeat(LABEL);
+        left = rest;
+    }
 }

@@ -276,6 +276,25 @@ pub(super) fn jitter(signs: &HostSigns) -> Option<String> {
     Some(format!("jitter up to {:.1} % ({word})", jitter * 100.0))
 }
 
+/// As many whole words as fit into `width` columns, and what is left.
+pub(super) fn first_line(text: &str, width: usize) -> (&str, Option<&str>) {
+    if text.width() <= width {
+        return (text, None);
+    }
+    let breaks = text.match_indices(' ').map(|(place, _)| place);
+    let place = breaks
+        .take_while(|place| text[..*place].width() <= width)
+        .last();
+    match place {
+        Some(place) => (&text[..place], Some(&text[place + 1..])),
+        // A word that is wider than the line stands as it is.
+        None => match text.split_once(' ') {
+            Some((word, rest)) => (word, Some(rest)),
+            None => (text, None),
+        },
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -361,5 +380,17 @@ mod tests {
         );
         assert_eq!(spent(&rate, 500.0), "500.0 ns");
         assert_eq!(spent(&bytes, 12.0), "12.00 bytes");
+    }
+
+    #[test]
+    fn a_line_is_broken_between_words_and_a_word_never() {
+        assert_eq!(first_line("short", 10), ("short", None));
+        assert_eq!(first_line("two words", 5), ("two", Some("words")));
+        assert_eq!(first_line("größe ist", 5), ("größe", Some("ist")));
+        assert_eq!(first_line("indivisible", 5), ("indivisible", None));
+        assert_eq!(
+            first_line("indivisible it is", 5),
+            ("indivisible", Some("it is"))
+        );
     }
 }

@@ -227,7 +227,7 @@ fn m4_rates_have_harmonic_means_and_their_changes_say_what_the_sign_means() {
 }
 
 #[test]
-fn times_and_rates_are_not_compared_and_unknown_machines_are_told_from_known_ones() {
+fn d15_times_and_rates_are_not_compared_and_unknown_machines_are_told_from_known_ones() {
     let machine = Machine::new();
     let log = file(&machine, "log.csv", &table(noise(20, 1e3)));
     for words in [
