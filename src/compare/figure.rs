@@ -127,7 +127,10 @@ impl FromStr for Figure {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let percent = |digits: &str| digits.parse().ok().filter(|percent| *percent <= 100_u32);
+        let percent = |digits: &str| {
+            let found = digits.parse().ok().filter(|percent| *percent <= 100_u32)?;
+            digits.bytes().all(|c| c.is_ascii_digit()).then_some(found)
+        };
         let word = text.trim().to_ascii_lowercase();
         let found = match &*word {
             "min" => Some(Self::Min),
@@ -429,7 +432,7 @@ mod tests {
         for figure in Figure::BLOCK {
             assert_eq!(figure.to_string().parse(), Ok(figure));
         }
-        for word in ["p101", "best-", "p", "average", ""] {
+        for word in ["p101", "best-", "p", "p+5", "average", ""] {
             let message = word.parse::<Figure>().unwrap_err();
             assert!(message.contains("best-95"), "{message}");
         }
