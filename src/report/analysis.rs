@@ -64,17 +64,20 @@ pub(super) fn centers(centers: &Centers, metric: &Metric) -> String {
     });
     let left_out = |side: &SideCenter| side.skipped + side.removed;
     let (new, base) = (&centers.new, &centers.base);
-    let taken = if left_out(new) + left_out(base) > 0 {
+    let first = (new.skipped + base.skipped > 0).then(|| "`first`".to_owned());
+    let policy = (new.removed + base.removed > 0).then(|| format!("`{}`", centers.outliers));
+    let by: Vec<String> = first.into_iter().chain(policy).collect();
+    let taken = if by.is_empty() {
+        String::new()
+    } else {
         format!(
-            "; left out by `{}`: {} of {} samples of the reference, {} of {} of this run (the test is of all)",
-            centers.outliers,
+            "; left out by {}: {} of {} samples of the reference, {} of {} of this run (the test is of all)",
+            by.join(" and "),
             left_out(base),
             base.raw,
             left_out(new),
             new.raw
         )
-    } else {
-        String::new()
     };
     format!(
         "{} {} -> {}{change}{taken}",

@@ -157,6 +157,16 @@ fn s8_s9_s10_counts_are_printed_and_stored_and_every_raw_value_is_kept() {
         human.stdout.contains("machine and build are not known"),
         "{human}"
     );
+    let told = stored(&machine, &["explain", "a", "--run", "v1"])
+        .args(JSON)
+        .run()
+        .expect_code(0);
+    let told = last(&told, "explanation");
+    let place = crate::scripted::about(&told, "place")["text"].clone();
+    assert_eq!(
+        place,
+        "Another program measured it (csv: log.csv): machine and build are not known."
+    );
 }
 
 #[test]

@@ -222,6 +222,23 @@ fn n14_an_outlier_policy_changes_the_summary_and_neither_p_nor_verdict() {
 }
 
 #[test]
+fn s8_s10_what_was_left_out_is_told_by_the_policy_that_took_it() {
+    let machine = Machine::new();
+    two_runs(&machine, SLOW);
+    let said = |outliers: &str| {
+        let compared = stored(&machine, &["compare", "1", "2", "--outliers", outliers]);
+        compared.run().stdout
+    };
+    // Each launch has one sample, which it keeps.
+    let both = said("first,top5");
+    assert!(both.contains("left out by `top5`: 1 of 5"), "{both}");
+    let first = said("first");
+    assert!(!first.contains("left out"), "{first}");
+    let two = compare(&machine, "--outliers iqr,mad").expect_code(2);
+    assert!(two.stderr.contains("are two policies"), "{two}");
+}
+
+#[test]
 fn n33_n35_too_few_launches_are_not_tested_and_the_reason_is_said() {
     let machine = Machine::new();
     two_runs(&machine, SLOW);

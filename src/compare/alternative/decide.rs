@@ -7,7 +7,7 @@ use super::procedures::{Decided, Found, Setting, Tested, significance};
 use crate::compare::comparison::{Comparison, Estimate};
 use crate::compare::note::{self, Note};
 use crate::compare::question::{Question, Rules};
-use crate::compare::summary::sample_times;
+use crate::compare::summary::{clusters, sample_times};
 use crate::model::{Analysis, FamilyRule, MIN_LAUNCHES, Verdict};
 use crate::stats::{
     ClusterMean, ClusterMedian, Correction, RatioVerdict, Resampling, Significance, Stream,
@@ -72,7 +72,7 @@ fn look(question: &Question<'_>, rules: &Rules, setting: &Setting<'_>) -> Eviden
         Some(verdict) => Err(verdict),
         None => Ok(setting.test(&new, &base)),
     };
-    let (new_clusters, base_clusters) = (clusters(&new), clusters(&base));
+    let (new_clusters, base_clusters) = (clusters(&new.launches), clusters(&base.launches));
     let (resamples, level) = (
         rules.decision.resamples as usize,
         rules.decision.confidence_level,
@@ -104,14 +104,6 @@ fn look(question: &Question<'_>, rules: &Rules, setting: &Setting<'_>) -> Eviden
             .flatten(),
         launches: (new.launches.len(), base.launches.len()),
         notes,
-    }
-}
-
-/// What is resampled: launches, or with a single launch its samples.
-fn clusters(side: &Side) -> Vec<&[f64]> {
-    match &side.launches[..] {
-        [only] => only.chunks(1).collect(),
-        several => several.iter().map(Vec::as_slice).collect(),
     }
 }
 
