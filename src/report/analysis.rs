@@ -57,7 +57,7 @@ pub(super) fn centers(centers: &Centers) -> String {
         String::new()
     };
     format!(
-        "{} {} -> {}{change}{taken}",
+        "{} {} → {}{change}{taken}",
         centers.center,
         side(base),
         side(new)

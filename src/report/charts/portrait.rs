@@ -38,11 +38,11 @@ pub fn write_portrait(writer: &mut dyn Write, sitter: &Sitter<'_>) -> io::Result
         Anchor::Start,
         "small faint",
         &format!(
-            "{}, run {}: {} samples of {} launches, {} intervals",
+            "{}, run {}: {} of {}, {} intervals",
             units::name(&target, Room::Terminal),
             sitter.run,
-            summary.samples,
-            summary.launches,
+            counted(summary.samples, "sample", "samples"),
+            counted(summary.launches, "launch", "launches"),
             units::percent(sitter.confidence_level)
         ),
     );
@@ -57,6 +57,11 @@ pub fn write_portrait(writer: &mut dyn Write, sitter: &Sitter<'_>) -> io::Result
     let title = format!("{target} {}, run {}", key.id, sitter.run);
     let document = svg.document(&name, bottom, &title, &described(sitter));
     writer.write_all(document.as_bytes())
+}
+
+/// `1 launch`, `5 launches`
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 fn outside(portrait: &Portrait) -> Option<String> {
@@ -88,9 +93,9 @@ fn described(sitter: &Sitter<'_>) -> String {
         .collect();
     let outside = outside(portrait).map_or_else(String::new, |text| format!(" {text}."));
     format!(
-        "{} samples of {} launches. Density of the times of an iteration from {} to {}, median {} with {level} interval from {} to {}.{slope} A violin for each launch; medians: {}.{outside}",
-        summary.samples,
-        summary.launches,
+        "{} of {}. Density of the times of an iteration from {} to {}, median {} with {level} interval from {} to {}.{slope} A violin for each launch; medians: {}.{outside}",
+        counted(summary.samples, "sample", "samples"),
+        counted(summary.launches, "launch", "launches"),
         units::time(portrait.range.0),
         units::time(portrait.range.1),
         units::time(summary.median.estimate),

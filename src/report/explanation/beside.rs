@@ -69,7 +69,7 @@ fn latencies(found: &LatencyComparison, noise_threshold: f64, method: Method) ->
     Statement::new(
         "latencies",
         format!(
-            "Single operations: {}. Each percentile was taken in every launch and their means compared {unit}; operations of different launches were never pooled. A change is called where its interval lies beyond {}, beyond what the histogram rounds away ({:.1} %) and beyond a step of the clock. Operations ran in a closed loop: time spent waiting for a slow one is not in them. The verdict above is about the mean time alone.",
+            "Single operations: {}. Each percentile was taken in every launch and their means compared {unit}; operations of different launches were never pooled. A change is called where its interval lies beyond {}, beyond what the histogram rounds away ({:.1} %) and beyond a step of the clock. Operations ran in a closed loop: time spent waiting for a slow one is not in them. The verdict above is about the time alone.",
             words.join("; "),
             units::percent(noise_threshold),
             LatencyComparison::RELATIVE_ERROR * 100.0,

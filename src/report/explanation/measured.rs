@@ -27,15 +27,20 @@ pub(super) fn sides(explanation: &Explanation<'_>) -> Vec<Statement> {
     }
     let host = &explanation.run.environment.host;
     let build = &explanation.run.environment.build;
-    statements.push(Statement::new(
-        "place",
+    let place = if explanation.run.source.is_some() {
+        "Another program measured it: machine and build are only known as far as `--fact` stated them (`cargo perfcheck show`).".to_owned()
+    } else {
         format!(
             "On {}; {}, profile {}.{}",
             units::host(host),
             build.rustc,
             build.profile,
             seen_of_host(&explanation.signs),
-        ),
+        )
+    };
+    statements.push(Statement::new(
+        "place",
+        place,
         json!({
             "cores": host.cores, "shared": host.shared, "load": explanation.run.load,
             "clock_step_ns": explanation.signs.clock_step, "jitter": explanation.signs.jitter,
