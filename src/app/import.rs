@@ -487,8 +487,12 @@ fn warn(
             report::write_warning(
                 world.stderr,
                 &format!(
-                    "{} values of `{id}` are 0, less than its clock could see",
-                    row.shown.zeros
+                    "{} 0, less than its clock could see",
+                    if row.shown.zeros == 1 {
+                        format!("a value of `{id}` is")
+                    } else {
+                        format!("{} values of `{id}` are", row.shown.zeros)
+                    }
                 ),
             )?;
         }

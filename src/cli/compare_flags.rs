@@ -68,8 +68,8 @@ pub(super) struct CompareArguments {
     /// Lay out measurements instead of comparing runs: rows=DIMENSION,cols=DIMENSION,value=VALUE, several of each joined by `+`.
     ///
     /// Of BASE (default: latest) and all CANDIDATEs. Dimensions: run, package, target, id; parts of ids: group (the first), function (the
-    /// second), input (the rest), part1, part2, ...; of imported runs the names of their columns. Values: time, ops, min-ops, max-ops,
-    /// samples and every STATISTIC; and relative ones: ratio, change, cliffs-delta, hedges-g, p-value. These are relative to
+    /// second), input (the rest), part1, part2, ...; of imported runs the names of their columns. Values: time (the mean), ops, min-ops,
+    /// max-ops, samples and every STATISTIC; and relative ones: ratio and change (of means), cliffs-delta, hedges-g, p-value. These are relative to
     /// versus=fastest-in-column, fastest-in-row, first-column or first-row [default: the first run where runs are columns or rows, else
     /// the fastest of each column]. Cells of several benchmarks have their geometric mean. A pivot has no verdicts: it always exits with 0.
     #[arg(long, value_name = "PIVOT", conflicts_with_all = ABOUT_VERDICTS)]

@@ -80,7 +80,7 @@ pub(super) fn centers(centers: &Centers, metric: &Metric) -> String {
         )
     };
     format!(
-        "{} {} -> {}{change}{taken}",
+        "{} {} → {}{change}{taken}",
         centers.center,
         side(base),
         side(new)

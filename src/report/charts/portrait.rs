@@ -40,11 +40,11 @@ pub fn write_portrait(writer: &mut dyn Write, sitter: &Sitter<'_>) -> io::Result
         Anchor::Start,
         "small faint",
         &format!(
-            "{}, run {}: {} samples of {} launches, {} intervals",
+            "{}, run {}: {} of {}, {} intervals",
             units::name(&target, Room::Terminal),
             sitter.run,
-            summary.samples,
-            summary.launches,
+            counted(summary.samples, "sample", "samples"),
+            counted(summary.launches, "launch", "launches"),
             units::percent(sitter.confidence_level)
         ),
     );
@@ -59,6 +59,11 @@ pub fn write_portrait(writer: &mut dyn Write, sitter: &Sitter<'_>) -> io::Result
     let title = format!("{target} {}, run {}", key.id, sitter.run);
     let document = svg.document(&name, bottom, &title, &described(sitter));
     writer.write_all(document.as_bytes())
+}
+
+/// `1 launch`, `5 launches`
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 fn outside(sitter: &Sitter<'_>) -> Option<String> {
@@ -92,9 +97,9 @@ fn described(sitter: &Sitter<'_>) -> String {
         .collect();
     let outside = outside(sitter).map_or_else(String::new, |text| format!(" {text}."));
     format!(
-        "{} samples of {} launches. Density of the {} from {} to {}, median {} with {level} interval from {} to {}.{slope} A violin for each launch; medians: {}.{outside}",
-        summary.samples,
-        summary.launches,
+        "{} of {}. Density of the {} from {} to {}, median {} with {level} interval from {} to {}.{slope} A violin for each launch; medians: {}.{outside}",
+        counted(summary.samples, "sample", "samples"),
+        counted(summary.launches, "launch", "launches"),
         panels::measured(sitter.metric),
         spent(portrait.range.0),
         spent(portrait.range.1),

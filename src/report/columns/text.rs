@@ -384,6 +384,11 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
         signs += "; n/c: not comparable (--allow-different FACT compares all the same)";
     }
     let mut lines = vec![what, signs + "."];
+    if matches!(found.shown, Shown::One(_)) {
+        lines.push(
+            "The marks are the verdicts of `compare` without `--statistic`: they are not about this statistic.".to_owned(),
+        );
+    }
     if subject != Subject::Time {
         lines.push(format!(
             "Judged changes and verdicts are about {subject} (`--metric`), not about the time."
@@ -395,7 +400,7 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
         .filter_map(|line| line.gate.as_ref())
         .filter(|gate| !gate.open)
         .count();
-    if found.lines.iter().any(|line| line.gate.is_some()) {
+    if closed > 0 {
         lines.push(format!(
             "{closed} of {} benchmarks show no difference among all runs together (Kruskal and Wallis): single differences do not count there.",
             found.lines.len()
