@@ -207,6 +207,14 @@ pub(super) fn effects(comparison: &Comparison, metric: &Metric) -> Option<Statem
             units::spent(metric, size)
         )
     });
+    let paired = effects.paired_change.map_or_else(String::new, |paired| {
+        format!(
+            " Launch by launch the change is {} on average, between {} and {}.",
+            units::change(paired.estimate),
+            units::change(paired.lower),
+            units::change(paired.upper)
+        )
+    });
     let pairs = if delta == 0.0 {
         format!("Pairs of {unit} are slower as often as faster")
     } else {
@@ -219,12 +227,13 @@ pub(super) fn effects(comparison: &Comparison, metric: &Metric) -> Option<Statem
     Some(Statement::new(
         "effect",
         format!(
-            "{pairs}: Cliff's delta is {delta:+.3}, {}.{hedges}{shift}",
+            "{pairs}: Cliff's delta is {delta:+.3}, {}.{hedges}{shift}{paired}",
             effects.label.unwrap_or("-")
         ),
         json!({
             "cliffs_delta": delta, "label": effects.label, "hedges_g": effects.hedges_g,
             "shift_ns": effects.shift_ns.as_ref().map(estimate_json),
+            "paired_change": effects.paired_change.as_ref().map(estimate_json),
         }),
     ))
 }
