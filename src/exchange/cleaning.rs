@@ -209,7 +209,7 @@ fn described(group: &Group, column: usize, treatment: &Treatment) -> Option<Valu
         interval: interval.map(|found| (found.lower, found.upper)),
         median: description.median,
         per_second: OperationRates::of(&used)?,
-        mean_over_median: (before.median > 0.0).then(|| before.mean / before.median),
+        mean_over_median: before.mean_over_median(),
         zeros: (group.rows.iter())
             .filter(|row| row.samples[column].elapsed.0 == 0)
             .count(),
