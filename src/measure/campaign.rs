@@ -30,6 +30,8 @@ pub struct Resolved {
     pub noise_threshold: f64,
     /// The flat phase of the run that it will be compared with.
     pub pinned: Option<FlatSchedule>,
+    /// How many samples that run has, where the bench itself lays them out.
+    pub pinned_samples: Option<u32>,
 }
 
 /// How a campaign ended.
@@ -57,7 +59,9 @@ pub struct Campaign<'a> {
     pub(super) supervisor: &'a Supervisor,
     pub(super) interrupt: &'a Interrupt,
     pub(super) observer: &'a dyn Observer,
-    control: Option<ControlProbe>,
+    /// Settles a benchmark, once more where a launch tells what its author set.
+    pub(super) resolve: Box<dyn Fn(&Benchmark) -> Resolved + 'a>,
+    pub(super) control: Option<ControlProbe>,
     pub(super) done: usize,
 }
 
@@ -93,7 +97,7 @@ impl<'a> Campaign<'a> {
     /// Plans a campaign over `targets`; `resolve` settles each benchmark.
     pub fn plan(
         targets: Vec<DiscoveredTarget>,
-        resolve: impl Fn(&Benchmark) -> Resolved,
+        resolve: impl Fn(&Benchmark) -> Resolved + 'a,
         seed: u64,
         timeout: Duration,
         supervisor: &'a Supervisor,
@@ -130,6 +134,7 @@ impl<'a> Campaign<'a> {
             supervisor,
             interrupt,
             observer,
+            resolve: Box::new(resolve),
             control: None,
             done: 0,
         }
@@ -258,7 +263,7 @@ impl<'a> Campaign<'a> {
     }
 
     /// Beside made-up times interruptions that were real would mean nothing.
-    fn told(&self, found: Conduct) -> Conduct {
+    pub(super) fn told(&self, found: Conduct) -> Conduct {
         match &self.control {
             Some(probe) if probe.is_scripted() => Conduct {
                 involuntary_switches: 0,

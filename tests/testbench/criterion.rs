@@ -1,4 +1,5 @@
-//! Benches that were written for Criterion, on `perfcheck-criterion`: flags of `cargo bench` that reach the store.
+//! Benches that were written for Criterion: on `perfcheck-criterion`, flags of `cargo bench` that reach the store; and what is stored
+//! of those that speak Criterion's own protocol.
 
 use std::env;
 use std::path::Path;
@@ -68,4 +69,38 @@ fn amounts_that_are_no_times_are_measured_like_times() {
         .expect_code(0);
     let measured = &run.messages("benchmark-measured")[0];
     assert_eq!(measured["summary"]["median_ns"]["estimate"], 3.0, "{run}");
+}
+
+#[test]
+fn values_of_custom_measurements_keep_their_unit_and_times_are_times() {
+    let machine = Machine::new();
+    let run = machine
+        .perfcheck()
+        .testbench("")
+        .args(["-p", "fakes_criterion", "--bench", "says"])
+        .args(["--launches", "3", "--message-format", "json"])
+        .run()
+        .expect_code(0);
+    assert!(!run.stderr.contains("Unable to complete"), "{run}");
+    let found: Vec<(String, serde_json::Value, f64)> = run
+        .messages("benchmark-measured")
+        .iter()
+        .map(|message| {
+            let id = message["benchmark"]["id"].as_str().expect("text");
+            let median = &message["summary"]["median_ns"]["estimate"];
+            let median = median.as_f64().expect("a number");
+            (id.to_owned(), message["metric"].clone(), median)
+        })
+        .collect();
+    let amount = |unit: &str| serde_json::json!({"kind": "amount", "unit": unit});
+    let time = serde_json::json!({"kind": "time"});
+    let expected = [
+        ("energy", amount("10^-6 J"), 3.0),
+        ("processor time", time.clone(), 5e8),
+        ("steps", amount("steps"), 3.0),
+        ("twice", time.clone(), 1000.0),
+        ("twice #2", time, 1000.0),
+    ];
+    let expected = expected.map(|(id, metric, median)| (id.to_owned(), metric, median));
+    assert_eq!(found, expected, "{run}");
 }

@@ -16,7 +16,7 @@ use super::turns::{BySide, Turn, order};
 use crate::child::{ChildError, Config, CriterionRequest, CriterionSession, CriterionVersion};
 use crate::compare::Side;
 use crate::measure::chance;
-use crate::measure::criterion::{config, glance};
+use crate::measure::criterion::{glance, in_force, samples};
 use crate::measure::discover::{ConductWatch, criterion_harness, launch_spec};
 use crate::model::{Beside, Event, Turns};
 
@@ -78,14 +78,13 @@ impl PairedCampaign<'_> {
                 pair.records.of_mut(side).head.failure = Some(message.clone());
                 // Where a benchmark was reached, the next one has failed; else all would fail again.
                 let reached = chosen.len() < began || under_way.is_some();
-                let failed: Vec<usize> = if reached {
-                    let culprit = under_way.or(chosen.first().copied());
-                    chosen
-                        .extract_if(.., |place| Some(*place) == culprit)
-                        .collect()
-                } else {
-                    std::mem::take(&mut chosen)
-                };
+                let culprit = under_way.or(chosen.first().copied().filter(|_| reached));
+                let mut failed: Vec<usize> = chosen
+                    .extract_if(.., |place| Some(*place) == culprit)
+                    .collect();
+                if failed.is_empty() {
+                    failed = std::mem::take(&mut chosen);
+                }
                 for place in failed {
                     self.failed(index, place, pair, side, &message);
                 }
@@ -159,6 +158,9 @@ impl PairedCampaign<'_> {
             let seat = Seat::take(&mut [&mut base as &mut dyn Seated, &mut new], choice);
             watch.bound(seat.processor());
             for side in order(&mut coin) {
+                if *ended.of(side) {
+                    continue;
+                }
                 let session = match side {
                     Side::Base => &mut base,
                     Side::New => &mut new,
@@ -217,7 +219,9 @@ impl PairedCampaign<'_> {
             let place = self.place_of(index, &reported.id);
             let place = place.filter(|place| chosen.contains(place));
             if let (Some(place), Some(measured)) = (place, reported.measured) {
+                let sampling = self.targets[index].subjects[place].sampling;
                 let turn = Turn {
+                    sampling: Some(in_force(sampling, &measured)),
                     series: measured.series,
                     throughput: reported.throughput,
                     metric: Some(measured.metric),
@@ -240,9 +244,12 @@ impl PairedCampaign<'_> {
             self.interrupt,
             self.plan.timeout,
         );
-        for (id, pace) in paces {
+        for (id, pace, settings) in paces {
             if let Some(place) = self.place_of(index, &id) {
-                self.targets[index].subjects[place].pace = Some(pace);
+                let subject = &mut self.targets[index].subjects[place];
+                subject.pace = Some(pace);
+                subject.benchmark.settings = settings;
+                subject.noise_threshold = (self.noise_threshold)(&subject.benchmark);
             }
         }
     }
@@ -256,13 +263,12 @@ impl PairedCampaign<'_> {
         while measurement < wanted {
             measurement *= 2;
         }
-        config(
-            WARM_UP.max(round.warm_up.into()),
+        let iteration_ns = pace.and_then(|pace| pace.iteration_ns);
+        Config {
+            warm_up: WARM_UP.max(round.warm_up.into()),
             measurement,
-            None,
-            pace.map(|pace| pace.iteration_ns),
-            round.sample.as_f64(),
-        )
+            samples: samples(measurement, iteration_ns, round.sample.as_f64(), None),
+        }
     }
 
     fn ids(&self, index: usize, places: &[usize]) -> Vec<String> {

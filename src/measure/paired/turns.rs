@@ -14,7 +14,7 @@ use crate::child::{Capability, ChildError, Ready, SampleSpec, Session, Started, 
 use crate::compare::Side;
 use crate::measure::aside::{Aside, noted};
 use crate::measure::schedule::expected;
-use crate::model::{Beside, Metric, Sample, Series, Throughput};
+use crate::model::{Beside, Metric, Sample, SamplingSettings, Series, Throughput};
 use crate::stats::Draws;
 
 /// Samples by which the first round finds out how long an iteration takes, and how much shorter they are than those of the rounds.
@@ -56,8 +56,9 @@ impl<T> BySide<T> {
 pub(super) struct Turn {
     pub(super) series: Series,
     pub(super) throughput: Throughput,
-    /// What its samples mean, where only a launch tells.
+    /// What its samples mean and how they were taken, where only a launch tells.
     pub(super) metric: Option<Metric>,
+    pub(super) sampling: Option<SamplingSettings>,
     /// What was noted beside the samples: for each quad whether this side was sampled first, and what was asked afterwards.
     pub(super) beside: Beside,
 }
@@ -188,12 +189,14 @@ pub(super) fn in_turn(
             series: series.base,
             throughput: ready.base.throughput,
             metric: None,
+            sampling: None,
             beside: beside.base,
         },
         new: Turn {
             series: series.new,
             throughput: ready.new.throughput,
             metric: None,
+            sampling: None,
             beside: beside.new,
         },
     }))
@@ -237,6 +240,7 @@ pub(super) fn alone(
         series,
         throughput: ready.throughput,
         metric: None,
+        sampling: None,
         beside,
     }))
 }
