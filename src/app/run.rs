@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::against::against;
+use super::budget::cut_short;
 use super::confirm::Confirmation;
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
@@ -172,6 +173,7 @@ impl Session<'_> {
             in_scope: &in_scope,
             failed_targets: &failed_targets,
         })?;
+        cut_short(&mut rows, self.options.effort.time_budget);
         if let Err(error) = self.confirm(store, &mut rows, world) {
             // The run itself was measured whole: it ends with what its own numbers say.
             let end = RunEnd {
@@ -452,7 +454,8 @@ impl Session<'_> {
             world.interrupt,
             &progress,
         )
-        .with_control(host::ControlProbe::of(&world.variables));
+        .with_control(host::ControlProbe::of(&world.variables))
+        .within(self.options.effort.time_budget);
         let mut record = |launch: &_| {
             drain(&mut watches);
             store.record_launch(run, launch)

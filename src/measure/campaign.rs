@@ -63,12 +63,23 @@ pub struct Campaign<'a> {
     pub(super) resolve: Box<dyn Fn(&Benchmark) -> Resolved + 'a>,
     pub(super) control: Option<ControlProbe>,
     pub(super) done: usize,
+    /// For all launches together.
+    budget: Option<Duration>,
+    began: Instant,
 }
 
+#[expect(
+    clippy::struct_field_names,
+    reason = "it is the bench target of the workspace"
+)]
 pub(super) struct Target {
     pub(super) target: BenchTarget,
     pub(super) kind: HarnessKind,
     pub(super) subjects: Vec<Subject>,
+    /// How long its last round of launches took.
+    round_time: Duration,
+    /// The round for which there was no time left.
+    late: Option<u32>,
 }
 
 pub(super) struct Subject {
@@ -125,6 +136,8 @@ impl<'a> Campaign<'a> {
                 target: found.target,
                 kind: found.kind,
                 subjects: found.benchmarks.into_iter().map(subject).collect(),
+                round_time: Duration::ZERO,
+                late: None,
             })
             .collect();
         Self {
@@ -137,7 +150,15 @@ impl<'a> Campaign<'a> {
             resolve: Box::new(resolve),
             control: None,
             done: 0,
+            budget: None,
+            began: Instant::now(),
         }
+    }
+
+    /// Begins no launch, after the first of each target, that would end later than `budget` after the start.
+    #[must_use]
+    pub fn within(self, budget: Option<Duration>) -> Self {
+        Self { budget, ..self }
     }
 
     /// Lets the control workload run before each launch, while no child is alive.
@@ -154,6 +175,7 @@ impl<'a> Campaign<'a> {
         mut self,
         record: &mut dyn FnMut(&LaunchRecord) -> Result<(), StoreError>,
     ) -> Result<Ended, MeasureError> {
+        self.began = Instant::now();
         self.observer.observe(&Event::Planned {
             benchmarks: self.subjects().count(),
             visits: self.visits_left(),
@@ -167,14 +189,47 @@ impl<'a> Campaign<'a> {
         let mut ended = Ended::Complete;
         'rounds: for round in 0..rounds {
             for index in 0..self.targets.len() {
+                if self.is_late(index, round) {
+                    continue;
+                }
+                let began = Instant::now();
                 if self.visit_target(index, round, record)? == Ended::Interrupted {
                     ended = Ended::Interrupted;
                     break 'rounds;
                 }
+                self.targets[index].round_time = began.elapsed();
             }
         }
         self.observer.observe(&Event::Measured);
+        self.tell_who_was_late(rounds);
         Ok(ended)
+    }
+
+    /// Whether the time would be up before the next launches of this target had ended. Everybody has one round.
+    fn is_late(&mut self, index: usize, round: u32) -> bool {
+        let Some(budget) = self.budget.filter(|_| round > 0) else {
+            return false;
+        };
+        let target = &mut self.targets[index];
+        if target.late.is_none() && self.began.elapsed() + target.round_time > budget {
+            target.late = Some(round);
+        }
+        target.late.is_some()
+    }
+
+    fn tell_who_was_late(&self, rounds: u32) {
+        for target in &self.targets {
+            if let (Some(had), Some(budget)) = (target.late, self.budget) {
+                let message = format!(
+                    "{}/{}: {had} of {rounds} launches, as one takes {:.1} s and `--time-budget` is {:.1} s",
+                    target.target.package,
+                    target.target.target,
+                    target.round_time.as_secs_f64(),
+                    budget.as_secs_f64()
+                );
+                self.observer.observe(&Event::Warning(&message));
+            }
+        }
     }
 
     /// Launches a target as often as it takes to visit each of its benchmarks once.

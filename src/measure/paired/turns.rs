@@ -63,6 +63,19 @@ pub(super) struct Turn {
     pub(super) beside: Beside,
 }
 
+impl Turn {
+    /// What was asked for sample by sample.
+    fn asked_for(series: Series, ready: Ready, beside: Beside) -> Self {
+        Self {
+            series,
+            throughput: ready.throughput,
+            metric: None,
+            sampling: None,
+            beside,
+        }
+    }
+}
+
 /// How a round of a benchmark ended, if not with an error.
 pub(super) enum RoundOutcome<T> {
     Measured(T),
@@ -185,20 +198,8 @@ pub(super) fn in_turn(
         finished.map_err(|error| (side, error))?;
     }
     Ok(RoundOutcome::Measured(BySide {
-        base: Turn {
-            series: series.base,
-            throughput: ready.base.throughput,
-            metric: None,
-            sampling: None,
-            beside: beside.base,
-        },
-        new: Turn {
-            series: series.new,
-            throughput: ready.new.throughput,
-            metric: None,
-            sampling: None,
-            beside: beside.new,
-        },
+        base: Turn::asked_for(series.base, ready.base, beside.base),
+        new: Turn::asked_for(series.new, ready.new, beside.new),
     }))
 }
 
@@ -236,13 +237,9 @@ pub(super) fn alone(
     }
     let beside = round.noted(session, ready, &warm)?;
     session.finish(round.id)?;
-    Ok(RoundOutcome::Measured(Turn {
-        series,
-        throughput: ready.throughput,
-        metric: None,
-        sampling: None,
-        beside,
-    }))
+    Ok(RoundOutcome::Measured(Turn::asked_for(
+        series, ready, beside,
+    )))
 }
 
 impl RoundRequest<'_> {
