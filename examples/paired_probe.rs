@@ -78,6 +78,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             base: target(base, "probe"),
             new: target(new, "probe"),
         },
+        kinds: BySide::default(),
         benchmarks,
     };
     let plan = PairedPlan {

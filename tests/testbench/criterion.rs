@@ -104,3 +104,32 @@ fn values_of_custom_measurements_keep_their_unit_and_times_are_times() {
     let expected = expected.map(|(id, metric, median)| (id.to_owned(), metric, median));
     assert_eq!(found, expected, "{run}");
 }
+
+#[test]
+fn a_run_whose_time_is_up_keeps_what_it_has_and_gives_no_verdict_from_too_little() {
+    let machine = Machine::new();
+    let run = |more: &[&str]| {
+        machine
+            .perfcheck()
+            .testbench("")
+            .args(["-p", "fakes_criterion", "--bench", "stranger_first"])
+            .args(more)
+            .args(["--message-format", "json"])
+            .run()
+            .expect_code(0)
+    };
+    run(&["--launches", "3"]);
+    // No launch fits, and everybody has one.
+    let short = run(&["--launches", "5", "--time-budget", "1ns"]);
+    let measured = &short.messages("benchmark-measured")[0];
+    assert_eq!(measured["launches"].as_array().map(Vec::len), Some(1));
+    let compared = &short.messages("benchmark-compared")[0];
+    assert_eq!(compared["verdict"], "inconclusive", "{short}");
+    let reason = "`--time-budget` left time for 1 launch, and a verdict needs 3";
+    assert!(compared["remarks"].to_string().contains(reason), "{short}");
+    assert!(short.stderr.contains("1 of 5 launches"), "{short}");
+    // Time enough changes nothing.
+    let whole = run(&["--launches", "3", "--time-budget", "10min"]);
+    let compared = &whole.messages("benchmark-compared")[0];
+    assert_eq!(compared["verdict"], "unchanged", "{whole}");
+}
