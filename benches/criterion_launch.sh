@@ -58,16 +58,17 @@ RUST
 cargo bench --quiet --no-run
 bench=$(cargo bench --no-run --message-format json 2>/dev/null |
     sed -n 's/.*"name":"launch".*"executable":"\([^"]*launch-[^"]*\)".*/\1/p' | tail -1)
-now() { date +%s.%N; }
+now() { date +%s%N; }
+seconds() { printf '%d.%03d' $(($1 / 1000000000)) $(($1 / 1000000 % 1000)); }
 for ((i = 0; i < times; i++)); do
     since=$(now)
     "$bench" --bench --noplot --warm-up-time 0.1 --measurement-time 0.4 --sample-size 400 >/dev/null 2>&1
-    alone=$(echo "$(now) - $since" | bc)
+    alone=$(($(now) - since))
     took=()
     for launches in 1 2; do
         since=$(now)
         PERFCHECK_STORE=$work/$i-$launches.db "$PERFCHECK" perfcheck --launches "$launches" --samples 400 --quiet >/dev/null 2>&1
-        took+=("$(echo "$(now) - $since" | bc)")
+        took+=($(($(now) - since)))
     done
-    echo "alone $alone s, a launch under us $(echo "${took[1]} - ${took[0]}" | bc) s"
+    echo "alone $(seconds "$alone") s, a launch under us $(seconds $((took[1] - took[0]))) s"
 done
