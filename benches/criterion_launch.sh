@@ -3,7 +3,7 @@
 #
 #   benches/criterion_launch.sh [TIMES]      default: 5
 #
-# Prints both in seconds. Alone, Criterion also analyses and writes; under us it does not. What a run does once (cargo, discovery, the glance
+# Prints both in seconds. Alone, Criterion also analyses (as little as it lets itself be told to) and writes; under us it does not. What a run does once (cargo, discovery, the glance
 # at how long iterations take) is taken off: a run of two launches less one of one launch. PERFCHECK: the executable (default: built here).
 set -euo pipefail
 
@@ -56,13 +56,13 @@ criterion_group!(benches, sums);
 criterion_main!(benches);
 RUST
 cargo bench --quiet --no-run
-bench=$(cargo bench --no-run --message-format json 2>/dev/null |
-    sed -n 's/.*"name":"launch".*"executable":"\([^"]*launch-[^"]*\)".*/\1/p' | tail -1)
+bench=$(cargo bench --no-run --bench launch --message-format json 2>/dev/null |
+    sed -n 's/.*"executable":"\([^"]*\)".*/\1/p')
 now() { date +%s%N; }
 seconds() { printf '%d.%03d' $(($1 / 1000000000)) $(($1 / 1000000 % 1000)); }
 for ((i = 0; i < times; i++)); do
     since=$(now)
-    "$bench" --bench --noplot --warm-up-time 0.1 --measurement-time 0.4 --sample-size 400 >/dev/null 2>&1
+    "$bench" --bench --noplot --warm-up-time 0.1 --measurement-time 0.4 --sample-size 400 --nresamples 1000 >/dev/null 2>&1
     alone=$(($(now) - since))
     took=()
     for launches in 1 2; do

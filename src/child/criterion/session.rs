@@ -16,9 +16,10 @@ use super::message::{CriterionVersion, Message, Order, RawConfig, RawId, Samplin
 use super::quiet::Quiet;
 use super::scale::{Scale, whole};
 use crate::child::error::ChildError;
+use crate::child::launch_spec::{LaunchSpec, bench_command};
 use crate::child::pipes::read_pieces_of;
 use crate::child::running::{Running, Wait};
-use crate::child::session::{LaunchSpec, PATIENCE, bench_command};
+use crate::child::session::PATIENCE;
 use crate::model::{AuthorSettings, Metric, Nanos, Sample, SamplingMode, Series, Throughput};
 use crate::process::{Interrupt, Leftovers, Supervisor, Usage};
 
