@@ -15,7 +15,7 @@ use super::beside::Kind;
 use super::codec::{Announcement, Frame, Hello, Listing, Request, SampleSpec, WarmUp};
 use super::criterion::{CriterionVersion, Runner};
 use super::error::ChildError;
-use super::launch_spec::{LaunchSpec, SLOWDOWN, bench_command};
+use super::launch_spec::{LaunchSpec, bench_command};
 use super::pipes::{Incoming, read_lines, read_pieces};
 use super::running::{Either, Running, Wait, quote};
 use crate::model::{Nanos, Sample, Throughput};
