@@ -8,6 +8,7 @@ mod codec;
 mod criterion;
 mod error;
 mod pipes;
+mod printed;
 mod running;
 mod session;
 
@@ -17,4 +18,7 @@ pub use criterion::{
     Config, CriterionRequest, CriterionSession, CriterionVersion, Measured, Reported,
 };
 pub use error::ChildError;
+pub use printed::{
+    Means, PrintedHarness, PrintedRequest, Printer, Report, Reported as PrintedValue,
+};
 pub use session::{LaunchSpec, PROTOCOL_VERSION, Ready, Recognised, Session, Started};
