@@ -58,12 +58,12 @@ mod tests {
             Some((sample.iterations, sample.elapsed.0))
         };
         let line = "test m::one ... bench:       1,234.56 ns/iter (+/- 12.34)\n\ntest result: ok.";
-        assert_eq!(value(line), Some((100, 123_456)));
+        assert_eq!(value(line), Some((1000, 1_234_560)));
         let old = "test one   ... bench:   1,000,000 ns/iter (+/- 12) = 3316 MB/s\n";
         assert_eq!(value(old), Some((1, 1_000_000)));
         let after_output =
             "test a ... bench: hello\ntest one ... hellobench:  0.31 ns/iter (+/- 0.01)";
-        assert_eq!(value(after_output), Some((100, 31)));
+        assert_eq!(value(after_output), Some((10_000_000, 3_100_000)));
         for other in [
             "test bad ... FAILED",
             "test one ... bench: many ns/iter (+/- 1)",

@@ -2,6 +2,10 @@
 
 use crate::model::{Nanos, Sample};
 
+/// Whoever prints a time has timed for longer than this, but does not say how long: so many nanoseconds at least stand for it, so that no comparison
+/// takes the value for one of a moment.
+const TIMED_NS: u64 = 1_000_000;
+
 /// A printed time per iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PrintedTime {
@@ -42,6 +46,10 @@ impl PrintedTime {
             iterations /= 10;
             elapsed /= 10;
         }
+        while 0 < elapsed && elapsed < TIMED_NS {
+            iterations = iterations.checked_mul(10)?;
+            elapsed *= 10;
+        }
         (0 < elapsed && elapsed < 1 << 63).then_some(Sample {
             iterations,
             elapsed: Nanos(elapsed),
@@ -70,11 +78,12 @@ mod tests {
 
     #[test]
     fn a_time_keeps_every_digit_that_was_printed() {
-        assert_eq!(sample("1,234.56", 1), Some((100, 123_456)));
+        assert_eq!(sample("1,234.56", 1), Some((1000, 1_234_560)));
         assert_eq!(sample("12,345,678", 1), Some((1, 12_345_678)));
-        assert_eq!(sample("0.31", 1), Some((100, 31)));
-        assert_eq!(sample("1.323", 1000), Some((1, 1323)));
-        assert_eq!(sample("10.50", 1), Some((10, 105)));
+        assert_eq!(sample("1,234,567.8", 1), Some((10, 12_345_678)));
+        assert_eq!(sample("0.31", 1), Some((10_000_000, 3_100_000)));
+        assert_eq!(sample("1.323", 1000), Some((1000, 1_323_000)));
+        assert_eq!(sample("10.50", 1), Some((100_000, 1_050_000)));
         assert_eq!(
             sample("59.98", 60_000_000_000),
             Some((1, 3_598_800_000_000))
