@@ -46,16 +46,22 @@ fn thirty_percent_more_is_a_regression_and_the_same_again_is_not_for_either_harn
     run(&machine, false, &benches).expect_code(0);
     let control = run(&machine, false, &benches).expect_code(0);
     for id in &benches[1..] {
-        assert_eq!(verdict(&control, id), "unchanged", "{control}");
+        // Five values cannot show that nothing has changed where runs drift; but nothing is claimed.
+        let verdict = verdict(&control, id);
+        assert!(
+            ["unchanged", "inconclusive"].contains(&verdict.as_str()),
+            "{control}"
+        );
     }
     let slower = run(&machine, true, &benches).expect_code(1);
-    for (id, expected) in [
-        ("sums::one", "regressed"),
-        ("sums::with_args/10", "regressed"),
-        ("sums::other", "unchanged"),
-        ("plain", "unchanged"),
+    for (id, is_slower) in [
+        ("sums::one", true),
+        ("sums::with_args/10", true),
+        ("sums::other", false),
+        ("plain", false),
     ] {
-        assert_eq!(verdict(&slower, id), expected, "{id} in {slower}");
+        let is_regressed = verdict(&slower, id) == "regressed";
+        assert_eq!(is_regressed, is_slower, "{id} in {slower}");
     }
 }
 
