@@ -158,10 +158,7 @@ impl Session<'_> {
         let packages = self.context.workspace.selected_packages(cargo);
         let in_scope = |key: &BenchmarkKey| {
             let selected = match &packages {
-                // What stands in libraries and binaries is measured where it is asked for.
-                Some(packages) if cargo.wants_all_benches() => {
-                    packages.contains(&key.package) && !key.target.contains(':')
-                }
+                Some(packages) if cargo.covers(&key.target) => packages.contains(&key.package),
                 _ => scope.contains(&(key.package.clone(), key.target.clone())),
             };
             selected && self.options.filter.wants(&key.id)

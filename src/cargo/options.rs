@@ -133,6 +133,12 @@ impl CargoOptions {
         self.benches.is_empty() && !self.lib && !self.bins
     }
 
+    /// Whether a bench target of this name would be built even if nothing was found in it. What stands in libraries and binaries, whose names
+    /// have a colon, is measured only where it is asked for.
+    pub fn covers(&self, target: &str) -> bool {
+        self.wants_all_benches() && !target.contains(':')
+    }
+
     /// Whether unit tests and benches in the sources of this kind of target are meant.
     pub(super) fn wants_units_of(&self, target: &Target) -> bool {
         (self.bins && target.kind == [TargetKind::Bin]) || (self.lib && is_library(target))

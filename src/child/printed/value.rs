@@ -58,7 +58,7 @@ impl PrintedTime {
 
     /// How many steps of so many decimals of its unit it is.
     pub(super) fn steps_of(self, decimals: u32) -> f64 {
-        self.steps as f64 * 10_f64.powi(decimals as i32 - self.decimals as i32)
+        self.steps as f64 * 10_f64.powf(f64::from(decimals) - f64::from(self.decimals))
     }
 
     /// Nanoseconds of its unit.
