@@ -1,7 +1,6 @@
 //! Which benchmarks of two builds are measured against which, and which need no measurement.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::mem::discriminant;
 
 use crate::cargo::BenchTarget;
 use crate::measure::{BySide, Discovered, PairedTarget};
@@ -100,7 +99,7 @@ impl Pairing {
             };
             let (both, others): (Vec<_>, Vec<_>) = both.into_iter().partition(same_version);
             pairing.settle(others, Verdict::Incomparable, Some(OTHER_VERSION));
-            if discriminant(&new.kind) != discriminant(&other.kind) {
+            if !new.kind.is_alike(&other.kind) {
                 pairing.settle(both, Verdict::Incomparable, Some(OTHER_HARNESS));
                 continue;
             }

@@ -23,7 +23,7 @@ pub(super) fn build(
     let options = &common.cargo;
     if !context.workspace.has_bench_targets(options) {
         return Err(AppError::NothingToMeasure(
-            "the selected packages have no bench targets\n  help: `--workspace` selects all packages; docs/GUIDE.md shows how to write a first benchmark".to_owned(),
+            "the selected packages have no bench targets\n  help: `--workspace` selects all packages, `--lib` the `#[bench]` functions of a library; docs/GUIDE.md shows how to write a first benchmark".to_owned(),
         ));
     }
     let toolchain = Toolchain::detect(options)?;
@@ -87,7 +87,7 @@ pub(super) fn nothing_found(filter: &Filter, discovered: &Discovered) -> AppErro
     AppError::NothingToMeasure(if !discovered.failures.is_empty() {
         "no bench target could be driven; the errors are above".to_owned()
     } else if filter.words.is_empty() {
-        "the bench targets have no benchmarks".to_owned()
+        "the bench targets have no benchmarks\n  help: without `harness = false` in Cargo.toml a bench target has the functions alone that are marked `#[bench]`; those of a library are measured with `--lib`".to_owned()
     } else {
         format!(
             "there is {}\n  help: `cargo perfcheck --no-run` lists them",

@@ -159,7 +159,7 @@ impl Session<'_> {
         let packages = self.context.workspace.selected_packages(cargo);
         let in_scope = |key: &BenchmarkKey| {
             let selected = match &packages {
-                Some(packages) if cargo.benches.is_empty() => packages.contains(&key.package),
+                Some(packages) if cargo.covers(&key.target) => packages.contains(&key.package),
                 _ => scope.contains(&(key.package.clone(), key.target.clone())),
             };
             selected && self.options.filter.wants(&key.id)

@@ -176,7 +176,7 @@ impl Subjects {
                     },
                     benchmarks: found.benchmarks,
                     kinds: BySide {
-                        base: found.kind,
+                        base: found.kind.clone(),
                         new: found.kind,
                     },
                 });

@@ -114,7 +114,7 @@ impl Workspace {
         let Some(selected) = self.selected(options) else {
             return true;
         };
-        !options.benches.is_empty()
+        !options.wants_all_benches()
             || selected
                 .iter()
                 .flat_map(|package| &package.targets)
@@ -140,7 +140,7 @@ impl Workspace {
             name.contains(['*', '?', '[']) || of.iter().any(|package| has_bench(package, name))
         });
         let nothing_left = (existing.packages.is_empty() && !options.packages.is_empty())
-            || (existing.benches.is_empty() && !options.benches.is_empty())
+            || (existing.wants_all_benches() && !options.wants_all_benches())
             || !self.has_bench_targets(&existing);
         (!nothing_left).then_some(existing)
     }
@@ -157,7 +157,10 @@ impl Workspace {
                 sources: package
                     .targets
                     .iter()
-                    .filter(|target| target.kind == [TargetKind::Bench])
+                    .filter(|target| {
+                        target.kind == [TargetKind::Bench]
+                            || options.is_some_and(|options| options.wants_units_of(target))
+                    })
                     .map(|target| target.src_path.clone().into())
                     .collect(),
             })

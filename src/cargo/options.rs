@@ -1,5 +1,6 @@
 //! Cargo's own flags, as the user gave them, and their spelling on cargo's command line.
 
+use cargo_metadata::{Target, TargetKind};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -18,8 +19,12 @@ pub struct CargoOptions {
     pub workspace: bool,
     /// `--exclude`
     pub exclude: Vec<String>,
-    /// `--bench`; empty: all bench targets
+    /// `--bench`; empty: all bench targets, unless libraries or binaries are chosen
     pub benches: Vec<String>,
+    /// `--lib`
+    pub lib: bool,
+    /// `--bins`
+    pub bins: bool,
     /// `--features`
     pub features: Vec<String>,
     /// `--all-features`
@@ -85,7 +90,7 @@ impl CargoOptions {
         for package in &self.exclude {
             pair("--exclude", package.into());
         }
-        if self.benches.is_empty() {
+        if self.wants_all_benches() {
             pair("--bench", "*".into());
         }
         for bench in &self.benches {
@@ -108,6 +113,8 @@ impl CargoOptions {
             pair("--target-dir", directory.into());
         }
         for (on, flag) in [
+            (self.lib, "--lib"),
+            (self.bins, "--bins"),
             (self.workspace, "--workspace"),
             (self.all_features, "--all-features"),
             (self.no_default_features, "--no-default-features"),
@@ -121,10 +128,41 @@ impl CargoOptions {
         arguments
     }
 
+    /// Whether nothing was said of targets: then all bench targets are meant and no others.
+    pub fn wants_all_benches(&self) -> bool {
+        self.benches.is_empty() && !self.lib && !self.bins
+    }
+
+    /// Whether a bench target of this name would be built even if nothing was found in it. What stands in libraries and binaries, whose names
+    /// have a colon, is measured only where it is asked for.
+    pub fn covers(&self, target: &str) -> bool {
+        self.wants_all_benches() && !target.contains(':')
+    }
+
+    /// Whether unit tests and benches in the sources of this kind of target are meant.
+    pub(super) fn wants_units_of(&self, target: &Target) -> bool {
+        (self.bins && target.kind == [TargetKind::Bin]) || (self.lib && is_library(target))
+    }
+
     /// The profile that is built.
     pub fn profile_name(&self) -> &str {
         self.profile.as_deref().unwrap_or("bench")
     }
+}
+
+/// Whether `--lib` means this target.
+pub(super) fn is_library(target: &Target) -> bool {
+    target.kind.iter().any(|kind| {
+        matches!(
+            kind,
+            TargetKind::Lib
+                | TargetKind::RLib
+                | TargetKind::DyLib
+                | TargetKind::CDyLib
+                | TargetKind::StaticLib
+                | TargetKind::ProcMacro
+        )
+    })
 }
 
 #[cfg(test)]
@@ -135,6 +173,21 @@ mod tests {
     fn without_a_bench_flag_all_bench_targets_are_built_and_no_others() {
         let arguments = CargoOptions::default().for_build();
         assert_eq!(arguments, ["--bench", "*"]);
+    }
+
+    #[test]
+    fn libraries_and_binaries_take_the_place_of_bench_targets_unless_both_are_named() {
+        let options = CargoOptions {
+            lib: true,
+            ..CargoOptions::default()
+        };
+        assert_eq!(options.for_build(), ["--lib"]);
+        let both = CargoOptions {
+            benches: vec!["*".into()],
+            bins: true,
+            ..CargoOptions::default()
+        };
+        assert_eq!(both.for_build(), ["--bench", "*", "--bins"]);
     }
 
     #[test]

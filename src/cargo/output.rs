@@ -13,6 +13,7 @@ use super::build::BenchTarget;
 use super::error::CargoError;
 use super::library_path::{Binary, Surroundings, directory, variables};
 use super::metadata::Workspace;
+use super::options::is_library;
 use super::toolchain::Toolchain;
 use crate::model::TargetFacts;
 
@@ -70,7 +71,7 @@ impl BuildOutput {
             .benches()
             .map(|(package, artifact, executable)| BenchExecutable {
                 package: package.name.to_string(),
-                target: artifact.target.name.clone(),
+                target: target_name(artifact),
                 source: artifact.target.src_path.clone().into(),
                 executable: executable.to_owned(),
             })
@@ -150,7 +151,7 @@ impl BuildOutput {
     fn benches(&self) -> impl Iterator<Item = (&Package, &Artifact, &Path)> {
         self.artifacts
             .iter()
-            .filter(|artifact| artifact.target.kind == [TargetKind::Bench])
+            .filter(|artifact| artifact.target.kind == [TargetKind::Bench] || is_unit(artifact))
             .filter_map(|artifact| {
                 let executable = artifact.executable.as_ref()?;
                 let package = self
@@ -201,9 +202,26 @@ fn dynamic_libraries(artifact: &Artifact) -> Vec<PathBuf> {
         .collect()
 }
 
+/// Whether it holds the unit tests and benches of a library or a binary.
+fn is_unit(artifact: &Artifact) -> bool {
+    artifact.profile.test
+        && (is_library(&artifact.target) || artifact.target.kind == [TargetKind::Bin])
+}
+
+/// The name by which a target is known in ids. A library, a binary and a bench target may have the same one, so the first two say what they
+/// are, with a colon that no target's own name has.
+fn target_name(artifact: &Artifact) -> String {
+    let name = &artifact.target.name;
+    match &artifact.target {
+        _ if !is_unit(artifact) => name.clone(),
+        target if is_library(target) => format!("lib:{name}"),
+        _ => format!("bin:{name}"),
+    }
+}
+
 fn binary(artifact: &Artifact) -> Option<Binary> {
     let executable = artifact.executable.as_ref()?;
-    (artifact.target.kind == [TargetKind::Bin]).then(|| Binary {
+    (artifact.target.kind == [TargetKind::Bin] && !is_unit(artifact)).then(|| Binary {
         package: artifact.package_id.clone(),
         name: artifact.target.name.clone(),
         executable: executable.clone().into(),
@@ -228,7 +246,7 @@ fn bench_target(
     };
     BenchTarget {
         package: package.name.to_string(),
-        target: artifact.target.name.clone(),
+        target: target_name(artifact),
         program,
         first_arguments,
         directory: directory(package),

@@ -9,6 +9,7 @@ mod criterion;
 mod error;
 mod launch_spec;
 mod pipes;
+mod printed;
 mod running;
 mod session;
 
@@ -19,4 +20,7 @@ pub use criterion::{
 };
 pub use error::ChildError;
 pub use launch_spec::LaunchSpec;
+pub use printed::{
+    Means, PrintedHarness, PrintedRequest, Printer, Report, Reported as PrintedValue,
+};
 pub use session::{PROTOCOL_VERSION, Ready, Recognised, Session, Started};

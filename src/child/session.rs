@@ -17,6 +17,7 @@ use super::criterion::{CriterionVersion, Runner};
 use super::error::ChildError;
 use super::launch_spec::{LaunchSpec, bench_command};
 use super::pipes::{Incoming, read_lines, read_pieces};
+use super::printed::{Printer, printer_of};
 use super::running::{Either, Running, Wait, quote};
 use crate::model::{Nanos, Sample, Throughput};
 use crate::process::{Interrupt, Leftovers, Supervisor, Usage};
@@ -28,8 +29,6 @@ pub const PROTOCOL_VERSION: u64 = 1;
 const HELLO_DEADLINE: Duration = Duration::from_secs(10);
 /// How much is expected of a request, times this, is allowed on top of the timeout.
 pub(super) const PATIENCE: u32 = 10;
-/// The beginning of what divan prints.
-const DIVAN: &str = "Timer precision: ";
 /// Counts and times are below this.
 pub(super) const LIMIT: u64 = 1 << 63;
 
@@ -57,18 +56,16 @@ pub enum Recognised<'a> {
     Ours(Box<Session<'a>>),
     /// Criterion, of this version.
     Criterion(CriterionVersion),
-    /// Rust's own `#[bench]`.
-    Libtest,
-    /// The crate divan.
-    Divan,
+    /// Something that knows no runner and prints its results.
+    Printed(Printer),
 }
 
 /// How an executable makes itself known. `T`: at the door of a runner of Criterion benches.
 enum Greeting<T> {
     Hello(Hello),
     Runner(T),
-    /// A line that other kinds of benches begin with.
-    Foreign(String),
+    /// The line that a bench of another kind begins with.
+    Printed(Printer, String),
 }
 
 /// A child, from its start to its end. Dropping it kills it.
@@ -110,9 +107,9 @@ impl<'a> Session<'a> {
         )?;
         match session.wait_for_greeting(&never::<Infallible>())? {
             Greeting::Hello(hello) => session.greeted(hello),
-            Greeting::Foreign(what) => Err(ChildError::NoHello {
+            Greeting::Printed(_, line) => Err(ChildError::NoHello {
                 what: "it is a bench of another kind by now".to_owned(),
-                first_line: Some(what),
+                first_line: Some(line),
             }),
             Greeting::Runner(nobody) => match nobody {},
         }
@@ -144,8 +141,7 @@ impl<'a> Session<'a> {
         )?;
         match session.wait_for_greeting(runner.incoming())? {
             Greeting::Hello(hello) => Ok(Recognised::Ours(Box::new(session.greeted(hello)?))),
-            Greeting::Foreign(line) if line.starts_with(DIVAN) => Ok(Recognised::Divan),
-            Greeting::Foreign(_) => Ok(Recognised::Libtest),
+            Greeting::Printed(printer, _) => Ok(Recognised::Printed(printer)),
             Greeting::Runner(incoming) => {
                 let version = runner.version(incoming, &mut session.running, timeout)?;
                 Ok(Recognised::Criterion(version))
@@ -488,8 +484,8 @@ impl<'a> Session<'a> {
                         }
                         _ => {}
                     }
-                    if is_foreign(&line) {
-                        return Ok(Greeting::Foreign(quote(&line)));
+                    if let Some(printer) = printer_of(&line) {
+                        return Ok(Greeting::Printed(printer, quote(&line)));
                     }
                     if !line.is_empty() {
                         first_line.get_or_insert_with(|| quote(&line));
@@ -535,19 +531,4 @@ fn command(spec: &LaunchSpec) -> Command {
         .stdin(Stdio::piped())
         .env("PERFCHECK_PROTOCOL", PROTOCOL_VERSION.to_string());
     command
-}
-
-/// Whether a line is the first that a libtest or divan executable prints: `running 3 tests`, `Timer precision: 20 ns`.
-fn is_foreign(line: &[u8]) -> bool {
-    let Ok(line) = std::str::from_utf8(line) else {
-        return false;
-    };
-    let mut words = line.split(' ');
-    let of_libtest = words.next() == Some("running")
-        && words
-            .next()
-            .is_some_and(|count| count.parse::<u64>().is_ok())
-        && matches!(words.next(), Some("test" | "tests"))
-        && words.next().is_none();
-    of_libtest || line.starts_with(DIVAN)
 }

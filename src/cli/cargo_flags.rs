@@ -44,9 +44,15 @@ pub(super) struct BuildFlags {
     /// Build and run only the bench target NAME (may be given more than once; globs work)
     #[arg(long, value_name = "NAME")]
     bench: Vec<String>,
-    /// Build and run all bench targets, as without --bench
+    /// Build and run all bench targets, as without --bench, --lib and --bins
     #[arg(long, conflicts_with = "bench")]
     benches: bool,
+    /// Build and run the `#[bench]` functions in the package's library
+    #[arg(long)]
+    lib: bool,
+    /// Build and run the `#[bench]` functions in all binaries
+    #[arg(long)]
+    bins: bool,
     #[command(flatten)]
     pub(super) compilation: CompilationFlags,
 }
@@ -90,8 +96,15 @@ pub(super) struct CompilationFlags {
 
 impl BuildFlags {
     pub(super) fn options(self, quiet: bool, color: Option<&str>) -> CargoOptions {
+        let others = self.lib || self.bins;
         CargoOptions {
-            benches: self.bench,
+            benches: if self.benches && others {
+                vec!["*".to_owned()]
+            } else {
+                self.bench
+            },
+            lib: self.lib,
+            bins: self.bins,
             ..self.compilation.options(quiet, color)
         }
     }

@@ -91,7 +91,7 @@ pub(super) struct Subject {
     /// Rounds in which it was visited, well or ill.
     pub(super) visited: u32,
     failures: u32,
-    skipped: bool,
+    pub(super) skipped: bool,
     /// How long a visit takes: as expected, then as it was.
     pub(super) visit: Duration,
 }
@@ -242,10 +242,13 @@ impl<'a> Campaign<'a> {
         let mut wanted = self.wanted(index, round);
         let mut attempt = 0;
         while !wanted.is_empty() {
-            let launch = match self.targets[index].kind {
+            let launch = match self.targets[index].kind.clone() {
                 HarnessKind::Ours => self.launch(index, round, attempt, wanted),
                 HarnessKind::Criterion(version) => {
                     self.launch_criterion(index, round, attempt, wanted, version)
+                }
+                HarnessKind::Printed(harness) => {
+                    self.launch_printed(index, round, attempt, wanted, &harness)
                 }
             };
             if !launch.record.benchmarks.is_empty() {

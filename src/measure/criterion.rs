@@ -358,7 +358,7 @@ impl Campaign<'_> {
         subjects.position(|subject| subject.benchmark.key.id == id)
     }
 
-    fn observe_visit(&self, index: usize, place: usize, launch: &Launch) {
+    pub(super) fn observe_visit(&self, index: usize, place: usize, launch: &Launch) {
         self.observer.observe(&Event::Visiting {
             benchmark: &self.targets[index].subjects[place].benchmark.key,
             launch: launch.record.head.ordinal,

@@ -1,16 +1,19 @@
 //! Finding out which benchmarks the executables have, before anything is measured.
 
 use std::collections::BTreeSet;
+use std::mem::discriminant;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cargo::BenchTarget;
 use crate::child::{
     Announcement, Capability, ChildError, CriterionRequest, CriterionSession, CriterionVersion,
-    Hello, LaunchSpec, Listing, Recognised, Session,
+    Hello, LaunchSpec, Listing, Means, PrintedHarness, Printer, Recognised, Session,
 };
 use crate::host;
 use crate::model::{
     AuthorSettings, Benchmark, BenchmarkKey, Conduct, Control, Event, Metric, Nanos, Observer,
+    Throughput,
 };
 use crate::process::{Interrupt, Supervisor, Usage, stolen};
 use crate::store::{Harness, LaunchHead, LaunchRecord};
@@ -29,13 +32,25 @@ pub struct DiscoveredTarget {
 }
 
 /// What a bench executable is written against, which decides how it is driven.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum HarnessKind {
     /// Our protocol: it does what it is asked.
     #[default]
     Ours,
     /// Criterion: it goes from benchmark to benchmark at our leave.
     Criterion(CriterionVersion),
+    /// It prints its results: one process for each benchmark.
+    Printed(Arc<PrintedHarness>),
+}
+
+impl HarnessKind {
+    /// Whether two executables are driven in the same way.
+    pub fn is_alike(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Printed(one), Self::Printed(two)) => one.printer() == two.printer(),
+            _ => discriminant(self) == discriminant(other),
+        }
+    }
 }
 
 /// A target that could not tell its benchmarks, or not all of them.
@@ -158,6 +173,15 @@ pub(super) fn criterion_harness(version: CriterionVersion) -> Harness {
     }
 }
 
+/// What is known of a harness that prints its results. No clock is known: every value that it prints counts.
+pub(super) fn printed_harness(printer: Printer) -> Harness {
+    Harness {
+        name: printer.name().to_owned(),
+        version: String::new(),
+        quantum: Nanos(0),
+    }
+}
+
 /// From the start of a launch to its end: how the process ran.
 pub(super) struct ConductWatch {
     control: Option<Control>,
@@ -236,10 +260,14 @@ fn announcements(
                 CriterionSession::start(&spec, &nothing, supervisor, interrupt, timeout, &pass_on)?;
             of_criterion(target, version, session, observer)?
         }
-        Recognised::Libtest | Recognised::Divan => {
-            return Err(ChildError::Bench {
-                message: "benches of libtest and divan are not driven yet".to_owned(),
-            });
+        Recognised::Printed(printer) => {
+            let means = Means {
+                supervisor,
+                interrupt,
+                timeout,
+                on_output: &pass_on,
+            };
+            of_printed(target, printer.list(&target.target, &spec, &means)?)
         }
     };
     let mut ids = BTreeSet::new();
@@ -307,6 +335,22 @@ fn of_criterion(
         capabilities: Vec::new(),
         kind: HarnessKind::Criterion(version),
     })
+}
+
+fn of_printed(target: &BenchTarget, harness: PrintedHarness) -> Announced {
+    let benchmarks = harness.ids().iter().map(|id| Benchmark {
+        key: key(target, id.clone()),
+        version: None,
+        throughput: Throughput::default(),
+        settings: AuthorSettings::default(),
+        metric: Metric::Time,
+    });
+    Announced {
+        benchmarks: benchmarks.collect(),
+        broken: Vec::new(),
+        capabilities: Vec::new(),
+        kind: HarnessKind::Printed(Arc::new(harness)),
+    }
 }
 
 fn key(target: &BenchTarget, id: String) -> BenchmarkKey {

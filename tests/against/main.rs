@@ -18,6 +18,7 @@ mod confirming;
 mod executables;
 mod explaining;
 mod hosts;
+mod printed;
 mod project;
 mod revisions;
 mod sides;

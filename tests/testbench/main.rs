@@ -8,6 +8,7 @@ mod support;
 mod criterion;
 mod environment;
 mod interruption;
+mod printed;
 mod selection;
 mod settings;
 mod situation;

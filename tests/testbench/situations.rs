@@ -244,20 +244,31 @@ situations! {
     }
     no_protocol {
         prints: |target| target
-            .target_failed("error: bench target `prints` of package `no_protocol`: it does not speak the perfcheck protocol: it ended (exit status 0) without a word of it; its output: `Welcome to MyBench 3000!`")
-            .said("help: a bench target needs `harness = false` in Cargo.toml and `perfcheck::main!(...)` in its source")
+            .target_failed("error: bench target `prints` of package `no_protocol`: it is no bench that can be driven: it ended (exit status 0) without a word of it; its output: `Welcome to MyBench 3000!`")
+            .said("help: benches are written against perfcheck, Criterion (0.3.3 or later), divan or libtest's `#[bench]`")
             .said("fib 20 ... 26.1 us\n")
             .said("error: nothing was measured");
         silent: |target| target
-            .target_failed("error: bench target `silent` of package `no_protocol`: it does not speak the perfcheck protocol: it ended (exit status 0)");
+            .target_failed("error: bench target `silent` of package `no_protocol`: it is no bench that can be driven: it ended (exit status 0)");
         sleeps: |target| target
-            .target_failed("error: bench target `sleeps` of package `no_protocol`: it does not speak the perfcheck protocol: no hello within 10 s");
+            .target_failed("error: bench target `sleeps` of package `no_protocol`: it is no bench that can be driven: no hello within 10 s");
     }
     default_harness {
         default_harness: |target| target
-            .target_failed("error: bench target `default_harness` of package `default_harness`: it does not speak the perfcheck protocol")
-            .said("its output: `running 1 test`")
+            .code(4)
+            .said("error: nothing was measured: the bench targets have no benchmarks")
             .said("`harness = false`");
+    }
+    prints_results {
+        like_libtest: |target| target
+            .measured(["sums::one", "sums::other"])
+            .failed("panics", "panicked at benches/like_libtest.rs:8:37: no data")
+            .failed("aborts", "the process ended (signal 6 (SIGABRT)")
+            .skipped("no_time", "it took no time at all");
+        like_divan: |target| target
+            .measured(["plain", "sums::with_args/10", "sums::with_args/a/b", "threaded/t=1", "threaded/t=4"])
+            .failed("panics", "no data");
+        tests_alone: |target| target.code(4).said("error: nothing was measured: the bench targets have no benchmarks");
     }
     does_not_compile {
         does_not_compile: |target| target

@@ -236,8 +236,8 @@ impl Workshop<'_> {
             },
             benchmarks: vec![built.benchmark.clone()],
             kinds: BySide {
-                base: good.kind,
-                new: built.kind,
+                base: good.kind.clone(),
+                new: built.kind.clone(),
             },
         };
         let store = &mut ledger.store;

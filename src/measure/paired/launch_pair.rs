@@ -71,13 +71,22 @@ impl PairedCampaign<'_> {
             block,
             interrupted: false,
         };
-        if let BySide {
-            base: HarnessKind::Criterion(base),
-            new: HarnessKind::Criterion(new),
-        } = self.targets[index].kinds
-        {
-            self.step_by_step(index, &mut pair, BySide { base, new });
-            return pair;
+        match self.targets[index].kinds.clone() {
+            BySide {
+                base: HarnessKind::Criterion(base),
+                new: HarnessKind::Criterion(new),
+            } => {
+                self.step_by_step(index, &mut pair, BySide { base, new });
+                return pair;
+            }
+            BySide {
+                base: HarnessKind::Printed(base),
+                new: HarnessKind::Printed(new),
+            } => {
+                self.one_by_one(index, &mut pair, &BySide { base, new });
+                return pair;
+            }
+            _ => {}
         }
         let outcome = match arrangement {
             Arrangement::Together => self.together(index, &mut pair),

@@ -3,6 +3,7 @@
 //! Must not decide: when a benchmark is settled, the caller says. Invariant: both sides are asked for the same things, whatever either of them does.
 
 mod launch_pair;
+mod one_by_one;
 mod quads;
 mod rounds;
 mod seat;

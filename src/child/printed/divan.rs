@@ -1,0 +1,219 @@
+//! What executables of divan print: lists of names, and the tree of names beside a table of times.
+
+use super::value::PrintedTime;
+
+/// The heads of the table's columns, in the first line of a run.
+const HEADS: [&str; 6] = ["fastest", "slowest", "median", "mean", "samples", "iters"];
+/// What stands between columns.
+const BETWEEN: &str = " │ ";
+/// Digits that it prints of a number; below a nanosecond so many behind the point.
+const DIGITS: f64 = 1000.0;
+const DECIMALS: u32 = 3;
+
+/// Whether this is the first line that it prints to standard output: the name of a crate, then the heads of the table.
+pub(super) fn begins(line: &str) -> bool {
+    let mut columns = line.rsplitn(HEADS.len(), BETWEEN).map(str::trim);
+    let rest = HEADS.iter().skip(1).rev();
+    rest.zip(columns.by_ref())
+        .filter(|(head, column)| *head == column)
+        .count()
+        == HEADS.len() - 1
+        && columns
+            .next()
+            .is_some_and(|column| column.ends_with(HEADS[0]))
+}
+
+/// The names of a list that was asked for as nextest asks: full paths, arguments included.
+pub(super) fn benchmarks(list: &str) -> impl Iterator<Item = &str> {
+    list.lines()
+        .filter_map(|line| line.strip_suffix(": benchmark"))
+}
+
+/// A name in a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Node {
+    /// The names from the root to it.
+    pub(super) path: Vec<String>,
+    /// Whether it is not to be run.
+    pub(super) is_ignored: bool,
+}
+
+impl Node {
+    /// Its path in divan's own spelling.
+    pub(super) fn name(&self) -> String {
+        self.path.join("::")
+    }
+}
+
+/// The tree of a list, or of a run in which each benchmark ran once. `is_root` tells a root from what benchmarks print.
+pub(super) fn tree(text: &str, is_root: &dyn Fn(&str) -> bool) -> Vec<Node> {
+    let mut path: Vec<String> = Vec::new();
+    let mut nodes = Vec::new();
+    for line in text.lines() {
+        let Some((depth, name)) = name_in_tree(line) else {
+            continue;
+        };
+        let (name, is_ignored) = match name.strip_suffix("(ignored)") {
+            Some(name) => (name.trim_end(), true),
+            None => (name, false),
+        };
+        if name.is_empty() || (depth == 0 && !is_root(name)) || depth > path.len() {
+            continue;
+        }
+        path.truncate(depth);
+        path.push(name.to_owned());
+        nodes.push(Node {
+            path: path.clone(),
+            is_ignored,
+        });
+    }
+    nodes
+}
+
+/// How deep a name stands, and the name.
+fn name_in_tree(line: &str) -> Option<(usize, &str)> {
+    let mut rest = line;
+    let mut depth = 0;
+    loop {
+        if let Some(name) = ["├─ ", "╰─ "].iter().find_map(|it| rest.strip_prefix(it)) {
+            return Some((depth + 1, name));
+        }
+        match ["│  ", "   "].iter().find_map(|it| rest.strip_prefix(it)) {
+            Some(deeper) => {
+                depth += 1;
+                rest = deeper;
+            }
+            None => return (depth == 0).then_some((0, rest)),
+        }
+    }
+}
+
+/// The medians of all rows. Rows of throughput and of allocations below them have no number of samples.
+pub(super) fn medians(table: &str) -> Vec<PrintedTime> {
+    let row = |line: &str| {
+        // From the end: names and what benchmarks print may hold anything.
+        let mut columns = line.rsplitn(HEADS.len(), BETWEEN).map(str::trim);
+        let [iters, samples] = [columns.next()?, columns.next()?];
+        let is_count = |text: &str| text.parse::<u64>().is_ok();
+        let mut times = columns.map(time);
+        let [_mean, median, _slowest] = [times.next()??, times.next()??, times.next()??];
+        (is_count(iters) && is_count(samples)).then_some(median)
+    };
+    table.lines().filter_map(row).collect()
+}
+
+/// How many of the steps in which it is printed a time is.
+pub(super) fn steps(time: PrintedTime) -> f64 {
+    let steps = time.steps_of(DECIMALS);
+    if time.unit_ns() == 1 {
+        steps
+    } else {
+        steps.max(DIGITS)
+    }
+}
+
+/// Reads `1.323 µs`.
+fn time(text: &str) -> Option<PrintedTime> {
+    let (number, unit) = text.split_once(' ')?;
+    let unit_ns = match unit {
+        "ns" => 1,
+        // Both signs that look like a mu.
+        "\u{b5}s" | "\u{3bc}s" | "us" => 1000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "m" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        "d" => 86_400_000_000_000,
+        _ => return None,
+    };
+    PrintedTime::read(number, unit_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Printed by divan 0.1.21.
+    const TABLE: &str = "\
+div             fastest       │ slowest       │ median        │ mean          │ samples │ iters
+├─ a name       12.79 ns      │ 125.8 µs      │ 14.57 ns      │ 47.96 ns      │ 3909    │ 250176
+│               max alloc:    │               │               │               │         │
+│                 1           │ 1             │ 1             │ 1             │         │
+│                 100 B       │ 100 B         │ 100 B         │ 100 B         │         │
+├─ ignored      (ignored)     │               │               │               │         │
+├─ threaded                   │               │               │               │         │
+│  ├─ t=1       16.29 ns      │ 63.32 µs      │ 17.95 ns      │ 63.13 ns      │ 11497   │ 735808
+│  ╰─ t=2       16.37 ns      │ 697.9 ns      │ 47.32 ns      │ 44.45 ns      │ 2546    │ 162944
+╰─ grp                        │               │               │               │         │
+   ├─ bytes     593.9 ns      │ 1.29 ms       │ 1.651 µs      │ 1.323 µs      │ 9531    │ 38124
+   │            6.896 GB/s    │ 3.174 MB/s    │ 6.29 GB/s     │ 3.093 GB/s    │         │
+   ╰─ deep                    │               │               │               │         │
+      ╰─ empty  
+
+";
+
+    #[test]
+    fn the_median_of_each_row_is_read_and_no_other_line() {
+        let expected = ["14.57", "17.95", "47.32"].map(|number| PrintedTime::read(number, 1));
+        let expected: Vec<PrintedTime> = expected
+            .into_iter()
+            .chain([PrintedTime::read("1.651", 1000)])
+            .flatten()
+            .collect();
+        assert_eq!(medians(TABLE), expected);
+    }
+
+    #[test]
+    fn a_row_is_found_behind_what_the_benchmark_prints() {
+        let row = "╰─ a    hello │ you 1 ns │ 4 ns │ 2.5 ms │ 3 ns │ 100 │ 51200";
+        assert_eq!(
+            medians(row),
+            [PrintedTime::read("2.5", 1_000_000).expect("a time")]
+        );
+    }
+
+    #[test]
+    fn its_first_line_is_known_from_others() {
+        assert!(begins(TABLE.lines().next().expect("a line")));
+        assert!(begins(
+            "d fastest │ slowest │ median │ mean │ samples │ iters"
+        ));
+        assert!(!begins(TABLE.lines().nth(1).expect("a line")));
+        assert!(!begins("fastest first"));
+    }
+
+    #[test]
+    fn a_tree_becomes_paths_whatever_benchmarks_print_between() {
+        let text = "div\n├─ a name\nhello\n├─ skipped      (ignored)\n├─ grp\n│  ├─ deep\n│  │  ╰─ empty\n│  ╰─ konst\n│     ╰─ 1\n╰─ last\n\nother\n╰─ x\n";
+        let nodes = tree(text, &|name| ["div", "other"].contains(&name));
+        let names: Vec<String> = nodes.iter().map(Node::name).collect();
+        let expected = [
+            "div",
+            "div::a name",
+            "div::skipped",
+            "div::grp",
+            "div::grp::deep",
+            "div::grp::deep::empty",
+            "div::grp::konst",
+            "div::grp::konst::1",
+            "div::last",
+            "other",
+            "other::x",
+        ];
+        assert_eq!(names, expected);
+        let ignored: Vec<String> = nodes
+            .iter()
+            .filter(|node| node.is_ignored)
+            .map(Node::name)
+            .collect();
+        assert_eq!(ignored, ["div::skipped"]);
+    }
+
+    #[test]
+    fn a_time_of_few_steps_is_told_from_one_that_only_ends_in_zeros() {
+        let steps = |text: &str| steps(time(text).expect("a time"));
+        assert!(steps("0.003 ns") < 100.0);
+        assert!(steps("4.9 ns") >= 1000.0);
+        assert!(steps("1 µs") >= 1000.0);
+    }
+}

@@ -1,0 +1,456 @@
+//! The benchmarks of an executable that prints its results, how each is addressed, and one launch of one of them.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::process::{Call, Means, Printed, run};
+use super::value::PrintedTime;
+use super::{divan, libtest};
+use crate::child::error::ChildError;
+use crate::child::launch_spec::LaunchSpec;
+use crate::child::running::quote;
+use crate::child::session::PATIENCE;
+use crate::model::{Nanos, Sample};
+use crate::process::Usage;
+
+/// A time that is fewer steps of what is printed than this cannot be compared at 1 %.
+const FEWEST_STEPS: f64 = 100.0;
+/// Where nothing is known of how long a benchmark takes, so many times the timeout is allowed.
+const UNKNOWN: u32 = 10;
+
+/// Who prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Printer {
+    /// Rust's own `#[bench]`.
+    Libtest,
+    /// The crate divan.
+    Divan,
+}
+
+/// How a benchmark is named to its executable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Address {
+    /// Its name there.
+    name: String,
+    /// Where it runs with several numbers of threads: this one of them.
+    threads: Option<usize>,
+}
+
+/// The benchmarks of an executable, by id, in program order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PrintedHarness {
+    printer: Printer,
+    ids: Vec<String>,
+    addresses: BTreeMap<String, Address>,
+}
+
+/// How a launch is sampled, as far as the bench can be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PrintedRequest<'r> {
+    /// Which benchmark.
+    pub id: &'r str,
+    /// Time of its samples.
+    pub measurement: Duration,
+    /// Its samples, where that was said.
+    pub samples: Option<u32>,
+}
+
+/// What a launch of a benchmark came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// The result.
+    pub reported: Reported,
+    /// How the process ran, where the system tells.
+    pub usage: Option<Usage>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// What a benchmark reported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reported {
+    /// The value that stands for the launch.
+    Value(Sample),
+    /// Nothing that can be compared, for this reason.
+    Nothing(String),
+}
+
+/// Who begins its output with this line, if any of them does.
+pub(in crate::child) fn printer_of(line: &[u8]) -> Option<Printer> {
+    let line = std::str::from_utf8(line).ok()?;
+    if libtest::begins(line) {
+        Some(Printer::Libtest)
+    } else if divan::begins(line) {
+        Some(Printer::Divan)
+    } else {
+        None
+    }
+}
+
+impl Printer {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Libtest => "libtest",
+            Self::Divan => "divan",
+        }
+    }
+
+    /// Asks an executable of the bench target `target` for its benchmarks. Those that are ignored are none.
+    pub fn list(
+        self,
+        target: &str,
+        spec: &LaunchSpec,
+        means: &Means<'_>,
+    ) -> Result<PrintedHarness, ChildError> {
+        let mut harness = PrintedHarness {
+            printer: self,
+            ids: Vec::new(),
+            addresses: BTreeMap::new(),
+        };
+        match self {
+            Self::Libtest => harness.list_libtest(spec, means)?,
+            Self::Divan => harness.list_divan(target, spec, means)?,
+        }
+        Ok(harness)
+    }
+}
+
+impl PrintedHarness {
+    /// Who prints.
+    pub fn printer(&self) -> Printer {
+        self.printer
+    }
+
+    /// The ids of its benchmarks, in program order.
+    pub fn ids(&self) -> &[String] {
+        &self.ids
+    }
+
+    /// Runs one benchmark in a process of its own.
+    pub fn measure(
+        &self,
+        request: &PrintedRequest<'_>,
+        spec: &LaunchSpec,
+        means: &Means<'_>,
+    ) -> Result<Report, ChildError> {
+        let Some(address) = self.addresses.get(request.id) else {
+            return Err(failed("the executable has no such benchmark"));
+        };
+        let mut arguments = vec!["--exact".to_owned(), address.name.clone()];
+        let mut allowed = means.timeout.saturating_mul(UNKNOWN);
+        if self.printer == Printer::Divan {
+            let seconds = request.measurement.as_secs_f64().max(1e-6).to_string();
+            arguments.extend(["--min-time".to_owned(), seconds.clone()]);
+            arguments.extend(["--max-time".to_owned(), seconds]);
+            if let Some(samples) = request.samples {
+                arguments.extend(["--sample-count".to_owned(), samples.to_string()]);
+            }
+            if let Some(threads) = address.threads {
+                arguments.extend(["--threads".to_owned(), threads.to_string()]);
+            }
+            allowed = allowed.saturating_add(request.measurement.saturating_mul(PATIENCE));
+        }
+        let call = Call {
+            arguments: &arguments,
+            variables: &[],
+            purpose: "measure",
+            allowed,
+        };
+        let printed = run(spec, &call, means)?;
+        if !printed.is_well {
+            return Err(self.failure(printed));
+        }
+        Ok(Report {
+            reported: self.reported(&printed)?,
+            usage: printed.usage,
+            took: printed.took,
+        })
+    }
+
+    fn reported(&self, printed: &Printed) -> Result<Reported, ChildError> {
+        let found = match self.printer {
+            Printer::Libtest => libtest::result(&printed.stdout),
+            Printer::Divan => match divan::medians(&printed.stdout)[..] {
+                [] => None,
+                [median] => Some(median),
+                _ => return Err(failed("it printed several results for one benchmark")),
+            },
+        };
+        let Some(time) = found else {
+            let mut said = printed.stdout.lines().chain(printed.stderr.lines()).rev();
+            let said = said
+                .find(|line| !line.trim().is_empty())
+                .unwrap_or_default();
+            let message = format!(
+                "it printed no result; its output: `{}`",
+                quote(said.as_bytes())
+            );
+            return Err(failed(&message));
+        };
+        Ok(match time.sample() {
+            None => Reported::Nothing(
+                "it took no time at all: the loop was not run, or nothing is left of its body"
+                    .to_owned(),
+            ),
+            Some(sample) if self.steps(time) < FEWEST_STEPS => Reported::Nothing(format!(
+                "its {} ns are too few digits to be compared: let an iteration do more",
+                sample.per_iteration()
+            )),
+            Some(sample) => Reported::Value(sample),
+        })
+    }
+
+    fn steps(&self, time: PrintedTime) -> f64 {
+        match self.printer {
+            Printer::Libtest => libtest::steps(time),
+            Printer::Divan => divan::steps(time),
+        }
+    }
+
+    /// Why a process that was to measure ended ill: what the panic said, or how it ended.
+    fn failure(&self, printed: Printed) -> ChildError {
+        let captured = match self.printer {
+            Printer::Libtest => libtest::failure(&printed.stdout),
+            Printer::Divan => None,
+        };
+        let panic = captured.and_then(panic).or_else(|| panic(&printed.stderr));
+        match (panic, printed.error) {
+            (Some(message), _) => failed(&message),
+            (None, Some(error)) => error,
+            (None, None) => failed("it failed"),
+        }
+    }
+
+    fn add(&mut self, id: String, address: Address) {
+        self.ids.push(id.clone());
+        self.addresses.insert(id, address);
+    }
+
+    fn list_libtest(&mut self, spec: &LaunchSpec, means: &Means<'_>) -> Result<(), ChildError> {
+        let list = |more: &[&str]| {
+            let arguments = ["--list", "--format", "terse"].iter().chain(more);
+            let arguments: Vec<String> = arguments.map(|word| (*word).to_owned()).collect();
+            listed(&arguments, &[], spec, means)
+        };
+        let all = list(&[])?;
+        let mut benchmarks = libtest::benchmarks(&all).peekable();
+        if benchmarks.peek().is_none() {
+            return Ok(());
+        }
+        let ignored = list(&["--ignored"])?;
+        let ignored: Vec<&str> = libtest::benchmarks(&ignored).collect();
+        for name in benchmarks.filter(|name| !ignored.contains(name)) {
+            let address = Address {
+                name: name.to_owned(),
+                threads: None,
+            };
+            self.add(name.to_owned(), address);
+        }
+        Ok(())
+    }
+
+    /// Three questions: which functions there are, with which arguments, and (which only a run shows) with which numbers of threads.
+    fn list_divan(
+        &mut self,
+        target: &str,
+        spec: &LaunchSpec,
+        means: &Means<'_>,
+    ) -> Result<(), ChildError> {
+        let functions = listed(&["--list".to_owned()], &[], spec, means)?;
+        let functions = divan::tree(&functions, &|_| true);
+        let terse = ["--list", "--format", "terse"].map(str::to_owned);
+        let names = listed(&terse, &[("NEXTEST", "1")], spec, means).map_err(|error| match error {
+            ChildError::Interrupted => error,
+            _ => failed(&format!("it cannot name its benchmarks ({error})\n  help: update the crate divan to 0.1.16 or later")),
+        })?;
+        let root = target.replace('-', "_");
+        let owner = |name: &str| {
+            let owners = functions.iter().filter(|node| {
+                let rest = name.strip_prefix(&node.name());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+            });
+            owners.max_by_key(|node| node.path.len())
+        };
+        let names = divan::benchmarks(&names);
+        let wanted: Vec<(&str, String)> = names
+            .filter_map(|name| match owner(name) {
+                Some(node) if node.is_ignored => None,
+                node => Some((name, id(name, node, &root))),
+            })
+            .collect();
+        let roots = functions.iter().filter(|node| node.path.len() == 1);
+        let roots: Vec<&str> = roots.map(|node| node.path[0].as_str()).collect();
+        let names: Vec<&str> = wanted.iter().map(|(name, _)| *name).collect();
+        let ran = try_out(&names, &roots, spec, means)?;
+        for (name, id) in wanted {
+            let address = |threads| Address {
+                name: name.to_owned(),
+                threads,
+            };
+            let branches = ran.get(name).map_or(&[][..], Vec::as_slice);
+            if branches.is_empty() {
+                self.add(id.clone(), address(None));
+            }
+            for threads in branches {
+                self.add(format!("{id}/t={threads}"), address(Some(*threads)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Our id of a benchmark of divan: its path without the crate, where that is named as the target, and `/` before an argument.
+fn id(name: &str, function: Option<&divan::Node>, root: &str) -> String {
+    let (path, argument) = match function {
+        Some(node) => {
+            let path = node.name();
+            let argument = name
+                .strip_prefix(&path)
+                .and_then(|it| it.strip_prefix("::"));
+            (path, argument)
+        }
+        None => (name.to_owned(), None),
+    };
+    let path = path
+        .strip_prefix(root)
+        .and_then(|rest| rest.strip_prefix("::"))
+        .unwrap_or(&path);
+    match argument {
+        Some(argument) => format!("{path}/{argument}"),
+        None => path.to_owned(),
+    }
+}
+
+/// Runs every benchmark once, untimed, as `cargo test --benches` does: the numbers of threads of those that have several. One that
+/// panics ends its process; those after it have another one.
+fn try_out(
+    names: &[&str],
+    roots: &[&str],
+    spec: &LaunchSpec,
+    means: &Means<'_>,
+) -> Result<BTreeMap<String, Vec<usize>>, ChildError> {
+    let mut branches: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    let mut left: Vec<&str> = names.to_vec();
+    while !left.is_empty() {
+        let mut arguments = vec!["--test".to_owned(), "--exact".to_owned()];
+        if left.len() < names.len() {
+            arguments.extend(left.iter().map(|name| (*name).to_owned()));
+        }
+        let call = Call {
+            arguments: &arguments,
+            variables: &[],
+            purpose: "run each benchmark once",
+            allowed: means.timeout.saturating_mul(UNKNOWN),
+        };
+        // What panics here panics again where it counts, and is said there.
+        let quiet = Means {
+            on_output: &|_| (),
+            ..*means
+        };
+        let printed = match run(spec, &call, &quiet) {
+            Ok(printed) => printed,
+            Err(ChildError::Interrupted) => return Err(ChildError::Interrupted),
+            Err(_) => break,
+        };
+        let nodes = divan::tree(&printed.stdout, &|name| roots.contains(&name));
+        for node in &nodes {
+            let Some((last, above)) = node.path.split_last() else {
+                continue;
+            };
+            let threads = last.strip_prefix("t=").and_then(|count| count.parse().ok());
+            let above = above.join("::");
+            if let Some(threads) = threads
+                && names.contains(&above.as_str())
+            {
+                branches.entry(above).or_default().push(threads);
+            }
+        }
+        let reached: Vec<String> = nodes.iter().map(divan::Node::name).collect();
+        let before = left.len();
+        left.retain(|name| !reached.iter().any(|reached| reached == name));
+        if printed.is_well || left.len() == before {
+            break;
+        }
+    }
+    Ok(branches)
+}
+
+/// What it prints when it is asked for a list.
+fn listed(
+    arguments: &[String],
+    variables: &[(&str, &str)],
+    spec: &LaunchSpec,
+    means: &Means<'_>,
+) -> Result<String, ChildError> {
+    let call = Call {
+        arguments,
+        variables,
+        purpose: "list its benchmarks",
+        allowed: means.timeout,
+    };
+    let printed = run(spec, &call, means)?;
+    match printed.error {
+        None => Ok(printed.stdout),
+        Some(error) => Err(error),
+    }
+}
+
+/// `thread 'main' panicked at PLACE:` and the line after it, as one line.
+fn panic(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once(" panicked at ")?;
+    let mut lines = rest.lines();
+    let place = lines.next()?.trim_end_matches(':');
+    let message = lines.next().unwrap_or_default();
+    Some(quote(format!("panicked at {place}: {message}").as_bytes()))
+}
+
+fn failed(message: &str) -> ChildError {
+    ChildError::Bench {
+        message: message.to_owned(),
+    }
+}
+
+/// A series of nothing but the value of a launch: its warm-up is not told.
+impl Reported {
+    /// What is timed before: nobody tells.
+    pub const NO_WARM_UP: Sample = Sample {
+        iterations: 1,
+        elapsed: Nanos(0),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_the_path_in_the_target_and_then_the_argument() {
+        let node = |path: &str| divan::Node {
+            path: path.split("::").map(str::to_owned).collect(),
+            is_ignored: false,
+        };
+        let with_args = node("my_bench::grp::with_args");
+        let name = "my_bench::grp::with_args::a::b";
+        assert_eq!(
+            id(name, Some(&with_args), "my_bench"),
+            "grp::with_args/a::b"
+        );
+        assert_eq!(
+            id("lib::plain", Some(&node("lib::plain")), "my_bench"),
+            "lib::plain"
+        );
+        assert_eq!(id("my_bench::plain", None, "my_bench"), "plain");
+    }
+
+    #[test]
+    fn a_panic_is_told_in_one_line() {
+        let text =
+            "\nthread 'main' (32295) panicked at benches/lt.rs:8:37:\nno data\nnote: run with";
+        assert_eq!(
+            panic(text).as_deref(),
+            Some("panicked at benches/lt.rs:8:37: no data")
+        );
+        assert_eq!(panic("it went well"), None);
+    }
+}

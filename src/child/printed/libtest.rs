@@ -1,0 +1,91 @@
+//! What executables of libtest print: `--list --format terse`, and the line of a `#[bench]`.
+
+use super::value::PrintedTime;
+
+/// Whether this is its first line: `running 3 tests`.
+pub(super) fn begins(line: &str) -> bool {
+    let mut words = line.split(' ');
+    words.next() == Some("running")
+        && words
+            .next()
+            .is_some_and(|count| count.parse::<u64>().is_ok())
+        && matches!(words.next(), Some("test" | "tests"))
+        && words.next().is_none()
+}
+
+/// The benchmarks of a list. Whoever writes a harness of libtest's kind spells them in one of two ways.
+pub(super) fn benchmarks(list: &str) -> impl Iterator<Item = &str> {
+    list.lines().filter_map(|line| {
+        line.strip_suffix(": benchmark")
+            .or_else(|| line.strip_suffix(": bench"))
+    })
+}
+
+/// The result in what was printed: `test NAME ... bench:       1,234.56 ns/iter (+/- 12.34) = 829 MB/s`, until Rust 1.80 in whole
+/// nanoseconds. What the benchmark itself prints may stand before it in its line.
+pub(super) fn result(stdout: &str) -> Option<PrintedTime> {
+    stdout.lines().rev().find_map(|line| {
+        let (_, result) = line.rsplit_once("bench: ")?;
+        let (number, rest) = result.trim_start().split_once(' ')?;
+        let spread = rest.strip_prefix("ns/iter (+/- ")?;
+        spread.contains(')').then_some(())?;
+        PrintedTime::read(number, 1)
+    })
+}
+
+/// Whether it is too coarse for a comparison at the percents that matter.
+pub(super) fn steps(time: PrintedTime) -> f64 {
+    time.steps_of(DECIMALS)
+}
+
+/// Digits that it prints behind the point.
+const DECIMALS: u32 = 2;
+
+/// Why a benchmark failed, in its own words: what libtest has captured of its output.
+pub(super) fn failure(stdout: &str) -> Option<&str> {
+    let (_, captured) = stdout.split_once(" stdout ----\n")?;
+    Some(captured.split("\n\n\nfailures:").next().unwrap_or(captured))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_of_a_bench_is_read_as_all_versions_print_it() {
+        let value = |line: &str| {
+            let sample = result(line)?.sample()?;
+            Some((sample.iterations, sample.elapsed.0))
+        };
+        let line = "test m::one ... bench:       1,234.56 ns/iter (+/- 12.34)\n\ntest result: ok.";
+        assert_eq!(value(line), Some((1000, 1_234_560)));
+        let old = "test one   ... bench:   1,000,000 ns/iter (+/- 12) = 3316 MB/s\n";
+        assert_eq!(value(old), Some((1, 1_000_000)));
+        let after_output =
+            "test a ... bench: hello\ntest one ... hellobench:  0.31 ns/iter (+/- 0.01)";
+        assert_eq!(value(after_output), Some((10_000_000, 3_100_000)));
+        for other in [
+            "test bad ... FAILED",
+            "test one ... bench: many ns/iter (+/- 1)",
+            "test one ... bench: 12 ns/iter",
+            "",
+        ] {
+            assert_eq!(value(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn only_benchmarks_of_a_list_are_taken() {
+        let list = "m::one: benchmark\nold: bench\na::test: test\n\n1 test, 2 benchmarks\n";
+        let names: Vec<&str> = benchmarks(list).collect();
+        assert_eq!(names, ["m::one", "old"]);
+    }
+
+    #[test]
+    fn its_first_line_is_known_from_others() {
+        assert!(begins("running 1 test"));
+        assert!(begins("running 0 tests"));
+        assert!(!begins("running 3 tests in parallel"));
+        assert!(!begins("running out of tests"));
+    }
+}

@@ -1,0 +1,170 @@
+//! One process from its start to its end: what it printed, kept within bounds.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "starts benches, through the supervisor; deadlines"
+)]
+
+use std::cell::RefCell;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use crate::child::error::ChildError;
+use crate::child::launch_spec::{LaunchSpec, bench_command};
+use crate::child::pipes::{Incoming, read_lines, read_pieces};
+use crate::child::running::{Running, Wait};
+use crate::process::{Interrupt, Leftovers, Supervisor, Usage};
+
+/// More than this no list and no table has.
+const MOST_TEXT: usize = 16 << 20;
+/// Of standard error so much of the beginning is kept, to be quoted.
+const MOST_ERRORS: usize = 64 << 10;
+/// The beginning of what divan tells about its clock, in every process.
+const OF_THE_CLOCK: &[u8] = b"Timer precision: ";
+
+/// What it takes to start processes.
+#[derive(Clone, Copy)]
+pub struct Means<'a> {
+    /// Starts them.
+    pub supervisor: &'a Supervisor,
+    /// Whether the user wants to stop.
+    pub interrupt: &'a Interrupt,
+    /// The part of every deadline that does not depend on what is asked.
+    pub timeout: Duration,
+    /// Takes what benches print to standard error.
+    pub on_output: &'a dyn Fn(&[u8]),
+}
+
+/// A process that has ended.
+pub(super) struct Printed {
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+    /// Whether it ended well.
+    pub(super) is_well: bool,
+    /// That it did not, in words.
+    pub(super) error: Option<ChildError>,
+    /// How it had run when it last printed something.
+    pub(super) usage: Option<Usage>,
+    /// How long it took.
+    pub(super) took: Duration,
+}
+
+/// What a process is told.
+pub(super) struct Call<'c> {
+    /// After `--bench`.
+    pub(super) arguments: &'c [String],
+    /// On top of what the specification has.
+    pub(super) variables: &'c [(&'c str, &'c str)],
+    /// What it is to do, in messages.
+    pub(super) purpose: &'c str,
+    /// How long it may take.
+    pub(super) allowed: Duration,
+}
+
+/// Runs it to its end.
+pub(super) fn run(
+    spec: &LaunchSpec,
+    call: &Call<'_>,
+    means: &Means<'_>,
+) -> Result<Printed, ChildError> {
+    let spawn_error = |source| ChildError::Spawn {
+        path: spec.program.clone(),
+        source,
+    };
+    let mut command = bench_command(spec);
+    command
+        .args(call.arguments)
+        .envs(call.variables.iter().copied())
+        .stdin(Stdio::null());
+    let began = Instant::now();
+    let mut group = means
+        .supervisor
+        .spawn(&mut command, Leftovers::Kill)
+        .map_err(spawn_error)?;
+    let leader = group.leader();
+    let (Some(stdout), Some(stderr)) = (leader.stdout.take(), leader.stderr.take()) else {
+        return Err(spawn_error(std::io::ErrorKind::BrokenPipe.into()));
+    };
+    let lines = read_lines(stdout);
+    let errors = RefCell::new(Errors::default());
+    let on_output = |piece: &[u8]| errors.borrow_mut().take(piece, means.on_output);
+    let mut running = Running::new(group, read_pieces(stderr), means.interrupt, &on_output);
+    let deadline = began.checked_add(call.allowed);
+    let mut text = String::new();
+    let mut usage = None;
+    loop {
+        match running.wait(&lines, deadline) {
+            Wait::Came(Incoming::Line(line)) => {
+                usage = Usage::of(running.id()).or(usage);
+                text.push_str(&String::from_utf8_lossy(&line));
+                text.push('\n');
+            }
+            Wait::Came(Incoming::TooLong(_)) => return Err(too_much()),
+            Wait::Closed => break,
+            Wait::Late => {
+                return Err(ChildError::Timeout {
+                    request: call.purpose.to_owned(),
+                    after: call.allowed,
+                });
+            }
+            Wait::Interrupted => return Err(ChildError::Interrupted),
+        }
+        if text.len() > MOST_TEXT {
+            return Err(too_much());
+        }
+    }
+    let took = began.elapsed();
+    let is_well = running.end().is_ok_and(|status| status.success());
+    let error = (!is_well).then(|| running.exited(call.purpose));
+    drop(running);
+    let mut errors = errors.into_inner();
+    errors.end(means.on_output);
+    Ok(Printed {
+        stdout: text,
+        stderr: String::from_utf8_lossy(&errors.kept).into_owned(),
+        is_well,
+        error,
+        usage,
+        took,
+    })
+}
+
+/// What comes through standard error: passed on line by line but for what is said in every process, its beginning kept.
+#[derive(Default)]
+struct Errors {
+    kept: Vec<u8>,
+    line: Vec<u8>,
+}
+
+impl Errors {
+    fn take(&mut self, piece: &[u8], pass_on: &dyn Fn(&[u8])) {
+        let room = MOST_ERRORS.saturating_sub(self.kept.len());
+        self.kept.extend_from_slice(&piece[..piece.len().min(room)]);
+        self.line.extend_from_slice(piece);
+        // A line that does not end is passed on in parts.
+        let ended = match self.line.iter().rposition(|byte| *byte == b'\n') {
+            Some(end) => end + 1,
+            None if self.line.len() > MOST_ERRORS => self.line.len(),
+            None => return,
+        };
+        let lines: Vec<u8> = self.line.drain(..ended).collect();
+        for line in lines.split_inclusive(|byte| *byte == b'\n') {
+            if !line.starts_with(OF_THE_CLOCK) {
+                pass_on(line);
+            }
+        }
+    }
+
+    fn end(&mut self, pass_on: &dyn Fn(&[u8])) {
+        if !self.line.is_empty() {
+            self.line.push(b'\n');
+            pass_on(&self.line);
+        }
+    }
+}
+
+fn too_much() -> ChildError {
+    ChildError::Protocol {
+        what: format!("it printed more than {} MiB", MOST_TEXT >> 20),
+    }
+}

@@ -1,0 +1,97 @@
+//! Launches of benches that print their results: one process for one benchmark, whose printed value is the only sample of the launch.
+
+use std::time::Duration;
+
+use super::campaign::{Campaign, Launch};
+use super::chance;
+use super::discover::{ConductWatch, begun, launch_spec, printed_harness};
+use crate::child::{ChildError, Means, PrintedHarness, PrintedRequest, PrintedValue};
+use crate::model::{Event, Sample, Series};
+use crate::store::Outcome;
+
+/// The one value of a launch as a series.
+pub(super) fn series(value: Sample) -> Series {
+    Series {
+        warm_up: PrintedValue::NO_WARM_UP,
+        linear: Vec::new(),
+        flat: vec![value],
+    }
+}
+
+impl Campaign<'_> {
+    /// One process, for the benchmark that is wanted next.
+    pub(super) fn launch_printed(
+        &mut self,
+        index: usize,
+        round: u32,
+        attempt: u32,
+        wanted: Vec<usize>,
+        harness: &PrintedHarness,
+    ) -> Launch {
+        let target = self.targets[index].target.clone();
+        let block = u64::from(round) << 32 | u64::from(attempt);
+        let padding = chance::padding(self.seed, &target, block);
+        let mut launch = Launch {
+            record: begun(&target, round, attempt, padding),
+            wanted,
+            interrupted: false,
+        };
+        let Some(place) = launch.wanted.pop() else {
+            return launch;
+        };
+        launch.record.head.harness = Some(printed_harness(harness.printer()));
+        self.observe_visit(index, place, &launch);
+        let observer = self.observer;
+        let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
+        let means = Means {
+            supervisor: self.supervisor,
+            interrupt: self.interrupt,
+            timeout: self.timeout,
+            on_output: &pass_on,
+        };
+        let subject = &mut self.targets[index].subjects[place];
+        subject.visited += 1;
+        let sampling = &subject.resolved.sampling;
+        let request = PrintedRequest {
+            id: &subject.benchmark.key.id,
+            measurement: Duration::from(sampling.measurement),
+            samples: sampling.samples,
+        };
+        let watch = ConductWatch::start();
+        let spec = launch_spec(&target, round, padding);
+        match harness.measure(&request, &spec, &means) {
+            Ok(report) => {
+                let conduct = report
+                    .usage
+                    .map(|usage| watch.conduct_of(&usage, report.took));
+                launch.record.head.conduct = conduct;
+                subject.visit = report.took;
+                match report.reported {
+                    PrintedValue::Value(value) => {
+                        let launched = subject.launched(Outcome::Measured(series(value)));
+                        launch.record.benchmarks.push(launched);
+                    }
+                    PrintedValue::Nothing(reason) => {
+                        subject.skipped = true;
+                        self.observer.observe(&Event::Skipped {
+                            benchmark: &subject.benchmark.key,
+                            reason: &reason,
+                        });
+                    }
+                }
+            }
+            Err(ChildError::Interrupted) => {
+                launch.interrupted = true;
+                return launch;
+            }
+            Err(error) => {
+                let message = error.to_string();
+                launch.record.head.failure = Some(message.clone());
+                self.failed(index, place, &mut launch.record, &message);
+            }
+        }
+        self.done += 1;
+        launch.interrupted = self.interrupt.requested();
+        launch
+    }
+}
