@@ -16,6 +16,7 @@ mod context;
 mod draw;
 mod error;
 mod explain;
+mod export;
 mod findings;
 mod gates;
 mod import;
@@ -34,6 +35,7 @@ mod run;
 mod runs;
 mod self_test;
 mod show;
+mod transfer;
 
 pub use accept::accept;
 pub use adopt::adopt;
@@ -43,7 +45,8 @@ pub use compare::compare;
 pub use context::World;
 pub use error::AppError;
 pub use explain::explain;
-pub use import::{ImportFormat, ImportOptions, StatedFact, import};
+pub use export::{ExportFormat, ExportOptions, export};
+pub use import::{ImportOptions, StatedFact, import};
 pub use list::list;
 pub use options::{
     Against, AgainstOptions, BaselineAction, BisectOptions, CompareOptions, CompareView,

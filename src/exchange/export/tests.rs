@@ -1,0 +1,1 @@
+//! What is written, as the other programs read it.

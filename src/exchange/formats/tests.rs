@@ -1,0 +1,1 @@
+//! Files as the programs write them, and what they may not do.

@@ -1,0 +1,1 @@
+//! What is written is read again as it was; what was damaged is refused.
