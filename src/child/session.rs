@@ -105,6 +105,8 @@ pub struct Session<'a> {
     asked: Duration,
     /// Whether it was told to run more iterations than it reports.
     slowed: bool,
+    /// Whether a sequential child was told to begin.
+    begun: bool,
     /// Iterations of all samples of the benchmark under way.
     sampled: u64,
 }
@@ -215,6 +217,7 @@ impl<'a> Session<'a> {
             asked: Duration::ZERO,
             slowed: spec.variables.contains_key(SLOWDOWN),
             sampled: 0,
+            begun: false,
         })
     }
 
@@ -288,7 +291,17 @@ impl<'a> Session<'a> {
 
     /// The first benchmark of a sequential child, if it has any.
     pub fn begin(&mut self) -> Result<Option<Announcement>, ChildError> {
+        self.begun = true;
         self.announced(&Request::Begin)
+    }
+
+    /// The benchmark of a sequential child that comes first now: at the beginning, or after one has ended.
+    pub fn advance(&mut self) -> Result<Option<Announcement>, ChildError> {
+        if self.begun {
+            self.next_benchmark()
+        } else {
+            self.begin()
+        }
     }
 
     /// Passes over the benchmark that a sequential child has announced; gives the next.

@@ -1,5 +1,7 @@
 //! What goes wrong on one side, sides that cannot live together, and sides that announce their benchmarks differently.
 
+use cargo_perfcheck::model::RunId;
+use cargo_perfcheck::store::Store;
 use serde_json::Value;
 use std::fs;
 
@@ -278,5 +280,22 @@ fn a_harness_that_knows_program_order_alone_is_measured_in_turn() {
     let run = project.measure(&["--against", "HEAD"]).run().expect_code(1);
     let verdicts = ["first", "second", "third"].map(|id| verdict(&run, id));
     assert_eq!(verdicts, ["unchanged", "regressed", "unchanged"], "{run}");
+    let launches = Store::open(&machine.store())
+        .expect("opens")
+        .launches(RunId(2))
+        .expect("reads");
+    assert!(
+        launches.iter().all(|launch| launch.attempt == 0),
+        "one launch is enough for all benchmarks of a round"
+    );
+    // What comes in another order there is reached all the same.
+    let exchanged = timed(200)
+        .replace("\"first\"", "\"last\"")
+        .replace("\"third\"", "\"first\"")
+        .replace("\"last\"", "\"third\"");
+    project.write("benches/costs.rs", &exchanged);
+    let run = project.measure(&["--against", "HEAD"]).run().expect_code(1);
+    let verdicts = ["first", "second", "third"].map(|id| verdict(&run, id));
+    assert_eq!(verdicts, ["regressed", "unchanged", "improved"], "{run}");
     assert_eq!(machine.left_behind(), [""; 0]);
 }

@@ -71,13 +71,21 @@ pub(super) fn root_of(directory: &Path) -> PathBuf {
     }
 }
 
+/// What a directory is called, without those above it.
+fn tree_name(directory: &Path) -> String {
+    let whole = directory.canonicalize();
+    let whole = whole.as_deref().unwrap_or(directory);
+    let name = whole.file_name().unwrap_or(whole.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
 /// A run for each baseline. Several trees are sessions of the same runs. Of `new` there is one only where no other baseline is the same.
 pub(super) fn read(directories: &[PathBuf], unit: &Unit) -> Result<Vec<ForeignRun>, ExchangeError> {
     let mut baselines: BTreeMap<String, Baseline> = BTreeMap::new();
     let mut copies = true;
-    for directory in directories {
+    for (ordinal, directory) in directories.iter().enumerate() {
         let root = root_of(directory);
-        let name = directory.display().to_string();
+        let name = tree_name(directory);
         let mut walk = Walk {
             root: root.clone(),
             found: BTreeMap::new(),
@@ -94,7 +102,7 @@ pub(super) fn read(directories: &[PathBuf], unit: &Unit) -> Result<Vec<ForeignRu
                     gathering: Gathering::new(),
                     files: Vec::new(),
                 });
-            let source = into.take(&name, stored, unit, &mut left)?;
+            let source = into.take((&name, ordinal), stored, unit, &mut left)?;
             hashes.insert(baseline.clone(), source.blake3.clone());
             into.files.push(source);
             for place in &walk.interrupted {
@@ -192,12 +200,12 @@ impl Baseline {
     /// Takes over what one tree has of this baseline.
     fn take(
         &mut self,
-        tree: &str,
+        (tree, ordinal): (&str, usize),
         stored: &[Stored],
         unit: &Unit,
         left: &mut u64,
     ) -> Result<SourceFile, ExchangeError> {
-        let launch = self.gathering.launch(tree)?;
+        let launch = self.gathering.launch(&format!("{tree} #{ordinal}"))?;
         let mut hash = blake3::Hasher::new();
         let mut total = 0;
         let mut seen = std::collections::HashSet::new();

@@ -274,7 +274,7 @@ fn reach(session: &mut Session<'_>, id: &str) -> Result<Started, ChildError> {
     if session.hello().capability() == Some(Capability::Addressable) {
         return session.start_benchmark(id);
     }
-    let mut next = session.begin()?;
+    let mut next = session.advance()?;
     while let Some(announcement) = next {
         if announcement.id == id {
             return session.run_announced(id);
