@@ -53,16 +53,15 @@ fn portable(
     let mut references = HashMap::new();
     let verdicts = store.verdicts(id)?;
     for reference in verdicts.iter().filter_map(|verdict| verdict.reference) {
-        if !references.contains_key(&reference) {
+        references.entry(reference).or_insert_with(|| {
             // It may have been deleted since.
             let found = store.run(reference).ok();
-            let found = found.map(|run| PortableReference {
+            found.map(|run| PortableReference {
                 started: run.started,
                 seed: run.seed,
                 role: run.pair.map(|pair| pair.role),
-            });
-            references.insert(reference, found);
-        }
+            })
+        });
     }
     Ok(PortableRun {
         head: PortableHead {

@@ -15,6 +15,7 @@ pub struct StatedFact {
 
 /// What is imported, and how.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct ImportOptions {
     /// The files, one session each; `-` is the standard input.
     pub files: Vec<PathBuf>,

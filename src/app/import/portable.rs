@@ -43,10 +43,9 @@ pub(super) fn import(
     }
     drop(stored);
     let mut numbers: Vec<Option<RunId>> = Vec::new();
-    let mut place = 0;
-    for one in found.iter_mut().filter(|one| one.known.is_none()) {
+    let fresh = found.iter_mut().filter(|one| one.known.is_none());
+    for (place, one) in fresh.enumerate() {
         one.place = place;
-        place += 1;
     }
     if !options.dry_run {
         let mut store = context.store()?;

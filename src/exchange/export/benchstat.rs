@@ -23,9 +23,9 @@ pub fn write_benchstat(writer: &mut dyn Write, run: &ExportedRun) -> io::Result<
     let mut place: Option<&BenchmarkKey> = None;
     for measurement in run.measured() {
         let key = &measurement.benchmark.key;
-        let is_same =
-            |other: &&BenchmarkKey| (&other.package, &other.target) == (&key.package, &key.target);
-        if place.filter(is_same).is_none() {
+        let is_other =
+            |other: &BenchmarkKey| (&other.package, &other.target) != (&key.package, &key.target);
+        if place.is_none_or(is_other) {
             writeln!(
                 writer,
                 "pkg: {}/{}",

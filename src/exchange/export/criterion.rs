@@ -3,10 +3,10 @@
 //! The rule of names is Criterion's (`make_filename_safe`), and stricter where that would lead out of the tree or could not be a file:
 //! control characters, and parts of dots alone, are replaced, too.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -32,10 +32,10 @@ pub fn write_criterion(
 ) -> Result<(usize, Vec<String>), ExchangeError> {
     let mut written = 0;
     let mut left_out = Vec::new();
-    let mut baselines = HashSet::new();
+    let mut baselines = HashMap::new();
     for run in runs {
         let baseline = free(file_name(&run.name), &mut baselines);
-        let mut directories = HashSet::new();
+        let mut directories = HashMap::new();
         for (id, measurement) in run.names().into_iter().zip(run.measured()) {
             if let Metric::Rate { unit } = &measurement.benchmark.metric {
                 left_out.push(format!(
@@ -84,18 +84,15 @@ pub fn file_name(part: &str) -> String {
 }
 
 /// `name`, or with `_2`, `_3` behind it where it is taken; file systems may not tell small letters from capitals.
-fn free(name: String, taken: &mut HashSet<String>) -> String {
-    if taken.insert(name.to_lowercase()) {
-        return name;
+fn free(name: String, taken: &mut HashMap<String, usize>) -> String {
+    let mut free = name.clone();
+    while taken.contains_key(&free.to_lowercase()) {
+        let number = taken.entry(name.to_lowercase()).or_insert(1);
+        *number += 1;
+        free = format!("{name}_{number}");
     }
-    let mut number = 2_u32;
-    loop {
-        let other = format!("{name}_{number}");
-        if taken.insert(other.to_lowercase()) {
-            return other;
-        }
-        number += 1;
-    }
+    taken.insert(free.to_lowercase(), 1);
+    free
 }
 
 fn write(path: &Path, content: &Value) -> Result<(), ExchangeError> {
@@ -109,7 +106,7 @@ fn write(path: &Path, content: &Value) -> Result<(), ExchangeError> {
         return Err(failed(io::Error::other("it is a link")));
     }
     let bytes = serde_json::to_vec(content).map_err(|error| failed(error.into()))?;
-    fs::write::<&PathBuf, _>(&path.to_owned(), bytes).map_err(failed)
+    fs::write(path, bytes).map_err(failed)
 }
 
 fn files(

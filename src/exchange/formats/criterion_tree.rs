@@ -3,7 +3,7 @@
 //! A benchmark is a directory with `benchmark.json`, which Criterion writes last, and `sample.json`; its name is the baseline. Links are not
 //! followed, depth, number and size of what is read are bounded.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::super::error::ExchangeError;
 use super::super::groups::Phase;
 use super::super::unit::Unit;
-use super::gathering::{ForeignRun, Gathering, broken, sample_of};
+use super::gathering::{ForeignRun, Gathering, broken, free_id, sample_of};
 use super::json::parse_named;
 use crate::model::{SourceFile, Throughput};
 
@@ -208,7 +208,7 @@ impl Baseline {
         let launch = self.gathering.launch(&format!("{tree} #{ordinal}"))?;
         let mut hash = blake3::Hasher::new();
         let mut total = 0;
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashMap::new();
         for one in stored {
             let described = bounded(&one.directory.join("benchmark.json"), left)?;
             let sampled = bounded(&one.directory.join("sample.json"), left)?;
@@ -222,7 +222,7 @@ impl Baseline {
             let place = format!("{}/sample.json", one.place);
             let samples: Samples = parse_named(&place, &sampled)?;
             // Criterion tells two of the same id in one program apart by their directories alone.
-            let id = Gathering::free(&benchmark.full_id, |id| !seen.insert(id.to_owned()));
+            let id = free_id(&benchmark.full_id, &mut seen);
             self.benchmark(&place, &id, &benchmark, &samples, launch, unit)?;
         }
         Ok(SourceFile {

@@ -52,17 +52,6 @@ impl Gathering {
         }
     }
 
-    /// `id`, or the id with ` #2`, ` #3` behind it where `taken` says that it is taken.
-    pub(super) fn free(id: &str, mut taken: impl FnMut(&str) -> bool) -> String {
-        if !taken(id) {
-            return id.to_owned();
-        }
-        (2_usize..)
-            .map(|number| format!("{id} #{number}"))
-            .find(|other| !taken(other))
-            .unwrap_or_default()
-    }
-
     /// The number of a benchmark, new where the id is. `place` is where it stands, for errors.
     pub(super) fn benchmark(
         &mut self,
@@ -180,6 +169,18 @@ impl Gathering {
             },
         })
     }
+}
+
+/// `id`, or the id with ` #2`, ` #3` behind it where `taken` has it.
+pub(super) fn free_id(id: &str, taken: &mut HashMap<String, usize>) -> String {
+    let mut free = id.to_owned();
+    while taken.contains_key(&free) {
+        let number = taken.entry(id.to_owned()).or_insert(1);
+        *number += 1;
+        free = format!("{id} #{number}");
+    }
+    taken.insert(free.clone(), 1);
+    free
 }
 
 /// The sample of a float, exact in the digits that name it; `place` is where it stands.

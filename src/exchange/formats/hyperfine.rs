@@ -1,11 +1,13 @@
 //! What `hyperfine --export-json` writes (1.19): the wall time of every run of a command, seconds.
 
+use std::collections::HashMap;
+
 use serde::Deserialize;
 
 use super::super::error::ExchangeError;
 use super::super::groups::Phase;
 use super::super::input::Content;
-use super::gathering::{ForeignRun, Gathering, broken, sample_of, unit};
+use super::gathering::{ForeignRun, Gathering, broken, free_id, sample_of, unit};
 use super::json::parse;
 
 #[derive(Deserialize)]
@@ -15,7 +17,8 @@ struct Exported {
 
 #[derive(Deserialize)]
 struct Command {
-    command: String,
+    #[serde(rename = "command")]
+    name: String,
     mean: f64,
     #[serde(default)]
     times: Option<Vec<f64>>,
@@ -29,10 +32,10 @@ pub(super) fn read(files: &[Content]) -> Result<Vec<ForeignRun>, ExchangeError> 
     let seconds = unit("s");
     for (ordinal, file) in files.iter().enumerate() {
         let exported: Exported = parse(file)?;
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashMap::new();
         for (at, result) in exported.results.iter().enumerate() {
             let place = format!("{}: results[{at}]", file.name);
-            let id = Gathering::free(result.command.trim(), |id| !seen.insert(id.to_owned()));
+            let id = free_id(result.name.trim(), &mut seen);
             let number = run.benchmark(&place, &id, seconds.metric(), Phase::Flat)?;
             let single = [result.mean];
             let times = match &result.times {

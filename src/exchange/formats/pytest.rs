@@ -17,8 +17,8 @@ struct Written {
 
 #[derive(Deserialize)]
 struct Machine {
-    #[serde(default)]
-    machine: Option<String>,
+    #[serde(default, rename = "machine")]
+    architecture: Option<String>,
     #[serde(default)]
     system: Option<String>,
     #[serde(default)]
@@ -57,7 +57,7 @@ pub(super) fn read(files: &[Content]) -> Result<Vec<ForeignRun>, ExchangeError> 
             let cpu = machine.cpu.as_ref().and_then(|cpu| cpu.brand_raw.as_ref());
             for (name, value) in [
                 ("cpu", cpu),
-                ("architecture", machine.machine.as_ref()),
+                ("architecture", machine.architecture.as_ref()),
                 ("kernel", machine.release.as_ref()),
             ] {
                 run.fact(name, value.map_or("", String::as_str));
