@@ -1,5 +1,7 @@
 //! `export` and `import` of what was exported, and of what other benchmark programs wrote: through files, as users move them.
 
+#![expect(clippy::unwrap_used, reason = "a test: what cannot be read fails it")]
+
 use rusqlite::types::Value as Column;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
@@ -114,11 +116,8 @@ fn a_file_that_breaks_off_or_was_changed_stores_nothing() {
     let text = fs::read_to_string(export(&machine, "two.jsonl", &["1", "2"])).unwrap();
     let cut = text.lines().count() - 3;
     let changed = text.replacen("\"flat\":[[", "\"flat\":[[0,1],[", 9);
-    let head: String = text
-        .lines()
-        .take(cut)
-        .map(|line| format!("{line}\n"))
-        .collect();
+    let kept: Vec<&str> = text.lines().take(cut).collect();
+    let head = kept.join("\n");
     for (broken, reason) in [(head, "cut short"), (changed, "0 iterations")] {
         let path = machine.home().join("broken.jsonl");
         fs::write(&path, broken).unwrap();

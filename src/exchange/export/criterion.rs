@@ -34,7 +34,7 @@ pub fn write_criterion(
     let mut left_out = Vec::new();
     let mut baselines = HashMap::new();
     for run in runs {
-        let baseline = free(file_name(&run.name), &mut baselines);
+        let baseline = free(&file_name(&run.name), &mut baselines);
         let mut directories = HashMap::new();
         for (id, measurement) in run.names().into_iter().zip(run.measured()) {
             if let Metric::Rate { unit } = &measurement.benchmark.metric {
@@ -45,7 +45,7 @@ pub fn write_criterion(
             }
             let parts: Vec<&str> = id.splitn(3, '/').collect();
             let directory = parts.iter().map(|part| file_name(part));
-            let directory = free(directory.collect::<Vec<_>>().join("/"), &mut directories);
+            let directory = free(&directory.collect::<Vec<_>>().join("/"), &mut directories);
             let place = root.join(&directory).join(&baseline);
             fs::create_dir_all(&place).map_err(|source| ExchangeError::Write {
                 path: place.clone(),
@@ -84,8 +84,8 @@ pub fn file_name(part: &str) -> String {
 }
 
 /// `name`, or with `_2`, `_3` behind it where it is taken; file systems may not tell small letters from capitals.
-fn free(name: String, taken: &mut HashMap<String, usize>) -> String {
-    let mut free = name.clone();
+fn free(name: &str, taken: &mut HashMap<String, usize>) -> String {
+    let mut free = name.to_owned();
     while taken.contains_key(&free.to_lowercase()) {
         let number = taken.entry(name.to_lowercase()).or_insert(1);
         *number += 1;
