@@ -404,7 +404,7 @@ fn what_is_wrong_is_said_with_its_place() {
         (
             DIVAN.replace("17.61 ns", "17.61 h"),
             FileFormat::Divan,
-            "a:11",
+            "a:10",
             "is not a time",
         ),
     ] {

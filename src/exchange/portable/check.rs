@@ -3,7 +3,8 @@
 use super::wire::{
     PortableBenchmark, PortableHead, PortableLaunch, PortableOutcome, PortableRun, PortableVerdict,
 };
-use crate::model::{Role, Sample};
+use crate::model::{Latencies, Role, Sample};
+use crate::stats::Histogram;
 
 /// Longer names are no names.
 const LONGEST_NAME_BYTES: usize = 4096;
@@ -23,6 +24,9 @@ pub(super) fn head(head: &PortableHead) -> Result<(), String> {
     fraction("significance_level", decision.significance_level)?;
     fraction("confidence_level", decision.confidence_level)?;
     noise(decision.noise_threshold)?;
+    if decision.resamples == 0 {
+        return Err("`resamples` is 0".to_owned());
+    }
     if head.pair.is_some() != head.plan.is_some() {
         return Err("a run has a plan if it is one side of a pair".to_owned());
     }
@@ -82,6 +86,9 @@ pub(super) fn series(launch: &PortableLaunch, benchmark: &PortableBenchmark) -> 
     if let Some(threshold) = benchmark.settings.noise_threshold {
         noise(threshold)?;
     }
+    if let Some(found) = &benchmark.beside.latencies {
+        latencies(found).map_err(|reason| format!("the latencies of `{key}` {reason}"))?;
+    }
     let PortableOutcome::Measured(series) = &benchmark.outcome else {
         return Ok(());
     };
@@ -93,6 +100,22 @@ pub(super) fn series(launch: &PortableLaunch, benchmark: &PortableBenchmark) -> 
         return Err(format!("`{key}` has a sample of 0 iterations"));
     }
     Ok(())
+}
+
+/// Counters and drawn times are in order, and there are such counters.
+fn latencies(found: &Latencies) -> Result<(), &'static str> {
+    let ascending = found.counts.windows(2).all(|pair| pair[0].0 < pair[1].0);
+    let exist =
+        (found.counts.iter()).all(|(index, count)| *index <= Histogram::last_index() && *count > 0);
+    let total =
+        (found.counts.iter()).try_fold(found.errors, |sum, (_, count)| sum.checked_add(*count));
+    if !ascending || !exist || total.is_none() {
+        Err("have counters that are out of order, empty or beyond the last one")
+    } else if !found.reservoir.is_sorted() {
+        Err("have drawn times that are out of order")
+    } else {
+        Ok(())
+    }
 }
 
 /// A verdict, before it joins `run`.

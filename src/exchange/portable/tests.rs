@@ -190,6 +190,21 @@ fn what_does_not_hold_together_is_refused_with_its_line() {
             "digits 0 and 1",
         ),
         (
+            good.replace("[[5,6]]", "[[5,6],[5,1]]"),
+            "a:4",
+            "counters that are out of order",
+        ),
+        (
+            good.replace("[[5,6]]", "[[4000000000,6]]"),
+            "a:4",
+            "beyond the last one",
+        ),
+        (
+            good.replace("\"reservoir\":[9]", "\"reservoir\":[9,1]"),
+            "a:4",
+            "drawn times that are out of order",
+        ),
+        (
             good.replace("\"finished\":17", "\"finished\":16"),
             "a:2",
             "before it began",
