@@ -7,6 +7,7 @@ mod beside;
 mod codec;
 mod criterion;
 mod error;
+mod launch_spec;
 mod pipes;
 mod running;
 mod session;
@@ -17,4 +18,5 @@ pub use criterion::{
     Config, CriterionRequest, CriterionSession, CriterionVersion, Measured, Reported,
 };
 pub use error::ChildError;
-pub use session::{LaunchSpec, PROTOCOL_VERSION, Ready, Recognised, Session, Started};
+pub use launch_spec::LaunchSpec;
+pub use session::{PROTOCOL_VERSION, Ready, Recognised, Session, Started};

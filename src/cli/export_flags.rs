@@ -17,7 +17,7 @@ Examples:
 
 docs/EXCHANGE.md says what each format keeps and loses.
 
-Exit status: 0, 2 usage, or a file that cannot be written, 5 store unusable.";
+Exit status: 0, 2 usage, or a file that cannot be written, 5 store unusable, 6 no such run.";
 
 /// The command line of `export`.
 #[derive(Debug, Args)]

@@ -28,5 +28,5 @@ pub use portable::{
     PortableOutcome, PortablePair, PortableReference, PortableRun, PortableVerdict, read_portable,
     write_portable,
 };
-pub use table::{Layout, read_tables};
+pub use table::{Layout, cell_of_part, read_tables};
 pub use unit::Unit;

@@ -34,10 +34,11 @@ pub(super) fn import(
 ) -> Result<ExitCode, AppError> {
     let mut found = read_foreign(requested, options.unit.as_ref())?;
     keep_named(&mut found, options)?;
+    let most = context.tables.workspace.thresholds.mean_over_median;
     let mut pending = Vec::new();
     for foreign in &found {
         let read = reading(foreign, format);
-        let rows = benchmarks(&read, options);
+        let rows = benchmarks(&read, options, most);
         pending.push(Pending {
             source: source(&read, options, &rows),
             rows,
@@ -87,6 +88,7 @@ pub(super) fn import(
             &pending.foreign.imported,
             &pending.source,
             &pending.rows,
+            most,
             world,
         )?;
         let findings = ImportFindings {

@@ -49,8 +49,8 @@ impl Read<'_> {
     }
 }
 
-/// Every column of every group, described.
-pub(super) fn benchmarks(read: &Read<'_>, options: &ImportOptions) -> Vec<Row> {
+/// Every column of every group, described; a mean of more than `most_medians` is absurd.
+pub(super) fn benchmarks(read: &Read<'_>, options: &ImportOptions, most_medians: f64) -> Vec<Row> {
     use rayon::prelude::*;
     let imported = read.imported;
     let summaries: Vec<Vec<ValueSummary>> = imported
@@ -76,6 +76,7 @@ pub(super) fn benchmarks(read: &Read<'_>, options: &ImportOptions) -> Vec<Row> {
                     },
                     group.metrics[column].clone(),
                     &summary,
+                    most_medians,
                 ),
                 group: at,
                 column,
@@ -85,7 +86,12 @@ pub(super) fn benchmarks(read: &Read<'_>, options: &ImportOptions) -> Vec<Row> {
     rows
 }
 
-fn shown(key: BenchmarkKey, metric: Metric, summary: &ValueSummary) -> ImportedBenchmark {
+fn shown(
+    key: BenchmarkKey,
+    metric: Metric,
+    summary: &ValueSummary,
+    most_medians: f64,
+) -> ImportedBenchmark {
     ImportedBenchmark {
         key,
         metric,
@@ -103,7 +109,7 @@ fn shown(key: BenchmarkKey, metric: Metric, summary: &ValueSummary) -> ImportedB
             summary.per_second.least,
             summary.per_second.most,
         ],
-        absurd: summary.absurd,
+        absurd: (summary.mean_over_median).is_some_and(|medians| medians > most_medians),
         zeros: summary.zeros,
     }
 }

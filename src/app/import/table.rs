@@ -36,7 +36,8 @@ pub(super) fn import(
         map: Some(&map),
         unit: String::new(),
     };
-    let mut rows = benchmarks(&read, options);
+    let most = context.tables.workspace.thresholds.mean_over_median;
+    let mut rows = benchmarks(&read, options, most);
     let source = source(&read, options, &rows);
     if world.interrupt.requested() {
         return Err(ExchangeError::Interrupted.into());
@@ -62,7 +63,7 @@ pub(super) fn import(
     if common.output.order == Order::Name {
         rows.sort_by(|a, b| a.shown.key.cmp(&b.shown.key));
     }
-    warn(&imported, &source, &rows, world)?;
+    warn(&imported, &source, &rows, most, world)?;
     let findings = ImportFindings {
         run: stored,
         source: &source,
@@ -77,8 +78,5 @@ pub(super) fn import(
 
 /// The settings that an imported run is stored with: those of runs that are compared as stored.
 pub(super) fn decision(context: &Context) -> DecisionSettings {
-    DecisionSettings {
-        noise_threshold: DecisionSettings::default().noise_threshold,
-        ..ComparisonOptions::default().decision(&context.tables.workspace)
-    }
+    ComparisonOptions::default().decision(&context.tables.workspace)
 }

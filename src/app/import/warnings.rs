@@ -12,6 +12,7 @@ pub(super) fn warn(
     imported: &Imported,
     source: &Source,
     rows: &[Row],
+    most_medians: f64,
     world: &mut World<'_>,
 ) -> Result<(), AppError> {
     for row in &imported.skipped {
@@ -36,7 +37,7 @@ pub(super) fn warn(
             report::write_warning(
                 world.stderr,
                 &format!(
-                    "the mean of `{id}` is more than 1000 times its median: other units among its values, or a stall?"
+                    "the mean of `{id}` is more than {most_medians} times its median: other units among its values, or a stall?"
                 ),
             )?;
         }
@@ -44,8 +45,12 @@ pub(super) fn warn(
             report::write_warning(
                 world.stderr,
                 &format!(
-                    "{} values of `{id}` are 0, less than its clock could see",
-                    row.shown.zeros
+                    "{} 0, less than its clock could see",
+                    if row.shown.zeros == 1 {
+                        format!("a value of `{id}` is")
+                    } else {
+                        format!("{} values of `{id}` are", row.shown.zeros)
+                    }
                 ),
             )?;
         }

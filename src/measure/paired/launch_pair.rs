@@ -76,7 +76,7 @@ impl PairedCampaign<'_> {
             new: HarnessKind::Criterion(new),
         } = self.targets[index].kinds
         {
-            self.step_by_step(index, &mut pair, &BySide { base, new });
+            self.step_by_step(index, &mut pair, BySide { base, new });
             return pair;
         }
         let outcome = match arrangement {
