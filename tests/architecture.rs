@@ -92,13 +92,13 @@ const HOMES: [(&str, &[&str]); 32] = [
     (
         "serde",
         &[
-            "model", "stats", "compare", "cargo", "child", "store", "sides", "app",
+            "model", "stats", "compare", "cargo", "child", "store", "sides", "exchange", "app",
         ],
     ),
     (
         "serde_json",
         &[
-            "settings", "cargo", "child", "store", "sides", "report", "app",
+            "settings", "cargo", "child", "store", "sides", "exchange", "report", "app",
         ],
     ),
     ("statrs", &["stats"]),

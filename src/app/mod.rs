@@ -17,6 +17,7 @@ mod context;
 mod draw;
 mod error;
 mod explain;
+mod export;
 mod findings;
 mod gates;
 mod import;
@@ -35,6 +36,7 @@ mod run;
 mod runs;
 mod self_test;
 mod show;
+mod transfer;
 
 pub use accept::accept;
 pub use adopt::adopt;
@@ -44,7 +46,8 @@ pub use compare::compare;
 pub use context::World;
 pub use error::AppError;
 pub use explain::explain;
-pub use import::{ImportFormat, ImportOptions, StatedFact, import};
+pub use export::{ExportFormat, ExportOptions, export};
+pub use import::{ImportOptions, StatedFact, import};
 pub use list::list;
 pub use options::{
     Against, AgainstOptions, BaselineAction, BisectOptions, CompareOptions, CompareView,

@@ -9,13 +9,14 @@ use super::against_flags::AgainstFlags;
 use super::bisect_flags::BisectArguments;
 use super::cargo_flags::{BuildFlags, WorkspaceFlags};
 use super::compare_flags::CompareArguments;
+use super::export_flags::ExportArguments;
 use super::import_flags::ImportArguments;
 use super::run_flags::{ComparisonFlags, OutputFlags, SamplingFlags};
 use super::self_test_flags::SelfTestArguments;
 use super::stored_flags::{ExplainArguments, ShowArguments};
 use crate::app::{
-    BaselineAction, BisectOptions, CompareOptions, Detail, ImportOptions, RunOptions,
-    SelfTestOptions, StoreOptions,
+    BaselineAction, BisectOptions, CompareOptions, Detail, ExportOptions, ImportOptions,
+    RunOptions, SelfTestOptions, StoreOptions,
 };
 use crate::measure::Filter;
 use crate::model::parse_duration;
@@ -143,7 +144,9 @@ enum Subcommands {
         #[command(flatten)]
         stored: StoredArguments,
     },
-    /// Store what another program measured as a run
+    /// Write stored runs for other machines and programs
+    Export(Box<ExportArguments>),
+    /// Store what another program, or this one elsewhere, measured
     Import(Box<ImportArguments>),
     /// Names for runs
     Baseline {
@@ -256,6 +259,8 @@ pub enum Command {
         /// Which.
         run: String,
     },
+    /// Write stored runs for other programs.
+    Export(Box<ExportOptions>),
     /// Store what another program measured.
     Import(Box<ImportOptions>),
     /// Work on names of runs.
@@ -323,6 +328,7 @@ impl Arguments {
             }) => stored.with(Command::Adopt { from }),
             Some(Subcommands::Show(arguments)) => arguments.translate(),
             Some(Subcommands::Explain(arguments)) => arguments.translate(),
+            Some(Subcommands::Export(arguments)) => arguments.translate(),
             Some(Subcommands::Import(arguments)) => arguments.translate(),
             Some(Subcommands::Accept { run, stored }) => stored.with(Command::Accept { run }),
             Some(Subcommands::Baseline { action }) => action.translate(),

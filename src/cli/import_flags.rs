@@ -4,11 +4,18 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 use super::arguments::{Command, Parsed, StoredArguments};
-use crate::app::{ImportFormat, ImportOptions, StatedFact};
-use crate::exchange::{Cleaning, FilterPolicy, Layout, Unit};
+use crate::app::{ImportOptions, StatedFact};
+use crate::exchange::{Cleaning, FileFormat, FilterPolicy, Layout, Unit};
 
 const AFTER_HELP: &str = "\
-The column map says what each column means: KEY=COLUMN, with commas between. Columns are named as in the first line, or by number as `#1`.
+Examples:
+  cargo perfcheck import main.jsonl                        runs that `cargo perfcheck export` wrote elsewhere, each only once
+  cargo perfcheck import target/criterion                  every baseline of Criterion, a run of its name
+  cargo perfcheck import target/criterion --only base --baseline before
+  hyperfine --export-json - ./a ./b | cargo perfcheck import -
+  go test -bench . -count 10 | cargo perfcheck import --format go - --baseline old
+
+The column map of a table says what each column means: KEY=COLUMN, with commas between. Columns are named as in the first line, or by number as `#1`.
   id=A/B/C        the benchmark, from one or several columns
   value=T         what was measured; several such columns are several benchmarks a row; `value=T[ms]` gives one its unit,
                   `value.ser=T` the last part of its id
@@ -19,12 +26,14 @@ The column map says what each column means: KEY=COLUMN, with commas between. Col
 
 Units: ns, us, ms, s, min, ticks:100ns; rates such as ops/s, bytes/s, MiB/s; amounts: bytes, KiB, instructions, cycles, allocations, amount:NAME.
 
-Examples:
+Tables:
   cargo perfcheck import log.csv --columns id=Serializer/TestData/Mode,value.ser=TimeSer,value.deser=TimeDeser,repetition=Repetition \\
       --unit ticks:100ns --drop-first --baseline v1
   cargo perfcheck import day1.csv day2.csv day3.csv --columns id=name,value=ns --unit ns   three sessions, three launches
   perf-tool | cargo perfcheck import - --no-header --columns id=#1,value=#2 --unit ops/s
   cargo perfcheck compare v1 latest                                                        compare two imports
+
+docs/EXCHANGE.md says what each format keeps and loses.
 
 Exit status: 0, 2 usage, or a file that cannot be read (nothing is stored), 5 store unusable, 130 interrupted.";
 
@@ -33,14 +42,14 @@ Exit status: 0, 2 usage, or a file that cannot be read (nothing is stored), 5 st
 #[command(after_help = AFTER_HELP)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct ImportArguments {
-    /// Files to read as one run, one session each; `-` is the standard input
+    /// Files, or directories of Criterion, one session each; `-` is the standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Format of the files
-    #[arg(long, value_name = "FMT", default_value = "csv")]
-    format: Format,
-    /// What the columns mean (may be given more than once), see below
-    #[arg(long, value_name = "MAP", required = true)]
+    /// Format of the files; without it their content tells, with `--columns` it is csv
+    #[arg(long, value_name = "FMT")]
+    format: Option<Format>,
+    /// csv: what the columns mean (may be given more than once), see below
+    #[arg(long, value_name = "MAP")]
     columns: Vec<String>,
     /// What the values are measured in, unless the column map says so
     #[arg(long, value_name = "UNIT", value_parser = str::parse::<Unit>)]
@@ -69,15 +78,21 @@ pub(super) struct ImportArguments {
     /// A row that is an outlier in one of its values is one in all
     #[arg(long)]
     paired: bool,
-    /// The package and bench target that the benchmarks are stored under; what is to be compared needs the same
-    #[arg(long = "as", value_name = "PACKAGE/TARGET", default_value = "imported/csv", value_parser = place)]
-    place: (String, String),
+    /// The package and bench target that the benchmarks are stored under; what is to be compared needs the same [default: imported/FMT]
+    #[arg(long = "as", value_name = "PACKAGE/TARGET", value_parser = place)]
+    place: Option<(String, String)>,
     /// What is known of where the values were measured, e.g. cpu=NAME or profile=release: runs with other facts are not comparable
     #[arg(long = "fact", value_name = "KEY=VALUE", value_parser = fact)]
     facts: Vec<StatedFact>,
     /// Store the run under a name
     #[arg(short, long, visible_alias = "save-baseline", value_name = "NAME")]
     baseline: Option<String>,
+    /// Of files that hold several runs, those of these names
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+    /// Names that files give to runs move to these, where they are taken
+    #[arg(long)]
+    move_names: bool,
     /// Say what would be stored, and store nothing
     #[arg(short = 'n', long)]
     dry_run: bool,
@@ -87,8 +102,47 @@ pub(super) struct ImportArguments {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Format {
-    /// A table of separated values
+    /// A table of separated values, with `--columns`
     Csv,
+    /// What `cargo perfcheck export` writes
+    Jsonl,
+    /// A `target/criterion` directory: every baseline a run
+    Criterion,
+    /// `critcmp --export`
+    Critcmp,
+    /// `hyperfine --export-json`
+    Hyperfine,
+    /// Google Benchmark's `--benchmark_format=json`
+    #[value(alias = "google")]
+    GoogleBenchmark,
+    /// `go test -bench`, as benchstat reads it
+    #[value(alias = "benchstat")]
+    Go,
+    /// `pytest --benchmark-json`
+    #[value(alias = "pytest")]
+    PytestBenchmark,
+    /// The tree that divan prints
+    Divan,
+    /// The lines that libtest prints, or Criterion with `--output-format bencher`
+    #[value(alias = "bencher")]
+    Libtest,
+}
+
+impl From<Format> for FileFormat {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Csv => Self::Csv,
+            Format::Jsonl => Self::Portable,
+            Format::Criterion => Self::Criterion,
+            Format::Critcmp => Self::Critcmp,
+            Format::Hyperfine => Self::Hyperfine,
+            Format::GoogleBenchmark => Self::Google,
+            Format::Go => Self::Go,
+            Format::PytestBenchmark => Self::Pytest,
+            Format::Divan => Self::Divan,
+            Format::Libtest => Self::Libtest,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -126,9 +180,7 @@ impl ImportArguments {
     pub(super) fn translate(self) -> Parsed {
         let options = ImportOptions {
             files: self.files,
-            format: match self.format {
-                Format::Csv => ImportFormat::Csv,
-            },
+            format: self.format.map(FileFormat::from),
             columns: self.columns,
             layout: Layout {
                 separator: self.separator,
@@ -146,6 +198,8 @@ impl ImportArguments {
             place: self.place,
             facts: self.facts,
             baseline: self.baseline,
+            only: self.only,
+            move_names: self.move_names,
             dry_run: self.dry_run,
         };
         self.stored.with(Command::Import(Box::new(options)))

@@ -102,6 +102,44 @@ pub enum ExchangeError {
         /// What to do, if that is known.
         hint: &'static str,
     },
+    /// A file is not what its format says.
+    #[error("{place}: {reason}; nothing was stored")]
+    Broken {
+        /// The file with line and column, or with the path within its JSON.
+        place: String,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
+    /// Nothing in a file tells what it is.
+    #[error(
+        "{name} is of no format that is known\n  help: `--format` names it: criterion (a directory), critcmp, hyperfine, google-benchmark, go, pytest-benchmark, divan, libtest, jsonl; a table of values needs `--columns`"
+    )]
+    UnknownFormat {
+        /// The file.
+        name: String,
+    },
+    /// Files of several formats cannot be one run.
+    #[error(
+        "{first} is {first_format} and {second} is {second_format}\n  help: import each format by itself"
+    )]
+    SeveralFormats {
+        /// A file.
+        first: String,
+        /// Its format.
+        first_format: &'static str,
+        /// Another file.
+        second: String,
+        /// Its format.
+        second_format: &'static str,
+    },
+    /// A file could not be written.
+    #[error("could not write {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
     /// More than we keep.
     #[error("there are more than {most} {what}\n  help: {hint}")]
     TooMany {

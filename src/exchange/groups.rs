@@ -7,13 +7,13 @@ use super::decimal::Decimal;
 use super::error::{ExchangeError, Malformed};
 use super::input::Content;
 use super::unit::{GUESS_LIMIT, Unit};
-use crate::model::{Metric, Sample};
+use crate::model::{Metric, Sample, Throughput};
 use crate::stats::median;
 
 /// More groups than this are a wrong column map.
-const MOST_GROUPS: usize = 20_000;
+pub(super) const MOST_GROUPS: usize = 20_000;
 /// More launches than this are a wrong column map, too.
-const MOST_LAUNCHES: usize = 10_000;
+pub(super) const MOST_LAUNCHES: usize = 10_000;
 /// So many malformed rows are shown.
 const MOST_SHOWN: usize = 20;
 
@@ -64,6 +64,20 @@ pub struct Group {
     pub metrics: Vec<Metric>,
     /// By launch, then by repetition; as read where nothing tells repetitions apart.
     pub rows: Vec<GroupRow>,
+    /// What one iteration processes, where the format tells.
+    pub throughput: Throughput,
+    /// How the iteration counts of its rows are laid out.
+    pub phase: Phase,
+}
+
+/// How iteration counts are laid out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Phase {
+    /// The same count in every sample, or none told.
+    #[default]
+    Flat,
+    /// d, 2d, 3d, ... iterations.
+    Linear,
 }
 
 /// What `--guess-units` made of a group.
@@ -390,6 +404,8 @@ impl<'a> Collector<'a> {
             id: pending.id,
             metrics: metrics.into_iter().map(Option::unwrap_or_default).collect(),
             rows,
+            throughput: Throughput::default(),
+            phase: Phase::Flat,
         }
     }
 }

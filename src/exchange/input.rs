@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::error::ExchangeError;
+use crate::model::SourceFile;
 
 /// Longer files are refused.
 const MOST_BYTES: u64 = 256 << 20;
@@ -18,6 +19,31 @@ pub struct Content {
     pub bytes: Vec<u8>,
     /// Their BLAKE3, in hexadecimal digits.
     pub blake3: String,
+}
+
+impl Content {
+    /// What is kept of it with the run.
+    pub fn source(&self) -> SourceFile {
+        SourceFile {
+            name: self.name.clone(),
+            blake3: self.blake3.clone(),
+            bytes: self.bytes.len() as u64,
+        }
+    }
+
+    /// Its text, without a byte order mark.
+    pub(super) fn text(&self) -> Result<&str, ExchangeError> {
+        let text = str::from_utf8(&self.bytes).map_err(|error| {
+            let line = self.bytes[..error.valid_up_to()]
+                .iter()
+                .filter(|byte| **byte == b'\n');
+            ExchangeError::Broken {
+                place: format!("{}:{}", self.name, line.count() + 1),
+                reason: "it is not UTF-8 text".to_owned(),
+            }
+        })?;
+        Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+    }
 }
 
 /// Reads a file; `-` is `standard_input`.

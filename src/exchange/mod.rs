@@ -8,15 +8,25 @@ mod cleaning;
 mod column_map;
 mod decimal;
 mod error;
+mod export;
+mod formats;
 mod groups;
 mod input;
+mod portable;
 mod table;
 mod unit;
 
 pub use cleaning::{Cleaning, FilterPolicy, ValueSummary, clean, warm_up_rows};
 pub use column_map::{Column, ColumnMap, ValueColumn};
 pub use error::{ExchangeError, Malformed};
-pub use groups::{Group, GroupRow, Guess, Imported, Reading};
+pub use export::{ExportedRun, file_name, write_benchstat, write_bmf, write_criterion, write_csv};
+pub use formats::{FileFormat, ForeignRun, Requested, detect, read_foreign};
+pub use groups::{Group, GroupRow, Guess, Imported, Phase, Reading};
 pub use input::{Content, read};
+pub use portable::{
+    PortableBenchmark, PortableHarness, PortableHead, PortableLaunch, PortableLaunchHead,
+    PortableOutcome, PortablePair, PortableReference, PortableRun, PortableVerdict, read_portable,
+    write_portable,
+};
 pub use table::{Layout, cell_of_part, read_tables};
 pub use unit::Unit;

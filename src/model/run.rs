@@ -48,7 +48,7 @@ pub enum Acceptance {
 }
 
 /// Which side of an A/B measurement a run is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// What the candidate is compared with. Never a reference for other runs.

@@ -22,6 +22,7 @@ mod source;
 mod statistics;
 mod table;
 mod theme;
+mod transfer;
 mod units;
 mod versions;
 
@@ -44,5 +45,6 @@ pub use progress::{Progress, ProgressMode};
 pub use self_test::{Rate, SelfTestFindings, SelfTestRow, write_self_test};
 pub use statistics::{BenchmarkStatistics, write_statistics};
 pub use table::{write_build_event, write_error, write_run_head, write_table, write_warning};
+pub use transfer::{TakenOver, write_exported, write_taken_over};
 pub use units::{change as percent_change, percent as in_percent};
 pub use versions::{VersionDifference, write_versions};

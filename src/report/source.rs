@@ -21,12 +21,12 @@ pub(super) fn write_source(writer: &mut dyn Write, run: &Run, source: &Source) -
     let units: Vec<String> = (source.values.iter())
         .map(|value| format!("{} in {}", value.column, value.unit))
         .collect();
-    writeln!(
-        writer,
-        "columns {}; {}",
-        plain(source.columns.clone()),
-        plain(units.join(", "))
-    )?;
+    let columns = if source.columns.is_empty() {
+        String::new()
+    } else {
+        format!("columns {}; ", source.columns)
+    };
+    writeln!(writer, "{}{}", plain(columns), plain(units.join(", ")))?;
     let counts = &source.counts;
     let first = if source.drop_first {
         ", first repetitions kept apart"

@@ -17,7 +17,6 @@ mod error;
 mod file;
 mod header;
 mod history;
-mod imports;
 mod kept;
 mod launches;
 mod location;
@@ -26,6 +25,7 @@ mod open;
 mod pairs;
 mod runs;
 mod schema;
+mod transfer;
 mod workspaces;
 
 #[cfg(test)]
@@ -37,7 +37,6 @@ pub use error::StoreError;
 pub use history::{
     BenchmarkSummary, BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter,
 };
-pub use imports::ImportedRun;
 pub use kept::{
     Content, DEFAULT_QUOTA_BYTES, ExtractedTarget, KeptError, KeptFacts, KeptRecord, KeptSummary,
     LibraryFact, Reason, Removal, RemovalPlan, RemovalSummary,
@@ -46,4 +45,5 @@ pub use launches::{Harness, LaunchHead, LaunchRecord, LaunchedBenchmark, Outcome
 pub use location::default_path;
 pub use open::{OpenOptions, Store};
 pub use runs::{NewRun, RunEnd, RunSummary, RunVerdict};
+pub use transfer::{TransferredPair, TransferredRun};
 pub use workspaces::{WorkspaceId, WorkspaceSummary};

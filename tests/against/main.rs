@@ -15,6 +15,7 @@ mod baselines;
 mod benchmarks;
 mod beside;
 mod confirming;
+mod exchanging;
 mod executables;
 mod explaining;
 mod hosts;

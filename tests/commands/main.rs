@@ -17,6 +17,7 @@ mod comparability;
 mod comparing;
 mod degenerate;
 mod drawing;
+mod exchanging;
 mod exit_codes;
 mod explaining;
 mod flags;

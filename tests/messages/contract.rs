@@ -76,6 +76,15 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
     let import = machine.perfcheck().arg("import").arg(&log).testbench("");
     let import = import.args(["--columns", "id=name,value=ns", "--unit", "ns"]);
     messages.extend(import.args(json).run().json());
+    let exported = machine.home().join("exported.jsonl");
+    for command in ["export", "import"] {
+        let file = machine.perfcheck().arg(command).testbench("").args(json);
+        let file = match command {
+            "export" => file.arg("--output").arg(&exported),
+            _ => file.arg(&exported),
+        };
+        messages.extend(file.run().json());
+    }
     let document = include_str!("../../docs/MESSAGES.md");
     let documented: BTreeSet<&str> = document.split('`').skip(1).step_by(2).collect();
     let in_objects = |name: &str| document.contains(&format!("\"{name}\""));
@@ -97,6 +106,8 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         "run-finished",
         "benchmark-imported",
         "import-finished",
+        "run-imported",
+        "export-finished",
         "benchmark-columns",
         "columns-finished",
         "pivot-row",

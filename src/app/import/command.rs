@@ -1,0 +1,157 @@
+//! Which format the files are of, and which way they take into the store.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::options::ImportOptions;
+use super::{foreign, portable, table};
+use crate::app::context::{Context, World};
+use crate::app::error::AppError;
+use crate::app::options::StoreOptions;
+use crate::exchange::{Content, ExchangeError, FileFormat, Requested, detect, read};
+use crate::exit_code::ExitCode;
+use crate::report::write_build_event;
+use crate::store::check_baseline_name;
+
+/// Runs the command.
+pub fn import(
+    options: &ImportOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    if let Some(name) = &options.baseline {
+        check_baseline_name(name)?;
+    }
+    let context = Context::load(&world.variables, common)?;
+    let is_tree = |path: &PathBuf| path != Path::new("-") && path.is_dir();
+    let trees = options.files.iter().filter(|path| is_tree(path)).count();
+    if options.format == Some(FileFormat::Criterion) || trees == options.files.len() {
+        let said = options.format;
+        if let Some(other) = said.filter(|format| *format != FileFormat::Criterion) {
+            return Err(AppError::Usage(format!(
+                "{} is a directory, which `--format {}` is not",
+                options.files[0].display(),
+                other.name()
+            )));
+        }
+        refuse_flags(options, FileFormat::Criterion)?;
+        let requested = Requested::Trees(&options.files);
+        return foreign::import(
+            &requested,
+            FileFormat::Criterion,
+            options,
+            &context,
+            common,
+            world,
+        );
+    }
+    if let Some(tree) = options.files.iter().find(|path| is_tree(path)) {
+        return Err(AppError::Usage(format!(
+            "{} is a directory and others are files\n  help: import each format by itself",
+            tree.display()
+        )));
+    }
+    let files = contents(&options.files)?;
+    let format = match options.format {
+        Some(format) => format,
+        None if !options.columns.is_empty() => FileFormat::Csv,
+        None => {
+            let format = guess(&files)?;
+            if !common.output.quiet {
+                let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+                let said = format!("{} as `--format {}`", names.join(", "), format.name());
+                write_build_event(world.stderr, &("Reading", said))?;
+            }
+            format
+        }
+    };
+    refuse_flags(options, format)?;
+    match format {
+        FileFormat::Csv => table::import(&files, options, &context, common, world),
+        FileFormat::Portable => portable::import(&files, options, &context, common, world),
+        _ => {
+            let requested = Requested::Files(&files, format);
+            foreign::import(&requested, format, options, &context, common, world)
+        }
+    }
+}
+
+fn contents(paths: &[PathBuf]) -> Result<Vec<Content>, AppError> {
+    let dashes = paths.iter().filter(|path| **path == Path::new("-")).count();
+    if dashes > 1 {
+        return Err(AppError::Usage(
+            "the standard input can be read only once".to_owned(),
+        ));
+    }
+    let mut files: Vec<Content> = Vec::new();
+    for path in paths {
+        let content = read(path, &mut io::stdin().lock())?;
+        if let Some(same) = files.iter().find(|file| file.blake3 == content.blake3) {
+            return Err(AppError::Usage(format!(
+                "{} and {} hold the same: the same session twice is no evidence",
+                same.name, content.name
+            )));
+        }
+        files.push(content);
+    }
+    Ok(files)
+}
+
+/// The format that all files are of.
+fn guess(files: &[Content]) -> Result<FileFormat, ExchangeError> {
+    let mut found: Option<(&Content, FileFormat)> = None;
+    for file in files {
+        let format = detect(file).ok_or_else(|| ExchangeError::UnknownFormat {
+            name: file.name.clone(),
+        })?;
+        match found {
+            Some((first, other)) if other != format => {
+                return Err(ExchangeError::SeveralFormats {
+                    first: first.name.clone(),
+                    first_format: other.name(),
+                    second: file.name.clone(),
+                    second_format: format.name(),
+                });
+            }
+            _ => found = Some((file, format)),
+        }
+    }
+    found
+        .map(|(_, format)| format)
+        .ok_or_else(|| ExchangeError::UnknownFormat {
+            name: String::new(),
+        })
+}
+
+/// A flag that means nothing for a format was meant for something else.
+fn refuse_flags(options: &ImportOptions, format: FileFormat) -> Result<(), AppError> {
+    let is_table = format == FileFormat::Csv;
+    let is_ours = format == FileFormat::Portable;
+    if is_table && options.columns.is_empty() {
+        return Err(AppError::Usage(
+            "a table of values needs its column map\n  help: `--columns id=NAME,value=TIME --unit ns`, see `cargo perfcheck import --help`"
+                .to_owned(),
+        ));
+    }
+    let takes_unit = is_table || matches!(format, FileFormat::Criterion | FileFormat::Critcmp);
+    let useless = [
+        ("--columns", !is_table && !options.columns.is_empty()),
+        ("--unit", !takes_unit && options.unit.is_some()),
+        ("--guess-units", !is_table && options.guess_units),
+        ("--lenient", !is_table && options.lenient),
+        ("--no-header", !is_table && !options.layout.header),
+        ("--decimal-comma", !is_table && options.layout.decimal_comma),
+        ("--drop-first", is_ours && options.cleaning.drop_first),
+        ("--as", is_ours && options.place.is_some()),
+        ("--fact", is_ours && !options.facts.is_empty()),
+        ("--only", is_table && !options.only.is_empty()),
+        ("--move-names", is_table && options.move_names),
+    ];
+    match useless.into_iter().find(|(_, given)| *given) {
+        Some((flag, _)) => Err(AppError::Usage(format!(
+            "`{flag}` means nothing for the format {}, which says that itself",
+            format.name()
+        ))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,37 @@
+//! What is known of where imported values were measured, by the names of facts.
+
+use super::StatedFact;
+use crate::app::error::AppError;
+use crate::model::Environment;
+
+/// The facts that the user states; all others are unknown.
+pub(super) fn environment(facts: &[StatedFact]) -> Result<Environment, AppError> {
+    let mut environment = Environment::default();
+    for fact in facts {
+        let value = fact.value.trim().to_owned();
+        let (host, build) = (&mut environment.host, &mut environment.build);
+        match fact.name.as_str() {
+            "cpu" => host.cpu = value,
+            "architecture" => host.architecture = value,
+            "os" => host.os = value,
+            "kernel" => host.kernel = value,
+            "governor" => host.governor = Some(value),
+            "microcode" => host.microcode = Some(value),
+            "cores" => {
+                host.cores = value.parse().map_err(|_| {
+                    AppError::Usage(format!("`--fact cores={value}`: not a whole number"))
+                })?;
+            }
+            "rustc" => build.rustc = value,
+            "target" => build.target = value,
+            "profile" => build.profile = value,
+            "rustflags" => build.rustflags = value,
+            other => {
+                return Err(AppError::Usage(format!(
+                    "`{other}` is no fact that comparisons know; those are cpu, architecture, os, kernel, governor, microcode, cores, rustc, target, profile, rustflags"
+                )));
+            }
+        }
+    }
+    Ok(environment)
+}

@@ -1,0 +1,48 @@
+//! What `import` is asked for.
+
+use std::path::PathBuf;
+
+use crate::exchange::{Cleaning, FileFormat, Layout, Unit};
+
+/// A fact about where values were measured, as the user states it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatedFact {
+    /// Which.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+}
+
+/// What is imported, and how.
+#[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub struct ImportOptions {
+    /// The files, one session each; `-` is the standard input.
+    pub files: Vec<PathBuf>,
+    /// Their format; where there is none, what is in them tells.
+    pub format: Option<FileFormat>,
+    /// The column map.
+    pub columns: Vec<String>,
+    /// How the tables are laid out.
+    pub layout: Layout,
+    /// The unit of values that have none of their own.
+    pub unit: Option<Unit>,
+    /// Take large values for ticks.
+    pub guess_units: bool,
+    /// Skip rows that cannot be read.
+    pub lenient: bool,
+    /// How the summary is made.
+    pub cleaning: Cleaning,
+    /// Package and bench target that the benchmarks are stored under; without them `imported` and the format.
+    pub place: Option<(String, String)>,
+    /// What is known of the machine and the build.
+    pub facts: Vec<StatedFact>,
+    /// The name of the run.
+    pub baseline: Option<String>,
+    /// Of files with several runs, those of these names.
+    pub only: Vec<String>,
+    /// Names that files give their runs move to these, where others have them.
+    pub move_names: bool,
+    /// Only say what would be stored.
+    pub dry_run: bool,
+}

@@ -1,0 +1,67 @@
+//! What a reader must know of imported numbers; on stderr, as it is not the result.
+
+use super::record::Row;
+use crate::app::context::World;
+use crate::app::error::AppError;
+use crate::exchange::Imported;
+use crate::model::{MIN_LAUNCHES, Source};
+use crate::report;
+
+/// What a reader must know before the numbers are believed; on stderr, as it is not the result.
+pub(super) fn warn(
+    imported: &Imported,
+    source: &Source,
+    rows: &[Row],
+    most_medians: f64,
+    world: &mut World<'_>,
+) -> Result<(), AppError> {
+    for row in &imported.skipped {
+        report::write_warning(world.stderr, &format!("skipped {row}"))?;
+    }
+    let more = imported.rows_skipped - (imported.skipped.len() as u64).min(imported.rows_skipped);
+    if more > 0 {
+        report::write_warning(world.stderr, &format!("skipped {more} more rows"))?;
+    }
+    for guess in &imported.guesses {
+        report::write_warning(
+            world.stderr,
+            &format!(
+                "guessed: {} of `{}` are in {} (their median is {})",
+                guess.column, guess.id, guess.unit, guess.median
+            ),
+        )?;
+    }
+    for row in rows {
+        let id = &row.shown.key.id;
+        if row.shown.absurd {
+            report::write_warning(
+                world.stderr,
+                &format!(
+                    "the mean of `{id}` is more than {most_medians} times its median: other units among its values, or a stall?"
+                ),
+            )?;
+        }
+        if row.shown.zeros > 0 {
+            report::write_warning(
+                world.stderr,
+                &format!(
+                    "{} 0, less than its clock could see",
+                    if row.shown.zeros == 1 {
+                        format!("a value of `{id}` is")
+                    } else {
+                        format!("{} values of `{id}` are", row.shown.zeros)
+                    }
+                ),
+            )?;
+        }
+    }
+    if !source.launches_known {
+        report::write_warning(
+            world.stderr,
+            &format!(
+                "nothing tells launches (sessions, processes) apart, so all repetitions of a benchmark count as one launch: comparisons can only take them as if they were independent of each other; a launch column or one file a session ({MIN_LAUNCHES} at least) would do better"
+            ),
+        )?;
+    }
+    Ok(())
+}

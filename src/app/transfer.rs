@@ -1,0 +1,246 @@
+//! Between the store's records and runs as they are exchanged: the same facts, without numbers that mean something in one store alone.
+
+use std::collections::HashMap;
+
+use super::error::AppError;
+use crate::exchange::{
+    PortableBenchmark, PortableHarness, PortableHead, PortableLaunch, PortableLaunchHead,
+    PortableOutcome, PortablePair, PortableReference, PortableRun, PortableVerdict,
+};
+use crate::model::{Benchmark, RunId, TargetFacts};
+use crate::store::{
+    Harness, LaunchHead, LaunchRecord, LaunchedBenchmark, NewRun, Outcome, RunEnd, RunSummary,
+    RunVerdict, Store, TransferredPair, TransferredRun, WorkspaceId,
+};
+
+/// Runs of a workspace as they are exchanged; the partner of each one that is a side of a pair must be among them.
+pub(super) fn portable_runs(
+    store: &Store,
+    workspace: WorkspaceId,
+    runs: &[RunId],
+) -> Result<Vec<PortableRun>, AppError> {
+    let places: HashMap<RunId, usize> = runs.iter().copied().zip(0..).collect();
+    let names = store.baselines(workspace)?;
+    runs.iter()
+        .map(|run| {
+            let names = names.iter().filter(|baseline| baseline.run == *run);
+            let names = names.map(|baseline| baseline.name.clone()).collect();
+            portable(store, *run, &places, names)
+        })
+        .collect()
+}
+
+fn portable(
+    store: &Store,
+    id: RunId,
+    places: &HashMap<RunId, usize>,
+    baselines: Vec<String>,
+) -> Result<PortableRun, AppError> {
+    let RunSummary { run, exit_code, .. } = store.run_summary(id)?;
+    let (Some(finished), Some(exit_code)) = (run.finished, exit_code) else {
+        return Err(AppError::Usage(format!(
+            "run {id} has not ended: only whole runs can be exported\n  help: `cargo perfcheck runs` lists them"
+        )));
+    };
+    let pair = match (run.pair, store.purpose(id)?) {
+        (Some(pair), Some(purpose)) => Some(PortablePair {
+            partner: places.get(&pair.partner).copied().unwrap_or_default(),
+            role: pair.role,
+            purpose,
+        }),
+        _ => None,
+    };
+    let mut references = HashMap::new();
+    let verdicts = store.verdicts(id)?;
+    for reference in verdicts.iter().filter_map(|verdict| verdict.reference) {
+        references.entry(reference).or_insert_with(|| {
+            // It may have been deleted since.
+            let found = store.run(reference).ok();
+            found.map(|run| PortableReference {
+                started: run.started,
+                seed: run.seed,
+                role: run.pair.map(|pair| pair.role),
+            })
+        });
+    }
+    Ok(PortableRun {
+        head: PortableHead {
+            started: run.started,
+            finished,
+            acceptance: run.acceptance,
+            exit_code,
+            git: run.git,
+            environment: run.environment,
+            load: run.load,
+            seed: run.seed,
+            decision: run.decision,
+            tool_version: run.tool_version,
+            pair,
+            plan: run.plan,
+            source: run.source,
+            baselines,
+        },
+        launches: (store.launch_records(id)?.into_iter())
+            .map(portable_launch)
+            .collect(),
+        verdicts: (verdicts.into_iter())
+            .map(|found| PortableVerdict {
+                benchmark: found.key,
+                verdict: found.verdict,
+                typical_ns: found.typical_ns,
+                change: found.change,
+                reference: (found.reference).and_then(|run| references.get(&run).copied()?),
+            })
+            .collect(),
+    })
+}
+
+fn portable_launch(record: LaunchRecord) -> PortableLaunch {
+    let head = record.head;
+    let features = record.target_facts.features;
+    PortableLaunch {
+        head: PortableLaunchHead {
+            package: head.package,
+            target: head.target,
+            ordinal: head.ordinal,
+            attempt: head.attempt,
+            started: head.started,
+            padding_bytes: head.padding_bytes,
+            harness: head.harness.map(|harness| PortableHarness {
+                name: harness.name,
+                version: harness.version,
+                quantum_ns: harness.quantum,
+            }),
+            conduct: head.conduct,
+            failure: head.failure,
+        },
+        benchmarks: (record.benchmarks.into_iter())
+            .map(|launched| PortableBenchmark {
+                key: launched.benchmark.key,
+                version: launched.benchmark.version,
+                throughput: launched.benchmark.throughput,
+                settings: launched.benchmark.settings,
+                metric: launched.benchmark.metric,
+                features: features.clone(),
+                sampling: launched.sampling,
+                noise_threshold: launched.noise_threshold,
+                outcome: match launched.outcome {
+                    Outcome::Measured(series) => PortableOutcome::Measured(series),
+                    Outcome::Failed(message) => PortableOutcome::Failed(message),
+                },
+                beside: launched.beside,
+            })
+            .collect(),
+    }
+}
+
+/// The run that a verdict is against.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Against {
+    /// It is in the store.
+    Stored(RunId),
+    /// It is taken over together with this one, as the run of this place.
+    Together(usize),
+    /// It is in neither.
+    Nowhere,
+}
+
+/// A run as the store takes it. `reference` finds the runs that its verdicts are against.
+pub(super) fn transferred(
+    run: PortableRun,
+    baselines: Vec<String>,
+    mut reference: impl FnMut(PortableReference) -> Result<Against, AppError>,
+) -> Result<TransferredRun, AppError> {
+    let head = run.head;
+    let mut verdicts = Vec::new();
+    let mut against = Vec::new();
+    for (place, found) in run.verdicts.into_iter().enumerate() {
+        let named = match found.reference {
+            Some(named) => reference(named)?,
+            None => Against::Nowhere,
+        };
+        if let Against::Together(run) = named {
+            against.push((place, run));
+        }
+        verdicts.push(RunVerdict {
+            key: found.benchmark,
+            verdict: found.verdict,
+            typical_ns: found.typical_ns,
+            change: found.change,
+            reference: match named {
+                Against::Stored(run) => Some(run),
+                Against::Together(_) | Against::Nowhere => None,
+            },
+        });
+    }
+    Ok(TransferredRun {
+        head: NewRun {
+            started: head.started,
+            git: head.git,
+            environment: head.environment,
+            load: head.load,
+            seed: head.seed,
+            decision: head.decision,
+            tool_version: head.tool_version,
+        },
+        source: head.source,
+        pair: head.pair.map(|pair| TransferredPair {
+            partner: pair.partner,
+            role: pair.role,
+            purpose: pair.purpose,
+            plan: head.plan.unwrap_or_default(),
+        }),
+        launches: run.launches.into_iter().map(record).collect(),
+        against,
+        end: RunEnd {
+            finished: head.finished,
+            acceptance: head.acceptance,
+            exit_code: head.exit_code,
+            verdicts,
+        },
+        baselines,
+    })
+}
+
+fn record(launch: PortableLaunch) -> LaunchRecord {
+    let head = launch.head;
+    let features = launch.benchmarks.first();
+    LaunchRecord {
+        target_facts: TargetFacts {
+            features: features.map_or_else(Vec::new, |first| first.features.clone()),
+        },
+        head: LaunchHead {
+            package: head.package,
+            target: head.target,
+            ordinal: head.ordinal,
+            attempt: head.attempt,
+            started: head.started,
+            padding_bytes: head.padding_bytes,
+            harness: head.harness.map(|harness| Harness {
+                name: harness.name,
+                version: harness.version,
+                quantum: harness.quantum_ns,
+            }),
+            conduct: head.conduct,
+            failure: head.failure,
+        },
+        benchmarks: (launch.benchmarks.into_iter())
+            .map(|launched| LaunchedBenchmark {
+                benchmark: Benchmark {
+                    key: launched.key,
+                    version: launched.version,
+                    throughput: launched.throughput,
+                    settings: launched.settings,
+                    metric: launched.metric,
+                },
+                sampling: launched.sampling,
+                noise_threshold: launched.noise_threshold,
+                outcome: match launched.outcome {
+                    PortableOutcome::Measured(series) => Outcome::Measured(series),
+                    PortableOutcome::Failed(message) => Outcome::Failed(message),
+                },
+                beside: launched.beside,
+            })
+            .collect(),
+    }
+}

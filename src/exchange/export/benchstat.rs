@@ -1,0 +1,111 @@
+//! The Go benchmark data format, which benchstat reads: a line for each launch, its median, as launches are what is independent.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use super::exported::{ExportedRun, by_launch};
+use crate::model::{BenchmarkKey, Measurement, Metric};
+use crate::stats::{mean, median};
+
+/// Writes one run.
+pub fn write_benchstat(writer: &mut dyn Write, run: &ExportedRun) -> io::Result<()> {
+    let host = &run.run.environment.host;
+    let facts = [
+        ("goos", &host.os),
+        ("goarch", &host.architecture),
+        ("cpu", &host.cpu),
+    ];
+    for (name, value) in facts {
+        if !value.is_empty() {
+            writeln!(writer, "{name}: {}", one_line(value))?;
+        }
+    }
+    let mut place: Option<&BenchmarkKey> = None;
+    for measurement in run.measured() {
+        let key = &measurement.benchmark.key;
+        let is_other =
+            |other: &BenchmarkKey| (&other.package, &other.target) != (&key.package, &key.target);
+        if place.is_none_or(is_other) {
+            writeln!(
+                writer,
+                "pkg: {}/{}",
+                one_line(&key.package),
+                one_line(&key.target)
+            )?;
+            place = Some(key);
+        }
+        write_lines(writer, measurement)?;
+    }
+    Ok(())
+}
+
+fn write_lines(writer: &mut dyn Write, measurement: &Measurement) -> io::Result<()> {
+    let unit = match &measurement.benchmark.metric {
+        Metric::Time => "ns/op".to_owned(),
+        Metric::Amount { unit } if unit == "bytes" => "B/op".to_owned(),
+        Metric::Amount { unit } if unit == "allocations" => "allocs/op".to_owned(),
+        Metric::Amount { unit } => format!("{}/op", word(unit)),
+        Metric::Rate { unit } if unit == "bytes" => "B/s".to_owned(),
+        Metric::Rate { unit } => format!("{}/s", word(unit)),
+    };
+    let name = name(&measurement.benchmark.key.id, &unit);
+    let launches: Vec<_> = (measurement.launches.iter())
+        .filter(|launch| !launch.series.deciding().is_empty())
+        .collect();
+    for (values, launch) in by_launch(measurement).iter().zip(launches) {
+        let Some(value) = median(values) else {
+            continue;
+        };
+        let iterations = (launch.series.deciding().iter())
+            .fold(0_u64, |sum, sample| sum.saturating_add(sample.iterations));
+        let mut line = format!("{name}\t{iterations}\t{value} {unit}");
+        let counted = |count: fn(&crate::model::Allocations) -> u64| {
+            let counts = launch.beside.allocations.iter().map(count);
+            mean(&counts.map(|count| count as f64).collect::<Vec<f64>>())
+        };
+        if measurement.benchmark.metric.is_time() {
+            if let (Some(bytes), Some(count)) = (counted(|one| one.bytes), counted(|one| one.count))
+            {
+                let _ = write!(line, "\t{bytes} B/op\t{count} allocs/op");
+            }
+            if let Some(bytes) = measurement
+                .benchmark
+                .throughput
+                .bytes
+                .filter(|_| value > 0.0)
+            {
+                let _ = write!(line, "\t{} MB/s", bytes as f64 * 1e3 / value);
+            }
+        }
+        writeln!(writer, "{line}")?;
+    }
+    Ok(())
+}
+
+/// `BenchmarkFib/10`: no spaces, and no small letter behind `Benchmark`. What `import` put behind a name for its unit goes again.
+fn name(id: &str, unit: &str) -> String {
+    let id = id.strip_suffix(&format!(" ({unit})")).unwrap_or(id);
+    let mut letters = id.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string());
+    format!(
+        "Benchmark{}{}",
+        word(&first.unwrap_or_default()),
+        word(letters.as_str())
+    )
+}
+
+fn word(text: &str) -> String {
+    let harmless = |c: char| {
+        if c.is_whitespace() || c.is_control() {
+            '_'
+        } else {
+            c
+        }
+    };
+    text.chars().map(harmless).collect()
+}
+
+fn one_line(text: &str) -> String {
+    let printable = |c: char| if c.is_control() { ' ' } else { c };
+    text.chars().map(printable).collect()
+}

@@ -1,0 +1,70 @@
+//! Bencher Metric Format: for each benchmark its measures, each a value with bounds.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value, json};
+
+use super::exported::{ExportedRun, by_launch};
+use crate::model::Metric;
+use crate::stats::{ClusterMean, Resampling, Stream, mean, percentile_interval};
+
+const CONFIDENCE_LEVEL: f64 = 0.95;
+const RESAMPLES: usize = 10_000;
+
+/// Writes one run: means with their bootstrap intervals, resampled by launch where there are several.
+pub fn write_bmf(writer: &mut dyn Write, run: &ExportedRun) -> io::Result<()> {
+    let mut benchmarks = Map::new();
+    for (name, measurement) in run.names().into_iter().zip(run.measured()) {
+        let launches = by_launch(measurement);
+        let clusters: Vec<&[f64]> = match launches.as_slice() {
+            [only] => only.chunks(1).collect(),
+            several => several.iter().map(Vec::as_slice).collect(),
+        };
+        let all: Vec<f64> = launches.iter().flatten().copied().collect();
+        let Some(value) = mean(&all) else { continue };
+        let resampling = Resampling {
+            resamples: RESAMPLES,
+            stream: Stream {
+                seed: run.run.seed,
+                name: &name,
+            },
+        };
+        let interval = (clusters.len() > 1)
+            .then(|| {
+                percentile_interval(&ClusterMean::new(&clusters), CONFIDENCE_LEVEL, resampling)
+            })
+            .flatten();
+        let mut measures = Map::new();
+        let mut bounded = json!({"value": value});
+        if let Some(interval) = interval {
+            bounded["lower_value"] = interval.lower.into();
+            bounded["upper_value"] = interval.upper.into();
+        }
+        let measure = match &measurement.benchmark.metric {
+            Metric::Time => "latency".to_owned(),
+            Metric::Rate { .. } => "throughput".to_owned(),
+            Metric::Amount { unit } => slug(unit),
+        };
+        measures.insert(measure, bounded);
+        let throughput = measurement.benchmark.throughput;
+        if let Some(amount) = throughput.elements.or(throughput.bytes)
+            && measurement.benchmark.metric.is_time()
+            && value > 0.0
+        {
+            let rate = amount as f64 * 1e9 / value;
+            measures.insert("throughput".to_owned(), json!({"value": rate}));
+        }
+        benchmarks.insert(name, Value::Object(measures));
+    }
+    serde_json::to_writer_pretty(&mut *writer, &Value::Object(benchmarks))?;
+    writeln!(writer)
+}
+
+/// A measure's name: small letters, digits and dashes.
+fn slug(unit: &str) -> String {
+    let lower = unit.to_lowercase();
+    let letters = lower.chars();
+    letters
+        .map(|c| if c.is_alphanumeric() { c } else { '-' })
+        .collect()
+}

@@ -1,0 +1,231 @@
+//! Criterion's tree: `benchmark.json`, `sample.json`, `estimates.json` and `tukey.json` of each benchmark, as criterion 0.8 writes them.
+//!
+//! The rule of names is Criterion's (`make_filename_safe`), and stricter where that would lead out of the tree or could not be a file:
+//! control characters, and parts of dots alone, are replaced, too.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::super::error::ExchangeError;
+use super::exported::ExportedRun;
+use crate::model::{Measurement, Metric, Sample, Throughput};
+use crate::stats::{
+    ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, Description, Fences,
+    NORMAL_MAD, Resampling, Statistic, Stream, percentile_interval, slope_through_origin,
+};
+
+/// Criterion cuts names of directories at so many bytes.
+const LONGEST_NAME_BYTES: usize = 64;
+const CONFIDENCE_LEVEL: f64 = 0.95;
+const RESAMPLES: usize = 10_000;
+/// The 97.5 % quantile of the normal distribution: half an interval of 95 % is so many standard errors.
+const STANDARD_ERRORS: f64 = 1.959_963_984_540_054;
+
+/// Writes runs below `root`, each as a baseline of its name; tells how many benchmarks were written, and what was left out.
+pub fn write_criterion(
+    root: &Path,
+    runs: &[ExportedRun],
+) -> Result<(usize, Vec<String>), ExchangeError> {
+    let mut written = 0;
+    let mut left_out = Vec::new();
+    let mut baselines = HashMap::new();
+    for run in runs {
+        let baseline = free(&file_name(&run.name), &mut baselines);
+        let mut directories = HashMap::new();
+        for (id, measurement) in run.names().into_iter().zip(run.measured()) {
+            if let Metric::Rate { unit } = &measurement.benchmark.metric {
+                left_out.push(format!(
+                    "`{id}` is a rate of {unit}, which Criterion's files cannot hold"
+                ));
+                continue;
+            }
+            let parts: Vec<&str> = id.splitn(3, '/').collect();
+            let directory = parts.iter().map(|part| file_name(part));
+            let directory = free(&directory.collect::<Vec<_>>().join("/"), &mut directories);
+            let place = root.join(&directory).join(&baseline);
+            fs::create_dir_all(&place).map_err(|source| ExchangeError::Write {
+                path: place.clone(),
+                source,
+            })?;
+            let files = files(run, &id, &parts, &directory, measurement);
+            for (name, content) in files {
+                write(&place.join(name), &content)?;
+            }
+            written += 1;
+        }
+    }
+    Ok((written, left_out))
+}
+
+/// The name of a directory for a part of an id.
+pub fn file_name(part: &str) -> String {
+    let harmless = |c: char| match c {
+        '?' | '"' | '/' | '\\' | '*' | '<' | '>' | ':' | '|' | '^' => '_',
+        c if c.is_control() => '_',
+        c => c,
+    };
+    let mut name: String = part.chars().map(harmless).collect();
+    let cut = (0..=LONGEST_NAME_BYTES.min(name.len()))
+        .rev()
+        .find(|at| name.is_char_boundary(*at));
+    name.truncate(cut.unwrap_or(0));
+    if cfg!(windows) {
+        name = name.trim_end().to_lowercase();
+    }
+    if name.chars().all(|c| c == '.') {
+        // Nothing, here, or one up: none of them is a name.
+        name = "_".repeat(name.len().max(1));
+    }
+    name
+}
+
+/// `name`, or with `_2`, `_3` behind it where it is taken; file systems may not tell small letters from capitals.
+fn free(name: &str, taken: &mut HashMap<String, usize>) -> String {
+    let mut free = name.to_owned();
+    while taken.contains_key(&free.to_lowercase()) {
+        let number = taken.entry(name.to_lowercase()).or_insert(1);
+        *number += 1;
+        free = format!("{name}_{number}");
+    }
+    taken.insert(free.to_lowercase(), 1);
+    free
+}
+
+fn write(path: &Path, content: &Value) -> Result<(), ExchangeError> {
+    let failed = |source: io::Error| ExchangeError::Write {
+        path: path.to_owned(),
+        source,
+    };
+    // A link that somebody put here would lead elsewhere.
+    let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+    if is_link {
+        return Err(failed(io::Error::other("it is a link")));
+    }
+    let bytes = serde_json::to_vec(content).map_err(|error| failed(error.into()))?;
+    fs::write(path, bytes).map_err(failed)
+}
+
+fn files(
+    run: &ExportedRun,
+    id: &str,
+    parts: &[&str],
+    directory: &str,
+    measurement: &Measurement,
+) -> Vec<(&'static str, Value)> {
+    let samples: Vec<Sample> = (measurement.launches.iter())
+        .flat_map(|launch| launch.series.deciding().iter().copied())
+        .collect();
+    // Flat samples of one launch beside a ramp of another are no ramp.
+    let is_linear = (measurement.launches.iter()).all(|launch| launch.series.flat.is_empty());
+    let iterations: Vec<f64> = samples.iter().map(|one| one.iterations as f64).collect();
+    let times: Vec<f64> = samples.iter().map(|one| one.elapsed.as_f64()).collect();
+    let described = json!({
+        "group_id": parts[0],
+        "function_id": parts.get(1),
+        "value_str": parts.get(2),
+        "throughput": throughput(measurement.benchmark.throughput),
+        "full_id": id,
+        "directory_name": directory,
+        "title": id,
+    });
+    let sampled = json!({
+        "sampling_mode": if is_linear { "Linear" } else { "Flat" },
+        "iters": iterations,
+        "times": times,
+    });
+    let per_iteration: Vec<f64> = samples.iter().map(|one| one.per_iteration()).collect();
+    let fences = Fences::of(&per_iteration);
+    let tukey = fences.map_or(Value::Null, |fences| {
+        json!([
+            fences.low_severe,
+            fences.low_mild,
+            fences.high_mild,
+            fences.high_severe
+        ])
+    });
+    let estimates = estimates(run, id, &samples, is_linear);
+    // `benchmark.json` last, as Criterion does: what has none was interrupted.
+    vec![
+        ("sample.json", sampled),
+        ("tukey.json", tukey),
+        ("estimates.json", estimates),
+        ("benchmark.json", described),
+    ]
+}
+
+fn throughput(throughput: Throughput) -> Value {
+    match (throughput.bytes, throughput.elements) {
+        (Some(bytes), None) => json!({"Bytes": bytes}),
+        (None, Some(elements)) => json!({"Elements": elements}),
+        (Some(bytes), Some(elements)) => {
+            json!({"ElementsAndBytes": {"elements": elements, "bytes": bytes}})
+        }
+        (None, None) => Value::Null,
+    }
+}
+
+fn estimates(run: &ExportedRun, id: &str, samples: &[Sample], is_linear: bool) -> Value {
+    let per_iteration: Vec<f64> = samples.iter().map(|one| one.per_iteration()).collect();
+    let Some(described) = Description::of(&per_iteration) else {
+        return Value::Null;
+    };
+    let singles: Vec<&[f64]> = per_iteration.chunks(1).collect();
+    let points: Vec<(f64, f64)> = (samples.iter())
+        .map(|one| (one.iterations as f64, one.elapsed.as_f64()))
+        .collect();
+    let (x, y): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
+    let slope = is_linear.then(|| slope_through_origin(&x, &y)).flatten();
+    let clusters: Vec<&[(f64, f64)]> = points.chunks(1).collect();
+    let stream = Stream {
+        seed: run.run.seed,
+        name: id,
+    };
+    let sd = described.sd.unwrap_or(0.0);
+    let mean = interval(&ClusterMean::new(&singles), 1.0, stream);
+    let median = interval(&ClusterMedian::new(&singles), 1.0, stream);
+    let mad = interval(&ClusterMad::new(&singles), NORMAL_MAD, stream);
+    let deviation = interval(&ClusterSd::new(&singles), 1.0, stream);
+    let sloping = slope.map(|slope| {
+        let found = interval(&ClusterSlope::new(&clusters), 1.0, stream);
+        estimate(slope, found)
+    });
+    json!({
+        "mean": estimate(described.mean, mean),
+        "median": estimate(described.median, median),
+        "median_abs_dev": estimate(described.mad_scaled(), mad),
+        "slope": sloping,
+        "std_dev": estimate(sd, deviation),
+    })
+}
+
+/// A value with its interval; of one sample there is none, and it is as wide as the value.
+fn estimate(value: f64, interval: Option<(f64, f64)>) -> Value {
+    let (lower, upper) = interval.unwrap_or((value, value));
+    json!({
+        "confidence_interval": {
+            "confidence_level": CONFIDENCE_LEVEL,
+            "lower_bound": lower,
+            "upper_bound": upper,
+        },
+        "point_estimate": value,
+        "standard_error": (upper - lower) / (2.0 * STANDARD_ERRORS),
+    })
+}
+
+/// A percentile bootstrap interval over single samples, as Criterion draws it.
+fn interval(statistic: &impl Statistic, factor: f64, stream: Stream<'_>) -> Option<(f64, f64)> {
+    if statistic.clusters() < 2 {
+        return None;
+    }
+    let resampling = Resampling {
+        resamples: RESAMPLES,
+        stream,
+    };
+    let found = percentile_interval(statistic, CONFIDENCE_LEVEL, resampling)?;
+    Some((found.lower * factor, found.upper * factor))
+        .filter(|(lower, upper)| lower.is_finite() && upper.is_finite())
+}

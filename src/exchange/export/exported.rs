@@ -1,0 +1,61 @@
+//! What is exported: a run's measurements with what names them.
+
+use std::collections::HashMap;
+
+use crate::model::{Measurement, Metric, Run};
+
+/// A run that is to be exported.
+#[derive(Debug, Clone)]
+pub struct ExportedRun {
+    /// What it is called: a baseline's name, or `run-12`.
+    pub name: String,
+    /// Its head.
+    pub run: Run,
+    /// Its benchmarks, by key. Those without a series are left out.
+    pub measurements: Vec<Measurement>,
+}
+
+impl ExportedRun {
+    /// Its measurements that have a series.
+    pub(super) fn measured(&self) -> impl Iterator<Item = &Measurement> {
+        let measurements = self.measurements.iter();
+        measurements.filter(|measurement| {
+            (measurement.launches.iter()).any(|launch| !launch.series.deciding().is_empty())
+        })
+    }
+
+    /// A name for each measured benchmark: its id, with package and target before it where two have the same id.
+    pub(super) fn names(&self) -> Vec<String> {
+        let mut ids: HashMap<&str, usize> = HashMap::new();
+        for measurement in self.measured() {
+            *ids.entry(&measurement.benchmark.key.id).or_default() += 1;
+        }
+        self.measured()
+            .map(|measurement| {
+                let key = &measurement.benchmark.key;
+                if ids.get(key.id.as_str()) == Some(&1) {
+                    key.id.clone()
+                } else {
+                    format!("{}/{}/{}", key.package, key.target, key.id)
+                }
+            })
+            .collect()
+    }
+}
+
+/// Values of one iteration by launch, as the metric means them: rates are units per second.
+pub(super) fn by_launch(measurement: &Measurement) -> Vec<Vec<f64>> {
+    let value = |per_iteration: f64| match measurement.benchmark.metric {
+        Metric::Rate { .. } => 1e9 / per_iteration,
+        Metric::Time | Metric::Amount { .. } => per_iteration,
+    };
+    (measurement.launches.iter())
+        .map(|launch| {
+            (launch.series.deciding().iter())
+                .map(|sample| value(sample.per_iteration()))
+                .filter(|value| value.is_finite())
+                .collect::<Vec<f64>>()
+        })
+        .filter(|values| !values.is_empty())
+        .collect()
+}

@@ -1,0 +1,222 @@
+//! What is written, as the other programs read it.
+
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::super::formats::{FileFormat, Requested, read_foreign};
+use super::super::input::Content;
+use super::{ExportedRun, file_name, write_benchstat, write_bmf, write_criterion, write_csv};
+use crate::model::*;
+
+fn measurement(id: &str, metric: Metric, launches: &[&[(u64, u64)]]) -> Measurement {
+    Measurement {
+        benchmark: Benchmark {
+            key: BenchmarkKey {
+                package: "p".to_owned(),
+                target: "t".to_owned(),
+                id: id.to_owned(),
+            },
+            version: None,
+            throughput: Throughput {
+                bytes: Some(100),
+                elements: None,
+            },
+            settings: AuthorSettings::default(),
+            metric,
+        },
+        target_facts: TargetFacts::default(),
+        sampling: SamplingSettings::default(),
+        noise_threshold: 0.02,
+        launches: (launches.iter().zip(0..))
+            .map(|(samples, launch)| LaunchSeries {
+                launch,
+                quantum: Nanos(1),
+                conduct: None,
+                series: Series {
+                    warm_up: Sample {
+                        iterations: 1,
+                        elapsed: Nanos(5),
+                    },
+                    linear: Vec::new(),
+                    flat: (samples.iter())
+                        .map(|(iterations, elapsed)| Sample {
+                            iterations: *iterations,
+                            elapsed: Nanos(*elapsed),
+                        })
+                        .collect(),
+                },
+                beside: Beside {
+                    allocations: vec![Allocations {
+                        count: 2,
+                        bytes: 64,
+                        ..Allocations::default()
+                    }],
+                    ..Beside::default()
+                },
+            })
+            .collect(),
+        failures: Vec::new(),
+        verdict: None,
+    }
+}
+
+fn exported(measurements: Vec<Measurement>) -> ExportedRun {
+    let mut environment = Environment::default();
+    environment.host.cpu = "A\nB".to_owned();
+    ExportedRun {
+        name: "v/1".to_owned(),
+        run: Run {
+            id: RunId(1),
+            started: Timestamp(0),
+            finished: None,
+            status: RunStatus::Complete,
+            acceptance: Acceptance::Pending,
+            git: None,
+            environment,
+            load: None,
+            seed: 1,
+            decision: DecisionSettings::default(),
+            tool_version: String::new(),
+            pair: None,
+            plan: None,
+            source: None,
+        },
+        measurements,
+    }
+}
+
+const TWO_LAUNCHES: [&[(u64, u64)]; 2] = [&[(10, 1000), (10, 1200)], &[(10, 1100), (20, 2200)]];
+
+fn text(write: impl FnOnce(&mut Vec<u8>)) -> String {
+    let mut bytes = Vec::new();
+    write(&mut bytes);
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn benchstat_gets_a_line_for_each_launch_with_its_median() {
+    let run = exported(vec![measurement("fib 10/x", Metric::Time, &TWO_LAUNCHES)]);
+    let found = text(|bytes| write_benchstat(bytes, &run).unwrap());
+    let expected = "\
+cpu: A B
+pkg: p/t
+BenchmarkFib_10/x\t20\t110 ns/op\t64 B/op\t2 allocs/op\t909.0909090909091 MB/s
+BenchmarkFib_10/x\t30\t110 ns/op\t64 B/op\t2 allocs/op\t909.0909090909091 MB/s
+";
+    assert_eq!(found, expected);
+    let file = Content {
+        name: "a".to_owned(),
+        bytes: found.into_bytes(),
+        blake3: String::new(),
+    };
+    let read = read_foreign(&Requested::Files(&[file], FileFormat::Go), None).unwrap();
+    let first = &read[0].imported.groups[0];
+    assert_eq!((first.id.as_str(), first.rows.len()), ("p/t/Fib_10/x", 2));
+}
+
+#[test]
+fn bencher_gets_means_within_their_bounds() {
+    let rate = Metric::Rate {
+        unit: "ops".to_owned(),
+    };
+    let run = exported(vec![
+        measurement("a", Metric::Time, &TWO_LAUNCHES),
+        measurement("r", rate, &[&[(1000, 1_000_000_000)]]),
+    ]);
+    let found: Value =
+        serde_json::from_str(&text(|bytes| write_bmf(bytes, &run).unwrap())).unwrap();
+    let latency = &found["a"]["latency"];
+    assert_eq!(latency["value"], 110.0);
+    let bound = |name: &str| latency[name].as_f64().unwrap();
+    assert!(bound("lower_value") <= 110.0 && 110.0 <= bound("upper_value"));
+    assert_eq!(found["r"]["throughput"]["value"], 1000.0);
+}
+
+#[test]
+fn the_table_has_every_sample_with_its_phase() {
+    let run = exported(vec![measurement("a,b", Metric::Time, &TWO_LAUNCHES)]);
+    let found = text(|bytes| write_csv(bytes, &[run]).unwrap());
+    let lines: Vec<&str> = found.lines().collect();
+    assert_eq!(lines.len(), 7, "{found}");
+    assert_eq!(lines[1], "v/1,p,t,\"a,b\",time,ns,0,warm-up,0,1,5");
+    assert_eq!(lines[6], "v/1,p,t,\"a,b\",time,ns,1,flat,1,20,2200");
+}
+
+#[test]
+fn a_tree_is_read_again_as_it_was_written() {
+    let place = tempfile::tempdir().unwrap();
+    let rate = Metric::Rate {
+        unit: "ops".to_owned(),
+    };
+    let run = exported(vec![
+        measurement("g/f/1", Metric::Time, &TWO_LAUNCHES),
+        measurement("g/f:1", Metric::Time, &TWO_LAUNCHES[..1]),
+        measurement("g/f_1", Metric::Time, &TWO_LAUNCHES[..1]),
+        measurement("rate", rate, &TWO_LAUNCHES),
+    ]);
+    let (count, left_out) = write_criterion(place.path(), &[run]).unwrap();
+    assert_eq!((count, left_out.len()), (3, 1));
+    let directory = place.path().join("g/f/1/v_1");
+    let json = |name: &str| -> Value {
+        serde_json::from_slice(&std::fs::read(directory.join(name)).unwrap()).unwrap()
+    };
+    assert_eq!(json("sample.json")["sampling_mode"], "Flat");
+    assert_eq!(json("benchmark.json")["throughput"]["Bytes"], 100);
+    assert_eq!(json("benchmark.json")["value_str"], "1");
+    assert_eq!(json("tukey.json").as_array().unwrap().len(), 4);
+    let estimates = json("estimates.json");
+    assert_eq!(estimates["mean"]["point_estimate"], 110.0);
+    assert!(estimates["slope"].is_null());
+    // `f:1` and `f_1` would be the same directory.
+    assert!(place.path().join("g/f_1_2/v_1/sample.json").is_file());
+    let trees = [place.path().to_owned()];
+    let read = read_foreign(&Requested::Trees(&trees), None).unwrap();
+    assert_eq!(read.len(), 1);
+    assert_eq!(read[0].name.as_deref(), Some("v_1"));
+    let ids: Vec<&str> = (read[0].imported.groups.iter())
+        .map(|group| group.id.as_str())
+        .collect();
+    assert_eq!(ids, ["g/f/1", "g/f:1", "g/f_1"]);
+    let samples: Vec<(u64, u64)> = (read[0].imported.groups[0].rows.iter())
+        .map(|row| (row.samples[0].iterations, row.samples[0].elapsed.0))
+        .collect();
+    assert_eq!(samples, TWO_LAUNCHES.concat());
+}
+
+#[test]
+fn names_of_directories_follow_criterions_rule_and_never_lead_out() {
+    for (part, expected) in [
+        ("plain", "plain"),
+        ("a?\"/\\*<>:|^b", "a__________b"),
+        ("..", "__"),
+        (".", "_"),
+        ("", "_"),
+        ("a\0b\n", "a_b_"),
+        ("../../etc/passwd", ".._.._etc_passwd"),
+    ] {
+        assert_eq!(file_name(part), expected);
+    }
+    assert_eq!(file_name(&"x".repeat(300)).len(), 64);
+    // Cut between characters: 32 of two bytes.
+    assert_eq!(file_name(&"é".repeat(300)).chars().count(), 32);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_tree_of_any_ids_stays_below_its_root(ids in prop::collection::btree_set("(\\.\\.|/|[a-c]|\u{0}|~|\\PC){1,30}", 1..4)) {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().join("inner/root");
+        let measurements = ids.iter().map(|id| measurement(id, Metric::Time, &TWO_LAUNCHES[..1]));
+        let run = exported(measurements.collect());
+        let (count, _) = write_criterion(&root, &[run]).unwrap();
+        prop_assert_eq!(count, ids.len());
+        let outside = std::fs::read_dir(place.path().join("inner")).unwrap().count();
+        prop_assert_eq!((outside, std::fs::read_dir(place.path()).unwrap().count()), (1, 1));
+        let read = read_foreign(&Requested::Trees(&[root]), None);
+        if ids.iter().all(|id| !id.chars().any(char::is_control) && !id.trim().is_empty()) {
+            prop_assert_eq!(read.unwrap()[0].imported.groups.len(), ids.len());
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What `critcmp --export` writes (0.1.8): Criterion's estimates of one baseline, without samples.
+
+use serde::Deserialize;
+
+use super::super::error::ExchangeError;
+use super::super::groups::Phase;
+use super::super::input::Content;
+use super::super::unit::Unit;
+use super::gathering::{ForeignRun, Gathering, broken, sample_of};
+use super::json::{Members, parse};
+use crate::model::{SourceFile, Throughput};
+
+#[derive(Deserialize)]
+struct Exported {
+    name: String,
+    benchmarks: Members<Benchmark>,
+}
+
+#[derive(Deserialize)]
+struct Benchmark {
+    criterion_benchmark_v1: Described,
+    criterion_estimates_v1: Estimates,
+}
+
+#[derive(Deserialize)]
+struct Described {
+    #[serde(default)]
+    throughput: Option<Amounts>,
+}
+
+#[derive(Deserialize)]
+struct Amounts {
+    #[serde(rename = "Bytes", default)]
+    bytes: Option<u64>,
+    #[serde(rename = "Elements", default)]
+    elements: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Estimates {
+    mean: Estimate,
+}
+
+#[derive(Deserialize)]
+struct Estimate {
+    point_estimate: f64,
+}
+
+/// One run for each baseline name: files of the same name are sessions of one run.
+pub(super) fn read(files: &[Content], unit: &Unit) -> Result<Vec<ForeignRun>, ExchangeError> {
+    let mut runs: Vec<(String, Gathering, Vec<SourceFile>)> = Vec::new();
+    for file in files {
+        let exported: Exported = parse(file)?;
+        let at = if let Some(at) = runs.iter().position(|(name, ..)| *name == exported.name) {
+            at
+        } else {
+            runs.push((exported.name.clone(), Gathering::new(), Vec::new()));
+            runs.len() - 1
+        };
+        let (_, run, sources) = &mut runs[at];
+        sources.push(file.source());
+        let launch = run.launch(&file.name)?;
+        for (id, benchmark) in exported.benchmarks.0 {
+            let place = format!("{}: benchmarks[{id:?}]", file.name);
+            let mean = benchmark.criterion_estimates_v1.mean.point_estimate;
+            if mean == 0.0 {
+                return Err(broken(&place, "its mean is 0"));
+            }
+            let number = run.benchmark(&place, &id, unit.metric(), Phase::Flat)?;
+            run.add(number, launch, sample_of(&place, mean, 1, unit)?);
+            if let Some(amounts) = benchmark.criterion_benchmark_v1.throughput {
+                let throughput = Throughput {
+                    bytes: amounts.bytes,
+                    elements: amounts.elements,
+                };
+                run.set_throughput(number, throughput);
+            }
+        }
+        run.caveat(
+            "critcmp exports summaries and no samples: each benchmark has one value, its mean; the `target/criterion` directory has the samples"
+                .to_owned(),
+        );
+    }
+    runs.into_iter()
+        .map(|(name, run, sources)| run.finish(Some(name), sources, &unit.to_string(), false))
+        .collect()
+}

@@ -1,0 +1,326 @@
+//! A `target/criterion` directory (criterion 0.3.3 to 0.8): every baseline with its raw samples.
+//!
+//! A benchmark is a directory with `benchmark.json`, which Criterion writes last, and `sample.json`; its name is the baseline. Links are not
+//! followed, depth, number and size of what is read are bounded.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::super::error::ExchangeError;
+use super::super::groups::Phase;
+use super::super::unit::Unit;
+use super::gathering::{ForeignRun, Gathering, broken, free_id, sample_of};
+use super::json::parse_named;
+use crate::model::{SourceFile, Throughput};
+
+/// Group, function, parameter and baseline are four; a few more do no harm.
+const DEEPEST: usize = 10;
+const MOST_ENTRIES: usize = 1_000_000;
+const MOST_BYTES_OF_A_FILE: u64 = 64 << 20;
+const MOST_BYTES: u64 = 512 << 20;
+/// Criterion's comparison with an earlier run, and its pictures: no baselines.
+const NO_BASELINES: [&str; 2] = ["change", "report"];
+/// What ran last; a copy of the baseline that it was saved as.
+const NEWEST: &str = "new";
+
+#[derive(Deserialize)]
+struct Described {
+    full_id: String,
+    #[serde(default)]
+    throughput: Option<serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+struct Samples {
+    sampling_mode: String,
+    iters: Vec<f64>,
+    times: Vec<f64>,
+}
+
+/// One benchmark of one baseline.
+struct Stored {
+    /// Of its directory, below the root.
+    place: String,
+    directory: PathBuf,
+}
+
+struct Baseline {
+    gathering: Gathering,
+    files: Vec<SourceFile>,
+}
+
+/// The benchmarks below a directory by baseline.
+struct Walk {
+    root: PathBuf,
+    found: BTreeMap<String, Vec<Stored>>,
+    entries: usize,
+    interrupted: Vec<String>,
+}
+
+/// Whether a directory is, or has in it, a Criterion tree.
+pub(super) fn root_of(directory: &Path) -> PathBuf {
+    let inner = directory.join("criterion");
+    if inner.is_dir() {
+        inner
+    } else {
+        directory.to_owned()
+    }
+}
+
+/// What a directory is called, without those above it.
+fn tree_name(directory: &Path) -> String {
+    let whole = directory.canonicalize();
+    let whole = whole.as_deref().unwrap_or(directory);
+    let name = whole.file_name().unwrap_or(whole.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+/// A run for each baseline. Several trees are sessions of the same runs. Of `new` there is one only where no other baseline is the same.
+pub(super) fn read(directories: &[PathBuf], unit: &Unit) -> Result<Vec<ForeignRun>, ExchangeError> {
+    let mut baselines: BTreeMap<String, Baseline> = BTreeMap::new();
+    let mut copies = true;
+    for (ordinal, directory) in directories.iter().enumerate() {
+        let root = root_of(directory);
+        let name = tree_name(directory);
+        let mut walk = Walk {
+            root: root.clone(),
+            found: BTreeMap::new(),
+            entries: 0,
+            interrupted: Vec::new(),
+        };
+        walk.enter(&root, 0)?;
+        let mut left = MOST_BYTES;
+        let mut hashes: BTreeMap<String, String> = BTreeMap::new();
+        for (baseline, stored) in &walk.found {
+            let into = baselines
+                .entry(baseline.clone())
+                .or_insert_with(|| Baseline {
+                    gathering: Gathering::new(),
+                    files: Vec::new(),
+                });
+            let source = into.take((&name, ordinal), stored, unit, &mut left)?;
+            hashes.insert(baseline.clone(), source.blake3.clone());
+            into.files.push(source);
+            for place in &walk.interrupted {
+                into.gathering.caveat(format!(
+                    "{place}: Criterion did not finish writing it; left out"
+                ));
+            }
+        }
+        let newest = hashes.get(NEWEST);
+        copies &= newest.is_none()
+            || (hashes.iter()).any(|(other, hash)| other != NEWEST && Some(hash) == newest);
+    }
+    if copies && baselines.len() > 1 {
+        baselines.remove(NEWEST);
+    }
+    if baselines.is_empty() {
+        let names: Vec<String> = (directories.iter())
+            .map(|directory| directory.display().to_string())
+            .collect();
+        return Err(ExchangeError::Empty {
+            names: names.join(", "),
+            hint: "\n  help: name the directory that Criterion writes to, such as target/criterion",
+        });
+    }
+    (baselines.into_iter())
+        .map(|(name, baseline)| {
+            let unit = unit.to_string();
+            baseline
+                .gathering
+                .finish(Some(name), baseline.files, &unit, false)
+        })
+        .collect()
+}
+
+impl Walk {
+    fn enter(&mut self, directory: &Path, depth: usize) -> Result<(), ExchangeError> {
+        let failed = |source: io::Error| ExchangeError::File {
+            path: directory.to_owned(),
+            source,
+        };
+        if depth > DEEPEST {
+            return Err(broken(
+                &directory.display().to_string(),
+                "directories are nested deeper than Criterion nests them",
+            ));
+        }
+        let mut inner = Vec::new();
+        let (mut described, mut sampled) = (false, false);
+        for entry in fs::read_dir(directory).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            self.entries += 1;
+            if self.entries > MOST_ENTRIES {
+                return Err(ExchangeError::TooMany {
+                    what: "files and directories",
+                    most: MOST_ENTRIES,
+                    hint: "name the directory that Criterion writes to, such as target/criterion",
+                });
+            }
+            let kind = entry.file_type().map_err(failed)?;
+            if kind.is_dir() {
+                inner.push(entry.path());
+            } else if kind.is_file() {
+                described |= entry.file_name() == "benchmark.json";
+                sampled |= entry.file_name() == "sample.json";
+            }
+        }
+        let name = directory.file_name().and_then(|name| name.to_str());
+        if (described || sampled) && depth > 0 {
+            let place = self.place(directory);
+            match name {
+                Some(name) if NO_BASELINES.contains(&name) => {}
+                Some(name) if described && sampled => {
+                    self.found.entry(name.to_owned()).or_default().push(Stored {
+                        place,
+                        directory: directory.to_owned(),
+                    });
+                }
+                _ => self.interrupted.push(place),
+            }
+        }
+        inner.sort();
+        for directory in inner {
+            self.enter(&directory, depth + 1)?;
+        }
+        Ok(())
+    }
+
+    fn place(&self, directory: &Path) -> String {
+        let below = directory.strip_prefix(&self.root).unwrap_or(directory);
+        below.display().to_string()
+    }
+}
+
+impl Baseline {
+    /// Takes over what one tree has of this baseline.
+    fn take(
+        &mut self,
+        (tree, ordinal): (&str, usize),
+        stored: &[Stored],
+        unit: &Unit,
+        left: &mut u64,
+    ) -> Result<SourceFile, ExchangeError> {
+        let launch = self.gathering.launch(&format!("{tree} #{ordinal}"))?;
+        let mut hash = blake3::Hasher::new();
+        let mut total = 0;
+        let mut seen = HashMap::new();
+        for one in stored {
+            let described = bounded(&one.directory.join("benchmark.json"), left)?;
+            let sampled = bounded(&one.directory.join("sample.json"), left)?;
+            for bytes in [&described, &sampled] {
+                hash.update(&(bytes.len() as u64).to_le_bytes());
+                hash.update(bytes);
+                total += bytes.len() as u64;
+            }
+            let benchmark: Described =
+                parse_named(&format!("{}/benchmark.json", one.place), &described)?;
+            let place = format!("{}/sample.json", one.place);
+            let samples: Samples = parse_named(&place, &sampled)?;
+            // Criterion tells two of the same id in one program apart by their directories alone.
+            let id = free_id(&benchmark.full_id, &mut seen);
+            self.benchmark(&place, &id, &benchmark, &samples, launch, unit)?;
+        }
+        Ok(SourceFile {
+            name: tree.to_owned(),
+            blake3: hash.finalize().to_hex().to_string(),
+            bytes: total,
+        })
+    }
+
+    fn benchmark(
+        &mut self,
+        place: &str,
+        id: &str,
+        benchmark: &Described,
+        samples: &Samples,
+        launch: u32,
+        unit: &Unit,
+    ) -> Result<(), ExchangeError> {
+        let phase = match samples.sampling_mode.as_str() {
+            "Linear" => Phase::Linear,
+            "Flat" => Phase::Flat,
+            other => {
+                return Err(broken(
+                    place,
+                    format!("the sampling mode `{other}` is not Linear or Flat"),
+                ));
+            }
+        };
+        let (iterations, times) = (&samples.iters, &samples.times);
+        if iterations.len() != times.len() || times.is_empty() {
+            return Err(broken(
+                place,
+                format!(
+                    "{} counts of iterations do not go with {} times",
+                    iterations.len(),
+                    times.len()
+                ),
+            ));
+        }
+        let number = (self.gathering).benchmark(place, id, unit.metric(), phase)?;
+        for (at, (count, time)) in iterations.iter().zip(times).enumerate() {
+            if count.fract() != 0.0 || !(1.0..9e15).contains(count) {
+                return Err(broken(
+                    &format!("{place}: iters[{at}]"),
+                    format!("{count} is no number of iterations"),
+                ));
+            }
+            let place = format!("{place}: times[{at}]");
+            let sample = sample_of(&place, *time, *count as u64, unit)?;
+            self.gathering.add(number, launch, sample);
+        }
+        if let Some(said) = &benchmark.throughput {
+            match throughput(said) {
+                Some(throughput) => self.gathering.set_throughput(number, throughput),
+                None => self
+                    .gathering
+                    .caveat(format!("the throughput of `{id}` is not known: {said}")),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `{"Bytes":10}`, `{"ElementsAndBytes":{"elements":3,"bytes":9}}`; `null` is none.
+fn throughput(said: &serde_json::Value) -> Option<Throughput> {
+    if said.is_null() {
+        return Some(Throughput::default());
+    }
+    let number = |name: &str| said.get(name).and_then(serde_json::Value::as_u64);
+    let both = said.get("ElementsAndBytes");
+    let found = Throughput {
+        bytes: number("Bytes")
+            .or_else(|| number("BytesDecimal"))
+            .or_else(|| both.and_then(|both| both.get("bytes")?.as_u64())),
+        elements: number("Elements")
+            .or_else(|| both.and_then(|both| both.get("elements")?.as_u64())),
+    };
+    (found != Throughput::default()).then_some(found)
+}
+
+/// A file of bounded size; what is read counts against `left`.
+fn bounded(path: &Path, left: &mut u64) -> Result<Vec<u8>, ExchangeError> {
+    let failed = |source: io::Error| ExchangeError::File {
+        path: path.to_owned(),
+        source,
+    };
+    let most = MOST_BYTES_OF_A_FILE.min(*left);
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(failed)?;
+    file.take(most + 1)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
+    if bytes.len() as u64 > most {
+        return Err(ExchangeError::TooLong {
+            name: path.display().to_string(),
+            limit_mib: most >> 20,
+        });
+    }
+    *left -= bytes.len() as u64;
+    Ok(bytes)
+}

@@ -1,0 +1,110 @@
+//! Which format a file is of, by what is in it.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::super::input::Content;
+use super::super::portable;
+use super::{divan, go, libtest};
+
+/// A format that can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileFormat {
+    /// A table of separated values.
+    Csv,
+    /// Runs as this program exports them.
+    Portable,
+    /// A directory that Criterion wrote.
+    Criterion,
+    /// `critcmp --export`.
+    Critcmp,
+    /// `hyperfine --export-json`.
+    Hyperfine,
+    /// Google Benchmark's JSON.
+    Google,
+    /// `go test -bench`.
+    Go,
+    /// `pytest --benchmark-json`.
+    Pytest,
+    /// divan's tree.
+    Divan,
+    /// libtest's lines.
+    Libtest,
+}
+
+impl FileFormat {
+    /// Its name, as `--format` takes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Portable => "jsonl",
+            Self::Criterion => "criterion",
+            Self::Critcmp => "critcmp",
+            Self::Hyperfine => "hyperfine",
+            Self::Google => "google-benchmark",
+            Self::Go => "go",
+            Self::Pytest => "pytest-benchmark",
+            Self::Divan => "divan",
+            Self::Libtest => "libtest",
+        }
+    }
+}
+
+/// The members that tell JSON formats apart.
+#[derive(Deserialize)]
+struct Members {
+    #[serde(default)]
+    benchmarks: Option<IgnoredAny>,
+    #[serde(default)]
+    results: Option<IgnoredAny>,
+    #[serde(default)]
+    machine_info: Option<IgnoredAny>,
+    #[serde(default)]
+    context: Option<IgnoredAny>,
+    #[serde(default)]
+    name: Option<IgnoredAny>,
+}
+
+/// The format of a file, if its content shows one. Tables of values do not: they need a column map.
+pub fn detect(file: &Content) -> Option<FileFormat> {
+    if portable::looks_like(&file.bytes) {
+        return Some(FileFormat::Portable);
+    }
+    let bytes = (file.bytes.strip_prefix(b"\xef\xbb\xbf")).unwrap_or(&file.bytes);
+    if bytes.trim_ascii_start().starts_with(b"{") {
+        let members: Members = serde_json::from_slice(bytes).ok()?;
+        return match members {
+            Members {
+                benchmarks: Some(_),
+                machine_info: Some(_),
+                ..
+            } => Some(FileFormat::Pytest),
+            Members {
+                benchmarks: Some(_),
+                context: Some(_),
+                ..
+            } => Some(FileFormat::Google),
+            Members {
+                benchmarks: Some(_),
+                name: Some(_),
+                ..
+            } => Some(FileFormat::Critcmp),
+            Members {
+                results: Some(_), ..
+            } => Some(FileFormat::Hyperfine),
+            _ => None,
+        };
+    }
+    let text = str::from_utf8(bytes).ok()?;
+    text.lines().find_map(|line| {
+        if libtest::result(line).is_some() {
+            Some(FileFormat::Libtest)
+        } else if divan::head(line).is_some() {
+            Some(FileFormat::Divan)
+        } else if go::is_result(line) {
+            Some(FileFormat::Go)
+        } else {
+            None
+        }
+    })
+}

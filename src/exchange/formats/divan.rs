@@ -1,0 +1,98 @@
+//! The tree that divan prints (0.1.21): the median of each benchmark, with its path in the tree as its id.
+
+use std::collections::HashMap;
+
+use super::super::error::ExchangeError;
+use super::super::groups::Phase;
+use super::super::input::Content;
+use super::gathering::{ForeignRun, Gathering, broken, sample_of_text, unit};
+
+/// Columns that the head of a tree names, in order.
+const COLUMNS: [&str; 4] = ["fastest", "slowest", "median", "mean"];
+/// Each level of the tree is indented by so many characters.
+const INDENTATION: usize = 3;
+
+/// The character that the first column begins at, if the line is the head of a tree.
+pub(super) fn head(line: &str) -> Option<usize> {
+    let cells: Vec<&str> = line.split('│').map(str::trim).collect();
+    let [first, rest @ ..] = cells.as_slice() else {
+        return None;
+    };
+    let named = first.ends_with(COLUMNS[0]) && rest.get(..3) == Some(&COLUMNS[1..]);
+    let at = line.find(COLUMNS[0]).filter(|_| named)?;
+    Some(line[..at].chars().count())
+}
+
+/// The same benchmark again in one file is another launch.
+pub(super) fn read(files: &[Content]) -> Result<Vec<ForeignRun>, ExchangeError> {
+    let mut run = Gathering::new();
+    for file in files {
+        let mut times: HashMap<String, usize> = HashMap::new();
+        let mut width = None;
+        let mut path: Vec<&str> = Vec::new();
+        for (at, line) in file.text()?.lines().enumerate() {
+            if let Some(found) = head(line) {
+                width = Some(found);
+                path.clear();
+                continue;
+            }
+            let Some(width) = width else { continue };
+            let Some((depth, name, cells)) = node(line, width) else {
+                continue;
+            };
+            path.truncate(depth);
+            path.push(name);
+            let place = format!("{}:{}", file.name, at + 1);
+            let median = match cells.split('│').nth(2).map(str::trim) {
+                None | Some("") => continue,
+                Some(median) => median,
+            };
+            let id = path.join("/");
+            let (value, said) = median.split_once(' ').unwrap_or((median, ""));
+            let unit = match said {
+                "ps" => None,
+                "ns" | "µs" | "ms" | "s" => Some(unit(said)),
+                _ => {
+                    return Err(broken(
+                        &place,
+                        format!("its median `{median}` is not a time such as `1.5 µs`"),
+                    ));
+                }
+            };
+            let nth = times.entry(id.clone()).or_default();
+            *nth += 1;
+            let launch = run.launch(&match *nth {
+                1 => file.name.clone(),
+                nth => format!("{}, time {nth}", file.name),
+            })?;
+            // A picosecond is a thousandth of a nanosecond: of a thousand iterations.
+            let (unit, iterations) =
+                unit.map_or_else(|| (super::gathering::unit("ns"), 1000), |unit| (unit, 1));
+            let number = run.benchmark(&place, &id, unit.metric(), Phase::Flat)?;
+            run.add(
+                number,
+                launch,
+                sample_of_text(&place, value, iterations, &unit)?,
+            );
+        }
+    }
+    run.caveat(
+        "divan prints summaries and no samples, of four digits: each benchmark has one value a process, its median; three processes or more (several files, or one after the other in one file) are needed for verdicts"
+            .to_owned(),
+    );
+    let sources = files.iter().map(Content::source).collect();
+    Ok(vec![run.finish(None, sources, "by line", false)?])
+}
+
+/// Depth, name and cells of a node: `│  ├─ name    1.2 µs │ ...`. Lines of throughputs and allocations have no branch.
+fn node(line: &str, width: usize) -> Option<(usize, &str, &str)> {
+    let branch = line.find("├─ ").or_else(|| line.find("╰─ "))?;
+    let before = &line[..branch];
+    if !before.chars().all(|c| c == ' ' || c == '│') {
+        return None;
+    }
+    let cut = (line.char_indices().nth(width)).map_or(line.len(), |(at, _)| at);
+    let (named, cells) = line.split_at(cut.max(branch));
+    let name = named.get(branch + "├─ ".len()..).unwrap_or_default().trim();
+    Some((before.chars().count() / INDENTATION, name, cells))
+}

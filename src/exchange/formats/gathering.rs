@@ -1,0 +1,240 @@
+//! Benchmarks of one run as a reader finds them: ids are checked, launches numbered, samples exact.
+
+use std::collections::HashMap;
+
+use super::super::decimal::{Decimal, DecimalMark};
+use super::super::error::ExchangeError;
+use super::super::groups::{Group, GroupRow, Imported, MOST_GROUPS, MOST_LAUNCHES, Phase};
+use super::super::unit::Unit;
+use crate::model::{Metric, Sample, SourceFile, Throughput};
+
+/// Longer ids are no names.
+const LONGEST_ID_BYTES: usize = 4096;
+/// So many caveats are said.
+const MOST_CAVEATS: usize = 20;
+
+/// What another program measured, as one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ForeignRun {
+    /// What it calls the run, where it has a name.
+    pub name: Option<String>,
+    /// The files, or the directory, that it comes from.
+    pub files: Vec<SourceFile>,
+    /// Its benchmarks, each with one column of values.
+    pub imported: Imported,
+    /// The unit of the values, in words.
+    pub unit: String,
+    /// What the format does not hold, and what was left out.
+    pub caveats: Vec<String>,
+    /// What it says of where it was measured, by the names that `--fact` takes.
+    pub facts: Vec<(String, String)>,
+}
+
+/// Collects a run.
+pub(super) struct Gathering {
+    groups: Vec<Group>,
+    known: HashMap<String, usize>,
+    launches: Vec<String>,
+    ordinals: HashMap<String, u32>,
+    caveats: Vec<String>,
+    facts: Vec<(String, String)>,
+}
+
+impl Gathering {
+    pub(super) fn new() -> Self {
+        Self {
+            groups: Vec::new(),
+            known: HashMap::new(),
+            launches: Vec::new(),
+            ordinals: HashMap::new(),
+            caveats: Vec::new(),
+            facts: Vec::new(),
+        }
+    }
+
+    /// The number of a benchmark, new where the id is. `place` is where it stands, for errors.
+    pub(super) fn benchmark(
+        &mut self,
+        place: &str,
+        id: &str,
+        metric: &Metric,
+        phase: Phase,
+    ) -> Result<usize, ExchangeError> {
+        if let Some(known) = self.known.get(id) {
+            if self.groups[*known].metrics[0] != *metric {
+                return Err(broken(
+                    place,
+                    format!("`{id}` is measured in another unit elsewhere"),
+                ));
+            }
+            return Ok(*known);
+        }
+        check_id(place, id)?;
+        if self.groups.len() == MOST_GROUPS {
+            return Err(ExchangeError::TooMany {
+                what: "benchmarks",
+                most: MOST_GROUPS,
+                hint: "import parts of it by themselves",
+            });
+        }
+        self.known.insert(id.to_owned(), self.groups.len());
+        self.groups.push(Group {
+            id: id.to_owned(),
+            metrics: vec![metric.clone()],
+            rows: Vec::new(),
+            throughput: Throughput::default(),
+            phase,
+        });
+        Ok(self.groups.len() - 1)
+    }
+
+    pub(super) fn set_throughput(&mut self, benchmark: usize, throughput: Throughput) {
+        self.groups[benchmark].throughput = throughput;
+    }
+
+    /// The ordinal of a launch by its name.
+    pub(super) fn launch(&mut self, name: &str) -> Result<u32, ExchangeError> {
+        if let Some(known) = self.ordinals.get(name) {
+            return Ok(*known);
+        }
+        if self.launches.len() == MOST_LAUNCHES {
+            return Err(ExchangeError::TooMany {
+                what: "launches",
+                most: MOST_LAUNCHES,
+                hint: "import parts of it by themselves",
+            });
+        }
+        let ordinal = u32::try_from(self.launches.len()).unwrap_or(u32::MAX);
+        self.launches.push(name.to_owned());
+        self.ordinals.insert(name.to_owned(), ordinal);
+        Ok(ordinal)
+    }
+
+    pub(super) fn add(&mut self, benchmark: usize, launch: u32, sample: Sample) {
+        self.groups[benchmark].rows.push(GroupRow {
+            launch,
+            samples: vec![sample],
+        });
+    }
+
+    /// Something that a reader of the numbers must know.
+    pub(super) fn caveat(&mut self, text: String) {
+        if !self.caveats.contains(&text) && self.caveats.len() < MOST_CAVEATS {
+            self.caveats.push(text);
+        }
+    }
+
+    /// A fact of where it was measured. Where files differ, it is no fact.
+    pub(super) fn fact(&mut self, name: &str, value: &str) {
+        match self.facts.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) if known != value => known.clear(),
+            Some(_) => {}
+            None => self.facts.push((name.to_owned(), value.to_owned())),
+        }
+    }
+
+    /// The run; `launches_known` says that the format itself tells processes apart.
+    pub(super) fn finish(
+        mut self,
+        name: Option<String>,
+        files: Vec<SourceFile>,
+        unit: &str,
+        launches_known: bool,
+    ) -> Result<ForeignRun, ExchangeError> {
+        self.groups.retain(|group| !group.rows.is_empty());
+        if self.groups.is_empty() {
+            let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+            return Err(ExchangeError::Empty {
+                names: names.join(", "),
+                hint: "",
+            });
+        }
+        for group in &mut self.groups {
+            group.rows.sort_by_key(|row| row.launch);
+        }
+        self.facts.retain(|(_, value)| !value.is_empty());
+        Ok(ForeignRun {
+            name,
+            files,
+            unit: unit.to_owned(),
+            caveats: self.caveats,
+            facts: self.facts,
+            imported: Imported {
+                groups: self.groups,
+                launches_known: launches_known || self.launches.len() > 1,
+                launches: self.launches,
+                guesses: Vec::new(),
+                skipped: Vec::new(),
+                rows_skipped: 0,
+            },
+        })
+    }
+}
+
+/// `id`, or the id with ` #2`, ` #3` behind it where `taken` has it.
+pub(super) fn free_id(id: &str, taken: &mut HashMap<String, usize>) -> String {
+    let mut free = id.to_owned();
+    while taken.contains_key(&free) {
+        let number = taken.entry(id.to_owned()).or_insert(1);
+        *number += 1;
+        free = format!("{id} #{number}");
+    }
+    taken.insert(free.clone(), 1);
+    free
+}
+
+/// The sample of a float, exact in the digits that name it; `place` is where it stands.
+pub(super) fn sample_of(
+    place: &str,
+    value: f64,
+    iterations: u64,
+    unit: &Unit,
+) -> Result<Sample, ExchangeError> {
+    sample_of_text(place, &value.to_string(), iterations, unit)
+}
+
+/// The sample of a number as it was written.
+pub(super) fn sample_of_text(
+    place: &str,
+    value: &str,
+    iterations: u64,
+    unit: &Unit,
+) -> Result<Sample, ExchangeError> {
+    Decimal::read(value, DecimalMark::Point)
+        .and_then(|value| unit.sample(value, iterations))
+        .map_err(|reason| broken(place, reason))
+}
+
+/// A unit that this program's own code names.
+pub(super) fn unit(name: &str) -> Unit {
+    name.parse().unwrap_or_else(|_| Unit::nanoseconds())
+}
+
+pub(super) fn broken(place: &str, reason: impl Into<String>) -> ExchangeError {
+    ExchangeError::Broken {
+        place: place.to_owned(),
+        reason: reason.into(),
+    }
+}
+
+fn check_id(place: &str, id: &str) -> Result<(), ExchangeError> {
+    if id.trim().is_empty() {
+        return Err(broken(place, "a benchmark has no name"));
+    }
+    if id.len() > LONGEST_ID_BYTES {
+        return Err(broken(
+            place,
+            format!("a benchmark's name is longer than {LONGEST_ID_BYTES} bytes"),
+        ));
+    }
+    if id.chars().any(char::is_control) {
+        return Err(broken(
+            place,
+            format!(
+                "the benchmark's name `{}` has control characters in it",
+                id.escape_debug()
+            ),
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! What `pytest --benchmark-json` writes (pytest-benchmark 5.1): seconds of each round; `--benchmark-save` keeps them only with `--benchmark-save-data`.
+
+use serde::Deserialize;
+
+use super::super::error::ExchangeError;
+use super::super::groups::Phase;
+use super::super::input::Content;
+use super::gathering::{ForeignRun, Gathering, broken, sample_of, unit};
+use super::json::parse;
+
+#[derive(Deserialize)]
+struct Written {
+    #[serde(default)]
+    machine_info: Option<Machine>,
+    benchmarks: Vec<Benchmark>,
+}
+
+#[derive(Deserialize)]
+struct Machine {
+    #[serde(default, rename = "machine")]
+    architecture: Option<String>,
+    #[serde(default)]
+    system: Option<String>,
+    #[serde(default)]
+    release: Option<String>,
+    #[serde(default)]
+    cpu: Option<Cpu>,
+}
+
+#[derive(Deserialize)]
+struct Cpu {
+    #[serde(default)]
+    brand_raw: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Benchmark {
+    fullname: String,
+    stats: Stats,
+}
+
+#[derive(Deserialize)]
+struct Stats {
+    #[serde(default)]
+    data: Option<Vec<f64>>,
+    mean: f64,
+}
+
+/// One launch a file.
+pub(super) fn read(files: &[Content]) -> Result<Vec<ForeignRun>, ExchangeError> {
+    let mut run = Gathering::new();
+    let seconds = unit("s");
+    for file in files {
+        let written: Written = parse(file)?;
+        let launch = run.launch(&file.name)?;
+        if let Some(machine) = &written.machine_info {
+            let cpu = machine.cpu.as_ref().and_then(|cpu| cpu.brand_raw.as_ref());
+            for (name, value) in [
+                ("cpu", cpu),
+                ("architecture", machine.architecture.as_ref()),
+                ("kernel", machine.release.as_ref()),
+            ] {
+                run.fact(name, value.map_or("", String::as_str));
+            }
+            let system = machine.system.as_deref().unwrap_or("");
+            run.fact("os", &system.to_lowercase());
+        }
+        let mut seen = std::collections::HashSet::new();
+        for (at, benchmark) in written.benchmarks.iter().enumerate() {
+            let place = format!("{}: benchmarks[{at}]", file.name);
+            let id = &benchmark.fullname;
+            if !seen.insert(id.as_str()) {
+                return Err(broken(&place, format!("`{id}` is there twice")));
+            }
+            let number = run.benchmark(&place, id, seconds.metric(), Phase::Flat)?;
+            let single = [benchmark.stats.mean];
+            let values = match &benchmark.stats.data {
+                Some(data) if !data.is_empty() => data.as_slice(),
+                _ => {
+                    run.caveat(
+                        "the file has no data of single rounds (`--benchmark-json` and `--benchmark-save-data` keep them): each benchmark's mean is its one value"
+                            .to_owned(),
+                    );
+                    &single
+                }
+            };
+            for (index, value) in values.iter().enumerate() {
+                let place = format!("{place}.stats.data[{index}]");
+                run.add(number, launch, sample_of(&place, *value, 1, &seconds)?);
+            }
+        }
+    }
+    let sources = files.iter().map(Content::source).collect();
+    Ok(vec![run.finish(None, sources, "s", false)?])
+}

@@ -1,0 +1,45 @@
+//! From files to runs: one reader for each format.
+
+use std::path::PathBuf;
+
+use super::super::error::ExchangeError;
+use super::super::input::Content;
+use super::super::unit::Unit;
+use super::gathering::ForeignRun;
+use super::{FileFormat, critcmp, criterion_tree, divan, go, google, hyperfine, libtest, pytest};
+
+/// What is to be read.
+pub enum Requested<'a> {
+    /// Directories that Criterion wrote.
+    Trees(&'a [PathBuf]),
+    /// Files of one format.
+    Files(&'a [Content], FileFormat),
+}
+
+/// The runs of foreign files; `unit` is that of Criterion's values, which its files do not name.
+pub fn read_foreign(
+    requested: &Requested<'_>,
+    unit: Option<&Unit>,
+) -> Result<Vec<ForeignRun>, ExchangeError> {
+    let nanoseconds = Unit::nanoseconds();
+    let unit = unit.unwrap_or(&nanoseconds);
+    match requested {
+        Requested::Trees(directories) => criterion_tree::read(directories, unit),
+        Requested::Files(files, format) => match format {
+            FileFormat::Critcmp => critcmp::read(files, unit),
+            FileFormat::Hyperfine => hyperfine::read(files),
+            FileFormat::Google => google::read(files),
+            FileFormat::Go => go::read(files),
+            FileFormat::Pytest => pytest::read(files),
+            FileFormat::Divan => divan::read(files),
+            FileFormat::Libtest => libtest::read(files),
+            FileFormat::Csv | FileFormat::Portable | FileFormat::Criterion => {
+                Err(ExchangeError::UnknownFormat {
+                    name: files
+                        .first()
+                        .map_or_else(String::new, |file| file.name.clone()),
+                })
+            }
+        },
+    }
+}

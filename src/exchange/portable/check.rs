@@ -1,0 +1,154 @@
+//! What must hold of a run that comes from elsewhere, before it may be stored: everything that compares it relies on it.
+
+use super::wire::{
+    PortableBenchmark, PortableHead, PortableLaunch, PortableOutcome, PortableRun, PortableVerdict,
+};
+use crate::model::{Latencies, Role, Sample};
+use crate::stats::Histogram;
+
+/// Longer names are no names.
+const LONGEST_NAME_BYTES: usize = 4096;
+
+pub(super) fn head(head: &PortableHead) -> Result<(), String> {
+    let decision = &head.decision;
+    if head.finished < head.started {
+        return Err("the run ended before it began".to_owned());
+    }
+    let fraction = |name: &str, value: f64| {
+        if value > 0.0 && value < 1.0 {
+            Ok(())
+        } else {
+            Err(format!("`{name}` is {value} and not between 0 and 1"))
+        }
+    };
+    fraction("significance_level", decision.significance_level)?;
+    fraction("confidence_level", decision.confidence_level)?;
+    noise(decision.noise_threshold)?;
+    if decision.resamples == 0 {
+        return Err("`resamples` is 0".to_owned());
+    }
+    if head.pair.is_some() != head.plan.is_some() {
+        return Err("a run has a plan if it is one side of a pair".to_owned());
+    }
+    Ok(())
+}
+
+fn noise(threshold: f64) -> Result<(), String> {
+    if threshold.is_finite() && threshold >= 0.0 {
+        Ok(())
+    } else {
+        Err(format!("the noise threshold is {threshold}"))
+    }
+}
+
+fn name(what: &str, text: &str) -> Result<(), String> {
+    if text.is_empty() || text.len() > LONGEST_NAME_BYTES || text.contains('\0') {
+        Err(format!(
+            "a {what} is a text of 1 to {LONGEST_NAME_BYTES} bytes without NUL"
+        ))
+    } else {
+        Ok(())
+    }
+}
+
+/// A launch, before it joins `run`.
+pub(super) fn launch(run: &PortableRun, launch: &PortableLaunch) -> Result<(), String> {
+    let head = &launch.head;
+    name("package", &head.package)?;
+    name("target", &head.target)?;
+    // They come in order; so only the last one can be the same.
+    let place = |launch: &PortableLaunch| {
+        let head = &launch.head;
+        (
+            head.package.clone(),
+            head.target.clone(),
+            head.ordinal,
+            head.attempt,
+        )
+    };
+    match run.launches.last() {
+        Some(last) if place(last) >= place(launch) => Err(format!(
+            "launch {} (attempt {}) of {}/{} is there twice or out of order",
+            head.ordinal, head.attempt, head.package, head.target
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// What a launch gave of a benchmark, before it joins `launch`.
+pub(super) fn series(launch: &PortableLaunch, benchmark: &PortableBenchmark) -> Result<(), String> {
+    let key = &benchmark.key;
+    name("benchmark's id", &key.id)?;
+    if (&key.package, &key.target) != (&launch.head.package, &launch.head.target) {
+        return Err(format!("`{key}` is not of the target that was launched"));
+    }
+    noise(benchmark.noise_threshold)?;
+    if let Some(threshold) = benchmark.settings.noise_threshold {
+        noise(threshold)?;
+    }
+    if let Some(found) = &benchmark.beside.latencies {
+        latencies(found).map_err(|reason| format!("the latencies of `{key}` {reason}"))?;
+    }
+    let PortableOutcome::Measured(series) = &benchmark.outcome else {
+        return Ok(());
+    };
+    if series.deciding().is_empty() && benchmark.beside.latencies.is_none() {
+        return Err(format!("`{key}` has no samples"));
+    }
+    let none = |sample: &Sample| sample.iterations == 0;
+    if series.flat.iter().chain(&series.linear).any(none) {
+        return Err(format!("`{key}` has a sample of 0 iterations"));
+    }
+    Ok(())
+}
+
+/// Counters and drawn times are in order, and there are such counters.
+fn latencies(found: &Latencies) -> Result<(), &'static str> {
+    let ascending = found.counts.windows(2).all(|pair| pair[0].0 < pair[1].0);
+    let exist =
+        (found.counts.iter()).all(|(index, count)| *index <= Histogram::last_index() && *count > 0);
+    let total =
+        (found.counts.iter()).try_fold(found.errors, |sum, (_, count)| sum.checked_add(*count));
+    if !ascending || !exist || total.is_none() {
+        Err("have counters that are out of order, empty or beyond the last one")
+    } else if !found.reservoir.is_sorted() {
+        Err("have drawn times that are out of order")
+    } else {
+        Ok(())
+    }
+}
+
+/// A verdict, before it joins `run`.
+pub(super) fn verdict(run: &PortableRun, verdict: &PortableVerdict) -> Result<(), String> {
+    name("benchmark's id", &verdict.benchmark.id)?;
+    match run.verdicts.last() {
+        Some(last) if last.benchmark >= verdict.benchmark => Err(format!(
+            "the verdict about `{}` is there twice or out of order",
+            verdict.benchmark
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Both sides of a pair are there, name each other, and one of them is the base.
+pub(super) fn pairs(runs: &[PortableRun]) -> Result<(), String> {
+    for (at, run) in runs.iter().enumerate() {
+        let Some(pair) = run.head.pair else { continue };
+        let back = runs.get(pair.partner).and_then(|run| run.head.pair);
+        let holds = back.is_some_and(|back| {
+            back.partner == at && back.role != pair.role && back.purpose == pair.purpose
+        });
+        if !holds {
+            return Err(format!(
+                "run {at} is one side of a pair, and run {} is not the other",
+                pair.partner
+            ));
+        }
+        if pair.role == Role::Base && pair.partner < at {
+            return Err(format!(
+                "run {at} is the base of a pair and comes after its candidate"
+            ));
+        }
+    }
+    Ok(())
+}

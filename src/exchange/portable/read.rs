@@ -1,0 +1,167 @@
+//! Lines into runs: what is missing, twice or of a later version is refused with its line.
+
+use std::collections::HashSet;
+
+use super::super::error::ExchangeError;
+use super::super::input::Content;
+use super::check;
+use super::wire::{FORMAT, Line, PortableBenchmark, PortableLaunch, PortableRun, PortableVerdict};
+use crate::model::BenchmarkKey;
+
+/// How every file of the format begins.
+const BEGINNING: &[u8] = br#"{"reason":"perfcheck-export""#;
+
+/// Whether bytes begin as the format does.
+pub fn looks_like(bytes: &[u8]) -> bool {
+    bytes.starts_with(BEGINNING)
+}
+
+/// The runs of a file.
+pub fn read_portable(file: &Content) -> Result<Vec<PortableRun>, ExchangeError> {
+    let mut reader = Reader {
+        file,
+        line: 0,
+        runs: Vec::new(),
+        launched: HashSet::new(),
+        ended: false,
+    };
+    if !looks_like(&file.bytes) {
+        return Err(reader.refuse(
+            "it does not begin as runs that `cargo perfcheck export` writes: {\"reason\":\"perfcheck-export\", ...",
+        ));
+    }
+    for line in file.text()?.lines() {
+        reader.line += 1;
+        if !line.trim().is_empty() {
+            reader.take(line)?;
+        }
+    }
+    if !reader.ended {
+        return Err(reader.refuse("the file ends before its end: it was cut short; copy it again"));
+    }
+    check::pairs(&reader.runs).map_err(|reason| reader.refuse(&reason))?;
+    Ok(reader.runs)
+}
+
+struct Reader<'a> {
+    file: &'a Content,
+    line: u64,
+    runs: Vec<PortableRun>,
+    /// The benchmarks of the launch that is being read.
+    launched: HashSet<BenchmarkKey>,
+    ended: bool,
+}
+
+impl Reader<'_> {
+    fn refuse(&self, reason: &str) -> ExchangeError {
+        ExchangeError::Broken {
+            place: format!("{}:{}", self.file.name, self.line.max(1)),
+            reason: reason.to_owned(),
+        }
+    }
+
+    fn take(&mut self, text: &str) -> Result<(), ExchangeError> {
+        if self.ended {
+            return Err(self.refuse("there are lines behind its end"));
+        }
+        if self.line == 1 {
+            self.check_format(text)?;
+        }
+        let line: Line = serde_json::from_str(text).map_err(|error| {
+            let text = error.to_string();
+            let reason = text.split(" at line ").next().unwrap_or(&text);
+            let shown: String = reason.chars().take(300).collect();
+            let column = match error.column() {
+                0 => String::new(),
+                column => format!("column {column}: "),
+            };
+            self.refuse(&format!("{column}{shown}"))
+        })?;
+        match line {
+            Line::PerfcheckExport(_) if self.line == 1 => Ok(()),
+            Line::PerfcheckExport(_) => Err(self.refuse(
+                "a second file begins here: name files one by one, as in `import a.jsonl b.jsonl`",
+            )),
+            Line::Run(head) => {
+                check::head(&head).map_err(|reason| self.refuse(&reason))?;
+                self.runs.push(PortableRun {
+                    head: *head,
+                    launches: Vec::new(),
+                    verdicts: Vec::new(),
+                });
+                Ok(())
+            }
+            Line::Launch(head) => {
+                self.launched.clear();
+                let found = self.run().and_then(|run| {
+                    let launch = PortableLaunch {
+                        head,
+                        benchmarks: Vec::new(),
+                    };
+                    check::launch(run, &launch)?;
+                    run.launches.push(launch);
+                    Ok(())
+                });
+                found.map_err(|reason| self.refuse(&reason))
+            }
+            Line::Series(wire) => {
+                let found =
+                    PortableBenchmark::try_from(*wire).and_then(|benchmark| self.series(benchmark));
+                found.map_err(|reason| self.refuse(&reason))
+            }
+            Line::Verdict(verdict) => {
+                let found = self.verdict(verdict);
+                found.map_err(|reason| self.refuse(&reason))
+            }
+            Line::End(end) => {
+                self.ended = true;
+                if end.lines == self.line {
+                    Ok(())
+                } else {
+                    Err(self.refuse(&format!(
+                        "there should be {} lines: some are missing or too many",
+                        end.lines
+                    )))
+                }
+            }
+        }
+    }
+
+    /// A later format may have lines that this program does not know: it is named before they are tripped over.
+    fn check_format(&self, text: &str) -> Result<(), ExchangeError> {
+        let header: serde_json::Value =
+            serde_json::from_str(text).map_err(|error| self.refuse(&error.to_string()))?;
+        match header["format"].as_u64() {
+            Some(format) if format == u64::from(FORMAT) => Ok(()),
+            Some(format) => Err(self.refuse(&format!(
+                "it is of format {format}, written by version {} of cargo-perfcheck; this one reads format {FORMAT}: update it",
+                header["tool_version"]
+            ))),
+            None => Err(self.refuse("it does not say its `format`")),
+        }
+    }
+
+    fn run(&mut self) -> Result<&mut PortableRun, String> {
+        (self.runs.last_mut()).ok_or_else(|| "no run has begun above this line".to_owned())
+    }
+
+    fn series(&mut self, benchmark: PortableBenchmark) -> Result<(), String> {
+        let is_first = self.launched.insert(benchmark.key.clone());
+        let run = self.run()?;
+        let launch = (run.launches.last_mut())
+            .ok_or_else(|| "no launch has begun above this line".to_owned())?;
+        check::series(launch, &benchmark)?;
+        if !is_first {
+            return Err(format!("`{}` is there twice in one launch", benchmark.key));
+        }
+        launch.benchmarks.push(benchmark);
+        Ok(())
+    }
+
+    fn verdict(&mut self, verdict: PortableVerdict) -> Result<(), String> {
+        let run = self.run()?;
+        check::verdict(run, &verdict)?;
+        run.verdicts.push(verdict);
+        Ok(())
+    }
+}

@@ -1,0 +1,268 @@
+//! What is written is read again as it was; what was damaged is refused.
+
+use proptest::prelude::*;
+
+use super::super::input::Content;
+use super::wire::*;
+use super::{looks_like, read_portable, write_portable};
+use crate::model::*;
+
+fn head(pair: Option<PortablePair>) -> PortableHead {
+    PortableHead {
+        started: Timestamp(1_700_000_000_123_456_789),
+        finished: Timestamp(1_700_000_001_123_456_789),
+        acceptance: Acceptance::Automatic,
+        exit_code: 0,
+        git: Some(GitState {
+            commit: "a".repeat(40),
+            branch: Some("main".to_owned()),
+            dirty: true,
+        }),
+        environment: Environment::default(),
+        load: Some(0.1 + 0.2),
+        seed: u64::MAX,
+        decision: DecisionSettings::default(),
+        tool_version: "0.1.0".to_owned(),
+        pair,
+        plan: pair.map(|_| "{\"looks\": [3, 5]}".to_owned()),
+        source: None,
+        baselines: vec!["main".to_owned()],
+    }
+}
+
+fn run(samples: &[(u64, u64)], pair: Option<PortablePair>) -> PortableRun {
+    let key = BenchmarkKey {
+        package: "p".to_owned(),
+        target: "t".to_owned(),
+        id: "a/\u{1F600}\"\\".to_owned(),
+    };
+    let sample = |(iterations, elapsed): &(u64, u64)| Sample {
+        iterations: *iterations,
+        elapsed: Nanos(*elapsed),
+    };
+    PortableRun {
+        head: head(pair),
+        launches: vec![PortableLaunch {
+            head: PortableLaunchHead {
+                package: "p".to_owned(),
+                target: "t".to_owned(),
+                ordinal: 0,
+                attempt: 1,
+                started: Timestamp(1_700_000_000_200_000_000),
+                padding_bytes: 7,
+                harness: Some(PortableHarness {
+                    name: "perfcheck".to_owned(),
+                    version: "0.1.0".to_owned(),
+                    quantum_ns: Nanos(20),
+                }),
+                conduct: None,
+                failure: Some("it died".to_owned()),
+            },
+            benchmarks: vec![PortableBenchmark {
+                key: key.clone(),
+                version: Some("2".to_owned()),
+                throughput: Throughput {
+                    bytes: Some(u64::MAX),
+                    elements: None,
+                },
+                settings: AuthorSettings::default(),
+                metric: Metric::Time,
+                features: vec!["fast".to_owned()],
+                sampling: SamplingSettings::default(),
+                noise_threshold: 0.02,
+                outcome: PortableOutcome::Measured(Series {
+                    warm_up: sample(&(3, u64::MAX)),
+                    linear: Vec::new(),
+                    flat: samples.iter().map(sample).collect(),
+                }),
+                beside: Beside {
+                    led: vec![true, false, false],
+                    allocations: vec![Allocations {
+                        count: 1,
+                        bytes: u64::MAX,
+                        peak_bytes: 2,
+                        other_count: 3,
+                        other_bytes: 4,
+                    }],
+                    latencies: Some(Latencies {
+                        counts: vec![(5, 6)],
+                        messages: vec!["no".to_owned()],
+                        reservoir: vec![Nanos(9)],
+                        windows: vec![LatencyWindow::default()],
+                        ..Latencies::default()
+                    }),
+                },
+            }],
+        }],
+        verdicts: vec![PortableVerdict {
+            benchmark: key,
+            verdict: Verdict::Unchanged,
+            typical_ns: Some(1.0 / 3.0),
+            change: Some(-0.1),
+            reference: Some(head(None).reference()),
+        }],
+    }
+}
+
+fn written(runs: &[PortableRun]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_portable(&mut bytes, runs, "0.1.0").unwrap();
+    bytes
+}
+
+fn read(bytes: &[u8]) -> Result<Vec<PortableRun>, String> {
+    let file = Content {
+        name: "a".to_owned(),
+        bytes: bytes.to_vec(),
+        blake3: String::new(),
+    };
+    read_portable(&file).map_err(|error| error.to_string())
+}
+
+fn pair() -> Vec<PortableRun> {
+    let side = |partner, role| {
+        Some(PortablePair {
+            partner,
+            role,
+            purpose: Purpose::Comparison,
+        })
+    };
+    vec![
+        run(&[(1, 2)], side(1, Role::Base)),
+        run(&[(1, 3)], side(0, Role::Candidate)),
+    ]
+}
+
+#[test]
+fn both_sides_of_a_pair_come_back_and_one_alone_is_refused() {
+    let runs = pair();
+    assert_eq!(read(&written(&runs)), Ok(runs.clone()));
+    let alone = read(&written(&runs[..1])).unwrap_err();
+    assert!(alone.contains("one side of a pair"), "{alone}");
+}
+
+#[test]
+fn a_run_is_the_same_measurement_under_other_names_and_another_one_with_another_sample() {
+    let one = run(&[(10, 20)], None);
+    let mut renamed = one.clone();
+    renamed.head.baselines.clear();
+    renamed.head.acceptance = Acceptance::ByCommand;
+    renamed.verdicts[0].reference = None;
+    assert!(one.is_same_measurement(&renamed));
+    assert!(!one.is_same_measurement(&run(&[(10, 21)], None)));
+}
+
+#[test]
+fn what_does_not_hold_together_is_refused_with_its_line() {
+    let good = String::from_utf8(written(&[run(&[(10, 20)], None)])).unwrap();
+    let lines: Vec<&str> = good.lines().collect();
+    let without = |line: usize| {
+        let kept = lines.iter().enumerate().filter(|(at, _)| *at != line);
+        kept.map(|(_, line)| format!("{line}\n"))
+            .collect::<String>()
+    };
+    for (text, place, reason) in [
+        (String::new(), "a:1", "does not begin"),
+        (without(5), "a:5", "cut short"),
+        (without(4), "a:5", "there should be 6 lines"),
+        (without(2), "a:3", "no launch has begun"),
+        (without(1), "a:2", "no run has begun"),
+        (format!("{good}{}", lines[1]), "a:7", "lines behind its end"),
+        (
+            good.replace("\"format\":1", "\"format\":2"),
+            "a:1",
+            "of format 2",
+        ),
+        (good.replace("[[10,20]]", "[[0,20]]"), "a:4", "0 iterations"),
+        (
+            good.replace("[[10,20]]", "[[10,-20]]"),
+            "a:4",
+            "invalid value",
+        ),
+        (
+            good.replace("[[10,20]]", "[[10,2.5]]"),
+            "a:4",
+            "invalid type",
+        ),
+        (
+            good.replace("\"led\":\"100\"", "\"led\":\"12\""),
+            "a:4",
+            "digits 0 and 1",
+        ),
+        (
+            good.replace("[[5,6]]", "[[5,6],[5,1]]"),
+            "a:4",
+            "counters that are out of order",
+        ),
+        (
+            good.replace("[[5,6]]", "[[4000000000,6]]"),
+            "a:4",
+            "beyond the last one",
+        ),
+        (
+            good.replace("\"reservoir\":[9]", "\"reservoir\":[9,1]"),
+            "a:4",
+            "drawn times that are out of order",
+        ),
+        (
+            good.replace("\"finished\":17", "\"finished\":16"),
+            "a:2",
+            "before it began",
+        ),
+        (
+            good.replace("\"padding_bytes\"", "\"padding\""),
+            "a:3",
+            "unknown field",
+        ),
+        (
+            good.replace("\"significance_level\":0.01", "\"significance_level\":1.5"),
+            "a:2",
+            "not between 0 and 1",
+        ),
+        (
+            good.replace("\"target\":\"t\",\"id\"", "\"target\":\"u\",\"id\""),
+            "a:4",
+            "not of the target",
+        ),
+        (
+            good.replace(
+                "\"target\":\"t\",\"ordinal\"",
+                "\"target\":\"\\u0000\",\"ordinal\"",
+            ),
+            "a:3",
+            "without NUL",
+        ),
+    ] {
+        assert_ne!(text, good, "{reason}");
+        let refused = read(text.as_bytes()).expect_err(reason);
+        assert!(refused.starts_with(place), "{place}: {refused}");
+        assert!(refused.contains(reason), "{reason}: {refused}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_run_comes_back_number_for_number(
+        samples in prop::collection::vec((1..=u64::MAX, any::<u64>()), 1..40),
+        load in prop::option::of(0.0..1e9_f64),
+        change in -1.0..1e9_f64,
+    ) {
+        let mut one = run(&samples, None);
+        one.head.load = load;
+        one.verdicts[0].change = Some(change);
+        let runs = vec![one];
+        prop_assert_eq!(read(&written(&runs)), Ok(runs));
+    }
+
+    #[test]
+    fn a_damaged_file_is_refused_or_read_and_never_panics(
+        place in any::<prop::sample::Index>(), length in 0..9_usize, put in prop::collection::vec(any::<u8>(), 0..5),
+    ) {
+        let mut bytes = written(&pair());
+        let from = place.index(bytes.len());
+        let to = (from + length).min(bytes.len());
+        bytes.splice(from..to, put);
+        looks_like(&bytes);
+        let _ = read(&bytes);
+    }
+}

@@ -1,0 +1,49 @@
+//! Runs into lines.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::wire::{End, FORMAT, Header, Line, PortableRun, WireBenchmark};
+
+/// Writes runs; the partners of pairs are named by their place in `runs`.
+pub fn write_portable(
+    writer: &mut dyn Write,
+    runs: &[PortableRun],
+    tool_version: &str,
+) -> io::Result<()> {
+    let mut lines = Lines { writer, count: 0 };
+    lines.line(&Line::PerfcheckExport(Header {
+        format: FORMAT,
+        tool_version: tool_version.to_owned(),
+    }))?;
+    for run in runs {
+        lines.line(&Line::Run(Box::new(run.head.clone())))?;
+        for launch in &run.launches {
+            lines.line(&Line::Launch(launch.head.clone()))?;
+            for benchmark in &launch.benchmarks {
+                lines.line(&Line::Series(Box::new(WireBenchmark::from(benchmark))))?;
+            }
+        }
+        for verdict in &run.verdicts {
+            lines.line(&Line::Verdict(verdict.clone()))?;
+        }
+    }
+    let end = Line::End(End {
+        lines: lines.count + 1,
+    });
+    lines.line(&end)
+}
+
+struct Lines<'a> {
+    writer: &'a mut dyn Write,
+    count: u64,
+}
+
+impl Lines<'_> {
+    fn line(&mut self, line: &impl Serialize) -> io::Result<()> {
+        serde_json::to_writer(&mut *self.writer, line)?;
+        self.count += 1;
+        self.writer.write_all(b"\n")
+    }
+}

@@ -1,0 +1,47 @@
+//! `export` and `import` of an A/B measurement: both sides go together, and their verdicts are reached again elsewhere.
+
+use crate::project::Project;
+use crate::support::Machine;
+
+#[test]
+fn both_sides_of_a_pair_are_exported_and_its_verdicts_are_reached_again_from_the_import() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    project.takes(200);
+    project.measure(&["--against", "HEAD"]).run().expect_code(1);
+    let file = machine.home().join("pair.jsonl");
+    let at = |words: &[&str]| machine.perfcheck().args(words).current_dir(project.root());
+    // The candidate is named; its base comes along.
+    at(&["export", "2"])
+        .arg("--output")
+        .arg(&file)
+        .run()
+        .expect_code(0);
+    let store = machine.home().join("elsewhere.db");
+    let there = |words: &[&str]| at(words).arg("--store").arg(&store);
+    let imported = there(&["import", "--message-format", "json"])
+        .arg(&file)
+        .run()
+        .expect_code(0);
+    assert_eq!(imported.messages("run-imported").len(), 2, "{imported}");
+    for words in [&["compare", "1", "2"], &["explain", "cost", "--run=2"]] {
+        let (first, second) = (at(words).run(), there(words).run());
+        assert_eq!(first.stdout, second.stdout);
+        assert_eq!(first.code(), second.code());
+        assert!(first.stdout.contains("cost"), "{first}");
+    }
+    let back = machine.home().join("back.jsonl");
+    there(&["export", "1"])
+        .arg("--output")
+        .arg(&back)
+        .run()
+        .expect_code(0);
+    let read = |path| std::fs::read_to_string(path).expect("a file of our own");
+    assert_eq!(read(&file), read(&back));
+    let again = there(&["import"]).arg(&file).run().expect_code(0);
+    assert_eq!(
+        again.stdout.matches("here already as run").count(),
+        2,
+        "{again}"
+    );
+}

@@ -1,0 +1,392 @@
+//! `export` and `import` of what was exported, and of what other benchmark programs wrote: through files, as users move them.
+
+#![expect(clippy::unwrap_used, reason = "a test: what cannot be read fails it")]
+
+use rusqlite::types::Value as Column;
+use rusqlite::{Connection, OpenFlags};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::scripted::{QUICK, steady, stored};
+use crate::support::{Machine, Perfcheck};
+
+const JSON: [&str; 2] = ["--message-format", "json"];
+
+/// A command on another store, as that of another machine.
+fn elsewhere(machine: &Machine, words: &[&str]) -> Perfcheck {
+    let store = machine.home().join("elsewhere.db");
+    stored(machine, words).arg("--store").arg(store)
+}
+
+fn export(machine: &Machine, name: &str, runs: &[&str]) -> PathBuf {
+    let path = machine.home().join(name);
+    let command = stored(machine, &["export"]).args(runs);
+    command.arg("--output").arg(&path).run().expect_code(0);
+    path
+}
+
+/// Every column of what a query finds, byte for byte.
+fn rows(store: &Path, query: &str) -> Vec<Vec<Column>> {
+    let store = Connection::open_with_flags(store, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let mut statement = store.prepare(query).unwrap();
+    let width = statement.column_count();
+    let found = statement
+        .query_map([], |row| (0..width).map(|at| row.get(at)).collect())
+        .unwrap();
+    found.collect::<Result<_, _>>().unwrap()
+}
+
+/// What the store keeps of runs, but for numbers that mean something in one store alone.
+const KEPT: [&str; 3] = [
+    "SELECT b.package, b.target, b.name, l.ordinal, l.attempt, s.position, s.samples, s.led, s.allocations, s.latencies, c.facts
+     FROM series s JOIN launches l ON l.id = s.launch JOIN run_benchmarks rb ON rb.id = s.run_benchmark
+     JOIN benchmarks b ON b.id = rb.benchmark JOIN conditions c ON c.id = rb.conditions JOIN runs r ON r.id = rb.run
+     ORDER BY r.started, r.role, 1, 2, 3, 4, 5",
+    "SELECT r.status, r.acceptance, r.started, r.finished, r.exit_code, r.git_commit, r.git_branch, r.git_dirty, r.load, r.seed,
+            r.decision, r.tool_version, r.role, r.plan, r.purpose, r.source, e.facts
+     FROM runs r JOIN environments e ON e.id = r.environment ORDER BY r.started, r.role",
+    "SELECT b.package, b.target, b.name, rb.verdict, rb.typical_ns, rb.change, rr.started, f.message
+     FROM run_benchmarks rb JOIN benchmarks b ON b.id = rb.benchmark JOIN runs r ON r.id = rb.run
+     LEFT JOIN runs rr ON rr.id = rb.reference LEFT JOIN failures f ON f.run_benchmark = rb.id
+     ORDER BY r.started, r.role, 1, 2, 3",
+];
+
+fn quick(machine: &Machine, package: &str, words: &[&str]) {
+    let command = machine.perfcheck().testbench("").args(["-p", package]);
+    let finished = command.args(QUICK).args(words).run();
+    assert!([0, 1, 3, 4].contains(&finished.code()), "{finished}");
+}
+
+#[test]
+fn an_exported_run_is_restored_byte_for_byte_and_only_once() {
+    let machine = Machine::new();
+    steady(&machine, &[])
+        .args(["--save-baseline", "v1"])
+        .run()
+        .expect_code(0);
+    steady(&machine, &[("text", 150.0)]).run().expect_code(1);
+    quick(&machine, "counts_allocations", &["twelve"]);
+    quick(&machine, "times_operations", &["fails_at_times"]);
+    quick(&machine, "panics", &["--bench", "panics", "in_body"]);
+    let file = export(&machine, "all.jsonl", &["1", "2", "3", "4", "5"]);
+    let imported = elsewhere(&machine, &["import"])
+        .arg(&file)
+        .args(JSON)
+        .run()
+        .expect_code(0);
+    let known = |message: &Value| message["known"].as_bool().expect("yes or no");
+    let runs = imported.messages("run-imported");
+    assert_eq!(runs.len(), 5);
+    assert!(!runs.iter().any(known), "{imported}");
+    let there = machine.home().join("elsewhere.db");
+    for query in KEPT {
+        let (here, there) = (rows(&machine.store(), query), rows(&there, query));
+        assert!(here.len() >= 5, "{query}");
+        assert_eq!(here, there, "{query}");
+    }
+    let again = elsewhere(&machine, &["import"])
+        .arg(&file)
+        .args(JSON)
+        .run()
+        .expect_code(0);
+    assert!(again.messages("run-imported").iter().all(known), "{again}");
+    let back = machine.home().join("back.jsonl");
+    let command = elsewhere(&machine, &["export", "1", "2", "3", "4", "5"]);
+    command.arg("--output").arg(&back).run().expect_code(0);
+    assert_eq!(
+        fs::read_to_string(&file).unwrap(),
+        fs::read_to_string(&back).unwrap()
+    );
+    // The name came along, and what it names is compared as it was.
+    let compared = elsewhere(&machine, &["compare", "v1", "2"])
+        .run()
+        .expect_code(1);
+    let before = stored(&machine, &["compare", "v1", "2"])
+        .run()
+        .expect_code(1);
+    assert_eq!(compared.stdout, before.stdout);
+}
+
+#[test]
+fn a_file_that_breaks_off_or_was_changed_stores_nothing() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    steady(&machine, &[]).run().expect_code(0);
+    let text = fs::read_to_string(export(&machine, "two.jsonl", &["1", "2"])).unwrap();
+    let cut = text.lines().count() - 3;
+    let changed = text.replacen("\"flat\":[[", "\"flat\":[[0,1],[", 9);
+    let kept: Vec<&str> = text.lines().take(cut).collect();
+    let head = kept.join("\n");
+    for (broken, reason) in [(head, "cut short"), (changed, "0 iterations")] {
+        let path = machine.home().join("broken.jsonl");
+        fs::write(&path, broken).unwrap();
+        let refused = elsewhere(&machine, &["import"])
+            .arg(&path)
+            .run()
+            .expect_code(2);
+        let place = refused.stderr.contains("broken.jsonl:");
+        assert!(place && refused.stderr.contains(reason), "{refused}");
+    }
+    assert!(!machine.home().join("elsewhere.db").exists());
+}
+
+#[test]
+fn names_that_are_taken_stay_where_they_are_unless_they_are_to_move() {
+    let machine = Machine::new();
+    steady(&machine, &[])
+        .args(["--save-baseline", "main"])
+        .run()
+        .expect_code(0);
+    let first = export(&machine, "first.jsonl", &["main"]);
+    steady(&machine, &[])
+        .args(["--save-baseline", "main"])
+        .run()
+        .expect_code(0);
+    let second = export(&machine, "second.jsonl", &["main"]);
+    elsewhere(&machine, &["import"])
+        .arg(&first)
+        .run()
+        .expect_code(0);
+    let stays = elsewhere(&machine, &["import"])
+        .arg(&second)
+        .run()
+        .expect_code(0);
+    assert!(
+        stays.stderr.contains("`main` names run 1 already"),
+        "{stays}"
+    );
+    let named = |machine: &Machine| {
+        let listed = elsewhere(machine, &["baseline", "list"]).args(JSON).run();
+        listed.messages("baseline")[0]["run"].as_i64()
+    };
+    assert_eq!(named(&machine), Some(1));
+    let moved = elsewhere(&machine, &["import", "--move-names"])
+        .arg(&second)
+        .run()
+        .expect_code(0);
+    assert!(
+        moved
+            .stdout
+            .contains("here already as run 2, baseline `main`"),
+        "{moved}"
+    );
+    assert_eq!(named(&machine), Some(2));
+}
+
+/// Real directories of criterion 0.8.2.
+fn criterion() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/systems/criterion_samples")
+}
+
+/// The JSON files of a tree that are numbers of benchmarks, by path below it.
+fn json_files(root: &Path) -> Vec<(PathBuf, Value)> {
+    let mut found = Vec::new();
+    let mut open = vec![root.to_owned()];
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(directory).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path
+                .extension()
+                .is_some_and(|extension| extension == "json")
+            {
+                let value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+                found.push((path.strip_prefix(root).unwrap().to_owned(), value));
+            }
+        }
+    }
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found
+}
+
+/// Numbers are the same up to `tolerance`, everything else exactly; bounds and errors of intervals are random and left out.
+fn agree(ours: &Value, theirs: &Value, tolerance: f64, place: &str) {
+    match (ours, theirs) {
+        (Value::Object(one), Value::Object(other)) => {
+            assert!(one.keys().eq(other.keys()), "{place}: {one:?} {other:?}");
+            for (name, value) in one {
+                if !["lower_bound", "upper_bound", "standard_error"].contains(&name.as_str()) {
+                    agree(value, &other[name], tolerance, &format!("{place}.{name}"));
+                }
+            }
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            assert_eq!(one.len(), other.len(), "{place}");
+            for (one, other) in one.iter().zip(other) {
+                agree(one, other, tolerance, place);
+            }
+        }
+        (Value::Number(one), Value::Number(other)) => {
+            let (one, other) = (one.as_f64().unwrap(), other.as_f64().unwrap());
+            assert!(
+                (one - other).abs() <= tolerance * other.abs(),
+                "{place}: {one} {other}"
+            );
+        }
+        _ => assert_eq!(ours, theirs, "{place}"),
+    }
+}
+
+#[test]
+fn criterions_files_go_in_and_come_out_as_criterion_wrote_them() {
+    let machine = Machine::new();
+    let imported = stored(&machine, &["import"])
+        .arg(criterion())
+        .args(JSON)
+        .run()
+        .expect_code(0);
+    let finished = imported.messages("import-finished");
+    assert_eq!(finished.len(), 1, "{imported}");
+    assert_eq!(finished[0]["baseline"], "new");
+    assert_eq!(finished[0]["source"]["format"], "criterion");
+    let tree = machine.home().join("tree");
+    let command = stored(&machine, &["export", "new", "--format", "criterion"]);
+    command.arg("--output").arg(&tree).run().expect_code(0);
+    let (ours, theirs) = (json_files(&tree), json_files(&criterion()));
+    assert!(
+        ours.len() >= 12 && ours.len() == theirs.len(),
+        "{}",
+        ours.len()
+    );
+    for ((path, ours), (their_path, theirs)) in ours.iter().zip(&theirs) {
+        assert_eq!(path, their_path);
+        // Criterion's factor of the MAD is 1.4826, rounded to 32 bits.
+        agree(ours, theirs, 1e-7, &path.display().to_string());
+    }
+    // The tree is what it was made from: imported again it compares as unchanged data.
+    stored(&machine, &["import", "--baseline", "again"])
+        .arg(&tree)
+        .run()
+        .expect_code(0);
+    let count = |run: &str| {
+        let query = format!(
+            "SELECT count(*) FROM series s JOIN run_benchmarks rb ON rb.id = s.run_benchmark WHERE rb.run = {run}"
+        );
+        rows(&machine.store(), &query)
+    };
+    assert_eq!(count("1"), count("2"));
+    let samples = |run: u8| {
+        let query = format!(
+            "SELECT s.samples FROM series s JOIN run_benchmarks rb ON rb.id = s.run_benchmark JOIN benchmarks b ON b.id = rb.benchmark WHERE rb.run = {run} ORDER BY b.name"
+        );
+        rows(&machine.store(), &query)
+    };
+    assert_eq!(samples(1), samples(2));
+}
+
+#[test]
+fn three_sessions_of_criterion_are_launches_and_a_slowdown_among_them_is_found() {
+    let machine = Machine::new();
+    // Six trees of one benchmark; the last three are a third slower.
+    let tree = |number: u32| {
+        let place = machine.home().join(format!("tree{number}/g/f/base"));
+        fs::create_dir_all(&place).unwrap();
+        let id = r#"{"group_id":"g","function_id":"f","value_str":null,"throughput":{"Elements":3},"full_id":"g/f","directory_name":"g/f","title":"g/f"}"#;
+        fs::write(place.join("benchmark.json"), id).unwrap();
+        let slower = if number > 3 { 4000 } else { 3000 };
+        let times: Vec<u32> = (1..=20)
+            .map(|i| i * (slower + number) + i * 7 % 11)
+            .collect();
+        let iterations: Vec<u32> = (1..=20).map(|i| i * 10).collect();
+        let sample =
+            serde_json::json!({"sampling_mode": "Linear", "iters": iterations, "times": times});
+        fs::write(place.join("sample.json"), sample.to_string()).unwrap();
+        machine.home().join(format!("tree{number}"))
+    };
+    for (name, first) in [("before", 1), ("after", 4)] {
+        let trees: Vec<PathBuf> = (first..first + 3).map(tree).collect();
+        let command = stored(&machine, &["import", "--baseline", name]).args(trees);
+        let said = command.args(JSON).run().expect_code(0);
+        assert_eq!(said.messages("import-finished")[0]["launches"], 3, "{said}");
+    }
+    let compared = stored(&machine, &["compare", "before", "after"])
+        .args(JSON)
+        .run()
+        .expect_code(1);
+    assert_eq!(
+        compared.messages("benchmark-compared")[0]["verdict"],
+        "regressed",
+        "{compared}"
+    );
+}
+
+#[test]
+fn a_format_is_guessed_and_said_and_flags_of_other_formats_are_refused() {
+    let machine = Machine::new();
+    let file = machine.home().join("bench.txt");
+    fs::write(
+        &file,
+        "test a ... bench:       1,234.56 ns/iter (+/- 12.34)\n",
+    )
+    .unwrap();
+    let import = |words: &[&str]| stored(&machine, &["import"]).arg(&file).args(words).run();
+    let said = import(&["--dry-run"]).expect_code(0);
+    assert!(
+        said.stderr.contains("bench.txt as `--format libtest`"),
+        "{said}"
+    );
+    assert!(said.stdout.contains("Nothing was stored"), "{said}");
+    let refused = import(&["--unit", "ns"]).expect_code(2);
+    assert!(
+        refused
+            .stderr
+            .contains("`--unit` means nothing for the format libtest"),
+        "{refused}"
+    );
+    let wrong = import(&["--format", "hyperfine"]).expect_code(2);
+    assert!(wrong.stderr.contains("bench.txt:1:"), "{wrong}");
+    let map = import(&["--format", "csv"]).expect_code(2);
+    assert!(map.stderr.contains("--columns id=NAME"), "{map}");
+    fs::write(&file, "what is this").unwrap();
+    let unknown = import(&[]).expect_code(2);
+    assert!(
+        unknown.stderr.contains("of no format that is known"),
+        "{unknown}"
+    );
+    assert!(!machine.store().exists());
+}
+
+#[test]
+fn exports_for_other_programs_go_to_the_standard_output_and_need_one_run() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    steady(&machine, &[]).run().expect_code(0);
+    let bmf = stored(&machine, &["export", "--format", "bmf"])
+        .run()
+        .expect_code(0);
+    let metrics: Value = serde_json::from_str(&bmf.stdout).unwrap();
+    let latency = metrics["text"]["latency"]["value"].as_f64().unwrap();
+    assert!((100.0..=102.0).contains(&latency), "{bmf}");
+    let lines = stored(&machine, &["export", "1", "--format", "benchstat"])
+        .run()
+        .expect_code(0);
+    let text = lines
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("BenchmarkText\t"));
+    assert_eq!(text.count(), 3, "{lines}");
+    let several = stored(&machine, &["export", "1", "2", "--format", "bmf"])
+        .run()
+        .expect_code(2);
+    assert!(
+        several.stderr.contains("export each by itself"),
+        "{several}"
+    );
+    let tree = stored(&machine, &["export", "--format", "criterion"])
+        .run()
+        .expect_code(2);
+    assert!(tree.stderr.contains("--output target/criterion"), "{tree}");
+    let nowhere = stored(&machine, &["export", "--output", "no/such/file"])
+        .run()
+        .expect_code(2);
+    assert!(
+        nowhere.stderr.contains("could not write no/such/file"),
+        "{nowhere}"
+    );
+    let table = stored(&machine, &["export", "1", "--format", "csv"])
+        .run()
+        .expect_code(0);
+    assert!(table.stdout.lines().count() > 9, "{table}");
+}
