@@ -11,11 +11,11 @@ use std::io::Write;
 use std::process::{ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::beside::{Kind, Operations};
+use super::beside::Kind;
 use super::codec::{Announcement, Frame, Hello, Listing, Request, SampleSpec, WarmUp};
 use super::criterion::{CriterionVersion, Runner};
 use super::error::ChildError;
-use super::launch_spec::{LaunchSpec, SLOWDOWN, bench_command};
+use super::launch_spec::{LaunchSpec, bench_command};
 use super::pipes::{Incoming, read_lines, read_pieces};
 use super::running::{Either, Running, Wait, quote};
 use crate::model::{Nanos, Sample, Throughput};
@@ -82,8 +82,6 @@ pub struct Session<'a> {
     hello: Hello,
     /// Time from requests to their answers.
     asked: Duration,
-    /// Whether it was told to run more iterations than it reports.
-    slowed: bool,
     /// Whether a sequential child was told to begin.
     begun: bool,
     /// Iterations of all samples of the benchmark under way.
@@ -194,7 +192,6 @@ impl<'a> Session<'a> {
                 quantum_ns: Nanos(0),
             },
             asked: Duration::ZERO,
-            slowed: spec.variables.contains_key(SLOWDOWN),
             sampled: 0,
             begun: false,
         })
@@ -227,13 +224,9 @@ impl<'a> Session<'a> {
         Usage::of(self.id())
     }
 
-    /// How many operations the latencies of the benchmark under way must have.
-    pub(super) fn operations(&self) -> Operations {
-        if self.slowed {
-            Operations::AtLeast(self.sampled)
-        } else {
-            Operations::Exactly(self.sampled)
-        }
+    /// How many operations the latencies of the benchmark under way must have: an iteration is one.
+    pub(super) fn operations(&self) -> u64 {
+        self.sampled
     }
 
     /// How long the child has worked on requests so far.
