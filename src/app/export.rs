@@ -97,8 +97,8 @@ pub fn export(
             report::write_warning(world.stderr, &one)?;
         }
         if count == 0 {
-            return Err(AppError::NothingToCompare(
-                "no benchmark of these runs has samples that Criterion's files can hold".to_owned(),
+            return Err(AppError::Usage(
+                "nothing was exported: no benchmark of these runs has samples that Criterion's files can hold".to_owned(),
             ));
         }
     } else if let Some(path) = output {
