@@ -78,6 +78,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             base: target(base, "probe"),
             new: target(new, "probe"),
         },
+        kinds: BySide::default(),
         benchmarks,
     };
     let plan = PairedPlan {
@@ -105,7 +106,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     let mut sink = PairedSink {
         record: &mut |_, _| Ok(()),
-        settled: &mut |key, rounds| {
+        settled: &mut |key, _, rounds| {
             all.insert(key.clone(), rounds.to_vec());
             false
         },

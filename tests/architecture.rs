@@ -63,11 +63,12 @@ const LAYERS: [(&str, &[&str]); 17] = [
 ];
 
 /// Every dependency, and the modules that may use it.
-const HOMES: [(&str, &[&str]); 31] = [
+const HOMES: [(&str, &[&str]); 32] = [
     ("anstream", &["main", "report"]),
     ("blake3", &["sides", "store", "host", "exchange"]),
     ("cargo_config2", &["cargo"]),
     ("cargo_metadata", &["cargo"]),
+    ("ciborium", &["child"]),
     ("clap", &["cli"]),
     ("clap_cargo", &["cli"]),
     ("comfy_table", &["report"]),

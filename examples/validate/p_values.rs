@@ -14,8 +14,8 @@ const LEVELS: [f64; 5] = [0.001, 0.01, 0.05, 0.1, 0.5];
 /// One test on data without a difference.
 struct Row {
     name: &'static str,
-    /// A thousandth of the runs where it resamples.
     p: fn(&mut Numbers) -> Option<f64>,
+    /// Whether it draws resamples, which takes long: tried a fifth as often.
     resamples: bool,
 }
 

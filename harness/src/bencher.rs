@@ -139,7 +139,8 @@ impl<'d> Bencher<'d> {
         });
     }
 
-    /// Leaves the timing to `routine`: it is given a number of iterations and returns how long they took.
+    /// Leaves the timing to `routine`: it is given a number of iterations and returns how long they took. Its allocations are counted from its call to its
+    /// return.
     #[track_caller]
     pub fn iter_custom(&mut self, mut routine: impl FnMut(u64) -> Duration) {
         self.measure(&mut |iterations| {

@@ -241,12 +241,26 @@ fn close_window(opened_on: ThreadId) {
     } else {
         process
     };
+    let counts = coherent(counts);
     let mut sum = CLOSED.lock().unwrap_or_else(PoisonError::into_inner);
     sum.allocations += counts.allocations;
     sum.bytes += counts.bytes;
     sum.peak_bytes = sum.peak_bytes.max(counts.peak_bytes);
     sum.other_allocations += counts.other_allocations;
     sum.other_bytes += counts.other_bytes;
+}
+
+/// What can be true at once. Another thread may stand in the middle of a note while the window opens or closes, and a parent refuses bytes without
+/// an allocation, or a peak above the bytes.
+fn coherent(counts: Counts) -> Counts {
+    let of_some = |allocations: u64, bytes: u64| if allocations > 0 { bytes } else { 0 };
+    let bytes = of_some(counts.allocations, counts.bytes);
+    Counts {
+        bytes,
+        peak_bytes: counts.peak_bytes.min(bytes),
+        other_bytes: of_some(counts.other_allocations, counts.other_bytes),
+        ..counts
+    }
 }
 
 fn positive(bytes: i64) -> u64 {
@@ -278,4 +292,35 @@ pub(crate) fn is_installed() -> bool {
         window.close();
     });
     counts.allocations > 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_a_note_of_another_thread_is_none() {
+        let half = Counts {
+            allocations: 0,
+            bytes: 64,
+            peak_bytes: 64,
+            other_allocations: 0,
+            other_bytes: 9,
+        };
+        assert_eq!(coherent(half), Counts::NONE);
+        let whole = Counts {
+            allocations: 2,
+            bytes: 100,
+            peak_bytes: 160,
+            other_allocations: 1,
+            other_bytes: 0,
+        };
+        assert_eq!(
+            coherent(whole),
+            Counts {
+                peak_bytes: 100,
+                ..whole
+            }
+        );
+    }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
+use std::path::Path;
 
 use super::columns::columns;
 use super::context::{Context, World, resolve_run};
@@ -194,7 +195,11 @@ pub(super) fn deliver(
     world: &mut World<'_>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), AppError> {
-    let Some(path) = &options.output else {
+    let file = options
+        .output
+        .as_ref()
+        .filter(|path| **path != Path::new("-"));
+    let Some(path) = file else {
         return Ok(write(world.stdout)?);
     };
     let mut text = Vec::new();

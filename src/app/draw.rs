@@ -49,6 +49,7 @@ pub(super) fn draw(
     };
     let sitter = Sitter {
         key,
+        metric: &measurement.benchmark.metric,
         run: run.id,
         confidence_level: run.decision.confidence_level,
         portrait: &portrait,

@@ -8,7 +8,7 @@ use super::replay::Replay;
 use crate::compare::HostSigns;
 use crate::exit_code::ExitCode;
 use crate::host;
-use crate::model::{BenchmarkKey, Measurement, Role, Run, RunId, RunStatus};
+use crate::model::{BenchmarkKey, Measurement, Metric, Role, Run, RunId, RunStatus};
 use crate::report::{Explanation, MeasuredSide, Replayed, write_explanation};
 use crate::store::{Store, StoreError, WorkspaceId};
 
@@ -49,6 +49,7 @@ pub fn explain(
     };
     let explanation = Explanation {
         key: &key,
+        metric: measurement.map_or(&Metric::Time, |found| &found.benchmark.metric),
         run: &head,
         verdict: stored.verdict,
         change: stored.change,

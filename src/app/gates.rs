@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::compare::{Comparison, Estimate, value_of};
 use crate::exit_code::ExitCode;
-use crate::model::{Limit, Statistic, Subject};
+use crate::model::{Limit, Metric, Statistic, Subject, Unit};
 use crate::report::{Gates, Row, Violation};
 use crate::settings::FailRule;
 
@@ -132,13 +132,18 @@ fn change(comparison: &Comparison, statistic: Statistic) -> Option<Estimate> {
 /// The statistic of the run itself.
 fn of_run(row: &Row<'_>, statistic: Statistic, confidence_level: f64) -> Option<Estimate> {
     let summary = row.summary.as_ref()?;
+    let measurement = row.measurement?;
+    let is_amount = matches!(measurement.benchmark.metric, Metric::Amount { .. });
+    if is_amount && statistic.unit() == Unit::Time {
+        return None;
+    }
     match statistic {
         Statistic::Mean => Some(summary.mean),
         Statistic::Time | Statistic::Median => Some(summary.median),
         Statistic::Slope => summary.slope,
         Statistic::StdDev => summary.sd,
         Statistic::Mad => Some(summary.mad),
-        other => value_of(row.measurement?, subject(other)?, confidence_level),
+        other => value_of(measurement, subject(other)?, confidence_level),
     }
 }
 
@@ -166,6 +171,6 @@ fn why(statistic: Statistic) -> &'static str {
             "it is no latency benchmark (`iter_latency` times single operations)"
         }
         Statistic::Slope => "it has no linear phase",
-        _ => "its samples do not give it",
+        _ => "its samples do not give it, or are no times",
     }
 }

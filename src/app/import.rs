@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::context::{Context, World};
 use super::error::AppError;
-use super::options::{Order, StoreOptions};
+use super::options::{ComparisonOptions, Order, StoreOptions};
 use crate::exchange::{
     Cleaning, ColumnMap, Content, ExchangeError, Group, Imported, Layout, Reading, Unit,
     ValueSummary, clean, read, read_tables, warm_up_rows,
@@ -91,7 +91,8 @@ pub fn import(
     let imported = match options.format {
         ImportFormat::Csv => read_tables(&files, &map, options.layout, &reading, &interrupted)?,
     };
-    let mut rows = benchmarks(&imported, &map, options);
+    let most = context.tables.workspace.thresholds.mean_over_median;
+    let mut rows = benchmarks(&imported, &map, options, most);
     let source = source(options, &map, &files, &imported, &rows);
     if world.interrupt.requested() {
         return Err(ExchangeError::Interrupted.into());
@@ -99,10 +100,7 @@ pub fn import(
     let run = if options.dry_run {
         None
     } else {
-        let decision = DecisionSettings {
-            noise_threshold: DecisionSettings::default().noise_threshold,
-            ..super::options::ComparisonOptions::default().decision(&context.tables.workspace)
-        };
+        let decision = ComparisonOptions::default().decision(&context.tables.workspace);
         let run = run(
             &imported,
             &rows,
@@ -119,7 +117,7 @@ pub fn import(
     if common.output.order == Order::Name {
         rows.sort_by(|a, b| a.shown.key.cmp(&b.shown.key));
     }
-    warn(&imported, &source, &rows, world)?;
+    warn(&imported, &source, &rows, most, world)?;
     let findings = ImportFindings {
         run,
         source: &source,
@@ -192,8 +190,13 @@ fn environment(facts: &[StatedFact]) -> Result<Environment, AppError> {
     Ok(environment)
 }
 
-/// Every column of every group, described.
-fn benchmarks(imported: &Imported, map: &ColumnMap, options: &ImportOptions) -> Vec<Row> {
+/// Every column of every group, described; a mean of more than `most_medians` is absurd.
+fn benchmarks(
+    imported: &Imported,
+    map: &ColumnMap,
+    options: &ImportOptions,
+    most_medians: f64,
+) -> Vec<Row> {
     use rayon::prelude::*;
     let summaries: Vec<Vec<ValueSummary>> = imported
         .groups
@@ -218,6 +221,7 @@ fn benchmarks(imported: &Imported, map: &ColumnMap, options: &ImportOptions) -> 
                     },
                     group.metrics[column].clone(),
                     &summary,
+                    most_medians,
                 ),
                 group: at,
                 column,
@@ -227,7 +231,12 @@ fn benchmarks(imported: &Imported, map: &ColumnMap, options: &ImportOptions) -> 
     rows
 }
 
-fn shown(key: BenchmarkKey, metric: Metric, summary: &ValueSummary) -> ImportedBenchmark {
+fn shown(
+    key: BenchmarkKey,
+    metric: Metric,
+    summary: &ValueSummary,
+    most_medians: f64,
+) -> ImportedBenchmark {
     ImportedBenchmark {
         key,
         metric,
@@ -245,7 +254,7 @@ fn shown(key: BenchmarkKey, metric: Metric, summary: &ValueSummary) -> ImportedB
             summary.per_second.least,
             summary.per_second.most,
         ],
-        absurd: summary.absurd,
+        absurd: (summary.mean_over_median).is_some_and(|medians| medians > most_medians),
         zeros: summary.zeros,
     }
 }
@@ -445,6 +454,7 @@ fn warn(
     imported: &Imported,
     source: &Source,
     rows: &[Row],
+    most_medians: f64,
     world: &mut World<'_>,
 ) -> Result<(), AppError> {
     for row in &imported.skipped {
@@ -469,7 +479,7 @@ fn warn(
             report::write_warning(
                 world.stderr,
                 &format!(
-                    "the mean of `{id}` is more than 1000 times its median: other units among its values, or a stall?"
+                    "the mean of `{id}` is more than {most_medians} times its median: other units among its values, or a stall?"
                 ),
             )?;
         }
@@ -477,8 +487,12 @@ fn warn(
             report::write_warning(
                 world.stderr,
                 &format!(
-                    "{} values of `{id}` are 0, less than its clock could see",
-                    row.shown.zeros
+                    "{} 0, less than its clock could see",
+                    if row.shown.zeros == 1 {
+                        format!("a value of `{id}` is")
+                    } else {
+                        format!("{} values of `{id}` are", row.shown.zeros)
+                    }
                 ),
             )?;
         }

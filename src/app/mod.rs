@@ -8,6 +8,7 @@ mod adopt;
 mod against;
 mod baseline;
 mod bisect;
+mod budget;
 mod cache_build;
 mod columns;
 mod compare;

@@ -315,7 +315,7 @@ pub struct CompareOptions {
     pub view: CompareView,
     /// The form of the table; `None`: text.
     pub format: Option<TableFormat>,
-    /// Where it is written; `None`: to stdout.
+    /// Where it is written; `None` or `-`: to stdout.
     pub output: Option<PathBuf>,
 }
 

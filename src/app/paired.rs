@@ -221,10 +221,6 @@ impl PairedRun<'_> {
             progress.observe(&Event::Warning(&warning));
         }
         let threshold = |benchmark: &Benchmark| self.noise_threshold(benchmark);
-        let mut thresholds = BTreeMap::new();
-        for benchmark in pairs.iter().flat_map(|pair| &pair.benchmarks) {
-            thresholds.insert(benchmark.key.clone(), threshold(benchmark));
-        }
         let campaign = PairedCampaign::plan(
             pairs,
             threshold,
@@ -252,11 +248,11 @@ impl PairedRun<'_> {
         );
         let mut sink = PairedSink {
             record,
-            settled: &mut |key, rounds| {
+            settled: &mut |key, noise_threshold, rounds| {
                 let series = PairedSeries {
                     key,
                     rounds,
-                    noise_threshold: thresholds[key],
+                    noise_threshold,
                 };
                 self.plan.looks.contains(&(rounds.len() as u32))
                     && standing(&series, &self.plan) != Standing::Open

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::against::against;
+use super::budget::cut_short;
 use super::confirm::Confirmation;
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
@@ -172,6 +173,7 @@ impl Session<'_> {
             in_scope: &in_scope,
             failed_targets: &failed_targets,
         })?;
+        cut_short(&mut rows, self.options.effort.time_budget);
         if let Err(error) = self.confirm(store, &mut rows, world) {
             // The run itself was measured whole: it ends with what its own numbers say.
             let end = RunEnd {
@@ -409,7 +411,7 @@ impl Session<'_> {
         store: &mut Store,
         run: RunId,
         targets: Vec<DiscoveredTarget>,
-        pins: &[(BenchmarkKey, FlatSchedule)],
+        pins: &[Pin],
         world: &mut World<'_>,
     ) -> Result<Vec<OpenedBelow>, AppError> {
         let default_threshold = self
@@ -420,11 +422,12 @@ impl Session<'_> {
         let layers: &Layers = &self.context.tables.layers;
         let resolve = |benchmark: &Benchmark| {
             let (sampling, noise_threshold) = layers.resolve(benchmark);
-            let pinned = pins.iter().find(|(key, _)| *key == benchmark.key);
+            let pin = pins.iter().find(|pin| pin.key == benchmark.key);
             Resolved {
                 sampling,
                 noise_threshold: noise_threshold.unwrap_or(default_threshold),
-                pinned: pinned.map(|(_, schedule)| *schedule),
+                pinned: pin.and_then(|pin| pin.flat),
+                pinned_samples: pin.map(|pin| pin.samples),
             }
         };
         let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
@@ -451,7 +454,8 @@ impl Session<'_> {
             world.interrupt,
             &progress,
         )
-        .with_control(host::ControlProbe::of(&world.variables));
+        .with_control(host::ControlProbe::of(&world.variables))
+        .within(self.options.effort.time_budget);
         let mut record = |launch: &_| {
             drain(&mut watches);
             store.record_launch(run, launch)
@@ -503,11 +507,15 @@ pub(super) fn git_state(context: &Context, world: &World<'_>) -> Option<GitState
     Some(state)
 }
 
-/// The flat schedules of the reference runs: the new run follows them, so that equal samples are compared.
-fn pinned_schedules(
-    store: &Store,
-    references: &References,
-) -> Result<Vec<(BenchmarkKey, FlatSchedule)>, StoreError> {
+/// How the reference of a benchmark was sampled.
+struct Pin {
+    key: BenchmarkKey,
+    flat: Option<FlatSchedule>,
+    samples: u32,
+}
+
+/// The schedules of the reference runs: the new run follows them, so that equal samples are compared.
+fn pinned_schedules(store: &Store, references: &References) -> Result<Vec<Pin>, StoreError> {
     let mut pins = Vec::new();
     for (key, choice) in &references.chosen {
         let Chosen::Runs { averaged, .. } = choice else {
@@ -517,19 +525,20 @@ fn pinned_schedules(
             continue;
         };
         let measured = store.measurements(*newest, Some(std::slice::from_ref(key)))?;
-        let flat = measured
+        let launch = measured
             .first()
-            .and_then(|measurement| measurement.launches.first())
-            .map(|launch| &launch.series.flat);
-        if let Some(sample) = flat.and_then(|flat| flat.first()) {
-            pins.push((
-                key.clone(),
-                FlatSchedule {
-                    iterations: sample.iterations,
-                    samples: flat.map_or(0, |flat| flat.len() as u64),
-                },
-            ));
-        }
+            .and_then(|measurement| measurement.launches.first());
+        let Some(series) = launch.map(|launch| &launch.series) else {
+            continue;
+        };
+        pins.push(Pin {
+            key: key.clone(),
+            flat: series.flat.first().map(|sample| FlatSchedule {
+                iterations: sample.iterations,
+                samples: series.flat.len() as u64,
+            }),
+            samples: u32::try_from(series.deciding().len()).unwrap_or(u32::MAX),
+        });
     }
     Ok(pins)
 }

@@ -159,8 +159,9 @@ fn statistics(
             BenchmarkStatistics {
                 key,
                 measurement,
-                record: summary
-                    .and_then(|found| BenchmarkRecord::of(measurement, &found, level, thresholds)),
+                record: summary.and_then(|found| {
+                    BenchmarkRecord::of(measurement, &found, &head.decision, head.seed)
+                }),
                 verdict: measurement.verdict,
                 change: replay.stored.get(key).and_then(|stored| stored.change),
                 p_value: comparison.and_then(|found| found.p_value),

@@ -3,7 +3,6 @@
 //! A frame that contradicts itself or what was asked is refused whole, in words that complete "its answer ...".
 
 use serde::Deserialize;
-use std::fmt;
 use std::time::Duration;
 
 use super::codec::{Frame, Request};
@@ -32,33 +31,6 @@ impl Kind {
         match word {
             Some("latency") => Self::Latency,
             _ => Self::Time,
-        }
-    }
-}
-
-/// How many operations there were.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operations {
-    /// As many as iterations.
-    Exactly(u64),
-    /// More: a slowed bench does not report them all.
-    AtLeast(u64),
-}
-
-impl Operations {
-    fn are(self, told: u64) -> bool {
-        match self {
-            Self::Exactly(count) => told == count,
-            Self::AtLeast(count) => told >= count,
-        }
-    }
-}
-
-impl fmt::Display for Operations {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Exactly(count) => write!(f, "{count}"),
-            Self::AtLeast(count) => write!(f, "at least {count}"),
         }
     }
 }
@@ -152,10 +124,10 @@ struct ToldWindow {
 
 impl ToldLatencies {
     /// As latencies, if it can be the answer to `latencies asked` after so many operations.
-    pub(super) fn checked(self, asked: u64, operations: Operations) -> Result<Latencies, String> {
+    pub(super) fn checked(self, asked: u64, operations: u64) -> Result<Latencies, String> {
         let total = self.checked_counts()?;
         let told = total.saturating_add(self.errors);
-        if !operations.are(told) {
+        if told != operations {
             return Err(format!(
                 "counts {total} operations and {} errors where the samples had {operations} iterations",
                 self.errors
@@ -392,7 +364,7 @@ mod tests {
 
     fn latencies(line: &str) -> Result<Latencies, String> {
         match Frame::parse(line.as_bytes()) {
-            Ok(Frame::Latencies(told)) => told.checked(2, Operations::Exactly(5)),
+            Ok(Frame::Latencies(told)) => told.checked(2, 5),
             other => panic!("{other:?}"),
         }
     }

@@ -7,6 +7,7 @@ mod beside;
 mod codec;
 mod criterion;
 mod error;
+mod launch_spec;
 mod pipes;
 mod printed;
 mod running;
@@ -18,7 +19,8 @@ pub use criterion::{
     Config, CriterionRequest, CriterionSession, CriterionVersion, Measured, Reported,
 };
 pub use error::ChildError;
+pub use launch_spec::LaunchSpec;
 pub use printed::{
     Means, PrintedHarness, PrintedRequest, Printer, Report, Reported as PrintedValue,
 };
-pub use session::{LaunchSpec, PROTOCOL_VERSION, Ready, Recognised, Session, Started};
+pub use session::{PROTOCOL_VERSION, Ready, Recognised, Session, Started};

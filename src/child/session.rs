@@ -6,18 +6,16 @@
 )]
 
 use crossbeam_channel::{Receiver, never};
-use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::ffi::OsString;
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::{ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::beside::{Kind, Operations};
+use super::beside::Kind;
 use super::codec::{Announcement, Frame, Hello, Listing, Request, SampleSpec, WarmUp};
 use super::criterion::{CriterionVersion, Runner};
 use super::error::ChildError;
+use super::launch_spec::{LaunchSpec, bench_command};
 use super::pipes::{Incoming, read_lines, read_pieces};
 use super::printed::{Printer, printer_of};
 use super::running::{Either, Running, Wait, quote};
@@ -31,27 +29,8 @@ pub const PROTOCOL_VERSION: u64 = 1;
 const HELLO_DEADLINE: Duration = Duration::from_secs(10);
 /// How much is expected of a request, times this, is allowed on top of the timeout.
 pub(super) const PATIENCE: u32 = 10;
-/// The variable that makes a bench slower (docs/PROTOCOL.md, section 8).
-const SLOWDOWN: &str = "PERFCHECK_SLOWDOWN";
 /// Counts and times are below this.
 pub(super) const LIMIT: u64 = 1 << 63;
-
-/// Everything needed to start a bench executable.
-#[derive(Debug, Clone)]
-pub struct LaunchSpec {
-    /// What to start.
-    pub program: PathBuf,
-    /// Arguments before `--bench`: a runner's own, and the executable that it is to run.
-    pub first_arguments: Vec<OsString>,
-    /// Its working directory.
-    pub directory: PathBuf,
-    /// Variables to set, and (`None`) to remove, on top of our own environment.
-    pub variables: BTreeMap<String, Option<OsString>>,
-    /// Ordinal of the launch in the run.
-    pub launch: u32,
-    /// Bytes by which the environment is made larger.
-    pub padding: u32,
-}
 
 /// What `start` and `run` lead to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,8 +79,6 @@ pub struct Session<'a> {
     hello: Hello,
     /// Time from requests to their answers.
     asked: Duration,
-    /// Whether it was told to run more iterations than it reports.
-    slowed: bool,
     /// Whether a sequential child was told to begin.
     begun: bool,
     /// Iterations of all samples of the benchmark under way.
@@ -211,7 +188,6 @@ impl<'a> Session<'a> {
                 quantum_ns: Nanos(0),
             },
             asked: Duration::ZERO,
-            slowed: spec.variables.contains_key(SLOWDOWN),
             sampled: 0,
             begun: false,
         })
@@ -244,13 +220,9 @@ impl<'a> Session<'a> {
         Usage::of(self.id())
     }
 
-    /// How many operations the latencies of the benchmark under way must have.
-    pub(super) fn operations(&self) -> Operations {
-        if self.slowed {
-            Operations::AtLeast(self.sampled)
-        } else {
-            Operations::Exactly(self.sampled)
-        }
+    /// How many operations the latencies of the benchmark under way must have: an iteration is one.
+    pub(super) fn operations(&self) -> u64 {
+        self.sampled
     }
 
     /// How long the child has worked on requests so far.
@@ -558,28 +530,5 @@ fn command(spec: &LaunchSpec) -> Command {
     command
         .stdin(Stdio::piped())
         .env("PERFCHECK_PROTOCOL", PROTOCOL_VERSION.to_string());
-    command
-}
-
-/// The command that starts the executable, its outputs piped, as far as all kinds of benches are alike.
-pub(super) fn bench_command(spec: &LaunchSpec) -> Command {
-    let mut command = Command::new(&spec.program);
-    command
-        .args(&spec.first_arguments)
-        .arg("--bench")
-        .current_dir(&spec.directory)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    // Only who asks for it in the specification may slow a bench down.
-    command.env_remove(SLOWDOWN);
-    for (name, value) in &spec.variables {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    command
-        .env("PERFCHECK_LAUNCH", spec.launch.to_string())
-        .env("PERFCHECK_PADDING", "x".repeat(spec.padding as usize));
     command
 }

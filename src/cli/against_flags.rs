@@ -42,7 +42,7 @@ pub(super) struct AgainstFlags {
     /// Rounds at most; in each, both sides are launched afresh [default: 100, in a minute where they are costly]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=10_000))]
     rounds: Option<u32>,
-    /// Time for all rounds; what is left goes to the benchmarks in doubt
+    /// Time for all rounds, where what is left goes to the benchmarks in doubt; or for all launches of a plain run
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     time_budget: Option<Duration>,
 }

@@ -1,7 +1,8 @@
 //! Flags that choose the published systems' statistics, and rules that benchmarks must keep.
 
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
+use std::ffi::OsStr;
 use std::str::FromStr;
 
 use crate::model::{
@@ -45,6 +46,8 @@ const OBSERVATIONS: Words = &[
         "Every sample, as NBenchmark and Criterion do: cries wolf where launches differ",
     ),
 ];
+/// The policy that goes with any other.
+const FIRST: &str = "first";
 const OUTLIERS: Words = &[
     ("none", "All samples stay (Criterion, mmtests)"),
     ("top5", "The largest 5 % go (NBenchmark)"),
@@ -62,7 +65,7 @@ const OUTLIERS: Words = &[
         "Values beyond the 5 and 95 % quantiles become those (serializers)",
     ),
     (
-        "first",
+        FIRST,
         "The first sample of each launch goes, before any other rule (serializers)",
     ),
 ];
@@ -75,11 +78,11 @@ const CENTERS: Words = &[
         "subselection",
         "Median of the means of 100 parts of 80 %, averaged over launches (mmtests)",
     ),
-    ("best50", "The mean of the best 50 % (mmtests)"),
-    ("best75", "... of the best 75 %"),
-    ("best90", "... of the best 90 %"),
-    ("best95", "... of the best 95 %"),
-    ("best99", "... of the best 99 %"),
+    ("best-50", "The mean of the best 50 % (mmtests)"),
+    ("best-75", "... of the best 75 %"),
+    ("best-90", "... of the best 90 %"),
+    ("best-95", "... of the best 95 %"),
+    ("best-99", "... of the best 99 %"),
 ];
 const QUANTILES: Words = &[
     ("inverted-cdf", "Nearest rank (NBenchmark, BenchForge)"),
@@ -127,23 +130,70 @@ const SUBJECTS: Words = &[
     ("max", "The longest one"),
 ];
 
+fn possible(known: Words) -> impl Iterator<Item = PossibleValue> {
+    known
+        .iter()
+        .map(|(word, help)| PossibleValue::new(*word).help(*help))
+}
+
 fn words<T>(known: Words) -> impl TypedValueParser<Value = T>
 where
     T: FromStr<Err = String> + Clone + Send + Sync + 'static,
 {
-    let values = known
-        .iter()
-        .map(|(word, help)| PossibleValue::new(*word).help(*help));
-    PossibleValuesParser::new(values)
+    PossibleValuesParser::new(possible(known))
         .try_map(|word| word.parse::<T>().map_err(std::io::Error::other))
 }
 
-/// Policies are words, as `first` goes with any other.
-fn policies() -> impl TypedValueParser<Value = String> {
-    let values = OUTLIERS
-        .iter()
-        .map(|(word, help)| PossibleValue::new(*word).help(*help));
-    PossibleValuesParser::new(values)
+/// What is done about outliers: one policy, and whether the first samples go before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Policies {
+    policy: Outliers,
+    drop_first: bool,
+}
+
+impl FromStr for Policies {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut policy = None;
+        let mut drop_first = false;
+        for word in text.split(',').map(str::trim) {
+            if word == FIRST {
+                drop_first = true;
+            } else if let Some(before) = policy.replace(word.parse::<Outliers>()?) {
+                return Err(format!(
+                    "`{before}` and `{word}` are two policies: only `{FIRST}` goes with another one"
+                ));
+            }
+        }
+        Ok(Self {
+            policy: policy.unwrap_or(Outliers::Keep),
+            drop_first,
+        })
+    }
+}
+
+/// Several words are one value, of which the help lists each.
+#[derive(Debug, Clone, Copy)]
+struct PoliciesParser;
+
+impl TypedValueParser for PoliciesParser {
+    type Value = Policies;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Policies, clap::Error> {
+        StringValueParser::new()
+            .try_map(|text| text.parse::<Policies>().map_err(std::io::Error::other))
+            .parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(possible(OUTLIERS)))
+    }
 }
 
 /// Statistics of the published systems, in place of the tool's own.
@@ -157,8 +207,8 @@ pub(super) struct AnalysisFlags {
     #[arg(long, value_name = "UNIT", value_parser = words::<Observations>(OBSERVATIONS))]
     observations: Option<Observations>,
     /// What is done about outliers in the summary; tests are of all samples [default: none]
-    #[arg(long, value_name = "POLICY", value_delimiter = ',', value_parser = policies())]
-    outliers: Vec<String>,
+    #[arg(long, value_name = "POLICY[,first]", value_parser = PoliciesParser)]
+    outliers: Option<Policies>,
     /// What stands for a launch, and for a side in the summary [default: mean; of ranks median]
     #[arg(long, visible_alias = "centre", value_name = "CENTER", value_parser = words::<Center>(CENTERS))]
     center: Option<Center>,
@@ -194,15 +244,14 @@ STATISTIC is one of time, mean, median, slope, std-dev, mad; allocations, bytes,
 `fail = [\"median:5%\"]` in a table of Cargo.toml does the same.";
 
 impl AnalysisFlags {
-    /// What was chosen. Of several policies the first one that is not `first`.
+    /// What was chosen.
     pub(super) fn options(&self) -> Analysis {
         let default = Analysis::default();
-        let policy = self.outliers.iter().find_map(|word| word.parse().ok());
         Analysis {
             test: self.test.unwrap_or(default.test),
             observations: self.observations.unwrap_or(default.observations),
-            outliers: policy.unwrap_or(Outliers::Keep),
-            drop_first: self.outliers.iter().any(|word| word == "first"),
+            outliers: (self.outliers).map_or(default.outliers, |found| found.policy),
+            drop_first: self.outliers.is_some_and(|found| found.drop_first),
             center: self.center,
             quantile: self.quantile,
             correction: self.correction.unwrap_or(default.correction),
@@ -216,40 +265,39 @@ impl AnalysisFlags {
 mod tests {
     use super::*;
 
+    fn known(words: Words) -> Vec<&'static str> {
+        words.iter().map(|(word, _)| *word).collect()
+    }
+
     #[test]
     fn the_words_of_the_help_are_those_of_the_model() {
-        let all = |known: Words| known.iter().map(|(word, _)| *word).collect::<Vec<_>>();
-        let model = |words: Vec<&'static str>| words;
-        assert_eq!(
-            all(TESTS),
-            model(Test::ALL.iter().map(|one| one.word()).collect())
+        macro_rules! agree {
+            ($($words:ident: $of:ident),+) => {
+                $(assert_eq!(known($words), $of::ALL.iter().map(|one| one.word()).collect::<Vec<_>>());)+
+            };
+        }
+        agree!(
+            TESTS: Test,
+            OBSERVATIONS: Observations,
+            CENTERS: Center,
+            QUANTILES: QuantileRule,
+            CORRECTIONS: FamilyRule,
+            RANK_P: RankP,
+            SUBJECTS: Subject
         );
-        assert_eq!(
-            all(OBSERVATIONS),
-            model(Observations::ALL.iter().map(|one| one.word()).collect())
-        );
-        assert_eq!(
-            all(CENTERS),
-            model(Center::ALL.iter().map(|one| one.word()).collect())
-        );
-        assert_eq!(
-            all(QUANTILES),
-            model(QuantileRule::ALL.iter().map(|one| one.word()).collect())
-        );
-        assert_eq!(
-            all(CORRECTIONS),
-            model(FamilyRule::ALL.iter().map(|one| one.word()).collect())
-        );
-        assert_eq!(
-            all(RANK_P),
-            model(RankP::ALL.iter().map(|one| one.word()).collect())
-        );
-        assert_eq!(
-            all(SUBJECTS),
-            model(Subject::ALL.iter().map(|one| one.word()).collect())
-        );
-        let mut policies = model(Outliers::ALL.iter().map(|one| one.word()).collect());
-        policies.push("first");
-        assert_eq!(all(OUTLIERS), policies);
+        let mut policies: Vec<&str> = Outliers::ALL.iter().map(|one| one.word()).collect();
+        policies.push(FIRST);
+        assert_eq!(known(OUTLIERS), policies);
+    }
+
+    #[test]
+    fn a_policy_may_go_with_first_and_with_no_other_one() {
+        let policies = |policy, drop_first| Ok(Policies { policy, drop_first });
+        assert_eq!("first".parse(), policies(Outliers::Keep, true));
+        assert_eq!("iqr,first".parse(), policies(Outliers::Iqr, true));
+        assert_eq!("mad".parse(), policies(Outliers::Mad, false));
+        let two = "iqr,mad".parse::<Policies>().expect_err("two policies");
+        assert!(two.contains("`iqr` and `mad` are two policies"), "{two}");
+        assert!("tukey".parse::<Policies>().is_err());
     }
 }

@@ -26,6 +26,22 @@ Examples:
 Exit status: 0 clean, 1 a column has a regression (or what --fail-on names), 2 usage, 4 a benchmark failed or nothing was compared,
 5 store unusable, 6 no such run, or a column with nothing comparable.";
 
+/// Flags that would have no effect on a pivot: it has no verdicts, and tests and summaries of its own.
+const ABOUT_VERDICTS: [&str; 12] = [
+    "statistic",
+    "fail",
+    "fail_on",
+    "screen",
+    "test",
+    "metric",
+    "observations",
+    "outliers",
+    "center",
+    "quantile",
+    "correction",
+    "rank_p",
+];
+
 /// The run that is meant where none is named.
 const LATEST: &str = "latest";
 
@@ -45,23 +61,23 @@ pub(super) struct CompareArguments {
     /// FILTERs are whole ids
     #[arg(long)]
     exact: bool,
-    /// What columns show: judged (median and judged change), all, min, mean (of rates harmonic), median, stddev, launch-stddev, cv, max,
+    /// What columns show: judged (median and judged change), all, min, mean (of rates harmonic), median, std-dev, launch-std-dev, cv, max,
     /// best-95 (mean of the best 95 %), p95 (any percentile), subselection [default: judged]
     #[arg(long, value_name = "STATISTIC", value_parser = shown)]
     statistic: Option<Shown>,
     /// Lay out measurements instead of comparing runs: rows=DIMENSION,cols=DIMENSION,value=VALUE, several of each joined by `+`.
     ///
     /// Of BASE (default: latest) and all CANDIDATEs. Dimensions: run, package, target, id; parts of ids: group (the first), function (the
-    /// second), input (the rest), part1, part2, ...; of imported runs the names of their columns. Values: time, ops, min-ops, max-ops,
-    /// samples and every STATISTIC; and relative ones: ratio, change, cliffs-delta, hedges-g, p-value. These are relative to
+    /// second), input (the rest), part1, part2, ...; of imported runs the names of their columns. Values: time (the mean), ops, min-ops,
+    /// max-ops, samples and every STATISTIC; and relative ones: ratio and change (of means), cliffs-delta, hedges-g, p-value. These are relative to
     /// versus=fastest-in-column, fastest-in-row, first-column or first-row [default: the first run where runs are columns or rows, else
     /// the fastest of each column]. Cells of several benchmarks have their geometric mean. A pivot has no verdicts: it always exits with 0.
-    #[arg(long, value_name = "PIVOT", conflicts_with = "statistic")]
+    #[arg(long, value_name = "PIVOT", conflicts_with_all = ABOUT_VERDICTS)]
     pivot: Option<PivotRequest>,
     /// Form of the table
     #[arg(long, value_name = "FORM")]
     format: Option<Form>,
-    /// Write the result into this file instead
+    /// Write the result into this file instead; `-` is stdout
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]

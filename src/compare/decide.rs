@@ -28,6 +28,9 @@ pub fn compare(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> {
         .par_iter_mut()
         .zip(questions)
         .for_each(|(comparison, question)| {
+            let thresholds = &rules.decision.thresholds;
+            let notes = disturbance::notes(question, comparison, thresholds);
+            comparison.notes.extend(notes);
             comparison.effects = alternative::effects(question, rules);
             comparison.centers = alternative::centers(question, rules);
         });
@@ -234,28 +237,11 @@ fn answer(
         mut notes,
     } = evidence;
     let mut comparison = Comparison {
-        verdict: Verdict::Inconclusive,
-        change: None,
-        p_value: None,
-        t_score_p: None,
-        change_mean: None,
-        change_median: None,
-        noise_threshold: question.noise_threshold,
-        smallest_callable: None,
-        location: None,
         launches_new,
         launches_base,
         runs_averaged,
         runs_spread,
-        run_sd: None,
-        paired: None,
-        tested: None,
-        effects: None,
-        centers: None,
-        grounds: None,
-        allocations: None,
-        latencies: None,
-        notes: Vec::new(),
+        ..Comparison::undecided(question.noise_threshold)
     };
     match tests {
         Err(verdict) => comparison.verdict = verdict,
@@ -287,7 +273,6 @@ fn answer(
             comparison.run_sd = Some(tests.run_level.run_sd);
         }
     }
-    notes.extend(disturbance::notes(question, &comparison));
     comparison.notes = notes;
     comparison.beside_of(question, rules)
 }

@@ -9,7 +9,7 @@ use super::comparison::{Comparison, Estimate};
 use super::note::{Note, Side};
 use super::question::Question;
 use super::summary::{Summary, sample_times};
-use crate::model::{Control, LaunchSeries, Measurement, Nanos, Verdict};
+use crate::model::{Control, LaunchSeries, Measurement, Nanos, Thresholds, Verdict};
 use crate::stats::{Halves, mean, median};
 
 /// The host is not said to have moved by less than this.
@@ -176,7 +176,7 @@ impl fmt::Display for HostNote {
                 launches,
             } => write!(
                 f,
-                "{drifting} of {launches} launches of {side} changed their speed by more than 10 % while they were sampled (a longer warm-up, or a quieter host)"
+                "{drifting} of {launches} launches of {side} changed their speed while they were sampled (a longer warm-up, or a quieter host)"
             ),
             Self::SamplesInterrupted { side, share } => write!(
                 f,
@@ -188,12 +188,16 @@ impl fmt::Display for HostNote {
 }
 
 /// Notes on what the host did to both sides of a comparison of stored runs.
-pub(super) fn notes(question: &Question<'_>, found: &Comparison) -> Vec<Note> {
+pub(super) fn notes(
+    question: &Question<'_>,
+    found: &Comparison,
+    thresholds: &Thresholds,
+) -> Vec<Note> {
     let mut notes: Vec<Note> = host_moved(question, found).into_iter().collect();
     let base = &question.reference.averaged;
     for (side, runs) in [(Side::New, &vec![question.new]), (Side::Base, base)] {
         let launches: usize = runs.iter().map(|run| run.launches.len()).sum();
-        let drifting: usize = runs.iter().map(|run| drifting(run)).sum();
+        let drifting: usize = runs.iter().map(|run| drifting(run, thresholds)).sum();
         // The fastest launches stand for a run: while most hold still, those that drift do no harm.
         if drifting > 0 && drifting * 2 >= launches {
             notes.push(Note::Host(HostNote::LaunchesDrift {
@@ -254,13 +258,14 @@ fn clock_step_ns(measurement: &Measurement) -> Option<f64> {
     median(&steps).filter(|step| step.is_finite())
 }
 
-/// Launches whose second half differs from the first by more than 10 % and 4 standard errors.
-fn drifting(measurement: &Measurement) -> usize {
+/// Launches whose second half differs from the first by more than both bounds of a drift.
+fn drifting(measurement: &Measurement, thresholds: &Thresholds) -> usize {
+    let (change, errors) = (thresholds.drift_change, thresholds.drift_standard_errors);
     let launches = sample_times(measurement);
     launches
         .iter()
         .filter_map(|times| Halves::of(times))
-        .filter(Halves::drift)
+        .filter(|halves| halves.drift_beyond(change, errors))
         .count()
 }
 

@@ -69,7 +69,7 @@ impl Figure {
     ];
 
     /// What users write, for messages about it.
-    pub const WORDS: &str = "min, mean, median, stddev, launch-stddev, cv, max, best-95 (any percentage), p95 (any percentile), subselection, subselection-replaced, subselection-margin";
+    pub const WORDS: &str = "min, mean, median, std-dev, launch-std-dev, cv, max, best-95 (any percentage), p95 (any percentile), subselection, subselection-replaced, subselection-margin";
 
     /// Its label: mmtests' for what mmtests has, where means of rates are harmonic.
     pub fn label(self, metric: &Metric) -> String {
@@ -110,8 +110,8 @@ impl fmt::Display for Figure {
             Self::Min => f.pad("min"),
             Self::Mean => f.pad("mean"),
             Self::Median => f.pad("median"),
-            Self::StdDev => f.pad("stddev"),
-            Self::LaunchStdDev => f.pad("launch-stddev"),
+            Self::StdDev => f.pad("std-dev"),
+            Self::LaunchStdDev => f.pad("launch-std-dev"),
             Self::Variation => f.pad("cv"),
             Self::Max => f.pad("max"),
             Self::BestMean(percent) => write!(f, "best-{percent}"),
@@ -127,14 +127,17 @@ impl FromStr for Figure {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let percent = |digits: &str| digits.parse().ok().filter(|percent| *percent <= 100_u32);
+        let percent = |digits: &str| {
+            let found = digits.parse().ok().filter(|percent| *percent <= 100_u32)?;
+            digits.bytes().all(|c| c.is_ascii_digit()).then_some(found)
+        };
         let word = text.trim().to_ascii_lowercase();
         let found = match &*word {
             "min" => Some(Self::Min),
             "mean" | "amean" | "hmean" => Some(Self::Mean),
             "median" => Some(Self::Median),
-            "stddev" => Some(Self::StdDev),
-            "launch-stddev" => Some(Self::LaunchStdDev),
+            "std-dev" | "stddev" => Some(Self::StdDev),
+            "launch-std-dev" => Some(Self::LaunchStdDev),
             "cv" | "coeffvar" => Some(Self::Variation),
             "max" => Some(Self::Max),
             "subselection" => Some(Self::Subselection(Replacement::Without)),
@@ -258,7 +261,9 @@ impl<'a> Readings<'a> {
             }
             Figure::SubselectionMargin => {
                 let centre = self.subselection(Subselection::DOCUMENTED, seed)?;
-                let interval = centre.interval(LEVEL)?;
+                // A time of 0 or less is no rate.
+                let interval = (centre.interval(LEVEL))
+                    .filter(|found| !self.is_rate() || found.lower > 0.0)?;
                 (self.read(interval.upper) - self.read(interval.lower)).abs() / 2.0
             }
         };
@@ -268,7 +273,8 @@ impl<'a> Readings<'a> {
     /// Whether the mean of the samples is more than so many times their median: they are to be looked at.
     pub fn are_absurd(&self, times: f64) -> bool {
         Description::of(&self.costs())
-            .is_some_and(|found| found.median > 0.0 && found.mean > times * found.median)
+            .and_then(|found| found.mean_over_median())
+            .is_some_and(|ratio| ratio > times)
     }
 
     /// By how much a figure is worse than that of a reference, as a fraction of it: positive is slower, or a lower rate.
@@ -426,7 +432,7 @@ mod tests {
         for figure in Figure::BLOCK {
             assert_eq!(figure.to_string().parse(), Ok(figure));
         }
-        for word in ["p101", "best-", "p", "average", ""] {
+        for word in ["p101", "best-", "p", "p+5", "average", ""] {
             let message = word.parse::<Figure>().unwrap_err();
             assert!(message.contains("best-95"), "{message}");
         }

@@ -120,6 +120,15 @@ pub enum Note {
     },
     /// The test shows a difference whose interval does not lie beyond the noise threshold.
     WithinNoise,
+    /// The interval lies beyond the noise threshold, but p is not small enough, of few observations and many benchmarks mostly.
+    NotSignificant {
+        /// p before the family.
+        p: f64,
+        /// The same adjusted for all benchmarks.
+        adjusted: f64,
+        /// The level that it had to be below.
+        level: f64,
+    },
     /// Only the t-score says faster.
     FasterByTScoreOnly,
     /// The floors and the rounds say different things.
@@ -218,6 +227,10 @@ impl Note {
             ),
             Self::WithinNoise => f.write_str(
                 "the difference is significant, but its interval does not lie wholly beyond the noise threshold",
+            ),
+            Self::NotSignificant { p, adjusted, level } => write!(
+                f,
+                "the interval lies beyond the noise threshold, but p is {p:.4}, and {adjusted:.4} adjusted for all benchmarks: not below {level} (more launches, fewer benchmarks, or another `--test`, `--observations` or `--correction`)"
             ),
             _ => Ok(()),
         }
@@ -334,7 +347,8 @@ impl fmt::Display for Note {
             | Self::NoSuchMetric { .. }
             | Self::NoExactP
             | Self::NegligibleEffect { .. }
-            | Self::WithinNoise => self.of_another_system(f),
+            | Self::WithinNoise
+            | Self::NotSignificant { .. } => self.of_another_system(f),
             Self::TestsContradict => f.write_str(
                 "the fastest samples of all rounds and the rounds one by one say different things (the host changed its speed?): only what both show counts",
             ),

@@ -6,9 +6,10 @@ use super::comparison::Estimate;
 use super::diagnostics::{Diagnostic, diagnostics};
 use super::disturbance::Disturbance;
 use super::summary::{Summary, sample_times};
-use crate::model::{Measurement, Thresholds};
+use crate::model::{DecisionSettings, Measurement};
 use crate::stats::{
-    OutlierPolicy, Quantile, Record, RecordRules, TInterval, TailBasis, Variability, mean,
+    ClusterMean, MedianInterval, OutlierPolicy, Quantile, Record, RecordRules, Resampling,
+    Statistic, Stream, TInterval, TailBasis, Variability, bca_interval, derived_seed, mean, median,
 };
 
 /// What is stated of one benchmark in one run. Times are nanoseconds per iteration, over the samples that decide.
@@ -23,6 +24,12 @@ pub struct BenchmarkRecord {
     /// The mean of the launches' means, with Student's interval: launches are independent of each other, samples of one process are not.
     /// `None` for fewer than two launches.
     pub over_launches: Option<TInterval>,
+    /// Bounds of the median of the launches' means that assume no distribution; `None` for so few launches that none reach the level.
+    pub median_of_launches: Option<Estimate>,
+    /// How often such bounds enclose that median, at least.
+    pub median_coverage: Option<f64>,
+    /// The mean's interval by the bias-corrected and accelerated bootstrap over launches.
+    pub mean_bca: Option<Estimate>,
     /// Whether the samples vary so much that it is worth a word.
     pub is_very_variable: bool,
     /// What else is worth a look.
@@ -36,9 +43,11 @@ impl BenchmarkRecord {
     pub fn of(
         measurement: &Measurement,
         summary: &Summary,
-        confidence_level: f64,
-        thresholds: &Thresholds,
+        decision: &DecisionSettings,
+        seed: u64,
     ) -> Option<Self> {
+        let confidence_level = decision.confidence_level;
+        let thresholds = &decision.thresholds;
         let launches = sample_times(measurement);
         let pooled: Vec<f64> = launches.iter().flatten().copied().collect();
         let rules = RecordRules {
@@ -49,11 +58,18 @@ impl BenchmarkRecord {
         };
         let record = Record::of(&pooled, rules)?;
         let means: Vec<f64> = launches.iter().filter_map(|x| mean(x)).collect();
+        let free = MedianInterval::of(&means, confidence_level);
         Some(Self {
             summary: summary.clone(),
             cv: record.cv,
             percentiles: record.percentiles,
             over_launches: TInterval::of(&means, confidence_level),
+            median_of_launches: free.and_then(|free| {
+                let estimate = median(&means)?;
+                Some(Estimate::with(estimate, free.interval))
+            }),
+            median_coverage: free.map(|free| free.coverage),
+            mean_bca: mean_bca(measurement, &launches, decision, seed),
             is_very_variable: record.cv.is_some_and(|cv| {
                 Variability::within(cv, thresholds.cv_stable, thresholds.cv_high)
                     == Variability::High
@@ -70,6 +86,25 @@ impl BenchmarkRecord {
     }
 }
 
+fn mean_bca(
+    measurement: &Measurement,
+    launches: &[Vec<f64>],
+    decision: &DecisionSettings,
+    seed: u64,
+) -> Option<Estimate> {
+    let clusters: Vec<&[f64]> = launches.iter().map(Vec::as_slice).collect();
+    let resampling = Resampling {
+        resamples: decision.resamples as usize,
+        stream: Stream {
+            seed: derived_seed(seed, &measurement.benchmark.key.to_string()),
+            name: "mean-bca",
+        },
+    };
+    let mean = ClusterMean::new(&clusters);
+    let interval = bca_interval(&mean, decision.confidence_level, resampling)?;
+    Some(Estimate::with(mean.observed(), interval))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,7 +115,7 @@ mod tests {
     fn record(launches: Vec<LaunchSeries>) -> Option<BenchmarkRecord> {
         let measurement = measurement(launches);
         let summary = summarize(&measurement, 0.95, 1_000, 7)?;
-        BenchmarkRecord::of(&measurement, &summary, 0.95, &Thresholds::default())
+        BenchmarkRecord::of(&measurement, &summary, &DecisionSettings::default(), 7)
     }
 
     #[test]

@@ -72,11 +72,7 @@ pub fn summarize_by(
     let launches = sample_times(measurement);
     let pooled: Vec<f64> = launches.iter().flatten().copied().collect();
     let described = Description::of(&pooled)?;
-    let whole: Vec<&[f64]> = launches.iter().map(Vec::as_slice).collect();
-    let clusters: Vec<&[f64]> = match whole[..] {
-        [only] => only.chunks(1).collect(),
-        _ => whole,
-    };
+    let clusters = clusters(&launches);
     let intervals = Intervals {
         seed: derived_seed(seed, &measurement.benchmark.key.to_string()),
         resamples: resamples as usize,
@@ -179,12 +175,16 @@ impl Intervals {
     }
 
     fn slope(&self, ramps: &[Vec<(f64, f64)>]) -> Option<Estimate> {
-        let clusters: Vec<&[(f64, f64)]> = match ramps {
-            [only] => only.chunks(1).collect(),
-            _ => ramps.iter().map(Vec::as_slice).collect(),
-        };
-        let slope = self.of("slope", &ClusterSlope::new(&clusters), Scale::Plain);
+        let slope = self.of("slope", &ClusterSlope::new(&clusters(ramps)), Scale::Plain);
         slope.estimate.is_finite().then_some(slope)
+    }
+}
+
+/// What is resampled: launches, or with a single launch its samples.
+pub(super) fn clusters<T>(launches: &[Vec<T>]) -> Vec<&[T]> {
+    match launches {
+        [only] => only.chunks(1).collect(),
+        several => several.iter().map(Vec::as_slice).collect(),
     }
 }
 

@@ -15,8 +15,6 @@ const SEED: u64 = 42;
 const CONFIDENCE_LEVEL: f64 = 0.95;
 /// Of fewer values there is no interval.
 const FEWEST_FOR_INTERVAL: usize = 5;
-/// A mean so many times the median is to be looked at.
-const ABSURD: f64 = 1e3;
 
 /// Which values count as outliers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -91,8 +89,8 @@ pub struct ValueSummary {
     pub median: f64,
     /// 1e9 over mean, longest and shortest.
     pub per_second: OperationRates,
-    /// Whether a mean far above the median says that something is wrong with the values.
-    pub absurd: bool,
+    /// How many medians the mean is, before the policy: what it removes may be what is absurd. `None` where the median is 0.
+    pub mean_over_median: Option<f64>,
     /// Values of 0.
     pub zeros: usize,
 }
@@ -189,7 +187,6 @@ fn described(group: &Group, column: usize, treatment: &Treatment) -> Option<Valu
         .map(|(value, _)| *value)
         .collect();
     let description = Description::of(&used)?;
-    // Before the policy: what it removes may be what is absurd.
     let before = Description::of(&treatment.values)?;
     let clusters: Vec<&[f64]> = used.chunks(1).collect();
     // A seed of its own for each group and column: one for all would make their intervals alike.
@@ -212,7 +209,7 @@ fn described(group: &Group, column: usize, treatment: &Treatment) -> Option<Valu
         interval: interval.map(|found| (found.lower, found.upper)),
         median: description.median,
         per_second: OperationRates::of(&used)?,
-        absurd: before.median > 0.0 && before.mean > ABSURD * before.median,
+        mean_over_median: before.mean_over_median(),
         zeros: (group.rows.iter())
             .filter(|row| row.samples[column].elapsed.0 == 0)
             .count(),

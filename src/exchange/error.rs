@@ -132,6 +132,8 @@ fn columns_there(there: &[String]) -> String {
                 only.escape_debug()
             )
         }
+        [] => "it is empty".to_owned(),
+        [only] if only.is_empty() => "its first line is empty".to_owned(),
         _ => format!(
             "its columns are {}\n  help: columns are named as in the first line, or by number as `#1`",
             there.join(", ")
@@ -152,6 +154,44 @@ fn malformed_rows(rows: &[Malformed], total: u64) -> String {
     if total > rows.len() as u64 {
         let _ = write!(text, "\n  and {} more", total - rows.len() as u64);
     }
+    let has_commas = |row: &Malformed| {
+        row.reason.ends_with("is not a number")
+            && row.reason.matches(',').count() == 1
+            && !row.reason.contains('.')
+    };
+    if rows.iter().any(has_commas) {
+        text.push_str("\n  help: `--decimal-comma` reads 1,5 as one and a half");
+    }
     text.push_str("\n  help: `--lenient` skips such rows and counts them");
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commas_in_numbers_may_be_decimal_commas() {
+        let told = |reason: &str| {
+            let row = Malformed {
+                file: 0,
+                name: "a.csv".to_owned(),
+                line: 2,
+                column: Some("ms".to_owned()),
+                reason: reason.to_owned(),
+            };
+            malformed_rows(&[row], 1).contains("--decimal-comma")
+        };
+        assert!(told("`1,5` is not a number"));
+        assert!(!told("`1,234.5` is not a number"));
+        assert!(!told("`1 ms` is not a number"));
+        assert!(!told("is empty"));
+    }
+
+    #[test]
+    fn a_file_without_a_header_line_is_empty() {
+        assert_eq!(columns_there(&[]), "it is empty");
+        let there = ["a".to_owned(), "b".to_owned()];
+        assert!(columns_there(&there).starts_with("its columns are a, b\n"));
+    }
 }

@@ -18,5 +18,5 @@ pub use column_map::{Column, ColumnMap, ValueColumn};
 pub use error::{ExchangeError, Malformed};
 pub use groups::{Group, GroupRow, Guess, Imported, Reading};
 pub use input::{Content, read};
-pub use table::{Layout, read_tables};
+pub use table::{Layout, cell_of_part, read_tables};
 pub use unit::Unit;

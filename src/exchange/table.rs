@@ -258,11 +258,16 @@ impl Table<'_> {
 
 /// A part of an id: `/` separates parts, so that one within a part is written otherwise.
 fn part(text: &str) -> Cow<'_, str> {
-    if text.contains('/') || text.contains("%2F") {
-        Cow::Owned(text.replace("%2F", "%252F").replace('/', "%2F"))
+    if text.contains('/') || text.contains("%2") {
+        Cow::Owned(text.replace("%2", "%252").replace('/', "%2F"))
     } else {
         Cow::Borrowed(text)
     }
+}
+
+/// The cell that a part of an imported id was.
+pub fn cell_of_part(part: &str) -> String {
+    part.replace("%2F", "/").replace("%252", "%2")
 }
 
 /// Numbers of lines by ascending places in a file.
@@ -313,5 +318,11 @@ mod tests {
         assert_eq!(part("application/json"), "application%2Fjson");
         assert_eq!(part("a%2Fb"), "a%252Fb");
         assert_eq!(part("50 %"), "50 %");
+        assert_ne!(part("a%2Fb"), part("a%252Fb"));
+        for cell in [
+            "a/b", "a%2Fb", "a%252Fb", "%25/2F", "%/2F", "100%2", "plain",
+        ] {
+            assert_eq!(cell_of_part(&part(cell)), cell);
+        }
     }
 }

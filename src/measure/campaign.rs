@@ -30,6 +30,8 @@ pub struct Resolved {
     pub noise_threshold: f64,
     /// The flat phase of the run that it will be compared with.
     pub pinned: Option<FlatSchedule>,
+    /// How many samples that run has, where the bench itself lays them out.
+    pub pinned_samples: Option<u32>,
 }
 
 /// How a campaign ended.
@@ -57,14 +59,27 @@ pub struct Campaign<'a> {
     pub(super) supervisor: &'a Supervisor,
     pub(super) interrupt: &'a Interrupt,
     pub(super) observer: &'a dyn Observer,
-    control: Option<ControlProbe>,
+    /// Settles a benchmark, once more where a launch tells what its author set.
+    pub(super) resolve: Box<dyn Fn(&Benchmark) -> Resolved + 'a>,
+    pub(super) control: Option<ControlProbe>,
     pub(super) done: usize,
+    /// For all launches together.
+    budget: Option<Duration>,
+    began: Instant,
 }
 
+#[expect(
+    clippy::struct_field_names,
+    reason = "it is the bench target of the workspace"
+)]
 pub(super) struct Target {
     pub(super) target: BenchTarget,
     pub(super) kind: HarnessKind,
     pub(super) subjects: Vec<Subject>,
+    /// How long its last round of launches took.
+    round_time: Duration,
+    /// The round for which there was no time left.
+    late: Option<u32>,
 }
 
 pub(super) struct Subject {
@@ -93,7 +108,7 @@ impl<'a> Campaign<'a> {
     /// Plans a campaign over `targets`; `resolve` settles each benchmark.
     pub fn plan(
         targets: Vec<DiscoveredTarget>,
-        resolve: impl Fn(&Benchmark) -> Resolved,
+        resolve: impl Fn(&Benchmark) -> Resolved + 'a,
         seed: u64,
         timeout: Duration,
         supervisor: &'a Supervisor,
@@ -121,6 +136,8 @@ impl<'a> Campaign<'a> {
                 target: found.target,
                 kind: found.kind,
                 subjects: found.benchmarks.into_iter().map(subject).collect(),
+                round_time: Duration::ZERO,
+                late: None,
             })
             .collect();
         Self {
@@ -130,9 +147,18 @@ impl<'a> Campaign<'a> {
             supervisor,
             interrupt,
             observer,
+            resolve: Box::new(resolve),
             control: None,
             done: 0,
+            budget: None,
+            began: Instant::now(),
         }
+    }
+
+    /// Begins no launch, after the first of each target, that would end later than `budget` after the start.
+    #[must_use]
+    pub fn within(self, budget: Option<Duration>) -> Self {
+        Self { budget, ..self }
     }
 
     /// Lets the control workload run before each launch, while no child is alive.
@@ -149,6 +175,7 @@ impl<'a> Campaign<'a> {
         mut self,
         record: &mut dyn FnMut(&LaunchRecord) -> Result<(), StoreError>,
     ) -> Result<Ended, MeasureError> {
+        self.began = Instant::now();
         self.observer.observe(&Event::Planned {
             benchmarks: self.subjects().count(),
             visits: self.visits_left(),
@@ -162,14 +189,47 @@ impl<'a> Campaign<'a> {
         let mut ended = Ended::Complete;
         'rounds: for round in 0..rounds {
             for index in 0..self.targets.len() {
+                if self.is_late(index, round) {
+                    continue;
+                }
+                let began = Instant::now();
                 if self.visit_target(index, round, record)? == Ended::Interrupted {
                     ended = Ended::Interrupted;
                     break 'rounds;
                 }
+                self.targets[index].round_time = began.elapsed();
             }
         }
         self.observer.observe(&Event::Measured);
+        self.tell_who_was_late(rounds);
         Ok(ended)
+    }
+
+    /// Whether the time would be up before the next launches of this target had ended. Everybody has one round.
+    fn is_late(&mut self, index: usize, round: u32) -> bool {
+        let Some(budget) = self.budget.filter(|_| round > 0) else {
+            return false;
+        };
+        let target = &mut self.targets[index];
+        if target.late.is_none() && self.began.elapsed() + target.round_time > budget {
+            target.late = Some(round);
+        }
+        target.late.is_some()
+    }
+
+    fn tell_who_was_late(&self, rounds: u32) {
+        for target in &self.targets {
+            if let (Some(had), Some(budget)) = (target.late, self.budget) {
+                let message = format!(
+                    "{}/{}: {had} of {rounds} launches, as one takes {:.1} s and `--time-budget` is {:.1} s",
+                    target.target.package,
+                    target.target.target,
+                    target.round_time.as_secs_f64(),
+                    budget.as_secs_f64()
+                );
+                self.observer.observe(&Event::Warning(&message));
+            }
+        }
     }
 
     /// Launches a target as often as it takes to visit each of its benchmarks once.
@@ -261,7 +321,7 @@ impl<'a> Campaign<'a> {
     }
 
     /// Beside made-up times interruptions that were real would mean nothing.
-    fn told(&self, found: Conduct) -> Conduct {
+    pub(super) fn told(&self, found: Conduct) -> Conduct {
         match &self.control {
             Some(probe) if probe.is_scripted() => Conduct {
                 involuntary_switches: 0,

@@ -15,9 +15,9 @@ use super::chance;
 use super::discover::{ConductWatch, begun, criterion_harness, launch_spec};
 use crate::cargo::BenchTarget;
 use crate::child::{
-    ChildError, Config, CriterionRequest, CriterionSession, CriterionVersion, Reported,
+    ChildError, Config, CriterionRequest, CriterionSession, CriterionVersion, Measured, Reported,
 };
-use crate::model::{Benchmark, Event, Throughput};
+use crate::model::{AuthorSettings, Benchmark, Event, SamplingSettings, Throughput};
 use crate::process::{Interrupt, Supervisor};
 use crate::store::Outcome;
 
@@ -34,30 +34,34 @@ const GLANCE: Config = Config {
     samples: 10,
 };
 
-/// How a benchmark is sampled in `measurement`: samples near 1 ms, or single iterations where they are longer. Criterion takes
-/// a ramp where that fits the time, else samples of the same length.
-pub(super) fn config(
-    warm_up: Duration,
+/// A pinned number of samples is kept while they take up to this many measurement times.
+const PIN_TIME_FACTOR: f64 = 2.5;
+
+/// How many samples a benchmark has that takes `iteration_ns`, in `measurement`: samples near `sample_ns`, or single iterations
+/// where they are longer. Criterion takes a ramp where that fits the time, else samples of the same length. A `pinned` number, that
+/// of the run to be compared with, is kept while it fits.
+pub(super) fn samples(
     measurement: Duration,
-    samples: Option<u32>,
     iteration_ns: Option<f64>,
     sample_ns: f64,
-) -> Config {
+    pinned: Option<u32>,
+) -> u32 {
     let time_ns = measurement.as_nanos() as f64;
-    let fitting = iteration_ns.map(|iteration_ns| {
-        // The longest sample of a ramp of N in a time T takes 2 T / (N + 1).
-        let most = (time_ns / iteration_ns.max(1e-3)).min(2.0 * time_ns / sample_ns);
-        let steps = SAMPLES.into_iter().rev();
-        steps
-            .skip_while(|samples| f64::from(*samples) > most)
-            .next()
-            .unwrap_or(SAMPLES[0])
-    });
-    Config {
-        warm_up,
-        measurement,
-        samples: samples.or(fitting).unwrap_or(DEFAULT_SAMPLES),
+    let Some(iteration_ns) = iteration_ns else {
+        return pinned.unwrap_or(DEFAULT_SAMPLES);
+    };
+    let iterations = time_ns / iteration_ns.max(1e-3);
+    if let Some(pinned) = pinned
+        && f64::from(pinned) <= iterations * PIN_TIME_FACTOR
+    {
+        return pinned;
     }
+    // The longest sample of a ramp of N in a time T takes 2 T / (N + 1).
+    let most = iterations.min(2.0 * time_ns / sample_ns);
+    let fitting = SAMPLES
+        .into_iter()
+        .rfind(|samples| f64::from(*samples) <= most);
+    fitting.unwrap_or(SAMPLES[0])
 }
 
 /// Nanoseconds that an iteration took, from what was reported.
@@ -72,26 +76,28 @@ pub(super) fn iteration_ns(reported: &Reported) -> Option<f64> {
         .then(|| elapsed as f64 / iterations as f64)
 }
 
-/// How long a benchmark takes, as a first glance at it showed.
+/// What a first glance at a benchmark showed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Pace {
-    /// An iteration, in nanoseconds.
-    pub(super) iteration_ns: f64,
+    /// An iteration, in nanoseconds; unknown where it measures no time.
+    pub(super) iteration_ns: Option<f64>,
     /// What the bench does before it, from our leave to go on until its warm-up.
     pub(super) set_up: Duration,
 }
 
-impl Pace {
-    /// From what a launch reported; `None` where it measured no time.
-    pub(super) fn of(reported: &Reported) -> Option<Self> {
-        Some(Self {
-            iteration_ns: iteration_ns(reported)?,
-            set_up: reported.set_up,
-        })
+/// `sampling` as it was in force.
+pub(super) fn in_force(sampling: SamplingSettings, measured: &Measured) -> SamplingSettings {
+    SamplingSettings {
+        samples: Some(measured.in_force.samples),
+        warm_up: measured.in_force.warm_up.into(),
+        measurement: measured.in_force.measurement.into(),
+        mode: measured.mode,
+        ..sampling
     }
 }
 
-/// A short launch that tells how long the benchmarks `ids` take. What goes wrong in it goes wrong again where it counts.
+/// A short launch that tells how long the benchmarks `ids` take and what their authors fixed in code. What goes wrong in it goes wrong
+/// again where it counts.
 pub(super) fn glance(
     target: &BenchTarget,
     ids: &[&str],
@@ -99,21 +105,46 @@ pub(super) fn glance(
     supervisor: &Supervisor,
     interrupt: &Interrupt,
     timeout: Duration,
-) -> Vec<(String, Pace)> {
-    let request = CriterionRequest {
-        version: Some(version),
-        config: Some(GLANCE),
-        ids: Some(ids),
-    };
-    let spec = launch_spec(target, 0, 0);
-    let nobody = |_: &[u8]| ();
-    let session = CriterionSession::start(&spec, &request, supervisor, interrupt, timeout, &nobody);
-    let Ok(mut session) = session else {
-        return Vec::new();
-    };
+) -> Vec<(String, Pace, AuthorSettings)> {
+    let mut left = ids.to_vec();
     let mut paces = Vec::new();
-    while let Ok(Some(reported)) = session.next_report() {
-        paces.extend(Pace::of(&reported).map(|pace| (reported.id, pace)));
+    while !left.is_empty() {
+        let request = CriterionRequest {
+            version: Some(version),
+            config: Some(GLANCE),
+            ids: Some(&left),
+        };
+        let spec = launch_spec(target, 0, 0);
+        let nobody = |_: &[u8]| ();
+        let session =
+            CriterionSession::start(&spec, &request, supervisor, interrupt, timeout, &nobody);
+        let Ok(mut session) = session else {
+            break;
+        };
+        let ended = loop {
+            match session.next_report() {
+                Ok(Some(reported)) => {
+                    let pace = Pace {
+                        iteration_ns: iteration_ns(&reported),
+                        set_up: reported.set_up,
+                    };
+                    if let Some(measured) = reported.measured {
+                        left.retain(|id| *id != reported.id);
+                        paces.push((reported.id, pace, measured.settings));
+                    }
+                }
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        // Those after one that panics are to be seen too. Nobody waits for a deadline more often than must be.
+        let culprit = session.under_way().map(str::to_owned);
+        match (ended, culprit) {
+            (Err(ChildError::Exited { .. }), Some(culprit)) if left.contains(&&*culprit) => {
+                left.retain(|id| *id != culprit);
+            }
+            _ => break,
+        }
     }
     paces
 }
@@ -148,8 +179,7 @@ impl Campaign<'_> {
             wanted,
             interrupted: false,
         };
-        let unknown = |place: &usize| self.targets[index].subjects[*place].iteration_ns.is_none();
-        if round == 0 && attempt == 0 && launch.wanted.iter().any(unknown) {
+        if round == 0 && attempt == 0 {
             let ids = self.ids(index, &launch.wanted);
             let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
             let paces = glance(
@@ -160,10 +190,17 @@ impl Campaign<'_> {
                 self.interrupt,
                 self.timeout,
             );
-            for (id, pace) in paces {
+            for (id, pace, settings) in paces {
                 if let Some(place) = self.place_of(index, &id) {
-                    self.targets[index].subjects[place].iteration_ns = Some(pace.iteration_ns);
+                    let subject = &mut self.targets[index].subjects[place];
+                    subject.iteration_ns = pace.iteration_ns;
+                    subject.benchmark.settings = settings;
+                    subject.resolved = (self.resolve)(&subject.benchmark);
                 }
+            }
+            if self.interrupt.requested() {
+                launch.interrupted = true;
+                return launch;
             }
         }
         let Some(first) = launch.wanted.iter().min().copied() else {
@@ -177,7 +214,8 @@ impl Campaign<'_> {
         launch.wanted = others;
         chosen.sort_unstable();
         launch.record.head.harness = Some(criterion_harness(version));
-        let watch = ConductWatch::start();
+        let control = self.control.as_ref().and_then(|probe| probe.take(round));
+        let watch = ConductWatch::start().with_control(control);
         let ended = self.go_through(index, &config, &mut chosen, version, &mut launch, &watch);
         let Err((error, culprit)) = ended else {
             for place in chosen {
@@ -199,10 +237,12 @@ impl Campaign<'_> {
             self.observer.observe(&Event::Warning(&message));
         }
         // The one that was under way has failed, and the others have another launch; without one, all would go the same way again.
-        let failed: Vec<usize> = match culprit {
-            Some(culprit) => chosen.extract_if(.., |place| *place == culprit).collect(),
-            None => std::mem::take(&mut chosen),
-        };
+        let mut failed: Vec<usize> = chosen
+            .extract_if(.., |place| Some(*place) == culprit)
+            .collect();
+        if failed.is_empty() {
+            failed = std::mem::take(&mut chosen);
+        }
         for place in failed {
             self.targets[index].subjects[place].visited += 1;
             self.failed(index, place, &mut launch.record, &message);
@@ -258,7 +298,8 @@ impl Campaign<'_> {
                 }
             };
             if let Some(usage) = session.usage() {
-                launch.record.head.conduct = Some(watch.conduct_of(&usage, session.asked()));
+                let conduct = watch.conduct_of(&usage, session.asked());
+                launch.record.head.conduct = Some(self.told(conduct));
             }
             let place = self.place_of(index, &reported.id);
             let Some(position) = chosen.iter().position(|chosen| Some(*chosen) == place) else {
@@ -272,6 +313,7 @@ impl Campaign<'_> {
             let Some(measured) = reported.measured else {
                 continue;
             };
+            launched.sampling = in_force(launched.sampling, &measured);
             chosen.remove(position);
             subject.visited += 1;
             subject.visit = began.elapsed();
@@ -293,13 +335,14 @@ impl Campaign<'_> {
     fn config_of(&self, index: usize, place: usize) -> Config {
         let subject = &self.targets[index].subjects[place];
         let sampling = &subject.resolved.sampling;
-        config(
-            sampling.warm_up.into(),
-            sampling.measurement.into(),
-            sampling.samples,
-            subject.iteration_ns,
-            SAMPLE_NS,
-        )
+        let measurement = sampling.measurement.into();
+        let pinned = subject.resolved.pinned_samples;
+        let fitting = || samples(measurement, subject.iteration_ns, SAMPLE_NS, pinned);
+        Config {
+            warm_up: sampling.warm_up.into(),
+            measurement,
+            samples: sampling.samples.unwrap_or_else(fitting),
+        }
     }
 
     fn ids(&self, index: usize, places: &[usize]) -> Vec<String> {
@@ -333,16 +376,26 @@ mod tests {
     #[test]
     fn samples_come_near_a_millisecond_and_fit_the_time() {
         let time = Duration::from_millis(400);
-        let samples =
-            |iteration_ns| config(time, time, None, Some(iteration_ns), SAMPLE_NS).samples;
-        assert_eq!(samples(10.0), 800);
-        assert_eq!(samples(400_000.0), 800);
-        assert_eq!(samples(1_000_000.0), 400);
-        assert_eq!(samples(3_000_000.0), 100);
-        assert_eq!(samples(1e9), 10);
-        let said = config(time, time, Some(30), Some(10.0), SAMPLE_NS);
-        assert_eq!(said.samples, 30);
-        let untold = config(time, time, None, None, SAMPLE_NS);
-        assert_eq!(untold.samples, DEFAULT_SAMPLES);
+        let of = |iteration_ns| samples(time, Some(iteration_ns), SAMPLE_NS, None);
+        assert_eq!(of(10.0), 800);
+        assert_eq!(of(400_000.0), 800);
+        assert_eq!(of(1_000_000.0), 400);
+        assert_eq!(of(3_000_000.0), 100);
+        assert_eq!(of(1e9), 10);
+        assert_eq!(samples(time, None, SAMPLE_NS, None), DEFAULT_SAMPLES);
+    }
+
+    #[test]
+    fn the_number_of_samples_of_the_reference_is_kept_while_it_fits() {
+        let time = Duration::from_millis(400);
+        let of = |iteration_ns| samples(time, Some(iteration_ns), SAMPLE_NS, Some(400));
+        assert_eq!(of(10.0), 400);
+        assert_eq!(
+            of(2_000_000.0),
+            400,
+            "800 ms are within two and a half times"
+        );
+        assert_eq!(of(3_000_000.0), 100, "1.2 s are not");
+        assert_eq!(samples(time, None, SAMPLE_NS, Some(400)), 400);
     }
 }

@@ -64,10 +64,7 @@ pub(super) fn visit(
     let flat = phase(layout.flat_request())?;
     let beside = noted(session, ready.kind, Aside::InFull, total_ns)?;
     session.finish(id)?;
-    if host::suspended().saturating_sub(suspended) > SUSPENDED {
-        let message = "the machine was suspended while this was measured".to_owned();
-        return Err(ChildError::Bench { message });
-    }
+    spoilt_by_sleep(suspended, host::suspended())?;
     Ok(Visited::Measured {
         series: Series {
             warm_up: warm_up.body,
@@ -77,4 +74,32 @@ pub(super) fn visit(
         throughput: ready.throughput,
         beside: Box::new(beside),
     })
+}
+
+/// Whether the machine slept between two readings of how long it has been suspended.
+fn spoilt_by_sleep(before: Duration, after: Duration) -> Result<(), ChildError> {
+    if after.saturating_sub(before) > SUSPENDED {
+        let message = "the machine was suspended while this was measured".to_owned();
+        return Err(ChildError::Bench { message });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn d16_a_visit_in_which_the_machine_slept_is_discarded_and_the_launch_goes_on() {
+        let slept = |millis| {
+            let before = Duration::from_secs(9);
+            spoilt_by_sleep(before, before + Duration::from_millis(millis))
+        };
+        assert!(slept(0).is_ok());
+        assert!(slept(100).is_ok(), "the two clocks are not read at once");
+        let error = slept(101).expect_err("it slept");
+        assert!(error.child_goes_on());
+        assert!(error.to_string().contains("suspended"), "{error}");
+        assert!(spoilt_by_sleep(Duration::from_secs(1), Duration::ZERO).is_ok());
+    }
 }

@@ -110,15 +110,15 @@ words! {
         /// The median of the means of 100 parts of 80 % of a launch, then the mean over launches.
         Subselection = "subselection",
         /// The mean of the best half.
-        Best50 = "best50",
+        Best50 = "best-50",
         /// The mean of the best three quarters.
-        Best75 = "best75",
+        Best75 = "best-75",
         /// The mean of the best 90 %.
-        Best90 = "best90",
+        Best90 = "best-90",
         /// The mean of the best 95 %.
-        Best95 = "best95",
+        Best95 = "best-95",
         /// The mean of the best 99 %.
-        Best99 = "best99",
+        Best99 = "best-99",
     }
 }
 

@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use super::content::{Gates, Violation};
 use super::{theme, units};
 use crate::compare::{Centers, Estimate, SideCenter};
-use crate::model::{DecisionSettings, FamilyRule, Observations, Test, Thresholds, Unit};
+use crate::model::{
+    Analysis, DecisionSettings, FamilyRule, Metric, Observations, Subject, Test, Thresholds, Unit,
+};
 
 /// How a test decides, as the end of "Compared with ... ".
 pub(super) fn method(decision: &DecisionSettings) -> String {
@@ -36,28 +38,49 @@ pub(super) fn method(decision: &DecisionSettings) -> String {
     }
 }
 
+/// The level of the intervals of changes that verdicts rest on.
+pub(super) fn interval_level(decision: &DecisionSettings) -> f64 {
+    match decision.analysis {
+        // Each bound has the whole level, for all benchmarks of the run together.
+        Analysis {
+            subject: Subject::Time,
+            test: Test::BootstrapT,
+            ..
+        } => 1.0 - 2.0 * decision.significance_level,
+        // Of these both bounds share the level.
+        Analysis {
+            subject: Subject::Time,
+            ..
+        } => 1.0 - decision.significance_level,
+        _ => decision.confidence_level,
+    }
+}
+
 /// The summary that was asked for, and what the policy took.
-pub(super) fn centers(centers: &Centers) -> String {
-    let side = |side: &SideCenter| units::time(side.value_ns);
+pub(super) fn centers(centers: &Centers, metric: &Metric) -> String {
+    let side = |side: &SideCenter| units::spent(metric, side.value_ns);
     let change = centers.change.map_or_else(String::new, |change| {
         format!(" ({})", units::change(change))
     });
     let left_out = |side: &SideCenter| side.skipped + side.removed;
     let (new, base) = (&centers.new, &centers.base);
-    let taken = if left_out(new) + left_out(base) > 0 {
+    let first = (new.skipped + base.skipped > 0).then(|| "`first`".to_owned());
+    let policy = (new.removed + base.removed > 0).then(|| format!("`{}`", centers.outliers));
+    let by: Vec<String> = first.into_iter().chain(policy).collect();
+    let taken = if by.is_empty() {
+        String::new()
+    } else {
         format!(
-            "; left out by `{}`: {} of {} samples of the reference, {} of {} of this run (the test is of all)",
-            centers.outliers,
+            "; left out by {}: {} of {} samples of the reference, {} of {} of this run (the test is of all)",
+            by.join(" and "),
             left_out(base),
             base.raw,
             left_out(new),
             new.raw
         )
-    } else {
-        String::new()
     };
     format!(
-        "{} {} -> {}{change}{taken}",
+        "{} {} → {}{change}{taken}",
         centers.center,
         side(base),
         side(new)
@@ -98,17 +121,15 @@ pub(super) fn broken(violation: &Violation) -> String {
         };
         format!(" [{}, {upper}]", number(lower))
     };
-    let of = if violation.is_change {
-        " changed by"
-    } else {
-        ""
+    let found = match (violation.is_change, estimate.is_finite()) {
+        (true, true) => format!("changed by {}{interval}", number(estimate)),
+        // More than any percentage.
+        (true, false) => "changed from none to some".to_owned(),
+        (false, _) => format!("{}{interval}", number(estimate)),
     };
     theme::printable(&format!(
-        "{}: {}{of} {}{interval}, more than `{}` allows",
-        violation.key.id,
-        violation.statistic,
-        number(estimate),
-        violation.rule
+        "{}: {} {found}, more than `{}` allows",
+        violation.key.id, violation.statistic, violation.rule
     ))
 }
 
@@ -141,4 +162,42 @@ pub(super) fn write_thresholds(writer: &mut dyn Write, thresholds: &Thresholds) 
         "Thresholds of this workspace: {}.",
         changed.join(", ")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::BenchmarkKey;
+
+    #[test]
+    fn a_broken_rule_says_what_was_found_also_where_there_was_nothing_before() {
+        let said = |found: Estimate| {
+            broken(&Violation {
+                key: BenchmarkKey {
+                    package: "crate".into(),
+                    target: "bench".into(),
+                    id: "parse".into(),
+                },
+                rule: "allocations:10%".into(),
+                statistic: "allocations".into(),
+                unit: Unit::Count,
+                is_change: true,
+                limit: 0.1,
+                found,
+            })
+        };
+        let all = |value| Estimate {
+            estimate: value,
+            lower: value,
+            upper: value,
+        };
+        assert_eq!(
+            said(all(0.5)),
+            "parse: allocations changed by +50.0 %, more than `allocations:10%` allows"
+        );
+        assert_eq!(
+            said(all(f64::INFINITY)),
+            "parse: allocations changed from none to some, more than `allocations:10%` allows"
+        );
+    }
 }

@@ -179,8 +179,13 @@ fn write_conclusion(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io
     if counts.rows_skipped > 0 {
         writeln!(
             writer,
-            "{} could not be read and were skipped.",
-            plural(counts.rows_skipped as usize, "row", "rows")
+            "{} could not be read and {} skipped.",
+            plural(counts.rows_skipped as usize, "row", "rows"),
+            if counts.rows_skipped == 1 {
+                "was"
+            } else {
+                "were"
+            }
         )?;
     }
     match (findings.run, findings.baseline) {

@@ -231,6 +231,7 @@ fn effects_json(effects: &Effects) -> Value {
         "label": effects.label,
         "hedges_g": effects.hedges_g,
         "shift_ns": effects.shift_ns.as_ref().map(estimate_json),
+        "paired_change": effects.paired_change.as_ref().map(estimate_json),
     })
 }
 

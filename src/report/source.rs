@@ -50,13 +50,17 @@ pub(super) fn write_source(writer: &mut dyn Write, run: &Run, source: &Source) -
             counts.rows_skipped
         )?;
     }
-    let stated = stated_facts(&run.environment);
-    let stated = if stated.is_empty() {
+    writeln!(writer, "{}\n", plain(circumstances(&run.environment)))
+}
+
+/// What is known of where the values of an imported run were measured.
+pub(super) fn circumstances(environment: &Environment) -> String {
+    let stated = stated_facts(environment);
+    if stated.is_empty() {
         "machine and build are not known".to_owned()
     } else {
         format!("stated: {}; all else is not known", stated.join(", "))
-    };
-    writeln!(writer, "{}\n", plain(stated))
+    }
 }
 
 /// The facts that somebody told.

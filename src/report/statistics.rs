@@ -96,6 +96,9 @@ fn record_json(record: &BenchmarkRecord) -> Value {
         "std_err_ns": over.map(|over| over.standard_error),
         "margin_ns": over.map(|over| over.margin),
         "mean_over_launches_ns": record.mean_of_launches().as_ref().map(estimate_json),
+        "median_of_launches_ns": record.median_of_launches.as_ref().map(estimate_json),
+        "median_coverage": record.median_coverage,
+        "mean_bca_ns": record.mean_bca.as_ref().map(estimate_json),
         "cv": record.cv,
         "min_ns": summary.min,
         "max_ns": summary.max,
@@ -115,6 +118,8 @@ fn record_json(record: &BenchmarkRecord) -> Value {
 
 /// Columns of a label, and of a value beside another one.
 const LABEL: usize = 17;
+/// Lines are no wider than this.
+const WIDTH: usize = 80;
 const VALUE: usize = 20;
 
 fn write_block(
@@ -254,6 +259,7 @@ fn write_estimates(
     let estimates = [
         ("mean of launches", over.as_ref(), "t interval"),
         ("mean", Some(&summary.mean), kind),
+        ("mean, BCa", record.mean_bca.as_ref(), "bootstrap"),
         ("median", Some(&summary.median), kind),
         ("std dev", summary.sd.as_ref(), kind),
         ("MAD (scaled)", Some(&summary.mad), kind),
@@ -263,6 +269,14 @@ fn write_estimates(
         let text =
             estimate.map(|found| format!("{}  {level} {kind}", with_interval(found, metric)));
         write_line(writer, label, &or_dash(text))?;
+    }
+    if let (Some(found), Some(coverage)) = (&record.median_of_launches, record.median_coverage) {
+        let text = format!(
+            "{}  {:.1} % of any distribution",
+            with_interval(found, metric),
+            coverage * 100.0
+        );
+        write_line(writer, "median of means", &text)?;
     }
     if let Metric::Rate { .. } = metric {
         let mean = &summary.mean;
@@ -312,10 +326,12 @@ fn write_lines(writer: &mut dyn Write, lines: &Lines) -> io::Result<()> {
         .try_for_each(|(label, text)| write_line(writer, label, &theme::printable(text)))
 }
 
+/// A line, or more where it would be wider than [`WIDTH`]: broken between words, continued below its text.
 fn write_line(writer: &mut dyn Write, label: &str, text: &str) -> io::Result<()> {
-    writeln!(
-        writer,
-        "  {} {text}",
-        theme::faint(format!("{label:<LABEL$}"))
-    )
+    let mut label = format!("{label:<LABEL$}");
+    for line in units::fitted(text, WIDTH - LABEL - 3) {
+        writeln!(writer, "  {} {line}", theme::faint(&label))?;
+        label = " ".repeat(LABEL);
+    }
+    Ok(())
 }

@@ -9,9 +9,7 @@ use super::source::write_source;
 use super::units::Room;
 use super::{analysis, theme, units};
 use crate::compare::{AllocationSummary, Decider, HostSigns, LatencySummary, Note};
-use crate::model::{
-    Analysis, Measurement, Metric, Run, RunStatus, Subject, Test, Throughput, Verdict,
-};
+use crate::model::{Measurement, Metric, Run, RunStatus, Subject, Throughput, Verdict};
 
 /// A message after which nothing follows, as cargo writes them.
 pub fn write_error(writer: &mut dyn Write, message: &str) -> io::Result<()> {
@@ -215,21 +213,7 @@ fn columns(rows: &[Row<'_>], findings: &Findings<'_>, compared: bool) -> Vec<Tab
     }
     columns.push(TableColumn::right("outliers", 4, cells(&outlier_cell)));
     if let (true, Some(verdicts)) = (compared, &findings.verdicts) {
-        // Both bounds are one-sided at the significance level, for all benchmarks of the run together.
-        let significance = verdicts.decision.significance_level;
-        let level = units::percent(match verdicts.decision.analysis {
-            Analysis {
-                subject: Subject::Time,
-                test: Test::BootstrapT,
-                ..
-            } => 1.0 - 2.0 * significance,
-            // Of these both bounds share the level.
-            Analysis {
-                subject: Subject::Time,
-                ..
-            } => 1.0 - significance,
-            _ => verdicts.decision.confidence_level,
-        });
+        let level = units::percent(analysis::interval_level(&verdicts.decision));
         let part = |index: usize| cells(&move |row| comparison_cells(row)[index].clone());
         columns.push(TableColumn::right("change", 0, part(0)));
         columns.push(TableColumn::right(format!("{level} interval"), 1, part(1)));
@@ -395,7 +379,7 @@ fn write_notes(writer: &mut dyn Write, rows: &[Row<'_>]) -> io::Result<()> {
             .comparison
             .iter()
             .filter_map(|found| found.centers.as_ref());
-        let summary = summary.map(analysis::centers);
+        let summary = summary.map(|found| analysis::centers(found, metric(row)));
         let beside = row.comparison.iter().flat_map(beside::changes);
         for text in beside
             .chain(differences)

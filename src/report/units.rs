@@ -114,6 +114,15 @@ pub(super) fn filled(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
+/// `text` as it is where it fits into so many columns, else [`filled`].
+pub(super) fn fitted(text: &str, columns: usize) -> Vec<String> {
+    if text.width() <= columns {
+        vec![text.to_owned()]
+    } else {
+        filled(text, columns)
+    }
+}
+
 /// The words of a line; a number stays with its unit, and an interval together.
 fn words(line: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
@@ -345,6 +354,7 @@ mod tests {
         assert_eq!(byte_rate(1000, 1000.0), "1.000 GB/s");
         assert_eq!(element_rate(3, 2e9), "1.500 elem/s");
     }
+
     #[test]
     fn values_are_shown_in_the_terms_of_their_metric() {
         let rate = Metric::Rate { unit: "ops".into() };
@@ -361,5 +371,12 @@ mod tests {
         );
         assert_eq!(spent(&rate, 500.0), "500.0 ns");
         assert_eq!(spent(&bytes, 12.0), "12.00 bytes");
+    }
+
+    #[test]
+    fn what_fits_stays_as_it_is_and_what_does_not_is_broken_between_words() {
+        assert_eq!(fitted("a   b", 5), ["a   b"]);
+        assert_eq!(fitted("größe  ist", 5), ["größe", "ist"]);
+        assert_eq!(fitted("indivisible it is", 5), ["indivisible", "it is"]);
     }
 }

@@ -8,7 +8,7 @@ use super::grid::{Grid, GridCell, TableFormat, for_markdown};
 use super::table::p_value;
 use super::units;
 use crate::compare::Decider;
-use crate::model::{Metric, Observations};
+use crate::model::{Metric, Observations, Subject};
 
 /// The other side of a benchmark, and how large the difference is, whatever its p; positive is slower.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -35,12 +35,7 @@ pub fn write_versions(
     let Some(verdicts) = &findings.verdicts else {
         return Ok(());
     };
-    // Of tests of other systems both bounds share the level; the project's own has it on either side.
-    let sides = match verdicts.method {
-        Method::Stored(Decider::Test(_)) => 1.0,
-        Method::Stored(_) | Method::Paired => 2.0,
-    };
-    let level = units::percent(1.0 - sides * verdicts.decision.significance_level);
+    let level = units::percent(analysis::interval_level(&verdicts.decision));
     let heading = [
         "benchmark".to_owned(),
         "verdict".to_owned(),
@@ -98,7 +93,11 @@ pub fn write_versions(
         .iter()
         .map(|(verdict, count)| format!("{count} {}", verdict.word()))
         .collect();
+    let subject = verdicts.decision.analysis.subject;
     let how = match verdicts.method {
+        _ if subject != Subject::Time => {
+            format!("Changes and verdicts are about {subject}, not about the time")
+        }
         Method::Stored(Decider::Test(_)) => {
             format!("Decided {}", analysis::method(&verdicts.decision))
         }
@@ -121,7 +120,7 @@ pub fn write_versions(
     for violation in &verdicts.gates.violations {
         writeln!(writer, "\n{}", for_markdown(&analysis::broken(violation)))?;
     }
-    for remark in &verdicts.remarks {
+    for remark in verdicts.gates.remarks.iter().chain(&verdicts.remarks) {
         writeln!(writer, "\n{}", for_markdown(remark))?;
     }
     for warning in &verdicts.warnings {

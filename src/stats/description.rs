@@ -49,6 +49,11 @@ impl Description {
         self.mad * NORMAL_MAD
     }
 
+    /// Mean over median; `None` for a median that is not positive. Far above 1 the values are to be looked at.
+    pub fn mean_over_median(&self) -> Option<f64> {
+        (self.median > 0.0).then(|| self.mean / self.median)
+    }
+
     /// Standard error of the mean, sd / sqrt(n); `None` for one value.
     pub fn standard_error(&self) -> Option<f64> {
         self.sd.map(|sd| sd / (self.count as f64).sqrt())

@@ -77,14 +77,20 @@ impl MannWhitney {
     /// Where all values are equal p is 1.
     pub fn p(&self, method: MannWhitneyMethod) -> Option<f64> {
         match method {
-            MannWhitneyMethod::Exact => self.exact(),
+            exact if self.is_exact_by(exact) => self.exact(),
             MannWhitneyMethod::Asymptotic => Some(self.asymptotic(0.0)),
-            MannWhitneyMethod::AsymptoticCorrected => Some(self.asymptotic(0.5)),
+            _ => Some(self.asymptotic(0.5)),
+        }
+    }
+
+    /// Whether that p is exact by this method, where it has one: automatically up to 20 values without ties.
+    pub fn is_exact_by(&self, method: MannWhitneyMethod) -> bool {
+        match method {
+            MannWhitneyMethod::Exact => true,
             MannWhitneyMethod::Automatic => {
-                let few = self.first + self.second <= 20;
-                let exact = if few { self.exact() } else { None };
-                Some(exact.unwrap_or_else(|| self.asymptotic(0.5)))
+                self.first + self.second <= 20 && self.is_without_ties()
             }
+            MannWhitneyMethod::Asymptotic | MannWhitneyMethod::AsymptoticCorrected => false,
         }
     }
 

@@ -177,7 +177,10 @@ fn m8_m9_m10_m11_m_x5_m_x7_a_statistic_is_chosen_by_name_and_is_of_the_stored_sa
     let rank = |percent: usize| all[(all.len() * percent / 100).max(1) - 1];
     for (word, expected) in [
         ("mean", mean(&means)),
-        ("launch-stddev", (squares / (means.len() - 1) as f64).sqrt()),
+        (
+            "launch-std-dev",
+            (squares / (means.len() - 1) as f64).sqrt(),
+        ),
         // Within a launch of the script all samples are alike.
         ("subselection", mean(&means)),
         ("subselection-replaced", mean(&means)),
@@ -326,6 +329,8 @@ fn columns_go_into_files_as_csv_and_markdown() {
         markdown.stdout.contains("| steady/steady memory | 100.3 ns (0.00%) | 200.6 ns \\*+100.00%\\* | 100.3 ns (0.00%) |"),
         "{markdown}"
     );
+    let dash = compare(&machine, "main slow fast --format markdown -o -").expect_code(1);
+    assert_eq!(dash.stdout, markdown.stdout);
     let plain = machine.home().join("plain.txt");
     let words = format!("main slow --color always -o {}", plain.display());
     compare(&machine, &words).expect_code(1);

@@ -125,7 +125,7 @@ fn compared(machine: &Machine, base: &[Launch], new: &[Launch], words: &[&str]) 
 
 /// What was said about `text`.
 #[track_caller]
-pub fn said(finished: &Finished) -> Value {
+fn said(finished: &Finished) -> Value {
     let mut messages = finished.messages("benchmark-compared");
     assert_eq!(messages.len(), 1, "{finished}");
     messages.remove(0)
@@ -138,14 +138,14 @@ fn has_note(said: &Value, words: &str) {
 }
 
 /// A machine whose run 2 has five launches of a constant.
-pub fn made() -> Machine {
+fn made() -> Machine {
     let machine = machine();
     store(&machine, &constant(&[100.0; 5]), like_it);
     machine
 }
 
 /// That run against one that takes so many times as long.
-pub fn compare(machine: &Machine, factor: f64, words: &[&str]) -> Finished {
+fn compare(machine: &Machine, factor: f64, words: &[&str]) -> Finished {
     let new = store(machine, &constant(&[100.0 * factor; 5]), like_it);
     compare_runs(machine, "2", &new, words)
 }
@@ -215,6 +215,25 @@ fn d4_d11_different_constants_are_an_exact_change_with_a_warning_and_only_beyond
     has_note(&slower, "no-variance");
     assert_eq!(of(101.0)["verdict"], "unchanged");
     assert_eq!(of(90.0)["verdict"], "improved");
+}
+
+#[test]
+fn c15_c16_a_change_within_the_threshold_or_just_at_it_is_no_change() {
+    let machine = made();
+    for (factor, verdict) in [
+        (1.00, "unchanged"),
+        (1.0199, "unchanged"),
+        (1.0201, "regressed"),
+        (0.9805, "unchanged"),
+        (0.9801, "improved"),
+    ] {
+        let run = compare(
+            &machine,
+            factor,
+            &["--screen", "--noise-threshold", "2%", "--fail-on", "none"],
+        );
+        assert_eq!(said(&run.expect_code(0))["verdict"], verdict, "{factor}");
+    }
 }
 
 #[test]

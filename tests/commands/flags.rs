@@ -17,6 +17,8 @@ fn measured(machine: &Machine, package: &str, words: &[&str]) -> Vec<String> {
         .testbench("")
         .args(["-p", package])
         .args(QUICK)
+        // What it finds on a busy machine is not the question.
+        .args(["--fail-on", "none"])
         .args(JSON)
         .args(words)
         .run()

@@ -157,6 +157,16 @@ fn s8_s9_s10_counts_are_printed_and_stored_and_every_raw_value_is_kept() {
         human.stdout.contains("machine and build are not known"),
         "{human}"
     );
+    let told = stored(&machine, &["explain", "a", "--run", "v1"])
+        .args(JSON)
+        .run()
+        .expect_code(0);
+    let told = last(&told, "explanation");
+    let place = crate::scripted::about(&told, "place")["text"].clone();
+    assert_eq!(
+        place,
+        "Another program measured it (csv: log.csv): machine and build are not known."
+    );
 }
 
 #[test]
@@ -227,7 +237,7 @@ fn m4_rates_have_harmonic_means_and_their_changes_say_what_the_sign_means() {
 }
 
 #[test]
-fn times_and_rates_are_not_compared_and_unknown_machines_are_told_from_known_ones() {
+fn d15_times_and_rates_are_not_compared_and_unknown_machines_are_told_from_known_ones() {
     let machine = Machine::new();
     let log = file(&machine, "log.csv", &table(noise(20, 1e3)));
     for words in [
@@ -287,6 +297,39 @@ fn s22_the_limits_of_imported_comparisons_are_stated() {
             "{words}:\n{compared}"
         );
     }
+}
+
+#[test]
+fn amounts_are_shown_drawn_and_explained_in_their_unit_and_no_limit_in_time_is_for_them() {
+    let machine = Machine::new();
+    for (name, around) in [("a.csv", 1e3), ("b.csv", 1.5e3)] {
+        let log = file(&machine, name, &table(noise(30, around)));
+        import(&machine, &[&log], "id=name,value=ns", "--unit amount:steps")
+            .run()
+            .expect_code(0);
+    }
+    let picture = stored(&machine, &["show", "2", "a", "--svg", "-"])
+        .run()
+        .expect_code(0);
+    assert!(
+        picture.stdout.contains("steps of an iteration"),
+        "{picture}"
+    );
+    assert!(!picture.stdout.contains(" ns"), "{picture}");
+    let summary = ["--center", "mean", "--outliers", "top5"];
+    let compared = stored(&machine, &["compare", "1", "2", "--fail", "mean:1ns"])
+        .args(FEW)
+        .args(summary)
+        .run()
+        .expect_code(1);
+    assert!(compared.stdout.contains(" steps -> "), "{compared}");
+    assert!(!compared.stdout.contains(" ns"), "{compared}");
+    assert!(
+        compared.stdout.contains(
+            "`mean:1ns` says nothing of `a`: its samples do not give it, or are no times"
+        ),
+        "{compared}"
+    );
 }
 
 #[test]

@@ -26,7 +26,6 @@ mod measuring_loop;
 mod other_systems;
 mod pivots;
 mod repositories;
-mod sampling;
 mod self_test;
 mod settings;
 mod statistics;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::crates::Crate;
-use crate::scripted::{CLOCK, explanation, finish, says, stored, verdict};
+use crate::scripted::{CLOCK, about, explanation, finish, says, stored, verdict};
 use crate::support::{Finished, Machine, Perfcheck};
 use cargo_perfcheck::model::Thresholds;
 use cargo_perfcheck::stats::{MannWhitney, MannWhitneyMethod, WelchDf, WelchTest, mean, median};
@@ -219,6 +219,23 @@ fn n14_an_outlier_policy_changes_the_summary_and_neither_p_nor_verdict() {
             count("skipped") + count("removed") + count("used")
         );
     }
+}
+
+#[test]
+fn s8_s10_what_was_left_out_is_told_by_the_policy_that_took_it() {
+    let machine = Machine::new();
+    two_runs(&machine, SLOW);
+    let said = |outliers: &str| {
+        let compared = stored(&machine, &["compare", "1", "2", "--outliers", outliers]);
+        compared.run().stdout
+    };
+    // Each launch has one sample, which it keeps.
+    let both = said("first,top5");
+    assert!(both.contains("left out by `top5`: 1 of 5"), "{both}");
+    let first = said("first");
+    assert!(!first.contains("left out"), "{first}");
+    let two = compare(&machine, "--outliers iqr,mad").expect_code(2);
+    assert!(two.stderr.contains("are two policies"), "{two}");
 }
 
 #[test]
@@ -573,6 +590,8 @@ fn verdicts_and_rules_may_be_about_allocations() {
             "a difference is a difference",
         ],
     );
+    let counted = about(&message, "allocations").to_string();
+    assert!(!counted.contains("time alone"), "{counted}");
     let of_time = stored(&machine, &["compare", "1", "2", "--metric", "p99"]).run();
     assert!(
         of_time.stdout.contains("there is no p99 on both sides"),

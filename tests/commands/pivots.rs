@@ -258,6 +258,8 @@ fn unknown_dimensions_and_values_are_named_with_those_that_there_are() {
         ("--pivot rows=id,value=speed", &["cliffs-delta"]),
         ("--pivot cols=id", &["`rows` is missing"]),
         ("1 latest --pivot rows=id", &["the same run (1)"]),
+        ("--pivot rows=id --fail median:5%", &["cannot be used with"]),
+        ("--pivot rows=id --test welch", &["cannot be used with"]),
     ] {
         pivot(&made, &machine, words)
             .expect_code(2)

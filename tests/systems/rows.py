@@ -172,6 +172,7 @@ ROWS = {
     "S-X1": "an outlier in one value of a row is one in all",
     "S-X2": "named policies",
     "S-X3": "a seed per group",
+    "S-X6": "a gate needs the whole interval",
     # Degenerate inputs (docs/STATISTICS.md, section 7)
     "D1": "no samples on a side",
     "D2": "one sample a side",

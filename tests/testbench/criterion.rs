@@ -1,4 +1,5 @@
-//! Benches that were written for Criterion, on `perfcheck-criterion`: flags of `cargo bench` that reach the store.
+//! Benches that were written for Criterion: on `perfcheck-criterion`, flags of `cargo bench` that reach the store; and what is stored
+//! of those that speak Criterion's own protocol.
 
 use std::env;
 use std::path::Path;
@@ -68,4 +69,67 @@ fn amounts_that_are_no_times_are_measured_like_times() {
         .expect_code(0);
     let measured = &run.messages("benchmark-measured")[0];
     assert_eq!(measured["summary"]["median_ns"]["estimate"], 3.0, "{run}");
+}
+
+#[test]
+fn values_of_custom_measurements_keep_their_unit_and_times_are_times() {
+    let machine = Machine::new();
+    let run = machine
+        .perfcheck()
+        .testbench("")
+        .args(["-p", "fakes_criterion", "--bench", "says"])
+        .args(["--launches", "3", "--message-format", "json"])
+        .run()
+        .expect_code(0);
+    assert!(!run.stderr.contains("Unable to complete"), "{run}");
+    let found: Vec<(String, serde_json::Value, f64)> = run
+        .messages("benchmark-measured")
+        .iter()
+        .map(|message| {
+            let id = message["benchmark"]["id"].as_str().expect("text");
+            let median = &message["summary"]["median_ns"]["estimate"];
+            let median = median.as_f64().expect("a number");
+            (id.to_owned(), message["metric"].clone(), median)
+        })
+        .collect();
+    let amount = |unit: &str| serde_json::json!({"kind": "amount", "unit": unit});
+    let time = serde_json::json!({"kind": "time"});
+    let expected = [
+        ("energy", amount("10^-6 J"), 3.0),
+        ("processor time", time.clone(), 5e8),
+        ("steps", amount("steps"), 3.0),
+        ("twice", time.clone(), 1000.0),
+        ("twice #2", time, 1000.0),
+    ];
+    let expected = expected.map(|(id, metric, median)| (id.to_owned(), metric, median));
+    assert_eq!(found, expected, "{run}");
+}
+
+#[test]
+fn a_run_whose_time_is_up_keeps_what_it_has_and_gives_no_verdict_from_too_little() {
+    let machine = Machine::new();
+    let run = |more: &[&str]| {
+        machine
+            .perfcheck()
+            .testbench("")
+            .args(["-p", "fakes_criterion", "--bench", "stranger_first"])
+            .args(more)
+            .args(["--message-format", "json"])
+            .run()
+            .expect_code(0)
+    };
+    run(&["--launches", "3"]);
+    // No launch fits, and everybody has one.
+    let short = run(&["--launches", "5", "--time-budget", "1ns"]);
+    let measured = &short.messages("benchmark-measured")[0];
+    assert_eq!(measured["launches"].as_array().map(Vec::len), Some(1));
+    let compared = &short.messages("benchmark-compared")[0];
+    assert_eq!(compared["verdict"], "inconclusive", "{short}");
+    let reason = "`--time-budget` left time for 1 launch, and a verdict needs 3";
+    assert!(compared["remarks"].to_string().contains(reason), "{short}");
+    assert!(short.stderr.contains("1 of 5 launches"), "{short}");
+    // Time enough changes nothing.
+    let whole = run(&["--launches", "3", "--time-budget", "10min"]);
+    let compared = &whole.messages("benchmark-compared")[0];
+    assert_eq!(compared["verdict"], "unchanged", "{whole}");
 }

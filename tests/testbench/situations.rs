@@ -204,6 +204,39 @@ situations! {
         unasked: |target| target
             .target_failed("error: bench target `unasked` of package `bad_frames`: it broke the bench protocol: `{\"type\":\"samples\",\"iterations\":[1],\"elapsed_ns\":[1]}` is no answer to `list`");
     }
+    fakes_criterion {
+        faults: |target| target
+            .measured(["first", "last"])
+            .failed("four_gigabytes", "it broke the bench protocol: it announces a message of 4294967295 bytes")
+            .failed("garbage", "it broke the bench protocol: a message of 4 bytes cannot be read: ")
+            .failed("dies_within_a_message", "it broke the bench protocol: its connection broke within a message: ")
+            .failed("dies_within_a_length", "it broke the bench protocol: its connection broke within a message: ")
+            .failed("dies", "the process ended (signal 6 (SIGABRT)) before it answered `measure`; its output: `its last words`")
+            .failed("unknown_message", "unknown variant `Surprise`")
+            .failed("unasked_answer", "it broke the bench protocol: it answers what it was not asked")
+            .failed("connects_twice", "it broke the bench protocol: it connected to its runner twice")
+            .failed("uneven_columns", "it broke the bench protocol: it reports 2 counts of iterations and 1 times")
+            .failed("negative_time", "it reports numbers that no measurement has")
+            .failed("no_unit", "it broke the bench protocol: it cannot say in which unit its values are");
+        falls_silent: |target| target
+            .timeout("2s")
+            .measured(["first", "last"])
+            .failed("silent", "no answer to `measure` within 2.0 s");
+        wrong_greeting: |target| target
+            .target_failed("error: bench target `wrong_greeting` of package `fakes_criterion`: it broke the bench protocol: its greeting on the runner's socket is not Criterion's: `HTTP/1.1 200 OK");
+        half_a_greeting: |target| target
+            .target_failed("error: bench target `half_a_greeting` of package `fakes_criterion`: it broke the bench protocol: its greeting on the runner's socket is not Criterion's: `Crite`");
+        other_protocol: |target| target
+            .target_failed("error: bench target `other_protocol` of package `fakes_criterion`: it broke the bench protocol: its Criterion 1.0.0 speaks protocol 2 in format 1");
+        comes_once: |target| target
+            .timeout("2s")
+            .target_failed("error: bench target `comes_once` of package `fakes_criterion`: no answer to `connect to its runner` within 2.0 s");
+        stranger_first: |target| target.measured(["ours"]);
+        says: |target| target
+            .measured(["steps", "energy", "processor time", "twice", "twice #2"])
+            .said("from the bench\n")
+            .said("to stderr\n");
+    }
     unknown_version {
         unknown_version: |target| target
             .target_failed("error: bench target `unknown_version` of package `unknown_version`: its harness (from the future 99.0.0) speaks version 99 of the bench protocol, this cargo-perfcheck speaks version 1")

@@ -128,13 +128,20 @@ impl<'a> Layout<'a> {
             return Ok(());
         };
         let name = |labels: &[String]| labels.join(" / ");
-        let ids: Vec<&str> = entries
+        let mut ids: Vec<&str> = entries
             .iter()
-            .take(2)
             .map(|entry| entry.measurement.benchmark.key.id.as_str())
             .collect();
+        ids.dedup();
+        let missing = if ids.len() == 1 {
+            "cols=run"
+        } else {
+            "rows=id"
+        };
+        let more = if ids.len() > 2 { ", ..." } else { "" };
+        ids.truncate(2);
         Err(AppError::Usage(format!(
-            "`{value}` is of one benchmark a cell, but `{}` holds {}: {}, ...\n  help: add what they differ in to rows or cols, e.g. rows=id, or choose with --filter",
+            "`{value}` is of one benchmark a cell, in one run, but `{}` holds {}: {}{more}\n  help: add what they differ in to rows or cols, e.g. {missing}, or choose with --filter",
             [name(&self.rows[at.0]), name(&self.columns[at.1])]
                 .join(" / ")
                 .trim_end_matches(" / "),
@@ -170,13 +177,19 @@ impl<'a> Layout<'a> {
             .count();
         if several > 0 {
             notes.push(format!(
-                "{several} of {} cells stand for several benchmarks, by their geometric mean (samples: by their sum).",
+                "{several} of {} cells stand for several benchmarks or runs, by their geometric mean (samples: by their sum).",
                 self.places.len()
             ));
         }
         if request.values.iter().any(|value| value.is_relative()) {
+            let ratios = [PivotValue::Ratio, PivotValue::Change];
+            let of_means = if ratios.iter().any(|value| request.values.contains(value)) {
+                " Ratios and changes are of means."
+            } else {
+                ""
+            };
             notes.push(format!(
-                "Relative to {}; above 1 and plus are worse. Nothing here is a verdict.",
+                "Relative to {}; above 1 and plus are worse.{of_means} Nothing here is a verdict.",
                 versus.in_words()
             ));
         }

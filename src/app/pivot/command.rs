@@ -1,5 +1,6 @@
 //! The command: gathers the measurements of all runs, lays them out, fills the cells.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::cells::{Entry, Layout, Rules};
@@ -151,8 +152,12 @@ fn refuse_unknown_names(request: &PivotRequest, sides: &[Side]) -> Result<(), Ap
         if let Dimension::Named(name) = dimension
             && !known.contains(&name)
         {
-            let mut names: Vec<&str> = known.iter().map(|name| name.as_str()).collect();
-            names.dedup();
+            let mut names: Vec<&str> = Vec::new();
+            for name in &known {
+                if !names.contains(&name.as_str()) {
+                    names.push(name);
+                }
+            }
             let imported = if names.is_empty() {
                 String::new()
             } else {
@@ -169,6 +174,15 @@ fn refuse_unknown_names(request: &PivotRequest, sides: &[Side]) -> Result<(), Ap
 
 /// A label, and where its run stands among the runs.
 type Label = (usize, String);
+
+/// Equal only for equal labels.
+fn order_of(a: &[Label], b: &[Label]) -> Ordering {
+    let pairs = a.iter().zip(b);
+    pairs
+        .map(|((run_a, a), (run_b, b))| run_a.cmp(run_b).then_with(|| natural(a, b)))
+        .find(|order| order.is_ne())
+        .unwrap_or(Ordering::Equal)
+}
 
 fn lay_out<'a>(request: &PivotRequest, sides: &'a [Side]) -> Layout<'a> {
     let mut places: BTreeMap<(usize, usize), Vec<Entry<'a>>> = BTreeMap::new();
@@ -198,20 +212,16 @@ fn lay_out<'a>(request: &PivotRequest, sides: &'a [Side]) -> Layout<'a> {
         }
     }
     let distinct = |labels: &mut Vec<Vec<Label>>| {
-        labels.sort_by(|a, b| {
-            let pairs = a.iter().zip(b);
-            pairs
-                .map(|((run_a, a), (run_b, b))| run_a.cmp(run_b).then_with(|| natural(a, b)))
-                .find(|order| order.is_ne())
-                .unwrap_or(std::cmp::Ordering::Equal)
-        });
+        labels.sort_by(|a, b| order_of(a, b));
         labels.dedup();
     };
     let mut rows: Vec<Vec<Label>> = found.iter().map(|(row, ..)| row.clone()).collect();
     let mut columns: Vec<Vec<Label>> = found.iter().map(|(_, column, _)| column.clone()).collect();
     distinct(&mut rows);
     distinct(&mut columns);
-    let place = |labels: &[Vec<Label>], wanted: &[Label]| labels.iter().position(|at| at == wanted);
+    let place = |labels: &[Vec<Label>], wanted: &[Label]| {
+        labels.binary_search_by(|at| order_of(at, wanted)).ok()
+    };
     for (row, column, entry) in found {
         if let (Some(row), Some(column)) = (place(&rows, &row), place(&columns, &column)) {
             places.entry((row, column)).or_default().push(entry);

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::exchange::cell_of_part;
 use crate::model::BenchmarkKey;
 
 /// What a label is where an id has no such part.
@@ -78,10 +79,15 @@ impl Dimension {
         let parts: Vec<&str> = key.id.split('/').collect();
         let part = |at: usize| match parts.get(at) {
             // An import writes so what is no separator.
-            Some(part) if !names.is_empty() => part.replace("%2F", "/"),
+            Some(part) if !names.is_empty() => cell_of_part(part),
             Some(part) => (*part).to_owned(),
             None => NO_PART.to_owned(),
         };
+        let named = |name: &str| names.iter().position(|known| known == name);
+        // A column may be called as a part is called elsewhere: then it is meant.
+        if let (Self::Part(_) | Self::From(_), Some(at)) = (self, named(&self.to_string())) {
+            return part(at);
+        }
         match self {
             Self::Run => run.to_owned(),
             Self::Package => key.package.clone(),
@@ -90,10 +96,7 @@ impl Dimension {
             Self::Part(at) => part(*at),
             Self::From(at) if *at < parts.len() => parts[*at..].join("/"),
             Self::From(_) => NO_PART.to_owned(),
-            Self::Named(name) => match names.iter().position(|known| known == name) {
-                Some(at) => part(at),
-                None => NO_PART.to_owned(),
-            },
+            Self::Named(name) => named(name).map_or_else(|| NO_PART.to_owned(), part),
         }
     }
 }
@@ -146,6 +149,12 @@ mod tests {
         assert_eq!(
             ["serializer", "mode", "data"].map(label),
             ["json", "text/utf8", "(none)"]
+        );
+        let named_like_a_part: Dimension = "input".parse().unwrap();
+        let names = ["input".to_owned(), "size".to_owned()];
+        assert_eq!(
+            named_like_a_part.label("a", &key("sorted/10"), &names),
+            "sorted"
         );
     }
 

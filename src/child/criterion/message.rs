@@ -228,6 +228,15 @@ impl From<RawDuration> for Duration {
     }
 }
 
+impl From<Duration> for RawDuration {
+    fn from(duration: Duration) -> Self {
+        Self {
+            secs: duration.as_secs(),
+            nanos: duration.subsec_nanos(),
+        }
+    }
+}
+
 impl RawId {
     /// Criterion's full id: group, function and parameter, as far as they are there.
     pub(super) fn full_id(&self) -> String {

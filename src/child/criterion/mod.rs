@@ -3,13 +3,17 @@
 //! Speaks the protocol of cargo-criterion from the runner's side, see docs/CRITERION.md. The child measures by itself; what we hold is
 //! its leave to go on: before its first benchmark and after each one it waits for us.
 
+mod arguments;
 mod connection;
 mod filter;
 mod message;
 mod owner;
+mod quiet;
 mod runner;
+mod scale;
 mod session;
 
+pub use arguments::{Config, CriterionRequest};
 pub use message::CriterionVersion;
 pub(super) use runner::Runner;
-pub use session::{Config, CriterionRequest, CriterionSession, Measured, Reported};
+pub use session::{CriterionSession, Measured, Reported};

@@ -10,13 +10,16 @@ use std::net::TcpStream;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use super::arguments::{Config, CriterionRequest, arguments};
 use super::connection::{Connection, Incoming, greet_bench};
-use super::filter::exactly;
 use super::message::{CriterionVersion, Message, Order, RawConfig, RawId, SamplingMethod, send};
+use super::quiet::Quiet;
+use super::scale::{Scale, whole};
 use crate::child::error::ChildError;
+use crate::child::launch_spec::{LaunchSpec, bench_command};
 use crate::child::pipes::read_pieces_of;
 use crate::child::running::{Running, Wait};
-use crate::child::session::{LaunchSpec, PATIENCE, bench_command};
+use crate::child::session::PATIENCE;
 use crate::model::{AuthorSettings, Metric, Nanos, Sample, SamplingMode, Series, Throughput};
 use crate::process::{Interrupt, Leftovers, Supervisor, Usage};
 
@@ -25,37 +28,6 @@ pub(super) const PORT: &str = "CARGO_CRITERION_PORT";
 pub(super) const HOME: &str = "CRITERION_HOME";
 /// Where nothing can be written: what is connected to a runner writes nothing.
 pub(super) const NOWHERE: &str = "/dev/null/criterion";
-/// Versions before this one take whole seconds alone.
-const FRACTIONS_OF_SECONDS: (u8, u8) = (0, 4);
-/// Fewer samples than this it refuses.
-const FEWEST_SAMPLES: u32 = 10;
-/// Counts and times that a float holds exactly are below this.
-const EXACT: f64 = 9_007_199_254_740_992.0;
-/// Where an amount is no whole number, thousandths of its unit are kept.
-const PARTS_OF_AMOUNT: f64 = 1000.0;
-
-/// How benchmarks are sampled where the bench does not say it in code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Config {
-    /// Warm-up of each benchmark.
-    pub warm_up: Duration,
-    /// Time of the samples of each benchmark.
-    pub measurement: Duration,
-    /// Samples of each benchmark.
-    pub samples: u32,
-}
-
-/// What a launch is to do.
-#[derive(Debug, Clone, Copy)]
-pub struct CriterionRequest<'r> {
-    /// The version, once it is known.
-    pub version: Option<CriterionVersion>,
-    /// How benchmarks are sampled.
-    pub config: Option<Config>,
-    /// The benchmarks to run; `None`: all of them.
-    pub ids: Option<&'r [&'r str]>,
-}
-
 /// A benchmark that the bench passed over, or measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reported {
@@ -78,8 +50,12 @@ pub struct Measured {
     pub series: Series,
     /// What they mean.
     pub metric: Metric,
-    /// The settings that were in force for it.
+    /// What the author fixed in code.
     pub settings: AuthorSettings,
+    /// What was in force, whoever said it.
+    pub in_force: Config,
+    /// How iteration counts were laid out.
+    pub mode: SamplingMode,
 }
 
 /// A Criterion bench under way. Dropping it kills it.
@@ -88,12 +64,15 @@ pub struct CriterionSession<'a> {
     connection: Connection,
     socket: Option<TcpStream>,
     version: Option<CriterionVersion>,
+    /// How it was told to sample.
+    said: Option<Config>,
     /// The benchmark that it has begun and not ended.
     under_way: Option<String>,
     /// How often an id has come.
     seen: BTreeMap<String, usize>,
-    /// Whether it waits for leave to go on.
+    /// Whether it waits for leave to go on, and whether it has had any.
     waits: bool,
+    greeted: bool,
     /// When it was last given leave, and how long it took until it began a benchmark.
     leave: Instant,
     set_up: Duration,
@@ -135,16 +114,20 @@ impl<'a> CriterionSession<'a> {
         let mut session = Self {
             running: Running::new(
                 group,
-                read_pieces_of([Box::new(stdout), Box::new(stderr)]),
+                read_pieces_of([Box::new(Quiet::new(stdout)), Box::new(Quiet::new(stderr))]),
                 interrupt,
                 on_output,
             ),
             connection,
             socket: None,
             version: request.version,
+            said: request
+                .config
+                .map(|config| config.as_said_to(request.version)),
             under_way: None,
             seen: BTreeMap::new(),
             waits: true,
+            greeted: false,
             leave: Instant::now(),
             set_up: Duration::ZERO,
             warm_up: NO_SAMPLE,
@@ -189,7 +172,7 @@ impl<'a> CriterionSession<'a> {
     }
 
     fn wait_for_connection(&mut self) -> Result<(), ChildError> {
-        match self.incoming(self.timeout)? {
+        match self.incoming(CONNECT, self.timeout)? {
             Some(Incoming::Connected(socket)) => {
                 self.socket = Some(socket);
                 Ok(())
@@ -206,7 +189,7 @@ impl<'a> CriterionSession<'a> {
         }
         let mut allowed = self.timeout;
         loop {
-            let Some(incoming) = self.incoming(allowed)? else {
+            let Some(incoming) = self.incoming(MEASURE, allowed)? else {
                 return Err(self.running.exited(MEASURE));
             };
             allowed = self.timeout;
@@ -246,7 +229,6 @@ impl<'a> CriterionSession<'a> {
                         allowed = self.allowed(estimate_ns);
                     }
                     Message::BeginningBenchmark { id } => {
-                        self.running.forget_output();
                         self.under_way = Some(self.unique(&id));
                         self.set_up = self.leave.elapsed();
                     }
@@ -258,7 +240,7 @@ impl<'a> CriterionSession<'a> {
                 Incoming::Closed => return self.ended(),
                 Incoming::Wrong(error) => return Err(protocol(&error)),
                 Incoming::Connected(_) | Incoming::Again => {
-                    return Err(wrong("it connected to its runner twice"));
+                    return Err(wrong(TWICE));
                 }
             }
         }
@@ -267,9 +249,12 @@ impl<'a> CriterionSession<'a> {
     /// Lets it go on: the first time by a greeting.
     fn give_leave(&mut self) -> Result<(), ChildError> {
         self.waits = false;
+        // What it printed so far is another benchmark's. It waits for nobody once it begins one.
+        self.running.forget_output();
         self.leave = Instant::now();
         self.warm_up = NO_SAMPLE;
-        if self.seen.is_empty() && self.asked.is_zero() {
+        if !self.greeted {
+            self.greeted = true;
             let Some(socket) = &mut self.socket else {
                 return Err(wrong("it is not connected"));
             };
@@ -290,13 +275,17 @@ impl<'a> CriterionSession<'a> {
         }
     }
 
-    fn incoming(&mut self, allowed: Duration) -> Result<Option<Incoming>, ChildError> {
+    fn incoming(
+        &mut self,
+        request: &str,
+        allowed: Duration,
+    ) -> Result<Option<Incoming>, ChildError> {
         let deadline = Instant::now().checked_add(allowed);
         match self.running.wait(self.connection.incoming(), deadline) {
             Wait::Came(incoming) => Ok(Some(incoming)),
             Wait::Closed => Ok(None),
             Wait::Late => Err(ChildError::Timeout {
-                request: MEASURE.to_owned(),
+                request: request.to_owned(),
                 after: allowed,
             }),
             Wait::Interrupted => Err(ChildError::Interrupted),
@@ -355,69 +344,45 @@ impl<'a> CriterionSession<'a> {
                 times.len()
             )));
         }
-        let (factor, unit) = self.unit()?;
-        let times: Vec<f64> = times.iter().map(|time| time * factor).collect();
-        let is_time = unit == "ns";
-        // Nanoseconds are whole by nature; an amount may not be.
-        let parts = if is_time || times.iter().all(|time| time.fract() == 0.0) {
-            1.0
-        } else {
-            PARTS_OF_AMOUNT
-        };
-        let sample = |(iterations, time): (&f64, &f64)| {
-            Some(Sample {
-                iterations: whole(iterations * parts).filter(|count| *count > 0)?,
-                elapsed: Nanos(whole((time * parts).round())?),
-            })
-        };
-        let samples: Option<Vec<Sample>> = iters.iter().zip(&times).map(sample).collect();
-        let samples = samples.ok_or_else(|| ChildError::Bench {
+        let scale = self.scale()?;
+        let samples = scale.samples(iters, times).ok_or_else(|| ChildError::Bench {
             message: "it reports numbers that no measurement has: negative, infinite, or of no iterations".to_owned(),
         })?;
         let (linear, flat, mode) = match method {
             SamplingMethod::Linear => (samples, Vec::new(), SamplingMode::Linear),
             SamplingMethod::Flat => (Vec::new(), samples, SamplingMode::Flat),
         };
+        let said = self.said.unwrap_or(config.into());
         Ok(Measured {
             series: Series {
                 warm_up: self.warm_up,
                 linear,
                 flat,
             },
-            metric: if is_time {
-                Metric::Time
-            } else {
-                Metric::Amount { unit }
-            },
-            settings: AuthorSettings {
-                launches: None,
-                samples: u32::try_from(config.sample_size).ok(),
-                warm_up_ns: Some(Duration::from(config.warm_up_time).into()),
-                measurement_ns: Some(Duration::from(config.measurement_time).into()),
-                sampling_mode: Some(mode),
-                noise_threshold: Some(config.noise_threshold),
-            },
+            metric: scale.metric,
+            settings: said.fixed_in_code(config),
+            in_force: config.into(),
+            mode,
         })
     }
 
-    /// The unit in which its values are meant for machines, and what they are to be multiplied with.
-    fn unit(&mut self) -> Result<(f64, String), ChildError> {
+    /// What its values mean.
+    fn scale(&mut self) -> Result<Scale, ChildError> {
         self.order(&Order::ScaleForMachines { values: vec![1.0] })?;
-        match self.incoming(self.timeout)? {
+        match self.incoming(MEASURE, self.timeout)? {
             Some(Incoming::Message(message)) => match *message {
                 Message::ScaledValues {
                     scaled_values,
                     unit,
                 } => match scaled_values[..] {
-                    [factor] if factor.is_finite() && factor > 0.0 => Ok((factor, unit)),
-                    _ => Err(wrong("it cannot say in which unit its values are")),
-                },
+                    [size] => Scale::of(size, &unit),
+                    _ => None,
+                }
+                .ok_or_else(|| wrong("it cannot say in which unit its values are")),
                 _ => Err(wrong("it does not answer in which unit its values are")),
             },
             Some(Incoming::Wrong(error)) => Err(protocol(&error)),
-            Some(Incoming::Again | Incoming::Connected(_)) => {
-                Err(wrong("it connected to its runner twice"))
-            }
+            Some(Incoming::Again | Incoming::Connected(_)) => Err(wrong(TWICE)),
             Some(Incoming::Greeted(_) | Incoming::Closed) | None => {
                 Err(self.running.exited(MEASURE))
             }
@@ -428,53 +393,11 @@ impl<'a> CriterionSession<'a> {
 /// What it is waited for, in messages.
 const CONNECT: &str = "connect to its runner";
 const MEASURE: &str = "measure";
+const TWICE: &str = "it connected to its runner twice";
 const NO_SAMPLE: Sample = Sample {
     iterations: 1,
     elapsed: Nanos(0),
 };
-
-/// The arguments after `--bench`.
-fn arguments(request: &CriterionRequest<'_>) -> Vec<String> {
-    let mut arguments = Vec::new();
-    if let Some(config) = &request.config {
-        let version = request
-            .version
-            .map_or((0, 0), |version| (version.0, version.1));
-        let seconds = |time: Duration| {
-            if version < FRACTIONS_OF_SECONDS {
-                (time.as_secs_f64().ceil() as u64).max(1).to_string()
-            } else {
-                time.as_secs_f64().max(1e-9).to_string()
-            }
-        };
-        arguments.extend([
-            "--warm-up-time".to_owned(),
-            seconds(config.warm_up),
-            "--measurement-time".to_owned(),
-            seconds(config.measurement),
-            "--sample-size".to_owned(),
-            config.samples.max(FEWEST_SAMPLES).to_string(),
-        ]);
-    }
-    if let Some(ids) = request.ids {
-        // Where the list is too long for a command line all are run; the caller takes what it wants.
-        arguments.extend(exactly(ids.iter().map(|id| without_count(id))));
-    }
-    arguments
-}
-
-/// The full id, of an id that may end with ` #2`.
-fn without_count(id: &str) -> &str {
-    match id.rsplit_once(" #") {
-        Some((full_id, count)) if count.parse::<usize>().is_ok_and(|count| count > 1) => full_id,
-        _ => id,
-    }
-}
-
-/// A number that is whole and fits.
-fn whole(number: f64) -> Option<u64> {
-    (number.fract() == 0.0 && (0.0..EXACT).contains(&number)).then_some(number as u64)
-}
 
 fn wrong(what: &str) -> ChildError {
     ChildError::Protocol {

@@ -7,8 +7,9 @@ use super::process::{Call, Means, Printed, run};
 use super::value::PrintedTime;
 use super::{divan, libtest};
 use crate::child::error::ChildError;
+use crate::child::launch_spec::LaunchSpec;
 use crate::child::running::quote;
-use crate::child::session::{LaunchSpec, PATIENCE};
+use crate::child::session::PATIENCE;
 use crate::model::{Nanos, Sample};
 use crate::process::Usage;
 

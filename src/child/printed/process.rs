@@ -10,9 +10,9 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::child::error::ChildError;
+use crate::child::launch_spec::{LaunchSpec, bench_command};
 use crate::child::pipes::{Incoming, read_lines, read_pieces};
 use crate::child::running::{Running, Wait};
-use crate::child::session::{LaunchSpec, bench_command};
 use crate::process::{Interrupt, Leftovers, Supervisor, Usage};
 
 /// More than this no list and no table has.

@@ -7,7 +7,7 @@ use super::procedures::{Decided, Found, Setting, Tested, significance};
 use crate::compare::comparison::{Comparison, Estimate};
 use crate::compare::note::{self, Note};
 use crate::compare::question::{Question, Rules};
-use crate::compare::summary::sample_times;
+use crate::compare::summary::{clusters, sample_times};
 use crate::model::{Analysis, FamilyRule, MIN_LAUNCHES, Verdict};
 use crate::stats::{
     ClusterMean, ClusterMedian, Correction, RatioVerdict, Resampling, Significance, Stream,
@@ -72,7 +72,7 @@ fn look(question: &Question<'_>, rules: &Rules, setting: &Setting<'_>) -> Eviden
         Some(verdict) => Err(verdict),
         None => Ok(setting.test(&new, &base)),
     };
-    let (new_clusters, base_clusters) = (clusters(&new), clusters(&base));
+    let (new_clusters, base_clusters) = (clusters(&new.launches), clusters(&base.launches));
     let (resamples, level) = (
         rules.decision.resamples as usize,
         rules.decision.confidence_level,
@@ -104,14 +104,6 @@ fn look(question: &Question<'_>, rules: &Rules, setting: &Setting<'_>) -> Eviden
             .flatten(),
         launches: (new.launches.len(), base.launches.len()),
         notes,
-    }
-}
-
-/// What is resampled: launches, or with a single launch its samples.
-fn clusters(side: &Side) -> Vec<&[f64]> {
-    match &side.launches[..] {
-        [only] => only.chunks(1).collect(),
-        several => several.iter().map(Vec::as_slice).collect(),
     }
 }
 
@@ -176,13 +168,20 @@ fn answer(
     let said = significance(&found, adjusted, setting);
     comparison.verdict = verdict(&found, said, threshold);
     comparison.notes.extend(found.notes.iter().cloned());
-    comparison
-        .notes
-        .extend(remark(&found, said, adjusted, comparison.verdict, setting));
+    comparison.notes.extend(remark(
+        &found,
+        said,
+        adjusted,
+        comparison.verdict,
+        threshold,
+        setting,
+    ));
     comparison.p_value = adjusted;
     comparison.change = found.change;
+    // The interval alone tells what could be called only where it is what is in the way.
     comparison.smallest_callable = found
         .change
+        .filter(|change| !lies_beyond(change, threshold))
         .map(|change| threshold + change.estimate - change.lower)
         .filter(|smallest| smallest.is_finite());
     comparison.tested = Some(Tested {
@@ -226,12 +225,18 @@ fn verdict(found: &Found, said: Significance, threshold: f64) -> Verdict {
     }
 }
 
-/// Why what looks significant is no change.
+/// Whether the whole interval is slower or faster than noise.
+fn lies_beyond(change: &Estimate, threshold: f64) -> bool {
+    change.lower > threshold || change.upper < -threshold
+}
+
+/// Why what looks significant, or large, is no change.
 fn remark(
     found: &Found,
     said: Significance,
     adjusted: Option<f64>,
     verdict: Verdict,
+    threshold: f64,
     setting: &Setting<'_>,
 ) -> Option<Note> {
     let rejected = adjusted.is_some_and(|p| p < setting.level);
@@ -244,6 +249,18 @@ fn remark(
             if matches!(verdict, Verdict::Unchanged | Verdict::Inconclusive) =>
         {
             Some(Note::WithinNoise)
+        }
+        (Significance::NotSignificant, _)
+            if (found.change).is_some_and(|change| lies_beyond(&change, threshold)) =>
+        {
+            match (found.decided, adjusted) {
+                (Decided::ByP(Some(p)), Some(adjusted)) => Some(Note::NotSignificant {
+                    p,
+                    adjusted,
+                    level: setting.level,
+                }),
+                _ => None,
+            }
         }
         _ => None,
     }
@@ -279,6 +296,41 @@ mod tests {
         assert_eq!(significant(0.010, 0.020), Verdict::Inconclusive);
         assert_eq!(significant(-0.020, -0.010), Verdict::Inconclusive);
         assert_eq!(significant(0.002, 0.008), Verdict::Unchanged);
+    }
+
+    #[test]
+    fn a_large_change_that_is_not_significant_says_why() {
+        let setting = Setting {
+            analysis: &Analysis::default(),
+            thresholds: &crate::model::Thresholds::default(),
+            level: 0.05,
+        };
+        let remark_of = |lower, upper| {
+            let found = Found {
+                decided: Decided::ByP(Some(0.0079)),
+                statistic: None,
+                degrees_of_freedom: None,
+                change: Some(Estimate {
+                    estimate: f64::midpoint(lower, upper),
+                    lower,
+                    upper,
+                }),
+                counts: (5, 5),
+                delta: Some(1.0),
+                notes: Vec::new(),
+            };
+            let said = Significance::NotSignificant;
+            let verdict = Verdict::Inconclusive;
+            remark(&found, said, Some(0.0635), verdict, 0.02, &setting)
+        };
+        let why = Note::NotSignificant {
+            p: 0.0079,
+            adjusted: 0.0635,
+            level: 0.05,
+        };
+        assert_eq!(remark_of(1.2, 1.5), Some(why.clone()));
+        assert_eq!(remark_of(-0.5, -0.4), Some(why));
+        assert_eq!(remark_of(-0.01, 0.05), None);
     }
 
     #[test]

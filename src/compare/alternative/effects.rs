@@ -6,7 +6,9 @@ use super::observations::Side;
 use crate::compare::comparison::Estimate;
 use crate::compare::question::{Question, Rules};
 use crate::model::Observations;
-use crate::stats::{EffectSize, Shift, ShiftRanks, cliffs_delta, derived_seed, hedges_g};
+use crate::stats::{
+    EffectSize, PairedLogRatio, Shift, ShiftRanks, cliffs_delta, derived_seed, hedges_g,
+};
 
 /// Effect sizes; positive is slower.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -22,6 +24,9 @@ pub struct Effects {
     /// The median of all pairwise differences, in nanoseconds, with its interval at the confidence level. Bounds that so few
     /// observations do not give are infinite.
     pub shift_ns: Option<Estimate>,
+    /// The mean change over launches that are paired by their number, a fraction, with Student's interval at the confidence level; of two
+    /// runs whose observations are launches.
+    pub paired_change: Option<Estimate>,
 }
 
 /// Pairs up to which the shift's interval is exact.
@@ -49,6 +54,19 @@ pub(in crate::compare) fn effects(question: &Question<'_>, rules: &Rules) -> Opt
         label: delta.map(|delta| EffectSize::within(delta, bounds).label()),
         hedges_g: hedges_g(&new, &base),
         shift_ns: shift(&new, &base, rules.decision.confidence_level),
+        paired_change: (analysis.observations == Observations::Launches
+            && question.reference.averaged.len() == 1)
+            .then(|| paired_change(&new, &base, rules.decision.confidence_level))
+            .flatten(),
+    })
+}
+
+fn paired_change(new: &[f64], base: &[f64], level: f64) -> Option<Estimate> {
+    let paired = PairedLogRatio::of(new, base, level)?;
+    Some(Estimate {
+        estimate: paired.ratio - 1.0,
+        lower: paired.interval.lower - 1.0,
+        upper: paired.interval.upper - 1.0,
     })
 }
 

@@ -154,14 +154,9 @@ impl Setting<'_> {
             RankP::AsymptoticCorrected => MannWhitneyMethod::AsymptoticCorrected,
         };
         found.statistic = Some(test.u_first);
-        let exact = match self.analysis.p {
-            RankP::Exact => true,
-            RankP::Automatic => new.len() + base.len() <= 20 && test.is_without_ties(),
-            RankP::Asymptotic | RankP::AsymptoticCorrected => false,
-        };
         match test.p(method) {
             None => found.notes.push(Note::NoExactP),
-            Some(p) => self.shifted(p, exact, new, base, found),
+            Some(p) => self.shifted(p, test.is_exact_by(method), (new, base), found),
         }
     }
 
@@ -169,12 +164,12 @@ impl Setting<'_> {
     fn kruskal(&self, new: &[f64], base: &[f64], found: &mut Found) {
         if let Some(test) = KruskalWallis::of(&[new, base]) {
             found.statistic = Some(test.h);
-            self.shifted(test.p, false, new, base, found);
+            self.shifted(test.p, false, (new, base), found);
         }
     }
 
     /// The change of a test of ranks: the shift, relative to the median of the reference.
-    fn shifted(&self, p: f64, exact: bool, new: &[f64], base: &[f64], found: &mut Found) {
+    fn shifted(&self, p: f64, exact: bool, (new, base): (&[f64], &[f64]), found: &mut Found) {
         found.decided = Decided::ByP(Some(p));
         found.delta = MannWhitney::of(new, base).map(|test| test.delta());
         let Some(shift) = Shift::of(new, base) else {
@@ -247,6 +242,7 @@ impl Setting<'_> {
             let interval = TInterval::of(observed, level)?;
             Some(Bracketed::with_margin(interval.mean, interval.margin))
         };
+        let resolution = new.resolution.max(base.resolution);
         let sides = bracketed(new, new_observed).zip(bracketed(base, base_observed));
         let Some((new, base)) = sides else {
             return;
@@ -254,17 +250,21 @@ impl Setting<'_> {
         let Some(distance) = IntervalDistance::between(new, base) else {
             return;
         };
-        if let IntervalDistance::Finite(distance) = distance {
-            found.statistic = Some(distance);
-        } else {
-            found.notes.push(Note::NoVariance);
-        }
         let interval = Interval {
             lower: new.interval.lower - base.interval.upper,
             upper: new.interval.upper - base.interval.lower,
         };
         found.change = relative(new.value - base.value, interval, base.value);
-        found.decided = Decided::Difference(distance.is_significant());
+        let mut is_significant = distance.is_significant();
+        if let IntervalDistance::Finite(distance) = distance {
+            found.statistic = Some(distance);
+        } else {
+            found.notes.push(Note::NoVariance);
+            is_significant &= found
+                .change
+                .is_some_and(|change| change.estimate.abs() > resolution);
+        }
+        found.decided = Decided::Difference(is_significant);
     }
 }
 

@@ -4,7 +4,7 @@ use super::across_runs;
 use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
 use crate::compare::{Comparison, Decider, HostClass, Note, Question, Reference, Rules, compare};
 use crate::model::{
-    Allocations, Analysis, Center, DecisionSettings, FamilyRule, Measurement, Observations,
+    Allocations, Analysis, Center, DecisionSettings, FamilyRule, Measurement, Nanos, Observations,
     Outliers, RankP, Subject, Test, Thresholds, Verdict,
 };
 use crate::stats::{MannWhitney, MannWhitneyMethod, WelchDf, WelchTest};
@@ -299,6 +299,31 @@ fn constants_differ_exactly_and_equal_ones_do_not() {
         let same = compared(&[100.0; 5], &[100.0; 5], by(test));
         assert_eq!(same.verdict, Verdict::Unchanged, "{test}");
         assert_ne!(same.p_value, Some(0.0));
+    }
+}
+
+#[test]
+fn constants_less_than_a_step_of_the_clock_apart_do_not_differ_by_any_test() {
+    let coarse = |value: f64| {
+        let mut run = launches(&[value; 5]);
+        for launch in &mut run.launches {
+            let sample = launch.series.flat[0];
+            launch.quantum = Nanos((sample.elapsed.as_f64() * 0.1) as u64);
+        }
+        run
+    };
+    for test in [
+        Test::Welch,
+        Test::MannWhitney,
+        Test::Kruskal,
+        Test::Interval,
+    ] {
+        let verdict = |new: f64| {
+            let rules = rules(by(test), Thresholds::default());
+            asked(&coarse(100.0), &coarse(new), &rules).verdict
+        };
+        assert_eq!(verdict(104.0), Verdict::Inconclusive, "{test}");
+        assert_eq!(verdict(120.0), Verdict::Regressed, "{test}");
     }
 }
 

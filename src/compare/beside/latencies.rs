@@ -6,8 +6,8 @@ use super::rules::{BesideRules, Pairing};
 use crate::compare::comparison::Estimate;
 use crate::model::{LaunchSeries, Measurement, Verdict};
 use crate::stats::{
-    ClusterMean, Histogram, MeanRatio, PairedMeanRatio, Resampling, Statistic, Stream,
-    derived_seed, mean, percentile_interval,
+    ClusterMean, Histogram, IntervalMethod, MeanRatio, PairedMeanRatio, Resampling, Statistic,
+    Stream, derived_seed, mean, percentile_interval,
 };
 
 /// How the latencies of single operations differ.
@@ -31,9 +31,6 @@ pub struct PercentileChange {
     /// What the interval says, beyond the noise threshold and whatever the histogram and the clock cannot tell apart.
     pub verdict: Verdict,
 }
-
-/// Sides of fewer launches have a t interval: the bootstrap of so few covers too seldom (docs/STATISTICS.md, section 9).
-const FEWEST_TO_RESAMPLE: usize = 8;
 
 impl LatencyComparison {
     /// The percentiles that are compared, as fractions.
@@ -153,7 +150,8 @@ impl Sides {
     /// The change of the mean of the launches' percentiles.
     fn interval(&self, quantile: f64, seed: u64, rules: &BesideRules) -> Option<Estimate> {
         let level = rules.confidence_level;
-        if self.base.len().min(self.new.len()) < FEWEST_TO_RESAMPLE {
+        let fewer = self.base.len().min(self.new.len());
+        if IntervalMethod::for_clusters(fewer) == IntervalMethod::StudentT {
             let found = match self.pairing {
                 Pairing::Independent => MeanRatio::of(&self.new, &self.base, level),
                 Pairing::ByRound => MeanRatio::of_pairs(&self.new, &self.base, level),

@@ -229,27 +229,19 @@ impl Answer<'_> {
 
     fn empty(&self) -> Comparison {
         let rounds = self.look.usable.rounds.len();
+        let threshold = match self.look.noise {
+            Some(noise) => noise.change,
+            None => self.series.noise_threshold,
+        };
         Comparison {
             verdict: match self.look.refused {
                 Some(Note::NoSamples { side: Side::New }) => Verdict::Failed,
                 _ => Verdict::Inconclusive,
             },
-            change: None,
-            p_value: None,
-            t_score_p: None,
-            change_mean: None,
-            change_median: None,
-            noise_threshold: match self.look.noise {
-                Some(noise) => noise.change,
-                None => self.series.noise_threshold,
-            },
-            smallest_callable: None,
-            location: None,
             launches_new: rounds,
             launches_base: rounds,
             runs_averaged: 1,
             runs_spread: 1,
-            run_sd: None,
             paired: Some(Paired {
                 rounds,
                 stopped_early: false,
@@ -257,13 +249,7 @@ impl Answer<'_> {
                 slow_path: None,
                 rounds_needed: None,
             }),
-            tested: None,
-            effects: None,
-            centers: None,
-            grounds: None,
-            allocations: None,
-            latencies: None,
-            notes: Vec::new(),
+            ..Comparison::undecided(threshold)
         }
     }
 

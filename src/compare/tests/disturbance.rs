@@ -3,7 +3,7 @@
 use super::*;
 use crate::compare::fixtures::{ITERATIONS, flat_launch, floors, measurement};
 use crate::compare::{Decider, HostClass, Reference, Rules, compare, summarize};
-use crate::model::{Conduct, Control, DecisionSettings};
+use crate::model::{Analysis, Conduct, Control, DecisionSettings, Test};
 
 fn conduct(pass: u64, spread: u64) -> Conduct {
     Conduct {
@@ -33,6 +33,10 @@ fn run(floor: f64, pass: u64) -> Measurement {
 }
 
 fn compared(base: &Measurement, new: &Measurement) -> Comparison {
+    compared_by(Test::BootstrapT, base, new)
+}
+
+fn compared_by(test: Test, base: &Measurement, new: &Measurement) -> Comparison {
     let reference = Reference {
         averaged: vec![base],
         spread: vec![base],
@@ -45,9 +49,16 @@ fn compared(base: &Measurement, new: &Measurement) -> Comparison {
     let rules = Rules {
         decision: DecisionSettings {
             resamples: 1000,
+            analysis: Analysis {
+                test,
+                ..Analysis::default()
+            },
             ..DecisionSettings::default()
         },
-        decider: Decider::RunLevel,
+        decider: match test {
+            Test::BootstrapT => Decider::RunLevel,
+            test => Decider::Test(test),
+        },
         host: HostClass::Shared,
         seed: 1,
     };
@@ -116,6 +127,17 @@ fn n_x16_the_smallest_move_that_is_reported_is_one_percent() {
 }
 
 #[test]
+fn n_x16_a_host_that_moved_is_named_whatever_test_decides() {
+    let (base, new) = (run(100.0, 70_000), run(104.0, 74_200));
+    for test in Test::ALL {
+        let notes = compared_by(*test, &base, &new).notes;
+        let moved = |note: &Note| matches!(note, Note::Host(HostNote::HostMoved { .. }));
+        // A ratio below 1.05 is none to BenchForge.
+        assert_eq!(notes.iter().any(moved), *test != Test::P95Ratio, "{test}");
+    }
+}
+
+#[test]
 fn n_x16_a_note_changes_no_verdict() {
     let base = run(100.0, 70_000);
     let (with, without) = (run(104.0, 74_200), run(104.0, 70_000));
@@ -158,7 +180,10 @@ fn steps(percents: &[f64]) -> Measurement {
 
 #[test]
 fn n_x20_launches_whose_halves_are_ten_percent_apart_are_counted_and_noted_where_they_are_half() {
-    assert_eq!(drifting(&steps(&[0.0, 9.0, 12.0, 15.0])), 2);
+    let counted = |thresholds| drifting(&steps(&[0.0, 9.0, 12.0, 15.0]), &thresholds);
+    let mut wide = Thresholds::default();
+    wide.set("drift-change", 0.13).expect("in range");
+    assert_eq!((counted(Thresholds::default()), counted(wide)), (2, 1));
     let base = steps(&[0.0; 4]);
     let noted = |percents: &[f64]| {
         let found = compared(&base, &steps(percents));
@@ -178,10 +203,8 @@ fn n_x20_launches_whose_halves_are_ten_percent_apart_are_counted_and_noted_where
 #[test]
 fn n_x20_ten_percent_within_four_standard_errors_is_no_drift() {
     let times = [100.0, 10.0, 300.0, 90.0, 130.0, 10.0, 350.0, 90.0];
-    assert_eq!(
-        drifting(&measurement(vec![flat_launch(0, ITERATIONS, &times)])),
-        0
-    );
+    let launch = measurement(vec![flat_launch(0, ITERATIONS, &times)]);
+    assert_eq!(drifting(&launch, &Thresholds::default()), 0);
 }
 
 #[test]

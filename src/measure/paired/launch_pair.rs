@@ -76,7 +76,7 @@ impl PairedCampaign<'_> {
                 base: HarnessKind::Criterion(base),
                 new: HarnessKind::Criterion(new),
             } => {
-                self.step_by_step(index, &mut pair, &BySide { base, new });
+                self.step_by_step(index, &mut pair, BySide { base, new });
                 return pair;
             }
             BySide {

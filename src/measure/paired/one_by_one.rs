@@ -81,6 +81,7 @@ impl PairedCampaign<'_> {
                         series: series(value),
                         throughput: Throughput::default(),
                         metric: Some(Metric::Time),
+                        sampling: None,
                         beside: Beside::default(),
                     });
                 }

@@ -68,8 +68,8 @@ pub struct Spent {
 pub struct PairedSink<'s> {
     /// Takes each launch of a side, as soon as the round has ended.
     pub record: &'s mut dyn FnMut(Side, &LaunchRecord) -> Result<(), StoreError>,
-    /// Whether a benchmark with these rounds needs no more.
-    pub settled: &'s mut dyn FnMut(&BenchmarkKey, &[Round]) -> bool,
+    /// Whether a benchmark with these rounds needs no more, at its noise threshold.
+    pub settled: &'s mut dyn FnMut(&BenchmarkKey, f64, &[Round]) -> bool,
 }
 
 /// Everything that one A/B run measures.
@@ -79,6 +79,8 @@ pub struct PairedCampaign<'a> {
     pub(super) supervisor: &'a Supervisor,
     pub(super) interrupt: &'a Interrupt,
     pub(super) observer: &'a dyn Observer,
+    /// Settles the noise threshold of a benchmark, once more where a launch tells what its author set.
+    pub(super) noise_threshold: Box<dyn Fn(&Benchmark) -> f64 + 'a>,
     pub(super) done: usize,
     began: Instant,
 }
@@ -94,7 +96,7 @@ impl<'a> PairedCampaign<'a> {
     /// Plans rounds over `targets`; `noise_threshold` settles that of each benchmark.
     pub fn plan(
         targets: Vec<PairedTarget>,
-        noise_threshold: impl Fn(&Benchmark) -> f64,
+        noise_threshold: impl Fn(&Benchmark) -> f64 + 'a,
         plan: PairedPlan,
         supervisor: &'a Supervisor,
         interrupt: &'a Interrupt,
@@ -135,6 +137,7 @@ impl<'a> PairedCampaign<'a> {
             supervisor,
             interrupt,
             observer,
+            noise_threshold: Box::new(noise_threshold),
             done: 0,
             began: Instant::now(),
         }
@@ -218,7 +221,8 @@ impl<'a> PairedCampaign<'a> {
         for place in asked {
             let subject = &mut self.targets[index].subjects[place];
             if subject.is_open() {
-                subject.done = (sink.settled)(&subject.benchmark.key, &subject.rounds)
+                let threshold = subject.noise_threshold;
+                subject.done = (sink.settled)(&subject.benchmark.key, threshold, &subject.rounds)
                     || subject.has_had_enough(self.plan.patience);
             }
         }

@@ -13,10 +13,11 @@ use super::launch_pair::LaunchPair;
 use super::rounds::PairedCampaign;
 use super::seat::{Seat, Seated};
 use super::turns::{BySide, Turn, order};
+use crate::cargo::BenchTarget;
 use crate::child::{ChildError, Config, CriterionRequest, CriterionSession, CriterionVersion};
 use crate::compare::Side;
 use crate::measure::chance;
-use crate::measure::criterion::{config, glance};
+use crate::measure::criterion::{glance, in_force, samples};
 use crate::measure::discover::{ConductWatch, criterion_harness, launch_spec};
 use crate::model::{Beside, Event, Turns};
 
@@ -40,7 +41,7 @@ impl PairedCampaign<'_> {
         &mut self,
         index: usize,
         pair: &mut LaunchPair,
-        versions: &BySide<CriterionVersion>,
+        versions: BySide<CriterionVersion>,
     ) {
         let head = &pair.records.new.head;
         if head.ordinal == 0 && head.attempt == 0 {
@@ -78,14 +79,13 @@ impl PairedCampaign<'_> {
                 pair.records.of_mut(side).head.failure = Some(message.clone());
                 // Where a benchmark was reached, the next one has failed; else all would fail again.
                 let reached = chosen.len() < began || under_way.is_some();
-                let failed: Vec<usize> = if reached {
-                    let culprit = under_way.or(chosen.first().copied());
-                    chosen
-                        .extract_if(.., |place| Some(*place) == culprit)
-                        .collect()
-                } else {
-                    std::mem::take(&mut chosen)
-                };
+                let culprit = under_way.or(chosen.first().copied().filter(|_| reached));
+                let mut failed: Vec<usize> = chosen
+                    .extract_if(.., |place| Some(*place) == culprit)
+                    .collect();
+                if failed.is_empty() {
+                    failed = std::mem::take(&mut chosen);
+                }
                 for place in failed {
                     self.failed(index, place, pair, side, &message);
                 }
@@ -99,52 +99,19 @@ impl PairedCampaign<'_> {
         index: usize,
         config: &Config,
         chosen: &mut Vec<usize>,
-        versions: &BySide<CriterionVersion>,
+        versions: BySide<CriterionVersion>,
         pair: &mut LaunchPair,
     ) -> Result<(), StepError> {
         let targets = self.targets[index].targets.clone();
         let observer = self.observer;
         let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
-        let ids = self.ids(index, chosen);
-        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
         let mut coin = chance::draws(self.plan.seed, "sides", &targets.new, pair.block);
         let began = Instant::now();
         let mut watch = ConductWatch::start();
-        let mut sessions = BySide {
-            base: None,
-            new: None,
-        };
-        for side in order(&mut coin) {
-            let version = *versions.of(side);
-            let head = &mut pair.records.of_mut(side).head;
-            head.harness = Some(criterion_harness(version));
-            let spec = launch_spec(targets.of(side), head.ordinal, head.padding_bytes);
-            let request = CriterionRequest {
-                version: Some(version),
-                config: Some(*config),
-                ids: Some(&ids),
-            };
-            let session = CriterionSession::start(
-                &spec,
-                &request,
-                self.supervisor,
-                self.interrupt,
-                self.plan.timeout,
-                &pass_on,
-            );
-            *sessions.of_mut(side) = Some(session.map_err(|error| StepError {
-                side,
-                error,
-                under_way: None,
-            })?);
-        }
-        let BySide {
-            base: Some(mut base),
-            new: Some(mut new),
-        } = sessions
-        else {
-            return Ok(());
-        };
+        let first = order(&mut coin);
+        let request = (config, self.ids(index, chosen));
+        let (mut base, mut new) =
+            self.start_both(&targets, first, versions, &request, pair, &pass_on)?;
         let share = began.elapsed() / u32::try_from(chosen.len()).unwrap_or(u32::MAX).max(1);
         // What one side has reported and the other one not yet: their programs may have different orders.
         let mut waiting = BySide::<BTreeMap<usize, Turn>>::default();
@@ -159,6 +126,9 @@ impl PairedCampaign<'_> {
             let seat = Seat::take(&mut [&mut base as &mut dyn Seated, &mut new], choice);
             watch.bound(seat.processor());
             for side in order(&mut coin) {
+                if *ended.of(side) {
+                    continue;
+                }
                 let session = match side {
                     Side::Base => &mut base,
                     Side::New => &mut new,
@@ -203,6 +173,49 @@ impl PairedCampaign<'_> {
         Ok(())
     }
 
+    /// Starts both sides, in this order; each then stands still before its first benchmark.
+    fn start_both<'o>(
+        &self,
+        targets: &BySide<BenchTarget>,
+        first: [Side; 2],
+        versions: BySide<CriterionVersion>,
+        (config, ids): &(&Config, Vec<String>),
+        pair: &mut LaunchPair,
+        pass_on: &'o dyn Fn(&[u8]),
+    ) -> Result<(CriterionSession<'o>, CriterionSession<'o>), StepError> {
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let mut start = |side| {
+            let version = *versions.of(side);
+            let head = &mut pair.records.of_mut(side).head;
+            head.harness = Some(criterion_harness(version));
+            let spec = launch_spec(targets.of(side), head.ordinal, head.padding_bytes);
+            let request = CriterionRequest {
+                version: Some(version),
+                config: Some(**config),
+                ids: Some(&ids),
+            };
+            CriterionSession::start(
+                &spec,
+                &request,
+                self.supervisor,
+                self.interrupt,
+                self.plan.timeout,
+                pass_on,
+            )
+            .map_err(|error| StepError {
+                side,
+                error,
+                under_way: None,
+            })
+        };
+        let [one, other] = first;
+        let sessions = (start(one)?, start(other)?);
+        Ok(match one {
+            Side::Base => sessions,
+            Side::New => (sessions.1, sessions.0),
+        })
+    }
+
     /// Lets one side go on to its next benchmark; `None` once it has ended.
     fn step(
         &self,
@@ -217,7 +230,9 @@ impl PairedCampaign<'_> {
             let place = self.place_of(index, &reported.id);
             let place = place.filter(|place| chosen.contains(place));
             if let (Some(place), Some(measured)) = (place, reported.measured) {
+                let sampling = self.targets[index].subjects[place].sampling;
                 let turn = Turn {
+                    sampling: Some(in_force(sampling, &measured)),
                     series: measured.series,
                     throughput: reported.throughput,
                     metric: Some(measured.metric),
@@ -240,9 +255,12 @@ impl PairedCampaign<'_> {
             self.interrupt,
             self.plan.timeout,
         );
-        for (id, pace) in paces {
+        for (id, pace, settings) in paces {
             if let Some(place) = self.place_of(index, &id) {
-                self.targets[index].subjects[place].pace = Some(pace);
+                let subject = &mut self.targets[index].subjects[place];
+                subject.pace = Some(pace);
+                subject.benchmark.settings = settings;
+                subject.noise_threshold = (self.noise_threshold)(&subject.benchmark);
             }
         }
     }
@@ -256,13 +274,12 @@ impl PairedCampaign<'_> {
         while measurement < wanted {
             measurement *= 2;
         }
-        config(
-            WARM_UP.max(round.warm_up.into()),
+        let iteration_ns = pace.and_then(|pace| pace.iteration_ns);
+        Config {
+            warm_up: WARM_UP.max(round.warm_up.into()),
             measurement,
-            None,
-            pace.map(|pace| pace.iteration_ns),
-            round.sample.as_f64(),
-        )
+            samples: samples(measurement, iteration_ns, round.sample.as_f64(), None),
+        }
     }
 
     fn ids(&self, index: usize, places: &[usize]) -> Vec<String> {

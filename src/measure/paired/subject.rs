@@ -82,6 +82,12 @@ impl Subject {
         ] {
             let mut launched = self.launched(Outcome::Measured(turn.series), how);
             launched.beside = turn.beside;
+            if let Some(sampling) = turn.sampling {
+                launched.sampling = SamplingSettings {
+                    turns: how,
+                    ..sampling
+                };
+            }
             if let Some(metric) = turn.metric {
                 launched.benchmark.metric = metric;
             }

@@ -14,7 +14,7 @@ use crate::child::{Capability, ChildError, Ready, SampleSpec, Session, Started, 
 use crate::compare::Side;
 use crate::measure::aside::{Aside, noted};
 use crate::measure::schedule::expected;
-use crate::model::{Beside, Metric, Sample, Series, Throughput};
+use crate::model::{Beside, Metric, Sample, SamplingSettings, Series, Throughput};
 use crate::stats::Draws;
 
 /// Samples by which the first round finds out how long an iteration takes, and how much shorter they are than those of the rounds.
@@ -56,10 +56,24 @@ impl<T> BySide<T> {
 pub(super) struct Turn {
     pub(super) series: Series,
     pub(super) throughput: Throughput,
-    /// What its samples mean, where only a launch tells.
+    /// What its samples mean and how they were taken, where only a launch tells.
     pub(super) metric: Option<Metric>,
+    pub(super) sampling: Option<SamplingSettings>,
     /// What was noted beside the samples: for each quad whether this side was sampled first, and what was asked afterwards.
     pub(super) beside: Beside,
+}
+
+impl Turn {
+    /// What was asked for sample by sample.
+    fn asked_for(series: Series, ready: Ready, beside: Beside) -> Self {
+        Self {
+            series,
+            throughput: ready.throughput,
+            metric: None,
+            sampling: None,
+            beside,
+        }
+    }
 }
 
 /// How a round of a benchmark ended, if not with an error.
@@ -184,18 +198,8 @@ pub(super) fn in_turn(
         finished.map_err(|error| (side, error))?;
     }
     Ok(RoundOutcome::Measured(BySide {
-        base: Turn {
-            series: series.base,
-            throughput: ready.base.throughput,
-            metric: None,
-            beside: beside.base,
-        },
-        new: Turn {
-            series: series.new,
-            throughput: ready.new.throughput,
-            metric: None,
-            beside: beside.new,
-        },
+        base: Turn::asked_for(series.base, ready.base, beside.base),
+        new: Turn::asked_for(series.new, ready.new, beside.new),
     }))
 }
 
@@ -233,12 +237,9 @@ pub(super) fn alone(
     }
     let beside = round.noted(session, ready, &warm)?;
     session.finish(round.id)?;
-    Ok(RoundOutcome::Measured(Turn {
-        series,
-        throughput: ready.throughput,
-        metric: None,
-        beside,
-    }))
+    Ok(RoundOutcome::Measured(Turn::asked_for(
+        series, ready, beside,
+    )))
 }
 
 impl RoundRequest<'_> {

@@ -4,6 +4,7 @@
 use super::axis::{Axis, Quantity};
 use super::svg::{Anchor, Svg, WIDTH};
 use crate::compare::{Estimate, Portrait};
+use crate::model::Metric;
 use crate::report::units;
 
 const LEFT: f64 = 64.0;
@@ -19,14 +20,14 @@ const SAMPLES: f64 = 44.0;
 const LABEL_ROOM: f64 = 28.0;
 
 /// How densely the samples lie, with every sample, a row for each launch, and the median with its interval.
-pub(super) fn density(svg: &mut Svg, portrait: &Portrait, top: f64) -> f64 {
+pub(super) fn density(svg: &mut Svg, portrait: &Portrait, metric: &Metric, top: f64) -> f64 {
     let (above, below) = (top + HEAD, top + HEAD + PLOT);
-    let x = Axis::new(Quantity::Time, portrait.range, (LEFT, RIGHT));
+    let x = Axis::new(quantity(metric), portrait.range, (LEFT, RIGHT));
     head(
         svg,
         top,
         "Density of the samples",
-        &stated("median", &portrait.summary.median),
+        &stated("median", &portrait.summary.median, metric),
     );
     band(svg, &x, &portrait.summary.median, (above, below));
     let highest = highest(&portrait.density);
@@ -57,12 +58,12 @@ pub(super) fn density(svg: &mut Svg, portrait: &Portrait, top: f64) -> f64 {
     }
     svg.rectangle("frame", (LEFT, above), (RIGHT, bottom));
     svg.line("frame", [(LEFT, below), (RIGHT, below)]);
-    across(svg, &x, bottom, "time of an iteration");
+    across(svg, &x, bottom, &measured(metric));
     bottom + FOOT
 }
 
 /// The linear phases: what so many iterations took, with the slope and its interval; nothing where there are none.
-pub(super) fn ramp(svg: &mut Svg, portrait: &Portrait, top: f64) -> f64 {
+pub(super) fn ramp(svg: &mut Svg, portrait: &Portrait, metric: &Metric, top: f64) -> f64 {
     let Some(slope) = portrait
         .summary
         .slope
@@ -75,8 +76,12 @@ pub(super) fn ramp(svg: &mut Svg, portrait: &Portrait, top: f64) -> f64 {
         |pick: fn(&(f64, f64)) -> f64| portrait.ramps.iter().map(pick).fold(0.0, f64::max);
     let (iterations, elapsed) = (largest(|point| point.0), largest(|point| point.1));
     let x = Axis::new(Quantity::Count, (0.0, iterations * 1.04), (LEFT, RIGHT));
-    let y = Axis::new(Quantity::Time, (0.0, elapsed * 1.08), (below, above));
-    head(svg, top, "Iterations and time", &stated("slope", &slope));
+    let y = Axis::new(quantity(metric), (0.0, elapsed * 1.08), (below, above));
+    let title = match metric {
+        Metric::Time | Metric::Rate { .. } => "Iterations and time".to_owned(),
+        Metric::Amount { unit } => format!("Iterations and {unit}"),
+    };
+    head(svg, top, &title, &stated("slope", &slope, metric));
     let at_end = |slope: f64| (x.place(iterations), y.place(slope * iterations));
     let origin = (x.place(0.0), y.place(0.0));
     if slope.lower.is_finite() && slope.upper.is_finite() {
@@ -93,9 +98,9 @@ pub(super) fn ramp(svg: &mut Svg, portrait: &Portrait, top: f64) -> f64 {
 }
 
 /// A violin for each launch, its median across it.
-pub(super) fn violins(svg: &mut Svg, portrait: &Portrait, top: f64) -> f64 {
+pub(super) fn violins(svg: &mut Svg, portrait: &Portrait, metric: &Metric, top: f64) -> f64 {
     let (above, below) = (top + HEAD, top + HEAD + PLOT + SAMPLES);
-    let y = Axis::new(Quantity::Time, portrait.range, (below, above));
+    let y = Axis::new(quantity(metric), portrait.range, (below, above));
     let count = portrait.launches.len();
     let room = (RIGHT - LEFT) / count.max(1) as f64;
     let highest = portrait
@@ -144,16 +149,33 @@ pub(super) fn violins(svg: &mut Svg, portrait: &Portrait, top: f64) -> f64 {
     below + FOOT
 }
 
+/// What the values are.
+pub(super) fn measured(metric: &Metric) -> String {
+    match metric {
+        Metric::Time => "time of an iteration".to_owned(),
+        Metric::Rate { unit } => format!("time of a unit ({unit})"),
+        Metric::Amount { unit } => format!("{unit} of an iteration"),
+    }
+}
+
+fn quantity(metric: &Metric) -> Quantity {
+    match metric {
+        Metric::Time | Metric::Rate { .. } => Quantity::Time,
+        Metric::Amount { .. } => Quantity::Count,
+    }
+}
+
 fn head(svg: &mut Svg, top: f64, title: &str, stated: &str) {
     svg.text((LEFT, top + 18.0), Anchor::Start, "head", title);
     svg.text((RIGHT, top + 18.0), Anchor::End, "small", stated);
 }
 
 /// `median 100.3 ns [100.2 ns, 100.4 ns]`
-fn stated(name: &str, estimate: &Estimate) -> String {
-    let value = units::time(estimate.estimate);
+fn stated(name: &str, estimate: &Estimate, metric: &Metric) -> String {
+    let spent = |value: f64| units::spent(metric, value);
+    let value = spent(estimate.estimate);
     if estimate.lower.is_finite() && estimate.upper.is_finite() {
-        let (lower, upper) = (units::time(estimate.lower), units::time(estimate.upper));
+        let (lower, upper) = (spent(estimate.lower), spent(estimate.upper));
         format!("{name} {value} [{lower}, {upper}]")
     } else {
         format!("{name} {value}")

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::panels;
 use super::svg::{Anchor, Svg};
 use crate::compare::Portrait;
-use crate::model::{BenchmarkKey, RunId};
+use crate::model::{BenchmarkKey, Metric, RunId};
 use crate::report::units::{self, Room};
 
 /// Whose picture it is.
@@ -13,6 +13,8 @@ use crate::report::units::{self, Room};
 pub struct Sitter<'a> {
     /// The benchmark.
     pub key: &'a BenchmarkKey,
+    /// What its samples mean.
+    pub metric: &'a Metric,
     /// The run.
     pub run: RunId,
     /// Level of the intervals.
@@ -23,7 +25,7 @@ pub struct Sitter<'a> {
 
 /// Writes it as one SVG file.
 pub fn write_portrait(writer: &mut dyn Write, sitter: &Sitter<'_>) -> io::Result<()> {
-    let (key, portrait) = (sitter.key, sitter.portrait);
+    let (key, metric, portrait) = (sitter.key, sitter.metric, sitter.portrait);
     let mut svg = Svg::default();
     svg.text(
         (16.0, 30.0),
@@ -38,34 +40,40 @@ pub fn write_portrait(writer: &mut dyn Write, sitter: &Sitter<'_>) -> io::Result
         Anchor::Start,
         "small faint",
         &format!(
-            "{}, run {}: {} samples of {} launches, {} intervals",
+            "{}, run {}: {} of {}, {} intervals",
             units::name(&target, Room::Terminal),
             sitter.run,
-            summary.samples,
-            summary.launches,
+            counted(summary.samples, "sample", "samples"),
+            counted(summary.launches, "launch", "launches"),
             units::percent(sitter.confidence_level)
         ),
     );
-    let mut bottom = panels::density(&mut svg, portrait, 68.0);
-    if let Some(outside) = outside(portrait) {
+    let mut bottom = panels::density(&mut svg, portrait, metric, 68.0);
+    if let Some(outside) = outside(sitter) {
         svg.text((584.0, bottom - 4.0), Anchor::End, "small faint", &outside);
         bottom += 12.0;
     }
-    bottom = panels::ramp(&mut svg, portrait, bottom);
-    bottom = panels::violins(&mut svg, portrait, bottom);
+    bottom = panels::ramp(&mut svg, portrait, metric, bottom);
+    bottom = panels::violins(&mut svg, portrait, metric, bottom);
     let name = format!("run-{}", sitter.run);
     let title = format!("{target} {}, run {}", key.id, sitter.run);
     let document = svg.document(&name, bottom, &title, &described(sitter));
     writer.write_all(document.as_bytes())
 }
 
-fn outside(portrait: &Portrait) -> Option<String> {
+/// `1 launch`, `5 launches`
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+fn outside(sitter: &Sitter<'_>) -> Option<String> {
+    let portrait = sitter.portrait;
     let plural = if portrait.outside == 1 { "" } else { "s" };
     (portrait.outside > 0).then(|| {
         format!(
-            "{} sample{plural} far outside not drawn (slowest {})",
+            "{} sample{plural} far outside not drawn (largest {})",
             portrait.outside,
-            units::time(portrait.summary.max)
+            units::spent(sitter.metric, portrait.summary.max)
         )
     })
 }
@@ -74,28 +82,30 @@ fn outside(portrait: &Portrait) -> Option<String> {
 fn described(sitter: &Sitter<'_>) -> String {
     let portrait = sitter.portrait;
     let summary = &portrait.summary;
+    let spent = |value: f64| units::spent(sitter.metric, value);
     let level = units::percent(sitter.confidence_level);
     let slope = summary.slope.map_or_else(String::new, |slope| {
         format!(
             " A line through the origin with a slope of {} per iteration through the samples of the linear phases.",
-            units::time(slope.estimate)
+            spent(slope.estimate)
         )
     });
     let medians: Vec<String> = portrait
         .launches
         .iter()
-        .map(|launch| units::time(launch.median))
+        .map(|launch| spent(launch.median))
         .collect();
-    let outside = outside(portrait).map_or_else(String::new, |text| format!(" {text}."));
+    let outside = outside(sitter).map_or_else(String::new, |text| format!(" {text}."));
     format!(
-        "{} samples of {} launches. Density of the times of an iteration from {} to {}, median {} with {level} interval from {} to {}.{slope} A violin for each launch; medians: {}.{outside}",
-        summary.samples,
-        summary.launches,
-        units::time(portrait.range.0),
-        units::time(portrait.range.1),
-        units::time(summary.median.estimate),
-        units::time(summary.median.lower),
-        units::time(summary.median.upper),
+        "{} of {}. Density of the {} from {} to {}, median {} with {level} interval from {} to {}.{slope} A violin for each launch; medians: {}.{outside}",
+        counted(summary.samples, "sample", "samples"),
+        counted(summary.launches, "launch", "launches"),
+        panels::measured(sitter.metric),
+        spent(portrait.range.0),
+        spent(portrait.range.1),
+        spent(summary.median.estimate),
+        spent(summary.median.lower),
+        spent(summary.median.upper),
         medians.join(", "),
     )
 }

@@ -346,8 +346,14 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
         .iter()
         .filter_map(|column| column.method)
         .collect();
+    let subject = found.decision.analysis.subject;
     let how = match methods.first() {
-        Some(Method::Stored(Decider::Test(_))) => analysis::method(&found.decision),
+        Some(_) if subject != Subject::Time => format!("by the rules for {subject}"),
+        Some(first @ Method::Stored(Decider::Test(_)))
+            if methods.iter().all(|method| method == first) =>
+        {
+            analysis::method(&found.decision)
+        }
         Some(first) => {
             let alike = methods.iter().all(|method| method == first);
             let level = units::percent(found.decision.significance_level);
@@ -378,7 +384,11 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
         signs += "; n/c: not comparable (--allow-different FACT compares all the same)";
     }
     let mut lines = vec![what, signs + "."];
-    let subject = found.decision.analysis.subject;
+    if matches!(found.shown, Shown::One(_)) {
+        lines.push(
+            "The marks are the verdicts of `compare` without `--statistic`: they are not about this statistic.".to_owned(),
+        );
+    }
     if subject != Subject::Time {
         lines.push(format!(
             "Judged changes and verdicts are about {subject} (`--metric`), not about the time."
@@ -390,7 +400,7 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
         .filter_map(|line| line.gate.as_ref())
         .filter(|gate| !gate.open)
         .count();
-    if found.lines.iter().any(|line| line.gate.is_some()) {
+    if closed > 0 {
         lines.push(format!(
             "{closed} of {} benchmarks show no difference among all runs together (Kruskal and Wallis): single differences do not count there.",
             found.lines.len()

@@ -6,7 +6,7 @@ use super::content::{Explanation, Statement};
 use super::measured::{counted, failures, interval, level, p_is};
 use super::stored::{finite, notes, threshold};
 use crate::compare::{Comparison, Tested};
-use crate::model::{Observations, Subject, Test, Thresholds, Verdict};
+use crate::model::{Metric, Observations, Subject, Test, Thresholds, Verdict};
 use crate::report::json::estimate_json;
 use crate::report::table::p_value;
 use crate::report::{analysis, units};
@@ -23,13 +23,13 @@ pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison)
         }
     }
     statements.push(decision(comparison));
-    statements.extend(effects(comparison));
+    statements.extend(effects(comparison, explanation.metric));
     statements.extend(comparison.centers.as_ref().map(|centers| {
         Statement::new(
             "summary",
             format!(
                 "The summary that was asked for: {}.",
-                analysis::centers(centers)
+                analysis::centers(centers, explanation.metric)
             ),
             json!({"centers": centers}),
         )
@@ -186,7 +186,7 @@ fn decision(comparison: &Comparison) -> Statement {
 }
 
 /// How large the difference is; also for the project's own procedure.
-pub(super) fn effects(comparison: &Comparison) -> Option<Statement> {
+pub(super) fn effects(comparison: &Comparison, metric: &Metric) -> Option<Statement> {
     let effects = comparison.effects.as_ref()?;
     let delta = effects.cliffs_delta?;
     let unit = match effects.observations {
@@ -204,7 +204,15 @@ pub(super) fn effects(comparison: &Comparison) -> Option<Statement> {
         };
         format!(
             " Half of all pairs of {unit} differ by {} ({direction}) or more.",
-            units::time(size)
+            units::spent(metric, size)
+        )
+    });
+    let paired = effects.paired_change.map_or_else(String::new, |paired| {
+        format!(
+            " Launch by launch the change is {} on average, between {} and {}.",
+            units::change(paired.estimate),
+            units::change(paired.lower),
+            units::change(paired.upper)
         )
     });
     let pairs = if delta == 0.0 {
@@ -219,12 +227,13 @@ pub(super) fn effects(comparison: &Comparison) -> Option<Statement> {
     Some(Statement::new(
         "effect",
         format!(
-            "{pairs}: Cliff's delta is {delta:+.3}, {}.{hedges}{shift}",
+            "{pairs}: Cliff's delta is {delta:+.3}, {}.{hedges}{shift}{paired}",
             effects.label.unwrap_or("-")
         ),
         json!({
             "cliffs_delta": delta, "label": effects.label, "hedges_g": effects.hedges_g,
             "shift_ns": effects.shift_ns.as_ref().map(estimate_json),
+            "paired_change": effects.paired_change.as_ref().map(estimate_json),
         }),
     ))
 }

@@ -1,27 +1,43 @@
-//! How allocations and latencies were compared, which the verdict about the time does not rest on.
+//! How allocations and latencies were compared, on which a verdict rests only with `--metric`.
 
 use super::content::Statement;
 use crate::compare::{
     AllocationComparison, Comparison, CountChange, LatencyComparison, PercentileChange,
 };
-use crate::model::Verdict;
+use crate::model::{Subject, Verdict};
 use crate::report::beside::{
     allocation_changes_json, changed_counts, latency_changes_json, percentile_change, quantile_name,
 };
 use crate::report::content::Method;
 use crate::report::units;
 
-/// A statement about each that was compared.
-pub(super) fn statements(comparison: &Comparison, method: Method) -> Vec<Statement> {
-    let allocations = comparison.allocations.as_ref().map(allocations);
+/// A statement about each that was compared, beside a verdict about `subject`.
+pub(super) fn statements(
+    comparison: &Comparison,
+    method: Method,
+    subject: Subject,
+) -> Vec<Statement> {
+    let allocations = comparison
+        .allocations
+        .as_ref()
+        .map(|found| allocations(found, subject));
     let latencies = comparison
         .latencies
         .as_ref()
-        .map(|found| latencies(found, comparison.noise_threshold, method));
+        .map(|found| latencies(found, comparison.noise_threshold, method, subject));
     allocations.into_iter().chain(latencies).collect()
 }
 
-fn allocations(found: &AllocationComparison) -> Statement {
+/// That the verdict does not rest on this; of a verdict about something else than time the statement about its metric says on what.
+fn of_time_alone(subject: Subject, time: &str) -> String {
+    if subject == Subject::Time {
+        format!(" The verdict above is about {time} alone.")
+    } else {
+        String::new()
+    }
+}
+
+fn allocations(found: &AllocationComparison, subject: Subject) -> Statement {
     let all = found.named();
     let result = if found.has_changed() {
         format!(
@@ -50,7 +66,7 @@ fn allocations(found: &AllocationComparison) -> Statement {
     };
     Statement::new(
         "allocations",
-        format!("{result} {ground} The verdict above is about time alone."),
+        format!("{result} {ground}{}", of_time_alone(subject, "time")),
         allocation_changes_json(found),
     )
 }
@@ -60,7 +76,12 @@ fn p_words(one: &CountChange) -> String {
         .map_or_else(|| "-".to_owned(), crate::report::table::p_value)
 }
 
-fn latencies(found: &LatencyComparison, noise_threshold: f64, method: Method) -> Statement {
+fn latencies(
+    found: &LatencyComparison,
+    noise_threshold: f64,
+    method: Method,
+    subject: Subject,
+) -> Statement {
     let words: Vec<String> = found.percentiles.iter().map(in_words).collect();
     let unit = match method {
         Method::Paired => "round by round",
@@ -69,10 +90,11 @@ fn latencies(found: &LatencyComparison, noise_threshold: f64, method: Method) ->
     Statement::new(
         "latencies",
         format!(
-            "Single operations: {}. Each percentile was taken in every launch and their means compared {unit}; operations of different launches were never pooled. A change is called where its interval lies beyond {}, beyond what the histogram rounds away ({:.1} %) and beyond a step of the clock. Operations ran in a closed loop: time spent waiting for a slow one is not in them. The verdict above is about the mean time alone.",
+            "Single operations: {}. Each percentile was taken in every launch and their means compared {unit}; operations of different launches were never pooled. A change is called where its interval lies beyond {}, beyond what the histogram rounds away ({:.1} %) and beyond a step of the clock. Operations ran in a closed loop: time spent waiting for a slow one is not in them.{}",
             words.join("; "),
             units::percent(noise_threshold),
             LatencyComparison::RELATIVE_ERROR * 100.0,
+            of_time_alone(subject, "the mean time"),
         ),
         latency_changes_json(found),
     )

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::compare::{Comparison, Difference, HostSigns, Plan};
-use crate::model::{BenchmarkKey, Failure, GitState, Run, RunId, Verdict};
+use crate::model::{BenchmarkKey, Failure, GitState, Metric, Run, RunId, Verdict};
 use crate::report::content::Method;
 
 /// A verdict reached again from what is stored.
@@ -58,6 +58,8 @@ pub struct MeasuredSide {
 pub struct Explanation<'a> {
     /// The benchmark.
     pub key: &'a BenchmarkKey,
+    /// What its samples mean.
+    pub metric: &'a Metric,
     /// The run that has the verdict.
     pub run: &'a Run,
     /// The verdict, as it was written down.

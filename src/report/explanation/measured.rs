@@ -6,7 +6,7 @@ use super::content::{Explanation, MeasuredSide, Statement};
 use crate::compare::HostSigns;
 use crate::model::Failure;
 use crate::report::content::Method;
-use crate::report::{table, units};
+use crate::report::{source, table, units};
 
 /// More reference runs than these are counted and not named.
 const MOST_RUNS_NAMED: usize = 3;
@@ -25,17 +25,25 @@ pub(super) fn sides(explanation: &Explanation<'_>) -> Vec<Statement> {
     if method != Some(Method::Paired) && !explanation.base.is_empty() {
         statements.push(reference(explanation));
     }
-    let host = &explanation.run.environment.host;
-    let build = &explanation.run.environment.build;
-    statements.push(Statement::new(
-        "place",
-        format!(
+    let environment = &explanation.run.environment;
+    let host = &environment.host;
+    let text = match &explanation.run.source {
+        Some(imported) => format!(
+            "Another program measured it ({}): {}.",
+            imported.summary(),
+            source::circumstances(environment)
+        ),
+        None => format!(
             "On {}; {}, profile {}.{}",
             units::host(host),
-            build.rustc,
-            build.profile,
+            environment.build.rustc,
+            environment.build.profile,
             seen_of_host(&explanation.signs),
         ),
+    };
+    statements.push(Statement::new(
+        "place",
+        text,
         json!({
             "cores": host.cores, "shared": host.shared, "load": explanation.run.load,
             "clock_step_ns": explanation.signs.clock_step, "jitter": explanation.signs.jitter,

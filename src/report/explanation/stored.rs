@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::alternative;
 use super::content::{Explanation, Statement};
 use super::measured::{counted, failures, interval, level, p_is};
 use crate::compare::{Comparison, Decider, Estimate, Grounds, Location, Note, TScoreGrounds};
@@ -28,7 +29,7 @@ pub(super) fn statements(
         let found = comparison.grounds.and_then(|grounds| grounds.t_score);
         statements.extend(found.map(|found| t_score(&found, comparison)));
     }
-    statements.extend(super::alternative::effects(comparison));
+    statements.extend(alternative::effects(comparison, explanation.metric));
     statements.extend(notes(&comparison.notes));
     statements.push(otherwise(comparison, decider));
     statements

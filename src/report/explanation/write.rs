@@ -53,7 +53,7 @@ fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
                 }
                 Method::Stored(decider) => stored::statements(explanation, comparison, *decider),
             });
-            statements.extend(beside::statements(comparison, *method));
+            statements.extend(beside::statements(comparison, *method, subject));
         }
         _ => {
             let decided = unmeasured::statements(explanation);

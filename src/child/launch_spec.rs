@@ -1,0 +1,54 @@
+//! What it takes to start a bench, however it is driven.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "starts benches, through the supervisor"
+)]
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// The variable that makes a bench slower (docs/PROTOCOL.md, section 8).
+pub(super) const SLOWDOWN: &str = "PERFCHECK_SLOWDOWN";
+
+/// Everything needed to start a bench executable.
+#[derive(Debug, Clone)]
+pub struct LaunchSpec {
+    /// What to start.
+    pub program: PathBuf,
+    /// Arguments before `--bench`: a runner's own, and the executable that it is to run.
+    pub first_arguments: Vec<OsString>,
+    /// Its working directory.
+    pub directory: PathBuf,
+    /// Variables to set, and (`None`) to remove, on top of our own environment.
+    pub variables: BTreeMap<String, Option<OsString>>,
+    /// Ordinal of the launch in the run.
+    pub launch: u32,
+    /// Bytes by which the environment is made larger.
+    pub padding: u32,
+}
+
+/// The command that starts the executable, its outputs piped, as far as all kinds of benches are alike.
+pub(super) fn bench_command(spec: &LaunchSpec) -> Command {
+    let mut command = Command::new(&spec.program);
+    command
+        .args(&spec.first_arguments)
+        .arg("--bench")
+        .current_dir(&spec.directory)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    // Only who asks for it in the specification may slow a bench down.
+    command.env_remove(SLOWDOWN);
+    for (name, value) in &spec.variables {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command
+        .env("PERFCHECK_LAUNCH", spec.launch.to_string())
+        .env("PERFCHECK_PADDING", "x".repeat(spec.padding as usize));
+    command
+}

@@ -1,0 +1,9 @@
+//! A Criterion of the future.
+
+use fakes_criterion::{Runner, connected};
+
+fn main() {
+    let mut runner = Runner(connected());
+    runner.write(b"Criterion\x01\x00\x00\x00\x02\x00\x01");
+    runner.wait(1.0, "ns");
+}

@@ -1,0 +1,37 @@
+//! What Criterion warns of when it is told short times, between lines of the bench's own; and measurements of many kinds.
+
+use fakes_criterion::{Cbor, greeted};
+
+fn main() {
+    let mut runner = greeted();
+    if std::env::args().count() <= 2 {
+        // It was only asked who it is, and is about to be killed: Criterion would warm up for seconds.
+        std::thread::park();
+    }
+    if runner.begin("steps") {
+        println!("from the bench");
+        // As Criterion has it: piece by piece.
+        eprint!("\nWarning: Unable to ");
+        eprint!("complete 10 samples in 5.0ms. You may wish to ");
+        eprintln!("increase target time to 1.0s.");
+        eprintln!("to stderr");
+        runner.complete("steps", &[(1.0, 3.0), (2.0, 6.0), (3.0, 9.5)]);
+        runner.wait(1.0, "steps");
+    }
+    if runner.begin("energy") {
+        runner.complete("energy", &[(1.0, 3.0), (2.0, 6.0)]);
+        runner.wait(1e-6, "J");
+    }
+    if runner.begin("processor time") {
+        runner.complete("processor time", &[(1.0, 0.5), (2.0, 1.0)]);
+        runner.wait(1.0, "s");
+    }
+    runner.send(&Cbor::variant(
+        "FinishedBenchmarkGroup",
+        [("group", Cbor::text("steps"))],
+    ));
+    runner.wait(1.0, "");
+    // The same full id as another one's.
+    runner.measure("twice");
+    runner.measure("twice");
+}

@@ -1,0 +1,231 @@
+//! Benches that speak Criterion's protocol for runners by hand, and say wrong things in it.
+//!
+//! Their times are made up: an iteration takes 1000 ns.
+
+use std::env;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpStream};
+
+/// What Criterion 0.8.2 answers to its runner's greeting.
+pub const GREETING: &[u8; 16] = b"Criterion\x00\x08\x02\x00\x01\x00\x01";
+/// How a runner greets.
+const RUNNER_GREETING: usize = 18;
+
+/// The port of the runner; ends the process where there is none.
+#[must_use]
+pub fn port() -> u16 {
+    let port = env::var("CARGO_CRITERION_PORT").ok();
+    port.and_then(|port| port.parse().ok()).unwrap_or_else(|| {
+        eprintln!("this bench has something to say to `cargo perfcheck` only");
+        std::process::exit(0)
+    })
+}
+
+/// Connects to the runner and waits for its greeting.
+#[must_use]
+pub fn connected() -> TcpStream {
+    let mut socket = connect();
+    socket
+        .read_exact(&mut [0; RUNNER_GREETING])
+        .unwrap_or_else(|_| std::process::exit(3));
+    socket
+}
+
+/// Connects to the runner.
+#[must_use]
+pub fn connect() -> TcpStream {
+    TcpStream::connect((Ipv4Addr::LOCALHOST, port())).unwrap_or_else(|_| std::process::exit(3))
+}
+
+/// Answers a greeting as Criterion does.
+#[must_use]
+pub fn greeted() -> Runner {
+    let mut runner = Runner(connected());
+    runner.write(GREETING);
+    runner
+}
+
+/// Whether the filter on the command line, `^(?:a|b)$` or none, has this plain id.
+#[must_use]
+pub fn wanted(id: &str) -> bool {
+    let filter = env::args().skip(1).find(|word| word.starts_with('^'));
+    filter.is_none_or(|filter| {
+        let ids = filter.trim_start_matches("^(?:").trim_end_matches(")$");
+        ids.split('|').any(|wanted| wanted == id)
+    })
+}
+
+/// The runner, from the side of a bench.
+pub struct Runner(pub TcpStream);
+
+impl Runner {
+    /// Sends bytes; ends the process when nobody reads them.
+    pub fn write(&mut self, bytes: &[u8]) {
+        if self.0.write_all(bytes).is_err() {
+            std::process::exit(3);
+        }
+    }
+
+    /// Sends a message.
+    pub fn send(&mut self, message: &Cbor) {
+        let body = message.bytes();
+        let length = u32::try_from(body.len()).expect("messages are short");
+        self.write(&length.to_be_bytes());
+        self.write(&body);
+    }
+
+    /// Answers in which unit its values are, until it may go on.
+    pub fn wait(&mut self, size: f64, unit: &str) {
+        loop {
+            let mut length = [0; 4];
+            if self.0.read_exact(&mut length).is_err() {
+                std::process::exit(3);
+            }
+            let mut body = vec![0; u32::from_be_bytes(length) as usize];
+            if self.0.read_exact(&mut body).is_err() {
+                std::process::exit(3);
+            }
+            if body == Cbor::text("Continue").bytes() {
+                return;
+            }
+            let scaled = [
+                ("scaled_values", Cbor::Array(vec![Cbor::Float(size)])),
+                ("unit", Cbor::text(unit)),
+            ];
+            self.send(&Cbor::variant("ScaledValues", scaled));
+        }
+    }
+
+    /// Passes over the benchmark where the filter does not have it, else begins it; whether it does.
+    pub fn begin(&mut self, id: &str) -> bool {
+        let wanted = wanted(id);
+        let message = if wanted {
+            "BeginningBenchmark"
+        } else {
+            "SkippingBenchmark"
+        };
+        self.send(&Cbor::variant(message, [("id", Cbor::id(id))]));
+        wanted
+    }
+
+    /// Measures a benchmark as it should be, if it is wanted.
+    pub fn measure(&mut self, id: &str) {
+        if self.begin(id) {
+            // Long enough for any clock.
+            let iterations = (1..=10).map(|step| f64::from(step * 1000));
+            let samples: Vec<_> = iterations.map(|count| (count, count * 1000.0)).collect();
+            self.complete(id, &samples);
+            self.wait(1.0, "ns");
+        }
+    }
+
+    /// Reports samples: counts of iterations and times.
+    pub fn complete(&mut self, id: &str, samples: &[(f64, f64)]) {
+        let times = samples.iter().map(|(_, time)| *time).collect();
+        let iterations: Vec<f64> = samples.iter().map(|(count, _)| *count).collect();
+        self.send(&completed(id, &iterations, times));
+    }
+}
+
+/// A report.
+#[must_use]
+pub fn completed(id: &str, iterations: &[f64], times: Vec<f64>) -> Cbor {
+    let floats = |values: Vec<f64>| Cbor::Array(values.into_iter().map(Cbor::Float).collect());
+    let duration = |nanos| Cbor::map([("secs", Cbor::Whole(0)), ("nanos", Cbor::Whole(nanos))]);
+    let config = Cbor::map([
+        ("confidence_level", Cbor::Float(0.95)),
+        ("measurement_time", duration(20_000_000)),
+        ("noise_threshold", Cbor::Float(0.01)),
+        ("nresamples", Cbor::Whole(100_000)),
+        ("sample_size", Cbor::Whole(10)),
+        ("significance_level", Cbor::Float(0.05)),
+        ("warm_up_time", duration(5_000_000)),
+    ]);
+    let plot = Cbor::map([("summary_scale", Cbor::text("Linear"))]);
+    Cbor::variant(
+        "MeasurementComplete",
+        [
+            ("id", Cbor::id(id)),
+            ("iters", floats(iterations.to_vec())),
+            ("times", floats(times)),
+            ("plot_config", plot),
+            ("sampling_method", Cbor::text("Linear")),
+            ("benchmark_config", config),
+        ],
+    )
+}
+
+/// The few kinds of CBOR that messages need.
+pub enum Cbor {
+    Null,
+    Whole(u32),
+    Float(f64),
+    Text(String),
+    Array(Vec<Cbor>),
+    Map(Vec<(Cbor, Cbor)>),
+}
+
+impl Cbor {
+    /// A text.
+    #[must_use]
+    pub fn text(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+
+    /// Members by name.
+    #[must_use]
+    pub fn map<const N: usize>(members: [(&str, Cbor); N]) -> Self {
+        let members = members.into_iter();
+        Self::Map(
+            members
+                .map(|(name, value)| (Self::text(name), value))
+                .collect(),
+        )
+    }
+
+    /// A variant with fields.
+    #[must_use]
+    pub fn variant<const N: usize>(name: &str, fields: [(&str, Cbor); N]) -> Self {
+        Self::map([(name, Self::map(fields))])
+    }
+
+    /// The id of a benchmark without group.
+    #[must_use]
+    pub fn id(id: &str) -> Self {
+        Self::map([
+            ("group_id", Self::text(id)),
+            ("function_id", Self::Null),
+            ("value_str", Self::Null),
+            ("throughput", Self::Array(Vec::new())),
+        ])
+    }
+
+    /// As it is sent.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
+        // A major type with a number in four bytes.
+        let head = |major: u8, number: usize| {
+            let number = u32::try_from(number).expect("messages are short");
+            [&[(major << 5) | 26][..], &number.to_be_bytes()].concat()
+        };
+        match self {
+            Self::Null => vec![0xf6],
+            Self::Whole(number) => head(0, *number as usize),
+            Self::Float(number) => [&[0xfb][..], &number.to_be_bytes()].concat(),
+            // As short as can be: what is compared with it is.
+            Self::Text(text) if text.len() < 24 => {
+                let length = u8::try_from(text.len()).expect("less than 24");
+                [&[(3 << 5) | length][..], text.as_bytes()].concat()
+            }
+            Self::Text(text) => [head(3, text.len()), text.clone().into_bytes()].concat(),
+            Self::Array(values) => values.iter().fold(head(4, values.len()), |bytes, value| {
+                [bytes, value.bytes()].concat()
+            }),
+            Self::Map(members) => members
+                .iter()
+                .fold(head(5, members.len()), |bytes, (name, value)| {
+                    [bytes, name.bytes(), value.bytes()].concat()
+                }),
+        }
+    }
+}
