@@ -137,13 +137,15 @@ fn read(texts: &[&str], format: FileFormat) -> Result<ForeignRun, String> {
 }
 
 /// Id, metric and values of one iteration by launch.
-fn values(run: &ForeignRun) -> Vec<(&str, String, Vec<(u32, f64)>)> {
+type Values = (String, String, Vec<(u32, f64)>);
+
+fn values(run: &ForeignRun) -> Vec<Values> {
     (run.imported.groups.iter())
         .map(|group| {
             let rows = group.rows.iter();
             let values = rows.map(|row| (row.launch, row.samples[0].per_iteration()));
             (
-                group.id.as_str(),
+                group.id.clone(),
                 group.metrics[0].to_string(),
                 values.collect(),
             )
@@ -151,17 +153,13 @@ fn values(run: &ForeignRun) -> Vec<(&str, String, Vec<(u32, f64)>)> {
         .collect()
 }
 
-fn time(id: &str, values: &[(u32, f64)]) -> (String, String, Vec<(u32, f64)>) {
+fn time(id: &str, values: &[(u32, f64)]) -> Values {
     (id.to_owned(), "time".to_owned(), values.to_vec())
 }
 
 #[track_caller]
-fn assert_values(run: &ForeignRun, expected: &[(String, String, Vec<(u32, f64)>)]) {
-    let found: Vec<_> = values(run)
-        .into_iter()
-        .map(|(id, metric, values)| (id.to_owned(), metric, values))
-        .collect();
-    assert_eq!(found, expected);
+fn assert_values(run: &ForeignRun, expected: &[Values]) {
+    assert_eq!(values(run), expected);
 }
 
 #[test]

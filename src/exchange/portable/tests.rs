@@ -158,8 +158,8 @@ fn what_does_not_hold_together_is_refused_with_its_line() {
     let lines: Vec<&str> = good.lines().collect();
     let without = |line: usize| {
         let kept = lines.iter().enumerate().filter(|(at, _)| *at != line);
-        kept.map(|(_, line)| format!("{line}\n"))
-            .collect::<String>()
+        let kept: Vec<&str> = kept.map(|(_, line)| *line).collect();
+        kept.join("\n") + "\n"
     };
     for (text, place, reason) in [
         (String::new(), "a:1", "does not begin"),
