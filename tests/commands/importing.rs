@@ -322,7 +322,7 @@ fn amounts_are_shown_drawn_and_explained_in_their_unit_and_no_limit_in_time_is_f
         .args(summary)
         .run()
         .expect_code(1);
-    assert!(compared.stdout.contains(" steps -> "), "{compared}");
+    assert!(compared.stdout.contains(" steps → "), "{compared}");
     assert!(!compared.stdout.contains(" ns"), "{compared}");
     assert!(
         compared.stdout.contains(
