@@ -7,9 +7,13 @@
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::sync::Mutex;
+use std::time::Duration;
 
 /// Exit status when the user asked twice and did not wait for the store to be closed.
 pub const INTERRUPTED_TWICE: i32 = 130;
+
+/// How long a signal may take from another process of the group to us, on a busy machine.
+const ON_ITS_WAY: Duration = Duration::from_millis(200);
 
 /// Becomes ready for good once the user has asked to stop.
 #[derive(Debug, Clone)]
@@ -47,6 +51,15 @@ impl Interrupt {
         matches!(
             self.closed_when_asked.try_recv(),
             Err(crossbeam_channel::TryRecvError::Disconnected)
+        )
+    }
+
+    /// Whether the user has asked to stop, by a signal that may be on its way: where Ctrl-C has ended a program that we waited for, it
+    /// reaches us at about the same time.
+    pub fn requested_a_moment_ago(&self) -> bool {
+        matches!(
+            self.closed_when_asked.recv_timeout(ON_ITS_WAY),
+            Err(crossbeam_channel::RecvTimeoutError::Disconnected)
         )
     }
 

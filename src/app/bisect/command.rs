@@ -32,7 +32,8 @@ pub fn bisect(
 ) -> Result<ExitCode, AppError> {
     search(options, common, world).map_err(|error| {
         // What git or cargo say when Ctrl-C reaches them first is beside the point.
-        if world.interrupt.requested() || error.exit_code() == ExitCode::Interrupted {
+        let asked = error.exit_code() == ExitCode::Interrupted;
+        if asked || world.interrupt.requested_a_moment_ago() {
             AppError::Interrupted(
                 "; what was found is kept, and the same command goes on from there".to_owned(),
             )
