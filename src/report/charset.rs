@@ -149,7 +149,10 @@ mod tests {
     #[test]
     fn a_character_in_two_pieces_is_one() {
         let (first, second) = "µ".as_bytes().split_at(1);
-        assert_eq!(written(&[b"1 ", first, second, b"s"], Charset::Ascii), "1 us");
+        assert_eq!(
+            written(&[b"1 ", first, second, b"s"], Charset::Ascii),
+            "1 us"
+        );
         assert_eq!(written(&[b"a\xffb"], Charset::Ascii), "a?b");
     }
 }

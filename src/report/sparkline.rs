@@ -43,10 +43,7 @@ mod tests {
 
     #[test]
     fn the_lowest_and_the_highest_value_span_the_height() {
-        assert_eq!(
-            of(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]),
-            "▁▂▃▄▅▆▇█"
-        );
+        assert_eq!(of(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]), "▁▂▃▄▅▆▇█");
         assert_eq!(of(&[100.0, 100.0, 200.0]), "▁▁█");
     }
 
