@@ -8,7 +8,7 @@ use cargo_perfcheck::cli::{self, Command, Parsed};
 use cargo_perfcheck::exit_code::ExitCode;
 use cargo_perfcheck::host::Variables;
 use cargo_perfcheck::process::{Interrupt, REAPER_ARGUMENT, Supervisor, reap};
-use cargo_perfcheck::report::{MessageFormat, ProgressMode, write_error};
+use cargo_perfcheck::report::{Charset, InCharset, MessageFormat, ProgressMode, write_error};
 use std::io::{self, IsTerminal, Write};
 use std::process;
 
@@ -39,8 +39,10 @@ fn main() -> process::ExitCode {
         "never" => ColorChoice::Never.write_global(),
         _ => {}
     }
-    let mut stderr = UntilClosed::new(anstream::stderr());
-    let status = match dispatch(&parsed, &mut stderr) {
+    let variables = Variables::read();
+    let charset = charset(&variables, io::stderr().is_terminal());
+    let mut stderr = UntilClosed::new(InCharset::new(anstream::stderr(), charset));
+    let status = match dispatch(&parsed, variables, &mut stderr) {
         Ok(status) => status,
         Err(error) => {
             let _ = write_error(&mut stderr, &error.to_string());
@@ -50,11 +52,28 @@ fn main() -> process::ExitCode {
     status.number().into()
 }
 
-fn dispatch(parsed: &Parsed, stderr: &mut dyn Write) -> Result<ExitCode, AppError> {
+/// What a stream takes. A file takes everything: who reads it knows what it is.
+fn charset(variables: &Variables, is_terminal: bool) -> Charset {
+    if is_terminal && !variables.unicode_terminal {
+        Charset::Ascii
+    } else {
+        Charset::Unicode
+    }
+}
+
+fn dispatch(
+    parsed: &Parsed,
+    variables: Variables,
+    stderr: &mut dyn Write,
+) -> Result<ExitCode, AppError> {
     let interrupt = Interrupt::install().map_err(|error| AppError::Usage(error.to_string()))?;
     let supervisor = Supervisor::new();
-    let mut stdout = UntilClosed::new(anstream::stdout());
     let common = &parsed.common;
+    let charset = match common.output.format {
+        MessageFormat::Human => charset(&variables, io::stdout().is_terminal()),
+        MessageFormat::Json => Charset::Unicode,
+    };
+    let mut stdout = UntilClosed::new(InCharset::new(anstream::stdout(), charset));
     let progress = if common.output.quiet {
         ProgressMode::Quiet
     } else if io::stderr().is_terminal() && common.output.format == MessageFormat::Human {
@@ -63,7 +82,7 @@ fn dispatch(parsed: &Parsed, stderr: &mut dyn Write) -> Result<ExitCode, AppErro
         ProgressMode::Lines
     };
     let mut world = World {
-        variables: Variables::read(),
+        variables,
         supervisor: &supervisor,
         interrupt: &interrupt,
         stdout: &mut stdout,

@@ -63,7 +63,7 @@ const LAYERS: [(&str, &[&str]); 17] = [
 ];
 
 /// Every dependency, and the modules that may use it.
-const HOMES: [(&str, &[&str]); 32] = [
+const HOMES: [(&str, &[&str]); 33] = [
     ("anstream", &["main", "report"]),
     ("blake3", &["sides", "store", "host", "exchange"]),
     ("cargo_config2", &["cargo"]),
@@ -86,6 +86,7 @@ const HOMES: [(&str, &[&str]); 32] = [
     ("rand", &["process", "host"]),
     ("rand_xoshiro", &["stats"]),
     ("rayon", &["stats", "compare", "app"]),
+    ("regex", &["app/grouping/pattern"]),
     ("rusqlite", &["store"]),
     ("rusqlite_migration", &["store"]),
     ("rustix", &["process", "host", "store", "sides"]),
