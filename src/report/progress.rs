@@ -293,7 +293,7 @@ mod tests {
         let planned = |course| Event::Planned {
             benchmarks: 2,
             visits: 4,
-            expected: Duration::from_secs(90),
+            expected: Duration::from_secs(120),
             course,
         };
         let events = [
@@ -304,7 +304,7 @@ mod tests {
             Event::Measured,
         ];
         insta::assert_snapshot!(shown_in(ProgressMode::Lines, &events), @r"
-           Measuring 2 benchmarks, about 90 seconds
+           Measuring 2 benchmarks, about 2 minutes
            Measuring launch 1 of 2, about 2 seconds left
            Measuring launch 2 of 2, about 2 seconds left
         ");
@@ -317,7 +317,7 @@ mod tests {
             visiting(10, 2),
         ];
         insta::assert_snapshot!(shown_in(ProgressMode::Lines, &events), @r"
-           Measuring 2 benchmarks, at most 90 seconds
+           Measuring 2 benchmarks, at most 2 minutes
            Measuring round 1, at most 2 seconds left
            Measuring round 2, 1 of 2 decided, at most 2 seconds left
            Measuring round 11, 1 of 2 decided, at most 2 seconds left
