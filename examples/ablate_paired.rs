@@ -13,7 +13,7 @@
 mod paired_verdict;
 mod proportion;
 
-use cargo_perfcheck::compare::{Guard, Method, Round};
+use cargo_perfcheck::compare::{Guard, Method, Plan, Round};
 use cargo_perfcheck::model::{Nanos, Sample, Tally, Verdict};
 use cargo_perfcheck::stats::{Draws, Stream, Width};
 use paired_verdict::judged;
