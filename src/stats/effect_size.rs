@@ -20,12 +20,7 @@ impl EffectSize {
     /// The bounds of Romano et al.
     pub const BOUNDS: [f64; 3] = [0.147, 0.33, 0.474];
 
-    /// The label of a Cliff's delta of either sign.
-    pub fn of_delta(delta: f64) -> Self {
-        Self::within(delta, Self::BOUNDS)
-    }
-
-    /// The label with other bounds, ascending: below the first negligible, small, medium.
+    /// The label of a Cliff's delta of either sign, with bounds in ascending order: below the first negligible, small, medium.
     pub fn within(delta: f64, [negligible, small, medium]: [f64; 3]) -> Self {
         match delta.abs() {
             size if size < negligible => Self::Negligible,
@@ -73,7 +68,7 @@ mod tests {
     #[test]
     fn labels_begin_at_their_bounds() {
         let labels = [0.0, 0.1469, 0.147, -0.33, 0.4739, -0.474, 1.0]
-            .map(|delta| EffectSize::of_delta(delta).label());
+            .map(|delta| EffectSize::within(delta, EffectSize::BOUNDS).label());
         let expected = [
             "negligible",
             "negligible",

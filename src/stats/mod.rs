@@ -81,14 +81,12 @@ pub use jackknife::{
     FEWEST_FOR_BOOTSTRAP, IntervalMethod, Scale, jackknife_t_interval, jackknife_t_ratio_interval,
 };
 pub use kruskal_wallis::{AgainstReference, KruskalWallis};
-pub use launches::{
-    HIGH_PROCESS_VARIANCE, describe_launch_means, distinct_resamples, process_variance_ratio,
-};
+pub use launches::{describe_launch_means, distinct_resamples, process_variance_ratio};
 pub use low_quantile::{ClusterLowQuantile, Width, paired_standard_error};
 pub use mann_whitney::{MannWhitney, MannWhitneyMethod};
 pub use mean_ratio::{MeanRatio, PairedMeanRatio};
 pub use median_interval::MedianInterval;
-pub use modality::{SEVERAL_MODES, SlowCluster, modal_value};
+pub use modality::{SlowCluster, modal_value};
 pub use operation_rate::OperationRates;
 pub use outlier_policy::{IqrFence, OutlierPolicy, Treated, Untouched};
 pub use outliers::{Fences, OutlierCounts, OutlierLabel};

@@ -1,6 +1,7 @@
 //! `NBenchmark`: trimming, summaries, Student's interval, Mann and Whitney's test, and what its later versions add.
 
 use super::{close, up_to};
+use cargo_perfcheck::model::Thresholds;
 use cargo_perfcheck::stats::*;
 
 const SEP5: ([f64; 5], [f64; 5]) = ([1.0, 2.0, 3.0, 4.0, 5.0], [6.0, 7.0, 8.0, 9.0, 10.0]);
@@ -271,7 +272,7 @@ fn n31_p_is_normal_with_a_correction_for_ties_and_none_for_continuity() {
 
 #[test]
 fn n32_a_p_equal_to_alpha_is_not_significant() {
-    let of = |p, alpha| Significance::of(Some(p), alpha, 9, FewestPerGroup::FIVE);
+    let of = |p, alpha| Significance::of(Some(p), alpha, 9, FewestPerGroup(5));
     assert_eq!(of(0.05, 0.05), Significance::NotSignificant);
     assert_eq!(of(0.049_999, 0.05), Significance::Significant);
     assert_eq!(of(0.05, 0.051), Significance::Significant);
@@ -283,7 +284,7 @@ fn n33_groups_of_four_are_not_tested() {
         let (a, b) = (up_to(count), up_to(30));
         let test = MannWhitney::of(&a, &b).unwrap();
         let p = test.p(MannWhitneyMethod::Asymptotic);
-        Significance::of(p, 0.05, test.smaller_group(), FewestPerGroup::FIVE)
+        Significance::of(p, 0.05, test.smaller_group(), FewestPerGroup(5))
     };
     assert_eq!(of(4), Significance::NotTested);
     assert_eq!(of(5), Significance::Significant);
@@ -303,7 +304,7 @@ fn n34_exact_and_asymptotic_p_of_small_samples_differ_and_both_are_offered() {
 
 #[test]
 fn n35_a_test_says_one_of_three_things() {
-    let of = |p| Significance::of(p, 0.05, 9, FewestPerGroup::FIVE);
+    let of = |p| Significance::of(p, 0.05, 9, FewestPerGroup(5));
     let said = [Some(0.01), Some(0.5), None].map(of);
     assert_eq!(
         said,
@@ -340,7 +341,7 @@ fn n_x2_the_process_variance_ratio_divides_by_the_standard_error_within() {
     let (a, b, c) = (launch(100.0), launch(110.0), launch(120.0));
     let ratio = process_variance_ratio(&[&a, &b, &c]).unwrap();
     close(ratio, 10.0 * 3.0_f64.sqrt(), 1e-12);
-    assert!(ratio > HIGH_PROCESS_VARIANCE);
+    assert!(ratio > Thresholds::default().process_variance_ratio);
 }
 
 #[test]
@@ -451,18 +452,20 @@ fn n_x10_three_groups_pass_kruskal_and_wallis_before_each_is_tested_with_holm() 
 
 #[test]
 fn n_x11_a_negligible_delta_takes_significance_back() {
+    const PRACTICAL: f64 = EffectSize::BOUNDS[0];
     let (a, b) = SEP5;
     assert_eq!(cliffs_delta(&b, &a), Some(1.0));
     let significant = Significance::Significant;
     assert_eq!(
-        significant.unless_negligible(0.146),
+        significant.unless_below(0.146, PRACTICAL),
         Significance::NotSignificant
     );
     assert_eq!(
-        significant.unless_negligible(0.147),
+        significant.unless_below(0.147, PRACTICAL),
         Significance::Significant
     );
-    let labels = [0.1, 0.2, 0.4, 0.6].map(|delta| EffectSize::of_delta(delta).label());
+    let labels =
+        [0.1, 0.2, 0.4, 0.6].map(|delta| EffectSize::within(delta, EffectSize::BOUNDS).label());
     assert_eq!(labels, ["negligible", "small", "medium", "large"]);
 }
 
