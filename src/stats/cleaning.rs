@@ -89,17 +89,13 @@ impl Cleaned {
         let any = |row: usize| columns.iter().any(|column| column.outlier[row]);
         let any: Vec<bool> = (0..rows).map(any).collect();
         if any.iter().all(|outlier| *outlier) {
-            columns.iter_mut().for_each(Self::take_back);
+            for column in columns {
+                column.remove(vec![false; rows]);
+            }
         } else if any.contains(&true) {
-            columns
-                .iter_mut()
-                .for_each(|column| column.remove(any.clone()));
-        }
-    }
-
-    fn take_back(&mut self) {
-        if self.outlier.contains(&true) {
-            self.remove(vec![false; self.warm.len()]);
+            for column in columns {
+                column.remove(any.clone());
+            }
         }
     }
 
