@@ -64,9 +64,7 @@ pub use bootstrap::{
 pub use cleaning::{Cleaned, CleaningCounts, FirstSample};
 pub use correction::Correction;
 pub use density::{density_curve, silverman_bandwidth};
-pub use dependence::{
-    FEWEST_FOR_SERIES_CHECKS, Halves, depends_on_its_past, lag_one_autocorrelation,
-};
+pub use dependence::{Halves, lag_one_autocorrelation};
 pub use description::{
     Description, NORMAL_MAD, Variability, mean, sample_variance, standard_error,
 };

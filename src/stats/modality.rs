@@ -51,16 +51,8 @@ pub struct SlowCluster {
 }
 
 impl SlowCluster {
-    /// `NBenchmark`'s bounds: 3 values, 1 % of all, CV 0.15.
-    pub const BOUNDS: (usize, f64, f64) = (3, 0.01, 0.15);
-
-    /// The values above the upper fence of `values` (Q3 + 1.5 IQR, quartiles of nearest rank), if they are a cluster: 3 or more, at least 1 % of all, CV at most
-    /// 0.15 (`NBenchmark`'s bounds). `None` where they are not.
-    pub fn of(values: &[f64]) -> Option<Self> {
-        Self::within(values, Self::BOUNDS)
-    }
-
-    /// The same with other bounds: fewest values, least share, highest CV.
+    /// The values above the upper fence of `values` (Q3 + 1.5 IQR, quartiles of nearest rank), if they are a cluster: so many at least, at least
+    /// this share of all, with a coefficient of variation of at most so much. `None` where they are not.
     pub fn within(
         values: &[f64],
         (fewest, least_share, highest_cv): (usize, f64, f64),

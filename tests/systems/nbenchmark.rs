@@ -234,8 +234,12 @@ fn n26_variability_is_high_from_a_half_on_and_without_a_mean_there_is_none() {
         (0.2, Variability::Ordinary),
         (0.5, Variability::High),
     ];
+    let set = Thresholds::default();
     for (cv, expected) in cases {
-        assert_eq!(Variability::of(cv), expected);
+        assert_eq!(
+            Variability::within(cv, set.cv_stable, set.cv_high),
+            expected
+        );
     }
     assert_eq!(Description::of(&[-1.0, 1.0]).unwrap().cv(), None);
 }
@@ -435,7 +439,7 @@ fn n_x9_small_groups_without_ties_are_tested_exactly_and_others_with_correction(
         .p(MannWhitneyMethod::AsymptoticCorrected);
     assert_eq!(p(&many, &more), corrected.unwrap());
     assert_eq!(p(&[5.0; 3], &[5.0; 4]), 1.0);
-    let of_two = Significance::of(Some(0.3), 0.05, 2, FewestPerGroup::TWO);
+    let of_two = Significance::of(Some(0.3), 0.05, 2, FewestPerGroup(2));
     assert_eq!(of_two, Significance::NotSignificant);
 }
 
@@ -452,20 +456,20 @@ fn n_x10_three_groups_pass_kruskal_and_wallis_before_each_is_tested_with_holm() 
 
 #[test]
 fn n_x11_a_negligible_delta_takes_significance_back() {
-    const PRACTICAL: f64 = EffectSize::BOUNDS[0];
+    let set = Thresholds::default();
+    let bounds = [set.cliff_negligible, set.cliff_small, set.cliff_medium];
     let (a, b) = SEP5;
     assert_eq!(cliffs_delta(&b, &a), Some(1.0));
     let significant = Significance::Significant;
     assert_eq!(
-        significant.unless_below(0.146, PRACTICAL),
+        significant.unless_below(0.146, set.practical_effect),
         Significance::NotSignificant
     );
     assert_eq!(
-        significant.unless_below(0.147, PRACTICAL),
+        significant.unless_below(0.147, set.practical_effect),
         Significance::Significant
     );
-    let labels =
-        [0.1, 0.2, 0.4, 0.6].map(|delta| EffectSize::within(delta, EffectSize::BOUNDS).label());
+    let labels = [0.1, 0.2, 0.4, 0.6].map(|delta| EffectSize::within(delta, bounds).label());
     assert_eq!(labels, ["negligible", "small", "medium", "large"]);
 }
 
@@ -490,31 +494,41 @@ fn n_x12_the_shift_has_the_interval_of_normal_ranks() {
 
 #[test]
 fn n_x13_fifty_samples_are_checked_for_drift_and_dependence() {
-    let climbing = up_to(50);
-    assert!(depends_on_its_past(&climbing));
-    assert!(Halves::of(&climbing).unwrap().differ(climbing.len()));
-    let short = up_to(49);
-    assert!(!depends_on_its_past(&short));
-    assert!(!Halves::of(&short).unwrap().differ(short.len()));
+    let set = Thresholds::default();
+    let suspicious = |values: &[f64]| {
+        let depends = lag_one_autocorrelation(values).unwrap() > set.autocorrelation;
+        let differ = Halves::of(values).unwrap().p < set.halves_level;
+        (depends, differ)
+    };
+    assert_eq!(set.series_min_samples, 50.0);
+    assert_eq!(suspicious(&up_to(50)), (true, true));
     let zigzag: Vec<f64> = (0..60).map(|i| f64::from(i % 2)).collect();
-    assert!(!depends_on_its_past(&zigzag));
-    assert!(!Halves::of(&zigzag).unwrap().differ(zigzag.len()));
+    assert_eq!(suspicious(&zigzag), (false, false));
+}
+
+fn cluster_of(values: &[f64]) -> Option<SlowCluster> {
+    let set = Thresholds::default();
+    let fewest = set.slow_cluster_min as usize;
+    SlowCluster::within(
+        values,
+        (fewest, set.slow_cluster_share, set.slow_cluster_cv),
+    )
 }
 
 #[test]
 fn n_x14_three_slow_samples_close_together_are_a_second_mode() {
     let fast = || (0..200).map(|i| 100.0 + f64::from(i % 10));
     let with = |slow: &[f64]| -> Vec<f64> { fast().chain(slow.iter().copied()).collect() };
-    let found = SlowCluster::of(&with(&[200.0, 201.0, 202.0])).unwrap();
+    let found = cluster_of(&with(&[200.0, 201.0, 202.0])).unwrap();
     assert_eq!((found.count, found.mean), (3, 201.0));
-    assert_eq!(SlowCluster::of(&with(&[200.0, 201.0])), None);
+    assert_eq!(cluster_of(&with(&[200.0, 201.0])), None);
     // Scattered: noise.
-    assert_eq!(SlowCluster::of(&with(&[150.0, 300.0, 900.0])), None);
+    assert_eq!(cluster_of(&with(&[150.0, 300.0, 900.0])), None);
     let few_of_many: Vec<f64> = (0..2)
         .flat_map(|_| fast())
         .chain([200.0, 201.0, 202.0])
         .collect();
-    assert_eq!(SlowCluster::of(&few_of_many), None);
+    assert_eq!(cluster_of(&few_of_many), None);
 }
 
 #[test]
@@ -542,8 +556,12 @@ fn n_x20_halves_drift_when_ten_percent_and_four_standard_errors_apart() {
         let values: Vec<f64> = wave(first).chain(wave(second)).collect();
         Halves::of(&values).unwrap()
     };
-    assert!(halves(100.0, 112.0, 1.0).drift());
-    assert!(!halves(100.0, 108.0, 1.0).drift());
-    assert!(!halves(100.0, 112.0, 60.0).drift());
-    assert!(halves(112.0, 100.0, 1.0).drift());
+    let set = Thresholds::default();
+    let drift = |first, second, noise| {
+        halves(first, second, noise).drift_beyond(set.drift_change, set.drift_standard_errors)
+    };
+    assert!(drift(100.0, 112.0, 1.0));
+    assert!(!drift(100.0, 108.0, 1.0));
+    assert!(!drift(100.0, 112.0, 60.0));
+    assert!(drift(112.0, 100.0, 1.0));
 }
