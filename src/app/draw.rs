@@ -6,7 +6,8 @@ use std::path::Path;
 
 use super::context::World;
 use super::error::AppError;
-use super::findings::{shell_quoted, summarize_all};
+use super::findings::summarize_all;
+use super::next_steps::shell_quoted;
 use crate::compare::Portrait;
 use crate::exit_code::ExitCode;
 use crate::model::{Measurement, Run};

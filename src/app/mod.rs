@@ -26,6 +26,7 @@ mod imported;
 mod kept;
 mod list;
 mod naming;
+mod next_steps;
 mod options;
 mod paired;
 mod pairing;

@@ -11,7 +11,7 @@ use super::cargo_flags::{BuildFlags, WorkspaceFlags};
 use super::compare_flags::CompareArguments;
 use super::export_flags::ExportArguments;
 use super::import_flags::ImportArguments;
-use super::run_flags::{ComparisonFlags, OutputFlags, SamplingFlags};
+use super::run_flags::{ComparisonFlags, OutputFlags, RowFlags, SamplingFlags};
 use super::self_test_flags::SelfTestArguments;
 use super::stored_flags::{ExplainArguments, ShowArguments};
 use crate::app::{
@@ -79,6 +79,8 @@ struct RunArguments {
     #[command(flatten)]
     output: OutputFlags,
     #[command(flatten)]
+    rows: RowFlags,
+    #[command(flatten)]
     build: BuildFlags,
     #[command(flatten)]
     against: AgainstFlags,
@@ -120,6 +122,8 @@ enum Subcommands {
     SelfTest(Box<SelfTestArguments>),
     /// List the benchmarks in the store, with their latest times
     List {
+        #[command(flatten)]
+        rows: RowFlags,
         #[command(flatten)]
         stored: StoredArguments,
     },
@@ -316,7 +320,7 @@ impl Arguments {
             Some(Subcommands::Compare(arguments)) => arguments.translate(),
             Some(Subcommands::Bisect(arguments)) => arguments.translate(),
             Some(Subcommands::SelfTest(arguments)) => arguments.translate(),
-            Some(Subcommands::List { stored }) => stored.with(Command::List),
+            Some(Subcommands::List { rows, stored }) => stored.with(Command::List).showing(rows),
             Some(Subcommands::Runs {
                 action: None,
                 limit,
@@ -375,8 +379,17 @@ impl StoredArguments {
     }
 }
 
+impl Parsed {
+    /// Shows these rows alone.
+    pub(super) fn showing(mut self, rows: RowFlags) -> Self {
+        self.common.output.only = rows.only();
+        self
+    }
+}
+
 impl RunArguments {
     fn translate(self) -> Parsed {
+        let rows = self.rows;
         let color = self.output.color.word();
         let mut layer = self.sampling.layer();
         layer.noise_threshold = self.comparison.noise_threshold;
@@ -404,6 +417,7 @@ impl RunArguments {
                 comparison: self.comparison.options(),
             })),
         }
+        .showing(rows)
     }
 }
 

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 use super::arguments::{Command, Parsed, StoredArguments};
-use super::run_flags::ComparisonFlags;
+use super::run_flags::{ComparisonFlags, RowFlags};
 use crate::app::{CompareOptions, CompareView, Pattern, PivotRequest};
 use crate::compare::Figure;
 use crate::measure::Filter;
@@ -94,6 +94,8 @@ pub(super) struct CompareArguments {
     #[command(flatten)]
     comparison: ComparisonFlags,
     #[command(flatten)]
+    rows: RowFlags,
+    #[command(flatten)]
     stored: StoredArguments,
 }
 
@@ -172,6 +174,7 @@ impl CompareArguments {
             format: self.format.map(Into::into),
             output: self.output,
         };
-        self.stored.with(Command::Compare(Box::new(options)))
+        let parsed = self.stored.with(Command::Compare(Box::new(options)));
+        parsed.showing(self.rows)
     }
 }

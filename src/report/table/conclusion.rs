@@ -53,7 +53,7 @@ pub(super) fn write_conclusion(
     }
     analysis::write_gates(writer, &verdicts.gates, view.columns)?;
     for advice in &verdicts.advice {
-        line(writer, advice)?;
+        line(writer, &theme::printable(advice))?;
     }
     Ok(())
 }
