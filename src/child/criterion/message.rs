@@ -17,6 +17,8 @@ const PROTOCOL: u16 = 1;
 const CBOR: u16 = 1;
 /// A frame longer than this is no frame: two numbers of nine bytes for each of a million samples have room.
 const LONGEST_FRAME: u32 = 64 << 20;
+/// Most frames are shorter than this: 800 samples are.
+const USUAL_FRAME: u32 = 16 << 10;
 
 /// The version of Criterion that a bench is linked with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -106,8 +108,8 @@ pub(super) fn read_message(socket: &mut impl Read) -> Result<Option<Message>, Me
     if length > LONGEST_FRAME {
         return Err(MessageError::Length(length));
     }
-    // Grows with what arrives, whatever was announced.
-    let mut body = Vec::new();
+    // Beyond a usual message it grows with what arrives, whatever was announced.
+    let mut body = Vec::with_capacity(length.min(USUAL_FRAME) as usize);
     socket.take(u64::from(length)).read_to_end(&mut body)?;
     if body.len() < length as usize {
         return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
