@@ -39,7 +39,7 @@ pub enum HarnessKind {
     Ours,
     /// Criterion: it goes from benchmark to benchmark at our leave.
     Criterion(CriterionVersion),
-    /// It prints its results: one process for each benchmark.
+    /// It prints its results, or writes them to files: one process for each benchmark.
     Printed(Arc<PrintedHarness>),
 }
 
@@ -173,12 +173,15 @@ pub(super) fn criterion_harness(version: CriterionVersion) -> Harness {
     }
 }
 
-/// What is known of a harness that prints its results. No clock is known: every value that it prints counts.
+/// What is known of a harness that prints its results. No clock is known of those that print alone: every value of theirs counts.
 pub(super) fn printed_harness(printer: Printer) -> Harness {
     Harness {
         name: printer.name().to_owned(),
         version: String::new(),
-        quantum: Nanos(0),
+        quantum: match printer {
+            Printer::Criterion => Nanos(1),
+            Printer::Libtest | Printer::Divan => Nanos(0),
+        },
     }
 }
 

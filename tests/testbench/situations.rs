@@ -245,7 +245,7 @@ situations! {
     no_protocol {
         prints: |target| target
             .target_failed("error: bench target `prints` of package `no_protocol`: it is no bench that can be driven: it ended (exit status 0) without a word of it; its output: `Welcome to MyBench 3000!`")
-            .said("help: benches are written against perfcheck, Criterion (0.3.3 or later), divan or libtest's `#[bench]`")
+            .said("help: benches are written against perfcheck, Criterion, divan or libtest's `#[bench]`")
             .said("fib 20 ... 26.1 us\n")
             .said("error: nothing was measured");
         silent: |target| target
