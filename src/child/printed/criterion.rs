@@ -74,11 +74,13 @@ impl Dialect {
             }
         }
         // The title is the full id, but for a count behind the second of two equal ones and for the end of a long one.
-        let full_id = without_count(title).unwrap_or(title);
+        let counted = without_count(title);
+        let full_id = counted.unwrap_or(title);
+        let names = [title].into_iter().chain(counted);
         let cut = full_id.strip_suffix("...");
         arguments.extend(match cut {
             Some(cut) if self.has_expressions => Some(beginning(cut)),
-            None if self.has_expressions => exactly([title, full_id]),
+            None if self.has_expressions => exactly(names),
             // What looks like a flag is no filter: then all are run.
             _ => Some(cut.unwrap_or(full_id).to_owned()).filter(|part| !part.starts_with('-')),
         });
@@ -236,4 +238,67 @@ fn reported(
             mode,
         }),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[track_caller]
+    fn check(has_settings: bool, has_expressions: bool, title: &str, expected: &str) {
+        let dialect = Dialect {
+            has_settings,
+            has_expressions,
+        };
+        let config = config(SECOND / 10, SECOND * 3 / 2, None);
+        assert_eq!(dialect.arguments(title, &config).join(" "), expected);
+    }
+
+    #[test]
+    fn each_version_is_told_what_it_understands() {
+        let settings =
+            "--noplot --warm-up-time 1 --measurement-time 2 --sample-size 25 --nresamples 100";
+        check(true, true, "a.b", &format!(r"{settings} ^(?:a\.b)$"));
+        check(true, false, "a.b", &format!("{settings} a.b"));
+        check(false, false, "a.b", "--noplot a.b");
+        check(false, false, "--help", "--noplot");
+    }
+
+    #[test]
+    fn a_title_that_is_counted_or_cut_is_led_back_to_its_id() {
+        check(false, false, "same #2", "--noplot same");
+        check(false, false, "a very long...", "--noplot a very long");
+        check(false, true, "same #2", r"--noplot ^(?:same \#2|same)$");
+        check(false, true, "a (long)...", r"--noplot ^(?:a \(long\))");
+    }
+
+    #[test]
+    fn a_folder_is_read_by_title_and_gone_with_its_owner() {
+        let folder = Folder::create().expect("a directory");
+        let [(_, home), (_, target)] = folder.variables();
+        let directory = home.join("group/same_2/new");
+        fs::create_dir_all(&directory).expect("a directory");
+        let write = |name: &str, text: &str| {
+            fs::write(directory.join(name), text).expect("it can be written");
+        };
+        let config = config(SECOND, SECOND, None);
+        write(
+            "sample.json",
+            r#"{"sampling_mode":"Flat","iters":[2.0],"times":[9.0]}"#,
+        );
+        assert_eq!(folder.read("same #2", &config), Ok(None), "unfinished");
+        let benchmark = r#"{"full_id":"same","title":"same #2","throughput":{"Frames":3}}"#;
+        write("benchmark.json", benchmark);
+        assert_eq!(folder.read("same", &config), Ok(None), "another one");
+        let found = folder.read("same #2", &config).expect("it is whole");
+        let found = found.expect("it is there");
+        assert_eq!(found.throughput_words.as_deref(), Some("Frames(3)"));
+        let measured = found.measured.expect("it has samples");
+        assert_eq!(measured.mode, SamplingMode::Flat);
+        assert_eq!(measured.in_force.samples, 1);
+        drop(folder);
+        assert!(!target.exists());
+    }
 }
