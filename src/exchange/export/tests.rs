@@ -21,6 +21,7 @@ fn measurement(id: &str, metric: Metric, launches: &[&[(u64, u64)]]) -> Measurem
                 bytes: Some(100),
                 elements: None,
             },
+            other_throughput: None,
             settings: AuthorSettings::default(),
             metric,
         },
