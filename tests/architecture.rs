@@ -100,7 +100,7 @@ const HOMES: [(&str, &[&str]); 32] = [
     (
         "serde_json",
         &[
-            "settings", "cargo", "child", "store", "sides", "exchange", "report", "app",
+            "escape", "settings", "cargo", "child", "store", "sides", "exchange", "report", "app",
         ],
     ),
     ("statrs", &["stats"]),

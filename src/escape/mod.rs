@@ -4,16 +4,16 @@
 //! becomes text that its reader (a terminal, a browser, a spreadsheet, a CI system) takes for text alone. Lowest of all modules:
 //! whatever writes may use it. Invariant: what is harmless stays as it is, and what is not stays visible.
 
-mod csv;
 mod json;
 mod markdown;
 mod markup;
+mod spreadsheet;
 mod terminal;
 mod workflow;
 
-pub use csv::{cell as csv_cell, text as csv};
 pub use json::{in_script as json_in_script, json};
 pub use markdown::{code as markdown_code, prose as markdown};
 pub use markup::{html, xml};
+pub use spreadsheet::{cell as csv_cell, text as csv_text};
 pub use terminal::{lines as terminal_lines, one_line};
 pub use workflow::{Commands, Guarded, data as workflow_data, property as workflow_property};
