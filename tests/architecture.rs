@@ -67,7 +67,7 @@ const LAYERS: [(&str, &[&str]); 18] = [
 /// Every dependency, and the modules that may use it.
 const HOMES: [(&str, &[&str]); 32] = [
     ("anstream", &["main", "report"]),
-    ("blake3", &["sides", "store", "host", "exchange"]),
+    ("blake3", &["sides", "store", "host", "exchange", "report"]),
     ("cargo_config2", &["cargo"]),
     ("cargo_metadata", &["cargo"]),
     ("ciborium", &["child"]),

@@ -32,11 +32,13 @@ mod pivot;
 mod prepare;
 mod reference;
 mod replay;
+mod reports;
 mod run;
 mod runs;
 mod self_test;
 mod show;
 mod transfer;
+mod whole_file;
 
 pub use accept::accept;
 pub use adopt::adopt;
@@ -55,6 +57,7 @@ pub use options::{
     SelfTestOptions, StoreOptions,
 };
 pub use pivot::{Dimension, PivotRequest, PivotValue, Versus};
+pub use reports::{ReportOptions, WantedReport};
 pub use run::run;
 pub use runs::runs;
 pub use self_test::self_test;

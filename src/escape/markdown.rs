@@ -1,13 +1,17 @@
 //! Text for Markdown as GitHub and GitLab read it.
 //!
 //! Markup, HTML and the borders of tables are undone by escapes. Links from addresses, and mentions and references (`@name`, `#12`,
-//! GitLab's `!12`, `~label`, `$12`, `%name`), are found in the text that is left after that, so no escape undoes them: prose gets a space
-//! without a width behind the sign, and code, where nobody looks for them, is left as it is.
+//! GitLab's `!12`, `~label`, `$12`, `%name`), are found in the text that is left after that, so no escape undoes them: a space without a
+//! width behind the sign does, and in code elements nobody looks for references.
 
 use std::fmt::Write as _;
 
 use super::terminal;
 
+/// What has a meaning inside of a code element, which to Markdown is text between two tags.
+const CODE_MARKS: [char; 14] = [
+    '&', '<', '>', '`', '*', '_', '[', ']', '\\', '~', '|', '#', '@', '$',
+];
 /// A space without a width.
 const BREAK: &str = "&#8203;";
 
@@ -73,11 +77,17 @@ fn begins_address(before: &str, c: char, after: &str) -> bool {
 pub fn code(text: &str) -> String {
     // An element, since a span between backticks cannot hold every number of backticks, and a cell no bare `|`.
     let mut escaped = String::from("<code>");
-    for c in terminal::one_line(text).chars() {
-        if c.is_ascii_punctuation() && !matches!(c, '/' | ',' | '-' | '.' | '(' | ')') {
+    let shown = terminal::one_line(text);
+    for (at, c) in shown.char_indices() {
+        if CODE_MARKS.contains(&c) {
+            // Writing into memory does not fail.
             let _ = write!(escaped, "&#{};", u32::from(c));
         } else {
             escaped.push(c);
+        }
+        // It looks for addresses there.
+        if c == '@' || begins_address(&shown[..at], c, &shown[at + c.len_utf8()..]) {
+            escaped.push_str(BREAK);
         }
     }
     escaped.push_str("</code>");
@@ -116,7 +126,7 @@ mod tests {
         assert_eq!(code("sort/10, a-b"), "<code>sort/10, a-b</code>");
         assert_eq!(
             code("`|<b>@x\n"),
-            "<code>&#96;&#124;&#60;b&#62;&#64;x&#92;n</code>"
+            "<code>&#96;&#124;&#60;b&#62;&#64;&#8203;x&#92;n</code>"
         );
     }
 }

@@ -1,6 +1,6 @@
-//! Text for XML and HTML.
+//! Text for XML and HTML, and for labels of metrics.
 //!
-//! Both take what [`terminal`] makes of it: characters that command or hide are shown, which covers all that XML 1.0 forbids (section
+//! All take what [`terminal`] makes of it: characters that command or hide are shown, which covers all that XML 1.0 forbids (section
 //! 2.2: most controls, U+FFFE and U+FFFF).
 
 use super::terminal;
@@ -17,6 +17,8 @@ pub fn xml(text: &str) -> String {
             '\'' => escaped.push_str("&#39;"),
             // In an attribute a bare one would be read as a blank.
             '\n' => escaped.push_str("&#10;"),
+            // With two signs before it, a command in the log of a CI system.
+            '[' if escaped.ends_with("##") => escaped.push_str("&#91;"),
             c => escaped.push(c),
         }
     }
@@ -29,9 +31,21 @@ pub fn html(text: &str) -> String {
     xml(text)
 }
 
+/// The value of a label in the text format of OpenMetrics, which knows three escapes.
+pub fn openmetrics_label(text: &str) -> String {
+    // What was a line end or a control character is a backslash and letters by then.
+    let shown = terminal::one_line(text).replace('\\', "\\\\");
+    shown.replace('"', "\\\"")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_label_cannot_leave_its_quotation_marks() {
+        assert_eq!(openmetrics_label("a\"} 1\n\\"), r#"a\"} 1\\n\\"#);
+    }
 
     #[test]
     fn text_cannot_leave_its_element_or_its_attribute() {

@@ -13,7 +13,7 @@ mod workflow;
 
 pub use json::{in_script as json_in_script, json};
 pub use markdown::{code as markdown_code, prose as markdown};
-pub use markup::{html, xml};
+pub use markup::{html, openmetrics_label, xml};
 pub use spreadsheet::{cell as csv_cell, text as csv_text};
 pub use terminal::{lines as terminal_lines, one_line};
 pub use workflow::{Commands, Guarded, data as workflow_data, property as workflow_property};

@@ -27,6 +27,9 @@ pub fn property(text: &str) -> String {
 pub struct Commands {
     are_obeyed: bool,
     are_ours: Cell<bool>,
+    streams: Cell<u32>,
+    /// The stream that wrote last.
+    last: Cell<u32>,
 }
 
 impl Commands {
@@ -35,6 +38,8 @@ impl Commands {
         Self {
             are_obeyed,
             are_ours: Cell::new(false),
+            streams: Cell::new(0),
+            last: Cell::new(0),
         }
     }
 
@@ -61,6 +66,7 @@ impl Commands {
 pub struct Guarded<'a, W> {
     writer: W,
     commands: &'a Commands,
+    number: u32,
     place: Place,
     /// How many `#` came directly before.
     hashes: u8,
@@ -88,9 +94,12 @@ enum Code {
 impl<'a, W: Write> Guarded<'a, W> {
     /// What is written goes to `writer`.
     pub fn new(writer: W, commands: &'a Commands) -> Self {
+        let number = commands.streams.get() + 1;
+        commands.streams.set(number);
         Self {
             writer,
             commands,
+            number,
             place: Place::Start,
             hashes: 0,
         }
@@ -123,6 +132,10 @@ impl<W: Write> Write for Guarded<'_, W> {
             self.place = Place::Start;
             self.hashes = 0;
             return self.writer.write(bytes);
+        }
+        if self.commands.last.replace(self.number) != self.number {
+            // Two streams may lead to one place: the other may have ended the line.
+            self.place = Place::Start;
         }
         let mut harmless = Vec::with_capacity(bytes.len() + 8);
         for byte in bytes {
@@ -192,6 +205,31 @@ mod tests {
             "#[inline]\n",
         ] {
             assert_eq!(guarded(&[text]), text);
+        }
+    }
+
+    #[test]
+    fn a_line_that_another_stream_has_ended_is_no_shelter() {
+        let commands = Commands::new(true);
+        let log = std::cell::RefCell::new(Vec::new());
+        let mut bench = Guarded::new(Shared(&log), &commands);
+        let mut ours = Guarded::new(Shared(&log), &commands);
+        assert!(bench.write_all(b"half a line").is_ok());
+        assert!(ours.write_all(b"\nMeasuring\n").is_ok());
+        assert!(bench.write_all(b"::error::x\n").is_ok());
+        let text = String::from_utf8(log.into_inner()).expect("text");
+        assert_eq!(text, "half a line\nMeasuring\n:\\:error::x\n");
+    }
+
+    struct Shared<'a>(&'a std::cell::RefCell<Vec<u8>>);
+
+    impl Write for Shared<'_> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.borrow_mut().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
         }
     }
 

@@ -12,13 +12,20 @@ mod charts;
 mod columns;
 mod content;
 mod explanation;
+mod github;
+mod gitlab;
+mod gitlab_metrics;
 mod grid;
 mod import;
 mod json;
+mod junit;
+mod kind;
 mod listing;
+mod markdown;
 mod pivot;
 mod progress;
 mod self_test;
+mod sentences;
 mod source;
 mod sparkline;
 mod statistics;
@@ -39,6 +46,7 @@ pub use explanation::{Confirmed, Explanation, MeasuredSide, Replayed, write_expl
 pub use grid::{TableFormat, without_colours};
 pub use import::{ImportFindings, ImportedBenchmark, write_import};
 pub use json::{SCHEMA, write_json};
+pub use kind::{ReportKind, Surroundings, write_report};
 pub use listing::{
     BaselineLine, BenchmarkLine, KeptLine, RunLine, WorkspaceLine, write_announced,
     write_baselines, write_benchmarks, write_kept, write_runs, write_workspaces,

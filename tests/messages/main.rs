@@ -8,6 +8,7 @@ mod contract;
 mod human;
 mod json;
 mod recorded;
+mod reports;
 
 use support::{Finished, Machine, Perfcheck};
 
