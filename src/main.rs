@@ -5,7 +5,7 @@
 use anstream::ColorChoice;
 use cargo_perfcheck::app::{self, AppError, World};
 use cargo_perfcheck::cli::{self, Command, Parsed};
-use cargo_perfcheck::escape::{Commands, Guarded};
+use cargo_perfcheck::escape::{Commands, Guarded, Visible};
 use cargo_perfcheck::exit_code::ExitCode;
 use cargo_perfcheck::host::Variables;
 use cargo_perfcheck::process::{Interrupt, REAPER_ARGUMENT, Supervisor, reap};
@@ -42,7 +42,8 @@ fn main() -> process::ExitCode {
     }
     let variables = Variables::read();
     let commands = Commands::new(variables.github_actions);
-    let mut stderr = Guarded::new(UntilClosed::new(anstream::stderr()), &commands);
+    let stderr = Guarded::new(UntilClosed::new(anstream::stderr()), &commands);
+    let mut stderr = Visible::new(stderr);
     let status = match dispatch(&parsed, variables, &commands, &mut stderr) {
         Ok(status) => status,
         Err(error) => {
@@ -61,7 +62,8 @@ fn dispatch(
 ) -> Result<ExitCode, AppError> {
     let interrupt = Interrupt::install().map_err(|error| AppError::Usage(error.to_string()))?;
     let supervisor = Supervisor::new();
-    let mut stdout = Guarded::new(UntilClosed::new(anstream::stdout()), commands);
+    let stdout = Guarded::new(UntilClosed::new(anstream::stdout()), commands);
+    let mut stdout = Visible::new(stdout);
     let common = &parsed.common;
     let progress = if common.output.quiet {
         ProgressMode::Quiet

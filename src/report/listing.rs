@@ -8,6 +8,7 @@ use super::content::MessageFormat;
 use super::json::{SCHEMA, key_json, tally_json, write_object};
 use super::units::Room;
 use super::{theme, units};
+use crate::escape;
 use crate::model::{
     Acceptance, BenchmarkKey, GitState, Metric, Role, Run, RunId, RunStatus, Tally, Verdict,
 };
@@ -99,13 +100,7 @@ pub fn write_announced<'a>(
 ) -> io::Result<()> {
     for key in keys {
         match format {
-            MessageFormat::Human => writeln!(
-                writer,
-                "{}/{}: {}",
-                key.package,
-                key.target,
-                key.id.escape_debug()
-            )?,
+            MessageFormat::Human => writeln!(writer, "{}", escape::one_line(&key.to_string()))?,
             MessageFormat::Json => {
                 let object = json!({
                     "reason": "benchmark-found", "schema": SCHEMA, "benchmark": key_json(key),
@@ -138,9 +133,8 @@ pub fn write_benchmarks(
     let rows = lines.iter().map(|line| {
         vec![
             format!(
-                "{}/{}: {}",
-                line.key.package,
-                line.key.target,
+                "{}: {}",
+                escape::one_line(&format!("{}/{}", line.key.package, line.key.target)),
                 units::name(&line.key.id, room)
             ),
             line.typical_ns.map_or_else(
@@ -205,7 +199,7 @@ pub fn write_runs(
             _ => state.to_owned(),
         };
         let state = match &line.run.source {
-            Some(source) => format!("{state}; {}", source.summary()),
+            Some(source) => format!("{state}; {}", escape::one_line(&source.summary())),
             None => state,
         };
         vec![
@@ -214,7 +208,7 @@ pub fn write_runs(
             line.run.git.as_ref().map_or_else(|| "-".to_owned(), commit),
             line.benchmarks.to_string(),
             state,
-            line.names.join(", "),
+            escape::one_line(&line.names.join(", ")),
             verdicts.join(", "),
         ]
     });
@@ -249,7 +243,7 @@ pub fn write_baselines(
     let rows = lines.iter().map(|line| {
         let git = line.git.as_ref().map_or_else(|| "-".to_owned(), commit);
         vec![
-            line.name.clone(),
+            escape::one_line(&line.name),
             line.run.to_string(),
             line.started.clone(),
             git,
@@ -282,10 +276,10 @@ pub fn write_kept(
         vec![
             line.run.to_string(),
             line.started.clone(),
-            line.baselines.join(", "),
+            escape::one_line(&line.baselines.join(", ")),
             line.targets.to_string(),
             format!("{} MiB", line.freed_bytes >> 20),
-            line.workspace.clone(),
+            escape::one_line(&line.workspace),
         ]
     });
     let header = [
@@ -318,8 +312,8 @@ pub fn write_workspaces(
     let rows = lines.iter().map(|line| {
         let own = if line.own { "this one" } else { "" };
         vec![
-            line.key.clone(),
-            line.label.clone(),
+            escape::one_line(&line.key),
+            escape::one_line(&line.label),
             line.runs.to_string(),
             own.to_owned(),
         ]
@@ -332,7 +326,7 @@ fn commit(git: &GitState) -> String {
     let hash = git.commit.get(..12).unwrap_or(&git.commit);
     let branch = git.branch.as_deref().unwrap_or("(detached)");
     let dirty = if git.dirty { ", modified" } else { "" };
-    format!("{hash} {branch}{dirty}")
+    escape::one_line(&format!("{hash} {branch}{dirty}"))
 }
 
 pub(super) fn write_columns(

@@ -9,6 +9,7 @@ use super::source::write_source;
 use super::units::Room;
 use super::{analysis, theme, units};
 use crate::compare::{AllocationSummary, Decider, HostSigns, LatencySummary, Note};
+use crate::escape;
 use crate::model::{Measurement, Metric, Run, RunStatus, Subject, Throughput, Verdict};
 
 /// A message after which nothing follows, as cargo writes them.
@@ -41,10 +42,8 @@ pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostSigns) -> i
     let git = run.git.as_ref().map_or_else(String::new, |git| {
         let branch = git.branch.as_deref().unwrap_or("detached");
         let dirty = if git.dirty { ", modified" } else { "" };
-        format!(
-            ", commit {} ({branch}{dirty})",
-            git.commit.get(..12).unwrap_or(&git.commit)
-        )
+        let commit = git.commit.get(..12).unwrap_or(&git.commit);
+        escape::one_line(&format!(", commit {commit} ({branch}{dirty})"))
     });
     let status = match run.status {
         RunStatus::Complete => "",
@@ -59,7 +58,7 @@ pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostSigns) -> i
         return write_source(writer, run, source);
     }
     let (host, build) = (&run.environment.host, &run.environment.build);
-    writeln!(writer, "{}", units::host(host))?;
+    writeln!(writer, "{}", escape::one_line(&units::host(host)))?;
     let signs = host_signs(signs);
     if !signs.is_empty() {
         writeln!(writer, "{}", signs.join("; "))?;
@@ -69,11 +68,11 @@ pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostSigns) -> i
     } else {
         format!(", flags {}", build.rustflags)
     };
-    writeln!(
-        writer,
-        "{}, profile {}, {}{flags}, seed {}\n",
-        build.rustc, build.profile, build.target, run.seed
-    )
+    let build = format!(
+        "{}, profile {}, {}{flags}",
+        build.rustc, build.profile, build.target
+    );
+    writeln!(writer, "{}, seed {}\n", escape::one_line(&build), run.seed)
 }
 
 /// What a run saw of its host beyond the facts.
@@ -109,7 +108,10 @@ pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Resul
         writeln!(
             writer,
             "{}",
-            theme::heading(format!("{}/{}", first.key.package, first.key.target))
+            theme::heading(escape::one_line(&format!(
+                "{}/{}",
+                first.key.package, first.key.target
+            )))
         )?;
         write_rows(writer, rows, findings, compared)?;
         write_notes(writer, rows)?;
@@ -455,11 +457,15 @@ fn write_conclusion(
             writeln!(
                 writer,
                 "Compared with {}; changes and verdicts are about {subject} (`--metric`), not about the time.",
-                verdicts.reference
+                theme::printable(&verdicts.reference)
             )?;
         } else if let Method::Stored(Decider::Test(_)) = verdicts.method {
             let method = analysis::method(decision);
-            writeln!(writer, "Compared with {} {method}.", verdicts.reference)?;
+            writeln!(
+                writer,
+                "Compared with {} {method}.",
+                theme::printable(&verdicts.reference)
+            )?;
         } else {
             let decider = match verdicts.method {
                 Method::Stored(Decider::RunLevel | Decider::Test(_)) => {
@@ -471,7 +477,7 @@ fn write_conclusion(
             writeln!(
                 writer,
                 "Compared with {}; {} family-wise, {decider}.",
-                verdicts.reference,
+                theme::printable(&verdicts.reference),
                 units::percent(decision.significance_level),
             )?;
         }
@@ -509,7 +515,7 @@ fn write_conclusion(
     )?;
     analysis::write_gates(writer, &verdicts.gates)?;
     for line in &verdicts.advice {
-        writeln!(writer, "{line}")?;
+        writeln!(writer, "{}", theme::printable(line))?;
     }
     Ok(())
 }

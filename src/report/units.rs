@@ -80,8 +80,8 @@ pub(super) fn reading(metric: &Metric, value: f64) -> String {
     match metric {
         Metric::Time => time(value),
         Metric::Rate { unit } if unit == "bytes" => rate(value, "B/s"),
-        Metric::Rate { unit } => rate(value, &format!("{unit}/s")),
-        Metric::Amount { unit } => format!("{} {unit}", four_digits(value)),
+        Metric::Rate { unit } => rate(value, &format!("{}/s", escape::one_line(unit))),
+        Metric::Amount { unit } => format!("{} {}", four_digits(value), escape::one_line(unit)),
     }
 }
 

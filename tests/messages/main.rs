@@ -5,6 +5,8 @@
 mod support;
 
 mod contract;
+mod documented;
+mod hostile;
 mod human;
 mod json;
 mod recorded;
