@@ -53,7 +53,8 @@ pub(super) fn write_metrics(writer: &mut dyn Write, findings: &Findings<'_>) -> 
         }
         writeln!(writer, "# HELP {name} {help}")?;
         for (row, value) in samples {
-            writeln!(writer, "{name}{{{}}} {value:?}", labels(row))?;
+            // Four digits: GitLab compares values as text, and more of them are noise.
+            writeln!(writer, "{name}{{{}}} {value:.3e}", labels(row))?;
         }
     }
     writeln!(writer, "# EOF")

@@ -120,7 +120,8 @@ fn seconds(rows: &[&Row<'_>]) -> String {
     let spent = measured
         .map(measured_seconds)
         .fold(0.0, |sum, one| sum + one);
-    format!("{spent:.6}")
+    // Jenkins' schema has no room for more digits.
+    format!("{spent:.3}")
 }
 
 fn measured_seconds(measurement: &Measurement) -> f64 {

@@ -6,6 +6,7 @@ mod support;
 
 mod contract;
 mod documented;
+mod github_actions;
 mod hostile;
 mod human;
 mod json;
