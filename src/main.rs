@@ -26,13 +26,14 @@ fn main() -> process::ExitCode {
         Ok(parsed) => parsed,
         Err(error) => {
             // Help and version are results, everything else is a wrong use; a reader that is gone changes neither.
-            let _ = error.print();
-            let status = if error.use_stderr() {
-                ExitCode::Usage
-            } else {
-                ExitCode::Clean
-            };
-            return status.number().into();
+            if !error.use_stderr() {
+                let _ = error.print();
+                return ExitCode::Clean.number().into();
+            }
+            let commands = Commands::new(Variables::read().github_actions);
+            let mut stderr = Visible::new(Guarded::new(anstream::stderr(), &commands));
+            let _ = write!(stderr, "{}", error.render().ansi());
+            return ExitCode::Usage.number().into();
         }
     };
     match parsed.color {

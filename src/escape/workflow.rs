@@ -12,14 +12,19 @@ use super::terminal;
 
 /// The message of a command, which may have several lines.
 pub fn data(text: &str) -> String {
-    let shown = terminal::lines(text);
+    let shown = without_sign(&terminal::lines(text));
     shown.replace('%', "%25").replace('\n', "%0A")
 }
 
 /// The value of a property of a command.
 pub fn property(text: &str) -> String {
-    let shown = terminal::one_line(text).replace('%', "%25");
+    let shown = without_sign(&terminal::one_line(text)).replace('%', "%25");
     shown.replace(':', "%3A").replace(',', "%2C")
+}
+
+/// Readers of a log other than the runner may not know the newer sign.
+fn without_sign(text: &str) -> String {
+    text.replace("##[", "##\\[")
 }
 
 /// Whether commands are obeyed where the output goes, and which of them are ours.
@@ -251,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_message_keeps_its_lines_and_a_property_stays_one() {
-        assert_eq!(data("50 %\n::error::\r"), "50 %25%0A::error::\\r");
+        assert_eq!(data("50 %\n::error::\r##[x"), "50 %25%0A::error::\\r##\\[x");
         assert_eq!(property("a:b,c=d%\n"), "a%3Ab%2Cc=d%25\\n");
     }
 }
