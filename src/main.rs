@@ -9,7 +9,7 @@ use cargo_perfcheck::escape::{Commands, Guarded, Visible};
 use cargo_perfcheck::exit_code::ExitCode;
 use cargo_perfcheck::host::Variables;
 use cargo_perfcheck::process::{Interrupt, REAPER_ARGUMENT, Supervisor, reap};
-use cargo_perfcheck::report::{MessageFormat, ProgressMode, write_error};
+use cargo_perfcheck::report::{Charset, InCharset, MessageFormat, ProgressMode, write_error};
 use std::io::{self, IsTerminal, Write};
 use std::process;
 
@@ -43,8 +43,9 @@ fn main() -> process::ExitCode {
     }
     let variables = Variables::read();
     let commands = Commands::new(variables.github_actions);
-    let stderr = Guarded::new(UntilClosed::new(anstream::stderr()), &commands);
-    let mut stderr = Visible::new(stderr);
+    let charset = charset(&variables, io::stderr().is_terminal());
+    let stderr = UntilClosed::new(InCharset::new(anstream::stderr(), charset));
+    let mut stderr = Visible::new(Guarded::new(stderr, &commands));
     let status = match dispatch(&parsed, variables, &commands, &mut stderr) {
         Ok(status) => status,
         Err(error) => {
@@ -55,6 +56,15 @@ fn main() -> process::ExitCode {
     status.number().into()
 }
 
+/// What a stream takes. A file takes everything: who reads it knows what it is.
+fn charset(variables: &Variables, is_terminal: bool) -> Charset {
+    if is_terminal && !variables.unicode_terminal {
+        Charset::Ascii
+    } else {
+        Charset::Unicode
+    }
+}
+
 fn dispatch(
     parsed: &Parsed,
     variables: Variables,
@@ -63,9 +73,13 @@ fn dispatch(
 ) -> Result<ExitCode, AppError> {
     let interrupt = Interrupt::install().map_err(|error| AppError::Usage(error.to_string()))?;
     let supervisor = Supervisor::new();
-    let stdout = Guarded::new(UntilClosed::new(anstream::stdout()), commands);
-    let mut stdout = Visible::new(stdout);
     let common = &parsed.common;
+    let charset = match common.output.format {
+        MessageFormat::Human => charset(&variables, io::stdout().is_terminal()),
+        MessageFormat::Json => Charset::Unicode,
+    };
+    let stdout = UntilClosed::new(InCharset::new(anstream::stdout(), charset));
+    let mut stdout = Visible::new(Guarded::new(stdout, commands));
     let progress = if common.output.quiet {
         ProgressMode::Quiet
     } else if io::stderr().is_terminal() && common.output.format == MessageFormat::Human {

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::cache_build::{CacheBuild, cache_directory, in_words};
 use super::context::{Context, World};
 use super::error::AppError;
-use super::findings::{sort, verdicts};
+use super::findings::{how_it_came_about, sort, verdicts};
 use super::gates::gates;
 use super::kept::{keep_candidate, watch};
 use super::options::{Against, AgainstOptions, RunOptions, StoreOptions};
@@ -14,7 +14,7 @@ use super::paired::{PairedRun, finish, paired_decision, paired_rows, plan, verdi
 use super::pairing::{Pairing, TargetName, name};
 use super::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
 use super::reports::Reporting;
-use super::run::{git_state, is_worse};
+use super::run::{git_state, is_worse, place};
 use crate::cargo::BenchTarget;
 use crate::compare::Fact;
 use crate::exit_code::ExitCode;
@@ -151,7 +151,9 @@ impl InTurn<'_> {
             exit_code = exit_code.and(ExitCode::BenchmarkFailed);
         }
         finish(&mut store, &found.runs, exit_code, verdicts(&rows))?;
-        let mut last_words = Vec::new();
+        let place = place(self.common);
+        let why = how_it_came_about(&rows, found.runs.new, &place);
+        let mut last_words: Vec<String> = why.into_iter().collect();
         if let Some(name) = &options.save_baseline {
             let good = exit_code == ExitCode::Clean && !is_worse(&tally);
             if self.named == Some(name) && !good {

@@ -20,6 +20,7 @@ mod explain;
 mod export;
 mod findings;
 mod gates;
+mod grouping;
 mod import;
 mod imported;
 mod kept;
@@ -49,6 +50,7 @@ pub use context::World;
 pub use error::AppError;
 pub use explain::explain;
 pub use export::{ExportFormat, ExportOptions, export};
+pub use grouping::Pattern;
 pub use import::{ImportOptions, StatedFact, import};
 pub use list::list;
 pub use options::{

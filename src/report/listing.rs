@@ -6,12 +6,16 @@ use std::io::{self, Write};
 
 use super::content::MessageFormat;
 use super::json::{SCHEMA, key_json, tally_json, write_object};
+use super::sparkline::sparkline;
 use super::units::Room;
 use super::{theme, units};
 use crate::escape;
 use crate::model::{
     Acceptance, BenchmarkKey, GitState, Metric, Role, Run, RunId, RunStatus, Tally, Verdict,
 };
+
+/// Runs that the picture of a benchmark's course has room for.
+const SPARKLINE: usize = 16;
 
 /// A benchmark that the store knows.
 #[derive(Debug, Clone)]
@@ -26,6 +30,8 @@ pub struct BenchmarkLine {
     pub last_started: String,
     /// What it measured, nanoseconds per iteration.
     pub typical_ns: Option<f64>,
+    /// What the last runs measured, nanoseconds per iteration, oldest first.
+    pub last_values_ns: Vec<Option<f64>>,
     /// What its samples mean.
     pub metric: Metric,
     /// Its change against its reference, a fraction.
@@ -123,7 +129,7 @@ pub fn write_benchmarks(
             let object = json!({
                 "reason": "benchmark", "schema": SCHEMA, "benchmark": key_json(&line.key), "runs": line.runs,
                 "last_run": line.last_run, "last_started": line.last_started, "typical_ns": line.typical_ns,
-                "metric": line.metric, "change": line.change, "verdict": line.verdict,
+                "last_values_ns": line.last_values_ns, "metric": line.metric, "change": line.change, "verdict": line.verdict,
             });
             write_object(writer, &object)?;
         }
@@ -141,23 +147,25 @@ pub fn write_benchmarks(
                 || "-".to_owned(),
                 |typical| units::value(&line.metric, typical),
             ),
+            sparkline(&line.last_values_ns, SPARKLINE),
             line.change.map_or_else(|| "-".to_owned(), units::change),
             line.runs.to_string(),
             line.last_run.to_string(),
             line.last_started.clone(),
-            line.verdict.map_or_else(String::new, theme::verdict),
+            line.verdict.map_or_else(String::new, theme::marked),
         ]
     });
     let header = [
         "benchmark",
         "last median",
+        "last runs",
         "change",
         "runs",
         "last run",
         "when",
         "verdict",
     ];
-    write_columns(writer, &header, &[1, 2, 3, 4], rows)
+    write_columns(writer, &header, &[1, 3, 4, 5], rows)
 }
 
 /// Writes runs.

@@ -55,7 +55,9 @@ pub fn write_statistics(
         }
     }
     match (format, all.first()) {
-        (MessageFormat::Human, Some(one)) => write_thresholds(writer, &one.thresholds),
+        (MessageFormat::Human, Some(one)) => {
+            write_thresholds(writer, &one.thresholds, super::units::terminal_width())
+        }
         _ => Ok(()),
     }
 }

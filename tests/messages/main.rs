@@ -12,6 +12,7 @@ mod human;
 mod json;
 mod recorded;
 mod reports;
+mod terminal;
 
 use support::{Finished, Machine, Perfcheck};
 
