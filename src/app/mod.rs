@@ -20,6 +20,7 @@ mod explain;
 mod export;
 mod findings;
 mod gates;
+mod grouping;
 mod import;
 mod imported;
 mod kept;
@@ -32,11 +33,13 @@ mod pivot;
 mod prepare;
 mod reference;
 mod replay;
+mod reports;
 mod run;
 mod runs;
 mod self_test;
 mod show;
 mod transfer;
+mod whole_file;
 
 pub use accept::accept;
 pub use adopt::adopt;
@@ -47,6 +50,7 @@ pub use context::World;
 pub use error::AppError;
 pub use explain::explain;
 pub use export::{ExportFormat, ExportOptions, export};
+pub use grouping::Pattern;
 pub use import::{Filter as ImportFilter, ImportOptions, StatedFact, import};
 pub use list::list;
 pub use options::{
@@ -55,6 +59,7 @@ pub use options::{
     SelfTestOptions, StoreOptions,
 };
 pub use pivot::{Dimension, PivotRequest, PivotValue, Versus};
+pub use reports::{ReportOptions, WantedReport};
 pub use run::run;
 pub use runs::runs;
 pub use self_test::self_test;

@@ -11,6 +11,7 @@ use super::cargo_flags::{BuildFlags, WorkspaceFlags};
 use super::compare_flags::CompareArguments;
 use super::export_flags::ExportArguments;
 use super::import_flags::ImportArguments;
+use super::reporting_flags::ReportingFlags;
 use super::run_flags::{ComparisonFlags, OutputFlags, SamplingFlags};
 use super::self_test_flags::SelfTestArguments;
 use super::stored_flags::{ExplainArguments, ShowArguments};
@@ -31,6 +32,7 @@ Examples:
   cargo perfcheck compare main latest          compare stored runs without measuring
   cargo perfcheck explain json                 how the newest verdict about `json` came about
   cargo perfcheck --fail-on regressed,suspect  be strict in CI
+  cargo perfcheck --report markdown=bench.md   and write a report for a pull request (docs/CI.md)
   cargo perfcheck --fail median:5%             fail where a median is shown to be more than 5 % higher
 
 Exit status: 0 clean, 1 regression, 2 usage, 3 build failed, 4 a benchmark failed or nothing was measured,
@@ -78,6 +80,8 @@ struct RunArguments {
     store: StoreFlags,
     #[command(flatten)]
     output: OutputFlags,
+    #[command(flatten)]
+    reporting: ReportingFlags,
     #[command(flatten)]
     build: BuildFlags,
     #[command(flatten)]
@@ -380,7 +384,7 @@ impl RunArguments {
         let color = self.output.color.word();
         let mut layer = self.sampling.layer();
         layer.noise_threshold = self.comparison.noise_threshold;
-        let cargo = self.build.options(self.output.quiet, Some(color));
+        let cargo = self.build.options(&self.output);
         Parsed {
             color,
             common: StoreOptions {
@@ -402,6 +406,7 @@ impl RunArguments {
                 timeout: self.timeout,
                 layer,
                 comparison: self.comparison.options(),
+                reports: self.reporting.options(),
             })),
         }
     }

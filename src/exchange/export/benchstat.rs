@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::exported::{ExportedRun, by_launch};
+use crate::escape;
 use crate::model::{BenchmarkKey, Measurement, Metric};
 use crate::stats::{mean, median};
 
@@ -99,7 +100,7 @@ fn name(id: &str, unit: &str) -> String {
 
 fn word(text: &str) -> String {
     let harmless = |c: char| {
-        if c.is_whitespace() || c.is_control() {
+        if c.is_whitespace() || escape::is_harmful(c) {
             '_'
         } else {
             c
@@ -109,6 +110,6 @@ fn word(text: &str) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    let printable = |c: char| if c.is_control() { ' ' } else { c };
+    let printable = |c: char| if escape::is_harmful(c) { ' ' } else { c };
     text.chars().map(printable).collect()
 }
