@@ -106,7 +106,7 @@ fn run(machine: &Machine, words: &[&str]) -> Finished {
 #[track_caller]
 fn every_command(machine: &Machine, id: &str) {
     let compare = ["compare", "before", "now"];
-    let commands: [&[&str]; 16] = [
+    let commands: [&[&str]; 17] = [
         &["list"],
         &["runs"],
         &["baseline", "list"],
@@ -115,6 +115,7 @@ fn every_command(machine: &Machine, id: &str) {
         &["explain", id],
         &["explain", "no such benchmark"],
         &["export", "now", "--format", "benchstat"],
+        &["compare", "now", "--group-by", "^(.)"],
         &["export", "now", "--format", "bmf"],
         &compare,
         &[&compare[..], &["--fail", "mean:1%"]].concat(),
