@@ -28,7 +28,7 @@ pub(super) struct RunValues {
 
 impl RunValues {
     /// What stands for the run; `None` without launches.
-    fn value(&self, kind: RunValue) -> Option<f64> {
+    pub(super) fn value(&self, kind: RunValue) -> Option<f64> {
         match kind {
             RunValue::Floor => self.launches.iter().copied().min_by(f64::total_cmp),
             RunValue::Mean => mean(&self.launches),

@@ -101,9 +101,7 @@ fn a_step_of_five_per_cent_at_two_per_cent_of_noise_is_found_in_thirty_runs() {
         .filter(|seed| {
             let values = steps(*seed, &[(20, 0.0), (10, 0.05)]);
             let found = change_points(&values, &ChangePointRules::default(), stream(*seed));
-            found
-                .iter()
-                .any(|change| (17..=23).contains(&change.index))
+            found.iter().any(|change| (17..=23).contains(&change.index))
         })
         .count();
     // docs/STATISTICS.md has the rates of more seeds.
