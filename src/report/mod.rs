@@ -7,6 +7,7 @@ mod analysis;
 mod beside;
 mod beside_record;
 mod bisect;
+mod charset;
 mod charts;
 mod columns;
 mod content;
@@ -19,6 +20,7 @@ mod pivot;
 mod progress;
 mod self_test;
 mod source;
+mod sparkline;
 mod statistics;
 mod table;
 mod theme;
@@ -29,6 +31,7 @@ mod versions;
 pub use bisect::{
     BisectAnswer, BisectFindings, BisectStep, Progressed, write_bisect, write_bisect_step,
 };
+pub use charset::{Charset, InCharset};
 pub use charts::{Sitter, write_portrait};
 pub use columns::{Column, ColumnCell, ColumnsLine, Shown, SideBySide, Together, write_columns};
 pub use content::{Findings, Gates, MessageFormat, Method, Row, Verdicts, Violation};

@@ -7,6 +7,7 @@ mod support;
 mod contract;
 mod human;
 mod json;
+mod recorded;
 
 use support::{Finished, Machine, Perfcheck};
 
