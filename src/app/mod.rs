@@ -20,6 +20,7 @@ mod explain;
 mod export;
 mod findings;
 mod gates;
+mod history;
 mod import;
 mod imported;
 mod kept;
@@ -30,15 +31,17 @@ mod paired;
 mod pairing;
 mod pivot;
 mod prepare;
+mod prune;
 mod reference;
 mod replay;
 mod run;
 mod runs;
+mod segments;
 mod self_test;
 mod show;
 mod transfer;
 
-pub use accept::accept;
+pub use accept::{AcceptOptions, accept};
 pub use adopt::adopt;
 pub use baseline::baseline;
 pub use bisect::bisect;
@@ -47,6 +50,7 @@ pub use context::World;
 pub use error::AppError;
 pub use explain::explain;
 pub use export::{ExportFormat, ExportOptions, export};
+pub use history::{HistoryBranch, HistoryOptions, history};
 pub use import::{ImportOptions, StatedFact, import};
 pub use list::list;
 pub use options::{
@@ -55,6 +59,7 @@ pub use options::{
     SelfTestOptions, StoreOptions,
 };
 pub use pivot::{Dimension, PivotRequest, PivotValue, Versus};
+pub use prune::{PruneOptions, prune, remove_runs};
 pub use run::run;
 pub use runs::runs;
 pub use self_test::self_test;

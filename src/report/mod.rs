@@ -13,11 +13,13 @@ mod columns;
 mod content;
 mod explanation;
 mod grid;
+mod history;
 mod import;
 mod json;
 mod listing;
 mod pivot;
 mod progress;
+mod prune;
 mod self_test;
 mod source;
 mod sparkline;
@@ -37,6 +39,7 @@ pub use columns::{Column, ColumnCell, ColumnsLine, Shown, SideBySide, Together, 
 pub use content::{Findings, Gates, MessageFormat, Method, Row, Verdicts, Violation};
 pub use explanation::{Confirmed, Explanation, MeasuredSide, Replayed, write_explanation};
 pub use grid::{TableFormat, without_colours};
+pub use history::{BenchmarkHistory, HistoryPoint, LeftOut, SinceBaseline, write_histories};
 pub use import::{ImportFindings, ImportedBenchmark, write_import};
 pub use json::{SCHEMA, write_json};
 pub use listing::{
@@ -45,6 +48,7 @@ pub use listing::{
 };
 pub use pivot::{PivotCell, PivotKind, PivotRow, PivotTable, write_pivot};
 pub use progress::{Progress, ProgressMode};
+pub use prune::{PruneLine, PruneSummary, RunFate, write_prune};
 pub use self_test::{Rate, SelfTestFindings, SelfTestRow, write_self_test};
 pub use statistics::{BenchmarkStatistics, write_statistics};
 pub use table::{write_build_event, write_error, write_run_head, write_table, write_warning};
