@@ -1,5 +1,9 @@
 //! Runs that go: by a policy, after a plan was shown, or by name.
 
+use cargo_perfcheck::store::Store;
+use rustix::process::Signal;
+use std::time::Duration;
+
 use crate::crates::Crate;
 use crate::scripted::{reference_runs, steady, stored};
 use crate::support::Machine;
@@ -141,15 +145,20 @@ fn runs_of_a_branch_that_is_gone_need_not_stay() {
     assert_eq!(going(), [2]);
 }
 
-#[test]
-fn the_file_is_smaller_afterwards_and_whole() {
-    let machine = Machine::new();
-    for _ in 0..12 {
-        steady(&machine, &[])
-            .args(["--samples", "3000"])
+/// Runs that take so much room that removing them shows.
+fn large_runs(machine: &Machine) {
+    for _ in 0..5 {
+        steady(machine, &[])
+            .args(["text", "--samples", "4000"])
             .run()
             .expect_code(0);
     }
+}
+
+#[test]
+fn the_file_is_smaller_afterwards_and_whole() {
+    let machine = Machine::new();
+    large_runs(&machine);
     let size = || {
         std::fs::metadata(machine.store())
             .expect("it is there")
@@ -163,12 +172,38 @@ fn the_file_is_smaller_afterwards_and_whole() {
     let finished = &done.messages("prune-finished")[0];
     assert_eq!(
         (&finished["removed"], &finished["executed"]),
-        (&11.into(), &true.into())
+        (&4.into(), &true.into())
     );
     assert!(
         finished["freed_bytes"].as_u64().expect("bytes") > 0,
         "{finished}"
     );
     assert!(size() < before, "{before} bytes became {}", size());
-    stored(&machine, &["show", "12"]).run().expect_code(0);
+    stored(&machine, &["show", "5"]).run().expect_code(0);
+}
+
+#[test]
+fn a_kill_at_any_moment_leaves_a_whole_store_with_all_or_none_of_the_runs() {
+    let machine = Machine::new();
+    large_runs(&machine);
+    let original = std::fs::read(machine.store()).expect("it is there");
+    for milliseconds in [0, 10, 20, 40, 80, 160] {
+        for suffix in ["-wal", "-shm"] {
+            let beside = format!("{}{suffix}", machine.store().display());
+            let _ = std::fs::remove_file(beside);
+        }
+        std::fs::write(machine.store(), &original).expect("written");
+        let running = stored(&machine, &["prune", "--keep-last", "2", "--yes"]).start();
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        running.signal(Signal::KILL);
+        drop(running.finish());
+        let store = Store::open(&machine.store()).expect("it opens");
+        store.check().expect("it is whole");
+        drop(store);
+        let left = runs(&machine);
+        assert!(
+            left.len() == 5 || left == [5, 4],
+            "{left:?} after {milliseconds} ms"
+        );
+    }
 }

@@ -73,7 +73,7 @@ impl Rows {
             .collect();
         let is_told = |column: usize| match column {
             BRANCH => all.iter().any(|row| row[BRANCH] != all[0][BRANCH]),
-            MEDIAN => width >= ROOM_FOR_MEDIANS,
+            MEDIAN => width >= ROOM_FOR_MEDIANS && all.iter().any(|row| !row[MEDIAN].is_empty()),
             _ => true,
         };
         let told: Vec<usize> = (0..COLUMNS.len())
