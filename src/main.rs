@@ -83,6 +83,7 @@ fn dispatch(parsed: &Parsed, stderr: &mut dyn Write) -> Result<ExitCode, AppErro
             app::show(run, bench.as_deref(), detail, common, &mut world)
         }
         Command::Explain { bench, run } => app::explain(bench, run.as_deref(), common, &mut world),
+        Command::Report(options) => app::report(options, common, &mut world),
         Command::Export(options) => app::export(options, common, &mut world),
         Command::Import(options) => app::import(options, common, &mut world),
         Command::Accept { run } => app::accept(run, common, &mut world),

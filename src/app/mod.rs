@@ -26,12 +26,14 @@ mod kept;
 mod list;
 mod naming;
 mod options;
+mod page;
 mod paired;
 mod pairing;
 mod pivot;
 mod prepare;
 mod reference;
 mod replay;
+mod report;
 mod run;
 mod runs;
 mod self_test;
@@ -55,6 +57,7 @@ pub use options::{
     SelfTestOptions, StoreOptions,
 };
 pub use pivot::{Dimension, PivotRequest, PivotValue, Versus};
+pub use report::{ReportOptions, report};
 pub use run::run;
 pub use runs::runs;
 pub use self_test::self_test;

@@ -11,12 +11,13 @@ use super::cargo_flags::{BuildFlags, WorkspaceFlags};
 use super::compare_flags::CompareArguments;
 use super::export_flags::ExportArguments;
 use super::import_flags::ImportArguments;
+use super::report_flags::ReportArguments;
 use super::run_flags::{ComparisonFlags, OutputFlags, SamplingFlags};
 use super::self_test_flags::SelfTestArguments;
 use super::stored_flags::{ExplainArguments, ShowArguments};
 use crate::app::{
     BaselineAction, BisectOptions, CompareOptions, Detail, ExportOptions, ImportOptions,
-    RunOptions, SelfTestOptions, StoreOptions,
+    ReportOptions, RunOptions, SelfTestOptions, StoreOptions,
 };
 use crate::measure::Filter;
 use crate::model::parse_duration;
@@ -137,6 +138,8 @@ enum Subcommands {
     Show(Box<ShowArguments>),
     /// Say how a verdict came about, number by number
     Explain(Box<ExplainArguments>),
+    /// Write a page about a run or a comparison: tables, charts, how each verdict came about
+    Report(Box<ReportArguments>),
     /// Make a run a reference although it regressed: the change was meant
     Accept {
         /// A run number, baseline, `latest` or `@commit`
@@ -254,6 +257,8 @@ pub enum Command {
         /// The run that has the verdict; `None`: the newest.
         run: Option<String>,
     },
+    /// Write a page.
+    Report(ReportOptions),
     /// Accept a run.
     Accept {
         /// Which.
@@ -328,6 +333,7 @@ impl Arguments {
             }) => stored.with(Command::Adopt { from }),
             Some(Subcommands::Show(arguments)) => arguments.translate(),
             Some(Subcommands::Explain(arguments)) => arguments.translate(),
+            Some(Subcommands::Report(arguments)) => arguments.translate(),
             Some(Subcommands::Export(arguments)) => arguments.translate(),
             Some(Subcommands::Import(arguments)) => arguments.translate(),
             Some(Subcommands::Accept { run, stored }) => stored.with(Command::Accept { run }),

@@ -11,6 +11,7 @@ mod compare_flags;
 mod export_flags;
 mod import_flags;
 mod paired_flags;
+mod report_flags;
 mod run_flags;
 mod self_test_flags;
 mod stored_flags;

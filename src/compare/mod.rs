@@ -21,6 +21,7 @@ mod portrait;
 mod question;
 mod record;
 mod run_level;
+mod shape;
 mod summary;
 
 pub use alternative::{Centers, Effects, GateGroup, SideCenter, Tested, across_runs, value_of};
@@ -44,6 +45,10 @@ pub use paired::{
 pub use portrait::{LaunchPortrait, Portrait};
 pub use question::{Decider, HostClass, Question, Reference, Rules};
 pub use record::BenchmarkRecord;
+pub use shape::{
+    ChangeShape, DENSITY_POINTS, LAUNCH_POINTS, LaunchShape, MOST_VIOLINS, PROBABILITIES, Shape,
+    shared_range,
+};
 pub use summary::{Summary, summarize, summarize_by};
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod grid;
 mod import;
 mod json;
 mod listing;
+mod page;
 mod pivot;
 mod progress;
 mod self_test;
@@ -32,7 +33,9 @@ pub use bisect::{
 pub use charts::{Sitter, write_portrait};
 pub use columns::{Column, ColumnCell, ColumnsLine, Shown, SideBySide, Together, write_columns};
 pub use content::{Findings, Gates, MessageFormat, Method, Row, Verdicts, Violation};
-pub use explanation::{Confirmed, Explanation, MeasuredSide, Replayed, write_explanation};
+pub use explanation::{
+    Confirmed, Explanation, MeasuredSide, Replayed, explained, write_explanation,
+};
 pub use grid::{TableFormat, without_colours};
 pub use import::{ImportFindings, ImportedBenchmark, write_import};
 pub use json::{SCHEMA, write_json};
@@ -40,6 +43,7 @@ pub use listing::{
     BaselineLine, BenchmarkLine, KeptLine, RunLine, WorkspaceLine, write_announced,
     write_baselines, write_benchmarks, write_kept, write_runs, write_workspaces,
 };
+pub use page::{Page, PageBenchmark, PageRun, PageSide, write_page, write_page_place};
 pub use pivot::{PivotCell, PivotKind, PivotRow, PivotTable, write_pivot};
 pub use progress::{Progress, ProgressMode};
 pub use self_test::{Rate, SelfTestFindings, SelfTestRow, write_self_test};

@@ -59,7 +59,7 @@ mod written_out;
 pub use bca::{bca_bounds, bca_interval};
 pub use bootstrap::{
     Interval, PercentileRule, Resampling, percentile_interval, percentile_interval_by,
-    ratio_interval,
+    ratio_interval, ratio_resamples,
 };
 pub use cleaning::{Cleaned, CleaningCounts, FirstSample};
 pub use correction::Correction;

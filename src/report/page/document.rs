@@ -1,0 +1,168 @@
+//! The document: its policy, style, script and data in one file.
+
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+use super::benchmark::{Shared, benchmark, differences, tally};
+use super::content::Page;
+use super::environment::environment;
+use super::phrases::Phrasebook;
+use crate::compare::{LAUNCH_POINTS, PROBABILITIES};
+use crate::report::content::MessageFormat;
+use crate::report::json::{SCHEMA, write_object};
+use crate::report::{theme, units};
+
+const STYLE: &str = concat!(
+    include_str!("assets/page.css"),
+    include_str!("assets/detail.css"),
+    include_str!("assets/print.css")
+);
+
+/// One function, so that the page has no global names.
+const SCRIPT: &str = concat!(
+    "(()=>{\"use strict\";\n",
+    include_str!("assets/format.js"),
+    include_str!("assets/dom.js"),
+    include_str!("assets/plot.js"),
+    include_str!("assets/data.js"),
+    include_str!("assets/charts.js"),
+    include_str!("assets/curves.js"),
+    include_str!("assets/overview.js"),
+    include_str!("assets/detail.js"),
+    include_str!("assets/views.js"),
+    include_str!("assets/main.js"),
+    "})();\n"
+);
+
+const BODY: &str = include_str!("assets/page.html");
+
+/// SHA-256 of [`STYLE`] and [`SCRIPT`], by which the policy allows them and nothing else. A test says what they are.
+const STYLE_HASH: &str = "sha256-Vi8n/9iNgCnT1M/NSOnJC2oE90qLpDE+/27nEL5jiuo=";
+const SCRIPT_HASH: &str = "sha256-sUG30s/h2VYvMBI9VIBjvfGgTtWaKcyylQDytjKL8pE=";
+
+/// Writes the page.
+pub fn write_page(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
+    let title = format!(
+        "run {} · {}",
+        page.run.id,
+        theme::printable(&page.workspace)
+    );
+    write!(
+        writer,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta name=\"generator\" content=\"cargo-perfcheck {}\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '{STYLE_HASH}'; \
+         script-src '{SCRIPT_HASH}'; img-src data:; base-uri 'none'; form-action 'none'\">\n\
+         <title>{}</title>\n<style>{STYLE}</style>\n</head>\n{BODY}\n\
+         <script type=\"application/json\" id=\"data\">",
+        env!("CARGO_PKG_VERSION"),
+        escaped(&title),
+    )?;
+    write_data(writer, page)?;
+    write!(
+        writer,
+        "</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
+    )
+}
+
+/// The data, benchmark by benchmark: what was written is not kept.
+fn write_data(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
+    let mut phrases = Phrasebook::default();
+    writer.write_all(b"{\"benchmarks\":[")?;
+    let mut shared = Shared {
+        phrases: &mut phrases,
+        subject: page.run.decision.analysis.subject,
+        confidence_level: page.confidence_level,
+    };
+    for (index, one) in page.benchmarks.iter().enumerate() {
+        if index > 0 {
+            writer.write_all(b",\n")?;
+        }
+        write_value(writer, &benchmark(one, &mut shared))?;
+    }
+    writer.write_all(b"],\n\"head\":")?;
+    write_value(writer, &head(page))?;
+    writer.write_all(b",\n\"phrases\":")?;
+    write_value(writer, &json!(phrases.into_phrases()))?;
+    writer.write_all(b"}")
+}
+
+fn head(page: &Page<'_>) -> Value {
+    let runs: Vec<Value> = page
+        .runs
+        .iter()
+        .map(|run| {
+            let git = run.head.git.as_ref();
+            json!({
+                "id": run.head.id,
+                "started": run.started,
+                "commit": git.map(|git| &git.commit),
+                "branch": git.and_then(|git| git.branch.as_deref()).map(theme::printable),
+                "dirty": git.is_some_and(|git| git.dirty),
+            })
+        })
+        .collect();
+    json!({
+        "schema": SCHEMA,
+        "tool": env!("CARGO_PKG_VERSION"),
+        "workspace": theme::printable(&page.workspace),
+        "run": page.run.id,
+        "reference": page.reference.as_deref().map(theme::printable),
+        "level": page.confidence_level,
+        "significance": page.run.decision.significance_level,
+        "verdicts": tally(&page.benchmarks),
+        "runs": runs,
+        "environment": environment(page),
+        "warnings": differences(&page.warnings),
+        "remarks": page.remarks.iter().map(|text| theme::printable(text)).collect::<Vec<_>>(),
+        "probabilities": &PROBABILITIES[..],
+        "launch_points": LAUNCH_POINTS,
+    })
+}
+
+/// As JSON in which no character could end the block that it stands in.
+fn write_value(writer: &mut dyn Write, value: &Value) -> io::Result<()> {
+    let text = serde_json::to_string(value)?;
+    let harmless = text
+        .replace('<', "\\u003c")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029");
+    writer.write_all(harmless.as_bytes())
+}
+
+/// Text between tags or in an attribute.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}
+
+/// That a page was written, and where.
+pub fn write_page_place(
+    writer: &mut dyn Write,
+    page: &Page<'_>,
+    path: &str,
+    bytes: u64,
+    format: MessageFormat,
+) -> io::Result<()> {
+    let count = page.benchmarks.len();
+    if format == MessageFormat::Json {
+        return write_object(
+            writer,
+            &json!({
+                "reason": "report-written", "schema": SCHEMA, "run": page.run.id, "format": "html",
+                "path": path, "bytes": bytes, "benchmarks": count,
+            }),
+        );
+    }
+    let plural = if count == 1 { "" } else { "s" };
+    writeln!(
+        writer,
+        "Wrote {}: {count} benchmark{plural}, {}.",
+        theme::printable(path),
+        units::bytes(bytes as f64)
+    )
+}
