@@ -14,7 +14,7 @@ use super::options::{CompareOptions, CompareView, ComparisonOptions};
 use super::paired::paired_rows;
 use super::replay::Replay;
 use crate::compare::{
-    BenchmarkRecord, ChangeShape, Difference, HostSigns, Plan, Shape, shared_range, summarize_by,
+    BenchmarkRecord, ChangeShape, Difference, HostSigns, Plan, Shape, summarize_by,
 };
 use crate::host;
 use crate::measure::Filter;
@@ -318,9 +318,8 @@ impl Gathered {
     fn benchmark<'a>(&'a self, one: &'a Judged, points: usize) -> PageBenchmark<'a> {
         let of = |run: Option<RunId>| self.shown.get(&(run?, one.key.clone()));
         let (new, base) = (of(one.new), of(one.base));
-        let range = shared_range(&[new, base]);
         let side = |measurement: Option<&'a Measurement>, run: Option<RunId>| {
-            self.side(measurement?, run?, range?, points)
+            self.side(measurement?, run?, points)
         };
         let replayed = one.replayed.as_ref();
         let agreed = replayed.filter(|found| found.agrees);
@@ -338,7 +337,6 @@ impl Gathered {
             new: side(new, one.new),
             base: side(base, one.base),
             reference_runs: replayed.map_or_else(Vec::new, |found| found.reference.clone()),
-            range,
             change: new
                 .zip(base)
                 .and_then(|(new, base)| ChangeShape::of(new, base, seed)),
@@ -352,7 +350,6 @@ impl Gathered {
         &'a self,
         measurement: &'a Measurement,
         run: RunId,
-        range: (f64, f64),
         points: usize,
     ) -> Option<PageSide<'a>> {
         let (head, _) = self.heads.get(&run)?;
@@ -361,7 +358,7 @@ impl Gathered {
             run,
             measurement,
             record: BenchmarkRecord::of(measurement, &summary, &head.decision, head.seed)?,
-            shape: Shape::of(measurement, range, points)?,
+            shape: Shape::of(measurement, points)?,
         })
     }
 

@@ -47,7 +47,6 @@ pub use question::{Decider, HostClass, Question, Reference, Rules};
 pub use record::BenchmarkRecord;
 pub use shape::{
     ChangeShape, DENSITY_POINTS, LAUNCH_POINTS, LaunchShape, MOST_VIOLINS, PROBABILITIES, Shape,
-    shared_range,
 };
 pub use summary::{Summary, summarize, summarize_by};
 

@@ -1,6 +1,6 @@
 //! What a page draws of one side of a comparison, reduced to what an eye can see: curves on a grid, quantiles, launches, thinned samples.
 //!
-//! Pure numbers. Both sides are reduced over one range, so that they can be drawn over each other. Nothing here decides.
+//! Pure numbers, each side over a range of its own: sides may lie far apart, and each has its details. Nothing here decides.
 
 use super::portrait::drawn_range;
 use super::summary::{clusters, sample_times};
@@ -11,13 +11,17 @@ use crate::stats::{
 };
 
 /// Places of the density of all samples.
-pub const DENSITY_POINTS: usize = 80;
+pub const DENSITY_POINTS: usize = 112;
 /// Places of the density of one launch.
-pub const LAUNCH_POINTS: usize = 24;
+pub const LAUNCH_POINTS: usize = 28;
 /// Launches whose density is drawn; of more there are quartiles.
 pub const MOST_VIOLINS: usize = 16;
 /// Resamples of the change: their density is drawn, no bound is read off it.
 const RESAMPLES: usize = 4_000;
+/// Where more than this share of the samples would lie outside of the picture, they are a part of it.
+const FEW: f64 = 0.02;
+/// Then it reaches to this quantile.
+const FAR: f64 = 0.99;
 /// Of the resamples this share at either end may lie outside of the picture.
 const TAIL: f64 = 0.001;
 
@@ -43,6 +47,8 @@ pub const PROBABILITIES: [f64; 48] = {
 /// One side.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shape {
+    /// The times that are drawn, from and to.
+    pub range: (f64, f64),
     /// Density of the samples within the range, at [`DENSITY_POINTS`] places from its one end to the other; empty where they do not spread.
     pub density: Vec<f64>,
     /// The launches with samples.
@@ -71,11 +77,12 @@ pub struct LaunchShape {
 }
 
 impl Shape {
-    /// Of a measurement with samples, over `range`, with about `points` samples at most.
-    pub fn of(measurement: &Measurement, range: (f64, f64), points: usize) -> Option<Self> {
+    /// Of a measurement with samples, with about `points` of them at most.
+    pub fn of(measurement: &Measurement, points: usize) -> Option<Self> {
         let launches = sample_times(measurement);
         let mut all: Vec<f64> = launches.iter().flatten().copied().collect();
         all.sort_by(f64::total_cmp);
+        let range = range(&all)?;
         let inside = within(&all, range);
         let quantiles = PROBABILITIES
             .iter()
@@ -85,6 +92,7 @@ impl Shape {
         let every = all.len().div_ceil(points.max(1)).max(1);
         let violins = launches.len() <= MOST_VIOLINS;
         Some(Self {
+            range,
             density: density(&inside, range, DENSITY_POINTS),
             outside: all.len() - inside.len(),
             samples: all.len(),
@@ -99,15 +107,15 @@ impl Shape {
     }
 }
 
-/// The times that are drawn of both sides, from and to; `None` where neither has samples.
-pub fn shared_range(sides: &[Option<&Measurement>]) -> Option<(f64, f64)> {
-    let range = |side: &&Measurement| {
-        let mut all: Vec<f64> = sample_times(side).into_iter().flatten().collect();
-        all.sort_by(f64::total_cmp);
-        drawn_range(&all)
-    };
-    let ranges = sides.iter().flatten().filter_map(range);
-    ranges.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))
+/// The drawn range of a portrait, and further up where a part of the samples that counts lies there: a slow path is no outlier.
+fn range(sorted: &[f64]) -> Option<(f64, f64)> {
+    let (low, high) = drawn_range(sorted)?;
+    let above = sorted.iter().filter(|time| **time > high).count();
+    if above as f64 <= FEW * sorted.len() as f64 {
+        return Some((low, high));
+    }
+    let far = Quantile::InvertedCdf.of_sorted(sorted, FAR)?;
+    Some((low, far + (far - low) * 0.04))
 }
 
 /// How resampled changes of the mean lie.
@@ -228,17 +236,13 @@ mod tests {
         measurement((0..count).map(of).collect())
     }
 
-    fn range(measurement: &Measurement) -> (f64, f64) {
-        shared_range(&[Some(measurement)]).unwrap()
-    }
-
     #[test]
     fn quantiles_of_the_picture_are_those_of_the_record() {
         let measured = launches(4, 100.0);
         let summary = summarize(&measured, 0.95, 1000, 1).unwrap();
         let record =
             BenchmarkRecord::of(&measured, &summary, &DecisionSettings::default(), 1).unwrap();
-        let shape = Shape::of(&measured, range(&measured), 1000).unwrap();
+        let shape = Shape::of(&measured, 1000).unwrap();
         let at = |p: f64| {
             let place = PROBABILITIES
                 .iter()
@@ -252,28 +256,40 @@ mod tests {
     }
 
     #[test]
-    fn both_sides_share_a_range_and_no_side_has_more_points_than_wanted() {
-        let (new, base) = (launches(10, 120.0), launches(10, 100.0));
-        let range = shared_range(&[Some(&new), Some(&base)]).unwrap();
-        assert!(range.0 <= 100.0 && range.1 >= 121.0);
-        let shape = Shape::of(&new, range, 200).unwrap();
+    fn no_side_has_more_points_than_wanted() {
+        let shape = Shape::of(&launches(10, 120.0), 200).unwrap();
         let drawn: usize = shape.launches.iter().map(|launch| launch.times.len()).sum();
         assert_eq!((drawn, shape.samples, shape.outside), (200, 1000, 0));
         assert_eq!((shape.ramp.len(), shape.ramp_samples), (100, 200));
         assert_eq!(shape.density.len(), DENSITY_POINTS);
+        let violins = shape.launches.iter().map(|launch| launch.density.len());
+        assert!(violins.eq([LAUNCH_POINTS; 10]));
+        assert_eq!(Shape::of(&measurement(vec![]), 200), None);
+    }
+
+    #[test]
+    fn a_slow_path_is_in_the_picture_and_a_few_interruptions_are_not() {
+        let with_slow = |every: u32| {
+            let times: Vec<f64> = (0..400)
+                .map(|i| 100.0 + f64::from(i % 8) * 0.1 + if i % every == 0 { 35.0 } else { 0.0 })
+                .collect();
+            Shape::of(&measurement(vec![flat_launch(0, 1000, &times)]), 100).unwrap()
+        };
+        let slow = with_slow(20);
         assert!(
-            shape
-                .launches
-                .iter()
-                .all(|l| l.density.len() == LAUNCH_POINTS)
+            slow.range.1 > 135.0 && slow.outside == 0,
+            "{:?}",
+            slow.range
         );
-        assert_eq!(shared_range(&[None, None]), None);
+        let interrupted = with_slow(100);
+        assert!(interrupted.range.1 < 110.0);
+        assert_eq!(interrupted.outside, 4);
     }
 
     #[test]
     fn many_launches_have_quartiles_and_no_density() {
         let measured = launches(17, 100.0);
-        let shape = Shape::of(&measured, (99.0, 105.0), 100).unwrap();
+        let shape = Shape::of(&measured, 100).unwrap();
         assert!(shape.launches.iter().all(|l| l.density.is_empty()));
         let [low, middle, high] = shape.launches[0].quartiles;
         assert!(low < middle && middle < high);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes made-up runs in the exchange format, for `cargo perfcheck import`: the same bytes for the same arguments.
 
-  store.py story           fourteen runs of a small workspace, as a user would have them; the last one is compared with the one before
-  store.py cases           two runs with every verdict, and with names that would like to be markup
+  store.py story           forty runs of a small workspace, as a user would have them; the last one is compared with the one before
+  store.py cases           runs with every verdict, and with names that would like to be markup
   store.py many N          two runs of N benchmarks, 10 launches of 100 samples each
 
 Baselines `before` and `after` name the last two runs.
@@ -111,7 +111,7 @@ class Run:
             "exit_code": 0, "git": {"commit": commit, "branch": "main", "dirty": self.dirty},
             "environment": {
                 "host": {"cpu": "AMD Ryzen 9 7950X 16-Core Processor", "architecture": "x86_64", "os": "linux",
-                         "cores": 16, "kernel": "6.8.0-45-generic" if self.number < 13 else "6.8.0-48-generic",
+                         "cores": 16, "kernel": "6.8.0-45-generic" if self.number < 39 else "6.8.0-48-generic",
                          "governor": "performance", "microcode": "0xa601206", "shared": False},
                 "build": self.build,
             },
@@ -149,39 +149,41 @@ def throughput(size, elements=False):
     return {"bytes": None if elements else size, "elements": size if elements else None}
 
 
-def story(runs=14):
+def story(runs=40):
     found = []
     for number in range(runs):
         run = Run(number, dirty=number == runs - 1)
         last = number == runs - 1
         rng = random.Random(f"day {number}")
-        today = lambda: math.exp(rng.gauss(0, 0.0007))
+        today = lambda: math.exp(rng.gauss(0, 0.0004))
+        # What is past is there for its values: few samples tell them.
+        few = {} if number >= runs - 2 else {"launches": 5, "samples": 30}
         for size in (256, 1024, 4096, 16384, 65536):
             json_ns = 60 + 0.92 * size ** 1.01
             toml_ns = 140 + 2.3 * size
-            step = 0.86 if number >= 6 else 1.0
+            step = 0.86 if number >= 9 else 1.0
             slower = 1 + 0.03 * math.log2(size / 64) if last else 1.0
             run.measure(f"parse/json/{size}", json_ns * step * slower * today(), throughput=throughput(size),
                         target="parse", slow=0.05 if last and size > 4096 else 0.0,
-                        verdict="improved" if number == 6 else "unchanged")
-            run.measure(f"parse/toml/{size}", toml_ns * today(), throughput=throughput(size), target="parse")
+                        verdict="improved" if number == 9 else "unchanged", **few)
+            run.measure(f"parse/toml/{size}", toml_ns * today(), throughput=throughput(size), target="parse", **few)
         for count in (100, 1000, 10_000):
             faster = 0.79 if last else 1.0
             log = math.log2(count)
             run.measure(f"index/insert/{count}", 21 * log * count ** 0.2 * faster * today(), target="index",
-                        throughput=throughput(count, True))
+                        throughput=throughput(count, True), **few)
             run.measure(f"index/lookup/{count}", 9.4 * log * today(), target="index",
-                        throughput=throughput(count, True))
-        run.measure("index/merge", 412_000 * today() * (1.013 if last else 1), target="index", noise=0.01)
-        run.measure("query/prefix", 1_830 * today() * (1.031 if last else 1), target="query", spread=0.012, noise=0.02)
-        run.measure("query/fuzzy", 88_400 * today(), target="query", spread=0.03, noise=0.05, modes=(1.12, 0.4))
-        run.measure("query/boolean", 12_700 * today(), target="query")
-        run.measure("tokenize/ascii", 486 * today(), target="query", throughput=throughput(4096))
-        run.measure("tokenize/unicode", 2_212 * today(), target="query", throughput=throughput(4096))
+                        throughput=throughput(count, True), **few)
+        run.measure("index/merge", 412_000 * today() * (1.013 if last else 1), target="index", noise=0.01, **few)
+        run.measure("query/prefix", 1_830 * today() * (1.031 if last else 1), target="query", spread=0.012, noise=0.02, **few)
+        run.measure("query/fuzzy", 88_400 * today(), target="query", spread=0.03, noise=0.05, modes=(1.12, 0.4), **few)
+        run.measure("query/boolean", 12_700 * today(), target="query", **few)
+        run.measure("tokenize/ascii", 486 * today(), target="query", throughput=throughput(4096), **few)
+        run.measure("tokenize/unicode", 2_212 * today(), target="query", throughput=throughput(4096), **few)
         if last:
-            run.measure("query/phrase", 5_310 * today(), target="query")
+            run.measure("query/phrase", 5_310 * today(), target="query", **few)
         else:
-            run.measure("query/legacy", 9_120 * today(), target="query", launches=4)
+            run.measure("query/legacy", 9_120 * today(), target="query", **few)
         found.append(run)
     name(found)
     return found
@@ -189,11 +191,14 @@ def story(runs=14):
 
 def cases():
     found = []
-    for number in (12, 13):
-        run, new = Run(number), number == 13
+    for number in range(32):
+        run, new = Run(number), number == 31
+        run.measure("verdict/unchanged", 1000, spread=0.0004, noise=0.0004, samples=60)
+        if number < 30:
+            found.append(run)
+            continue
         run.measure("verdict/regressed", 1000 * (1.2 if new else 1))
         run.measure("verdict/improved", 1000 * (0.8 if new else 1))
-        run.measure("verdict/unchanged", 1000, spread=0.0004, noise=0.0004)
         run.measure("verdict/suspect", 1000 * (1.035 if new else 1), spread=0.002)
         run.measure("verdict/inconclusive", 1000, spread=0.08, noise=0.05, launches=4)
         run.measure("verdict/incomparable", 1000, target="other", features=["simd"] if new else [])

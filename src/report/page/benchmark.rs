@@ -37,9 +37,8 @@ pub(super) fn benchmark(one: &PageBenchmark<'_>, shared: &mut Shared<'_>) -> Val
         .copied()
         .fold(0.0, f64::max);
     let side = |side: &Option<PageSide<'_>>| {
-        let range = one.range.unwrap_or((0.0, 1.0));
         side.as_ref()
-            .map(|side| self::side(side, range, top, shared.confidence_level))
+            .map(|side| self::side(side, top, shared.confidence_level))
     };
     let plain = |texts: &[String]| -> Vec<String> {
         texts.iter().map(|text| theme::printable(text)).collect()
@@ -61,11 +60,6 @@ pub(super) fn benchmark(one: &PageBenchmark<'_>, shared: &mut Shared<'_>) -> Val
             one.comparison.map(|found| comparison(found, one, shared)),
         ),
         ("stored", one.stored_change.map(short)),
-        (
-            "range",
-            one.range
-                .map(|(low, high)| json!([short(low), short(high)])),
-        ),
         ("resampled", one.change.as_ref().map(resampled)),
         (
             "runs",
@@ -142,7 +136,7 @@ fn resampled(found: &ChangeShape) -> Value {
     })
 }
 
-fn side(side: &PageSide<'_>, range: (f64, f64), top: f64, confidence_level: f64) -> Value {
+fn side(side: &PageSide<'_>, top: f64, confidence_level: f64) -> Value {
     let (record, shape) = (&side.record, &side.shape);
     let summary = &record.summary;
     let mut object = Map::new();
@@ -178,7 +172,7 @@ fn side(side: &PageSide<'_>, range: (f64, f64), top: f64, confidence_level: f64)
             outliers.high_severe
         ]),
     );
-    for (name, value) in drawn(shape, range, top) {
+    for (name, value) in drawn(shape, top) {
         put(name, value);
     }
     let failed = &side.measurement.failures;
@@ -208,8 +202,8 @@ fn side(side: &PageSide<'_>, range: (f64, f64), top: f64, confidence_level: f64)
     object.into()
 }
 
-/// What is drawn: places within the range of both sides, and quantiles on the scale of their logarithms, since tails are long.
-fn drawn(shape: &Shape, range: (f64, f64), top: f64) -> Vec<(&'static str, Value)> {
+/// What is drawn: places within the range of the side, and quantiles on the scale of their logarithms, since tails are long.
+fn drawn(shape: &Shape, top: f64) -> Vec<(&'static str, Value)> {
     let launches = &shape.launches;
     let times = launches.iter().flat_map(|launch| &launch.times).copied();
     let counts: Vec<usize> = launches.iter().map(|launch| launch.times.len()).collect();
@@ -228,7 +222,9 @@ fn drawn(shape: &Shape, range: (f64, f64), top: f64) -> Vec<(&'static str, Value
         shape.quantiles.last().map_or(0.0, |most| logarithm(*most)),
     );
     let quantiles = shape.quantiles.iter().map(|value| logarithm(*value));
+    let range = shape.range;
     let mut found = vec![
+        ("range", json!([short(range.0), short(range.1)])),
         (
             "density",
             places(shape.density.iter().copied(), (0.0, top), 2).into(),

@@ -59,8 +59,6 @@ pub struct PageBenchmark<'a> {
     pub base: Option<PageSide<'a>>,
     /// Runs whose mean is the reference.
     pub reference_runs: Vec<RunId>,
-    /// The times that are drawn of both sides, from and to.
-    pub range: Option<(f64, f64)>,
     /// How resampled changes lie.
     pub change: Option<ChangeShape>,
     /// How the verdict came about: what a sentence is about, and the sentence.

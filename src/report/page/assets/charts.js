@@ -74,30 +74,32 @@ function changeChart(one) {
   };
 }
 
+/** Which time the place of a density is. */
+const placeOf = (side) => scale(0, places(side.density, 2).length - 1, ...side.range);
+
 /** How the samples of both sides lie. */
 function densityChart(one) {
   const sides = sidesOf(one);
   if (!sides.length) return null;
   return {
     name: "density", title: "Density of the samples", legend: sidesLegend(one),
-    words: `${sides.map((side) => `${nameOf(one, side)}: ${counted(one[side].samples, "sample")}, median ${stated(one, side, "median")}`).join("; ")}. Drawn from ${spent(one.metric, one.range[0])} to ${spent(one.metric, one.range[1])}.`,
+    words: `${sides.map((side) => `${nameOf(one, side)}: ${counted(one[side].samples, "sample")}, median ${stated(one, side, "median")}`).join("; ")}. Drawn from ${rangeOf(one).map((end) => spent(one.metric, end)).join(" to ")}.`,
     caption: together("Lines: medians. Strokes: samples.", outsideNote(one)),
-    table: () => plainTable("Density", [measured(one.metric), ...sides.map((side) => `${nameOf(one, side)}, of its peak`)],
-      curves(one, sides[0]).density.map((_, i, all) => [
-        spent(one.metric, one.range[0] + (one.range[1] - one.range[0]) * i / (all.length - 1)),
-        ...sides.map((side) => (curves(one, side).density[i] || 0).toFixed(3)),
-      ])),
+    table: () => plainTable("Density", ["run", measured(one.metric), "of the highest peak"], sides.flatMap((side) => {
+      const at = placeOf(one[side]);
+      return curves(one, side).density.map((height, i) => [nameOf(one, side), spent(one.metric, at(i)), percent(Math.round(height * 1000) / 1000)]);
+    })),
     draw(width) {
       const rugs = sides.length * 15;
       const box = { left: 16, right: width - 16, top: 8, bottom: 190 + rugs };
-      const x = valueAxis(one.metric, ...one.range, box.left, box.right, width / 90, measured(one.metric));
+      const x = valueAxis(one.metric, ...rangeOf(one), box.left, box.right, width / 90, measured(one.metric));
       const ground = box.bottom - rugs - 4;
       const nodes = [frame(box, x, null)];
       for (const side of sides) {
         const heights = curves(one, side).density;
-        const at = scale(0, heights.length - 1, box.left, box.right);
-        const points = heights.map((height, i) => [at(i), ground - height * (ground - box.top - 6)]);
-        if (points.length) nodes.push(s("path", { class: `area of-${side}`, d: `${path([[box.left, ground], ...points, [box.right, ground]])}Z` }));
+        const at = placeOf(one[side]);
+        const points = heights.map((height, i) => [x.at(at(i)), ground - height * (ground - box.top - 6)]);
+        if (points.length) nodes.push(s("path", { class: `area of-${side}`, d: `${path([[points[0][0], ground], ...points, [points.at(-1)[0], ground]])}Z` }));
         nodes.push(s("path", { class: `median of-${side}`, d: `M${number(x.at(one[side].median[0]))} ${box.top}V${ground}` }));
       }
       sides.forEach((side, index) => {
@@ -124,7 +126,7 @@ function launchesChart(one) {
       [`${nameOf(one, side)}, ${index + 1}`, ...launch.quartiles.map((value) => spent(one.metric, value))])),
     draw(width) {
       const box = { left: 56, right: width - 10, top: 20, bottom: 240 };
-      const y = valueAxis(one.metric, ...one.range, box.bottom, box.top, 6);
+      const y = valueAxis(one.metric, ...rangeOf(one), box.bottom, box.top, 6);
       const gap = sides.length > 1 ? 1 : 0;
       const room = (box.right - box.left) / (all.length + gap);
       const middle = (place) => box.left + room * (place + 0.5 + (gap && all[place].side === "new" ? 1 : 0));
@@ -139,9 +141,9 @@ function launchesChart(one) {
         const centre = middle(place);
         const [low, median, high] = launch.quartiles.map((value) => number(y.at(value)));
         if (violins) {
-          const at = scale(0, launch.density.length - 1, box.bottom, box.top);
-          const shape = launch.density.map((height, i) => [height * half, at(i)]).filter(([height]) => height > 0.25);
-          nodes.push(s("path", { class: `area of-${side}`, d: `${path([...shape.map(([w, v]) => [centre + w, v]), ...shape.reverse().map(([w, v]) => [centre - w, v])])}Z` }));
+          const place = scale(0, launch.density.length - 1, ...one[side].range);
+          const shape = launch.density.map((height, i) => [height * half, y.at(place(i))]).filter(([height]) => height > 0.25);
+          if (shape.length) nodes.push(s("path", { class: `area of-${side}`, d: `${path([...shape.map(([w, v]) => [centre + w, v]), ...shape.reverse().map(([w, v]) => [centre - w, v])])}Z` }));
         } else {
           nodes.push(s("path", { class: `rug of-${side}`, "stroke-width": 3, d: `M${number(centre)} ${low}V${high}` }));
         }
@@ -172,7 +174,7 @@ function orderChart(one) {
       })]), "wrap"),
     draw(width) {
       const box = { left: 56, right: width - 10, top: 20, bottom: 240 };
-      const y = valueAxis(one.metric, ...one.range, box.bottom, box.top, 6);
+      const y = valueAxis(one.metric, ...rangeOf(one), box.bottom, box.top, 6);
       const room = (box.right - box.left) / launches;
       const x = {
         at: (launch) => box.left + room * (launch + 0.5), ticks: Array.from({ length: launches }, (_, i) => i),
@@ -249,13 +251,14 @@ function ecdfChart(one) {
     table: () => quantileTable(one),
     draw(width) {
       const box = { left: 48, right: width - 14, top: 12, bottom: 232 };
-      const x = valueAxis(one.metric, ...one.range, box.left, box.right, width / 90, measured(one.metric));
+      const x = valueAxis(one.metric, ...rangeOf(one), box.left, box.right, width / 90, measured(one.metric));
       const shares = [0, 0.25, 0.5, 0.75, 1];
       const y = { at: scale(0, 1, box.bottom, box.top), ticks: shares, labels: shares.map(percent) };
       const nodes = [frame(box, x, y)];
-      const inside = (value) => Math.min(Math.max(value, one.range[0]), one.range[1]);
+      const [low, high] = rangeOf(one);
       for (const side of sides) {
-        const points = zip(curves(one, side).quantiles, HEAD.probabilities).map(([value, p]) => [x.at(inside(value)), y.at(p)]);
+        const inside = zip(curves(one, side).quantiles, HEAD.probabilities).filter(([value]) => low <= value && value <= high);
+        const points = inside.map(([value, p]) => [x.at(value), y.at(p)]);
         nodes.push(s("path", { class: `curve of-${side}`, d: path(points) }));
       }
       return { height: box.bottom + 42, nodes };

@@ -48,9 +48,9 @@ function rates(one, side) {
 /** The curves of a side, in nanoseconds and changes. */
 function curves(one, side) {
   const found = one[side];
-  if (!found || !one.range) return null;
+  if (!found) return null;
   if (found.curves) return found.curves;
-  const [low, high] = one.range;
+  const [low, high] = found.range;
   const inRange = (text, width) => places(text, width).map((place) => low + place * (high - low));
   const least = Math.log(Math.max(found.min, 1e-6));
   const most = Math.log(Math.max(found.max, 1e-6));
@@ -86,7 +86,13 @@ function curves(one, side) {
 const zip = (a, b) => a.map((value, index) => [value, b[index]]);
 
 /** The sides that there are, the reference first: as they are drawn. */
-const sidesOf = (one) => ["base", "new"].filter((side) => one[side] && one.range);
+const sidesOf = (one) => ["base", "new"].filter((side) => one[side]);
+
+/** The times that are drawn of both sides. */
+const rangeOf = (one) => {
+  const ranges = sidesOf(one).map((side) => one[side].range);
+  return [Math.min(...ranges.map((range) => range[0])), Math.max(...ranges.map((range) => range[1]))];
+};
 
 /** A sentence from its phrase and what fills the gaps. */
 function sentence([, phrase, numbers]) {

@@ -3,7 +3,7 @@
 /** The id with its last part strong. */
 function parts(id) {
   const cut = id.lastIndexOf("/") + 1;
-  return [h("span", { class: "part" }, id.slice(0, cut)), id.slice(cut)];
+  return [h("span", { class: "part" }, breakable(id.slice(0, cut))), id.slice(cut)];
 }
 
 function verdictLine(one) {
@@ -23,7 +23,7 @@ const ESTIMATES = [
 ];
 
 function statistics(one) {
-  const sides = ["new", "base"].filter((side) => one[side]);
+  const sides = sidesOf(one);
   if (!sides.length) return null;
   const write = (value) => spent(one.metric, value);
   const estimate = (side, name) => {
@@ -47,7 +47,7 @@ function statistics(one) {
     h("div", { class: "card" },
       h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Statistics" }, plainTable("Statistics", ["", ...sides.map((side) => nameOf(one, side))], rows)),
       more.length > 0 && h("div", { class: "scroll" }, plainTable("More", ["", ""], more, "wrap")),
-      h("p", { class: "caption" }, `${percent(HEAD.level)} intervals (${sides.map((side) => `${nameOf(one, side)}: ${one[side].intervals}`).join(", ")}); the same as \`cargo perfcheck show ${one[sides[0]].run} --stats\` prints.`)));
+      h("p", { class: "caption" }, `${percent(HEAD.level)} intervals (${sides.map((side) => `${nameOf(one, side)}: ${one[side].intervals}`).join(", ")}); the same as \`cargo perfcheck show ${one[sides.at(-1)].run} --stats\` prints.`)));
 }
 
 function explanation(one) {

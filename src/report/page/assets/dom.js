@@ -22,6 +22,9 @@ const s = (tag, attributes, ...children) => fill(document.createElementNS(SVG, t
 
 const byId = (id) => document.getElementById(id);
 
+/** A name that may be broken behind its slashes. */
+const breakable = (text) => text.split(/(?<=\/)/).flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part]));
+
 /** Rows of cells; the first cell of each row is its head. */
 function plainTable(caption, columns, rows, kind) {
   return h("table", { class: `plain ${kind || ""}` },

@@ -14,7 +14,8 @@ const badge = (verdict) => {
 function barReach() {
   const sizes = BENCHMARKS.map((one) => Math.abs(one.change || 0)).filter((size) => size > 0).sort((a, b) => a - b);
   const typical = sizes.length ? sizes[Math.floor((sizes.length - 1) * 0.9)] : 0;
-  return Math.max(typical * 1.35, ...BENCHMARKS.slice(0, 1).map(threshold), 0.03);
+  const largest = sizes.at(-1) || 0;
+  return Math.max(largest > typical * 2.5 ? typical * 1.35 : largest * 1.12, ...BENCHMARKS.slice(0, 1).map(threshold), 0.03);
 }
 
 /** The change with its interval around zero, and the band of noise. */
@@ -54,7 +55,7 @@ const medianText = (one, side) => {
 };
 
 function nameCell(one) {
-  return h("a", { href: one.hash, "data-index": one.index }, one.id, h("span", { class: "place" }, one.place));
+  return h("a", { href: one.hash, "data-index": one.index }, breakable(one.id), h("span", { class: "place" }, one.place));
 }
 
 /** The columns that have something to say. */
@@ -93,7 +94,7 @@ function showTable(focusOn) {
   const head = h("tr", null, shownColumns.map((column) => {
     const sorted = view.sort === column.name;
     const aria = sorted ? (view.ascending ? "ascending" : "descending") : null;
-    const label = [column.title, column.key && h("span", { class: "arrow", "aria-hidden": "true" }, sorted ? (view.ascending ? " ↑" : " ↓") : "")];
+    const label = [h("span", { class: "label" }, column.title), column.key && h("span", { class: "arrow", "aria-hidden": "true" }, sorted ? (view.ascending ? " ↑" : " ↓") : "")];
     return h("th", { scope: "col", class: column.class, "aria-sort": aria },
       column.key ? h("button", { type: "button", "data-sort": column.name, onclick: () => sortBy(column) }, label) : h("span", { class: "hidden" }, column.title));
   }));
@@ -147,13 +148,14 @@ function headline() {
 function showHero() {
   const run = HEAD.runs[0] || {};
   const commit = run.commit && [`, commit `, h("b", null, run.commit.slice(0, 10)), run.branch ? ` on ${run.branch}` : "", run.dirty ? " with changes" : ""];
-  byId("hero").replaceChildren(
+  byId("hero").replaceChildren();
+  fill(byId("hero"), null, [
     h("h1", null, headline()),
     h("p", { class: "about" }, h("b", null, `Run ${HEAD.run}`), HEAD.reference && [" compared with ", h("b", null, HEAD.reference)], commit, `, ${(run.started || "").slice(0, 10)}`, h("br"), HEAD.workspace),
     HEAD.warnings.map(([fact, before, after]) => h("p", { class: "remark" }, `The sides differ in ${fact}: ${before} → ${after}`)),
     HEAD.remarks.map((text) => h("p", { class: "remark" }, text)),
     strip(),
-  );
+  ]);
 }
 
 /** All changes on one axis: each benchmark a dot, those that are alike on top of each other. */

@@ -18,7 +18,7 @@ function ticks(low, high, wanted) {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((m) => m * power).find((size) => size >= rough * 0.999);
   const found = [];
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) found.push(i * step);
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) found.push(i * step + 0);
   return found;
 }
 
@@ -137,7 +137,11 @@ const observer = new ResizeObserver((entries) => {
 
 /** Cards that are drawn once they have a width, and whenever it changes. */
 function cards(charts, about) {
-  const found = charts.filter(Boolean).map((chart) => card(chart, about));
+  const wanted = charts.filter(Boolean);
+  const narrow = wanted.filter((chart) => !chart.wide);
+  // Two stand beside each other: the last one of an odd number has the room of two.
+  if (narrow.length % 2) narrow.at(-1).wide = true;
+  const found = wanted.map((chart) => card(chart, about));
   found.forEach((figure) => observer.observe(figure));
   return h("div", { class: "cards" }, found);
 }
