@@ -5,6 +5,7 @@
 use anstream::ColorChoice;
 use cargo_perfcheck::app::{self, AppError, World};
 use cargo_perfcheck::cli::{self, Command, Parsed};
+use cargo_perfcheck::escape::{Commands, Guarded};
 use cargo_perfcheck::exit_code::ExitCode;
 use cargo_perfcheck::host::Variables;
 use cargo_perfcheck::process::{Interrupt, REAPER_ARGUMENT, Supervisor, reap};
@@ -39,8 +40,10 @@ fn main() -> process::ExitCode {
         "never" => ColorChoice::Never.write_global(),
         _ => {}
     }
-    let mut stderr = UntilClosed::new(anstream::stderr());
-    let status = match dispatch(&parsed, &mut stderr) {
+    let variables = Variables::read();
+    let commands = Commands::new(variables.github_actions);
+    let mut stderr = Guarded::new(UntilClosed::new(anstream::stderr()), &commands);
+    let status = match dispatch(&parsed, variables, &commands, &mut stderr) {
         Ok(status) => status,
         Err(error) => {
             let _ = write_error(&mut stderr, &error.to_string());
@@ -50,10 +53,15 @@ fn main() -> process::ExitCode {
     status.number().into()
 }
 
-fn dispatch(parsed: &Parsed, stderr: &mut dyn Write) -> Result<ExitCode, AppError> {
+fn dispatch(
+    parsed: &Parsed,
+    variables: Variables,
+    commands: &Commands,
+    stderr: &mut dyn Write,
+) -> Result<ExitCode, AppError> {
     let interrupt = Interrupt::install().map_err(|error| AppError::Usage(error.to_string()))?;
     let supervisor = Supervisor::new();
-    let mut stdout = UntilClosed::new(anstream::stdout());
+    let mut stdout = Guarded::new(UntilClosed::new(anstream::stdout()), commands);
     let common = &parsed.common;
     let progress = if common.output.quiet {
         ProgressMode::Quiet
@@ -63,12 +71,13 @@ fn dispatch(parsed: &Parsed, stderr: &mut dyn Write) -> Result<ExitCode, AppErro
         ProgressMode::Lines
     };
     let mut world = World {
-        variables: Variables::read(),
+        variables,
+        commands,
         supervisor: &supervisor,
         interrupt: &interrupt,
         stdout: &mut stdout,
         stderr,
-        bench_output: &mut io::stderr(),
+        bench_output: &mut Guarded::new(io::stderr(), commands),
         progress,
     };
     match &parsed.command {

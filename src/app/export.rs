@@ -178,7 +178,7 @@ fn exported(
 }
 
 /// Writes a file whole or not at all: what was there stays until everything is written.
-pub(super) fn to_file(
+fn to_file(
     path: &Path,
     content: impl FnOnce(&mut dyn Write) -> Result<(), AppError>,
 ) -> Result<(), AppError> {

@@ -34,11 +34,13 @@ mod prepare;
 mod reference;
 mod replay;
 mod report;
+mod reports;
 mod run;
 mod runs;
 mod self_test;
 mod show;
 mod transfer;
+mod whole_file;
 
 pub use accept::accept;
 pub use adopt::adopt;
@@ -57,7 +59,8 @@ pub use options::{
     SelfTestOptions, StoreOptions,
 };
 pub use pivot::{Dimension, PivotRequest, PivotValue, Versus};
-pub use report::{ReportOptions, report};
+pub use report::{PageOptions, report};
+pub use reports::{ReportOptions, WantedReport};
 pub use run::run;
 pub use runs::runs;
 pub use self_test::self_test;

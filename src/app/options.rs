@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::error::AppError;
 use super::pivot::PivotRequest;
+use super::reports::ReportOptions;
 use crate::cargo::CargoOptions;
 use crate::compare::{Decider, Fact};
 use crate::measure::Filter;
@@ -298,6 +299,8 @@ pub struct RunOptions {
     pub layer: Layer,
     /// How to compare.
     pub comparison: ComparisonOptions,
+    /// What is written beside the result.
+    pub reports: ReportOptions,
 }
 
 /// Compare stored runs.
@@ -317,6 +320,8 @@ pub struct CompareOptions {
     pub format: Option<TableFormat>,
     /// Where it is written; `None` or `-`: to stdout.
     pub output: Option<PathBuf>,
+    /// What is written beside the result.
+    pub reports: ReportOptions,
 }
 
 /// What of a comparison is shown.

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
-use super::export::to_file;
 use super::options::StoreOptions;
 use super::page::Subject;
+use super::whole_file::write_whole;
 use crate::exit_code::ExitCode;
 use crate::host;
 use crate::report::{write_page, write_page_place, write_warning};
@@ -18,7 +18,7 @@ const INDEX: &str = "index.html";
 
 /// Which page, and where to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReportOptions {
+pub struct PageOptions {
     /// No run: the latest; one; or a reference and what is compared with it.
     pub runs: Vec<String>,
     /// A file, a directory, or `-`.
@@ -29,7 +29,7 @@ pub struct ReportOptions {
 
 /// Runs the command.
 pub fn report(
-    options: &ReportOptions,
+    options: &PageOptions,
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
@@ -74,14 +74,15 @@ pub fn report(
         Some(place) => file_at(place)?,
         None => host::temporary_page()?,
     };
-    to_file(&file, |writer| Ok(write_page(writer, &page)?))?;
-    let bytes = fs::metadata(&file).map_or(0, |found| found.len());
+    let mut text = Vec::new();
+    write_page(&mut text, &page)?;
+    write_whole(&file, &text)?;
     if !common.output.quiet {
         write_page_place(
             world.stdout,
             &page,
             &file.display().to_string(),
-            bytes,
+            text.len(),
             common.output.format,
         )?;
     }

@@ -12,12 +12,13 @@ use super::compare_flags::CompareArguments;
 use super::export_flags::ExportArguments;
 use super::import_flags::ImportArguments;
 use super::report_flags::ReportArguments;
+use super::reporting_flags::ReportingFlags;
 use super::run_flags::{ComparisonFlags, OutputFlags, SamplingFlags};
 use super::self_test_flags::SelfTestArguments;
 use super::stored_flags::{ExplainArguments, ShowArguments};
 use crate::app::{
     BaselineAction, BisectOptions, CompareOptions, Detail, ExportOptions, ImportOptions,
-    ReportOptions, RunOptions, SelfTestOptions, StoreOptions,
+    PageOptions, RunOptions, SelfTestOptions, StoreOptions,
 };
 use crate::measure::Filter;
 use crate::model::parse_duration;
@@ -32,6 +33,7 @@ Examples:
   cargo perfcheck compare main latest          compare stored runs without measuring
   cargo perfcheck explain json                 how the newest verdict about `json` came about
   cargo perfcheck --fail-on regressed,suspect  be strict in CI
+  cargo perfcheck --report markdown=bench.md   and write a report for a pull request (docs/CI.md)
   cargo perfcheck --fail median:5%             fail where a median is shown to be more than 5 % higher
 
 Exit status: 0 clean, 1 regression, 2 usage, 3 build failed, 4 a benchmark failed or nothing was measured,
@@ -79,6 +81,8 @@ struct RunArguments {
     store: StoreFlags,
     #[command(flatten)]
     output: OutputFlags,
+    #[command(flatten)]
+    reporting: ReportingFlags,
     #[command(flatten)]
     build: BuildFlags,
     #[command(flatten)]
@@ -258,7 +262,7 @@ pub enum Command {
         run: Option<String>,
     },
     /// Write a page.
-    Report(ReportOptions),
+    Report(PageOptions),
     /// Accept a run.
     Accept {
         /// Which.
@@ -408,6 +412,7 @@ impl RunArguments {
                 timeout: self.timeout,
                 layer,
                 comparison: self.comparison.options(),
+                reports: self.reporting.options(),
             })),
         }
     }

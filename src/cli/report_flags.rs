@@ -4,7 +4,7 @@ use clap::Args;
 use std::path::PathBuf;
 
 use super::arguments::{Command, Parsed, StoredArguments};
-use crate::app::ReportOptions;
+use crate::app::PageOptions;
 
 const AFTER_REPORT: &str = "\
 The page is one file that needs no network and no server: send it, attach it to a CI job, open it from a disk. It has a table of all
@@ -38,7 +38,7 @@ pub(super) struct ReportArguments {
 
 impl ReportArguments {
     pub(super) fn translate(self) -> Parsed {
-        self.stored.with(Command::Report(ReportOptions {
+        self.stored.with(Command::Report(PageOptions {
             runs: self.runs,
             html: self.html,
             open: self.open,

@@ -7,19 +7,28 @@ mod analysis;
 mod beside;
 mod beside_record;
 mod bisect;
+mod charset;
 mod charts;
 mod columns;
 mod content;
 mod explanation;
+mod github;
+mod gitlab;
+mod gitlab_metrics;
 mod grid;
 mod import;
 mod json;
+mod junit;
+mod kind;
 mod listing;
+mod markdown;
 mod page;
 mod pivot;
 mod progress;
 mod self_test;
+mod sentences;
 mod source;
+mod sparkline;
 mod statistics;
 mod table;
 mod theme;
@@ -30,6 +39,7 @@ mod versions;
 pub use bisect::{
     BisectAnswer, BisectFindings, BisectStep, Progressed, write_bisect, write_bisect_step,
 };
+pub use charset::{Charset, InCharset};
 pub use charts::{Sitter, write_portrait};
 pub use columns::{Column, ColumnCell, ColumnsLine, Shown, SideBySide, Together, write_columns};
 pub use content::{Findings, Gates, MessageFormat, Method, Row, Verdicts, Violation};
@@ -39,6 +49,7 @@ pub use explanation::{
 pub use grid::{TableFormat, without_colours};
 pub use import::{ImportFindings, ImportedBenchmark, write_import};
 pub use json::{SCHEMA, write_json};
+pub use kind::{ReportKind, Surroundings, write_report};
 pub use listing::{
     BaselineLine, BenchmarkLine, KeptLine, RunLine, WorkspaceLine, write_announced,
     write_baselines, write_benchmarks, write_kept, write_runs, write_workspaces,

@@ -2,8 +2,8 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::theme;
 use crate::compare::{HostSigns, Steadiness};
+use crate::escape;
 use crate::model::{HostFacts, Metric};
 
 /// A name that takes more columns than this is shortened in the middle, to these: its ends tell most.
@@ -44,7 +44,7 @@ pub(super) fn name(id: &str, room: Room) -> String {
 
 /// Text without anything that a terminal would obey, line ends included.
 pub(super) fn on_one_line(text: &str) -> String {
-    theme::printable(text).replace('\n', "\\n")
+    escape::one_line(text)
 }
 
 /// The columns that stdout has; a file or a pipe has as many as are wanted.

@@ -7,6 +7,8 @@ mod support;
 mod contract;
 mod human;
 mod json;
+mod recorded;
+mod reports;
 
 use support::{Finished, Machine, Perfcheck};
 

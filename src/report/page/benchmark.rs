@@ -8,10 +8,10 @@ use super::quantized::{places, short, short_or_null};
 use crate::compare::{
     AllocationSummary, ChangeShape, Comparison, Difference, Estimate, LatencySummary, Shape,
 };
+use crate::escape::one_line;
 use crate::model::{Metric, Verdict};
 use crate::report::beside_record::{allocation_lines, latency_lines};
 use crate::report::json::decided_by;
-use crate::report::theme;
 
 /// What all benchmarks of a page share.
 pub(super) struct Shared<'a> {
@@ -26,7 +26,7 @@ pub(super) fn benchmark(one: &PageBenchmark<'_>, shared: &mut Shared<'_>) -> Val
         .sentences
         .iter()
         .map(|(about, sentence)| {
-            let (phrase, numbers) = shared.phrases.enter(&theme::printable(sentence));
+            let (phrase, numbers) = shared.phrases.enter(&one_line(sentence));
             json!([about, phrase, numbers.join("|")])
         })
         .collect();
@@ -40,13 +40,12 @@ pub(super) fn benchmark(one: &PageBenchmark<'_>, shared: &mut Shared<'_>) -> Val
         side.as_ref()
             .map(|side| self::side(side, top, shared.confidence_level))
     };
-    let plain = |texts: &[String]| -> Vec<String> {
-        texts.iter().map(|text| theme::printable(text)).collect()
-    };
+    let plain =
+        |texts: &[String]| -> Vec<String> { texts.iter().map(|text| one_line(text)).collect() };
     let mut object = json!({
-        "package": one.key.package,
-        "target": one.key.target,
-        "id": one.key.id,
+        "package": one_line(&one.key.package),
+        "target": one_line(&one.key.target),
+        "id": one_line(&one.key.id),
         "verdict": one.verdict,
         "new": side(&one.new),
         "base": side(&one.base),
@@ -87,8 +86,8 @@ pub(super) fn differences(found: &[Difference]) -> Value {
     let lines = found.iter().map(|difference| {
         json!([
             difference.fact.name(),
-            theme::printable(&difference.base),
-            theme::printable(&difference.new)
+            one_line(&difference.base),
+            one_line(&difference.new)
         ])
     });
     lines.collect()
@@ -177,13 +176,9 @@ fn side(side: &PageSide<'_>, top: f64, confidence_level: f64) -> Value {
     }
     let failed = &side.measurement.failures;
     if !failed.is_empty() {
-        let lines = failed.iter().map(|failure| {
-            format!(
-                "launch {}: {}",
-                failure.launch,
-                theme::printable(&failure.message)
-            )
-        });
+        let lines = failed
+            .iter()
+            .map(|failure| format!("launch {}: {}", failure.launch, one_line(&failure.message)));
         put("failures", lines.collect());
     }
     let allocations = AllocationSummary::of(side.measurement);
@@ -194,7 +189,7 @@ fn side(side: &PageSide<'_>, top: f64, confidence_level: f64) -> Value {
             .flat_map(|found| latency_lines(found, confidence_level)),
     );
     let more: Vec<Value> = more
-        .map(|(label, text)| json!([label, theme::printable(&text)]))
+        .map(|(label, text)| json!([label, one_line(&text)]))
         .collect();
     if !more.is_empty() {
         put("more", more.into());

@@ -8,9 +8,10 @@ use super::content::Page;
 use super::environment::environment;
 use super::phrases::Phrasebook;
 use crate::compare::{LAUNCH_POINTS, PROBABILITIES};
+use crate::escape::{html, json_in_script, one_line};
 use crate::report::content::MessageFormat;
 use crate::report::json::{SCHEMA, write_object};
-use crate::report::{theme, units};
+use crate::report::units;
 
 const STYLE: &str = concat!(
     include_str!("assets/page.css"),
@@ -42,11 +43,7 @@ const SCRIPT_HASH: &str = "sha256-+dmQY6oe/Dm0G7KTKuGiG/wrG0kwYHM3yAcQHdQhYWg=";
 
 /// Writes the page.
 pub fn write_page(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
-    let title = format!(
-        "run {} · {}",
-        page.run.id,
-        theme::printable(&page.workspace)
-    );
+    let title = format!("run {} · {}", page.run.id, one_line(&page.workspace));
     write!(
         writer,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -58,7 +55,7 @@ pub fn write_page(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
          <title>{}</title>\n<style>{STYLE}</style>\n</head>\n{BODY}\n\
          <script type=\"application/json\" id=\"data\">",
         env!("CARGO_PKG_VERSION"),
-        escaped(&title),
+        html(&title),
     )?;
     write_data(writer, page)?;
     write!(
@@ -99,7 +96,7 @@ fn head(page: &Page<'_>) -> Value {
                 "id": run.head.id,
                 "started": run.started,
                 "commit": git.map(|git| &git.commit),
-                "branch": git.and_then(|git| git.branch.as_deref()).map(theme::printable),
+                "branch": git.and_then(|git| git.branch.as_deref()).map(one_line),
                 "dirty": git.is_some_and(|git| git.dirty),
             })
         })
@@ -107,37 +104,24 @@ fn head(page: &Page<'_>) -> Value {
     json!({
         "schema": SCHEMA,
         "tool": env!("CARGO_PKG_VERSION"),
-        "workspace": theme::printable(&page.workspace),
+        "workspace": one_line(&page.workspace),
         "run": page.run.id,
-        "reference": page.reference.as_deref().map(theme::printable),
+        "reference": page.reference.as_deref().map(one_line),
         "level": page.confidence_level,
         "significance": page.run.decision.significance_level,
         "verdicts": tally(&page.benchmarks),
         "runs": runs,
         "environment": environment(page),
         "warnings": differences(&page.warnings),
-        "remarks": page.remarks.iter().map(|text| theme::printable(text)).collect::<Vec<_>>(),
+        "remarks": page.remarks.iter().map(|text| one_line(text)).collect::<Vec<_>>(),
         "probabilities": &PROBABILITIES[..],
         "launch_points": LAUNCH_POINTS,
     })
 }
 
-/// As JSON in which no character could end the block that it stands in.
 fn write_value(writer: &mut dyn Write, value: &Value) -> io::Result<()> {
     let text = serde_json::to_string(value)?;
-    let harmless = text
-        .replace('<', "\\u003c")
-        .replace('\u{2028}', "\\u2028")
-        .replace('\u{2029}', "\\u2029");
-    writer.write_all(harmless.as_bytes())
-}
-
-/// Text between tags or in an attribute.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
+    writer.write_all(json_in_script(&text).as_bytes())
 }
 
 /// That a page was written, and where.
@@ -145,7 +129,7 @@ pub fn write_page_place(
     writer: &mut dyn Write,
     page: &Page<'_>,
     path: &str,
-    bytes: u64,
+    bytes: usize,
     format: MessageFormat,
 ) -> io::Result<()> {
     let count = page.benchmarks.len();
@@ -162,7 +146,7 @@ pub fn write_page_place(
     writeln!(
         writer,
         "Wrote {}: {count} benchmark{plural}, {}.",
-        theme::printable(path),
+        one_line(path),
         units::bytes(bytes as f64)
     )
 }

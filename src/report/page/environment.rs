@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use super::content::{Page, PageRun};
 use crate::compare::{Fact, Steadiness};
+use crate::escape::one_line;
 use crate::model::Run;
-use crate::report::{theme, units};
+use crate::report::units;
 
 /// A fact of every run of the page.
 struct Line {
@@ -114,7 +115,7 @@ pub(super) fn environment(page: &Page<'_>) -> Value {
         let values: Vec<String> = page
             .runs
             .iter()
-            .map(|run| theme::printable(&(line.value)(run)))
+            .map(|run| one_line(&(line.value)(run)))
             .collect();
         let blocks = line.fact.is_some_and(|fact| Fact::BLOCKING.contains(&fact));
         let known = values.iter().any(|value| !value.is_empty());

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-/// Where a number stands. Texts have no control characters: `theme::printable` has written them out.
+/// Where a number stands. Texts have no control characters: `escape::one_line` has written them out.
 const GAP: char = '\u{1}';
 
 /// Phrases, each once, in the order in which they came up.
