@@ -20,6 +20,7 @@ mod explain;
 mod export;
 mod findings;
 mod gates;
+mod history;
 mod import;
 mod imported;
 mod kept;
@@ -31,18 +32,20 @@ mod paired;
 mod pairing;
 mod pivot;
 mod prepare;
+mod prune;
 mod reference;
 mod replay;
 mod report;
 mod reports;
 mod run;
 mod runs;
+mod segments;
 mod self_test;
 mod show;
 mod transfer;
 mod whole_file;
 
-pub use accept::accept;
+pub use accept::{AcceptOptions, accept};
 pub use adopt::adopt;
 pub use baseline::baseline;
 pub use bisect::bisect;
@@ -51,6 +54,7 @@ pub use context::World;
 pub use error::AppError;
 pub use explain::explain;
 pub use export::{ExportFormat, ExportOptions, export};
+pub use history::{HistoryBranch, HistoryOptions, history};
 pub use import::{ImportOptions, StatedFact, import};
 pub use list::list;
 pub use options::{
@@ -59,6 +63,7 @@ pub use options::{
     SelfTestOptions, StoreOptions,
 };
 pub use pivot::{Dimension, PivotRequest, PivotValue, Versus};
+pub use prune::{PruneOptions, prune, remove_runs};
 pub use report::{PageOptions, report};
 pub use reports::{ReportOptions, WantedReport};
 pub use run::run;

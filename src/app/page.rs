@@ -13,6 +13,7 @@ use super::findings::warnings;
 use super::options::{CompareOptions, CompareView, ComparisonOptions};
 use super::paired::paired_rows;
 use super::replay::Replay;
+use super::reports::ReportOptions;
 use crate::compare::{
     BenchmarkRecord, ChangeShape, Difference, HostSigns, Plan, Shape, summarize_by,
 };
@@ -128,6 +129,7 @@ impl Subject {
             view: CompareView::Verdicts,
             format: None,
             output: None,
+            reports: ReportOptions::default(),
         };
         let stored = Stored {
             store,

@@ -9,6 +9,7 @@ mod bisect_flags;
 mod cargo_flags;
 mod compare_flags;
 mod export_flags;
+mod history_flags;
 mod import_flags;
 mod paired_flags;
 mod report_flags;

@@ -17,7 +17,7 @@ mod secret;
 mod variables;
 mod viewer;
 
-pub use clock::{now, suspended, to_rfc3339};
+pub use clock::{moment, now, suspended, to_rfc3339};
 pub use control::ControlProbe;
 pub use git::{Checkout, HOOK_VARIABLES};
 pub use libraries::{Libraries, private_libraries};

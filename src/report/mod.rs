@@ -16,6 +16,7 @@ mod github;
 mod gitlab;
 mod gitlab_metrics;
 mod grid;
+mod history;
 mod import;
 mod json;
 mod junit;
@@ -25,6 +26,7 @@ mod markdown;
 mod page;
 mod pivot;
 mod progress;
+mod prune;
 mod self_test;
 mod sentences;
 mod source;
@@ -47,6 +49,7 @@ pub use explanation::{
     Confirmed, Explanation, MeasuredSide, Replayed, explained, write_explanation,
 };
 pub use grid::{TableFormat, without_colours};
+pub use history::{BenchmarkHistory, HistoryPoint, LeftOut, SinceBaseline, write_histories};
 pub use import::{ImportFindings, ImportedBenchmark, write_import};
 pub use json::{SCHEMA, write_json};
 pub use kind::{ReportKind, Surroundings, write_report};
@@ -57,6 +60,7 @@ pub use listing::{
 pub use page::{Page, PageBenchmark, PageRun, PageSide, write_page, write_page_place};
 pub use pivot::{PivotCell, PivotKind, PivotRow, PivotTable, write_pivot};
 pub use progress::{Progress, ProgressMode};
+pub use prune::{PruneLine, PruneSummary, RunFate, write_prune};
 pub use self_test::{Rate, SelfTestFindings, SelfTestRow, write_self_test};
 pub use statistics::{BenchmarkStatistics, write_statistics};
 pub use table::{write_build_event, write_error, write_run_head, write_table, write_warning};

@@ -228,6 +228,7 @@ impl Recorded {
                 Reference {
                     averaged: runs.clone(),
                     spread: runs,
+                    earlier: vec![],
                 }
             })
             .collect();

@@ -1,0 +1,12 @@
+//! Benchmarks over many runs: what the sinks are given, as text, as messages.
+
+mod content;
+mod exact;
+mod text;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub use content::{BenchmarkHistory, HistoryPoint, LeftOut, SinceBaseline};
+pub use write::write_histories;

@@ -1,0 +1,1 @@
+//! Histories as people read them.
