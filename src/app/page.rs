@@ -10,6 +10,7 @@ use super::context::{Context, resolve_run};
 use super::error::AppError;
 use super::explain::{asked_for, side};
 use super::findings::warnings;
+use super::history::gather::{HistoryRequest, histories};
 use super::options::{CompareOptions, CompareView, ComparisonOptions};
 use super::paired::paired_rows;
 use super::replay::Replay;
@@ -21,16 +22,22 @@ use crate::host;
 use crate::measure::Filter;
 use crate::model::{BenchmarkKey, Measurement, Metric, Run, RunId, Verdict};
 use crate::report::{
-    Explanation, MeasuredSide, Method, Page, PageBenchmark, PageRun, PageSide, Replayed, Row,
-    explained,
+    BenchmarkHistory, Explanation, MeasuredSide, Method, Page, PageBenchmark, PageRun, PageSide,
+    Replayed, Row, explained,
 };
-use crate::store::{Store, StoreError, WorkspaceId};
+use crate::store::{BranchFilter, Store, StoreError, WorkspaceId};
 
 /// Samples of a side that are drawn, over all benchmarks of a page: its size stays within bounds.
 const POINTS_OF_ALL: usize = 50_000;
 /// Of each benchmark no fewer and no more than so many.
 const FEWEST_POINTS: usize = 60;
 const MOST_POINTS: usize = 1_500;
+
+/// Runs of histories, over all benchmarks of a page: each is read and analysed.
+const RUNS_OF_ALL: usize = 4_000;
+/// A history of fewer runs has no band and hardly a change point: the page has none.
+const FEWEST_RUNS: usize = 10;
+const MOST_RUNS: usize = 60;
 
 /// A benchmark and what was decided about it.
 struct Judged {
@@ -189,7 +196,11 @@ impl Subject {
     }
 
     /// Reads the measurements of all sides.
-    pub(super) fn gather(self, store: &Store) -> Result<Gathered, StoreError> {
+    pub(super) fn gather(
+        self,
+        store: &Store,
+        workspace: WorkspaceId,
+    ) -> Result<Gathered, StoreError> {
         let mut wanted: BTreeMap<RunId, BTreeSet<&BenchmarkKey>> = BTreeMap::new();
         for one in &self.judged {
             let references = one.replayed.iter().flat_map(|found| &found.reference);
@@ -221,11 +232,42 @@ impl Subject {
             .collect();
         shown.retain(|(run, key), _| is_side.contains(&(*run, key)));
         Ok(Gathered {
+            histories: self.histories(store, workspace)?,
             subject: self,
             heads,
             shown,
             sides,
         })
+    }
+}
+
+impl Subject {
+    /// The histories on the branch of the run; none where there are too many benchmarks to look back far enough.
+    fn histories(
+        &self,
+        store: &Store,
+        workspace: WorkspaceId,
+    ) -> Result<BTreeMap<BenchmarkKey, BenchmarkHistory>, StoreError> {
+        let limit = (RUNS_OF_ALL / self.judged.len().max(1)).min(MOST_RUNS);
+        if limit < FEWEST_RUNS {
+            return Ok(BTreeMap::new());
+        }
+        let git = self.head.git.as_ref();
+        let request = HistoryRequest {
+            branch: git.map_or(BranchFilter::Any, |git| {
+                BranchFilter::Only(git.branch.as_deref())
+            }),
+            limit,
+            since: None,
+            allowed: &[],
+            medians: false,
+        };
+        let keys: Vec<BenchmarkKey> = self.judged.iter().map(|one| one.key.clone()).collect();
+        let found = histories(store, workspace, &keys, &request)?.into_iter();
+        Ok(found
+            .filter(|history| history.counted.len() > 1)
+            .map(|history| (history.key.clone(), history))
+            .collect())
     }
 }
 
@@ -277,6 +319,7 @@ pub(super) struct Gathered {
     shown: BTreeMap<(RunId, BenchmarkKey), Measurement>,
     /// What each run measured in short, also of runs whose samples are not drawn.
     sides: BTreeMap<(RunId, BenchmarkKey), MeasuredSide>,
+    histories: BTreeMap<BenchmarkKey, BenchmarkHistory>,
 }
 
 impl Gathered {
@@ -342,6 +385,7 @@ impl Gathered {
             change: new
                 .zip(base)
                 .and_then(|(new, base)| ChangeShape::of(new, base, seed)),
+            history: self.histories.get(&one.key),
             sentences: self.sentences(one, metric, new),
             blocking: replayed.map_or_else(Vec::new, |found| found.blocking.clone()),
             remarks: one.remarks.clone(),

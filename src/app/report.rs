@@ -64,7 +64,7 @@ pub fn report(
             ));
         }
     };
-    let gathered = subject.gather(&store)?;
+    let gathered = subject.gather(&store, workspace)?;
     let page = gathered.page(context.label());
     if to_stdout {
         write_page(world.stdout, &page)?;

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::content::{PageBenchmark, PageSide, estimates};
+use super::history::history;
 use super::phrases::Phrasebook;
 use super::quantized::{places, short, short_or_null};
 use crate::compare::{
@@ -60,6 +61,7 @@ pub(super) fn benchmark(one: &PageBenchmark<'_>, shared: &mut Shared<'_>) -> Val
         ),
         ("stored", one.stored_change.map(short)),
         ("resampled", one.change.as_ref().map(resampled)),
+        ("history", one.history.map(history)),
         (
             "runs",
             (one.reference_runs.len() > 1).then(|| json!(one.reference_runs)),
@@ -118,7 +120,7 @@ fn comparison(found: &Comparison, one: &PageBenchmark<'_>, shared: &Shared<'_>) 
 }
 
 /// Value, lower and upper bound; a bound that the data do not give is null.
-fn estimate(found: &Estimate) -> Value {
+pub(super) fn estimate(found: &Estimate) -> Value {
     json!([
         short(found.estimate),
         short(found.lower),

@@ -5,6 +5,7 @@ use crate::compare::{
 };
 use crate::model::{BenchmarkKey, Measurement, Metric, Run, RunId, Verdict};
 use crate::report::content::Method;
+use crate::report::history::BenchmarkHistory;
 
 /// Everything that a page shows.
 #[derive(Debug)]
@@ -61,6 +62,8 @@ pub struct PageBenchmark<'a> {
     pub reference_runs: Vec<RunId>,
     /// How resampled changes lie.
     pub change: Option<ChangeShape>,
+    /// Its course over the runs of the branch.
+    pub history: Option<&'a BenchmarkHistory>,
     /// How the verdict came about: what a sentence is about, and the sentence.
     pub sentences: Vec<(&'static str, String)>,
     /// What makes the sides incomparable.

@@ -8,6 +8,7 @@ mod benchmark;
 mod content;
 mod document;
 mod environment;
+mod history;
 mod phrases;
 mod quantized;
 

@@ -65,6 +65,7 @@ function chartsOf(one) {
   const family = families().find((known) => known.members.some((member) => member.one === one));
   return [
     changeChart(one), densityChart(one), launchesChart(one), orderChart(one), rampChart(one), ecdfChart(one), percentileChart(one),
+    historyChart(one),
     family && familyChart(family.name || "Parameters", [family], one),
   ];
 }

@@ -138,9 +138,12 @@ const observer = new ResizeObserver((entries) => {
 /** Cards that are drawn once they have a width, and whenever it changes. */
 function cards(charts, about) {
   const wanted = charts.filter(Boolean);
-  const narrow = wanted.filter((chart) => !chart.wide);
-  // Two stand beside each other: the last one of an odd number has the room of two.
-  if (narrow.length % 2) narrow.at(-1).wide = true;
+  // Two stand beside each other: the last one of an odd number between wide ones has the room of two.
+  let alone = null;
+  for (const chart of [...wanted, { wide: true }]) {
+    if (!chart.wide) alone = alone ? null : chart;
+    else if (alone) { alone.wide = true; alone = null; }
+  }
   const found = wanted.map((chart) => card(chart, about));
   found.forEach((figure) => observer.observe(figure));
   return h("div", { class: "cards" }, found);
