@@ -26,6 +26,7 @@ mod listing;
 mod measuring_loop;
 mod other_systems;
 mod pivots;
+mod reporting;
 mod repositories;
 mod self_test;
 mod settings;
