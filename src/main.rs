@@ -109,6 +109,7 @@ fn dispatch(
             app::show(run, bench.as_deref(), detail, common, &mut world)
         }
         Command::Explain { bench, run } => app::explain(bench, run.as_deref(), common, &mut world),
+        Command::Report(options) => app::report(options, common, &mut world),
         Command::Export(options) => app::export(options, common, &mut world),
         Command::Import(options) => app::import(options, common, &mut world),
         Command::History(options) => app::history(options, common, &mut world),

@@ -12,13 +12,15 @@ use super::compare_flags::CompareArguments;
 use super::export_flags::ExportArguments;
 use super::history_flags::{AcceptArguments, HistoryArguments, PruneArguments};
 use super::import_flags::ImportArguments;
+use super::report_flags::ReportArguments;
 use super::reporting_flags::ReportingFlags;
 use super::run_flags::{ComparisonFlags, OutputFlags, SamplingFlags};
 use super::self_test_flags::SelfTestArguments;
 use super::stored_flags::{ExplainArguments, ShowArguments};
 use crate::app::{
     AcceptOptions, BaselineAction, BisectOptions, CompareOptions, Detail, ExportOptions,
-    HistoryOptions, ImportOptions, PruneOptions, RunOptions, SelfTestOptions, StoreOptions,
+    HistoryOptions, ImportOptions, PageOptions, PruneOptions, RunOptions, SelfTestOptions,
+    StoreOptions,
 };
 use crate::measure::Filter;
 use crate::model::parse_duration;
@@ -143,6 +145,8 @@ enum Subcommands {
     Show(Box<ShowArguments>),
     /// Say how a verdict came about, number by number
     Explain(Box<ExplainArguments>),
+    /// Write a page about a run or a comparison: tables, charts, how each verdict came about
+    Report(Box<ReportArguments>),
     /// Show benchmarks over runs: levels, where they changed, where the next run should be
     History(Box<HistoryArguments>),
     /// Make a run, or what it measured of some benchmarks, a reference: the change was meant
@@ -267,6 +271,8 @@ pub enum Command {
         /// The run that has the verdict; `None`: the newest.
         run: Option<String>,
     },
+    /// Write a page.
+    Report(PageOptions),
     /// Benchmarks over runs.
     History(HistoryOptions),
     /// Accept a run, or levels of benchmarks.
@@ -351,6 +357,7 @@ impl Arguments {
             }) => stored.with(Command::RemoveRuns { runs }),
             Some(Subcommands::Show(arguments)) => arguments.translate(),
             Some(Subcommands::Explain(arguments)) => arguments.translate(),
+            Some(Subcommands::Report(arguments)) => arguments.translate(),
             Some(Subcommands::Export(arguments)) => arguments.translate(),
             Some(Subcommands::Import(arguments)) => arguments.translate(),
             Some(Subcommands::History(arguments)) => arguments.translate(),

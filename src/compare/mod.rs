@@ -24,6 +24,7 @@ mod question;
 mod record;
 mod run_level;
 mod run_series;
+mod shape;
 mod summary;
 
 pub use alternative::{
@@ -52,6 +53,9 @@ pub use portrait::{LaunchPortrait, Portrait};
 pub use question::{Decider, HostClass, Question, Reference, Rules};
 pub use record::BenchmarkRecord;
 pub use run_series::RunSeries;
+pub use shape::{
+    ChangeShape, DENSITY_POINTS, LAUNCH_POINTS, LaunchShape, MOST_VIOLINS, PROBABILITIES, Shape,
+};
 pub use summary::{Summary, summarize, summarize_by};
 
 #[cfg(test)]

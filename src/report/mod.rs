@@ -24,6 +24,7 @@ mod junit;
 mod kind;
 mod listing;
 mod markdown;
+mod page;
 mod pivot;
 mod progress;
 mod prune;
@@ -50,7 +51,9 @@ pub use columns::{
     Column, ColumnCell, ColumnsLine, Shown, SideBySide, Terms, Together, write_columns,
 };
 pub use content::{Findings, Gates, MessageFormat, Method, Row, Verdicts, Violation};
-pub use explanation::{Confirmed, Explanation, MeasuredSide, Replayed, write_explanation};
+pub use explanation::{
+    Confirmed, Explanation, MeasuredSide, Replayed, explained, write_explanation,
+};
 pub use grid::{TableFormat, without_colours};
 pub use grouped::{Grouped, GroupedCell, GroupedRow, write_grouped};
 pub use history::{BenchmarkHistory, HistoryPoint, LeftOut, SinceBaseline, write_histories};
@@ -61,6 +64,7 @@ pub use listing::{
     BaselineLine, BenchmarkLine, KeptLine, RunLine, WorkspaceLine, write_announced,
     write_baselines, write_benchmarks, write_kept, write_runs, write_workspaces,
 };
+pub use page::{Page, PageBenchmark, PageRun, PageSide, write_page, write_page_place};
 pub use pivot::{PivotCell, PivotKind, PivotRow, PivotTable, write_pivot};
 pub use progress::{Progress, ProgressMode};
 pub use prune::{PruneLine, PruneSummary, RunFate, write_prune};
