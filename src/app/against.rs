@@ -14,7 +14,8 @@ use super::options::{Against, AgainstOptions, RunOptions, StoreOptions};
 use super::paired::{PairedRun, finish, paired_decision, paired_rows, plan, verdict_of};
 use super::pairing::{Pairing, TargetName, name};
 use super::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
-use super::run::{git_state, is_worse, write};
+use super::reports::Reporting;
+use super::run::{git_state, is_worse};
 use crate::cargo::BenchTarget;
 use crate::compare::Fact;
 use crate::exit_code::ExitCode;
@@ -189,7 +190,12 @@ impl InTurn<'_> {
             confidence_level: decision.confidence_level,
             exit_code: exit_code.number(),
         };
-        write(&findings, self.common, world)?;
+        let reporting = Reporting {
+            options: &options.reports,
+            fail_on: &fail_on,
+            context,
+        };
+        reporting.publish(&findings, self.common, world)?;
         Ok(exit_code)
     }
 }

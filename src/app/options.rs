@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::error::AppError;
 use super::grouping::Pattern;
 use super::pivot::PivotRequest;
+use super::reports::ReportOptions;
 use crate::cargo::CargoOptions;
 use crate::compare::{Decider, Fact};
 use crate::measure::Filter;
@@ -339,6 +340,8 @@ pub struct RunOptions {
     pub layer: Layer,
     /// How to compare.
     pub comparison: ComparisonOptions,
+    /// What is written beside the result.
+    pub reports: ReportOptions,
 }
 
 /// Compare stored runs.
@@ -360,6 +363,8 @@ pub struct CompareOptions {
     pub format: Option<TableFormat>,
     /// Where it is written; `None` or `-`: to stdout.
     pub output: Option<PathBuf>,
+    /// What is written beside the result.
+    pub reports: ReportOptions,
 }
 
 /// What of a comparison is shown.

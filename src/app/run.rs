@@ -15,6 +15,7 @@ use super::next_steps::{flags, next_steps, place};
 use super::options::{RunOptions, StoreOptions};
 use super::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
 use super::reference::{Chooser, Chosen, References, Subject, Wanted};
+use super::reports::Reporting;
 use crate::cargo::BenchTarget;
 use crate::compare::Rules;
 use crate::exit_code::ExitCode;
@@ -36,9 +37,11 @@ pub fn run(
 ) -> Result<ExitCode, AppError> {
     if let Some(how) = &options.against {
         options.comparison.check_in_turn()?;
+        options.reports.check(common.output.format)?;
         return against(options, how, common, world);
     }
     options.comparison.check()?;
+    options.reports.check(common.output.format)?;
     if let Some(name) = &options.save_baseline {
         check_baseline_name(name)?;
     }
@@ -231,7 +234,12 @@ impl Session<'_> {
             confidence_level: decision.confidence_level,
             exit_code: exit_code.number(),
         };
-        write(&findings, self.common, world)?;
+        let reporting = Reporting {
+            options: &self.options.reports,
+            fail_on: &fail_on,
+            context: self.context,
+        };
+        reporting.publish(&findings, self.common, world)?;
         Ok(exit_code)
     }
 

@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 use super::arguments::{Command, Parsed, StoredArguments};
+use super::reporting_flags::ReportingFlags;
 use super::run_flags::{ComparisonFlags, RowFlags};
 use crate::app::{CompareOptions, CompareView, Pattern, PivotRequest};
 use crate::compare::Figure;
@@ -24,6 +25,7 @@ Examples:
   cargo perfcheck compare v1 v2 --pivot rows=id,cols=run,value=time+change --format markdown
   cargo perfcheck compare latest --group-by 'sort/([^/]+)'  functions of one run side by side, the fastest marked
   cargo perfcheck compare v1 v2 --format markdown      change, adjusted p and effect sizes for a report
+  cargo perfcheck compare main --report junit=out.xml  verdicts for a CI system (docs/CI.md)
 
 Exit status: 0 clean, 1 a column has a regression (or what --fail-on names), 2 usage, 4 a benchmark failed or nothing was compared,
 5 store unusable, 6 no such run, or a column with nothing comparable.";
@@ -91,6 +93,8 @@ pub(super) struct CompareArguments {
     /// Write the result into this file instead; `-` is stdout
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    reporting: ReportingFlags,
     #[command(flatten)]
     comparison: ComparisonFlags,
     #[command(flatten)]
@@ -173,6 +177,7 @@ impl CompareArguments {
             terms: self.show.into(),
             format: self.format.map(Into::into),
             output: self.output,
+            reports: self.reporting.options(),
         };
         let parsed = self.stored.with(Command::Compare(Box::new(options)));
         parsed.showing(self.rows)

@@ -30,6 +30,12 @@ pub struct Variables {
     pub ci_branch: Option<String>,
     /// Whether this is a CI runner (`CI`), whose machine is shared and changes.
     pub ci: bool,
+    /// `GITHUB_ACTIONS`: our output is the log of a job of GitHub Actions, which obeys commands in it.
+    pub github_actions: bool,
+    /// `GITHUB_STEP_SUMMARY`: the file that takes Markdown for the job's page.
+    pub github_step_summary: Option<PathBuf>,
+    /// What the CI system calls this job (`GITHUB_WORKFLOW` and `GITHUB_JOB`, or `CI_JOB_NAME`).
+    pub job: Option<String>,
     /// `CARGO_TERM_COLOR`
     pub term_color: Option<String>,
     /// Whether a terminal shows all of Unicode, by `TERM` and the locale's character set.
@@ -57,6 +63,14 @@ impl Variables {
                 .or_else(|| text("GITHUB_REF_NAME"))
                 .or_else(|| text("CI_COMMIT_REF_NAME")),
             ci: text("CI").is_some(),
+            github_actions: text("GITHUB_ACTIONS").is_some_and(|value| value == "true"),
+            github_step_summary: path("GITHUB_STEP_SUMMARY"),
+            job: text("GITHUB_JOB")
+                .map(|job| match text("GITHUB_WORKFLOW") {
+                    Some(workflow) => format!("{workflow}/{job}"),
+                    None => job,
+                })
+                .or_else(|| text("CI_JOB_NAME")),
             term_color: text("CARGO_TERM_COLOR"),
             unicode_terminal: cfg!(windows)
                 || shows_unicode(

@@ -5,11 +5,12 @@ use std::io::{self, Write};
 
 use super::columns::Terms;
 use super::content::MessageFormat;
-use super::grid::{Grid, GridCell, TableFormat, for_markdown};
+use super::grid::{Grid, GridCell, TableFormat};
 use super::json::{SCHEMA, write_object};
 use super::units;
 use super::view::prose;
 use crate::compare::{Contender, Rank};
+use crate::escape;
 use crate::model::{Metric, RunId};
 
 /// One run, laid out by a part of its ids.
@@ -75,7 +76,7 @@ pub fn write_grouped(
         (MessageFormat::Human, TableFormat::Markdown) => {
             grid(found).write(writer, TableFormat::Markdown)?;
             for line in legend(found) {
-                writeln!(writer, "\n{}", for_markdown(&line))?;
+                writeln!(writer, "\n{}", escape::markdown(&line))?;
             }
             Ok(())
         }

@@ -10,6 +10,7 @@ use super::sparkline::sparkline;
 use super::table::{Cell, Column, Section, fit};
 use super::view::{Arrangement, View};
 use super::{theme, units};
+use crate::escape;
 use crate::model::{
     Acceptance, BenchmarkKey, GitState, Metric, Role, Run, RunId, RunStatus, Tally, Verdict,
 };
@@ -106,13 +107,7 @@ pub fn write_announced<'a>(
 ) -> io::Result<()> {
     for key in keys {
         match format {
-            MessageFormat::Human => writeln!(
-                writer,
-                "{}/{}: {}",
-                key.package,
-                key.target,
-                key.id.escape_debug()
-            )?,
+            MessageFormat::Human => writeln!(writer, "{}", escape::one_line(&key.to_string()))?,
             MessageFormat::Json => {
                 let object = json!({
                     "reason": "benchmark-found", "schema": SCHEMA, "benchmark": key_json(key),
@@ -242,7 +237,7 @@ pub fn write_runs(
             _ => state.to_owned(),
         };
         let state = match &line.run.source {
-            Some(source) => format!("{state}; {}", source.summary()),
+            Some(source) => format!("{state}; {}", escape::one_line(&source.summary())),
             None => state,
         };
         vec![
@@ -251,7 +246,7 @@ pub fn write_runs(
             line.run.git.as_ref().map_or_else(|| "-".to_owned(), commit),
             line.benchmarks.to_string(),
             state,
-            line.names.join(", "),
+            escape::one_line(&line.names.join(", ")),
             verdicts.join(", "),
         ]
     });
@@ -286,7 +281,7 @@ pub fn write_baselines(
     let rows = lines.iter().map(|line| {
         let git = line.git.as_ref().map_or_else(|| "-".to_owned(), commit);
         vec![
-            line.name.clone(),
+            escape::one_line(&line.name),
             line.run.to_string(),
             line.started.clone(),
             git,
@@ -319,10 +314,10 @@ pub fn write_kept(
         vec![
             line.run.to_string(),
             line.started.clone(),
-            line.baselines.join(", "),
+            escape::one_line(&line.baselines.join(", ")),
             line.targets.to_string(),
             format!("{} MiB", line.freed_bytes >> 20),
-            line.workspace.clone(),
+            escape::one_line(&line.workspace),
         ]
     });
     let header = [
@@ -355,8 +350,8 @@ pub fn write_workspaces(
     let rows = lines.iter().map(|line| {
         let own = if line.own { "this one" } else { "" };
         vec![
-            line.key.clone(),
-            line.label.clone(),
+            escape::one_line(&line.key),
+            escape::one_line(&line.label),
             line.runs.to_string(),
             own.to_owned(),
         ]
@@ -369,7 +364,7 @@ fn commit(git: &GitState) -> String {
     let hash = git.commit.get(..12).unwrap_or(&git.commit);
     let branch = git.branch.as_deref().unwrap_or("(detached)");
     let dirty = if git.dirty { ", modified" } else { "" };
-    format!("{hash} {branch}{dirty}")
+    escape::one_line(&format!("{hash} {branch}{dirty}"))
 }
 
 pub(super) fn write_columns(

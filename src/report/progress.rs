@@ -192,8 +192,10 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 target,
                 message,
             } => self.line(&format!(
-                "{}: bench target `{target}` of package `{package}`: {}",
+                "{}: bench target `{}` of package `{}`: {}",
                 theme::error(),
+                theme::printable(target),
+                theme::printable(package),
                 theme::printable(message)
             )),
             Event::Skipped { benchmark, reason } => {
@@ -235,7 +237,7 @@ fn shown(benchmark: &BenchmarkKey) -> String {
         target,
         id,
     } = benchmark;
-    format!("{package}/{target}: {}", id.escape_debug())
+    theme::printable(&format!("{package}/{target}: {}", id.escape_debug()))
 }
 
 #[cfg(test)]

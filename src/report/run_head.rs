@@ -6,6 +6,7 @@ use super::source::write_source;
 use super::view::prose;
 use super::{theme, units};
 use crate::compare::HostSigns;
+use crate::escape;
 use crate::model::{Run, RunStatus};
 
 /// Where and how a run was measured.
@@ -13,10 +14,8 @@ pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostSigns) -> i
     let git = run.git.as_ref().map_or_else(String::new, |git| {
         let branch = git.branch.as_deref().unwrap_or("detached");
         let dirty = if git.dirty { ", modified" } else { "" };
-        format!(
-            ", commit {} ({branch}{dirty})",
-            git.commit.get(..12).unwrap_or(&git.commit)
-        )
+        let commit = git.commit.get(..12).unwrap_or(&git.commit);
+        escape::one_line(&format!(", commit {commit} ({branch}{dirty})"))
     });
     let status = match run.status {
         RunStatus::Complete => "",
@@ -32,7 +31,8 @@ pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostSigns) -> i
     }
     let (host, build) = (&run.environment.host, &run.environment.build);
     let line = |writer: &mut dyn Write, text: &str| {
-        writeln!(writer, "{}", prose(text, units::terminal_width(), ""))
+        let text = escape::one_line(text);
+        writeln!(writer, "{}", prose(&text, units::terminal_width(), ""))
     };
     line(writer, &units::host(host))?;
     let signs = host_signs(signs);

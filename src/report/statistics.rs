@@ -133,7 +133,7 @@ fn write_block(
     writeln!(
         writer,
         "{} {}",
-        theme::heading(format!("{}/{}", key.package, key.target)),
+        theme::heading(theme::printable(&format!("{}/{}", key.package, key.target))),
         units::name(&key.id, Room::of_stdout())
     )?;
     match &one.record {

@@ -4,6 +4,7 @@
 use owo_colors::{OwoColorize, Style};
 use std::fmt::Display;
 
+use crate::escape;
 use crate::model::Verdict;
 
 /// Text for a verdict.
@@ -52,20 +53,7 @@ pub(super) fn faint(text: impl Display) -> String {
 
 /// Somebody else's text without anything that a terminal would obey or hide, but for line ends.
 pub(super) fn printable(text: &str) -> String {
-    let mut printable = String::with_capacity(text.len());
-    for c in text.chars() {
-        if (c.is_control() && c != '\n') || is_invisible(c) {
-            printable.extend(c.escape_unicode());
-        } else {
-            printable.push(c);
-        }
-    }
-    printable
-}
-
-/// Characters without a width that change how others are shown: marks of direction, joiners, the byte order mark.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    escape::terminal_lines(text)
 }
 
 /// A word for what is going on, right-aligned and coloured as cargo's are.

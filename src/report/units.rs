@@ -2,8 +2,8 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::theme;
 use crate::compare::{HostSigns, Steadiness};
+use crate::escape;
 use crate::model::{HostFacts, Metric};
 
 /// A name that takes more columns than this is shortened in the middle, to these: its ends tell most.
@@ -83,7 +83,7 @@ pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
 
 /// Text without anything that a terminal would obey, line ends included.
 pub(super) fn on_one_line(text: &str) -> String {
-    theme::printable(text).replace('\n', "\\n")
+    escape::one_line(text)
 }
 
 /// The columns that stdout has; a file or a pipe has as many as are wanted.
@@ -119,8 +119,8 @@ pub(super) fn reading(metric: &Metric, value: f64) -> String {
     match metric {
         Metric::Time => time(value),
         Metric::Rate { unit } if unit == "bytes" => rate(value, "B/s"),
-        Metric::Rate { unit } => rate(value, &format!("{unit}/s")),
-        Metric::Amount { unit } => format!("{} {unit}", four_digits(value)),
+        Metric::Rate { unit } => rate(value, &format!("{}/s", escape::one_line(unit))),
+        Metric::Amount { unit } => format!("{} {}", four_digits(value), escape::one_line(unit)),
     }
 }
 

@@ -62,7 +62,7 @@ pub(super) fn write_conclusion(
 fn compared_with(verdicts: &Verdicts) -> String {
     let decision = &verdicts.decision;
     let subject = decision.analysis.subject;
-    let reference = &verdicts.reference;
+    let reference = theme::printable(&verdicts.reference);
     if subject != Subject::Time {
         return format!(
             "Compared with {reference}; changes and verdicts are about {subject} (`--metric`), not about the time."
