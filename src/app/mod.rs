@@ -47,7 +47,7 @@ pub use context::World;
 pub use error::AppError;
 pub use explain::explain;
 pub use export::{ExportFormat, ExportOptions, export};
-pub use import::{ImportOptions, StatedFact, import};
+pub use import::{Filter as ImportFilter, ImportOptions, StatedFact, import};
 pub use list::list;
 pub use options::{
     Against, AgainstOptions, BaselineAction, BisectOptions, CompareOptions, CompareView,
