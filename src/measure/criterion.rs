@@ -357,6 +357,7 @@ impl Campaign<'_> {
             done: self.done,
             visits: self.done + self.visits_left(),
             left: self.time_left(),
+            settled: self.settled(),
         });
     }
 }

@@ -252,6 +252,7 @@ pub(super) fn run(
         }
     }
     TransferredRun {
+        accepted: Vec::new(),
         head: NewRun {
             started,
             git: None,

@@ -240,7 +240,12 @@ impl PrintedHarness {
             Printer::Divan => match divan::medians(&printed.stdout)[..] {
                 [] => None,
                 [median] => Some(median),
-                _ => return Err(failed("it printed several results for one benchmark")),
+                // Before 0.1.19 its list has no arguments.
+                _ => {
+                    return Err(failed(
+                        "it printed several results for one benchmark; where it takes arguments, update the crate divan to 0.1.19 or later",
+                    ));
+                }
             },
             // What it prints is a summary.
             Printer::Criterion => None,
@@ -370,7 +375,7 @@ impl PrintedHarness {
         let terse = ["--list", "--format", "terse"].map(str::to_owned);
         let names = listed(&terse, &[("NEXTEST", OsStr::new("1"))], spec, means).map_err(|error| match error {
             ChildError::Interrupted => error,
-            _ => failed(&format!("it cannot name its benchmarks ({error})\n  help: update the crate divan to 0.1.16 or later")),
+            _ => failed(&format!("it cannot name its benchmarks ({error})\n  help: update the crate divan to 0.1.19 or later")),
         })?;
         let root = target.replace('-', "_");
         let owner = |name: &str| {

@@ -201,13 +201,24 @@ impl Baseline {
                 hash.update(bytes);
                 total += bytes.len() as u64;
             }
-            let benchmark: CriterionBenchmark =
-                parse_named(&format!("{}/benchmark.json", one.place), &described)?;
+            let named = format!("{}/benchmark.json", one.place);
+            let benchmark: CriterionBenchmark = parse_named(&named, &described)?;
             let place = format!("{}/sample.json", one.place);
             let samples: CriterionSamples = parse_named(&place, &sampled)?;
             // Criterion tells two of the same id in one program apart by their directories alone.
             let id = free_id(&benchmark.full_id, &mut seen);
-            self.benchmark(&place, &id, &benchmark, &samples, launch, unit)?;
+            let phase = phase(&samples, &place)?;
+            let number = (self.gathering).benchmark(&named, &id, unit.metric(), phase)?;
+            self.add(number, &place, &samples, launch, unit)?;
+            if let Some(said) = &benchmark.throughput {
+                match said.throughput() {
+                    Some(throughput) => self.gathering.set_throughput(number, throughput),
+                    None => self.gathering.caveat(format!(
+                        "the throughput of `{id}` is not known: {}",
+                        said.in_words()
+                    )),
+                }
+            }
         }
         Ok(SourceFile {
             name: tree.to_owned(),
@@ -216,25 +227,14 @@ impl Baseline {
         })
     }
 
-    fn benchmark(
+    fn add(
         &mut self,
+        number: usize,
         place: &str,
-        id: &str,
-        benchmark: &CriterionBenchmark,
         samples: &CriterionSamples,
         launch: u32,
         unit: &Unit,
     ) -> Result<(), ExchangeError> {
-        let phase = match samples.sampling_mode.as_str() {
-            "Linear" => Phase::Linear,
-            "Flat" => Phase::Flat,
-            other => {
-                return Err(broken(
-                    place,
-                    format!("the sampling mode `{other}` is not Linear or Flat"),
-                ));
-            }
-        };
         let (iterations, times) = (&samples.iters, &samples.times);
         if iterations.len() != times.len() || times.is_empty() {
             return Err(broken(
@@ -246,7 +246,6 @@ impl Baseline {
                 ),
             ));
         }
-        let number = (self.gathering).benchmark(place, id, unit.metric(), phase)?;
         for (at, (count, time)) in iterations.iter().zip(times).enumerate() {
             if count.fract() != 0.0 || !(1.0..9e15).contains(count) {
                 return Err(broken(
@@ -258,16 +257,19 @@ impl Baseline {
             let sample = sample_of(&place, *time, *count as u64, unit)?;
             self.gathering.add(number, launch, sample);
         }
-        if let Some(said) = &benchmark.throughput {
-            match said.throughput() {
-                Some(throughput) => self.gathering.set_throughput(number, throughput),
-                None => self.gathering.caveat(format!(
-                    "the throughput of `{id}` is not known: {}",
-                    said.in_words()
-                )),
-            }
-        }
         Ok(())
+    }
+}
+
+/// How its iterations were laid out.
+fn phase(samples: &CriterionSamples, place: &str) -> Result<Phase, ExchangeError> {
+    match samples.sampling_mode.as_str() {
+        "Linear" => Ok(Phase::Linear),
+        "Flat" => Ok(Phase::Flat),
+        other => Err(broken(
+            place,
+            format!("the sampling mode `{other}` is not Linear or Flat"),
+        )),
     }
 }
 

@@ -101,6 +101,7 @@ fn run(samples: &[(u64, u64)], pair: Option<PortablePair>) -> PortableRun {
             typical_ns: Some(1.0 / 3.0),
             change: Some(-0.1),
             reference: Some(head(None).reference()),
+            accepted: true,
         }],
     }
 }

@@ -226,6 +226,9 @@ pub struct PortableVerdict {
     pub change: Option<f64>,
     /// The run that it was compared with, by what no other run shares with it.
     pub reference: Option<PortableReference>,
+    /// Whether the user accepted what was measured as a new level of this benchmark alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub accepted: bool,
 }
 
 /// A run named by what stays the same in every store.
@@ -263,6 +266,7 @@ impl PortableRun {
             }
             for verdict in &mut run.verdicts {
                 verdict.reference = None;
+                verdict.accepted = false;
             }
             run
         };
