@@ -15,5 +15,6 @@ mod session;
 
 pub use arguments::{Config, CriterionRequest};
 pub use message::CriterionVersion;
+pub(super) use quiet::Quiet;
 pub(super) use runner::Runner;
 pub use session::{CriterionSession, Measured, Reported};
