@@ -25,7 +25,9 @@ mod run_level;
 mod run_series;
 mod summary;
 
-pub use alternative::{Centers, Effects, GateGroup, SideCenter, Tested, across_runs, value_of};
+pub use alternative::{
+    Centers, Effects, GateGroup, SideCenter, Tested, across_runs, outlier_policy, value_of,
+};
 pub use beside::{
     AllocationComparison, AllocationSummary, CountChange, LatencyComparison, LatencySummary,
     OverLaunches, PercentileChange, PercentileSummary, WindowSummary,

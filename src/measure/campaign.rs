@@ -485,6 +485,12 @@ impl<'a> Campaign<'a> {
     }
 }
 
+impl AsRef<Benchmark> for Subject {
+    fn as_ref(&self) -> &Benchmark {
+        &self.benchmark
+    }
+}
+
 impl Subject {
     fn wanted_in(&self, round: u32) -> bool {
         !self.given_up() && round < self.resolved.sampling.launches

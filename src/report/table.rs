@@ -203,12 +203,12 @@ fn columns(rows: &[Row<'_>], findings: &Findings<'_>, compared: bool) -> Vec<Tab
         let rates = cells(&|row| throughput_cell(row).unwrap_or_default());
         columns.push(TableColumn::right("throughput", 2, rates));
     }
-    if rows.iter().any(|row| latency_cell(row).is_some()) {
-        let percentiles = cells(&|row| latency_cell(row).unwrap_or_default());
+    let percentiles = cells(&|row| latency_cell(row).unwrap_or_default());
+    if percentiles.iter().any(|cell| !cell.is_empty()) {
         columns.push(TableColumn::right("p50, p99", 2, percentiles));
     }
-    if rows.iter().any(|row| allocations_cell(row).is_some()) {
-        let allocations = cells(&|row| allocations_cell(row).unwrap_or_default());
+    let allocations = cells(&|row| allocations_cell(row).unwrap_or_default());
+    if allocations.iter().any(|cell| !cell.is_empty()) {
         columns.push(TableColumn::right("allocations", 2, allocations));
     }
     columns.push(TableColumn::right("outliers", 4, cells(&outlier_cell)));

@@ -22,6 +22,7 @@ mod exit_codes;
 mod explaining;
 mod flags;
 mod history;
+mod host_signs;
 mod importing;
 mod listing;
 mod measuring_loop;
