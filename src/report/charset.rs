@@ -104,6 +104,7 @@ fn ascii_for(c: char) -> Option<char> {
         '●' => 'o',
         '│' | '┼' | '┿' => '|',
         '·' => '.',
+        '░' => ':',
         '‹' | '«' => '<',
         '›' | '»' => '>',
         // Sparklines, from low to high.
