@@ -297,11 +297,19 @@ impl Session<'_> {
         let first = tally.count(Verdict::New) == rows.len() && !rows.is_empty();
         let first =
             first.then(|| format!("Run {run} is stored: the next run is compared with it."));
+        let settled = [Verdict::Regressed, Verdict::Suspect, Verdict::Failed];
+        let quiet = settled.iter().all(|verdict| tally.count(*verdict) == 0);
+        let open =
+            quiet && tally.count(Verdict::Inconclusive) > 0 && self.options.against.is_none();
+        let open = open.then(|| {
+            "Measured in turn, smaller changes show: cargo perfcheck --against REV".to_owned()
+        });
         let why = how_it_came_about(rows, run, &self.place());
         (why.into_iter())
             .chain(accept)
             .chain(suspects)
             .chain(first)
+            .chain(open)
             .collect()
     }
 

@@ -12,12 +12,12 @@ use super::compare_flags::CompareArguments;
 use super::export_flags::ExportArguments;
 use super::import_flags::ImportArguments;
 use super::reporting_flags::ReportingFlags;
-use super::run_flags::{ComparisonFlags, OutputFlags, SamplingFlags};
+use super::run_flags::{ComparisonFlags, OnlyFlag, OutputFlags, SamplingFlags};
 use super::self_test_flags::SelfTestArguments;
 use super::stored_flags::{ExplainArguments, ShowArguments};
 use crate::app::{
     BaselineAction, BisectOptions, CompareOptions, Detail, ExportOptions, ImportOptions,
-    RunOptions, SelfTestOptions, StoreOptions,
+    OutputOptions, RunOptions, SelfTestOptions, StoreOptions,
 };
 use crate::measure::Filter;
 use crate::model::parse_duration;
@@ -81,7 +81,7 @@ struct RunArguments {
     #[command(flatten)]
     output: OutputFlags,
     #[command(flatten)]
-    reporting: ReportingFlags,
+    only: OnlyFlag,
     #[command(flatten)]
     build: BuildFlags,
     #[command(flatten)]
@@ -90,6 +90,8 @@ struct RunArguments {
     sampling: SamplingFlags,
     #[command(flatten)]
     comparison: ComparisonFlags,
+    #[command(flatten)]
+    reporting: ReportingFlags,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -389,7 +391,10 @@ impl RunArguments {
             color,
             common: StoreOptions {
                 store: self.store.store,
-                output: self.output.options(),
+                output: OutputOptions {
+                    only: self.only.verdicts(),
+                    ..self.output.options()
+                },
                 cargo,
             },
             command: Command::Run(Box::new(RunOptions {

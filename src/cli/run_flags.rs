@@ -142,9 +142,20 @@ pub(super) struct OutputFlags {
     /// Order of results
     #[arg(long, value_name = "ORDER", default_value = "name")]
     sort: Sort,
+}
+
+/// Which rows are printed, where there are verdicts.
+#[derive(Debug, Clone, Args)]
+pub(super) struct OnlyFlag {
     /// Show only benchmarks with these verdicts (comma-separated), in tables
     #[arg(long, value_name = "VERDICTS", value_delimiter = ',', value_parser = str::parse::<Verdict>)]
     only: Vec<Verdict>,
+}
+
+impl OnlyFlag {
+    pub(super) fn verdicts(self) -> Option<Vec<Verdict>> {
+        Some(self.only).filter(|only| !only.is_empty())
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -203,7 +214,7 @@ impl OutputFlags {
                 (false, 0) => Verbosity::Usual,
                 (false, _) => Verbosity::Verbose,
             },
-            only: Some(self.only.clone()).filter(|only| !only.is_empty()),
+            only: None,
         }
     }
 }

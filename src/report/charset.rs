@@ -102,7 +102,7 @@ fn ascii_for(c: char) -> Option<char> {
         '─' | '╴' | '╶' => '-',
         '━' | '╸' | '╺' | '╾' | '╼' => '=',
         '●' => 'o',
-        '│' | '┼' | '┿' => '|',
+        '│' | '┼' | '┿' | '┤' | '├' => '|',
         '·' => '.',
         '‹' | '«' => '<',
         '›' | '»' => '>',
@@ -135,10 +135,10 @@ mod tests {
 
     #[test]
     fn our_characters_keep_their_width_and_others_are_escaped() {
-        let text = "1.2 µs  −3 %  ▲ regressed  ├ 長 \u{1b}[1m";
+        let text = "1.2 µs  −3 %  ▲ regressed  ╬ 長 \u{1b}[1m";
         assert_eq!(
             written(&[text.as_bytes()], Charset::Ascii),
-            "1.2 us  -3 %  ^ regressed  \\u{251c} \\u{9577} \u{1b}[1m"
+            "1.2 us  -3 %  ^ regressed  \\u{256c} \\u{9577} \u{1b}[1m"
         );
         assert_eq!(written(&[text.as_bytes()], Charset::Unicode), text);
         for c in (' '..'\u{3000}').filter(|c| ascii_for(*c).is_some()) {

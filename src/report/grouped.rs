@@ -179,7 +179,7 @@ fn geometric_means(found: &Grouped) -> Option<Vec<f64>> {
 /// How the table is to be read, and how far.
 fn legend(found: &Grouped) -> Vec<String> {
     let all = || found.rows.iter().flat_map(|row| row.cells.iter().flatten());
-    let wins: Vec<String> = found
+    let mut wins: Vec<(&String, usize)> = found
         .columns
         .iter()
         .enumerate()
@@ -189,15 +189,23 @@ fn legend(found: &Grouped) -> Vec<String> {
             (column, fastest.count())
         })
         .filter(|(_, count)| *count > 0)
-        .map(|(column, count)| format!("{column} {count}"))
         .collect();
+    wins.sort_by_key(|(_, count)| usize::MAX - count);
+    let wins: Vec<String> = wins
+        .into_iter()
+        .map(|(column, count)| format!("{column}: {count}"))
+        .collect();
+    let run = match found.name == found.run.to_string() {
+        true => format!("run {}", found.run),
+        false => format!("{} (run {})", found.name, found.run),
+    };
     let mut lines = vec![
         format!(
-            "{} (run {}) by `{}`: geometric means over launches of each launch's median, and ratios to the fastest of the row.",
-            found.name, found.run, found.pattern
+            "Of {run}, by `{}`: geometric means over launches of each launch's median, and ratios to the fastest of the row.",
+            found.pattern
         ),
         format!(
-            "* fastest of its row (rows: {}); ~ cannot be told from it: the fastest is one of these with {} confidence, row by row.",
+            "* fastest of its row ({}); ~ cannot be told from it: the fastest is one of these with {} confidence, row by row.",
             wins.join(", "),
             units::percent(1.0 - found.level)
         ),

@@ -22,6 +22,7 @@ mod exit_codes;
 mod explaining;
 mod flags;
 mod importing;
+mod layout;
 mod listing;
 mod measuring_loop;
 mod other_systems;

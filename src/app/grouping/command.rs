@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::pattern::Pattern;
+use super::pattern::{Pattern, Place};
 use crate::app::compare::{Stored, deliver, nothing_to_compare};
 use crate::app::context::{World, resolve_run};
 use crate::app::error::AppError;
 use crate::app::options::{Order, StoreOptions};
+use crate::app::pivot::natural;
 use crate::compare::{against_fastest, launch_medians};
 use crate::exit_code::ExitCode;
 use crate::model::Measurement;
@@ -92,27 +93,29 @@ pub(in crate::app) fn group_by(
     Ok(ExitCode::Clean)
 }
 
-/// Columns in the order in which ids have them first, rows by name, and how many benchmarks have no place.
+/// Columns and rows by name, and how many benchmarks have no place.
 fn places<'m>(
     measurements: &'m [Measurement],
     pattern: &Pattern,
 ) -> (Vec<String>, Rows<'m>, usize) {
-    let mut columns: Vec<String> = Vec::new();
+    let found: Vec<(Place, &Measurement)> = measurements
+        .iter()
+        .filter_map(|one| Some((pattern.place(&one.benchmark.key.id)?, one)))
+        .collect();
+    let mut columns: Vec<String> = found
+        .iter()
+        .map(|(place, _)| place.column.clone())
+        .collect();
+    columns.sort_by(|a, b| natural(a, b));
+    columns.dedup();
     let mut rows = Rows::new();
-    let mut left_out = 0;
-    for measurement in measurements {
+    let left_out = measurements.len() - found.len();
+    for (place, measurement) in found {
         let key = &measurement.benchmark.key;
-        let Some(place) = pattern.place(&key.id) else {
-            left_out += 1;
-            continue;
-        };
-        let column = columns.iter().position(|known| *known == place.column);
-        let column = column.unwrap_or_else(|| {
-            columns.push(place.column);
-            columns.len() - 1
-        });
         let name = (key.package.clone(), key.target.clone(), place.row);
-        rows.entry(name).or_default().insert(column, measurement);
+        if let Some(column) = columns.iter().position(|known| *known == place.column) {
+            rows.entry(name).or_default().insert(column, measurement);
+        }
     }
     (columns, rows, left_out)
 }

@@ -61,9 +61,12 @@ impl Contents<'_> {
                     let smallest = smallest_callable(row);
                     Cell::faint(&smallest.map_or_else(String::new, units::change))
                 });
-                columns.push(Column::right("callable from", 7, cells));
+                columns.push(Column::right("callable from", 3, cells));
             }
         }
+        // Nothing was measured, e.g. as both sides are one and the same.
+        let says_something = |column: &Column| column.cells.iter().any(|cell| cell.width() > 0);
+        columns.retain(|column| column.dispensable == 0 || says_something(column));
         columns
     }
 

@@ -19,26 +19,18 @@ const LONGEST_NAME_BESIDE: usize = 44;
 const NARROWEST_NAME: usize = 12;
 
 /// Columns that fit, and the room that their rows' names have beside them.
-pub(super) struct Fitted {
+pub(in crate::report) struct Fitted {
     pub(super) columns: Vec<Column>,
     pub(super) name_room: usize,
 }
 
-/// Lays out `rows`, whose labels take so many columns.
-pub(super) fn fit(
+/// Lays out `rows`, whose names take so many columns.
+pub(super) fn fit_rows(
     rows: &[&Row<'_>],
-    labels: &[usize],
+    names: &[usize],
     findings: &Findings<'_>,
     view: &View,
 ) -> Fitted {
-    let mut sorted = labels.to_vec();
-    sorted.sort_unstable();
-    let longest = sorted.last().copied().unwrap_or(0);
-    let most = sorted
-        .get((sorted.len() * NAMES_BESIDE / 100).min(sorted.len().saturating_sub(1)))
-        .copied()
-        .unwrap_or(0);
-    let wanted = most.clamp(NARROWEST_NAME, LONGEST_NAME_BESIDE);
     let widest_bar = match view.columns {
         usize::MAX => 21,
         140.. => 31,
@@ -46,38 +38,57 @@ pub(super) fn fit(
         _ => NARROW_BARS[0],
     };
     let changes = changes(rows);
-    let contents = |bar: usize| Contents {
-        rows,
-        findings,
-        verbosity: view.verbosity,
-        scale: Scale::of(&changes, bar),
-    };
-    let all = contents(widest_bar).columns();
-    let most_dispensable = all.iter().map(|column| column.dispensable).max();
-    let attempts = (0..=most_dispensable.unwrap_or(0))
-        .rev()
-        .flat_map(|dispensable| {
-            let narrower = NARROW_BARS.into_iter().filter(|bar| *bar < widest_bar);
-            let bars = narrower.filter(move |_| dispensable < LEFT_OUT_FIRST);
-            std::iter::once(widest_bar)
-                .chain(bars)
-                .map(move |bar| (dispensable, bar))
-        });
-    let mut columns = Vec::new();
-    for (dispensable, bar) in attempts {
-        columns = match bar {
-            _ if bar == widest_bar => all.clone(),
-            _ => contents(bar).columns(),
+    let columns = |bar: usize| {
+        let contents = Contents {
+            rows,
+            findings,
+            verbosity: view.verbosity,
+            scale: Scale::of(&changes, bar),
         };
-        columns.retain(|column| column.dispensable <= dispensable);
-        if taken(&columns).saturating_add(wanted) <= view.columns {
-            break;
+        contents.columns()
+    };
+    let narrower = NARROW_BARS.into_iter().filter(|bar| *bar < widest_bar);
+    let bars: Vec<usize> = std::iter::once(widest_bar).chain(narrower).collect();
+    fit(names, view, &bars, columns)
+}
+
+/// Leaves out what there is no room for beside names that take so many columns. `bars`: how wide bars may be, the widest first.
+pub(in crate::report) fn fit(
+    names: &[usize],
+    view: &View,
+    bars: &[usize],
+    columns: impl Fn(usize) -> Vec<Column>,
+) -> Fitted {
+    let mut sorted = names.to_vec();
+    sorted.sort_unstable();
+    let longest = sorted.last().copied().unwrap_or(0);
+    let last = sorted.len().saturating_sub(1);
+    let most = sorted.get((sorted.len() * NAMES_BESIDE / 100).min(last));
+    let wanted = most
+        .copied()
+        .unwrap_or(0)
+        .clamp(NARROWEST_NAME, LONGEST_NAME_BESIDE);
+    let by_bar: Vec<Vec<Column>> = bars.iter().map(|bar| columns(*bar)).collect();
+    let all = by_bar.first().into_iter().flatten();
+    let most_dispensable = all.map(|column| column.dispensable).max().unwrap_or(0);
+    let mut fitting = Vec::new();
+    'attempts: for dispensable in (0..=most_dispensable).rev() {
+        let bars = match dispensable {
+            LEFT_OUT_FIRST.. => 1,
+            _ => by_bar.len(),
+        };
+        for columns in by_bar.iter().take(bars) {
+            fitting.clone_from(columns);
+            fitting.retain(|column| column.dispensable <= dispensable);
+            if taken(&fitting).saturating_add(wanted) <= view.columns {
+                break 'attempts;
+            }
         }
     }
-    let room = view.columns.saturating_sub(taken(&columns));
+    let room = view.columns.saturating_sub(taken(&fitting));
     Fitted {
         name_room: longest.min(room).max(NARROWEST_NAME),
-        columns,
+        columns: fitting,
     }
 }
 
