@@ -9,13 +9,11 @@ set -euo pipefail
 
 times=${1:-5}
 here=$(cd "$(dirname "$0")/.." && pwd)
-if [ -z "${PERFCHECK:-}" ]; then
-    cargo build --quiet --release --manifest-path "$here/Cargo.toml"
-    PERFCHECK=${CARGO_TARGET_DIR:-$here/target}/release/cargo-perfcheck
-fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export PERFCHECK_SECRET=$work/secret PERFCHECK_CACHE=$work/cache CRITERION_HOME=$work/criterion
+. "$here/tests/support/scratch.sh"
+find_perfcheck
+scratch_directory
+private_state
+export CRITERION_HOME=$work/criterion
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$here/target}/criterion_runner
 mkdir -p "$work/crate/src" "$work/crate/benches" && cd "$work/crate"
 : >src/lib.rs

@@ -8,14 +8,12 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")/.." && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-if [ -z "${PERFCHECK:-}" ]; then
-    cargo build --quiet --release --locked --manifest-path "$here/Cargo.toml"
-    PERFCHECK=$here/target/release/cargo-perfcheck
-fi
-export RUSTC_BOOTSTRAP=1 PERFCHECK_STORE=$work/store.db PERFCHECK_CACHE=$work/cache PERFCHECK_SECRET=$work/secret
-unset PERFCHECK_STORED CARGO_TARGET_DIR
+. "$here/tests/support/scratch.sh"
+find_perfcheck
+scratch_directory
+private_state
+export RUSTC_BOOTSTRAP=1
+unset CARGO_TARGET_DIR
 
 fail() {
     echo "error: $*"

@@ -13,6 +13,8 @@ mod noise;
 #[path = "../numbers/mod.rs"]
 mod numbers;
 mod p_values;
+#[path = "../paired_verdict/mod.rs"]
+mod paired_verdict;
 #[path = "../proportion/mod.rs"]
 mod proportion;
 #[path = "../series/mod.rs"]

@@ -51,7 +51,7 @@ pub use error::AppError;
 pub use explain::explain;
 pub use export::{ExportFormat, ExportOptions, export};
 pub use grouping::Pattern;
-pub use import::{ImportOptions, StatedFact, import};
+pub use import::{Filter as ImportFilter, ImportOptions, StatedFact, import};
 pub use list::list;
 pub use options::{
     Against, AgainstOptions, BaselineAction, BisectOptions, CompareOptions, CompareView,

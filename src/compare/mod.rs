@@ -24,7 +24,9 @@ mod record;
 mod run_level;
 mod summary;
 
-pub use alternative::{Centers, Effects, GateGroup, SideCenter, Tested, across_runs, value_of};
+pub use alternative::{
+    Centers, Effects, GateGroup, SideCenter, Tested, across_runs, outlier_policy, value_of,
+};
 pub use beside::{
     AllocationComparison, AllocationSummary, CountChange, LatencyComparison, LatencySummary,
     OverLaunches, PercentileChange, PercentileSummary, WindowSummary,

@@ -511,6 +511,12 @@ impl Target {
     }
 }
 
+impl AsRef<Benchmark> for Subject {
+    fn as_ref(&self) -> &Benchmark {
+        &self.benchmark
+    }
+}
+
 impl Subject {
     fn wanted_in(&self, round: u32) -> bool {
         !self.given_up() && round < self.resolved.sampling.launches

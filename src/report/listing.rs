@@ -148,7 +148,7 @@ pub fn write_benchmarks(
     let keys: Vec<&BenchmarkKey> = lines.iter().map(|line| &line.key).collect();
     let sections = Section::all(&keys, view.arrangement);
     let widths: Vec<usize> = sections.iter().flat_map(Section::widths).collect();
-    let fitted = fit(&widths, &view, &[SPARKLINE], |_| columns_of(lines));
+    let fitted = fit(&widths, &view, &columns_of(lines), &[]);
     for (at, section) in sections.iter().enumerate() {
         if at > 0 {
             writeln!(writer)?;

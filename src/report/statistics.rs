@@ -75,7 +75,7 @@ fn message(run: RunId, one: &BenchmarkStatistics<'_>, confidence_level: f64) -> 
         "statistics": one.record.as_ref().map(record_json),
         "mean_allocated_bytes": allocations.map(|found| found.bytes),
         "allocations": beside::allocations_json(one.measurement),
-        "latencies": beside::latencies_json(one.measurement, confidence_level),
+        "latencies": beside::latencies_json(latencies.as_ref()),
         "course": latencies.as_ref().map(beside::course_json),
         "verdict": one.verdict,
         "change": one.change,

@@ -21,6 +21,7 @@ mod exchanging;
 mod exit_codes;
 mod explaining;
 mod flags;
+mod host_signs;
 mod importing;
 mod layout;
 mod listing;

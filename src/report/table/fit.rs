@@ -1,7 +1,7 @@
 //! Which columns there is room for, and how much is left for names.
 
 use super::bar::Scale;
-use super::cells::{Contents, changes};
+use super::cells::{BARS, Contents, changes};
 use super::column::Column;
 use crate::report::content::{Findings, Row};
 use crate::report::view::View;
@@ -38,26 +38,26 @@ pub(super) fn fit_rows(
         _ => NARROW_BARS[0],
     };
     let changes = changes(rows);
-    let columns = |bar: usize| {
-        let contents = Contents {
-            rows,
-            findings,
-            verbosity: view.verbosity,
-            scale: Scale::of(&changes, bar),
-        };
-        contents.columns()
+    let contents = Contents {
+        rows,
+        findings,
+        verbosity: view.verbosity,
     };
     let narrower = NARROW_BARS.into_iter().filter(|bar| *bar < widest_bar);
-    let bars: Vec<usize> = std::iter::once(widest_bar).chain(narrower).collect();
-    fit(names, view, &bars, columns)
+    let narrower: Vec<Column> = narrower
+        .map(|bar| contents.bars(Scale::of(&changes, bar)))
+        .collect();
+    let columns = contents.columns(Scale::of(&changes, widest_bar));
+    fit(names, view, &columns, &narrower)
 }
 
-/// Leaves out what there is no room for beside names that take so many columns. `bars`: how wide bars may be, the widest first.
+/// Leaves out what there is no room for beside names that take so many columns. `narrower`: what may stand in the place of bars,
+/// the widest first.
 pub(in crate::report) fn fit(
     names: &[usize],
     view: &View,
-    bars: &[usize],
-    columns: impl Fn(usize) -> Vec<Column>,
+    columns: &[Column],
+    narrower: &[Column],
 ) -> Fitted {
     let mut sorted = names.to_vec();
     sorted.sort_unstable();
@@ -68,21 +68,24 @@ pub(in crate::report) fn fit(
         .copied()
         .unwrap_or(0)
         .clamp(NARROWEST_NAME, LONGEST_NAME_BESIDE);
-    let by_bar: Vec<Vec<Column>> = bars.iter().map(|bar| columns(*bar)).collect();
-    let all = by_bar.first().into_iter().flatten();
-    let most_dispensable = all.map(|column| column.dispensable).max().unwrap_or(0);
+    let dispensable = columns.iter().map(|column| column.dispensable);
+    let attempts = (0..=dispensable.max().unwrap_or(0)).rev().flat_map(|most| {
+        let narrower = narrower.iter().filter(move |_| most < LEFT_OUT_FIRST);
+        let bars = std::iter::once(None).chain(narrower.map(Some));
+        bars.map(move |bars| (most, bars))
+    });
     let mut fitting = Vec::new();
-    'attempts: for dispensable in (0..=most_dispensable).rev() {
-        let bars = match dispensable {
-            LEFT_OUT_FIRST.. => 1,
-            _ => by_bar.len(),
-        };
-        for columns in by_bar.iter().take(bars) {
-            fitting.clone_from(columns);
-            fitting.retain(|column| column.dispensable <= dispensable);
-            if taken(&fitting).saturating_add(wanted) <= view.columns {
-                break 'attempts;
-            }
+    for (most, bars) in attempts {
+        fitting = columns
+            .iter()
+            .filter(|column| column.dispensable <= most)
+            .map(|column| match bars {
+                Some(bars) if column.dispensable == BARS => bars.clone(),
+                _ => column.clone(),
+            })
+            .collect();
+        if taken(&fitting).saturating_add(wanted) <= view.columns {
+            break;
         }
     }
     let room = view.columns.saturating_sub(taken(&fitting));
