@@ -109,9 +109,13 @@ fn dispatch(
             app::show(run, bench.as_deref(), detail, common, &mut world)
         }
         Command::Explain { bench, run } => app::explain(bench, run.as_deref(), common, &mut world),
+        Command::Report(options) => app::report(options, common, &mut world),
         Command::Export(options) => app::export(options, common, &mut world),
         Command::Import(options) => app::import(options, common, &mut world),
-        Command::Accept { run } => app::accept(run, common, &mut world),
+        Command::History(options) => app::history(options, common, &mut world),
+        Command::Accept(options) => app::accept(options, common, &mut world),
+        Command::Prune(options) => app::prune(options, common, &mut world),
+        Command::RemoveRuns { runs } => app::remove_runs(runs, common, &mut world),
         Command::Baseline(action) => app::baseline(action, common, &mut world),
     }
 }

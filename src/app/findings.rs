@@ -225,10 +225,14 @@ fn past_measurements(
     let mut wanted: BTreeMap<RunId, Vec<BenchmarkKey>> = BTreeMap::new();
     for (key, choice) in &evidence.references.chosen {
         if let Chosen::Runs {
-            averaged, spread, ..
+            averaged,
+            spread,
+            earlier,
+            ..
         } = choice
         {
-            let runs: BTreeSet<RunId> = averaged.iter().chain(spread).copied().collect();
+            let runs = averaged.iter().chain(spread);
+            let runs: BTreeSet<RunId> = runs.chain(earlier.iter().flatten()).copied().collect();
             for run in runs {
                 wanted.entry(run).or_default().push(key.clone());
             }
@@ -254,7 +258,10 @@ fn comparisons(
         .map(|measurement| {
             let key = &measurement.benchmark.key;
             let Chosen::Runs {
-                averaged, spread, ..
+                averaged,
+                spread,
+                earlier,
+                ..
             } = &evidence.references.chosen[key]
             else {
                 return None;
@@ -271,6 +278,7 @@ fn comparisons(
             let reference = Reference {
                 averaged: load(averaged),
                 spread: load(spread),
+                earlier: earlier.iter().map(|runs| load(runs)).collect(),
             };
             (!reference.averaged.is_empty()).then_some(reference)
         })

@@ -7,6 +7,7 @@
 mod alternative;
 mod beside;
 mod comparison;
+mod course;
 mod decide;
 mod diagnostics;
 mod differences;
@@ -22,6 +23,8 @@ mod portrait;
 mod question;
 mod record;
 mod run_level;
+mod run_series;
+mod shape;
 mod summary;
 
 pub use alternative::{
@@ -32,6 +35,7 @@ pub use beside::{
     OverLaunches, PercentileChange, PercentileSummary, WindowSummary,
 };
 pub use comparison::{Comparison, Estimate};
+pub use course::{Band, Course, CoursePoint, CourseRules, Level, Position, Step};
 pub use decide::compare;
 pub use diagnostics::{Diagnostic, diagnostics};
 pub use differences::{Circumstances, Difference, Differences, Fact, differences};
@@ -48,6 +52,10 @@ pub use paired::{
 pub use portrait::{LaunchPortrait, Portrait};
 pub use question::{Decider, HostClass, Question, Reference, Rules};
 pub use record::BenchmarkRecord;
+pub use run_series::RunSeries;
+pub use shape::{
+    ChangeShape, DENSITY_POINTS, LAUNCH_POINTS, LaunchShape, MOST_VIOLINS, PROBABILITIES, Shape,
+};
 pub use summary::{Summary, summarize, summarize_by};
 
 #[cfg(test)]

@@ -156,6 +156,9 @@ pub(super) fn told(benchmark: &Benchmark, reported: &Reported) -> Benchmark {
     if reported.throughput != Throughput::default() {
         told.throughput = reported.throughput;
     }
+    if reported.throughput_words.is_some() {
+        told.other_throughput.clone_from(&reported.throughput_words);
+    }
     if let Some(measured) = &reported.measured {
         told.metric = measured.metric.clone();
     }

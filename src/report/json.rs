@@ -101,6 +101,7 @@ fn measured(findings: &Findings<'_>, row: &Row<'_>, measurement: &Measurement) -
         "benchmark": key_json(&row.key),
         "version": benchmark.version,
         "throughput": benchmark.throughput,
+        "other_throughput": benchmark.other_throughput,
         "metric": benchmark.metric,
         "features": measurement.target_facts.features,
         "sampling": {

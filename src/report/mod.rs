@@ -17,14 +17,17 @@ mod gitlab;
 mod gitlab_metrics;
 mod grid;
 mod grouped;
+mod history;
 mod import;
 mod json;
 mod junit;
 mod kind;
 mod listing;
 mod markdown;
+mod page;
 mod pivot;
 mod progress;
+mod prune;
 mod run_head;
 mod self_test;
 mod sentences;
@@ -48,9 +51,12 @@ pub use columns::{
     Column, ColumnCell, ColumnsLine, Shown, SideBySide, Terms, Together, write_columns,
 };
 pub use content::{Findings, Gates, MessageFormat, Method, Row, Verdicts, Violation};
-pub use explanation::{Confirmed, Explanation, MeasuredSide, Replayed, write_explanation};
+pub use explanation::{
+    Confirmed, Explanation, MeasuredSide, Replayed, explained, write_explanation,
+};
 pub use grid::{TableFormat, without_colours};
 pub use grouped::{Grouped, GroupedCell, GroupedRow, write_grouped};
+pub use history::{BenchmarkHistory, HistoryPoint, LeftOut, SinceBaseline, write_histories};
 pub use import::{ImportFindings, ImportedBenchmark, write_import};
 pub use json::{SCHEMA, write_json};
 pub use kind::{ReportKind, Surroundings, write_report};
@@ -58,8 +64,10 @@ pub use listing::{
     BaselineLine, BenchmarkLine, KeptLine, RunLine, WorkspaceLine, write_announced,
     write_baselines, write_benchmarks, write_kept, write_runs, write_workspaces,
 };
+pub use page::{Page, PageBenchmark, PageRun, PageSide, write_page, write_page_place};
 pub use pivot::{PivotCell, PivotKind, PivotRow, PivotTable, write_pivot};
 pub use progress::{Progress, ProgressMode};
+pub use prune::{PruneLine, PruneSummary, RunFate, write_prune};
 pub use run_head::write_run_head;
 pub use self_test::{Rate, SelfTestFindings, SelfTestRow, write_self_test};
 pub use statistics::{BenchmarkStatistics, write_statistics};

@@ -7,6 +7,7 @@
 mod bca;
 pub mod binomial;
 mod bootstrap;
+mod change_points;
 mod cleaning;
 mod correction;
 mod density;
@@ -59,8 +60,9 @@ mod written_out;
 pub use bca::{bca_bounds, bca_interval};
 pub use bootstrap::{
     Interval, PercentileRule, Resampling, percentile_interval, percentile_interval_by,
-    ratio_interval,
+    ratio_interval, ratio_resamples,
 };
+pub use change_points::{ChangePoint, ChangePointRules, change_points};
 pub use cleaning::{Cleaned, CleaningCounts, FirstSample};
 pub use correction::Correction;
 pub use density::{density_curve, silverman_bandwidth};

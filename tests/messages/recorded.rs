@@ -97,6 +97,7 @@ impl Recipe {
                 },
                 version: None,
                 throughput: self.throughput,
+                other_throughput: None,
                 settings: AuthorSettings::default(),
                 metric: Metric::Time,
             },
@@ -228,6 +229,7 @@ impl Recorded {
                 Reference {
                     averaged: runs.clone(),
                     spread: runs,
+                    earlier: vec![],
                 }
             })
             .collect();

@@ -85,7 +85,10 @@ fn write_lines(writer: &mut dyn Write, measurement: &Measurement) -> io::Result<
 
 /// `BenchmarkFib/10`: no spaces, and no small letter behind `Benchmark`. What `import` put behind a name for its unit goes again.
 fn name(id: &str, unit: &str) -> String {
-    let id = id.strip_suffix(&format!(" ({unit})")).unwrap_or(id);
+    let unitless = id.strip_suffix(&format!(" ({unit})"));
+    // Go says MB/s of what is bytes a second here.
+    let rate = id.strip_suffix(" (MB/s)").filter(|_| unit == "B/s");
+    let id = unitless.or(rate).unwrap_or(id);
     let mut letters = id.chars();
     let first = letters.next().map(|c| c.to_uppercase().to_string());
     format!(

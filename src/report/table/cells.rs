@@ -121,13 +121,17 @@ fn interval_cell(row: &Row<'_>) -> String {
 
 fn throughput_cell(row: &Row<'_>) -> Option<String> {
     let median = row.summary.as_ref()?.median.estimate;
-    let Throughput { bytes, elements } = row.measurement?.benchmark.throughput;
+    let benchmark = &row.measurement?.benchmark;
+    let Throughput { bytes, elements } = benchmark.throughput;
     let rates = [
         bytes.map(|bytes| units::byte_rate(bytes, median)),
         elements.map(|elements| units::element_rate(elements, median)),
     ];
     let rates: Vec<String> = rates.into_iter().flatten().collect();
-    (!rates.is_empty()).then(|| rates.join(", "))
+    if rates.is_empty() {
+        return benchmark.other_throughput.clone();
+    }
+    Some(rates.join(", "))
 }
 
 /// The level does not matter: no interval is shown.
