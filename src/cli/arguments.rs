@@ -14,13 +14,13 @@ use super::history_flags::{AcceptArguments, HistoryArguments, PruneArguments};
 use super::import_flags::ImportArguments;
 use super::report_flags::ReportArguments;
 use super::reporting_flags::ReportingFlags;
-use super::run_flags::{ComparisonFlags, OnlyFlag, OutputFlags, SamplingFlags};
+use super::run_flags::{ComparisonFlags, OutputFlags, RowFlags, SamplingFlags};
 use super::self_test_flags::SelfTestArguments;
 use super::stored_flags::{ExplainArguments, ShowArguments};
 use crate::app::{
     AcceptOptions, BaselineAction, BisectOptions, CompareOptions, Detail, ExportOptions,
-    HistoryOptions, ImportOptions, OutputOptions, PageOptions, PruneOptions, RunOptions,
-    SelfTestOptions, StoreOptions,
+    HistoryOptions, ImportOptions, PageOptions, PruneOptions, RunOptions, SelfTestOptions,
+    StoreOptions,
 };
 use crate::measure::Filter;
 use crate::model::parse_duration;
@@ -85,7 +85,7 @@ struct RunArguments {
     #[command(flatten)]
     output: OutputFlags,
     #[command(flatten)]
-    only: OnlyFlag,
+    rows: RowFlags,
     #[command(flatten)]
     build: BuildFlags,
     #[command(flatten)]
@@ -130,6 +130,8 @@ enum Subcommands {
     SelfTest(Box<SelfTestArguments>),
     /// List the benchmarks in the store, with their latest times
     List {
+        #[command(flatten)]
+        rows: RowFlags,
         #[command(flatten)]
         stored: StoredArguments,
     },
@@ -343,7 +345,7 @@ impl Arguments {
             Some(Subcommands::Compare(arguments)) => arguments.translate(),
             Some(Subcommands::Bisect(arguments)) => arguments.translate(),
             Some(Subcommands::SelfTest(arguments)) => arguments.translate(),
-            Some(Subcommands::List { stored }) => stored.with(Command::List),
+            Some(Subcommands::List { rows, stored }) => stored.with(Command::List).showing(rows),
             Some(Subcommands::Runs {
                 action: None,
                 limit,
@@ -409,8 +411,17 @@ impl StoredArguments {
     }
 }
 
+impl Parsed {
+    /// Shows these rows alone.
+    pub(super) fn showing(mut self, rows: RowFlags) -> Self {
+        self.common.output.only = rows.only();
+        self
+    }
+}
+
 impl RunArguments {
     fn translate(self) -> Parsed {
+        let rows = self.rows;
         let color = self.output.color.word();
         let mut layer = self.sampling.layer();
         layer.noise_threshold = self.comparison.noise_threshold;
@@ -419,10 +430,7 @@ impl RunArguments {
             color,
             common: StoreOptions {
                 store: self.store.store,
-                output: OutputOptions {
-                    only: self.only.verdicts(),
-                    ..self.output.options()
-                },
+                output: self.output.options(),
                 cargo,
             },
             command: Command::Run(Box::new(RunOptions {
@@ -442,6 +450,7 @@ impl RunArguments {
                 reports: self.reporting.options(),
             })),
         }
+        .showing(rows)
     }
 }
 

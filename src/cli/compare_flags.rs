@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::arguments::{Command, Parsed, StoredArguments};
 use super::reporting_flags::ReportingFlags;
-use super::run_flags::{ComparisonFlags, OnlyFlag};
+use super::run_flags::{ComparisonFlags, RowFlags};
 use crate::app::{CompareOptions, CompareView, Pattern, PivotRequest};
 use crate::compare::Figure;
 use crate::measure::Filter;
@@ -98,7 +98,7 @@ pub(super) struct CompareArguments {
     #[command(flatten)]
     comparison: ComparisonFlags,
     #[command(flatten)]
-    only: OnlyFlag,
+    rows: RowFlags,
     #[command(flatten)]
     stored: StoredArguments,
 }
@@ -179,8 +179,7 @@ impl CompareArguments {
             output: self.output,
             reports: self.reporting.options(),
         };
-        let mut parsed = self.stored.with(Command::Compare(Box::new(options)));
-        parsed.common.output.only = self.only.verdicts();
-        parsed
+        let parsed = self.stored.with(Command::Compare(Box::new(options)));
+        parsed.showing(self.rows)
     }
 }

@@ -144,16 +144,18 @@ pub(super) struct OutputFlags {
     sort: Sort,
 }
 
-/// Which rows are printed, where there are verdicts.
+/// Which rows are shown.
 #[derive(Debug, Clone, Args)]
-pub(super) struct OnlyFlag {
+#[group(skip)]
+pub(super) struct RowFlags {
     /// Show only benchmarks with these verdicts (comma-separated), in tables
     #[arg(long, value_name = "VERDICTS", value_delimiter = ',', value_parser = str::parse::<Verdict>)]
     only: Vec<Verdict>,
 }
 
-impl OnlyFlag {
-    pub(super) fn verdicts(self) -> Option<Vec<Verdict>> {
+impl RowFlags {
+    /// `None` for all.
+    pub(super) fn only(self) -> Option<Vec<Verdict>> {
         Some(self.only).filter(|only| !only.is_empty())
     }
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use std::path::PathBuf;
 
 use super::arguments::{Command, Parsed, StoredArguments};
-use super::run_flags::OnlyFlag;
+use super::run_flags::RowFlags;
 use crate::app::Detail;
 
 const AFTER_SHOW: &str = "\
@@ -35,7 +35,7 @@ pub(super) struct ShowArguments {
     #[arg(long, value_name = "FILE", conflicts_with = "stats")]
     svg: Option<PathBuf>,
     #[command(flatten)]
-    only: OnlyFlag,
+    rows: RowFlags,
     #[command(flatten)]
     stored: StoredArguments,
 }
@@ -47,13 +47,12 @@ impl ShowArguments {
             None if self.stats => Detail::Statistics,
             None => Detail::Table,
         };
-        let mut parsed = self.stored.with(Command::Show {
+        let command = Command::Show {
             run: self.run,
             bench: self.bench,
             detail,
-        });
-        parsed.common.output.only = self.only.verdicts();
-        parsed
+        };
+        self.stored.with(command).showing(self.rows)
     }
 }
 

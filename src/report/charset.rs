@@ -122,7 +122,7 @@ fn ascii_for(c: char) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use unicode_width::UnicodeWidthChar;
+    use crate::report::units;
 
     fn written(pieces: &[&[u8]], charset: Charset) -> String {
         let mut bytes = Vec::new();
@@ -142,7 +142,7 @@ mod tests {
         );
         assert_eq!(written(&[text.as_bytes()], Charset::Unicode), text);
         for c in (' '..'\u{3000}').filter(|c| ascii_for(*c).is_some()) {
-            assert_eq!(c.width(), Some(1), "{c}");
+            assert_eq!(units::width(&c.to_string()), 1, "{c}");
         }
     }
 

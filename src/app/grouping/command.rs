@@ -12,6 +12,7 @@ use crate::compare::{against_fastest, launch_medians};
 use crate::exit_code::ExitCode;
 use crate::model::Measurement;
 use crate::report::{Grouped, GroupedCell, GroupedRow, TableFormat, write_grouped};
+use crate::stats::GeometricMean;
 
 /// A row's name (package and target, then the rest of the id) with the benchmarks by column.
 type Rows<'m> = BTreeMap<(String, String, String), BTreeMap<usize, &'m Measurement>>;
@@ -79,6 +80,7 @@ pub(in crate::app) fn group_by(
         run,
         name: options.base.clone(),
         pattern: pattern.as_str().to_owned(),
+        geometric_means: geometric_means(&rows, columns.len()),
         columns,
         rows,
         left_out,
@@ -91,6 +93,24 @@ pub(in crate::app) fn group_by(
         write_grouped(writer, &grouped, common.output.format, form, view.columns)
     })?;
     Ok(ExitCode::Clean)
+}
+
+/// The geometric mean of each column's ratios to the fastest of the row, over the rows that have all columns. `None` for fewer than two.
+fn geometric_means(rows: &[GroupedRow], columns: usize) -> Option<Vec<f64>> {
+    let whole: Vec<&GroupedRow> = rows
+        .iter()
+        .filter(|row| row.cells.iter().all(Option::is_some))
+        .collect();
+    if whole.len() < 2 {
+        return None;
+    }
+    (0..columns)
+        .map(|at| {
+            let cells = whole.iter().filter_map(|row| row.cells[at].as_ref());
+            let ratios: Vec<f64> = cells.map(|cell| cell.contender.ratio).collect();
+            GeometricMean::of(&ratios).map(|found| found.mean)
+        })
+        .collect()
 }
 
 /// Columns and rows by name, and how many benchmarks have no place.
