@@ -114,7 +114,11 @@ fn a_page_about_two_runs_says_what_compare_says() {
         same_estimate(&found["compared"]["change"], &message["change"], id);
         same_estimate(&found["compared"]["mean"], &message["change_of_mean"], id);
         same(&found["compared"]["p"], &message["p_value"], id);
-        same(&found["compared"]["threshold"], &message["noise_threshold"], id);
+        same(
+            &found["compared"]["threshold"],
+            &message["noise_threshold"],
+            id,
+        );
         assert_eq!(found["compared"]["by"], message["decided_by"]);
     }
     assert_eq!(of(&page, "text")["verdict"], "regressed");
@@ -131,13 +135,13 @@ fn a_page_tells_how_a_verdict_came_about_as_explain_does() {
     let why = of(&page, "text")["why"].as_array().expect("a list");
     assert_eq!(why.len(), sentences.len());
     for (entry, sentence) in why.iter().zip(sentences) {
-        let place = entry[1].as_u64().expect("a place") as usize;
-        let mut text = phrases[place].as_str().expect("a phrase").to_owned();
-        let numbers = entry[2].as_str().expect("numbers");
+        let phrase = &phrases[entry[0].as_u64().expect("a place") as usize];
+        let mut text = phrase[1].as_str().expect("a phrase").to_owned();
+        let numbers = entry[1].as_str().expect("numbers");
         for number in numbers.split('|').filter(|number| !number.is_empty()) {
             text = text.replacen('\u{1}', number, 1);
         }
-        assert_eq!(entry[0], sentence["about"]);
+        assert_eq!(phrase[0], sentence["about"]);
         assert_eq!(text, sentence["text"].as_str().expect("text"));
     }
 }
@@ -162,7 +166,10 @@ fn a_directory_gets_an_index_a_file_is_replaced_whole_and_json_says_where() {
     let finished = said(&site.display().to_string(), true);
     let message = &finished.messages("report-written")[0];
     assert_eq!(message["bytes"], first.len());
-    assert_eq!((&message["benchmarks"], &message["run"]), (&3.into(), &3.into()));
+    assert_eq!(
+        (&message["benchmarks"], &message["run"]),
+        (&3.into(), &3.into())
+    );
     let again = fs::read_to_string(site.join("index.html")).expect("written");
     assert_eq!(first, again, "the same data give the same bytes");
     let files = fs::read_dir(&site).expect("a directory").count();

@@ -64,7 +64,10 @@ fn written(recorded: &Recorded) -> (String, Value) {
     let page = Page {
         workspace: HOSTILE.to_owned(),
         run,
-        reference: findings.verdicts.as_ref().map(|found| found.reference.clone()),
+        reference: findings
+            .verdicts
+            .as_ref()
+            .map(|found| found.reference.clone()),
         runs: vec![PageRun {
             head: run,
             started: "2026-01-01T00:00:00Z".to_owned(),
@@ -120,21 +123,41 @@ fn no_name_leaves_the_block_of_data_and_none_can_end_it() {
     assert!(!outside.contains("alert(1)</script>") && !outside.contains("<script>alert"));
     assert_eq!(text.matches("<script").count(), 2);
     let texts = data.to_string();
-    assert!(texts.contains("<script>alert(1)</script>"), "as text it is there");
-    assert!(!texts.contains('\u{202e}'), "what changes how others are shown is written out");
+    assert!(
+        texts.contains("<script>alert(1)</script>"),
+        "as text it is there"
+    );
+    assert!(
+        !texts.contains('\u{202e}'),
+        "what changes how others are shown is written out"
+    );
 }
 
 #[test]
 fn nothing_but_the_page_itself_may_run_or_be_loaded() {
     let (text, _) = written(&Recorded::counted(1));
-    let (_, rest) = text.split_once("Content-Security-Policy").expect("a policy");
+    let (_, rest) = text
+        .split_once("Content-Security-Policy")
+        .expect("a policy");
     let (policy, _) = rest.split_once("\">").expect("its end");
-    for word in ["default-src 'none'", "script-src 'sha256-", "style-src 'sha256-"] {
+    for word in [
+        "default-src 'none'",
+        "script-src 'sha256-",
+        "style-src 'sha256-",
+    ] {
         assert!(policy.contains(word), "no {word} in {policy}");
     }
     assert!(!policy.contains("unsafe"));
     let page = text.replace("http://www.w3.org/2000/svg", "");
-    for foreign in ["http://", "https://", "@import", "url(", "src=", " href=\"h", "innerHTML"] {
+    for foreign in [
+        "http://",
+        "https://",
+        "@import",
+        "url(",
+        "src=",
+        " href=\"h",
+        "innerHTML",
+    ] {
         let found = page.replace("<a class=\"skip\" href=\"#overview\"", "");
         assert!(!found.contains(foreign), "{foreign}");
     }
@@ -148,7 +171,10 @@ fn no_benchmark_one_and_five_hundred_have_a_page() {
         assert_eq!(data["benchmarks"].as_array().map(Vec::len), Some(count));
         // What each benchmark adds is bounded: a page of 200 has less than a megabyte.
         let bytes = text.len();
-        assert!(bytes < 150_000 + count * 4_300, "{count} benchmarks: {bytes} bytes");
+        assert!(
+            bytes < 150_000 + count * 4_300,
+            "{count} benchmarks: {bytes} bytes"
+        );
     }
 }
 
@@ -156,7 +182,7 @@ fn no_benchmark_one_and_five_hundred_have_a_page() {
 fn sentences_that_differ_in_numbers_alone_are_there_once() {
     let (_, data) = written(&Recorded::counted(50));
     assert_eq!(data["phrases"].as_array().map(Vec::len), Some(1));
-    assert_eq!(data["benchmarks"][49]["why"][0][1], 0);
+    assert_eq!(data["benchmarks"][49]["why"][0][0], 0);
 }
 
 #[test]
@@ -164,7 +190,9 @@ fn numbers_are_finite_and_a_side_has_what_charts_need() {
     let (text, data) = written(&Recorded::all_verdicts());
     assert!(!block(&text).contains("NaN") && !block(&text).contains("inf,"));
     let benchmarks = data["benchmarks"].as_array().expect("a list");
-    let sides = benchmarks.iter().flat_map(|one| [&one["new"], &one["base"]]);
+    let sides = benchmarks
+        .iter()
+        .flat_map(|one| [&one["new"], &one["base"]]);
     let mut seen = 0;
     for side in sides.filter(|side| !side.is_null()) {
         let order = side["order"].as_str().expect("samples in order").len();
