@@ -63,7 +63,7 @@ const LAYERS: [(&str, &[&str]); 17] = [
 ];
 
 /// Every dependency, and the modules that may use it.
-const HOMES: [(&str, &[&str]); 32] = [
+const HOMES: [(&str, &[&str]); 33] = [
     ("anstream", &["main", "report"]),
     ("blake3", &["sides", "store", "host", "exchange"]),
     ("cargo_config2", &["cargo"]),
@@ -82,6 +82,7 @@ const HOMES: [(&str, &[&str]); 32] = [
     ("nix", &["process"]),
     ("object", &["host"]),
     ("owo_colors", &["report/theme"]),
+    ("perfcheck", &["app/doctor/workloads"]),
     ("postcard", &["store"]),
     ("rand", &["process", "host"]),
     ("rand_xoshiro", &["stats"]),

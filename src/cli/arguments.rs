@@ -9,14 +9,15 @@ use super::against_flags::AgainstFlags;
 use super::bisect_flags::BisectArguments;
 use super::cargo_flags::{BuildFlags, WorkspaceFlags};
 use super::compare_flags::CompareArguments;
+use super::doctor_flags::DoctorArguments;
 use super::export_flags::ExportArguments;
 use super::import_flags::ImportArguments;
 use super::run_flags::{ComparisonFlags, OutputFlags, SamplingFlags};
 use super::self_test_flags::SelfTestArguments;
 use super::stored_flags::{ExplainArguments, ShowArguments};
 use crate::app::{
-    BaselineAction, BisectOptions, CompareOptions, Detail, ExportOptions, ImportOptions,
-    RunOptions, SelfTestOptions, StoreOptions,
+    BaselineAction, BisectOptions, CompareOptions, Detail, DoctorOptions, ExportOptions,
+    ImportOptions, RunOptions, SelfTestOptions, StoreOptions,
 };
 use crate::measure::Filter;
 use crate::model::parse_duration;
@@ -118,6 +119,8 @@ enum Subcommands {
     Bisect(Box<BisectArguments>),
     /// What this machine finds of a known slowdown, and how often it cries wolf
     SelfTest(Box<SelfTestArguments>),
+    /// What makes measurements on this machine unsteady, what can be told on it, what to change
+    Doctor(DoctorArguments),
     /// List the benchmarks in the store, with their latest times
     List {
         #[command(flatten)]
@@ -226,6 +229,8 @@ pub enum Command {
     Bisect(Box<BisectOptions>),
     /// Measure known differences.
     SelfTest(Box<SelfTestOptions>),
+    /// Look at the machine.
+    Doctor(DoctorOptions),
     /// List benchmarks.
     List,
     /// List runs.
@@ -316,6 +321,7 @@ impl Arguments {
             Some(Subcommands::Compare(arguments)) => arguments.translate(),
             Some(Subcommands::Bisect(arguments)) => arguments.translate(),
             Some(Subcommands::SelfTest(arguments)) => arguments.translate(),
+            Some(Subcommands::Doctor(arguments)) => arguments.translate(),
             Some(Subcommands::List { stored }) => stored.with(Command::List),
             Some(Subcommands::Runs {
                 action: None,

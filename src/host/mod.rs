@@ -8,6 +8,7 @@
 mod clock;
 mod commits;
 mod control;
+mod examine;
 mod git;
 mod libraries;
 mod machine;
@@ -18,6 +19,7 @@ mod variables;
 
 pub use clock::{now, suspended, to_rfc3339};
 pub use control::ControlProbe;
+pub use examine::{Activity, RealFiles, SystemFiles, machine_state};
 pub use git::{Checkout, HOOK_VARIABLES};
 pub use libraries::{Libraries, private_libraries};
 pub use machine::{detect, load};

@@ -10,6 +10,7 @@ mod bisect;
 mod charts;
 mod columns;
 mod content;
+mod doctor;
 mod explanation;
 mod grid;
 mod import;
@@ -32,6 +33,9 @@ pub use bisect::{
 pub use charts::{Sitter, write_portrait};
 pub use columns::{Column, ColumnCell, ColumnsLine, Shown, SideBySide, Together, write_columns};
 pub use content::{Findings, Gates, MessageFormat, Method, Row, Verdicts, Violation};
+pub use doctor::{
+    Advice, DoctorFindings, Finding, NoiseFindings, Resolvable, Severity, write_doctor,
+};
 pub use explanation::{Confirmed, Explanation, MeasuredSide, Replayed, write_explanation};
 pub use grid::{TableFormat, without_colours};
 pub use import::{ImportFindings, ImportedBenchmark, write_import};

@@ -71,6 +71,9 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
             .testbench("")
             .args(["-p", "steady", "-p", "sequential", "--rounds", "5"]);
     messages.extend(self_test.args(json).run().json());
+    let doctor = machine.perfcheck().args(["doctor", "--time", "1s"]);
+    let doctor = doctor.env("PERFCHECK_SCRIPTED_CLOCK", "processor=20000;memory=40000");
+    messages.extend(doctor.args(json).run().json());
     let log = machine.home().join("log.csv");
     std::fs::write(&log, "name,ns\na,1\na,2\n").expect("a file of our own");
     let import = machine.perfcheck().arg("import").arg(&log).testbench("");
@@ -122,6 +125,9 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         "explanation",
         "self-test-benchmark",
         "self-test-finished",
+        "doctor-finding",
+        "doctor-noise",
+        "doctor-finished",
     ];
     let promised: BTreeSet<String> = promised.into_iter().map(str::to_owned).collect();
     assert_eq!(reasons, promised);
