@@ -10,7 +10,7 @@ use crate::{quick, steady};
 const DATA: [&str; 3] = ["notes", "diagnostics", "thresholds"];
 
 /// Every message that docs/MESSAGES.md describes.
-const PROMISED: [&str; 25] = [
+const PROMISED: [&str; 30] = [
     "benchmark-measured",
     "benchmark-compared",
     "run-finished",
@@ -38,6 +38,9 @@ const PROMISED: [&str; 25] = [
     "prune-finished",
     "self-test-benchmark",
     "self-test-finished",
+    "doctor-finding",
+    "doctor-noise",
+    "doctor-finished",
 ];
 
 fn members(value: &Value, found: &mut BTreeSet<String>) {
@@ -106,6 +109,9 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
             .testbench("")
             .args(["-p", "steady", "-p", "sequential", "--rounds", "5"]);
     messages.extend(self_test.args(json).run().json());
+    let doctor = machine.perfcheck().args(["doctor", "--time", "1s"]);
+    let doctor = doctor.env("PERFCHECK_SCRIPTED_CLOCK", "processor=20000;memory=40000");
+    messages.extend(doctor.args(json).run().json());
     let log = machine.home().join("log.csv");
     std::fs::write(&log, "name,ns\na,1\na,2\n").expect("a file of our own");
     let import = machine.perfcheck().arg("import").arg(&log).testbench("");
