@@ -36,7 +36,7 @@ pub(super) struct Observed<'o> {
 /// Runs the command.
 pub fn doctor(
     options: &DoctorOptions,
-    output: OutputOptions,
+    output: &OutputOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let host = host::detect(world.variables.ci);
