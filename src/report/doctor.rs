@@ -13,7 +13,7 @@ use crate::model::{Happenings, HostFacts, MachineState, Verdict};
 /// Columns of a line of text, where the terminal has more.
 const WIDEST: usize = 100;
 /// Columns of a mark and a topic.
-const TOPIC: usize = 18;
+const TOPIC: usize = 21;
 
 /// What a fact means for measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -235,12 +235,17 @@ fn difference_in_words(noise: &NoiseFindings, findings: &DoctorFindings) -> Stri
     format!(
         "{}: differs from itself by {} ({}: {} .. {}) after {} rounds{smallest}.",
         noise.workload,
-        units::change(difference.estimate),
+        change(difference.estimate),
         units::percent(findings.confidence_level),
-        units::change(difference.lower),
-        units::change(difference.upper),
+        change(difference.lower),
+        change(difference.upper),
         noise.rounds,
     )
+}
+
+/// A change; one that is too small to show has no sign of its own.
+fn change(fraction: f64) -> String {
+    units::change((fraction * 1e4).round() / 1e4 + 0.0)
 }
 
 /// How long, with two digits: nobody can say it better.

@@ -57,7 +57,7 @@ fn a_smaller_change_needs_more_rounds_and_one_within_the_threshold_is_never_foun
             .map(|needed| needed.rounds)
     };
     assert!(rounds(0.1) <= rounds(0.05) && rounds(0.05) <= rounds(0.03));
-    assert_eq!(rounds(0.1), Some(10), "no look is earlier");
+    assert_eq!(rounds(0.3), Some(10), "no look is earlier");
     assert_eq!(rounds(0.01), None);
     assert_eq!(rounds(0.0101), None, "no measurement has so many rounds");
     let smallest = host.smallest_change(100, &DEMAND).unwrap();
