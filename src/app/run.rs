@@ -234,13 +234,23 @@ impl Session<'_> {
             confidence_level: decision.confidence_level,
             exit_code: exit_code.number(),
         };
+        self.publish(&findings, &fail_on, world)?;
+        Ok(exit_code)
+    }
+
+    /// Writes the result and the reports about it.
+    fn publish(
+        &self,
+        findings: &Findings<'_>,
+        fail_on: &[Verdict],
+        world: &mut World<'_>,
+    ) -> Result<(), AppError> {
         let reporting = Reporting {
             options: &self.options.reports,
-            fail_on: &fail_on,
+            fail_on,
             context: self.context,
         };
-        reporting.publish(&findings, self.common, world)?;
-        Ok(exit_code)
+        reporting.publish(findings, self.common, world)
     }
 
     /// Measures again, in turn with its reference, what looks slower.

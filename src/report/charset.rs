@@ -82,7 +82,7 @@ fn in_ascii(text: &str) -> String {
 }
 
 /// What stands for characters of ours.
-const REPLACEMENTS: [(&str, char); 26] = [
+const REPLACEMENTS: [(&str, char); 27] = [
     // Numbers and words.
     ("µμ", 'u'),
     ("−–—", '-'),
@@ -102,6 +102,7 @@ const REPLACEMENTS: [(&str, char); 26] = [
     ("●", 'o'),
     ("│┼┿┤├", '|'),
     ("·", '.'),
+    ("░", ':'),
     ("‹«", '<'),
     ("›»", '>'),
     // Sparklines, from low to high.
