@@ -12,12 +12,15 @@ use super::compare_flags::CompareArguments;
 use super::export_flags::ExportArguments;
 use super::history_flags::{AcceptArguments, HistoryArguments, PruneArguments};
 use super::import_flags::ImportArguments;
+use super::report_flags::ReportArguments;
+use super::reporting_flags::ReportingFlags;
 use super::run_flags::{ComparisonFlags, OutputFlags, SamplingFlags};
 use super::self_test_flags::SelfTestArguments;
 use super::stored_flags::{ExplainArguments, ShowArguments};
 use crate::app::{
     AcceptOptions, BaselineAction, BisectOptions, CompareOptions, Detail, ExportOptions,
-    HistoryOptions, ImportOptions, PruneOptions, RunOptions, SelfTestOptions, StoreOptions,
+    HistoryOptions, ImportOptions, PageOptions, PruneOptions, RunOptions, SelfTestOptions,
+    StoreOptions,
 };
 use crate::measure::Filter;
 use crate::model::parse_duration;
@@ -33,6 +36,7 @@ Examples:
   cargo perfcheck history json                 its course over runs, with changes of level
   cargo perfcheck explain json                 how the newest verdict about `json` came about
   cargo perfcheck --fail-on regressed,suspect  be strict in CI
+  cargo perfcheck --report markdown=bench.md   and write a report for a pull request (docs/CI.md)
   cargo perfcheck --fail median:5%             fail where a median is shown to be more than 5 % higher
 
 Exit status: 0 clean, 1 regression, 2 usage, 3 build failed, 4 a benchmark failed or nothing was measured,
@@ -80,6 +84,8 @@ struct RunArguments {
     store: StoreFlags,
     #[command(flatten)]
     output: OutputFlags,
+    #[command(flatten)]
+    reporting: ReportingFlags,
     #[command(flatten)]
     build: BuildFlags,
     #[command(flatten)]
@@ -139,6 +145,8 @@ enum Subcommands {
     Show(Box<ShowArguments>),
     /// Say how a verdict came about, number by number
     Explain(Box<ExplainArguments>),
+    /// Write a page about a run or a comparison: tables, charts, how each verdict came about
+    Report(Box<ReportArguments>),
     /// Show benchmarks over runs: levels, where they changed, where the next run should be
     History(Box<HistoryArguments>),
     /// Make a run, or what it measured of some benchmarks, a reference: the change was meant
@@ -263,6 +271,8 @@ pub enum Command {
         /// The run that has the verdict; `None`: the newest.
         run: Option<String>,
     },
+    /// Write a page.
+    Report(PageOptions),
     /// Benchmarks over runs.
     History(HistoryOptions),
     /// Accept a run, or levels of benchmarks.
@@ -347,6 +357,7 @@ impl Arguments {
             }) => stored.with(Command::RemoveRuns { runs }),
             Some(Subcommands::Show(arguments)) => arguments.translate(),
             Some(Subcommands::Explain(arguments)) => arguments.translate(),
+            Some(Subcommands::Report(arguments)) => arguments.translate(),
             Some(Subcommands::Export(arguments)) => arguments.translate(),
             Some(Subcommands::Import(arguments)) => arguments.translate(),
             Some(Subcommands::History(arguments)) => arguments.translate(),
@@ -401,7 +412,7 @@ impl RunArguments {
         let color = self.output.color.word();
         let mut layer = self.sampling.layer();
         layer.noise_threshold = self.comparison.noise_threshold;
-        let cargo = self.build.options(self.output.quiet, Some(color));
+        let cargo = self.build.options(&self.output);
         Parsed {
             color,
             common: StoreOptions {
@@ -423,6 +434,7 @@ impl RunArguments {
                 timeout: self.timeout,
                 layer,
                 comparison: self.comparison.options(),
+                reports: self.reporting.options(),
             })),
         }
     }

@@ -12,6 +12,8 @@ mod export_flags;
 mod history_flags;
 mod import_flags;
 mod paired_flags;
+mod report_flags;
+mod reporting_flags;
 mod run_flags;
 mod self_test_flags;
 mod stored_flags;

@@ -13,6 +13,7 @@ mod diagnostics;
 mod differences;
 mod disturbance;
 mod evidence;
+mod fastest;
 mod figure;
 mod grounds;
 mod launch_values;
@@ -23,6 +24,7 @@ mod question;
 mod record;
 mod run_level;
 mod run_series;
+mod shape;
 mod summary;
 
 pub use alternative::{
@@ -38,6 +40,7 @@ pub use decide::compare;
 pub use diagnostics::{Diagnostic, diagnostics};
 pub use differences::{Circumstances, Difference, Differences, Fact, differences};
 pub use disturbance::{Disturbance, HostNote, HostSigns, Steadiness};
+pub use fastest::{Contender, Rank, against_fastest, launch_medians};
 pub use figure::{Figure, Readings};
 pub use grounds::{Directions, FamilyTest, Grounds, LookGrounds, TScoreGrounds};
 pub use launch_values::{LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE};
@@ -50,6 +53,9 @@ pub use portrait::{LaunchPortrait, Portrait};
 pub use question::{Decider, HostClass, Question, Reference, Rules};
 pub use record::BenchmarkRecord;
 pub use run_series::RunSeries;
+pub use shape::{
+    ChangeShape, DENSITY_POINTS, LAUNCH_POINTS, LaunchShape, MOST_VIOLINS, PROBABILITIES, Shape,
+};
 pub use summary::{Summary, summarize, summarize_by};
 
 #[cfg(test)]

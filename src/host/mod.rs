@@ -15,6 +15,7 @@ mod opened;
 mod revisions;
 mod secret;
 mod variables;
+mod viewer;
 
 pub use clock::{moment, now, suspended, to_rfc3339};
 pub use control::ControlProbe;
@@ -25,3 +26,4 @@ pub use opened::{Change, Opened, OpenedFiles, changed_files};
 pub use revisions::{GitError, PresentFiles, Revision};
 pub use secret::{SecretError, default_secret_path, secret};
 pub use variables::{Variables, build_environment, fresh_seed};
+pub use viewer::{open_in_viewer, temporary_page};

@@ -156,6 +156,9 @@ pub(super) fn told(benchmark: &Benchmark, reported: &Reported) -> Benchmark {
     if reported.throughput != Throughput::default() {
         told.throughput = reported.throughput;
     }
+    if reported.throughput_words.is_some() {
+        told.other_throughput.clone_from(&reported.throughput_words);
+    }
     if let Some(measured) = &reported.measured {
         told.metric = measured.metric.clone();
     }
@@ -354,6 +357,7 @@ impl Campaign<'_> {
             done: self.done,
             visits: self.done + self.visits_left(),
             left: self.time_left(),
+            settled: self.settled(),
         });
     }
 }

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use super::beside;
 use super::content::{Findings, Method, Row, Verdicts, Violation};
 use crate::compare::{Comparison, Decider, Effects, Estimate, HostSigns, LatencySummary, Summary};
+use crate::escape;
 use crate::model::{
     Benchmark, BenchmarkKey, Measurement, Metric, RunId, Sample, Subject, Tally, Thresholds,
     Verdict,
@@ -57,8 +58,8 @@ pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result
 }
 
 pub(super) fn write_object(writer: &mut dyn Write, object: &Value) -> io::Result<()> {
-    serde_json::to_writer(&mut *writer, object)?;
-    writer.write_all(b"\n")
+    let text = serde_json::to_string(object)?;
+    writeln!(writer, "{}", escape::json(&text))
 }
 
 pub(super) fn key_json(key: &BenchmarkKey) -> Value {
@@ -100,6 +101,7 @@ fn measured(findings: &Findings<'_>, row: &Row<'_>, measurement: &Measurement) -
         "benchmark": key_json(&row.key),
         "version": benchmark.version,
         "throughput": benchmark.throughput,
+        "other_throughput": benchmark.other_throughput,
         "metric": benchmark.metric,
         "features": measurement.target_facts.features,
         "sampling": {

@@ -55,7 +55,9 @@ pub fn write_statistics(
         }
     }
     match (format, all.first()) {
-        (MessageFormat::Human, Some(one)) => write_thresholds(writer, &one.thresholds),
+        (MessageFormat::Human, Some(one)) => {
+            write_thresholds(writer, &one.thresholds, super::units::terminal_width())
+        }
         _ => Ok(()),
     }
 }
@@ -131,7 +133,7 @@ fn write_block(
     writeln!(
         writer,
         "{} {}",
-        theme::heading(format!("{}/{}", key.package, key.target)),
+        theme::heading(theme::printable(&format!("{}/{}", key.package, key.target))),
         units::name(&key.id, Room::of_stdout())
     )?;
     match &one.record {

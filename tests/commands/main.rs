@@ -29,6 +29,7 @@ mod measuring_loop;
 mod other_systems;
 mod pivots;
 mod pruning;
+mod reporting;
 mod repositories;
 mod self_test;
 mod settings;

@@ -10,7 +10,7 @@ use crate::{quick, steady};
 const DATA: [&str; 3] = ["notes", "diagnostics", "thresholds"];
 
 /// Every message that docs/MESSAGES.md describes.
-const PROMISED: [&str; 25] = [
+const PROMISED: [&str; 27] = [
     "benchmark-measured",
     "benchmark-compared",
     "run-finished",
@@ -22,6 +22,8 @@ const PROMISED: [&str; 25] = [
     "columns-finished",
     "pivot-row",
     "pivot-finished",
+    "group-row",
+    "group-finished",
     "rule-violated",
     "benchmark-found",
     "benchmark",
@@ -87,6 +89,7 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         "show --stats",
         "compare 1 2",
         "compare 1 2 3 --statistic all",
+        "compare 1 --group-by ^[a-z]",
         "compare 1 2 3 --pivot rows=id,cols=run,value=time+cliffs-delta",
         "compare 1 2 --test welch --outliers iqr --fail median:1%",
         "compare 1 2 --metric allocations",

@@ -240,6 +240,7 @@ pub(super) fn run(
                         key: row.shown.key.clone(),
                         version: None,
                         throughput: group.throughput,
+                        other_throughput: None,
                         settings: AuthorSettings::default(),
                         metric: row.shown.metric.clone(),
                     },

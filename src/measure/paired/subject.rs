@@ -139,6 +139,7 @@ mod tests {
                 key,
                 version: None,
                 throughput: Throughput::default(),
+                other_throughput: None,
                 settings: AuthorSettings::default(),
                 metric: Metric::Time,
             },
