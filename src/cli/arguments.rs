@@ -9,6 +9,7 @@ use super::against_flags::AgainstFlags;
 use super::bisect_flags::BisectArguments;
 use super::cargo_flags::{BuildFlags, WorkspaceFlags};
 use super::compare_flags::CompareArguments;
+use super::doctor_flags::DoctorArguments;
 use super::export_flags::ExportArguments;
 use super::history_flags::{AcceptArguments, HistoryArguments, PruneArguments};
 use super::import_flags::ImportArguments;
@@ -18,9 +19,9 @@ use super::run_flags::{ComparisonFlags, OutputFlags, RowFlags, SamplingFlags};
 use super::self_test_flags::SelfTestArguments;
 use super::stored_flags::{ExplainArguments, ShowArguments};
 use crate::app::{
-    AcceptOptions, BaselineAction, BisectOptions, CompareOptions, Detail, ExportOptions,
-    HistoryOptions, ImportOptions, PageOptions, PruneOptions, RunOptions, SelfTestOptions,
-    StoreOptions,
+    AcceptOptions, BaselineAction, BisectOptions, CompareOptions, Detail, DoctorOptions,
+    ExportOptions, HistoryOptions, ImportOptions, PageOptions, PruneOptions, RunOptions,
+    SelfTestOptions, StoreOptions,
 };
 use crate::measure::Filter;
 use crate::model::parse_duration;
@@ -128,6 +129,8 @@ enum Subcommands {
     Bisect(Box<BisectArguments>),
     /// What this machine finds of a known slowdown, and how often it cries wolf
     SelfTest(Box<SelfTestArguments>),
+    /// What makes measurements on this machine unsteady, what can be told on it, what to change
+    Doctor(DoctorArguments),
     /// List the benchmarks in the store, with their latest times
     List {
         #[command(flatten)]
@@ -247,6 +250,8 @@ pub enum Command {
     Bisect(Box<BisectOptions>),
     /// Measure known differences.
     SelfTest(Box<SelfTestOptions>),
+    /// Look at the machine.
+    Doctor(DoctorOptions),
     /// List benchmarks.
     List,
     /// List runs.
@@ -345,6 +350,7 @@ impl Arguments {
             Some(Subcommands::Compare(arguments)) => arguments.translate(),
             Some(Subcommands::Bisect(arguments)) => arguments.translate(),
             Some(Subcommands::SelfTest(arguments)) => arguments.translate(),
+            Some(Subcommands::Doctor(arguments)) => arguments.translate(),
             Some(Subcommands::List { rows, stored }) => stored.with(Command::List).showing(rows),
             Some(Subcommands::Runs {
                 action: None,

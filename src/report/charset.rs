@@ -81,44 +81,43 @@ fn in_ascii(text: &str) -> String {
     ascii
 }
 
-/// What stands for characters of ours.
-const REPLACEMENTS: [(&str, char); 26] = [
-    // Numbers and words.
-    ("µμ", 'u'),
-    ("−–—", '-'),
-    ("…±", '~'),
-    ("→", '>'),
-    ("×", 'x'),
-    ("’‘", '\''),
-    ("“”", '"'),
-    // Verdicts.
-    ("▲", '^'),
-    ("▼", 'v'),
-    ("✗", 'x'),
-    ("≠", '!'),
-    // Intervals: inside the noise, beyond it, the estimate, zero and the noise threshold, off the scale.
-    ("─╴╶", '-'),
-    ("━╸╺╾╼", '='),
-    ("●", 'o'),
-    ("│┼┿┤├", '|'),
-    ("·", '.'),
-    ("‹«", '<'),
-    ("›»", '>'),
-    // Sparklines, from low to high.
-    ("▁", '_'),
-    ("▂", '.'),
-    ("▃", '-'),
-    ("▄", '='),
-    ("▅", '+'),
-    ("▆", '*'),
-    ("▇", '%'),
-    ("█", '#'),
-];
-
+/// What stands for a character of ours.
 fn ascii_for(c: char) -> Option<char> {
-    let mut replacements = REPLACEMENTS.iter();
-    let found = replacements.find(|(ours, _)| ours.contains(c));
-    found.map(|(_, ascii)| *ascii)
+    Some(match c {
+        // Numbers and words.
+        'µ' | 'μ' => 'u',
+        '−' | '–' | '—' => '-',
+        '…' => '~',
+        '→' => '>',
+        '×' => 'x',
+        '±' => '~',
+        '’' | '‘' => '\'',
+        '“' | '”' => '"',
+        // Verdicts.
+        '▲' => '^',
+        '▼' => 'v',
+        '✗' => 'x',
+        '≠' => '!',
+        // Intervals: inside the noise, beyond it, the estimate, off the scale.
+        '─' | '╴' | '╶' => '-',
+        '━' | '╸' | '╺' | '╾' | '╼' => '=',
+        '●' => 'o',
+        '│' | '┼' | '┿' | '┤' | '├' => '|',
+        '·' => '.',
+        '░' => ':',
+        '‹' | '«' => '<',
+        '›' | '»' => '>',
+        // Sparklines, from low to high.
+        '▁' => '_',
+        '▂' => '.',
+        '▃' => '-',
+        '▄' => '=',
+        '▅' => '+',
+        '▆' => '*',
+        '▇' => '%',
+        '█' => '#',
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

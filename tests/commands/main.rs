@@ -16,6 +16,7 @@ mod columns;
 mod comparability;
 mod comparing;
 mod degenerate;
+mod doctor;
 mod drawing;
 mod exchanging;
 mod exit_codes;
