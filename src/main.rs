@@ -5,11 +5,11 @@
 use anstream::ColorChoice;
 use cargo_perfcheck::app::{self, AppError, World};
 use cargo_perfcheck::cli::{self, Command, Parsed};
-use cargo_perfcheck::escape::{Commands, Guarded};
+use cargo_perfcheck::escape::{Commands, Guarded, Visible};
 use cargo_perfcheck::exit_code::ExitCode;
 use cargo_perfcheck::host::Variables;
 use cargo_perfcheck::process::{Interrupt, REAPER_ARGUMENT, Supervisor, reap};
-use cargo_perfcheck::report::{MessageFormat, ProgressMode, write_error};
+use cargo_perfcheck::report::{Charset, InCharset, MessageFormat, ProgressMode, write_error};
 use std::io::{self, IsTerminal, Write};
 use std::process;
 
@@ -22,17 +22,24 @@ fn main() -> process::ExitCode {
         reap(io::stdin().lock());
         return process::ExitCode::SUCCESS;
     }
+    if arguments
+        .get(1)
+        .is_some_and(|argument| argument == app::WORKLOADS_ARGUMENT)
+    {
+        return app::run_workloads();
+    }
     let parsed = match cli::parse(arguments) {
         Ok(parsed) => parsed,
         Err(error) => {
             // Help and version are results, everything else is a wrong use; a reader that is gone changes neither.
-            let _ = error.print();
-            let status = if error.use_stderr() {
-                ExitCode::Usage
-            } else {
-                ExitCode::Clean
-            };
-            return status.number().into();
+            if !error.use_stderr() {
+                let _ = error.print();
+                return ExitCode::Clean.number().into();
+            }
+            let commands = Commands::new(Variables::read().github_actions);
+            let mut stderr = Visible::new(Guarded::new(anstream::stderr(), &commands));
+            let _ = write!(stderr, "{}", error.render().ansi());
+            return ExitCode::Usage.number().into();
         }
     };
     match parsed.color {
@@ -42,7 +49,9 @@ fn main() -> process::ExitCode {
     }
     let variables = Variables::read();
     let commands = Commands::new(variables.github_actions);
-    let mut stderr = Guarded::new(UntilClosed::new(anstream::stderr()), &commands);
+    let charset = charset(&variables, io::stderr().is_terminal());
+    let stderr = UntilClosed::new(InCharset::new(anstream::stderr(), charset));
+    let mut stderr = Visible::new(Guarded::new(stderr, &commands));
     let status = match dispatch(&parsed, variables, &commands, &mut stderr) {
         Ok(status) => status,
         Err(error) => {
@@ -53,6 +62,15 @@ fn main() -> process::ExitCode {
     status.number().into()
 }
 
+/// What a stream takes. A file takes everything: who reads it knows what it is.
+fn charset(variables: &Variables, is_terminal: bool) -> Charset {
+    if is_terminal && !variables.unicode_terminal {
+        Charset::Ascii
+    } else {
+        Charset::Unicode
+    }
+}
+
 fn dispatch(
     parsed: &Parsed,
     variables: Variables,
@@ -61,8 +79,13 @@ fn dispatch(
 ) -> Result<ExitCode, AppError> {
     let interrupt = Interrupt::install().map_err(|error| AppError::Usage(error.to_string()))?;
     let supervisor = Supervisor::new();
-    let mut stdout = Guarded::new(UntilClosed::new(anstream::stdout()), commands);
     let common = &parsed.common;
+    let charset = match common.output.format {
+        MessageFormat::Human => charset(&variables, io::stdout().is_terminal()),
+        MessageFormat::Json => Charset::Unicode,
+    };
+    let stdout = UntilClosed::new(InCharset::new(anstream::stdout(), charset));
+    let mut stdout = Visible::new(Guarded::new(stdout, commands));
     let progress = if common.output.quiet {
         ProgressMode::Quiet
     } else if io::stderr().is_terminal() && common.output.format == MessageFormat::Human {
@@ -85,6 +108,7 @@ fn dispatch(
         Command::Compare(options) => app::compare(options, common, &mut world),
         Command::Bisect(options) => app::bisect(options, common, &mut world),
         Command::SelfTest(options) => app::self_test(options, common, &mut world),
+        Command::Doctor(options) => app::doctor(options, &common.output, &mut world),
         Command::List => app::list(common, &mut world),
         Command::Runs { limit } => app::runs(*limit, common, &mut world),
         Command::Adopt { from } => app::adopt(from.as_deref(), common, &mut world),

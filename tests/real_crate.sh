@@ -13,23 +13,18 @@ reruns=${1:-0}
 shift || true
 [ "${1:-}" = "--" ] && shift
 here=$(cd "$(dirname "$0")/.." && pwd)
-if [ -z "${PERFCHECK:-}" ]; then
-    cargo build --quiet --release --manifest-path "$here/Cargo.toml"
-    PERFCHECK=${CARGO_TARGET_DIR:-$here/target}/release/cargo-perfcheck
-fi
-work=${KEEP:-$(mktemp -d)}
+. "$here/tests/support/scratch.sh"
+. "$here/tests/support/registry.sh"
+find_perfcheck
+scratch_directory
 noise=
 finish() {
     [ -z "$noise" ] || kill "$noise" 2>/dev/null || true
-    [ -n "${KEEP:-}" ] || rm -rf "$work"
+    leave_scratch
 }
 trap finish EXIT
-export PERFCHECK_STORE=$work/store.db PERFCHECK_CACHE=$work/cache PERFCHECK_SECRET=$work/secret
-mkdir -p "$work/fetch/src" && cd "$work/fetch"
-printf '[package]\nname = "fetch"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\nhex = "=0.4.3"\n[workspace]\n' > Cargo.toml
-: > src/lib.rs
-cargo fetch --quiet
-source=$(cargo metadata --format-version 1 | sed -n 's/.*"manifest_path":"\([^"]*hex-0\.4\.3\)\/Cargo.toml".*/\1/p')
+private_state
+source=$(fetched hex 0.4.3)
 rm -rf "$work/hex" && mkdir "$work/hex" && cp -r "$source/src" "$work/hex/" && cd "$work/hex"
 mkdir benches
 cat > Cargo.toml <<TOML

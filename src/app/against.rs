@@ -9,6 +9,7 @@ use super::error::AppError;
 use super::findings::{sort, verdicts};
 use super::gates::gates;
 use super::kept::{keep_candidate, watch};
+use super::next_steps::{how_it_came_about, place};
 use super::options::{Against, AgainstOptions, RunOptions, StoreOptions};
 use super::paired::{PairedRun, finish, paired_decision, paired_rows, plan, verdict_of};
 use super::pairing::{Pairing, TargetName, name};
@@ -151,7 +152,9 @@ impl InTurn<'_> {
             exit_code = exit_code.and(ExitCode::BenchmarkFailed);
         }
         finish(&mut store, &found.runs, exit_code, verdicts(&rows))?;
-        let mut last_words = Vec::new();
+        let place = place(self.common);
+        let why = how_it_came_about(&rows, found.runs.new, &place);
+        let mut last_words: Vec<String> = why.into_iter().collect();
         if let Some(name) = &options.save_baseline {
             let good = exit_code == ExitCode::Clean && !is_worse(&tally);
             if self.named == Some(name) && !good {

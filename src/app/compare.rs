@@ -9,6 +9,7 @@ use super::context::{Context, World, resolve_run};
 use super::error::AppError;
 use super::findings::{Evidence, host_class, rows, sort, warnings};
 use super::gates::{exit_code, gates};
+use super::grouping::group_by;
 use super::imported::{limits, suited};
 use super::options::{CompareOptions, CompareView, StoreOptions};
 use super::paired::{Paired, paired_rows};
@@ -58,6 +59,7 @@ pub fn compare(
         (CompareView::Verdicts, [candidate]) => two(&stored, candidate, common, world),
         (CompareView::Verdicts, _) => columns(&stored, Shown::Judged, common, world),
         (CompareView::Pivot(request), _) => pivot(&stored, request, common, world),
+        (CompareView::GroupBy(pattern), _) => group_by(&stored, pattern, common, world),
         (CompareView::Columns(shown), _) => columns(&stored, *shown, common, world),
     }
 }
@@ -167,7 +169,10 @@ fn write_result(
             return deliver(options, world, |writer| write_json(writer, findings));
         }
         (MessageFormat::Human, None | Some(TableFormat::Text)) => {
-            return deliver(options, world, |writer| write_table(writer, findings));
+            let view = common.output.view_in(options.output.as_deref());
+            return deliver(options, world, |writer| {
+                write_table(writer, findings, &view)
+            });
         }
         (MessageFormat::Human, Some(format)) => format,
     };

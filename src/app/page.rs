@@ -23,7 +23,7 @@ use crate::measure::Filter;
 use crate::model::{BenchmarkKey, Measurement, Metric, Run, RunId, Verdict};
 use crate::report::{
     BenchmarkHistory, Explanation, MeasuredSide, Method, Page, PageBenchmark, PageRun, PageSide,
-    Replayed, Row, explained,
+    Replayed, Row, Terms, explained,
 };
 use crate::store::{BranchFilter, Store, StoreError, WorkspaceId};
 
@@ -134,6 +134,7 @@ impl Subject {
             },
             comparison: ComparisonOptions::default(),
             view: CompareView::Verdicts,
+            terms: Terms::Values,
             format: None,
             output: None,
             reports: ReportOptions::default(),

@@ -4,14 +4,17 @@
 //! stands in docs/STATISTICS.md, section 12.
 
 use serde::Serialize;
+use std::ops::RangeInclusive;
 
 use super::comparison::Estimate;
-use crate::stats::{ChangePointRules, Stream, change_points, mean, student_t};
+use crate::stats::{ChangePointRules, Fences, Stream, change_points, mean, student_t};
 
 /// A band rests on at most so many runs of a level, the newest.
 const MOST_RUNS: usize = 30;
 /// There is none with fewer degrees of freedom: ten runs of one level.
 const FEWEST_DF: usize = 9;
+/// With fewer values of a level none is called a stray.
+const FEWEST_FOR_FENCES: usize = 8;
 /// One-sided probability of a value beyond either side of the band.
 const BAND_LEVEL: f64 = 0.001;
 
@@ -44,6 +47,8 @@ pub struct Course {
     pub band: Option<Band>,
     /// Where it is.
     pub newest: Position,
+    /// Places of values that lie so far from the others of their level that neither level nor noise are taken from them: disturbed runs.
+    pub strays: Vec<usize>,
     /// Standard deviation between the runs of a level, of logarithms; `None` with one run in each level.
     pub run_sd: Option<f64>,
     #[serde(skip)]
@@ -120,21 +125,19 @@ impl Course {
         let values: Vec<f64> = points.iter().map(|point| point.value).collect();
         let borders = borders(points, &values, rules, name);
         let spans = spans(&borders, values.len());
-        let (variance, df) = pooled_variance(&values, &spans);
-        let run_sd = variance.map(f64::sqrt);
-        let step_interval = Noise { run_sd, df };
+        let tolerance = rules.noise_threshold.ln_1p();
+        let noise = Noise::of(spans.iter().map(|span| of_span(&values, *span)), tolerance);
         let mut levels: Vec<Level> = Vec::new();
         for (place, (first, last)) in spans.iter().copied().enumerate() {
-            let here = &values[first..=last];
+            let here = settled(&values[first..=last], tolerance);
             let step = borders.get(place.wrapping_sub(1)).map(|border| {
-                let (from, to) = spans[place - 1];
-                let before = &values[from..=to];
-                let half = step_interval.half_width(
+                let before = settled(of_span(&values, spans[place - 1]), tolerance);
+                let half = noise.half_width(
                     1.0 / before.len() as f64 + 1.0 / here.len() as f64,
                     (1.0 - rules.confidence_level) / 2.0,
                 );
                 Step {
-                    change: change(level_of(here) - level_of(before), half),
+                    change: change(level_of(&here) - level_of(&before), half),
                     p_value: border.p_value,
                     accepted: border.accepted,
                 }
@@ -142,17 +145,23 @@ impl Course {
             levels.push(Level {
                 first,
                 last,
-                value: level_of(here).exp(),
+                value: level_of(&here).exp(),
                 step,
             });
         }
-        let (band, newest) = position(&values, &spans, rules.noise_threshold);
+        let (band, newest) = position(&values, &spans, tolerance);
+        let mut strays = Vec::new();
+        for span in &spans {
+            let fences = fences(of_span(&values, *span), tolerance);
+            strays.extend((span.0..=span.1).filter(|place| !fences.contains(&values[*place])));
+        }
         Self {
             levels,
             band,
             newest,
-            run_sd,
-            df,
+            strays,
+            run_sd: noise.run_sd,
+            df: noise.df,
         }
     }
 
@@ -168,7 +177,7 @@ impl Course {
         let then = points.get(place)?.value;
         let runs: Vec<f64> = (present.first..=present.last)
             .rev()
-            .filter(|other| *other != place)
+            .filter(|other| *other != place && !self.strays.contains(other))
             .take(MOST_RUNS)
             .map(|other| points[other].value)
             .collect();
@@ -192,6 +201,21 @@ struct Noise {
 }
 
 impl Noise {
+    /// Pooled over levels: a step leaves the noise what it was.
+    fn of<'v>(levels: impl Iterator<Item = &'v [f64]>, tolerance: f64) -> Self {
+        let (mut squares, mut df) = (0.0, 0);
+        for level in levels {
+            let values = settled(level, tolerance);
+            let middle = level_of(&values);
+            squares += values.iter().map(|y| (y - middle).powi(2)).sum::<f64>();
+            df += values.len().saturating_sub(1);
+        }
+        Self {
+            run_sd: (df > 0).then(|| (squares / df as f64).sqrt()),
+            df,
+        }
+    }
+
     /// t s sqrt(`variances`), where those are in units of one run's; infinite where nothing is known.
     fn half_width(self, variances: f64, one_sided: f64) -> f64 {
         let t = student_t::critical(one_sided, self.df as f64);
@@ -245,15 +269,13 @@ fn borders(points: &[CoursePoint], values: &[f64], rules: &CourseRules, name: &s
         });
     }
     borders.sort_by_key(|border| border.at);
-    let matters = rules.noise_threshold.ln_1p();
+    let tolerance = rules.noise_threshold.ln_1p();
     loop {
         let spans = spans(&borders, values.len());
-        let step = |place: usize| {
-            let side = |(first, last): (usize, usize)| level_of(&values[first..=last]);
-            (side(spans[place + 1]) - side(spans[place])).abs()
-        };
+        let level = |place: usize| level_of(&settled(of_span(values, spans[place]), tolerance));
+        let step = |place: usize| (level(place + 1) - level(place)).abs();
         let smallest = (0..borders.len()).min_by(|a, b| step(*a).total_cmp(&step(*b)));
-        match smallest.filter(|place| step(*place) <= matters) {
+        match smallest.filter(|place| step(*place) <= tolerance) {
             None => return borders,
             Some(place) => {
                 let gone = borders.remove(place);
@@ -277,41 +299,46 @@ fn spans(borders: &[Border], count: usize) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// The variance between runs of a level, pooled over all levels, and its degrees of freedom: a step leaves the noise what it was.
-fn pooled_variance(values: &[f64], spans: &[(usize, usize)]) -> (Option<f64>, usize) {
-    let (mut squares, mut df) = (0.0, 0);
-    for (first, last) in spans {
-        let level = level_of(&values[*first..=*last]);
-        squares += values[*first..=*last]
-            .iter()
-            .map(|y| (y - level).powi(2))
-            .sum::<f64>();
-        df += last - first;
-    }
-    ((df > 0).then(|| squares / df as f64), df)
+fn of_span(values: &[f64], (first, last): (usize, usize)) -> &[f64] {
+    &values[first..=last]
+}
+
+/// Between which values those of a level are believed: Tukey's outer fences (1977), three times the distance of the quartiles beyond them, but no
+/// nearer than `tolerance`. Of fewer than [`FEWEST_FOR_FENCES`] values all are.
+fn fences(values: &[f64], tolerance: f64) -> RangeInclusive<f64> {
+    let outer = Fences::of(values).filter(|_| values.len() >= FEWEST_FOR_FENCES);
+    outer.map_or(f64::NEG_INFINITY..=f64::INFINITY, |fences| {
+        let beyond = (tolerance - (fences.high_severe - fences.low_severe) * 3.0 / 7.0).max(0.0);
+        fences.low_severe - beyond..=fences.high_severe + beyond
+    })
+}
+
+/// The values of a level that are no strays.
+fn settled(values: &[f64], tolerance: f64) -> Vec<f64> {
+    let fences = fences(values, tolerance);
+    let believed = values.iter().copied();
+    believed.filter(|value| fences.contains(value)).collect()
 }
 
 /// The band before the value at `place` from the runs before it: m +- t(df, .999) s sqrt(1 + 1 / runs), on logarithms.
-fn band_at(place: usize, values: &[f64], spans: &[(usize, usize)]) -> Option<Band> {
-    let before: Vec<(usize, usize)> = spans
-        .iter()
-        .filter(|(first, _)| *first < place)
-        .map(|(first, last)| (*first, (*last).min(place - 1)))
-        .collect();
+fn band_at(place: usize, values: &[f64], spans: &[(usize, usize)], tolerance: f64) -> Option<Band> {
     let (first, _) = *spans
         .iter()
         .find(|(first, last)| (*first..=*last).contains(&place))?;
-    let runs = &values[first.max(place.saturating_sub(MOST_RUNS))..place];
-    let (variance, df) = pooled_variance(values, &before);
-    if df < FEWEST_DF {
+    let runs = settled(
+        &values[first.max(place.saturating_sub(MOST_RUNS))..place],
+        tolerance,
+    );
+    let before = spans
+        .iter()
+        .filter(|(first, _)| *first < place)
+        .map(|(first, last)| &values[*first..=(*last).min(place - 1)]);
+    let noise = Noise::of(before, tolerance);
+    if noise.df < FEWEST_DF {
         return None;
     }
-    let noise = Noise {
-        run_sd: variance.map(f64::sqrt),
-        df,
-    };
     let half = noise.half_width(1.0 + 1.0 / runs.len() as f64, BAND_LEVEL);
-    let middle = mean(runs)?;
+    let middle = mean(&runs)?;
     Some(Band {
         value: middle.exp(),
         lower: (middle - half).exp(),
@@ -321,17 +348,13 @@ fn band_at(place: usize, values: &[f64], spans: &[(usize, usize)]) -> Option<Ban
 }
 
 /// The band of the newest value, and where that stands.
-fn position(
-    values: &[f64],
-    spans: &[(usize, usize)],
-    noise_threshold: f64,
-) -> (Option<Band>, Position) {
+fn position(values: &[f64], spans: &[(usize, usize)], tolerance: f64) -> (Option<Band>, Position) {
     // 1 above, -1 below, 0 within.
     let side = |place: usize, band: &Band| {
         let value = values[place].exp();
-        if value > band.upper.max(band.value * (1.0 + noise_threshold)) {
+        if value > band.upper.max(band.value * tolerance.exp()) {
             1
-        } else if value < band.lower.min(band.value / (1.0 + noise_threshold)) {
+        } else if value < band.lower.min(band.value / tolerance.exp()) {
             -1
         } else {
             0
@@ -340,18 +363,16 @@ fn position(
     let Some(newest) = values.len().checked_sub(1) else {
         return (None, Position::Unknown);
     };
+    let band_at = |place| band_at(place, values, spans, tolerance);
     // The value before must not widen the band that it is outside of.
-    let earlier = newest
-        .checked_sub(1)
-        .and_then(|before| band_at(before, values, spans));
-    if let Some(band) = earlier {
+    if let Some(band) = newest.checked_sub(1).and_then(band_at) {
         match (side(newest - 1, &band), side(newest, &band)) {
             (1, 1) => return (Some(band), Position::AboveTwice),
             (-1, -1) => return (Some(band), Position::BelowTwice),
             _ => {}
         }
     }
-    match band_at(newest, values, spans) {
+    match band_at(newest) {
         None => (None, Position::Unknown),
         Some(band) => {
             let position = match side(newest, &band) {

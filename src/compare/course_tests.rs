@@ -111,6 +111,18 @@ fn a_value_outside_the_band_is_told_once_and_twice() {
 }
 
 #[test]
+fn a_disturbed_run_moves_neither_level_nor_band() {
+    let mut points = points(&[(20, 1.0)]);
+    let calm = course(&points);
+    points[5].value += 0.4;
+    let course = course(&points);
+    assert_eq!((calm.strays, course.strays), (vec![], vec![5]));
+    assert!((course.levels[0].value / calm.levels[0].value - 1.0).abs() < 0.002);
+    assert!((course.run_sd.unwrap() / calm.run_sd.unwrap() - 1.0).abs() < 0.1);
+    assert_eq!(course.band.unwrap().runs, 18);
+}
+
+#[test]
 fn constant_values_have_a_band_as_wide_as_the_noise_threshold() {
     let constant = |value: f64| CoursePoint {
         value,

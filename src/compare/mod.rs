@@ -13,6 +13,7 @@ mod diagnostics;
 mod differences;
 mod disturbance;
 mod evidence;
+mod fastest;
 mod figure;
 mod grounds;
 mod launch_values;
@@ -26,7 +27,9 @@ mod run_series;
 mod shape;
 mod summary;
 
-pub use alternative::{Centers, Effects, GateGroup, SideCenter, Tested, across_runs, value_of};
+pub use alternative::{
+    Centers, Effects, GateGroup, SideCenter, Tested, across_runs, outlier_policy, value_of,
+};
 pub use beside::{
     AllocationComparison, AllocationSummary, CountChange, LatencyComparison, LatencySummary,
     OverLaunches, PercentileChange, PercentileSummary, WindowSummary,
@@ -37,13 +40,14 @@ pub use decide::compare;
 pub use diagnostics::{Diagnostic, diagnostics};
 pub use differences::{Circumstances, Difference, Differences, Fact, differences};
 pub use disturbance::{Disturbance, HostNote, HostSigns, Steadiness};
+pub use fastest::{Contender, Rank, against_fastest, launch_medians};
 pub use figure::{Figure, Readings};
 pub use grounds::{Directions, FamilyTest, Grounds, LookGrounds, TScoreGrounds};
 pub use launch_values::{LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE};
 pub use note::{Note, Side};
 pub use paired::{
-    Guard, HostNoise, Method, Paired, PairedSeries, Plan, Round, SlowPath, Standing, judge,
-    judge_by, standing,
+    Demand, Guard, HostNoise, Method, Paired, PairedSeries, Plan, Resolution, Round, RoundsNeeded,
+    SlowPath, Standing, judge, judge_by, standing,
 };
 pub use portrait::{LaunchPortrait, Portrait};
 pub use question::{Decider, HostClass, Question, Reference, Rules};

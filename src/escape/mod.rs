@@ -9,11 +9,13 @@ mod markdown;
 mod markup;
 mod spreadsheet;
 mod terminal;
+mod visible;
 mod workflow;
 
 pub use json::{in_script as json_in_script, json};
 pub use markdown::{code as markdown_code, prose as markdown};
 pub use markup::{html, openmetrics_label, xml};
 pub use spreadsheet::{cell as csv_cell, text as csv_text};
-pub use terminal::{lines as terminal_lines, one_line};
+pub use terminal::{is_harmful, lines as terminal_lines, one_line};
+pub use visible::Visible;
 pub use workflow::{Commands, Guarded, data as workflow_data, property as workflow_property};

@@ -26,7 +26,7 @@ fn escaped(text: &str, stays: impl Fn(char) -> bool) -> String {
 }
 
 /// Whether a character commands, or changes how others are shown without being seen itself.
-pub(super) fn is_harmful(c: char) -> bool {
+pub fn is_harmful(c: char) -> bool {
     c.is_control() || is_invisible(c) || is_no_character(c)
 }
 

@@ -12,14 +12,19 @@ use super::terminal;
 
 /// The message of a command, which may have several lines.
 pub fn data(text: &str) -> String {
-    let shown = terminal::lines(text);
+    let shown = without_sign(&terminal::lines(text));
     shown.replace('%', "%25").replace('\n', "%0A")
 }
 
 /// The value of a property of a command.
 pub fn property(text: &str) -> String {
-    let shown = terminal::one_line(text).replace('%', "%25");
+    let shown = without_sign(&terminal::one_line(text)).replace('%', "%25");
     shown.replace(':', "%3A").replace(',', "%2C")
+}
+
+/// Readers of a log other than the runner may not know the newer sign.
+fn without_sign(text: &str) -> String {
+    text.replace("##[", "##\\[")
 }
 
 /// Whether commands are obeyed where the output goes, and which of them are ours.
@@ -111,14 +116,15 @@ impl<'a, W: Write> Guarded<'a, W> {
         self.hashes = if byte == b'#' { (hashes + 1).min(2) } else { 0 };
         let is_second_colon = self.place == Place::Colon && byte == b':';
         self.place = match (self.place, byte) {
-            (_, b'\n' | b'\r') => Place::Start,
-            (Place::Start, 0x1b) => Place::Code(Code::Escape),
-            (Place::Code(Code::Escape), b'[') => Place::Code(Code::Parameters),
-            (Place::Code(Code::Parameters), b'0'..=b'?') => Place::Code(Code::Parameters),
-            (Place::Code(Code::Parameters), b'@'..=b'~') => Place::Start,
-            (Place::Start | Place::Code(_), b':') => Place::Colon,
+            (_, b'\n' | b'\r')
             // Blanks of Unicode are blanks too; which bytes of theirs they are does not matter.
-            (Place::Start, b' ' | b'\t' | 0x0b | 0x0c | 0x80..) => Place::Start,
+            | (Place::Start, b' ' | b'\t' | 0x0b | 0x0c | 0x80..)
+            | (Place::Code(Code::Parameters), b'@'..=b'~') => Place::Start,
+            (Place::Start, 0x1b) => Place::Code(Code::Escape),
+            (Place::Code(Code::Escape), b'[') | (Place::Code(Code::Parameters), b'0'..=b'?') => {
+                Place::Code(Code::Parameters)
+            }
+            (Place::Start | Place::Code(_), b':') => Place::Colon,
             _ => Place::Middle,
         };
         is_second_colon || (hashes == 2 && byte == b'[')
@@ -251,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_message_keeps_its_lines_and_a_property_stays_one() {
-        assert_eq!(data("50 %\n::error::\r"), "50 %25%0A::error::\\r");
+        assert_eq!(data("50 %\n::error::\r##[x"), "50 %25%0A::error::\\r##\\[x");
         assert_eq!(property("a:b,c=d%\n"), "a%3Ab%2Cc=d%25\\n");
     }
 }

@@ -6,10 +6,12 @@
 mod analysis;
 mod benchmark;
 mod beside;
+mod criterion;
 mod event;
 mod facts;
 mod gate;
 mod kept;
+mod machine_state;
 mod metric;
 mod quantity;
 mod run;
@@ -24,10 +26,15 @@ pub use analysis::{
 };
 pub use benchmark::{Benchmark, BenchmarkKey, Throughput};
 pub use beside::{Allocations, Beside, Latencies, LatencyWindow};
-pub use event::{Event, Observer};
+pub use criterion::{CriterionBenchmark, CriterionSamples, Declared};
+pub use event::{Course, Event, Observer};
 pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts};
 pub use gate::{Gate, Limit, Statistic, Unit};
 pub use kept::{ContentHash, FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, PrivateLibrary, Secret};
+pub use machine_state::{
+    BusyProgram, FrequencyState, Happenings, HeatState, MachineState, MemoryState, PowerState,
+    ProcessorState, Surroundings, TimerState,
+};
 pub use metric::Metric;
 pub use quantity::{parse_duration, parse_fraction, parse_slowdown};
 pub use run::{

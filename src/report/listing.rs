@@ -6,11 +6,17 @@ use std::io::{self, Write};
 
 use super::content::MessageFormat;
 use super::json::{SCHEMA, key_json, tally_json, write_object};
-use super::units::Room;
+use super::sparkline::sparkline;
+use super::table::{Cell, Column, Section, fit};
+use super::view::{Arrangement, View};
 use super::{theme, units};
+use crate::escape;
 use crate::model::{
     Acceptance, BenchmarkKey, GitState, Metric, Role, Run, RunId, RunStatus, Tally, Verdict,
 };
+
+/// Runs that the picture of a benchmark's course has room for.
+const SPARKLINE: usize = 16;
 
 /// A benchmark that the store knows.
 #[derive(Debug, Clone)]
@@ -25,6 +31,8 @@ pub struct BenchmarkLine {
     pub last_started: String,
     /// What it measured, nanoseconds per iteration.
     pub typical_ns: Option<f64>,
+    /// What the last runs measured, nanoseconds per iteration, oldest first.
+    pub last_values_ns: Vec<Option<f64>>,
     /// What its samples mean.
     pub metric: Metric,
     /// Its change against its reference, a fraction.
@@ -99,13 +107,7 @@ pub fn write_announced<'a>(
 ) -> io::Result<()> {
     for key in keys {
         match format {
-            MessageFormat::Human => writeln!(
-                writer,
-                "{}/{}: {}",
-                key.package,
-                key.target,
-                key.id.escape_debug()
-            )?,
+            MessageFormat::Human => writeln!(writer, "{}", escape::one_line(&key.to_string()))?,
             MessageFormat::Json => {
                 let object = json!({
                     "reason": "benchmark-found", "schema": SCHEMA, "benchmark": key_json(key),
@@ -117,53 +119,83 @@ pub fn write_announced<'a>(
     Ok(())
 }
 
-/// Writes benchmarks.
+/// Writes benchmarks. `view`: how tables are laid out for people.
 pub fn write_benchmarks(
     writer: &mut dyn Write,
     lines: &[BenchmarkLine],
     format: MessageFormat,
+    view: &View,
 ) -> io::Result<()> {
     if format == MessageFormat::Json {
         for line in lines {
             let object = json!({
                 "reason": "benchmark", "schema": SCHEMA, "benchmark": key_json(&line.key), "runs": line.runs,
                 "last_run": line.last_run, "last_started": line.last_started, "typical_ns": line.typical_ns,
-                "metric": line.metric, "change": line.change, "verdict": line.verdict,
+                "last_values_ns": line.last_values_ns, "metric": line.metric, "change": line.change, "verdict": line.verdict,
             });
             write_object(writer, &object)?;
         }
         return Ok(());
     }
-    let room = Room::of_stdout();
-    let rows = lines.iter().map(|line| {
-        vec![
-            format!(
-                "{}/{}: {}",
-                line.key.package,
-                line.key.target,
-                units::name(&line.key.id, room)
-            ),
-            line.typical_ns.map_or_else(
-                || "-".to_owned(),
-                |typical| units::value(&line.metric, typical),
-            ),
-            line.change.map_or_else(|| "-".to_owned(), units::change),
-            line.runs.to_string(),
-            line.last_run.to_string(),
-            line.last_started.clone(),
-            line.verdict.map_or_else(String::new, theme::verdict),
-        ]
+    let view = View {
+        // Whoever searches a file for a benchmark finds its whole name.
+        arrangement: match view.columns {
+            usize::MAX => Arrangement::List,
+            _ => view.arrangement,
+        },
+        ..view.clone()
+    };
+    let keys: Vec<&BenchmarkKey> = lines.iter().map(|line| &line.key).collect();
+    let sections = Section::all(&keys, view.arrangement);
+    let widths: Vec<usize> = sections.iter().flat_map(Section::widths).collect();
+    let fitted = fit(&widths, &view, &columns_of(lines), &[]);
+    for (at, section) in sections.iter().enumerate() {
+        if at > 0 {
+            writeln!(writer)?;
+        }
+        section.write(writer, &fitted, &view)?;
+    }
+    Ok(())
+}
+
+/// What is told of benchmarks.
+fn columns_of(lines: &[BenchmarkLine]) -> Vec<Column> {
+    let cells = |cell: &dyn Fn(&BenchmarkLine) -> String| -> Vec<Cell> {
+        lines.iter().map(|line| Cell::plain(cell(line))).collect()
+    };
+    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    let verdicts = lines.iter().map(|line| {
+        line.verdict.map_or_else(Cell::default, |verdict| {
+            let plain = format!("{} {}", theme::symbol(verdict), verdict.word());
+            Cell::coloured(&plain, theme::in_colour_of(verdict, &plain))
+        })
     });
-    let header = [
-        "benchmark",
-        "last median",
-        "change",
-        "runs",
-        "last run",
-        "when",
-        "verdict",
-    ];
-    write_columns(writer, &header, &[1, 2, 3, 4], rows)
+    vec![
+        Column::right(
+            "last median",
+            0,
+            cells(&|line| {
+                or_dash(
+                    line.typical_ns
+                        .map(|typical| units::value(&line.metric, typical)),
+                )
+            }),
+        ),
+        Column::left(
+            "last runs",
+            1,
+            cells(&|line| sparkline(&line.last_values_ns, SPARKLINE)),
+        ),
+        Column::right(
+            "change",
+            0,
+            cells(&|line| or_dash(line.change.map(units::change))),
+        ),
+        Column::left("verdict", 0, verdicts.collect()),
+        Column::right("runs", 3, cells(&|line| line.runs.to_string())),
+        Column::right("last run", 2, cells(&|line| line.last_run.to_string())),
+        Column::left("when", 4, cells(&|line| line.last_started.clone())),
+    ]
 }
 
 /// Writes runs.
@@ -205,7 +237,7 @@ pub fn write_runs(
             _ => state.to_owned(),
         };
         let state = match &line.run.source {
-            Some(source) => format!("{state}; {}", source.summary()),
+            Some(source) => format!("{state}; {}", escape::one_line(&source.summary())),
             None => state,
         };
         vec![
@@ -214,7 +246,7 @@ pub fn write_runs(
             line.run.git.as_ref().map_or_else(|| "-".to_owned(), commit),
             line.benchmarks.to_string(),
             state,
-            line.names.join(", "),
+            escape::one_line(&line.names.join(", ")),
             verdicts.join(", "),
         ]
     });
@@ -249,7 +281,7 @@ pub fn write_baselines(
     let rows = lines.iter().map(|line| {
         let git = line.git.as_ref().map_or_else(|| "-".to_owned(), commit);
         vec![
-            line.name.clone(),
+            escape::one_line(&line.name),
             line.run.to_string(),
             line.started.clone(),
             git,
@@ -282,10 +314,10 @@ pub fn write_kept(
         vec![
             line.run.to_string(),
             line.started.clone(),
-            line.baselines.join(", "),
+            escape::one_line(&line.baselines.join(", ")),
             line.targets.to_string(),
             format!("{} MiB", line.freed_bytes >> 20),
-            line.workspace.clone(),
+            escape::one_line(&line.workspace),
         ]
     });
     let header = [
@@ -318,8 +350,8 @@ pub fn write_workspaces(
     let rows = lines.iter().map(|line| {
         let own = if line.own { "this one" } else { "" };
         vec![
-            line.key.clone(),
-            line.label.clone(),
+            escape::one_line(&line.key),
+            escape::one_line(&line.label),
             line.runs.to_string(),
             own.to_owned(),
         ]
@@ -332,7 +364,7 @@ fn commit(git: &GitState) -> String {
     let hash = git.commit.get(..12).unwrap_or(&git.commit);
     let branch = git.branch.as_deref().unwrap_or("(detached)");
     let dirty = if git.dirty { ", modified" } else { "" };
-    format!("{hash} {branch}{dirty}")
+    escape::one_line(&format!("{hash} {branch}{dirty}"))
 }
 
 pub(super) fn write_columns(

@@ -12,15 +12,31 @@ pub(super) fn verdict(verdict: Verdict) -> String {
     in_colour_of(verdict, verdict.word())
 }
 
-/// Other text in the colour of a verdict.
+/// The symbol of a verdict, one column wide: each of the three, colour, symbol and word, says it all.
+pub(super) fn symbol(verdict: Verdict) -> char {
+    match verdict {
+        Verdict::Regressed => '▲',
+        Verdict::Improved => '▼',
+        Verdict::Suspect => '?',
+        Verdict::Failed => '✗',
+        Verdict::Incomparable => '≠',
+        Verdict::Missing => '−',
+        Verdict::Inconclusive => '~',
+        Verdict::New => '+',
+        Verdict::Unchanged => '=',
+    }
+}
+
+/// Other text in the colour of a verdict. Worse is red and better is blue: people who see no difference of red and green see this one.
 pub(super) fn in_colour_of(verdict: Verdict, text: &str) -> String {
     let style = match verdict {
         Verdict::Regressed | Verdict::Failed => Style::new().red().bold(),
         Verdict::Suspect => Style::new().yellow().bold(),
         Verdict::Incomparable | Verdict::Missing => Style::new().yellow(),
-        Verdict::Improved => Style::new().green().bold(),
-        Verdict::Unchanged => Style::new().green(),
+        Verdict::Improved => Style::new().bright_blue().bold(),
         Verdict::Inconclusive | Verdict::New => Style::new().cyan(),
+        // Nothing happened: nothing is to catch the eye.
+        Verdict::Unchanged => Style::new(),
     };
     text.style(style).to_string()
 }

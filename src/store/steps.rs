@@ -57,13 +57,7 @@ impl Store {
     ) -> Result<Vec<BenchmarkKey>, StoreError> {
         self.write(Survives::PowerLoss, |connection| {
             refuse_base_side(connection, run)?;
-            let mut insert = connection.prepare_cached(
-                "INSERT OR IGNORE INTO accepted_steps (benchmark, run, accepted)
-                 SELECT benchmark, run, ?3 FROM run_benchmarks WHERE benchmark = ?1 AND run = ?2",
-            )?;
-            changed(connection, workspace, benchmarks, |benchmark| {
-                insert.execute(params![benchmark, run, now])
-            })
+            accept_levels(connection, workspace, run, benchmarks, now)
         })
     }
 
@@ -94,6 +88,23 @@ impl Store {
             Ok(keys.collect::<Result<_, _>>()?)
         })
     }
+}
+
+/// Writes down which levels were accepted in a run, and tells those that are new.
+pub(super) fn accept_levels(
+    connection: &Connection,
+    workspace: WorkspaceId,
+    run: RunId,
+    benchmarks: &[BenchmarkKey],
+    now: Timestamp,
+) -> Attempt<Vec<BenchmarkKey>> {
+    let mut insert = connection.prepare_cached(
+        "INSERT OR IGNORE INTO accepted_steps (benchmark, run, accepted)
+         SELECT benchmark, run, ?3 FROM run_benchmarks WHERE benchmark = ?1 AND run = ?2",
+    )?;
+    changed(connection, workspace, benchmarks, |benchmark| {
+        insert.execute(params![benchmark, run, now])
+    })
 }
 
 fn refuse_base_side(connection: &Connection, run: RunId) -> Attempt<()> {

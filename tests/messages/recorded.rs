@@ -97,6 +97,7 @@ impl Recipe {
                 },
                 version: None,
                 throughput: self.throughput,
+                other_throughput: None,
                 settings: AuthorSettings::default(),
                 metric: Metric::Time,
             },
@@ -139,7 +140,7 @@ impl Recipe {
                 led: Vec::new(),
                 allocations: self
                     .allocations
-                    .map(|[base, new]| counted(if is_new { new } else { base }, iterations))
+                    .map(|[base, new]| counted(if is_new { new } else { base }))
                     .unwrap_or_default(),
                 latencies: self.latencies.then(|| timed(is_new)),
             },
@@ -147,11 +148,11 @@ impl Recipe {
     }
 }
 
-/// So many allocations in every iteration of every sample.
-fn counted(per_iteration: u64, iterations: u64) -> Vec<Allocations> {
+/// So many allocations in every iteration that was counted.
+fn counted(per_iteration: u64) -> Vec<Allocations> {
     let one = Allocations {
-        count: per_iteration * iterations,
-        bytes: per_iteration * iterations * 64,
+        count: per_iteration,
+        bytes: per_iteration * 64,
         peak_bytes: per_iteration * 64,
         ..Allocations::default()
     };

@@ -2,15 +2,16 @@
 
 use std::io::{self, Write};
 
-use super::content::{Column, ColumnCell, ColumnsLine, Shown, SideBySide, Together};
+use super::content::{Column, ColumnCell, ColumnsLine, Shown, SideBySide, Terms, Together};
 use crate::compare::{Decider, Difference, Figure};
 use crate::model::{Metric, Subject, Verdict};
 use crate::report::analysis;
 use crate::report::content::Method;
 use crate::report::grid::{Grid, GridCell, folded};
-use crate::report::table::write_warning;
+use crate::report::status::write_warning_within;
 use crate::report::theme;
 use crate::report::units::{self, Room};
+use crate::report::view::prose;
 
 /// What stands in a line of text: first the labels, then a cell for each column.
 struct TextLine {
@@ -106,14 +107,14 @@ pub(super) fn write_text(
         }
         writeln!(writer)?;
     }
-    write_notes(writer, found)?;
+    write_notes(writer, found, room)?;
     for line in legend(found) {
         for line in units::filled(&line, room.min(110)) {
             writeln!(writer, "{line}")?;
         }
     }
     for column in found.columns.iter().skip(1) {
-        write_column_sum(writer, column)?;
+        write_column_sum(writer, column, room)?;
     }
     Ok(())
 }
@@ -209,7 +210,12 @@ fn marked(
             ..Marked::default()
         };
     };
-    let value = figure_text(figure, &line.metric, value);
+    let value = match (found.terms, column, change) {
+        (Terms::Values, ..) => figure_text(figure, &line.metric, value),
+        (Terms::Ratios, 0, _) => "1.000".to_owned(),
+        (Terms::Ratios, _, Some(change)) => format!("{:.3}", 1.0 + change),
+        (Terms::Ratios, _, None) => "-".to_owned(),
+    };
     let verdict = cell.verdict.filter(|_| found.shown.marks(figure));
     let mark = match (column, change, cell.verdict) {
         (0, ..) => bracketed(['(', ')'], &percent(0.0)),
@@ -255,13 +261,14 @@ fn figure_text(figure: Figure, metric: &Metric, value: f64) -> String {
 }
 
 /// What readers must know of columns: what differs, what cannot be compared, what is not in the geometric mean.
-fn write_notes(writer: &mut dyn Write, found: &SideBySide) -> io::Result<()> {
+fn write_notes(writer: &mut dyn Write, found: &SideBySide, room: usize) -> io::Result<()> {
     for (difference, columns) in
         by_difference(found, |column| found.columns[column].warnings.clone())
     {
-        write_warning(
+        write_warning_within(
             writer,
             &format!("environment differs: {difference} in {columns}"),
+            room,
         )?;
     }
     let blocking = |column: usize| {
@@ -278,15 +285,16 @@ fn write_notes(writer: &mut dyn Write, found: &SideBySide) -> io::Result<()> {
         all
     };
     for (difference, columns) in by_difference(found, blocking) {
-        write_warning(
+        write_warning_within(
             writer,
             &format!("not comparable: {difference} in {columns}"),
+            room,
         )?;
     }
     let mut said: Vec<&String> = Vec::new();
     for remark in found.columns.iter().flat_map(|column| &column.remarks) {
         if !said.contains(&remark) {
-            write_warning(writer, remark)?;
+            write_warning_within(writer, remark, room)?;
             said.push(remark);
         }
     }
@@ -299,7 +307,9 @@ fn write_notes(writer: &mut dyn Write, found: &SideBySide) -> io::Result<()> {
                 units::on_one_line(&column.name),
                 used + excluded
             );
-            writeln!(writer, "{}", theme::faint(text))?;
+            for line in prose(&text, room, "").split('\n') {
+                writeln!(writer, "{}", theme::faint(line))?;
+            }
         }
     }
     Ok(())
@@ -384,6 +394,16 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
         signs += "; n/c: not comparable (--allow-different FACT compares all the same)";
     }
     let mut lines = vec![what, signs + "."];
+    if found.terms == Terms::Ratios {
+        lines.push("Values are ratios to the first column.".to_owned());
+    }
+    if found.hidden > 0 {
+        let plural = if found.hidden == 1 { "" } else { "s" };
+        lines.push(format!(
+            "{} benchmark{plural} not shown (--only); counts and geometric means are of all.",
+            found.hidden
+        ));
+    }
     if matches!(found.shown, Shown::One(_)) {
         lines.push(
             "The marks are the verdicts of `compare` without `--statistic`: they are not about this statistic.".to_owned(),
@@ -418,7 +438,7 @@ fn method_words(method: Method) -> &'static str {
     }
 }
 
-fn write_column_sum(writer: &mut dyn Write, column: &Column) -> io::Result<()> {
+fn write_column_sum(writer: &mut dyn Write, column: &Column, room: usize) -> io::Result<()> {
     let counts: Vec<String> = column
         .tally
         .iter()
@@ -435,7 +455,7 @@ fn write_column_sum(writer: &mut dyn Write, column: &Column) -> io::Result<()> {
         units::on_one_line(&column.name),
         column.run
     )?;
-    analysis::write_gates(writer, &column.gates)
+    analysis::write_gates(writer, &column.gates, room)
 }
 
 /// The table for Markdown: a line for each figure, a column for each run.

@@ -88,6 +88,12 @@ impl BenchmarkHistory {
         levels.find(|level| (level.first..=level.last).contains(&place))
     }
 
+    /// Whether a point lies far off its level.
+    pub fn is_stray(&self, point: usize) -> bool {
+        let mut strays = self.course.strays.iter();
+        strays.any(|stray| self.counted[*stray] == point)
+    }
+
     /// The present level.
     pub fn present(&self) -> Option<&Level> {
         self.course.levels.last()

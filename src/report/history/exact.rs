@@ -27,7 +27,7 @@ fn of_point(history: &BenchmarkHistory, place: usize, point: &HistoryPoint) -> V
         "started": point.started, "git": point.git, "acceptance": point.acceptance, "accepted": point.accepted,
         "verdict": point.verdict, "change": point.change, "value": point.value, "median": point.median,
         "level": level.map(|level| level.value), "step": step.map(|step| of_step(&step)),
-        "left_out": point.left_out.as_ref().map(of_left_out),
+        "stray": history.is_stray(place), "left_out": point.left_out.as_ref().map(of_left_out),
     })
 }
 

@@ -1,8 +1,11 @@
 //! Benchmarks over many runs: what the sinks are given, as text, as messages.
 
 mod content;
+mod detail;
 mod exact;
-mod text;
+mod overview;
+mod scale;
+mod words;
 mod write;
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 
 use super::content::BenchmarkHistory;
-use super::{exact, text};
+use super::detail::detail;
+use super::exact;
+use super::overview::overview;
 use crate::report::content::MessageFormat;
 
 /// Writes histories; `which` says in words of which runs they are. One is shown run by run, several are a line each.
@@ -16,7 +18,7 @@ pub fn write_histories(
     match (format, histories) {
         (MessageFormat::Json, _) => exact::write(writer, histories),
         (MessageFormat::Human, []) => Ok(()),
-        (MessageFormat::Human, [only]) => text::detail(writer, only, which),
-        (MessageFormat::Human, several) => text::overview(writer, several, which),
+        (MessageFormat::Human, [only]) => detail(writer, only, which),
+        (MessageFormat::Human, several) => overview(writer, several, which),
     }
 }
