@@ -97,6 +97,8 @@ fn ascii_for(c: char) -> Option<char> {
         '▲' => '^',
         '▼' => 'v',
         '✗' => 'x',
+        // Findings.
+        '✓' => '+',
         '≠' => '!',
         // Intervals: inside the noise, beyond it, the estimate, off the scale.
         '─' | '╴' | '╶' => '-',
