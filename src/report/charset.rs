@@ -95,6 +95,8 @@ const REPLACEMENTS: [(&str, char); 28] = [
     ("▲", '^'),
     ("▼", 'v'),
     ("✗", 'x'),
+    // Findings.
+    ("✓", '+'),
     ("≠", '!'),
     // Intervals: inside the noise, beyond it, the estimate, zero and the noise threshold, off the scale.
     ("─╴╶", '-'),
@@ -102,7 +104,6 @@ const REPLACEMENTS: [(&str, char); 28] = [
     ("●", 'o'),
     ("│┼┿┤├", '|'),
     ("·", '.'),
-    ("░", ':'),
     ("░", ':'),
     ("‹«", '<'),
     ("›»", '>'),
