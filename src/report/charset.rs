@@ -82,7 +82,7 @@ fn in_ascii(text: &str) -> String {
 }
 
 /// What stands for characters of ours.
-const REPLACEMENTS: [(&str, char); 27] = [
+const REPLACEMENTS: [(&str, char); 28] = [
     // Numbers and words.
     ("µμ", 'u'),
     ("−–—", '-'),
@@ -95,6 +95,8 @@ const REPLACEMENTS: [(&str, char); 27] = [
     ("▲", '^'),
     ("▼", 'v'),
     ("✗", 'x'),
+    // Findings.
+    ("✓", '+'),
     ("≠", '!'),
     // Intervals: inside the noise, beyond it, the estimate, zero and the noise threshold, off the scale.
     ("─╴╶", '-'),
