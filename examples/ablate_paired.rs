@@ -10,11 +10,13 @@
 
 #![allow(clippy::print_stdout)]
 
+mod paired_verdict;
 mod proportion;
 
-use cargo_perfcheck::compare::{Guard, Method, PairedSeries, Plan, Round, judge_by};
-use cargo_perfcheck::model::{BenchmarkKey, Nanos, Sample, Tally, Verdict};
+use cargo_perfcheck::compare::{Guard, Method, Plan, Round};
+use cargo_perfcheck::model::{Nanos, Sample, Tally, Verdict};
 use cargo_perfcheck::stats::{Draws, Stream, Width};
+use paired_verdict::judged;
 use proportion::exact_interval;
 use rayon::prelude::*;
 use serde::Deserialize;
@@ -205,27 +207,8 @@ impl Rule {
     /// The verdict, and the rounds until then.
     fn decide(&self, rounds: &[Round]) -> (Verdict, usize) {
         let last = *self.looks.last().expect("a rule has looks") as usize;
-        let key = BenchmarkKey {
-            package: "recorded".into(),
-            target: "recorded".into(),
-            id: "recorded".into(),
-        };
-        let series = PairedSeries {
-            key: &key,
-            rounds: &rounds[..last.min(rounds.len())],
-            noise_threshold: self.theta,
-        };
-        let plan = Plan {
-            looks: self.looks.clone(),
-            significance_level: 0.01,
-            planned: 1,
-            confidence_level: 0.95,
-            // Descriptive intervals are not looked at.
-            resamples: 1,
-            seed: 1,
-            noise: BTreeMap::new(),
-        };
-        let comparison = judge_by(&[series], &plan, &self.method).remove(0);
+        let rounds = &rounds[..last.min(rounds.len())];
+        let comparison = judged(rounds, &self.looks, self.theta, &self.method, 1);
         let used = comparison.paired.map_or(0, |paired| paired.rounds);
         (comparison.verdict, used)
     }

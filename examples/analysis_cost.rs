@@ -75,6 +75,7 @@ fn compare_all(new: &[&Measurement], runs: &[&Measurement]) {
     let reference = Reference {
         averaged: runs.to_vec(),
         spread: runs.to_vec(),
+        earlier: vec![],
     };
     let questions: Vec<Question<'_>> = new
         .iter()

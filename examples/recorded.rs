@@ -222,6 +222,7 @@ impl Pair<'_> {
         let reference = Reference {
             averaged: self.reference.clone(),
             spread: self.reference.clone(),
+            earlier: vec![],
         };
         let question = Question {
             new: self.new,

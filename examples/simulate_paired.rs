@@ -9,12 +9,14 @@
 #![allow(clippy::print_stdout)]
 
 mod numbers;
+mod paired_verdict;
 mod proportion;
 
-use cargo_perfcheck::compare::{Comparison, Guard, Method, PairedSeries, Plan, Round, judge_by};
-use cargo_perfcheck::model::{BenchmarkKey, Nanos, Sample, Verdict};
+use cargo_perfcheck::compare::{Comparison, Guard, Method, Round};
+use cargo_perfcheck::model::{Nanos, Sample, Verdict};
 use cargo_perfcheck::stats::{Draws, Stream};
 use numbers::Numbers;
+use paired_verdict::judged;
 use proportion::exact_interval;
 use rayon::prelude::*;
 
@@ -168,29 +170,6 @@ fn series(
             }
         })
         .collect()
-}
-
-fn judged(rounds: &[Round], looks: &[u32], theta: f64, method: &Method, seed: u64) -> Comparison {
-    let key = BenchmarkKey {
-        package: "example".into(),
-        target: "simulated".into(),
-        id: "simulated".into(),
-    };
-    let series = PairedSeries {
-        key: &key,
-        rounds,
-        noise_threshold: theta,
-    };
-    let plan = Plan {
-        looks: looks.to_vec(),
-        significance_level: 0.01,
-        planned: 1,
-        confidence_level: 0.95,
-        resamples: 1,
-        seed,
-        noise: std::collections::BTreeMap::new(),
-    };
-    judge_by(&[series], &plan, method).remove(0)
 }
 
 /// One simulated comparison per seed.

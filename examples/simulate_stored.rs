@@ -170,6 +170,7 @@ impl Case {
             .map(|runs| Reference {
                 averaged: runs.iter().collect(),
                 spread: runs.iter().collect(),
+                earlier: vec![],
             })
             .collect();
         let questions: Vec<Question<'_>> = news

@@ -239,6 +239,7 @@ fn launch(ordinal: u32, started: i64, scale: &Scale, noise: &mut Noise) -> Launc
                 key: key(benchmark),
                 version: None,
                 throughput: Throughput::default(),
+                other_throughput: None,
                 settings: AuthorSettings::default(),
                 metric: Metric::Time,
             },

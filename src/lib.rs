@@ -12,6 +12,7 @@ pub mod cargo;
 pub mod child;
 pub mod cli;
 pub mod compare;
+pub mod escape;
 pub mod exchange;
 pub mod exit_code;
 pub mod host;

@@ -5,10 +5,11 @@
 use anstream::ColorChoice;
 use cargo_perfcheck::app::{self, AppError, World};
 use cargo_perfcheck::cli::{self, Command, Parsed};
+use cargo_perfcheck::escape::{Commands, Guarded, Visible};
 use cargo_perfcheck::exit_code::ExitCode;
 use cargo_perfcheck::host::Variables;
 use cargo_perfcheck::process::{Interrupt, REAPER_ARGUMENT, Supervisor, reap};
-use cargo_perfcheck::report::{MessageFormat, ProgressMode, write_error};
+use cargo_perfcheck::report::{Charset, InCharset, MessageFormat, ProgressMode, write_error};
 use std::io::{self, IsTerminal, Write};
 use std::process;
 
@@ -25,13 +26,14 @@ fn main() -> process::ExitCode {
         Ok(parsed) => parsed,
         Err(error) => {
             // Help and version are results, everything else is a wrong use; a reader that is gone changes neither.
-            let _ = error.print();
-            let status = if error.use_stderr() {
-                ExitCode::Usage
-            } else {
-                ExitCode::Clean
-            };
-            return status.number().into();
+            if !error.use_stderr() {
+                let _ = error.print();
+                return ExitCode::Clean.number().into();
+            }
+            let commands = Commands::new(Variables::read().github_actions);
+            let mut stderr = Visible::new(Guarded::new(anstream::stderr(), &commands));
+            let _ = write!(stderr, "{}", error.render().ansi());
+            return ExitCode::Usage.number().into();
         }
     };
     match parsed.color {
@@ -39,8 +41,12 @@ fn main() -> process::ExitCode {
         "never" => ColorChoice::Never.write_global(),
         _ => {}
     }
-    let mut stderr = UntilClosed::new(anstream::stderr());
-    let status = match dispatch(&parsed, &mut stderr) {
+    let variables = Variables::read();
+    let commands = Commands::new(variables.github_actions);
+    let charset = charset(&variables, io::stderr().is_terminal());
+    let stderr = UntilClosed::new(InCharset::new(anstream::stderr(), charset));
+    let mut stderr = Visible::new(Guarded::new(stderr, &commands));
+    let status = match dispatch(&parsed, variables, &commands, &mut stderr) {
         Ok(status) => status,
         Err(error) => {
             let _ = write_error(&mut stderr, &error.to_string());
@@ -50,11 +56,30 @@ fn main() -> process::ExitCode {
     status.number().into()
 }
 
-fn dispatch(parsed: &Parsed, stderr: &mut dyn Write) -> Result<ExitCode, AppError> {
+/// What a stream takes. A file takes everything: who reads it knows what it is.
+fn charset(variables: &Variables, is_terminal: bool) -> Charset {
+    if is_terminal && !variables.unicode_terminal {
+        Charset::Ascii
+    } else {
+        Charset::Unicode
+    }
+}
+
+fn dispatch(
+    parsed: &Parsed,
+    variables: Variables,
+    commands: &Commands,
+    stderr: &mut dyn Write,
+) -> Result<ExitCode, AppError> {
     let interrupt = Interrupt::install().map_err(|error| AppError::Usage(error.to_string()))?;
     let supervisor = Supervisor::new();
-    let mut stdout = UntilClosed::new(anstream::stdout());
     let common = &parsed.common;
+    let charset = match common.output.format {
+        MessageFormat::Human => charset(&variables, io::stdout().is_terminal()),
+        MessageFormat::Json => Charset::Unicode,
+    };
+    let stdout = UntilClosed::new(InCharset::new(anstream::stdout(), charset));
+    let mut stdout = Visible::new(Guarded::new(stdout, commands));
     let progress = if common.output.quiet {
         ProgressMode::Quiet
     } else if io::stderr().is_terminal() && common.output.format == MessageFormat::Human {
@@ -63,12 +88,13 @@ fn dispatch(parsed: &Parsed, stderr: &mut dyn Write) -> Result<ExitCode, AppErro
         ProgressMode::Lines
     };
     let mut world = World {
-        variables: Variables::read(),
+        variables,
+        commands,
         supervisor: &supervisor,
         interrupt: &interrupt,
         stdout: &mut stdout,
         stderr,
-        bench_output: &mut io::stderr(),
+        bench_output: &mut Guarded::new(io::stderr(), commands),
         progress,
     };
     match &parsed.command {
@@ -83,9 +109,13 @@ fn dispatch(parsed: &Parsed, stderr: &mut dyn Write) -> Result<ExitCode, AppErro
             app::show(run, bench.as_deref(), detail, common, &mut world)
         }
         Command::Explain { bench, run } => app::explain(bench, run.as_deref(), common, &mut world),
+        Command::Report(options) => app::report(options, common, &mut world),
         Command::Export(options) => app::export(options, common, &mut world),
         Command::Import(options) => app::import(options, common, &mut world),
-        Command::Accept { run } => app::accept(run, common, &mut world),
+        Command::History(options) => app::history(options, common, &mut world),
+        Command::Accept(options) => app::accept(options, common, &mut world),
+        Command::Prune(options) => app::prune(options, common, &mut world),
+        Command::RemoveRuns { runs } => app::remove_runs(runs, common, &mut world),
         Command::Baseline(action) => app::baseline(action, common, &mut world),
     }
 }

@@ -11,12 +11,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every module of `src/`, from the bottom up, and what it may import of the crate.
-const LAYERS: [(&str, &[&str]); 17] = [
+const LAYERS: [(&str, &[&str]); 18] = [
+    ("escape", &[]),
     ("model", &[]),
     ("stats", &[]),
     ("exit_code", &["model"]),
     ("settings", &["model"]),
-    ("exchange", &["model", "stats"]),
+    ("exchange", &["escape", "model", "stats"]),
     ("compare", &["model", "stats"]),
     ("process", &[]),
     ("cargo", &["model", "process"]),
@@ -30,10 +31,11 @@ const LAYERS: [(&str, &[&str]); 17] = [
         ],
     ),
     ("sides", &["model", "process", "cargo", "host"]),
-    ("report", &["model", "compare"]),
+    ("report", &["escape", "model", "compare"]),
     (
         "app",
         &[
+            "escape",
             "model",
             "stats",
             "exit_code",
@@ -63,9 +65,9 @@ const LAYERS: [(&str, &[&str]); 17] = [
 ];
 
 /// Every dependency, and the modules that may use it.
-const HOMES: [(&str, &[&str]); 32] = [
+const HOMES: [(&str, &[&str]); 33] = [
     ("anstream", &["main", "report"]),
-    ("blake3", &["sides", "store", "host", "exchange"]),
+    ("blake3", &["sides", "store", "host", "exchange", "report"]),
     ("cargo_config2", &["cargo"]),
     ("cargo_metadata", &["cargo"]),
     ("ciborium", &["child"]),
@@ -86,6 +88,7 @@ const HOMES: [(&str, &[&str]); 32] = [
     ("rand", &["process", "host"]),
     ("rand_xoshiro", &["stats"]),
     ("rayon", &["stats", "compare", "app"]),
+    ("regex", &["app/grouping/pattern"]),
     ("rusqlite", &["store"]),
     ("rusqlite_migration", &["store"]),
     ("rustix", &["process", "host", "store", "sides"]),
@@ -98,7 +101,7 @@ const HOMES: [(&str, &[&str]); 32] = [
     (
         "serde_json",
         &[
-            "settings", "cargo", "child", "store", "sides", "exchange", "report", "app",
+            "escape", "settings", "cargo", "child", "store", "sides", "exchange", "report", "app",
         ],
     ),
     ("statrs", &["stats"]),

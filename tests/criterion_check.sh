@@ -8,10 +8,8 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")/.." && pwd)
-work=${KEEP:-$(mktemp -d)}
-finish() { [ -n "${KEEP:-}" ] || rm -rf "$work"; }
-trap finish EXIT
-mkdir -p "$work"
+. "$here/tests/support/scratch.sh"
+scratch_directory
 export CRITERION_HOME=$work/criterion
 # Kept between calls: Criterion takes longer to build than to run.
 target=${CARGO_TARGET_DIR:-$here/target}/criterion_check
@@ -19,11 +17,7 @@ target=${CARGO_TARGET_DIR:-$here/target}/criterion_check
 
 cargo build --quiet --release --locked --manifest-path "$here/Cargo.toml" --example criterion_check
 
-mkdir -p "$work/fetch/src" && cd "$work/fetch"
-printf '[package]\nname = "fetch"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\nitoa = "=1.0.18"\n[workspace]\n' >Cargo.toml
-: >src/lib.rs
-cargo fetch --quiet
-source=$(cargo metadata --format-version 1 | sed -n 's/.*"manifest_path":"\([^"]*itoa-1\.0\.18\)\/Cargo.toml".*/\1/p')
+source=$(source_of itoa 1.0.18)
 rm -rf "$work/itoa" && cp -r "$source" "$work/itoa" && chmod -R u+w "$work/itoa"
 # Its lock file goes with it; a workspace of its own keeps cargo from looking for one further up.
 printf '\n[workspace]\n' >>"$work/itoa/Cargo.toml"

@@ -10,19 +10,14 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")/.." && pwd)
-if [ -z "${PERFCHECK:-}" ]; then
-    cargo build --quiet --release --manifest-path "$here/Cargo.toml"
-    PERFCHECK=${CARGO_TARGET_DIR:-$here/target}/release/cargo-perfcheck
-fi
+. "$here/tests/support/scratch.sh"
+find_perfcheck
 versions=("$@")
 ((${#versions[@]})) || versions=(0.8.2 0.5.1 0.3.6)
-work=${KEEP:-$(mktemp -d)}
-finish() { [ -n "${KEEP:-}" ] || rm -rf "$work"; }
-trap finish EXIT
-export PERFCHECK_STORE=$work/store.db PERFCHECK_CACHE=$work/cache PERFCHECK_SECRET=$work/secret
+scratch_directory
+private_state
 # Kept between calls: Criterion takes longer to build than to run.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$here/target}/criterion_runner
-unset PERFCHECK_STORED
 rm -f "$PERFCHECK_STORE"
 
 crate=$work/crate

@@ -10,7 +10,8 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")/.." && pwd)
-. "$here/tests/registry.sh"
+. "$here/tests/support/scratch.sh"
+. "$here/tests/support/unpack.sh"
 
 # What is measured in turn, and what of it is slower once `slow` was called: then the crate's own code does the same work twice.
 subjects=(httpdate crc32fast rpds async-executor unicode hex base64)
@@ -62,13 +63,9 @@ subject() {
 
 work=${CARGO_TARGET_DIR:-$here/target}/published_crates
 mkdir -p "$work/.cargo"
-if [ -z "${PERFCHECK:-}" ]; then
-    cargo build --quiet --release --manifest-path "$here/Cargo.toml"
-    PERFCHECK=${CARGO_TARGET_DIR:-$here/target}/release/cargo-perfcheck
-fi
-export PERFCHECK_STORE=$work/store.db PERFCHECK_CACHE=$work/cache PERFCHECK_SECRET=$work/secret
+find_perfcheck
+private_state
 export CARGO_TARGET_DIR=$work/target
-unset PERFCHECK_STORED
 # The time of this script is that of its builds. What is measured and slowed down is optimised as always.
 printf '[profile.bench.package."*"]\nopt-level = 0\n' >"$work/.cargo/config.toml"
 # One place for all of them, one after the other: what they depend on is built once for those that depend on the same.

@@ -13,20 +13,17 @@ reruns=${1:-0}
 shift || true
 [ "${1:-}" = "--" ] && shift
 here=$(cd "$(dirname "$0")/.." && pwd)
-. "$here/tests/registry.sh"
-if [ -z "${PERFCHECK:-}" ]; then
-    cargo build --quiet --release --manifest-path "$here/Cargo.toml"
-    PERFCHECK=${CARGO_TARGET_DIR:-$here/target}/release/cargo-perfcheck
-fi
-work=${KEEP:-$(mktemp -d)}
+. "$here/tests/support/scratch.sh"
+find_perfcheck
+scratch_directory
 noise=
 finish() {
     [ -z "$noise" ] || kill "$noise" 2>/dev/null || true
-    [ -n "${KEEP:-}" ] || rm -rf "$work"
+    leave_scratch
 }
 trap finish EXIT
-export PERFCHECK_STORE=$work/store.db PERFCHECK_CACHE=$work/cache PERFCHECK_SECRET=$work/secret
-source=$(fetched hex 0.4.3)
+private_state
+source=$(source_of hex 0.4.3)
 rm -rf "$work/hex" && mkdir "$work/hex" && cp -r "$source/src" "$work/hex/" && cd "$work/hex"
 mkdir benches
 cat > Cargo.toml <<TOML

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """The same workloads under Criterion 0.8 and tango 0.9: two executables, built as base and as candidate, compared as each tool compares.
 
-    peers.py RESULTS.jsonl [--cycles N] [--peers criterion,tango] [--conditions quiet,noisy]
+    peers.py RESULTS.jsonl [--cycles N] [--peers criterion,tango,criterion-under-us,native] [--conditions quiet,noisy]
+
+`criterion-under-us` is the very executables of `criterion`, compared by `cargo perfcheck --against-executable`; `native` is the same comparison with
+benches on the crate `perfcheck`.
 
 A cycle measures, for each condition, the base against itself, +2 % and +5 %, in seeded random order, by each peer. It gives a line of JSON for
 every verdict, as arena.py writes them, with the peer as label: table.py reads both. Run it again and it goes on where it stopped.
@@ -22,6 +25,7 @@ from arena import HERE, MAIN, Noise, Results
 
 COSTS = {"identical": 1000, "plus2": 1020, "plus5": 1050}
 CRATE = HERE / "peers"
+TOOL = HERE.parent.parent / "target/release/cargo-perfcheck"
 SECONDS = 2
 
 
@@ -34,7 +38,7 @@ def build(bin_directory):
         for message in map(json.loads, made.stdout.splitlines()):
             if message.get("executable") and message["target"]["kind"] == ["bench"]:
                 shutil.copy2(message["executable"], bin_directory / f"{message['target']['name']}-{cost}")
-    for peer in ("criterion", "tango"):
+    for peer in ("criterion", "tango", "native"):
         shutil.copy2(bin_directory / f"{peer}-1000", bin_directory / f"{peer}-base")
 
 
@@ -79,7 +83,26 @@ def tango(bin_directory, cost):
     return found, exit_code
 
 
-PEERS = {"criterion": criterion, "tango": tango}
+def in_turn(bench):
+    """`cargo perfcheck` on this bench target, built with the cost, against the executable of the base."""
+
+    def compare(bin_directory, cost):
+        store = bin_directory / "store.db"
+        words = [TOOL, "perfcheck", "--manifest-path", CRATE / "Cargo.toml", "--bench", bench, "--control", "--store", store,
+                 "--against-executable", bin_directory / f"{bench}-base", "--message-format", "json", "--quiet"]
+        told, exit_code = run(words, bin_directory, ARENA_PER_MILLE=str(cost))
+        messages = [json.loads(line) for line in told.splitlines() if line.startswith("{")]
+        compared = [message for message in messages if message["reason"] == "benchmark-compared"]
+        found = {message["benchmark"]["id"]: {"verdict": message["verdict"], "seconds": message["seconds"],
+                                                  "rounds": (message["paired"] or {}).get("rounds")}
+                 | {member: (message["change"] or {}).get(name)
+                    for member, name in (("change", "estimate"), ("lower", "lower"), ("upper", "upper"))} for message in compared}
+        return found, exit_code
+
+    return compare
+
+
+PEERS = {"criterion": criterion, "tango": tango, "criterion-under-us": in_turn("criterion"), "native": in_turn("native")}
 
 
 def trial(peer, row, condition, cycle, bin_directory):
@@ -99,7 +122,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", type=Path)
     parser.add_argument("--cycles", type=int, default=12)
-    parser.add_argument("--peers", default=",".join(PEERS))
+    parser.add_argument("--peers", default="criterion,tango")
     parser.add_argument("--conditions", default="quiet,noisy")
     parser.add_argument("--rows", default=",".join(COSTS))
     parser.add_argument("--seed", type=int, default=1)

@@ -33,6 +33,7 @@ pub fn measurement(id: &str, launches: Vec<(Vec<Sample>, Vec<Sample>)>) -> Measu
             },
             version: None,
             throughput: Throughput::default(),
+            other_throughput: None,
             settings: AuthorSettings::default(),
             metric: Metric::Time,
         },

@@ -31,6 +31,7 @@ pub fn decided(
     let reference = Reference {
         averaged: base.iter().collect(),
         spread: base.iter().collect(),
+        earlier: vec![],
     };
     let question = Question {
         new,

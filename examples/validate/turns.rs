@@ -1,9 +1,9 @@
 //! Rounds of two builds in turn made up, and how they are decided.
 
 use super::numbers::Numbers;
-use cargo_perfcheck::compare::{Comparison, Method, PairedSeries, Plan, Round, judge_by};
-use cargo_perfcheck::model::{BenchmarkKey, Nanos, Sample};
-use std::collections::BTreeMap;
+use super::paired_verdict;
+use cargo_perfcheck::compare::{Comparison, Method, Round};
+use cargo_perfcheck::model::{Nanos, Sample};
 
 /// Samples of a side in a round.
 const SAMPLES: usize = 20;
@@ -38,24 +38,5 @@ pub fn rounds(
 
 /// The verdict on `rounds` after the given looks, at the default level.
 pub fn judged(rounds: &[Round], looks: &[u32], theta: f64) -> Comparison {
-    let key = BenchmarkKey {
-        package: "example".into(),
-        target: "simulated".into(),
-        id: "simulated".into(),
-    };
-    let series = PairedSeries {
-        key: &key,
-        rounds,
-        noise_threshold: theta,
-    };
-    let plan = Plan {
-        looks: looks.to_vec(),
-        significance_level: 0.01,
-        planned: 1,
-        confidence_level: 0.95,
-        resamples: 1,
-        seed: super::SEED,
-        noise: BTreeMap::new(),
-    };
-    judge_by(&[series], &plan, &Method::default()).remove(0)
+    paired_verdict::judged(rounds, looks, theta, &Method::default(), super::SEED)
 }

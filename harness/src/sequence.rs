@@ -19,6 +19,7 @@ pub use crate::counting::Window;
 pub use crate::quantity::{per_second, time};
 pub use crate::request::escape;
 pub use crate::run::{note, print};
+pub use crate::timing::Batches;
 
 /// A benchmark as it is declared.
 #[derive(Debug, Clone, Default)]

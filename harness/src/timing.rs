@@ -108,7 +108,7 @@ pub(crate) fn noted<O, E: Display>(
 
 /// The buffers of batches. They are allocated before a sample's first window and kept from sample to sample, so that their memory
 /// is not touched for the first time within a window, warm-up aside.
-pub(crate) struct Batches<I, O> {
+pub struct Batches<I, O> {
     size: BatchSize,
     per_batch: u64,
     remaining: u64,
@@ -118,7 +118,7 @@ pub(crate) struct Batches<I, O> {
 
 impl<I, O> Batches<I, O> {
     /// Empty buffers for batches of this size.
-    pub(crate) fn new(size: BatchSize) -> Self {
+    pub fn new(size: BatchSize) -> Self {
         Self {
             size,
             per_batch: 1,
@@ -129,7 +129,7 @@ impl<I, O> Batches<I, O> {
     }
 
     /// Makes room for a sample of `iterations`.
-    pub(crate) fn begin(&mut self, iterations: u64) {
+    pub fn begin(&mut self, iterations: u64) {
         self.remaining = iterations;
         self.per_batch = self.size.iterations_per_batch(iterations);
         let capacity = usize::try_from(self.per_batch).unwrap_or(usize::MAX);
@@ -138,10 +138,7 @@ impl<I, O> Batches<I, O> {
     }
 
     /// Drops what the last batch left, then prepares the next one's inputs; `None` when no iteration remains.
-    pub(crate) fn next(
-        &mut self,
-        setup: &mut impl FnMut() -> I,
-    ) -> Option<(&mut Vec<I>, &mut Vec<O>)> {
+    pub fn next(&mut self, setup: &mut impl FnMut() -> I) -> Option<(&mut Vec<I>, &mut Vec<O>)> {
         // The optimiser must believe that somebody looks at the outputs, and changes the inputs.
         black_box(&mut self.outputs).clear();
         self.inputs.clear();

@@ -6,14 +6,15 @@ use std::path::Path;
 use super::cache_build::{CacheBuild, cache_directory, in_words};
 use super::context::{Context, World};
 use super::error::AppError;
-use super::findings::{sort, verdicts};
+use super::findings::{how_it_came_about, sort, verdicts};
 use super::gates::gates;
 use super::kept::{keep_candidate, watch};
 use super::options::{Against, AgainstOptions, RunOptions, StoreOptions};
 use super::paired::{PairedRun, finish, paired_decision, paired_rows, plan, verdict_of};
 use super::pairing::{Pairing, TargetName, name};
 use super::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
-use super::run::{git_state, is_worse, write};
+use super::reports::Reporting;
+use super::run::{git_state, is_worse, place};
 use crate::cargo::BenchTarget;
 use crate::compare::Fact;
 use crate::exit_code::ExitCode;
@@ -150,7 +151,9 @@ impl InTurn<'_> {
             exit_code = exit_code.and(ExitCode::BenchmarkFailed);
         }
         finish(&mut store, &found.runs, exit_code, verdicts(&rows))?;
-        let mut last_words = Vec::new();
+        let place = place(self.common);
+        let why = how_it_came_about(&rows, found.runs.new, &place);
+        let mut last_words: Vec<String> = why.into_iter().collect();
         if let Some(name) = &options.save_baseline {
             let good = exit_code == ExitCode::Clean && !is_worse(&tally);
             if self.named == Some(name) && !good {
@@ -186,7 +189,12 @@ impl InTurn<'_> {
             confidence_level: decision.confidence_level,
             exit_code: exit_code.number(),
         };
-        write(&findings, self.common, world)?;
+        let reporting = Reporting {
+            options: &options.reports,
+            fail_on: &fail_on,
+            context,
+        };
+        reporting.publish(&findings, self.common, world)?;
         Ok(exit_code)
     }
 }

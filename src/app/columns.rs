@@ -1,5 +1,6 @@
 //! `compare A B C ...`: many runs side by side, each compared with the first one as if it were alone.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::compare::{Stored, deliver, nothing_to_compare, refuse_itself};
@@ -70,7 +71,7 @@ pub(super) fn columns(
         let head = stored.store.run(candidate)?;
         sides.push(side(stored, &sides[0], head, word)?);
     }
-    let lines = lines(stored, &sides, shown, common.output.order);
+    let mut lines = lines(stored, &sides, shown, common.output.order);
     if lines.is_empty() {
         return Err(nothing_to_compare(options, &sides[0].head, base));
     }
@@ -102,9 +103,18 @@ pub(super) fn columns(
             },
         });
     }
+    let all = lines.len();
+    if common.output.only.is_some() {
+        lines.retain(|line| {
+            let mut verdicts = line.cells.iter().map(|cell| cell.verdict);
+            verdicts.any(|verdict| common.output.shows(verdict))
+        });
+    }
     let found = SideBySide {
         shown,
+        terms: options.terms,
         columns,
+        hidden: all - lines.len(),
         lines,
         // What suits imported runs is not what the command line says.
         decision: sides.iter().find_map(|side| side.rules).map_or_else(
@@ -194,24 +204,28 @@ fn lines(stored: &Stored<'_>, sides: &[Side], shown: Shown, order: Order) -> Vec
         .into_iter()
         .map(|key| line(sides, key, &shown.figures(), shown, seed))
         .collect();
-    if order == Order::WorstFirst {
-        lines.sort_by(|a, b| {
-            let verdict =
-                |line: &ColumnsLine| line.cells.iter().filter_map(|cell| cell.verdict).min();
-            // What has no verdict comes last.
-            let rank = |line: &ColumnsLine| (verdict(line).is_none(), verdict(line));
-            let change = |line: &ColumnsLine| {
-                let changes = line.cells.iter().filter_map(|cell| cell.judged);
-                changes.fold(f64::NEG_INFINITY, |worst, change| {
-                    worst.max(change.estimate)
-                })
-            };
-            rank(a)
-                .cmp(&rank(b))
-                .then(change(b).total_cmp(&change(a)))
-                .then(a.key.cmp(&b.key))
-        });
-    }
+    lines.sort_by(|a, b| {
+        let verdict = |line: &ColumnsLine| line.cells.iter().filter_map(|cell| cell.verdict).min();
+        // What has no verdict, no change or no value comes last.
+        let rank = |line: &ColumnsLine| (verdict(line).is_none(), verdict(line));
+        let change = |line: &ColumnsLine| {
+            let changes = line.cells.iter().filter_map(|cell| cell.judged);
+            changes.fold(f64::NEG_INFINITY, |worst, change| {
+                worst.max(change.estimate)
+            })
+        };
+        let largest = |line: &ColumnsLine| {
+            let values = line.cells.iter().filter_map(|cell| cell.figures.first()?.0);
+            values.fold(f64::NEG_INFINITY, f64::max)
+        };
+        let first = match order {
+            Order::Name => Ordering::Equal,
+            Order::Change => change(b).total_cmp(&change(a)),
+            Order::Time => largest(b).total_cmp(&largest(a)),
+            Order::WorstFirst => (rank(a).cmp(&rank(b))).then(change(b).total_cmp(&change(a))),
+        };
+        first.then_with(|| a.key.cmp(&b.key))
+    });
     lines
 }
 

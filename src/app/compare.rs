@@ -1,7 +1,6 @@
 //! `cargo perfcheck compare BASE [CANDIDATE]`: stored runs only.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -10,6 +9,7 @@ use super::context::{Context, World, resolve_run};
 use super::error::AppError;
 use super::findings::{Evidence, host_class, rows, sort, warnings};
 use super::gates::{exit_code, gates};
+use super::grouping::group_by;
 use super::imported::{limits, suited};
 use super::options::{CompareOptions, CompareView, StoreOptions};
 use super::paired::{Paired, paired_rows};
@@ -18,6 +18,8 @@ use super::pivot::pivot;
 use super::prepare::no_match;
 use super::reference::{Chooser, References, Subject, Wanted};
 use super::replay::judged_again;
+use super::reports::Reporting;
+use super::whole_file::write_whole;
 use crate::compare::{Plan, Readings, Rules};
 use crate::exit_code::ExitCode;
 use crate::measure::BySide;
@@ -38,6 +40,7 @@ pub fn compare(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     options.comparison.check()?;
+    check_reports(options, common)?;
     let context = Context::load(&world.variables, common)?;
     let (store, workspace) = context.require_stored()?;
     let stored = Stored {
@@ -56,8 +59,20 @@ pub fn compare(
         (CompareView::Verdicts, [candidate]) => two(&stored, candidate, common, world),
         (CompareView::Verdicts, _) => columns(&stored, Shown::Judged, common, world),
         (CompareView::Pivot(request), _) => pivot(&stored, request, common, world),
+        (CompareView::GroupBy(pattern), _) => group_by(&stored, pattern, common, world),
         (CompareView::Columns(shown), _) => columns(&stored, *shown, common, world),
     }
+}
+
+/// Reports are about verdicts, which one candidate has.
+fn check_reports(options: &CompareOptions, common: &StoreOptions) -> Result<(), AppError> {
+    let has_verdicts = options.view == CompareView::Verdicts && options.candidates.len() == 1;
+    if !has_verdicts && !options.reports.wanted.is_empty() {
+        return Err(AppError::Usage(
+            "`--report` is about the verdicts of one candidate, not about columns or pivots\n  help: for those there are `--format` and `--output`".to_owned(),
+        ));
+    }
+    options.reports.check(common.output.format)
 }
 
 /// Compares two runs and writes the verdicts.
@@ -115,12 +130,33 @@ fn two(
     let fail_on = options.comparison.fail_on(settings);
     let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true).and(broken);
     findings.exit_code = exit_code.number();
-    write_two(stored, base, &findings, common, world)?;
+    write_two(stored, base, &findings, &fail_on, common, world)?;
     Ok(exit_code)
 }
 
-/// Writes two runs in the form that the user wants.
+/// Writes two runs in the form that the user wants, and the reports about them.
 fn write_two(
+    stored: &Stored<'_>,
+    base: RunId,
+    findings: &Findings<'_>,
+    fail_on: &[Verdict],
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<(), AppError> {
+    let reporting = Reporting {
+        options: &stored.options.reports,
+        fail_on,
+        context: stored.context,
+    };
+    let is_elsewhere = stored.options.output.is_some();
+    if is_elsewhere || !stored.options.reports.replaces_table() {
+        write_result(stored, base, findings, common, world)?;
+    }
+    reporting.write_reports(findings, world)
+}
+
+/// The result itself.
+fn write_result(
     stored: &Stored<'_>,
     base: RunId,
     findings: &Findings<'_>,
@@ -133,7 +169,10 @@ fn write_two(
             return deliver(options, world, |writer| write_json(writer, findings));
         }
         (MessageFormat::Human, None | Some(TableFormat::Text)) => {
-            return deliver(options, world, |writer| write_table(writer, findings));
+            let view = common.output.view_in(options.output.as_deref());
+            return deliver(options, world, |writer| {
+                write_table(writer, findings, &view)
+            });
         }
         (MessageFormat::Human, Some(format)) => format,
     };
@@ -204,9 +243,7 @@ pub(super) fn deliver(
     };
     let mut text = Vec::new();
     write(&mut text)?;
-    fs::write(path, without_colours(&text)).map_err(|error| {
-        io::Error::new(error.kind(), format!("{}: {error}", path.display())).into()
-    })
+    Ok(write_whole(path, &without_colours(&text))?)
 }
 
 /// That no benchmark is left.
@@ -386,7 +423,7 @@ fn measured_in_turn(
     let fail_on = options.comparison.fail_on(&context.tables.workspace);
     let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true).and(broken);
     findings.exit_code = exit_code.number();
-    write_two(stored, base, &findings, common, world)?;
+    write_two(stored, base, &findings, &fail_on, common, world)?;
     Ok(exit_code)
 }
 

@@ -1,11 +1,12 @@
 //! What every command starts from: the world around the process, the workspace, its settings, its place in the store.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::error::AppError;
 use super::options::StoreOptions;
 use crate::cargo::Workspace;
+use crate::escape::Commands;
 use crate::exit_code::ExitCode;
 use crate::host::{Checkout, Variables};
 use crate::model::RunId;
@@ -20,6 +21,8 @@ pub struct World<'a> {
     pub variables: Variables,
     /// Starts processes.
     pub supervisor: &'a Supervisor,
+    /// What the log of a CI system obeys, and what of it is ours.
+    pub commands: &'a Commands,
     /// Whether the user wants to stop.
     pub interrupt: &'a Interrupt,
     /// The result goes here.
@@ -30,6 +33,14 @@ pub struct World<'a> {
     pub bench_output: &'a mut dyn Write,
     /// How progress is shown.
     pub progress: ProgressMode,
+}
+
+/// Where the benchmarks of a target are written.
+pub(super) struct BenchSource {
+    pub(super) package: String,
+    pub(super) target: String,
+    /// Relative to the top of the repository, with `/`.
+    pub(super) file: String,
 }
 
 /// A workspace and its settings.
@@ -147,6 +158,30 @@ impl Context {
         let root = self.workspace.root();
         let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
         format!("path:{}", root.display())
+    }
+
+    /// The bench targets of the workspace and where their sources are, relative to the top of the repository.
+    pub(super) fn bench_sources(&self) -> Vec<BenchSource> {
+        let root = self.workspace.root();
+        let prefix = self.checkout.as_ref().map(|found| found.prefix.as_path());
+        let in_repository = |file: &Path| {
+            let file = prefix
+                .unwrap_or(Path::new(""))
+                .join(file.strip_prefix(root).ok()?);
+            let parts: Option<Vec<&str>> = file.iter().map(|part| part.to_str()).collect();
+            Some(parts?.join("/"))
+        };
+        let targets = self.workspace.targets().into_iter();
+        targets
+            .filter_map(|(package, target, file)| {
+                let file = in_repository(&file)?;
+                Some(BenchSource {
+                    package,
+                    target,
+                    file,
+                })
+            })
+            .collect()
     }
 
     /// Where the workspace was last seen, for people.

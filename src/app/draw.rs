@@ -1,12 +1,11 @@
 //! `cargo perfcheck show RUN BENCH --svg FILE`: the picture of one benchmark.
 
-use std::fs;
-use std::io;
 use std::path::Path;
 
 use super::context::World;
 use super::error::AppError;
 use super::findings::{shell_quoted, summarize_all};
+use super::whole_file::write_whole;
 use crate::compare::Portrait;
 use crate::exit_code::ExitCode;
 use crate::model::{Measurement, Run};
@@ -60,7 +59,6 @@ pub(super) fn draw(
     }
     let mut picture = Vec::new();
     write_portrait(&mut picture, &sitter)?;
-    fs::write(file, picture)
-        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", file.display())))?;
+    write_whole(file, &picture)?;
     Ok(ExitCode::Clean)
 }

@@ -66,7 +66,7 @@ pub fn explain(
 }
 
 /// The run whose verdicts are meant: of an A/B measurement the candidate has them.
-fn asked_for(store: &Store, run: RunId) -> Result<Run, StoreError> {
+pub(super) fn asked_for(store: &Store, run: RunId) -> Result<Run, StoreError> {
     let head = store.run(run)?;
     match head.pair.filter(|pair| pair.role == Role::Base) {
         Some(pair) => store.run(pair.partner),
@@ -189,7 +189,7 @@ fn measured(
     Ok(measurements.first().map(|found| side(&head, found)))
 }
 
-fn side(head: &Run, measurement: &Measurement) -> MeasuredSide {
+pub(super) fn side(head: &Run, measurement: &Measurement) -> MeasuredSide {
     let launches = measurement.launches.iter();
     let samples = launches.map(|launch| launch.series.deciding().len());
     let counts: Vec<usize> = samples.filter(|samples| *samples > 0).collect();

@@ -1,6 +1,7 @@
 //! From measurements and their references to rows with verdicts.
 
 use rayon::prelude::*;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::AppError;
@@ -67,20 +68,26 @@ pub(super) fn summarize_all(
 
 /// Puts rows into the order in which they are shown.
 pub(super) fn sort(rows: &mut [Row<'_>], order: Order) {
-    match order {
-        Order::Name => rows.sort_by(|a, b| a.key.cmp(&b.key)),
-        Order::WorstFirst => rows.sort_by(|a, b| {
-            let change = |row: &Row<'_>| {
-                row.comparison
-                    .as_ref()
-                    .and_then(|comparison| comparison.change)
-                    .map_or(f64::NEG_INFINITY, |change| change.estimate)
-            };
-            (a.verdict.cmp(&b.verdict))
-                .then(change(b).total_cmp(&change(a)))
-                .then(a.key.cmp(&b.key))
-        }),
-    }
+    // What has no value comes last.
+    let change = |row: &Row<'_>| {
+        let comparison = row.comparison.as_ref();
+        comparison
+            .and_then(|comparison| comparison.change)
+            .map_or(f64::NEG_INFINITY, |change| change.estimate)
+    };
+    let time = |row: &Row<'_>| {
+        let summary = row.summary.as_ref();
+        summary.map_or(f64::NEG_INFINITY, |summary| summary.median.estimate)
+    };
+    rows.sort_by(|a, b| {
+        let first = match order {
+            Order::Name => Ordering::Equal,
+            Order::Change => change(b).total_cmp(&change(a)),
+            Order::Time => time(b).total_cmp(&time(a)),
+            Order::WorstFirst => (a.verdict.cmp(&b.verdict)).then(change(b).total_cmp(&change(a))),
+        };
+        first.then_with(|| a.key.cmp(&b.key))
+    });
 }
 
 /// What the store keeps of the rows.
@@ -117,6 +124,19 @@ pub(super) fn warnings(references: &References) -> Vec<Difference> {
     found
 }
 
+/// The command that explains the worst regression.
+pub(super) fn how_it_came_about(rows: &[Row<'_>], run: RunId, place: &str) -> Option<String> {
+    let seen = |row: &&Row<'_>| estimate(row.comparison.as_ref());
+    let worst = rows
+        .iter()
+        .filter(|row| row.verdict == Some(Verdict::Regressed))
+        .max_by(|a, b| seen(a).total_cmp(&seen(b)))?;
+    Some(format!(
+        "How it came about: cargo perfcheck explain {} --run {run}{place}",
+        shell_quoted(&worst.key.id)
+    ))
+}
+
 /// What to do about suspects: the last line of the report. `again` is the command line up to the benchmark's
 /// name, `place` what leads other commands to this workspace.
 pub(super) fn advice(rows: &[Row<'_>], run: RunId, again: &str, place: &str) -> Option<String> {
@@ -134,7 +154,7 @@ pub(super) fn advice(rows: &[Row<'_>], run: RunId, again: &str, place: &str) -> 
     let percent = |fraction: Option<f64>| format!("{:.1} %", fraction.unwrap_or(f64::NAN) * 100.0);
     let key = &worst.key;
     Some(format!(
-        "suspect: `{}` looks {} slower, but runs on this host drift by {} (standard deviation), so less than {} cannot be called from a stored run; run {run} is no reference for others. Measure again: {again} -p {} --bench {} --exact {}   (if the change is meant: cargo perfcheck accept {run}{place})",
+        "suspect: `{}` looks {} slower, but runs on this host drift by {} (standard deviation), so less than {} cannot be called from a stored run; run {run} is no reference for others.\nMeasure again: {again} -p {} --bench {} --exact {}\nIf the change is meant: cargo perfcheck accept {run}{place}",
         key.id.escape_debug(),
         percent(Some(seen(&worst))),
         percent(comparison.run_sd),
@@ -205,10 +225,14 @@ fn past_measurements(
     let mut wanted: BTreeMap<RunId, Vec<BenchmarkKey>> = BTreeMap::new();
     for (key, choice) in &evidence.references.chosen {
         if let Chosen::Runs {
-            averaged, spread, ..
+            averaged,
+            spread,
+            earlier,
+            ..
         } = choice
         {
-            let runs: BTreeSet<RunId> = averaged.iter().chain(spread).copied().collect();
+            let runs = averaged.iter().chain(spread);
+            let runs: BTreeSet<RunId> = runs.chain(earlier.iter().flatten()).copied().collect();
             for run in runs {
                 wanted.entry(run).or_default().push(key.clone());
             }
@@ -234,7 +258,10 @@ fn comparisons(
         .map(|measurement| {
             let key = &measurement.benchmark.key;
             let Chosen::Runs {
-                averaged, spread, ..
+                averaged,
+                spread,
+                earlier,
+                ..
             } = &evidence.references.chosen[key]
             else {
                 return None;
@@ -251,6 +278,7 @@ fn comparisons(
             let reference = Reference {
                 averaged: load(averaged),
                 spread: load(spread),
+                earlier: earlier.iter().map(|runs| load(runs)).collect(),
             };
             (!reference.averaged.is_empty()).then_some(reference)
         })

@@ -20,25 +20,33 @@ mod explain;
 mod export;
 mod findings;
 mod gates;
+mod grouping;
+mod history;
 mod import;
 mod imported;
 mod kept;
 mod list;
 mod naming;
 mod options;
+mod page;
 mod paired;
 mod pairing;
 mod pivot;
 mod prepare;
+mod prune;
 mod reference;
 mod replay;
+mod report;
+mod reports;
 mod run;
 mod runs;
+mod segments;
 mod self_test;
 mod show;
 mod transfer;
+mod whole_file;
 
-pub use accept::accept;
+pub use accept::{AcceptOptions, accept};
 pub use adopt::adopt;
 pub use baseline::baseline;
 pub use bisect::bisect;
@@ -47,7 +55,9 @@ pub use context::World;
 pub use error::AppError;
 pub use explain::explain;
 pub use export::{ExportFormat, ExportOptions, export};
-pub use import::{ImportOptions, StatedFact, import};
+pub use grouping::Pattern;
+pub use history::{HistoryBranch, HistoryOptions, history};
+pub use import::{Filter as ImportFilter, ImportOptions, StatedFact, import};
 pub use list::list;
 pub use options::{
     Against, AgainstOptions, BaselineAction, BisectOptions, CompareOptions, CompareView,
@@ -55,6 +65,9 @@ pub use options::{
     SelfTestOptions, StoreOptions,
 };
 pub use pivot::{Dimension, PivotRequest, PivotValue, Versus};
+pub use prune::{PruneOptions, prune, remove_runs};
+pub use report::{PageOptions, report};
+pub use reports::{ReportOptions, WantedReport};
 pub use run::run;
 pub use runs::runs;
 pub use self_test::self_test;

@@ -1,15 +1,17 @@
 //! What the user asked for, in plain values.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::AppError;
+use super::grouping::Pattern;
 use super::pivot::PivotRequest;
+use super::reports::ReportOptions;
 use crate::cargo::CargoOptions;
 use crate::compare::{Decider, Fact};
 use crate::measure::Filter;
 use crate::model::{Analysis, Center, DecisionSettings, Observations, Test, Verdict};
-use crate::report::{MessageFormat, Shown, TableFormat};
+use crate::report::{Arrangement, MessageFormat, Shown, TableFormat, Terms, Verbosity, View};
 use crate::settings::{FailRule, Layer, Tables, WorkspaceOnly};
 use crate::sides::BenchesFrom;
 
@@ -25,14 +27,50 @@ pub struct StoreOptions {
 }
 
 /// How to print.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputOptions {
     /// Results only.
     pub quiet: bool,
+    /// How much of the results.
+    pub verbosity: Verbosity,
+    /// Show benchmarks with these verdicts alone.
+    pub only: Option<Vec<Verdict>>,
     /// For people or for machines.
     pub format: MessageFormat,
     /// In which order.
     pub order: Order,
+}
+
+impl OutputOptions {
+    /// How results are laid out on stdout.
+    pub(super) fn view(&self) -> View {
+        let by_name = self.order == Order::Name;
+        View::of_stdout(self.verbosity, by_name, self.only.clone())
+    }
+
+    /// How results are laid out in `file`, or on stdout where that is `-` or none is given.
+    pub(super) fn view_in(&self, file: Option<&Path>) -> View {
+        let view = self.view();
+        match file {
+            Some(path) if path != Path::new("-") => View {
+                columns: usize::MAX,
+                arrangement: match view.arrangement {
+                    Arrangement::Groups => Arrangement::Targets,
+                    other => other,
+                },
+                ..view
+            },
+            _ => view,
+        }
+    }
+
+    /// Whether a benchmark with this verdict is to be shown.
+    pub(super) fn shows(&self, verdict: Option<Verdict>) -> bool {
+        let Some(only) = &self.only else {
+            return true;
+        };
+        verdict.is_some_and(|verdict| only.contains(&verdict))
+    }
 }
 
 /// The order of results.
@@ -40,6 +78,10 @@ pub struct OutputOptions {
 pub enum Order {
     /// By package, target and id.
     Name,
+    /// What became slowest first.
+    Change,
+    /// What takes longest first.
+    Time,
     /// By verdict, then by change.
     WorstFirst,
 }
@@ -298,6 +340,8 @@ pub struct RunOptions {
     pub layer: Layer,
     /// How to compare.
     pub comparison: ComparisonOptions,
+    /// What is written beside the result.
+    pub reports: ReportOptions,
 }
 
 /// Compare stored runs.
@@ -313,10 +357,14 @@ pub struct CompareOptions {
     pub comparison: ComparisonOptions,
     /// What of it is shown.
     pub view: CompareView,
+    /// In which terms columns are.
+    pub terms: Terms,
     /// The form of the table; `None`: text.
     pub format: Option<TableFormat>,
     /// Where it is written; `None` or `-`: to stdout.
     pub output: Option<PathBuf>,
+    /// What is written beside the result.
+    pub reports: ReportOptions,
 }
 
 /// What of a comparison is shown.
@@ -328,6 +376,8 @@ pub enum CompareView {
     Columns(Shown),
     /// The measurements of all runs by dimensions.
     Pivot(PivotRequest),
+    /// One run, by a part of the ids.
+    GroupBy(Pattern),
 }
 
 /// Work on names of runs.

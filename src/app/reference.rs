@@ -1,17 +1,14 @@
 //! What each benchmark is compared with: the choice of reference runs from the history.
 //!
 //! The reference is the run that the user named, else the accepted runs of the segment that ends with the newest
-//! comparable accepted run of the branch; else that of the branch which this one forked from. A segment is a stretch
-//! of history without a known change of level: it begins with a run that was accepted by command, that improved the
-//! benchmark, or that had nothing to compare it with.
+//! comparable accepted run of the branch; else that of the branch which this one forked from.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::segments::{earlier_of_same_noise, segments};
 use crate::compare::{Circumstances, Difference, Differences, Fact, differences};
 use crate::host::Checkout;
-use crate::model::{
-    Acceptance, BenchmarkKey, Environment, Metric, Run, RunId, TargetFacts, Verdict,
-};
+use crate::model::{BenchmarkKey, Environment, Metric, Run, RunId, TargetFacts, Verdict};
 use crate::store::{
     BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, Store, StoreError, WorkspaceId,
 };
@@ -54,6 +51,8 @@ pub(super) enum Chosen {
     Runs {
         averaged: Vec<RunId>,
         spread: Vec<RunId>,
+        /// Runs of earlier levels that tell of drift, too: what was accepted as a new level keeps the noise of the old one.
+        earlier: Vec<Vec<RunId>>,
         warnings: Vec<Difference>,
     },
 }
@@ -131,9 +130,11 @@ impl Chooser<'_> {
                     };
                     let found = self.differences(subject, &circumstances);
                     if found.comparable() {
+                        let (spread, earlier) = self.spread_around(&head, subject, &history);
                         Chosen::Runs {
                             averaged: vec![run],
-                            spread: self.spread_around(&head, subject, &history),
+                            spread,
+                            earlier,
                             warnings: found.warnings,
                         }
                     } else {
@@ -154,18 +155,24 @@ impl Chooser<'_> {
         })
     }
 
-    /// The runs like `named` that tell how far runs drift: those of its commit, or of its segment.
-    fn spread_around(&self, named: &Run, subject: &Subject, history: &History) -> Vec<RunId> {
+    /// The runs like `named` that tell how far runs drift: those of its commit, or of its segment, and runs of earlier levels.
+    fn spread_around(
+        &self,
+        named: &Run,
+        subject: &Subject,
+        history: &History,
+    ) -> (Vec<RunId>, Vec<Vec<RunId>>) {
         let comparable: Vec<&PastMeasurement> = measured(subject, history)
             .filter(|past| Some(past.run) != self.candidate)
             .filter(|past| self.of_past(subject, past, history).comparable())
             .collect();
-        let segment = segments(&comparable, history)
-            .into_iter()
-            .find(|segment| segment.iter().any(|past| past.run == named.id));
+        let segments = segments(&comparable, history);
+        let place = segments
+            .iter()
+            .position(|segment| segment.ids().any(|run| run == named.id));
         let mut spread = vec![named.id];
-        match segment {
-            Some(segment) => spread.extend(segment.iter().map(|past| past.run)),
+        match place {
+            Some(place) => spread.extend(segments[place].ids()),
             None => spread.extend(
                 comparable
                     .iter()
@@ -176,7 +183,10 @@ impl Chooser<'_> {
         let mut seen = BTreeSet::new();
         spread.retain(|run| seen.insert(*run));
         spread.truncate(MOST_RUNS);
-        spread
+        let earlier = place.map_or_else(Vec::new, |place| {
+            earlier_of_same_noise(&segments, place, MOST_RUNS - spread.len())
+        });
+        (spread, earlier)
     }
 
     fn last_accepted(
@@ -262,15 +272,13 @@ impl Chooser<'_> {
                 refused = Some(Chosen::Incomparable(past.run, found.blocking));
             }
         }
-        match segments(&comparable, history).first() {
+        let segments = segments(&comparable, history);
+        match segments.first() {
             None => refused.unwrap_or(Chosen::New),
             Some(segment) => {
-                let runs: Vec<RunId> = segment
-                    .iter()
-                    .take(MOST_RUNS)
-                    .map(|past| past.run)
-                    .collect();
+                let runs: Vec<RunId> = segment.ids().take(MOST_RUNS).collect();
                 Chosen::Runs {
+                    earlier: earlier_of_same_noise(&segments, 0, MOST_RUNS - runs.len()),
                     averaged: runs.clone(),
                     spread: runs,
                     warnings,
@@ -327,37 +335,6 @@ fn measured<'h>(
         .filter(|past| past.verdict != Some(Verdict::Failed))
 }
 
-/// Splits runs, newest first, where the level of the benchmark is known to have changed.
-fn segments<'p>(past: &[&'p PastMeasurement], history: &History) -> Vec<Vec<&'p PastMeasurement>> {
-    let mut segments = vec![Vec::new()];
-    for measurement in past {
-        if let Some(segment) = segments.last_mut() {
-            segment.push(*measurement);
-        }
-        if begins_segment(measurement, &history.runs[&measurement.run]) {
-            segments.push(Vec::new());
-        }
-    }
-    segments.retain(|segment| !segment.is_empty());
-    segments
-}
-
-fn begins_segment(past: &PastMeasurement, run: &Run) -> bool {
-    let of_verdict = match past.verdict {
-        None
-        | Some(
-            Verdict::New
-            | Verdict::Incomparable
-            | Verdict::Improved
-            | Verdict::Regressed
-            | Verdict::Failed
-            | Verdict::Missing,
-        ) => true,
-        Some(Verdict::Unchanged | Verdict::Inconclusive | Verdict::Suspect) => false,
-    };
-    of_verdict || run.acceptance == Acceptance::ByCommand
-}
-
 /// The newest of the runs that anything is compared with.
 fn newest(chosen: &BTreeMap<BenchmarkKey, Chosen>) -> Option<RunId> {
     chosen
@@ -368,7 +345,11 @@ fn newest(chosen: &BTreeMap<BenchmarkKey, Chosen>) -> Option<RunId> {
 }
 
 /// The branch with accepted runs that `HEAD` left most recently.
-fn parent_branch(checkout: &Checkout, own: Option<&str>, history: &History) -> Option<String> {
+pub(super) fn parent_branch(
+    checkout: &Checkout,
+    own: Option<&str>,
+    history: &History,
+) -> Option<String> {
     let branches: BTreeSet<&str> = history
         .runs
         .values()

@@ -301,7 +301,9 @@ impl Again<'_> {
                 comparison: row.comparison,
                 reference: row.reference,
                 spread: match chosen {
-                    Chosen::Runs { spread, .. } => spread.clone(),
+                    Chosen::Runs {
+                        spread, earlier, ..
+                    } => [spread.as_slice(), &earlier.concat()].concat(),
                     Chosen::New | Chosen::Incomparable(..) => Vec::new(),
                 },
                 blocking: row.blocking,

@@ -8,12 +8,15 @@ use super::budget::cut_short;
 use super::confirm::Confirmation;
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
-use super::findings::{Evidence, advice, host_class, rows, shell_quoted, sort, verdicts, warnings};
+use super::findings::{
+    Evidence, advice, host_class, how_it_came_about, rows, shell_quoted, sort, verdicts, warnings,
+};
 use super::gates::{gates, has_worsened};
 use super::kept::{Rerun, against_baseline, drain, keep, opened, watch};
 use super::options::{RunOptions, StoreOptions};
 use super::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
 use super::reference::{Chooser, Chosen, References, Subject, Wanted};
+use super::reports::Reporting;
 use crate::cargo::BenchTarget;
 use crate::compare::Rules;
 use crate::exit_code::ExitCode;
@@ -35,9 +38,11 @@ pub fn run(
 ) -> Result<ExitCode, AppError> {
     if let Some(how) = &options.against {
         options.comparison.check_in_turn()?;
+        options.reports.check(common.output.format)?;
         return against(options, how, common, world);
     }
     options.comparison.check()?;
+    options.reports.check(common.output.format)?;
     if let Some(name) = &options.save_baseline {
         check_baseline_name(name)?;
     }
@@ -230,7 +235,12 @@ impl Session<'_> {
             confidence_level: decision.confidence_level,
             exit_code: exit_code.number(),
         };
-        write(&findings, self.common, world)?;
+        let reporting = Reporting {
+            options: &self.options.reports,
+            fail_on: &fail_on,
+            context: self.context,
+        };
+        reporting.publish(&findings, self.common, world)?;
         Ok(exit_code)
     }
 
@@ -284,7 +294,15 @@ impl Session<'_> {
             )
         });
         let suspects = advice(rows, run, &self.command_again(), &self.place());
-        accept.into_iter().chain(suspects).collect()
+        let first = tally.count(Verdict::New) == rows.len() && !rows.is_empty();
+        let first =
+            first.then(|| format!("Run {run} is stored: the next run is compared with it."));
+        let why = how_it_came_about(rows, run, &self.place());
+        (why.into_iter())
+            .chain(accept)
+            .chain(suspects)
+            .chain(first)
+            .collect()
     }
 
     /// Begins the run in the store.
@@ -365,11 +383,7 @@ impl Session<'_> {
 
     /// What leads any command to this workspace and store.
     fn place(&self) -> String {
-        let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
-        flags([
-            ("--manifest-path", path(&self.common.cargo.manifest_path)),
-            ("--store", path(&self.common.store)),
-        ])
+        place(self.common)
     }
 
     fn references(
@@ -565,6 +579,15 @@ pub(super) fn busy(load: f64, cores: u32) -> Option<String> {
     })
 }
 
+/// What leads any command to the workspace and store of `common`.
+pub(super) fn place(common: &StoreOptions) -> String {
+    let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+    flags([
+        ("--manifest-path", path(&common.cargo.manifest_path)),
+        ("--store", path(&common.store)),
+    ])
+}
+
 /// Writes findings in the format that the user wants.
 pub(super) fn write(
     findings: &Findings<'_>,
@@ -572,7 +595,9 @@ pub(super) fn write(
     world: &mut World<'_>,
 ) -> Result<(), AppError> {
     match common.output.format {
-        MessageFormat::Human => report::write_table(world.stdout, findings)?,
+        MessageFormat::Human => {
+            report::write_table(world.stdout, findings, &common.output.view())?;
+        }
         MessageFormat::Json => report::write_json(world.stdout, findings)?,
     }
     Ok(())

@@ -94,7 +94,7 @@ pub fn self_test(
         }
     }
     let mut rows: Vec<SelfTestRow> = rows.into_values().collect();
-    if common.output.order == Order::WorstFirst {
+    if common.output.order != Order::Name {
         rows.sort_by_key(|row| (row.found(), usize::MAX - row.false_alarms()));
     }
     let failed = rows.iter().any(SelfTestRow::has_failed);

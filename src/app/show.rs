@@ -1,5 +1,6 @@
 //! `cargo perfcheck show RUN [BENCH]`: what a stored run measured; with `--stats` every statistic of it, with `--svg` a picture.
 
+use std::cmp::Ordering;
 use std::path::PathBuf;
 
 use super::context::{Context, World, resolve_run};
@@ -7,7 +8,7 @@ use super::draw::draw;
 use super::error::AppError;
 use super::findings::{sort, summarize_all};
 use super::naming::{alike, candidates, list};
-use super::options::StoreOptions;
+use super::options::{Order, StoreOptions};
 use super::replay::Replay;
 use super::run::write;
 use crate::compare::{BenchmarkRecord, HostSigns};
@@ -169,17 +170,24 @@ fn statistics(
             }
         })
         .collect();
-    if common.output.order == super::options::Order::WorstFirst {
-        // What has no verdict comes last.
-        let rank = |verdict: Option<Verdict>| (verdict.is_none(), verdict);
-        let change = |found: &BenchmarkStatistics<'_>| found.change.unwrap_or(f64::NEG_INFINITY);
-        all.sort_by(|a, b| {
-            rank(a.verdict)
-                .cmp(&rank(b.verdict))
-                .then(change(b).total_cmp(&change(a)))
-                .then(a.key.cmp(b.key))
-        });
-    }
+    // What has no verdict, no change or no value comes last.
+    let rank = |verdict: Option<Verdict>| (verdict.is_none(), verdict);
+    let change = |found: &BenchmarkStatistics<'_>| found.change.unwrap_or(f64::NEG_INFINITY);
+    let time = |found: &BenchmarkStatistics<'_>| {
+        let record = found.record.as_ref();
+        record.map_or(f64::NEG_INFINITY, |record| record.summary.median.estimate)
+    };
+    all.sort_by(|a, b| {
+        let first = match common.output.order {
+            Order::Name => Ordering::Equal,
+            Order::Change => change(b).total_cmp(&change(a)),
+            Order::Time => time(b).total_cmp(&time(a)),
+            Order::WorstFirst => {
+                (rank(a.verdict).cmp(&rank(b.verdict))).then(change(b).total_cmp(&change(a)))
+            }
+        };
+        first.then_with(|| a.key.cmp(b.key))
+    });
     if common.output.format == MessageFormat::Human {
         write_run_head(world.stdout, &head, &HostSigns::of(measurements.iter()))?;
     }

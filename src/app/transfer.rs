@@ -52,6 +52,7 @@ fn portable(
     };
     let mut references = HashMap::new();
     let verdicts = store.verdicts(id)?;
+    let accepted = store.accepted_steps(id)?;
     for reference in verdicts.iter().filter_map(|verdict| verdict.reference) {
         references.entry(reference).or_insert_with(|| {
             // It may have been deleted since.
@@ -85,11 +86,12 @@ fn portable(
             .collect(),
         verdicts: (verdicts.into_iter())
             .map(|found| PortableVerdict {
-                benchmark: found.key,
                 verdict: found.verdict,
                 typical_ns: found.typical_ns,
                 change: found.change,
                 reference: (found.reference).and_then(|run| references.get(&run).copied()?),
+                accepted: accepted.contains(&found.key),
+                benchmark: found.key,
             })
             .collect(),
     })
@@ -119,6 +121,7 @@ fn portable_launch(record: LaunchRecord) -> PortableLaunch {
                 key: launched.benchmark.key,
                 version: launched.benchmark.version,
                 throughput: launched.benchmark.throughput,
+                other_throughput: launched.benchmark.other_throughput,
                 settings: launched.benchmark.settings,
                 metric: launched.benchmark.metric,
                 features: features.clone(),
@@ -154,6 +157,8 @@ pub(super) fn transferred(
     let head = run.head;
     let mut verdicts = Vec::new();
     let mut against = Vec::new();
+    let accepted = run.verdicts.iter().filter(|found| found.accepted);
+    let accepted = accepted.map(|found| found.benchmark.clone()).collect();
     for (place, found) in run.verdicts.into_iter().enumerate() {
         let named = match found.reference {
             Some(named) => reference(named)?,
@@ -198,6 +203,7 @@ pub(super) fn transferred(
             exit_code: head.exit_code,
             verdicts,
         },
+        accepted,
         baselines,
     })
 }
@@ -230,6 +236,7 @@ fn record(launch: PortableLaunch) -> LaunchRecord {
                     key: launched.key,
                     version: launched.version,
                     throughput: launched.throughput,
+                    other_throughput: launched.other_throughput,
                     settings: launched.settings,
                     metric: launched.metric,
                 },

@@ -168,6 +168,20 @@ impl Workspace {
             .collect()
     }
 
+    /// Every target of the members that may hold benchmarks: package, name, main source file; bench targets first.
+    pub fn targets(&self) -> Vec<(String, String, PathBuf)> {
+        let members = self.metadata.workspace_packages().into_iter();
+        let mut found: Vec<_> = members
+            .flat_map(|package| package.targets.iter().map(move |target| (package, target)))
+            .collect();
+        found.sort_by_key(|(_, target)| target.kind != [TargetKind::Bench]);
+        let named = |(package, target): (&Package, &cargo_metadata::Target)| {
+            let file = target.src_path.clone().into_std_path_buf();
+            (package.name.to_string(), target.name.clone(), file)
+        };
+        found.into_iter().map(named).collect()
+    }
+
     /// Cargo's target directory.
     pub fn target_directory(&self) -> &Path {
         self.metadata.target_directory.as_std_path()

@@ -138,6 +138,12 @@ impl<'a> Running<'a> {
         Some(quote(line.trim().as_bytes()))
     }
 
+    /// The last lines that it printed.
+    pub(super) fn last_lines(&self) -> Vec<String> {
+        let text = String::from_utf8_lossy(&self.last_output);
+        text.lines().map(str::to_owned).collect()
+    }
+
     /// Ends it, if it does not by itself: how it ended, in words.
     pub(super) fn status(&mut self) -> String {
         match self.group.end(END_GRACE) {

@@ -27,6 +27,8 @@ pub const PROTOCOL_VERSION: u64 = 1;
 
 /// How long a child may take to say hello.
 const HELLO_DEADLINE: Duration = Duration::from_secs(10);
+/// What old versions of Criterion say before anything else, and of nothing that is of interest here.
+const OF_PLOTS: &[u8] = b"Gnuplot not found";
 /// How much is expected of a request, times this, is allowed on top of the timeout.
 pub(super) const PATIENCE: u32 = 10;
 /// Counts and times are below this.
@@ -487,7 +489,7 @@ impl<'a> Session<'a> {
                     if let Some(printer) = printer_of(&line) {
                         return Ok(Greeting::Printed(printer, quote(&line)));
                     }
-                    if !line.is_empty() {
+                    if !line.is_empty() && !line.starts_with(OF_PLOTS) {
                         first_line.get_or_insert_with(|| quote(&line));
                         self.running.show(&line);
                         self.running.show(b"\n");
@@ -497,12 +499,18 @@ impl<'a> Session<'a> {
                 Wait::Closed => {
                     let status = self.running.status();
                     self.running.drain_output();
+                    if let Some(found) = self.printed_to_stderr() {
+                        return Ok(found);
+                    }
                     return Err(ChildError::NoHello {
                         what: format!("it ended ({status}) without a word of it"),
                         first_line: first_line.or_else(|| self.running.last_line()),
                     });
                 }
                 Wait::Late => {
+                    if let Some(found) = self.printed_to_stderr() {
+                        return Ok(found);
+                    }
                     return Err(ChildError::NoHello {
                         what: format!("no hello within {} s", HELLO_DEADLINE.as_secs()),
                         first_line,
@@ -511,6 +519,18 @@ impl<'a> Session<'a> {
                 Wait::Interrupted => return Err(ChildError::Interrupted),
             }
         }
+    }
+
+    /// Newer versions of Criterion print there; they come to the door, if they can.
+    fn printed_to_stderr<T>(&self) -> Option<Greeting<T>> {
+        let lines = self.running.last_lines();
+        let mut printers = lines.iter().filter_map(|line| {
+            Some(Greeting::Printed(
+                printer_of(line.as_bytes())?,
+                quote(line.as_bytes()),
+            ))
+        });
+        printers.next()
     }
 
     fn wait(&mut self, deadline: Option<Instant>) -> Wait<Incoming> {

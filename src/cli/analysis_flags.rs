@@ -3,6 +3,7 @@
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use std::ffi::OsStr;
+use std::marker::PhantomData;
 use std::str::FromStr;
 
 use crate::model::{
@@ -146,9 +147,9 @@ where
 
 /// What is done about outliers: one policy, and whether the first samples go before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Policies {
-    policy: Outliers,
-    drop_first: bool,
+pub(super) struct Policies {
+    pub(super) policy: Outliers,
+    pub(super) drop_first: bool,
 }
 
 impl FromStr for Policies {
@@ -175,19 +176,26 @@ impl FromStr for Policies {
 
 /// Several words are one value, of which the help lists each.
 #[derive(Debug, Clone, Copy)]
-struct PoliciesParser;
+pub(super) struct OutlierWords<T>(PhantomData<fn() -> T>);
 
-impl TypedValueParser for PoliciesParser {
-    type Value = Policies;
+pub(super) fn outlier_words<T>() -> OutlierWords<T> {
+    OutlierWords(PhantomData)
+}
+
+impl<T> TypedValueParser for OutlierWords<T>
+where
+    T: FromStr<Err = String> + Clone + Send + Sync + 'static,
+{
+    type Value = T;
 
     fn parse_ref(
         &self,
         command: &clap::Command,
         argument: Option<&clap::Arg>,
         value: &OsStr,
-    ) -> Result<Policies, clap::Error> {
+    ) -> Result<T, clap::Error> {
         StringValueParser::new()
-            .try_map(|text| text.parse::<Policies>().map_err(std::io::Error::other))
+            .try_map(|text| text.parse::<T>().map_err(std::io::Error::other))
             .parse_ref(command, argument, value)
     }
 
@@ -207,7 +215,7 @@ pub(super) struct AnalysisFlags {
     #[arg(long, value_name = "UNIT", value_parser = words::<Observations>(OBSERVATIONS))]
     observations: Option<Observations>,
     /// What is done about outliers in the summary; tests are of all samples [default: none]
-    #[arg(long, value_name = "POLICY[,first]", value_parser = PoliciesParser)]
+    #[arg(long, value_name = "POLICY[,first]", value_parser = outlier_words::<Policies>())]
     outliers: Option<Policies>,
     /// What stands for a launch, and for a side in the summary [default: mean; of ranks median]
     #[arg(long, visible_alias = "centre", value_name = "CENTER", value_parser = words::<Center>(CENTERS))]

@@ -10,13 +10,17 @@ use super::bisect_flags::BisectArguments;
 use super::cargo_flags::{BuildFlags, WorkspaceFlags};
 use super::compare_flags::CompareArguments;
 use super::export_flags::ExportArguments;
+use super::history_flags::{AcceptArguments, HistoryArguments, PruneArguments};
 use super::import_flags::ImportArguments;
+use super::report_flags::ReportArguments;
+use super::reporting_flags::ReportingFlags;
 use super::run_flags::{ComparisonFlags, OutputFlags, SamplingFlags};
 use super::self_test_flags::SelfTestArguments;
 use super::stored_flags::{ExplainArguments, ShowArguments};
 use crate::app::{
-    BaselineAction, BisectOptions, CompareOptions, Detail, ExportOptions, ImportOptions,
-    RunOptions, SelfTestOptions, StoreOptions,
+    AcceptOptions, BaselineAction, BisectOptions, CompareOptions, Detail, ExportOptions,
+    HistoryOptions, ImportOptions, PageOptions, PruneOptions, RunOptions, SelfTestOptions,
+    StoreOptions,
 };
 use crate::measure::Filter;
 use crate::model::parse_duration;
@@ -29,8 +33,10 @@ Examples:
   cargo perfcheck --against main               measure the work tree and `main` in turn
   cargo perfcheck -p parser json               only benchmarks of `parser` with `json` in their id
   cargo perfcheck compare main latest          compare stored runs without measuring
+  cargo perfcheck history json                 its course over runs, with changes of level
   cargo perfcheck explain json                 how the newest verdict about `json` came about
   cargo perfcheck --fail-on regressed,suspect  be strict in CI
+  cargo perfcheck --report markdown=bench.md   and write a report for a pull request (docs/CI.md)
   cargo perfcheck --fail median:5%             fail where a median is shown to be more than 5 % higher
 
 Exit status: 0 clean, 1 regression, 2 usage, 3 build failed, 4 a benchmark failed or nothing was measured,
@@ -78,6 +84,8 @@ struct RunArguments {
     store: StoreFlags,
     #[command(flatten)]
     output: OutputFlags,
+    #[command(flatten)]
+    reporting: ReportingFlags,
     #[command(flatten)]
     build: BuildFlags,
     #[command(flatten)]
@@ -137,13 +145,14 @@ enum Subcommands {
     Show(Box<ShowArguments>),
     /// Say how a verdict came about, number by number
     Explain(Box<ExplainArguments>),
-    /// Make a run a reference although it regressed: the change was meant
-    Accept {
-        /// A run number, baseline, `latest` or `@commit`
-        run: String,
-        #[command(flatten)]
-        stored: StoredArguments,
-    },
+    /// Write a page about a run or a comparison: tables, charts, how each verdict came about
+    Report(Box<ReportArguments>),
+    /// Show benchmarks over runs: levels, where they changed, where the next run should be
+    History(Box<HistoryArguments>),
+    /// Make a run, or what it measured of some benchmarks, a reference: the change was meant
+    Accept(Box<AcceptArguments>),
+    /// Show which runs a policy would remove, and with --yes remove them
+    Prune(Box<PruneArguments>),
     /// Write stored runs for other machines and programs
     Export(Box<ExportArguments>),
     /// Store what another program, or this one elsewhere, measured
@@ -161,6 +170,14 @@ enum RunsAction {
     Adopt {
         /// The other workspace: its key, number or path as `runs adopt` without it lists them
         from: Option<String>,
+        #[command(flatten)]
+        stored: StoredArguments,
+    },
+    /// Remove runs with all that they measured; both sides of an A/B measurement go together
+    Remove {
+        /// Run numbers, `latest` or `@commit`
+        #[arg(value_name = "RUN", required = true)]
+        runs: Vec<String>,
         #[command(flatten)]
         stored: StoredArguments,
     },
@@ -254,10 +271,18 @@ pub enum Command {
         /// The run that has the verdict; `None`: the newest.
         run: Option<String>,
     },
-    /// Accept a run.
-    Accept {
-        /// Which.
-        run: String,
+    /// Write a page.
+    Report(PageOptions),
+    /// Benchmarks over runs.
+    History(HistoryOptions),
+    /// Accept a run, or levels of benchmarks.
+    Accept(AcceptOptions),
+    /// Remove runs by a policy.
+    Prune(PruneOptions),
+    /// Remove these runs.
+    RemoveRuns {
+        /// Numbers, baselines, `latest`, `@commit`.
+        runs: Vec<String>,
     },
     /// Write stored runs for other programs.
     Export(Box<ExportOptions>),
@@ -326,11 +351,18 @@ impl Arguments {
                 action: Some(RunsAction::Adopt { from, stored }),
                 ..
             }) => stored.with(Command::Adopt { from }),
+            Some(Subcommands::Runs {
+                action: Some(RunsAction::Remove { runs, stored }),
+                ..
+            }) => stored.with(Command::RemoveRuns { runs }),
             Some(Subcommands::Show(arguments)) => arguments.translate(),
             Some(Subcommands::Explain(arguments)) => arguments.translate(),
+            Some(Subcommands::Report(arguments)) => arguments.translate(),
             Some(Subcommands::Export(arguments)) => arguments.translate(),
             Some(Subcommands::Import(arguments)) => arguments.translate(),
-            Some(Subcommands::Accept { run, stored }) => stored.with(Command::Accept { run }),
+            Some(Subcommands::History(arguments)) => arguments.translate(),
+            Some(Subcommands::Accept(arguments)) => arguments.translate(),
+            Some(Subcommands::Prune(arguments)) => arguments.translate(),
             Some(Subcommands::Baseline { action }) => action.translate(),
         }
     }
@@ -380,7 +412,7 @@ impl RunArguments {
         let color = self.output.color.word();
         let mut layer = self.sampling.layer();
         layer.noise_threshold = self.comparison.noise_threshold;
-        let cargo = self.build.options(self.output.quiet, Some(color));
+        let cargo = self.build.options(&self.output);
         Parsed {
             color,
             common: StoreOptions {
@@ -402,6 +434,7 @@ impl RunArguments {
                 timeout: self.timeout,
                 layer,
                 comparison: self.comparison.options(),
+                reports: self.reporting.options(),
             })),
         }
     }

@@ -53,7 +53,7 @@ pub(super) struct BisectArguments {
 impl BisectArguments {
     pub(super) fn translate(self) -> Parsed {
         let color = self.output.color.word();
-        let cargo = self.build.options(self.output.quiet, Some(color));
+        let cargo = self.build.options(&self.output);
         Parsed {
             color,
             common: StoreOptions {

@@ -1,9 +1,10 @@
 //! Cargo's own flags.
 
-use clap::{ArgAction, Args};
+use clap::Args;
 use clap_cargo::{Features, Manifest, Workspace};
 use std::path::PathBuf;
 
+use super::run_flags::OutputFlags;
 use crate::cargo::CargoOptions;
 
 /// Where the workspace is and how cargo is to be asked about it.
@@ -89,13 +90,10 @@ pub(super) struct CompilationFlags {
     jobs: Option<String>,
     #[command(flatten)]
     pub(super) at: WorkspaceFlags,
-    /// Use verbose output (-vv very verbose)
-    #[arg(short, long, action = ArgAction::Count, conflicts_with = "quiet")]
-    pub(super) verbose: u8,
 }
 
 impl BuildFlags {
-    pub(super) fn options(self, quiet: bool, color: Option<&str>) -> CargoOptions {
+    pub(super) fn options(self, output: &OutputFlags) -> CargoOptions {
         let others = self.lib || self.bins;
         CargoOptions {
             benches: if self.benches && others {
@@ -105,13 +103,13 @@ impl BuildFlags {
             },
             lib: self.lib,
             bins: self.bins,
-            ..self.compilation.options(quiet, color)
+            ..self.compilation.options(output)
         }
     }
 }
 
 impl CompilationFlags {
-    pub(super) fn options(self, quiet: bool, color: Option<&str>) -> CargoOptions {
+    pub(super) fn options(self, output: &OutputFlags) -> CargoOptions {
         CargoOptions {
             packages: self.workspace.package,
             workspace: self.workspace.workspace || self.workspace.all,
@@ -123,9 +121,9 @@ impl CompilationFlags {
             target: self.target,
             target_dir: self.target_dir,
             jobs: self.jobs,
-            verbose: self.verbose,
-            quiet,
-            color: color.map(str::to_owned),
+            verbose: output.verbose,
+            quiet: output.quiet,
+            color: Some(output.color.word().to_owned()),
             ..self.at.options()
         }
     }

@@ -4,11 +4,12 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 use super::arguments::{Command, Parsed, StoredArguments};
+use super::reporting_flags::ReportingFlags;
 use super::run_flags::ComparisonFlags;
-use crate::app::{CompareOptions, CompareView, PivotRequest};
+use crate::app::{CompareOptions, CompareView, Pattern, PivotRequest};
 use crate::compare::Figure;
 use crate::measure::Filter;
-use crate::report::{Shown, TableFormat};
+use crate::report::{Shown, TableFormat, Terms};
 
 const AFTER_COMPARE: &str = "\
 With one CANDIDATE: its verdicts, as a run would print them. With several: a column for each run, the first being the reference; every
@@ -17,11 +18,14 @@ column is compared with it as if alone. Nothing is built or run.
 Examples:
   cargo perfcheck compare main                         the latest run with `main`
   cargo perfcheck compare main 12 latest               three runs side by side
+  cargo perfcheck compare main 12 latest --show ratio  ratios to `main`, with their geometric mean
   cargo perfcheck compare main latest --statistic all  every statistic of both, line by line
   cargo perfcheck compare v1 v2 v3 --statistic p95 --format csv --output tails.csv
   cargo perfcheck compare main --pivot rows=group,cols=function,value=ratio
   cargo perfcheck compare v1 v2 --pivot rows=id,cols=run,value=time+change --format markdown
+  cargo perfcheck compare latest --group-by 'sort/([^/]+)'  functions of one run side by side, the fastest marked
   cargo perfcheck compare v1 v2 --format markdown      change, adjusted p and effect sizes for a report
+  cargo perfcheck compare main --report junit=out.xml  verdicts for a CI system (docs/CI.md)
 
 Exit status: 0 clean, 1 a column has a regression (or what --fail-on names), 2 usage, 4 a benchmark failed or nothing was compared,
 5 store unusable, 6 no such run, or a column with nothing comparable.";
@@ -50,7 +54,7 @@ const LATEST: &str = "latest";
 #[command(after_help = AFTER_COMPARE)]
 pub(super) struct CompareArguments {
     /// The reference: a baseline, a run number, `latest` or `@commit`
-    #[arg(required_unless_present = "pivot", value_name = "BASE")]
+    #[arg(required_unless_present_any = ["pivot", "group_by"], value_name = "BASE")]
     base: Option<String>,
     /// What is compared with it, each by itself [default: latest]
     #[arg(value_name = "CANDIDATE")]
@@ -65,6 +69,9 @@ pub(super) struct CompareArguments {
     /// best-95 (mean of the best 95 %), p95 (any percentile), subselection [default: judged]
     #[arg(long, value_name = "STATISTIC", value_parser = shown)]
     statistic: Option<Shown>,
+    /// Whether columns show what was measured, or ratios to the first column (with --group-by to the fastest of the row)
+    #[arg(long, value_name = "TERMS", default_value = "time")]
+    show: Show,
     /// Lay out measurements instead of comparing runs: rows=DIMENSION,cols=DIMENSION,value=VALUE, several of each joined by `+`.
     ///
     /// Of BASE (default: latest) and all CANDIDATEs. Dimensions: run, package, target, id; parts of ids: group (the first), function (the
@@ -74,6 +81,12 @@ pub(super) struct CompareArguments {
     /// the fastest of each column]. Cells of several benchmarks have their geometric mean. A pivot has no verdicts: it always exits with 0.
     #[arg(long, value_name = "PIVOT", conflicts_with_all = ABOUT_VERDICTS)]
     pivot: Option<PivotRequest>,
+    /// Set benchmarks of one run (BASE, default: latest) side by side: what REGEX captures in an id is the column, the rest the row.
+    ///
+    /// The first group captures, or all named groups; without groups the whole match. The fastest of each row is marked, and so is what
+    /// cannot be told from it. This is exploratory: there are no verdicts, and the exit status is always 0.
+    #[arg(long, value_name = "REGEX", conflicts_with_all = ABOUT_VERDICTS, conflicts_with_all = ["candidates", "pivot"])]
+    group_by: Option<Pattern>,
     /// Form of the table
     #[arg(long, value_name = "FORM")]
     format: Option<Form>,
@@ -81,9 +94,28 @@ pub(super) struct CompareArguments {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
+    reporting: ReportingFlags,
+    #[command(flatten)]
     comparison: ComparisonFlags,
     #[command(flatten)]
     stored: StoredArguments,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Show {
+    /// Times, rates or amounts, as they were measured
+    Time,
+    /// Ratios; above 1 is worse
+    Ratio,
+}
+
+impl From<Show> for Terms {
+    fn from(show: Show) -> Self {
+        match show {
+            Show::Time => Self::Values,
+            Show::Ratio => Self::Ratios,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -120,14 +152,16 @@ fn shown(text: &str) -> Result<Shown, String> {
 impl CompareArguments {
     pub(super) fn translate(self) -> Parsed {
         let mut candidates = self.candidates;
-        if candidates.is_empty() && self.pivot.is_none() {
+        let one_run = self.pivot.is_some() || self.group_by.is_some();
+        if candidates.is_empty() && !one_run {
             candidates.push(LATEST.to_owned());
         }
-        let view = match (self.pivot, self.statistic) {
-            (Some(pivot), _) => CompareView::Pivot(pivot),
-            (None, Some(shown)) => CompareView::Columns(shown),
-            (None, None) if candidates.len() > 1 => CompareView::Columns(Shown::Judged),
-            (None, None) => CompareView::Verdicts,
+        let view = match (self.group_by, self.pivot, self.statistic) {
+            (Some(pattern), ..) => CompareView::GroupBy(pattern),
+            (None, Some(pivot), _) => CompareView::Pivot(pivot),
+            (None, None, Some(shown)) => CompareView::Columns(shown),
+            (None, None, None) if candidates.len() > 1 => CompareView::Columns(Shown::Judged),
+            (None, None, None) => CompareView::Verdicts,
         };
         let options = CompareOptions {
             base: self.base.unwrap_or_else(|| LATEST.to_owned()),
@@ -138,8 +172,10 @@ impl CompareArguments {
             },
             comparison: self.comparison.options(),
             view,
+            terms: self.show.into(),
             format: self.format.map(Into::into),
             output: self.output,
+            reports: self.reporting.options(),
         };
         self.stored.with(Command::Compare(Box::new(options)))
     }

@@ -2,10 +2,13 @@
 
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use std::str::FromStr;
 
+use super::analysis_flags::{Policies, outlier_words};
 use super::arguments::{Command, Parsed, StoredArguments};
-use crate::app::{ImportOptions, StatedFact};
-use crate::exchange::{Cleaning, FileFormat, FilterPolicy, Layout, Unit};
+use crate::app::{ImportFilter, ImportOptions, StatedFact};
+use crate::exchange::{FileFormat, Layout, Unit};
+use crate::model::Outliers;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -69,11 +72,11 @@ pub(super) struct ImportArguments {
     /// Skip rows that cannot be read, and count them
     #[arg(long)]
     lenient: bool,
-    /// Keep the first repetition of each launch apart, as its warm-up
+    /// Keep the first repetition of each launch apart, as its warm-up: `first` of `--outliers`
     #[arg(long)]
     drop_first: bool,
     /// Which values count as outliers, for the summary and the record: all values are stored and compared
-    #[arg(long, value_name = "POLICY", default_value = "all")]
+    #[arg(long, value_name = "POLICY[,first]", default_value = "none", value_parser = outlier_words::<Policy>())]
     outliers: Policy,
     /// A row that is an outlier in one of its values is one in all
     #[arg(long)]
@@ -145,34 +148,37 @@ impl From<Format> for FileFormat {
     }
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Policy {
-    /// None
-    #[value(alias = "none")]
-    All,
-    /// Beyond 1.5 IQR from the quartiles, of 10 values at least
-    #[value(name = "iqr_1.5", alias = "iqr")]
-    Iqr,
-    /// Beyond 3 IQR
-    #[value(name = "iqr_3")]
-    Iqr3,
-    /// Further than 3 scaled MAD from the median
-    #[value(name = "mad_3", alias = "mad")]
-    Mad,
-    /// None, but those beyond the 5th and 95th percentile become these
-    #[value(name = "winsorize_5_95", alias = "winsorized")]
-    Winsorize,
+/// A policy, and its fence where the word has one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Policy {
+    policies: Policies,
+    fence: Option<f64>,
 }
 
-impl From<Policy> for FilterPolicy {
-    fn from(policy: Policy) -> Self {
-        match policy {
-            Policy::All => Self::All,
-            Policy::Iqr => Self::Iqr1_5,
-            Policy::Iqr3 => Self::Iqr3,
-            Policy::Mad => Self::Mad,
-            Policy::Winsorize => Self::Winsorize5To95,
-        }
+impl FromStr for Policy {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        // Names of the serializer methodology, fences included.
+        let (outliers, fence) = match text {
+            "all" => (Outliers::Keep, None),
+            "iqr_1.5" => (Outliers::Iqr, Some(1.5)),
+            "iqr_3" => (Outliers::Iqr, Some(3.0)),
+            "mad_3" => (Outliers::Mad, Some(3.0)),
+            "winsorize_5_95" => (Outliers::Winsorized, None),
+            words => {
+                let policies = words.parse()?;
+                return Ok(Self {
+                    policies,
+                    fence: None,
+                });
+            }
+        };
+        let policies = Policies {
+            policy: outliers,
+            drop_first: false,
+        };
+        Ok(Self { policies, fence })
     }
 }
 
@@ -190,9 +196,10 @@ impl ImportArguments {
             unit: self.unit,
             guess_units: self.guess_units,
             lenient: self.lenient,
-            cleaning: Cleaning {
-                drop_first: self.drop_first,
-                policy: self.outliers.into(),
+            filter: ImportFilter {
+                drop_first: self.drop_first || self.outliers.policies.drop_first,
+                outliers: self.outliers.policies.policy,
+                fence: self.outliers.fence,
                 paired: self.paired,
             },
             place: self.place,

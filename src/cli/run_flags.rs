@@ -1,13 +1,13 @@
 //! Flags of a run and of a comparison.
 
-use clap::{Args, ValueEnum};
+use clap::{ArgAction, Args, ValueEnum};
 use std::time::Duration;
 
 use super::analysis_flags::AnalysisFlags;
 use crate::app::{ComparisonOptions, FailOn, Order, OutputOptions};
 use crate::compare::Fact;
 use crate::model::{SamplingMode, Verdict, parse_duration};
-use crate::report::MessageFormat;
+use crate::report::{MessageFormat, Verbosity};
 use crate::settings::{
     Layer, confidence_level, fraction_below_one, positive_duration, significance_level,
 };
@@ -121,9 +121,12 @@ impl ComparisonFlags {
 /// What is printed and how.
 #[derive(Debug, Clone, Args)]
 pub(super) struct OutputFlags {
-    /// Do not print progress
+    /// No progress, and of a comparison only what needs attention
     #[arg(short, long)]
     pub(super) quiet: bool,
+    /// All remarks and columns; builds are verbose too (-vv very verbose)
+    #[arg(short, long, action = ArgAction::Count, conflicts_with = "quiet")]
+    pub(super) verbose: u8,
     /// Coloring
     #[arg(
         long,
@@ -139,6 +142,9 @@ pub(super) struct OutputFlags {
     /// Order of results
     #[arg(long, value_name = "ORDER", default_value = "name")]
     sort: Sort,
+    /// Show only benchmarks with these verdicts (comma-separated), in tables
+    #[arg(long, value_name = "VERDICTS", value_delimiter = ',', value_parser = str::parse::<Verdict>)]
+    only: Vec<Verdict>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -170,7 +176,11 @@ enum Format {
 enum Sort {
     /// By package, target and id
     Name,
-    /// Worst first
+    /// What became slowest first
+    Change,
+    /// What takes longest first
+    Time,
+    /// By verdict, the worst first, then by change
     Worst,
 }
 
@@ -184,8 +194,16 @@ impl OutputFlags {
             },
             order: match self.sort {
                 Sort::Name => Order::Name,
+                Sort::Change => Order::Change,
+                Sort::Time => Order::Time,
                 Sort::Worst => Order::WorstFirst,
             },
+            verbosity: match (self.quiet, self.verbose) {
+                (true, _) => Verbosity::Quiet,
+                (false, 0) => Verbosity::Usual,
+                (false, _) => Verbosity::Verbose,
+            },
+            only: Some(self.only.clone()).filter(|only| !only.is_empty()),
         }
     }
 }

@@ -49,7 +49,7 @@ pub(super) struct SelfTestArguments {
 impl SelfTestArguments {
     pub(super) fn translate(self) -> Parsed {
         let color = self.output.color.word();
-        let cargo = self.build.options(self.output.quiet, Some(color));
+        let cargo = self.build.options(&self.output);
         Parsed {
             color,
             common: StoreOptions {

@@ -9,7 +9,7 @@ use super::launch_values::Location;
 use super::note::Note;
 use super::paired::Paired;
 use crate::model::Verdict;
-use crate::stats::{Interval, IntervalMethod, Resampling, Statistic};
+use crate::stats::{Interval, IntervalMethod, PairedRatio, Resampling, Scale, Statistic};
 
 /// A value with its interval. A bound that the data do not give is infinite.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -57,6 +57,25 @@ impl Estimate {
             IntervalMethod::for_clusters(fewer).ratio_interval(new, base, level, resampling);
         Some(interval.map_or(Self::unbounded(estimate), |found| {
             Self::with(estimate, found)
+        }))
+    }
+
+    /// The same where cluster i of both sides are a pair: what both share does not widen the interval.
+    pub(super) fn relative_change_of_pairs(
+        ratio: &PairedRatio<impl Statistic>,
+        level: f64,
+        resampling: Resampling<'_>,
+    ) -> Option<Self> {
+        let estimate = ratio.observed() - 1.0;
+        if !estimate.is_finite() {
+            return None;
+        }
+        let method = IntervalMethod::for_clusters(ratio.clusters());
+        let interval = method.interval(ratio, Scale::Logarithmic, level, resampling);
+        Some(interval.map_or(Self::unbounded(estimate), |found| Self {
+            estimate,
+            lower: found.lower - 1.0,
+            upper: found.upper - 1.0,
         }))
     }
 

@@ -12,7 +12,7 @@ use super::evidence::{Evidence, Tests};
 use super::grounds::{Directions, FamilyTest, Grounds, TScoreGrounds};
 use super::note::Note;
 use super::question::{Decider, Question, Rules};
-use crate::model::{Test, Verdict};
+use crate::model::Verdict;
 use crate::stats::{TScore, adjusted_p_values, step_levels};
 
 /// Decides all `questions` as one family; the answers come in their order.
@@ -20,9 +20,10 @@ use crate::stats::{TScore, adjusted_p_values, step_levels};
 /// Pure and seeded: the same input gives the same bytes for any number of threads.
 pub fn compare(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> {
     let analysis = &rules.decision.analysis;
-    let mut comparisons = match analysis.test {
-        Test::BootstrapT => by_the_project(questions, rules),
-        _ => alternative::compare(questions, rules),
+    let mut comparisons = match rules.decider {
+        Decider::RunLevel => by_the_project(questions, rules, Procedure::RunLevel),
+        Decider::Screen => by_the_project(questions, rules, Procedure::TScore),
+        Decider::Test(_) => alternative::compare(questions, rules),
     };
     comparisons
         .par_iter_mut()
@@ -38,8 +39,19 @@ pub fn compare(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> {
     comparisons.into_iter().map(about).collect()
 }
 
+/// Which test of the project's own procedure decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Procedure {
+    RunLevel,
+    TScore,
+}
+
 /// The project's own procedure.
-fn by_the_project(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> {
+fn by_the_project(
+    questions: &[Question<'_>],
+    rules: &Rules,
+    procedure: Procedure,
+) -> Vec<Comparison> {
     let evidence: Vec<Evidence> = questions
         .par_iter()
         .map(|question| Evidence::of(question, rules))
@@ -65,6 +77,7 @@ fn by_the_project(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> 
                 evidence,
                 question,
                 rules,
+                procedure,
                 &run_level.of(index),
                 &t_score.of(index),
             )
@@ -224,6 +237,7 @@ fn answer(
     evidence: Evidence,
     question: &Question<'_>,
     rules: &Rules,
+    procedure: Procedure,
     run_level: &Place,
     t_score: &Place,
 ) -> Comparison {
@@ -247,16 +261,16 @@ fn answer(
         Err(verdict) => comparison.verdict = verdict,
         Ok(tests) => {
             note_resolution(&tests, rules, t_score, &mut notes);
-            let decision = match rules.decider {
-                Decider::RunLevel => Some(decide_by_runs(
+            let decision = match procedure {
+                Procedure::RunLevel => Some(decide_by_runs(
                     &tests, threshold, run_level, t_score, &mut notes,
                 )),
-                Decider::Screen | Decider::Test(_) => tests
+                Procedure::TScore => tests
                     .t_score
                     .as_ref()
                     .map(|score| screen(&tests, score, threshold, t_score)),
             };
-            comparison.grounds = Some(grounds(&tests, rules.decider, run_level, t_score));
+            comparison.grounds = Some(grounds(&tests, procedure, run_level, t_score));
             if let Some(decision) = decision {
                 comparison.verdict = decision.verdict;
                 comparison.change = Some(decision.bounds.change());
@@ -277,8 +291,8 @@ fn answer(
     comparison.beside_of(question, rules)
 }
 
-fn grounds(tests: &Tests, decider: Decider, run_level: &Place, t_score: &Place) -> Grounds {
-    let of_runs = decider == Decider::RunLevel;
+fn grounds(tests: &Tests, procedure: Procedure, run_level: &Place, t_score: &Place) -> Grounds {
+    let of_runs = procedure == Procedure::RunLevel;
     let decides = if of_runs { run_level } else { t_score };
     let by_t_score = tests.t_score.as_ref().map(|score| TScoreGrounds {
         change: Bounds::of_t_score(tests, score, t_score).change(),

@@ -202,9 +202,6 @@ impl fmt::Display for Diagnostic {
 mod tests {
     use super::*;
     use crate::compare::fixtures::{flat_launch, measurement};
-    use crate::stats::{
-        EffectSize, FEWEST_FOR_SERIES_CHECKS, HIGH_PROCESS_VARIANCE, SEVERAL_MODES, Variability,
-    };
 
     fn found(launches: &[Vec<f64>], thresholds: &Thresholds) -> Vec<Diagnostic> {
         let launches = launches
@@ -228,30 +225,6 @@ mod tests {
     /// Values that look random and are the same every time.
     fn noise(n: u32) -> impl Iterator<Item = f64> {
         (0..n).map(|i| f64::from(i.wrapping_mul(2_654_435_761) >> 16) / 65_536.0)
-    }
-
-    #[test]
-    fn s21_thresholds_that_nobody_sets_are_the_bounds_of_the_statistics_themselves() {
-        let set = Thresholds::default();
-        let cliff = [set.cliff_negligible, set.cliff_small, set.cliff_medium];
-        assert_eq!(cliff, EffectSize::BOUNDS);
-        assert_eq!(set.practical_effect, EffectSize::BOUNDS[0]);
-        assert_eq!(set.process_variance_ratio, HIGH_PROCESS_VARIANCE);
-        assert_eq!(set.several_modes, SEVERAL_MODES);
-        assert_eq!(fewest(&set), FEWEST_FOR_SERIES_CHECKS);
-        let (least, share, cv) = SlowCluster::BOUNDS;
-        assert_eq!(
-            (
-                set.slow_cluster_min,
-                set.slow_cluster_share,
-                set.slow_cluster_cv
-            ),
-            (least as f64, share, cv)
-        );
-        for cv in [0.05, 0.051, 0.499, 0.5] {
-            let by_threshold = Variability::within(cv, set.cv_stable, set.cv_high);
-            assert_eq!(by_threshold, Variability::of(cv));
-        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What the host did to a measurement: how steady it was, whether it moved, drifted or took the processor away, and what its clock can show.
 //!
-//! Describes and decides nothing: a verdict is the same with and without it. What the system did not tell is absent.
+//! Describes and decides nothing: a verdict is the same with and without it. What the system did not tell is absent. Its bounds are no
+//! thresholds of a workspace: they give the same words to the same host, whoever reads them, and a host becomes no steadier by a setting.
 
 use serde::Serialize;
 use std::fmt;

@@ -39,6 +39,8 @@ struct Sides {
     new: RunTimes,
     averaged: Vec<RunTimes>,
     spread: Vec<Spread>,
+    /// Of earlier levels.
+    earlier: Vec<Vec<RunTimes>>,
 }
 
 /// A run of the spread.
@@ -66,7 +68,7 @@ impl Evidence {
             launches_new: sides.new.launches.len(),
             launches_base: sides.averaged.iter().map(|run| run.launches.len()).sum(),
             runs_averaged: sides.averaged.len(),
-            runs_spread: sides.spread.len(),
+            runs_spread: sides.spread.len() + sides.earlier.iter().map(Vec::len).sum::<usize>(),
             notes,
         }
     }
@@ -140,6 +142,9 @@ impl Sides {
         Self {
             new: RunTimes::of(question.new),
             spread: spread.collect(),
+            earlier: (reference.earlier.iter())
+                .map(|level| level.iter().filter_map(|run| usable(run)).collect())
+                .collect(),
             averaged,
         }
     }
@@ -167,7 +172,11 @@ impl Sides {
                 Spread::Other(run) => values(run),
             })
             .collect();
-        let run_level = RunLevel::of(&new, &averaged, &spread, location.run_value(), rules.host)?;
+        let earlier: Vec<Vec<RunValues>> = (self.earlier.iter())
+            .map(|level| level.iter().map(values).collect())
+            .collect();
+        let kind = location.run_value();
+        let run_level = RunLevel::of(&new, &averaged, &spread, &earlier, kind, rules.host)?;
         if let Some(floor) = run_level.lone_floor {
             notes.push(Note::LoneFloor {
                 side: floor.side,

@@ -65,6 +65,7 @@ pub(super) fn measurement(launches: Vec<LaunchSeries>) -> Measurement {
             },
             version: None,
             throughput: Throughput::default(),
+            other_throughput: None,
             settings: AuthorSettings::default(),
             metric: Metric::Time,
         },

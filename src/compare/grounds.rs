@@ -90,6 +90,7 @@ mod tests {
         let reference = Reference {
             averaged: vec![&base],
             spread: vec![&base],
+            earlier: vec![],
         };
         let new: Vec<Measurement> = factors.iter().map(|factor| measured(*factor)).collect();
         let questions: Vec<Question<'_>> = new
@@ -146,6 +147,7 @@ mod tests {
         let reference = Reference {
             averaged: vec![&base],
             spread: vec![&base],
+            earlier: vec![],
         };
         let nothing = measurement(vec![]);
         let question = Question {

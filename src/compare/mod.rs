@@ -7,11 +7,13 @@
 mod alternative;
 mod beside;
 mod comparison;
+mod course;
 mod decide;
 mod diagnostics;
 mod differences;
 mod disturbance;
 mod evidence;
+mod fastest;
 mod figure;
 mod grounds;
 mod launch_values;
@@ -21,18 +23,24 @@ mod portrait;
 mod question;
 mod record;
 mod run_level;
+mod run_series;
+mod shape;
 mod summary;
 
-pub use alternative::{Centers, Effects, GateGroup, SideCenter, Tested, across_runs, value_of};
+pub use alternative::{
+    Centers, Effects, GateGroup, SideCenter, Tested, across_runs, outlier_policy, value_of,
+};
 pub use beside::{
     AllocationComparison, AllocationSummary, CountChange, LatencyComparison, LatencySummary,
     OverLaunches, PercentileChange, PercentileSummary, WindowSummary,
 };
 pub use comparison::{Comparison, Estimate};
+pub use course::{Band, Course, CoursePoint, CourseRules, Level, Position, Step};
 pub use decide::compare;
 pub use diagnostics::{Diagnostic, diagnostics};
 pub use differences::{Circumstances, Difference, Differences, Fact, differences};
 pub use disturbance::{Disturbance, HostNote, HostSigns, Steadiness};
+pub use fastest::{Contender, Rank, against_fastest, launch_medians};
 pub use figure::{Figure, Readings};
 pub use grounds::{Directions, FamilyTest, Grounds, LookGrounds, TScoreGrounds};
 pub use launch_values::{LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE};
@@ -44,6 +52,10 @@ pub use paired::{
 pub use portrait::{LaunchPortrait, Portrait};
 pub use question::{Decider, HostClass, Question, Reference, Rules};
 pub use record::BenchmarkRecord;
+pub use run_series::RunSeries;
+pub use shape::{
+    ChangeShape, DENSITY_POINTS, LAUNCH_POINTS, LaunchShape, MOST_VIOLINS, PROBABILITIES, Shape,
+};
 pub use summary::{Summary, summarize, summarize_by};
 
 #[cfg(test)]

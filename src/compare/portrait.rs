@@ -77,7 +77,7 @@ impl Portrait {
 }
 
 /// From the smallest to the largest value within reach of the quartiles, and a little beyond.
-fn drawn_range(sorted: &[f64]) -> Option<(f64, f64)> {
+pub(super) fn drawn_range(sorted: &[f64]) -> Option<(f64, f64)> {
     let quartile = |p| Quantile::Linear.of_sorted(sorted, p);
     let (q1, q3) = (quartile(0.25)?, quartile(0.75)?);
     let reach = REACH * (q3 - q1);

@@ -28,6 +28,8 @@ pub struct Reference<'a> {
     pub averaged: Vec<&'a Measurement>,
     /// The runs from which the drift between runs is estimated; contains those averaged.
     pub spread: Vec<&'a Measurement>,
+    /// Runs of earlier levels, level by level, from which it is estimated as well.
+    pub earlier: Vec<Vec<&'a Measurement>>,
 }
 
 /// Is `new` slower or faster than `reference` by more than the threshold?

@@ -28,7 +28,7 @@ pub(super) struct RunValues {
 
 impl RunValues {
     /// What stands for the run; `None` without launches.
-    fn value(&self, kind: RunValue) -> Option<f64> {
+    pub(super) fn value(&self, kind: RunValue) -> Option<f64> {
         match kind {
             RunValue::Floor => self.launches.iter().copied().min_by(f64::total_cmp),
             RunValue::Mean => mean(&self.launches),
@@ -75,7 +75,8 @@ pub(super) struct RunLevel {
 }
 
 impl RunLevel {
-    /// `s^2 = (nu0 s0^2 + (m - 1) s_runs^2) / (nu0 + m - 1)` over the m runs of `spread`; df = nu0 + m - 1;
+    /// `s^2 = (nu0 s0^2 + (m - 1) s_runs^2) / (nu0 + m - 1)` over the m runs of `spread`; df = nu0 + m - 1; runs of `earlier` levels add their
+    /// squares about the mean of their own level, and one degree of freedom less than they are;
     /// `SE^2 = max(s^2 (1 + 1 / averaged), w^2)`, where w^2 is the uncertainty within runs: of floors
     /// `u_new^2 + mean of u_base^2 / averaged` with [`Gaps`], of means `s_new^2 / k_new + s_base^2 / k_base`.
     ///
@@ -84,18 +85,24 @@ impl RunLevel {
         new: &RunValues,
         averaged: &[RunValues],
         spread: &[RunValues],
+        earlier: &[Vec<RunValues>],
         kind: RunValue,
         host: HostClass,
     ) -> Option<Self> {
         let values = |runs: &[RunValues]| -> Vec<f64> {
             runs.iter().filter_map(|run| run.value(kind)).collect()
         };
-        let (averaged_values, spread_values) = (values(averaged), values(spread));
+        let averaged_values = values(averaged);
         let difference = new.value(kind)? - mean(&averaged_values)?;
-        let more_runs = spread_values.len().saturating_sub(1) as f64;
+        let (mut more_runs, mut seen) = (0.0, 0.0);
+        for level in std::iter::once(spread).chain(earlier.iter().map(Vec::as_slice)) {
+            let level = values(level);
+            let more = level.len().saturating_sub(1) as f64;
+            more_runs += more;
+            seen += more * sample_variance(&level).unwrap_or(0.0);
+        }
         let df = PRIOR_DF + more_runs;
         let prior = PRIOR_DF * host.prior_sd().powi(2);
-        let seen = more_runs * sample_variance(&spread_values).unwrap_or(0.0);
         let run_variance = (prior + seen) / df;
         let predicted = 1.0 + 1.0 / averaged_values.len() as f64;
         let between_runs = run_variance * predicted;
@@ -225,7 +232,7 @@ mod tests {
         spread: &[RunValues],
         host: HostClass,
     ) -> RunLevel {
-        RunLevel::of(new, averaged, spread, RunValue::Floor, host).unwrap()
+        RunLevel::of(new, averaged, spread, &[], RunValue::Floor, host).unwrap()
     }
 
     fn close(a: f64, b: f64) {
@@ -259,6 +266,23 @@ mod tests {
     }
 
     #[test]
+    fn a_level_that_was_accepted_keeps_the_noise_of_the_one_before() {
+        let new_level = [run(&[1.0; 5])];
+        let before: Vec<RunValues> = [0.0, 0.01, 0.02].iter().map(|r| run(&[*r; 5])).collect();
+        let level = |earlier: &[Vec<RunValues>]| {
+            let host = HostClass::Shared;
+            let new = run(&[1.0; 5]);
+            RunLevel::of(&new, &new_level, &new_level, earlier, RunValue::Floor, host).unwrap()
+        };
+        let known = level(&[before]);
+        // (4 x .03^2 + 0 + 2 x .01^2) / 6: the step from 0 to 1 is not part of it.
+        close(known.run_sd, (0.0038_f64 / 6.0).sqrt());
+        close(known.df, 6.0);
+        close(level(&[]).df, 4.0);
+        close(level(&[vec![run(&[0.0; 5])]]).df, 4.0);
+    }
+
+    #[test]
     fn the_drift_seen_between_runs_is_that_of_their_floors() {
         // The floors are 0, .01 and .02 again; the means lie far apart.
         let runs = [
@@ -276,7 +300,8 @@ mod tests {
         let base = [run(&[0.1, 0.11, 0.9]), run(&[0.7, 0.06, 0.05])];
         let level = floors(&new, &base, &base, HostClass::Shared);
         close(level.difference, 0.2 - 0.075);
-        let means = RunLevel::of(&new, &base, &base, RunValue::Mean, HostClass::Shared).unwrap();
+        let means =
+            RunLevel::of(&new, &base, &base, &[], RunValue::Mean, HostClass::Shared).unwrap();
         close(means.difference, 0.322 - (1.11 + 0.81) / 6.0);
     }
 
@@ -333,8 +358,15 @@ mod tests {
     fn means_of_launches_that_differ_more_than_runs_have_the_standard_error_of_the_launches() {
         let wild = run(&[0.0, 0.4, -0.4, 0.2, -0.2]);
         let base = [run(&[0.0; 5])];
-        let level =
-            RunLevel::of(&wild, &base, &base, RunValue::Mean, HostClass::Dedicated).unwrap();
+        let level = RunLevel::of(
+            &wild,
+            &base,
+            &base,
+            &[],
+            RunValue::Mean,
+            HostClass::Dedicated,
+        )
+        .unwrap();
         close(level.standard_error, (0.1_f64 / 5.0).sqrt());
     }
 
@@ -353,7 +385,7 @@ mod tests {
         let base = [run(&[1.0])];
         for kind in [RunValue::Floor, RunValue::Mean] {
             let test = |new: &[f64], averaged: &[RunValues]| {
-                RunLevel::of(&run(new), averaged, &base, kind, HostClass::Shared)
+                RunLevel::of(&run(new), averaged, &base, &[], kind, HostClass::Shared)
             };
             assert!(test(&[], &base).is_none());
             assert!(test(&[1.0], &[]).is_none());

@@ -1,12 +1,13 @@
 //! The summary of an import: warm-up kept apart, outliers counted by a named policy, mean with its bootstrap interval.
 //!
-//! Nothing here changes what is stored: the policy is for the summary and for the record of where it came from.
+//! Nothing here changes what is stored: the policy is for the summary and for the record of where it came from. Resamples, seed and level of
+//! the interval are no thresholds and cannot be set: no decision rests on it, and the same file gives the same digits everywhere.
 
-use super::groups::Group;
+use super::groups::{Group, GroupRow};
 use crate::model::Sample;
 use crate::stats::{
-    ClusterMean, Description, IqrFence, OperationRates, OutlierPolicy, Resampling, Stream,
-    derived_seed, percentile_interval,
+    Cleaned, ClusterMean, Description, FirstSample, OperationRates, OutlierPolicy, Resampling,
+    Stream, derived_seed, percentile_interval,
 };
 
 /// Resamples and seed of the interval of a mean, as the serializer methodology has them.
@@ -16,54 +17,25 @@ const CONFIDENCE_LEVEL: f64 = 0.95;
 /// Of fewer values there is no interval.
 const FEWEST_FOR_INTERVAL: usize = 5;
 
-/// Which values count as outliers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum FilterPolicy {
-    /// None do.
-    #[default]
-    All,
-    /// Those beyond 1.5 IQR from the quartiles.
-    Iqr1_5,
-    /// Those beyond 3 IQR.
-    Iqr3,
-    /// Those further from the median than 3 scaled MAD.
-    Mad,
-    /// Those beyond the 5th and 95th percentile become these.
-    Winsorize5To95,
-}
-
-impl FilterPolicy {
-    /// Its name, as the serializer methodology writes it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::All => "all",
-            Self::Iqr1_5 => "iqr_1.5",
-            Self::Iqr3 => "iqr_3",
-            Self::Mad => "mad_3",
-            Self::Winsorize5To95 => "winsorize_5_95",
-        }
-    }
-
-    fn policy(self) -> OutlierPolicy {
-        match self {
-            Self::All => OutlierPolicy::Keep,
-            Self::Iqr1_5 => OutlierPolicy::IqrFence(IqrFence::INTERPOLATED),
-            Self::Iqr3 => OutlierPolicy::IqrFence(IqrFence::INTERPOLATED_WIDE),
-            Self::Mad => OutlierPolicy::Mad { multiple: 3.0 },
-            Self::Winsorize5To95 => OutlierPolicy::Winsorise5To95,
-        }
-    }
-}
-
 /// How a group is cleaned.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cleaning {
     /// Whether the first row of each launch is its warm-up. A launch of one row keeps it.
-    pub drop_first: bool,
+    pub first: FirstSample,
     /// Which values count as outliers, in each column by itself.
-    pub policy: FilterPolicy,
+    pub policy: OutlierPolicy,
     /// Whether a row that is an outlier in one column is one in all.
     pub paired: bool,
+}
+
+impl Default for Cleaning {
+    fn default() -> Self {
+        Self {
+            first: FirstSample::Used,
+            policy: OutlierPolicy::Keep,
+            paired: false,
+        }
+    }
 }
 
 /// What one column of a group comes to.
@@ -96,119 +68,65 @@ pub struct ValueSummary {
 }
 
 /// Which rows are warm-up: the first of each launch that has more than one.
-pub fn warm_up_rows(group: &Group, cleaning: Cleaning) -> Vec<bool> {
-    let launch = |at: usize| group.rows.get(at).map(|row| row.launch);
-    (0..group.rows.len())
-        .map(|at| {
-            let first = at == 0 || launch(at - 1) != launch(at);
-            cleaning.drop_first && first && launch(at + 1) == launch(at)
-        })
+pub fn warm_up_rows(group: &Group, first: FirstSample) -> Vec<bool> {
+    let launches = launches(group);
+    launches
+        .flat_map(|rows| (0..rows.len()).map(move |at| at < first.skipped(rows.len())))
         .collect()
 }
 
-/// One column on its way.
-struct Treatment {
-    values: Vec<f64>,
-    outlier: Vec<bool>,
-    fences: Option<(f64, f64)>,
-    replaced: usize,
+fn launches(group: &Group) -> impl Iterator<Item = &[GroupRow]> {
+    group.rows.chunk_by(|one, next| one.launch == next.launch)
 }
 
 /// Cleans `group` and describes each column.
 pub fn clean(group: &Group, cleaning: Cleaning) -> Vec<ValueSummary> {
-    let warm_up = warm_up_rows(group, cleaning);
-    let mut columns: Vec<Treatment> = (0..group.metrics.len())
-        .map(|at| treated(&warm(group, at, &warm_up), cleaning.policy))
-        .collect();
+    let columns = (0..group.metrics.len()).map(|column| cleaned(group, column, cleaning));
+    let mut columns: Vec<Cleaned> = columns.collect::<Option<_>>().unwrap_or_default();
     if cleaning.paired {
-        let rows = columns.first().map_or(0, |column| column.values.len());
-        let any: Vec<bool> = (0..rows)
-            .map(|row| columns.iter().any(|column| column.outlier[row]))
-            .collect();
-        // Never nothing left.
-        let any = if any.iter().all(|outlier| *outlier) {
-            vec![false; rows]
-        } else {
-            any
-        };
-        for column in &mut columns {
-            column.outlier.clone_from(&any);
-        }
+        Cleaned::pair(&mut columns);
     }
     columns
-        .into_iter()
-        .zip(0..)
-        .filter_map(|(column, at)| described(group, at, &column))
-        .collect()
-}
-
-/// The values of a column that are no warm-up.
-fn warm(group: &Group, column: usize, warm_up: &[bool]) -> Vec<f64> {
-    let rows = group
-        .rows
         .iter()
-        .zip(warm_up)
-        .filter(|(_, warm_up)| !**warm_up);
-    rows.map(|(row, _)| Sample::per_iteration(row.samples[column]))
+        .zip(0..)
+        .filter_map(|(cleaned, column)| described(group, column, cleaned))
         .collect()
 }
 
-fn treated(values: &[f64], policy: FilterPolicy) -> Treatment {
-    let untouched = || Treatment {
-        values: values.to_vec(),
-        outlier: vec![false; values.len()],
-        fences: None,
-        replaced: 0,
+fn cleaned(group: &Group, column: usize, cleaning: Cleaning) -> Option<Cleaned> {
+    let values = |rows: &[GroupRow]| -> Vec<f64> {
+        let samples = rows.iter().map(|row| row.samples[column]);
+        samples.map(Sample::per_iteration).collect()
     };
-    let Some(treated) = policy.policy().apply(values) else {
-        return untouched();
-    };
-    let Some((low, high)) = treated.bounds else {
-        return untouched();
-    };
-    let replaces = treated.removed() == 0;
-    Treatment {
-        outlier: (values.iter())
-            .map(|value| !replaces && !(low..=high).contains(value))
-            .collect(),
-        values: if replaces {
-            treated.values.clone()
-        } else {
-            values.to_vec()
-        },
-        fences: Some((low, high)),
-        replaced: treated.replaced(),
-    }
+    let values: Vec<Vec<f64>> = launches(group).map(values).collect();
+    let values: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
+    Cleaned::of(&values, cleaning.first, cleaning.policy)
 }
 
-fn described(group: &Group, column: usize, treatment: &Treatment) -> Option<ValueSummary> {
-    let used: Vec<f64> = (treatment.values.iter().zip(&treatment.outlier))
-        .filter(|(_, outlier)| !**outlier)
-        .map(|(value, _)| *value)
-        .collect();
-    let description = Description::of(&used)?;
-    let before = Description::of(&treatment.values)?;
-    let clusters: Vec<&[f64]> = used.chunks(1).collect();
+fn described(group: &Group, column: usize, cleaned: &Cleaned) -> Option<ValueSummary> {
+    let description = Description::of(&cleaned.used)?;
+    let before = Description::of(&cleaned.warm)?;
+    let clusters: Vec<&[f64]> = cleaned.used.chunks(1).collect();
     // A seed of its own for each group and column: one for all would make their intervals alike.
     let seed = derived_seed(SEED, &format!("{}/{column}", group.id));
     let resampling = Resampling {
         resamples: RESAMPLES,
         stream: Stream { seed, name: "mean" },
     };
-    let interval = (used.len() >= FEWEST_FOR_INTERVAL)
+    let interval = (clusters.len() >= FEWEST_FOR_INTERVAL)
         .then(|| percentile_interval(&ClusterMean::new(&clusters), CONFIDENCE_LEVEL, resampling))
         .flatten();
     Some(ValueSummary {
-        runs_raw: group.rows.len(),
-        warmup_skipped: group.rows.len() - treatment.values.len(),
-        outliers_removed: treatment.values.len() - used.len(),
-        runs: used.len(),
-        replaced: treatment.replaced,
-        fences: treatment.fences,
+        runs_raw: cleaned.counts.raw,
+        warmup_skipped: cleaned.counts.warm_up_skipped,
+        outliers_removed: cleaned.counts.outliers_removed,
+        runs: cleaned.counts.used,
+        replaced: cleaned.replaced,
+        fences: cleaned.bounds,
         mean: description.mean,
         interval: interval.map(|found| (found.lower, found.upper)),
         median: description.median,
-        per_second: OperationRates::of(&used)?,
+        per_second: OperationRates::of(&cleaned.used)?,
         mean_over_median: before.mean_over_median(),
         zeros: (group.rows.iter())
             .filter(|row| row.samples[column].elapsed.0 == 0)

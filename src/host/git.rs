@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "asks git")]
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -71,6 +72,27 @@ impl Checkout {
     pub fn is_ancestor(&self, commit: &str) -> bool {
         self.ask(&["merge-base", "--is-ancestor", commit, "HEAD"])
             .is_some()
+    }
+
+    /// The names of all branches, those of remotes without the remote; `None` where git has none to tell.
+    pub fn branches(&self) -> Option<BTreeSet<String>> {
+        let refs = self.ask(&[
+            "for-each-ref",
+            "--format=%(refname)",
+            "refs/heads",
+            "refs/remotes",
+        ])?;
+        let name = |reference: &str| {
+            reference
+                .strip_prefix("refs/heads/")
+                .or_else(|| {
+                    let of_remote = reference.strip_prefix("refs/remotes/")?;
+                    of_remote.split_once('/').map(|(_, branch)| branch)
+                })
+                .map(str::to_owned)
+        };
+        let names: BTreeSet<String> = refs.lines().filter_map(name).collect();
+        (!names.is_empty()).then_some(names)
     }
 
     /// The directory that was asked about.

@@ -15,8 +15,9 @@ mod opened;
 mod revisions;
 mod secret;
 mod variables;
+mod viewer;
 
-pub use clock::{now, suspended, to_rfc3339};
+pub use clock::{moment, now, suspended, to_rfc3339};
 pub use control::ControlProbe;
 pub use git::{Checkout, HOOK_VARIABLES};
 pub use libraries::{Libraries, private_libraries};
@@ -25,3 +26,4 @@ pub use opened::{Change, Opened, OpenedFiles, changed_files};
 pub use revisions::{GitError, PresentFiles, Revision};
 pub use secret::{SecretError, default_secret_path, secret};
 pub use variables::{Variables, build_environment, fresh_seed};
+pub use viewer::{open_in_viewer, temporary_page};

@@ -30,8 +30,16 @@ pub struct Variables {
     pub ci_branch: Option<String>,
     /// Whether this is a CI runner (`CI`), whose machine is shared and changes.
     pub ci: bool,
+    /// `GITHUB_ACTIONS`: our output is the log of a job of GitHub Actions, which obeys commands in it.
+    pub github_actions: bool,
+    /// `GITHUB_STEP_SUMMARY`: the file that takes Markdown for the job's page.
+    pub github_step_summary: Option<PathBuf>,
+    /// What the CI system calls this job (`GITHUB_WORKFLOW` and `GITHUB_JOB`, or `CI_JOB_NAME`).
+    pub job: Option<String>,
     /// `CARGO_TERM_COLOR`
     pub term_color: Option<String>,
+    /// Whether a terminal shows all of Unicode, by `TERM` and the locale's character set.
+    pub unicode_terminal: bool,
 }
 
 impl Variables {
@@ -55,9 +63,30 @@ impl Variables {
                 .or_else(|| text("GITHUB_REF_NAME"))
                 .or_else(|| text("CI_COMMIT_REF_NAME")),
             ci: text("CI").is_some(),
+            github_actions: text("GITHUB_ACTIONS").is_some_and(|value| value == "true"),
+            github_step_summary: path("GITHUB_STEP_SUMMARY"),
+            job: text("GITHUB_JOB")
+                .map(|job| match text("GITHUB_WORKFLOW") {
+                    Some(workflow) => format!("{workflow}/{job}"),
+                    None => job,
+                })
+                .or_else(|| text("CI_JOB_NAME")),
             term_color: text("CARGO_TERM_COLOR"),
+            unicode_terminal: cfg!(windows)
+                || shows_unicode(
+                    text("TERM").as_deref(),
+                    ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(text),
+                ),
         }
     }
+}
+
+/// Whether a terminal of this type takes UTF-8 with this locale (POSIX.1-2024, 8.2: the first variable that is set and not empty
+/// counts). The console of Linux takes it and has hardly any of the characters.
+fn shows_unicode(terminal: Option<&str>, locale: Option<String>) -> bool {
+    let knows_little = matches!(terminal, Some("dumb" | "linux"));
+    let locale = locale.unwrap_or_default().to_ascii_lowercase();
+    !knows_little && (locale.contains("utf-8") || locale.contains("utf8"))
 }
 
 /// Beginnings of the names of variables that compilers, linkers and usual build scripts obey.
@@ -113,4 +142,21 @@ pub fn build_environment() -> Vec<(String, OsString)> {
 pub fn fresh_seed() -> u64 {
     // Half of the range: a seed must survive programs whose integers are signed or are floats only in JSON.
     rand::random::<u64>() >> 11
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shows_unicode;
+
+    #[test]
+    fn unicode_needs_a_terminal_that_has_it_and_a_locale_that_says_so() {
+        let shows = |terminal, locale: &str| shows_unicode(Some(terminal), Some(locale.to_owned()));
+        assert!(shows("xterm-256color", "en_GB.UTF-8"));
+        assert!(shows("xterm", "C.utf8"));
+        assert!(!shows("xterm", "de_DE.ISO-8859-1"));
+        assert!(!shows("xterm", "C"));
+        assert!(!shows("dumb", "C.UTF-8"));
+        assert!(!shows("linux", "C.UTF-8"));
+        assert!(!shows_unicode(Some("xterm"), None));
+    }
 }

@@ -14,7 +14,9 @@ use super::visit::{Reach, Visited, visit};
 use crate::cargo::BenchTarget;
 use crate::child::{Capability, ChildError, Session};
 use crate::host::ControlProbe;
-use crate::model::{Benchmark, Beside, Conduct, Event, Observer, SamplingSettings, Throughput};
+use crate::model::{
+    Benchmark, Beside, Conduct, Course, Event, Observer, SamplingSettings, Throughput,
+};
 use crate::process::{Interrupt, Supervisor};
 use crate::store::{LaunchRecord, LaunchedBenchmark, Outcome, StoreError};
 
@@ -176,16 +178,17 @@ impl<'a> Campaign<'a> {
         record: &mut dyn FnMut(&LaunchRecord) -> Result<(), StoreError>,
     ) -> Result<Ended, MeasureError> {
         self.began = Instant::now();
-        self.observer.observe(&Event::Planned {
-            benchmarks: self.subjects().count(),
-            visits: self.visits_left(),
-            expected: self.time_left(),
-        });
         let rounds = self
             .subjects()
             .map(|subject| subject.resolved.sampling.launches)
             .max()
             .unwrap_or(0);
+        self.observer.observe(&Event::Planned {
+            benchmarks: self.subjects().count(),
+            visits: self.visits_left(),
+            expected: self.time_left(),
+            course: Course::Launches(rounds),
+        });
         let mut ended = Ended::Complete;
         'rounds: for round in 0..rounds {
             for index in 0..self.targets.len() {
@@ -385,6 +388,7 @@ impl<'a> Campaign<'a> {
     ) -> Result<(), ChildError> {
         let left = self.time_left();
         let visits = self.done + self.visits_left();
+        let settled = self.settled();
         let subject = &mut self.targets[index].subjects[place];
         self.observer.observe(&Event::Visiting {
             benchmark: &subject.benchmark.key,
@@ -392,6 +396,7 @@ impl<'a> Campaign<'a> {
             done: self.done,
             visits,
             left,
+            settled,
         });
         subject.visited += 1;
         let began = Instant::now();
@@ -478,10 +483,37 @@ impl<'a> Campaign<'a> {
             .sum()
     }
 
+    /// Benchmarks that have had their launches.
+    pub(super) fn settled(&self) -> usize {
+        let done = self.subjects().filter(|subject| subject.visits_left() == 0);
+        done.count()
+    }
+
+    /// By what visits, and what stands between them, have taken so far.
     pub(super) fn time_left(&self) -> Duration {
-        self.subjects()
+        self.targets.iter().map(Target::time_left).sum()
+    }
+}
+
+impl Target {
+    fn time_left(&self) -> Duration {
+        let open = || {
+            let subjects = self.subjects.iter();
+            subjects.filter(|subject| subject.visits_left() > 0)
+        };
+        let visits: Duration = open()
             .map(|subject| subject.visit * subject.visits_left())
-            .sum()
+            .sum();
+        let of_a_round: Duration = open().map(|subject| subject.visit).sum();
+        let rounds = open().map(Subject::visits_left).max().unwrap_or(0);
+        // Starting processes, setting up and recording; nothing is known of it before the first round has ended.
+        visits + self.round_time.saturating_sub(of_a_round) * rounds
+    }
+}
+
+impl AsRef<Benchmark> for Subject {
+    fn as_ref(&self) -> &Benchmark {
+        &self.benchmark
     }
 }
 

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use super::campaign::{Campaign, Launch};
 use super::chance;
 use super::discover::{ConductWatch, begun, criterion_harness, launch_spec};
+use super::places::{ids, place_of};
 use crate::cargo::BenchTarget;
 use crate::child::{
     ChildError, Config, CriterionRequest, CriterionSession, CriterionVersion, Measured, Reported,
@@ -100,13 +101,13 @@ pub(super) fn in_force(sampling: SamplingSettings, measured: &Measured) -> Sampl
 /// again where it counts.
 pub(super) fn glance(
     target: &BenchTarget,
-    ids: &[&str],
+    ids: &[String],
     version: CriterionVersion,
     supervisor: &Supervisor,
     interrupt: &Interrupt,
     timeout: Duration,
 ) -> Vec<(String, Pace, AuthorSettings)> {
-    let mut left = ids.to_vec();
+    let mut left: Vec<&str> = ids.iter().map(String::as_str).collect();
     let mut paces = Vec::new();
     while !left.is_empty() {
         let request = CriterionRequest {
@@ -155,6 +156,9 @@ pub(super) fn told(benchmark: &Benchmark, reported: &Reported) -> Benchmark {
     if reported.throughput != Throughput::default() {
         told.throughput = reported.throughput;
     }
+    if reported.throughput_words.is_some() {
+        told.other_throughput.clone_from(&reported.throughput_words);
+    }
     if let Some(measured) = &reported.measured {
         told.metric = measured.metric.clone();
     }
@@ -180,8 +184,7 @@ impl Campaign<'_> {
             interrupted: false,
         };
         if round == 0 && attempt == 0 {
-            let ids = self.ids(index, &launch.wanted);
-            let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+            let ids = ids(&self.targets[index].subjects, &launch.wanted);
             let paces = glance(
                 &target,
                 &ids,
@@ -191,8 +194,9 @@ impl Campaign<'_> {
                 self.timeout,
             );
             for (id, pace, settings) in paces {
-                if let Some(place) = self.place_of(index, &id) {
-                    let subject = &mut self.targets[index].subjects[place];
+                let subjects = &mut self.targets[index].subjects;
+                if let Some(place) = place_of(subjects, &id) {
+                    let subject = &mut subjects[place];
                     subject.iteration_ns = pace.iteration_ns;
                     subject.benchmark.settings = settings;
                     subject.resolved = (self.resolve)(&subject.benchmark);
@@ -267,7 +271,7 @@ impl Campaign<'_> {
         let head = &launch.record.head;
         let target = &self.targets[index].target;
         let spec = launch_spec(target, head.ordinal, head.padding_bytes);
-        let ids = self.ids(index, chosen);
+        let ids = ids(&self.targets[index].subjects, chosen);
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
         let request = CriterionRequest {
             version: Some(version),
@@ -291,7 +295,8 @@ impl Campaign<'_> {
                 Ok(None) => return Ok(()),
                 Err(error) => {
                     let under_way = session.under_way().map(str::to_owned);
-                    let culprit = under_way.and_then(|id| self.place_of(index, &id));
+                    let subjects = &self.targets[index].subjects;
+                    let culprit = under_way.and_then(|id| place_of(subjects, &id));
                     // Code between two benchmarks belongs to the one that it comes before.
                     let progress = !launch.record.benchmarks.is_empty();
                     return Err((error, culprit.or(progress.then_some(next))));
@@ -301,7 +306,7 @@ impl Campaign<'_> {
                 let conduct = watch.conduct_of(&usage, session.asked());
                 launch.record.head.conduct = Some(self.told(conduct));
             }
-            let place = self.place_of(index, &reported.id);
+            let place = place_of(&self.targets[index].subjects, &reported.id);
             let Some(position) = chosen.iter().position(|chosen| Some(*chosen) == place) else {
                 continue;
             };
@@ -345,19 +350,6 @@ impl Campaign<'_> {
         }
     }
 
-    fn ids(&self, index: usize, places: &[usize]) -> Vec<String> {
-        let subjects = &self.targets[index].subjects;
-        let ids = places
-            .iter()
-            .map(|place| &subjects[*place].benchmark.key.id);
-        ids.cloned().collect()
-    }
-
-    fn place_of(&self, index: usize, id: &str) -> Option<usize> {
-        let mut subjects = self.targets[index].subjects.iter();
-        subjects.position(|subject| subject.benchmark.key.id == id)
-    }
-
     pub(super) fn observe_visit(&self, index: usize, place: usize, launch: &Launch) {
         self.observer.observe(&Event::Visiting {
             benchmark: &self.targets[index].subjects[place].benchmark.key,
@@ -365,6 +357,7 @@ impl Campaign<'_> {
             done: self.done,
             visits: self.done + self.visits_left(),
             left: self.time_left(),
+            settled: self.settled(),
         });
     }
 }

@@ -39,7 +39,7 @@ pub enum HarnessKind {
     Ours,
     /// Criterion: it goes from benchmark to benchmark at our leave.
     Criterion(CriterionVersion),
-    /// It prints its results: one process for each benchmark.
+    /// It prints its results, or writes them to files: one process for each benchmark.
     Printed(Arc<PrintedHarness>),
 }
 
@@ -173,12 +173,15 @@ pub(super) fn criterion_harness(version: CriterionVersion) -> Harness {
     }
 }
 
-/// What is known of a harness that prints its results. No clock is known: every value that it prints counts.
+/// What is known of a harness that prints its results. No clock is known of those that print alone: every value of theirs counts.
 pub(super) fn printed_harness(printer: Printer) -> Harness {
     Harness {
         name: printer.name().to_owned(),
         version: String::new(),
-        quantum: Nanos(0),
+        quantum: match printer {
+            Printer::Criterion => Nanos(1),
+            Printer::Libtest | Printer::Divan => Nanos(0),
+        },
     }
 }
 
@@ -258,7 +261,7 @@ fn announcements(
             };
             let session =
                 CriterionSession::start(&spec, &nothing, supervisor, interrupt, timeout, &pass_on)?;
-            of_criterion(target, version, session, observer)?
+            of_criterion(target, version, session)?
         }
         Recognised::Printed(printer) => {
             let means = Means {
@@ -312,19 +315,15 @@ fn of_criterion(
     target: &BenchTarget,
     version: CriterionVersion,
     mut session: CriterionSession<'_>,
-    observer: &dyn Observer,
 ) -> Result<Announced, ChildError> {
     let mut benchmarks = Vec::new();
     while let Some(reported) = session.next_report()? {
         let key = key(target, reported.id);
-        if let Some(words) = &reported.throughput_words {
-            let message = format!("{key}: its throughput `{words}` is of no kind that is known");
-            observer.observe(&Event::Warning(&message));
-        }
         benchmarks.push(Benchmark {
             key,
             version: None,
             throughput: reported.throughput,
+            other_throughput: reported.throughput_words,
             settings: AuthorSettings::default(),
             metric: Metric::Time,
         });
@@ -342,6 +341,7 @@ fn of_printed(target: &BenchTarget, harness: PrintedHarness) -> Announced {
         key: key(target, id.clone()),
         version: None,
         throughput: Throughput::default(),
+        other_throughput: None,
         settings: AuthorSettings::default(),
         metric: Metric::Time,
     });
@@ -366,6 +366,7 @@ fn benchmark(target: &BenchTarget, announcement: Announcement) -> Benchmark {
         key: key(target, announcement.id),
         version: announcement.version,
         throughput: announcement.throughput,
+        other_throughput: None,
         settings: announcement.settings,
         metric: announcement.metric,
     }

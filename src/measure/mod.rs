@@ -10,6 +10,7 @@ mod criterion;
 mod discover;
 mod filter;
 mod paired;
+mod places;
 mod printed;
 mod schedule;
 mod visit;

@@ -1,9 +1,10 @@
-//! Launches of benches that print their results: one process for one benchmark, whose printed value is the only sample of the launch.
+//! Launches of benches that print or write down their results: one process for one benchmark. A printed value is the only sample of its launch.
 
 use std::time::Duration;
 
 use super::campaign::{Campaign, Launch};
 use super::chance;
+use super::criterion::{in_force, told};
 use super::discover::{ConductWatch, begun, launch_spec, printed_harness};
 use crate::child::{ChildError, Means, PrintedHarness, PrintedRequest, PrintedValue};
 use crate::model::{Event, Sample, Series};
@@ -54,6 +55,7 @@ impl Campaign<'_> {
         let sampling = &subject.resolved.sampling;
         let request = PrintedRequest {
             id: &subject.benchmark.key.id,
+            warm_up: Duration::from(sampling.warm_up),
             measurement: Duration::from(sampling.measurement),
             samples: sampling.samples,
         };
@@ -69,6 +71,15 @@ impl Campaign<'_> {
                 match report.reported {
                     PrintedValue::Value(value) => {
                         let launched = subject.launched(Outcome::Measured(series(value)));
+                        launch.record.benchmarks.push(launched);
+                    }
+                    PrintedValue::Samples(reported) => {
+                        let mut launched = subject.launched(Outcome::Failed(String::new()));
+                        launched.benchmark = told(&subject.benchmark, &reported);
+                        if let Some(measured) = reported.measured {
+                            launched.sampling = in_force(launched.sampling, &measured);
+                            launched.outcome = Outcome::Measured(measured.series);
+                        }
                         launch.record.benchmarks.push(launched);
                     }
                     PrintedValue::Nothing(reason) => {

@@ -43,6 +43,8 @@ pub struct Benchmark {
     pub version: Option<String>,
     /// What one iteration processes.
     pub throughput: Throughput,
+    /// The same in the author's words, where it is neither bytes nor elements.
+    pub other_throughput: Option<String>,
     /// What the author set in code.
     pub settings: AuthorSettings,
     /// What its samples mean.

@@ -4,6 +4,15 @@ use std::time::Duration;
 
 use super::BenchmarkKey;
 
+/// How benchmarks are visited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Course {
+    /// Each in as many launches as were planned, the longest series having so many.
+    Launches(u32),
+    /// Each in rounds, until it is decided: in so many at most.
+    Rounds(u32),
+}
+
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event<'a> {
@@ -15,6 +24,8 @@ pub enum Event<'a> {
         visits: usize,
         /// How long that should take.
         expected: Duration,
+        /// How they follow one another.
+        course: Course,
     },
     /// A benchmark is about to be visited.
     Visiting {
@@ -26,8 +37,10 @@ pub enum Event<'a> {
         done: usize,
         /// Visits in all.
         visits: usize,
-        /// How long the rest should take.
+        /// How long the rest should take, by what visits have taken so far.
         left: Duration,
+        /// Benchmarks that need no more visits.
+        settled: usize,
     },
     /// All visits have ended, or the user asked to stop.
     Measured,

@@ -6,6 +6,7 @@
 mod analysis;
 mod benchmark;
 mod beside;
+mod criterion;
 mod event;
 mod facts;
 mod gate;
@@ -24,7 +25,8 @@ pub use analysis::{
 };
 pub use benchmark::{Benchmark, BenchmarkKey, Throughput};
 pub use beside::{Allocations, Beside, Latencies, LatencyWindow};
-pub use event::{Event, Observer};
+pub use criterion::{CriterionBenchmark, CriterionSamples, Declared};
+pub use event::{Course, Event, Observer};
 pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts};
 pub use gate::{Gate, Limit, Statistic, Unit};
 pub use kept::{ContentHash, FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, PrivateLibrary, Secret};

@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 
 use super::content::{Gates, Violation};
+use super::status::write_warning_within;
+use super::view::prose;
 use super::{theme, units};
 use crate::compare::{Centers, Estimate, SideCenter};
 use crate::model::{
@@ -87,13 +89,14 @@ pub(super) fn centers(centers: &Centers, metric: &Metric) -> String {
     )
 }
 
-/// Rules that were broken, and rules that said nothing.
-pub(super) fn write_gates(writer: &mut dyn Write, gates: &Gates) -> io::Result<()> {
+/// Rules that were broken, and rules that said nothing, in lines that fit into so many columns.
+pub(super) fn write_gates(writer: &mut dyn Write, gates: &Gates, columns: usize) -> io::Result<()> {
     for violation in &gates.violations {
-        writeln!(writer, "{}: {}", theme::error(), broken(violation))?;
+        let text = format!("{}: {}", theme::error(), broken(violation));
+        writeln!(writer, "{}", prose(&text, columns, "  "))?;
     }
     for remark in &gates.remarks {
-        super::write_warning(writer, remark)?;
+        write_warning_within(writer, remark, columns)?;
     }
     Ok(())
 }
@@ -147,8 +150,12 @@ fn rounded(value: f64) -> String {
     format!("{hundredths}")
 }
 
-/// Says which thresholds are not the usual ones.
-pub(super) fn write_thresholds(writer: &mut dyn Write, thresholds: &Thresholds) -> io::Result<()> {
+/// Says which thresholds are not the usual ones, in lines that fit into so many columns.
+pub(super) fn write_thresholds(
+    writer: &mut dyn Write,
+    thresholds: &Thresholds,
+    columns: usize,
+) -> io::Result<()> {
     let changed: Vec<String> = thresholds
         .changed()
         .into_iter()
@@ -157,11 +164,8 @@ pub(super) fn write_thresholds(writer: &mut dyn Write, thresholds: &Thresholds) 
     if changed.is_empty() {
         return Ok(());
     }
-    writeln!(
-        writer,
-        "Thresholds of this workspace: {}.",
-        changed.join(", ")
-    )
+    let text = format!("Thresholds of this workspace: {}.", changed.join(", "));
+    writeln!(writer, "{}", prose(&text, columns, "  "))
 }
 
 #[cfg(test)]

@@ -194,8 +194,8 @@ pub(super) fn allocations_json(measurement: &Measurement) -> Value {
 }
 
 /// The summary of a measurement's latencies; null where no operation succeeded.
-pub(super) fn latencies_json(measurement: &Measurement, confidence_level: f64) -> Value {
-    let Some(found) = LatencySummary::of(measurement, confidence_level) else {
+pub(super) fn latencies_json(found: Option<&LatencySummary>) -> Value {
+    let Some(found) = found else {
         return Value::Null;
     };
     let percentiles = found.percentiles.iter().map(|one| {

@@ -7,6 +7,7 @@ use super::content::MessageFormat;
 use super::json::{SCHEMA, estimate_json, key_json, write_object};
 use super::{theme, units};
 use crate::compare::Estimate;
+use crate::escape;
 use crate::model::{BenchmarkKey, Commit, RunId, Verdict};
 
 /// What was found about a commit.
@@ -159,8 +160,11 @@ pub fn write_bisect(
 }
 
 fn write_for_people(writer: &mut dyn Write, findings: &BisectFindings) -> io::Result<()> {
-    let id = findings.benchmark.id.escape_debug();
-    let (good, bad) = (&findings.good.0, &findings.bad.0);
+    let id = escape::one_line(&findings.benchmark.id);
+    let (good, bad) = (
+        escape::one_line(&findings.good.0),
+        escape::one_line(&findings.bad.0),
+    );
     match &findings.answer {
         BisectAnswer::NotSlower(step) => writeln!(
             writer,
@@ -187,7 +191,7 @@ fn write_possible(
     findings: &BisectFindings,
     possible: &[BisectStep],
 ) -> io::Result<()> {
-    let id = findings.benchmark.id.escape_debug();
+    let id = escape::one_line(&findings.benchmark.id);
     let Some((slow, others)) = possible.split_last() else {
         return Ok(());
     };

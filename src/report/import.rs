@@ -8,6 +8,7 @@ use super::content::MessageFormat;
 use super::json::{SCHEMA, key_json, write_object};
 use super::units::Room;
 use super::{theme, units};
+use crate::escape;
 use crate::model::{BenchmarkKey, Metric, RunId, Source};
 
 /// A benchmark that was imported, as it would be summarised. All values are stored.
@@ -155,7 +156,7 @@ fn write_conclusion(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io
     writeln!(
         writer,
         "{}: {} of {}, {}.",
-        source.summary(),
+        escape::one_line(&source.summary()),
         plural(counts.runs_raw as usize, "value", "values"),
         plural(findings.rows.len(), "benchmark", "benchmarks"),
         plural(findings.launches, "launch", "launches"),
@@ -168,7 +169,7 @@ fn write_conclusion(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io
         counts.runs,
         counts.warmup_skipped,
         counts.outliers_removed,
-        source.outliers
+        escape::one_line(&source.outliers)
     )?;
     if counts.outliers_removed > 0 {
         writeln!(
@@ -190,7 +191,10 @@ fn write_conclusion(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io
     }
     match (findings.run, findings.baseline) {
         (None, _) => writeln!(writer, "Nothing was stored (--dry-run)."),
-        (Some(run), Some(name)) => writeln!(writer, "Stored as run {run}, baseline `{name}`."),
+        (Some(run), Some(name)) => {
+            let name = escape::one_line(name);
+            writeln!(writer, "Stored as run {run}, baseline `{name}`.")
+        }
         (Some(run), None) => writeln!(writer, "Stored as run {run}."),
     }
 }

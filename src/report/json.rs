@@ -5,7 +5,8 @@ use std::io::{self, Write};
 
 use super::beside;
 use super::content::{Findings, Method, Row, Verdicts, Violation};
-use crate::compare::{Comparison, Decider, Effects, Estimate, HostSigns, Summary};
+use crate::compare::{Comparison, Decider, Effects, Estimate, HostSigns, LatencySummary, Summary};
+use crate::escape;
 use crate::model::{
     Benchmark, BenchmarkKey, Measurement, Metric, RunId, Sample, Subject, Tally, Thresholds,
     Verdict,
@@ -57,8 +58,8 @@ pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result
 }
 
 pub(super) fn write_object(writer: &mut dyn Write, object: &Value) -> io::Result<()> {
-    serde_json::to_writer(&mut *writer, object)?;
-    writer.write_all(b"\n")
+    let text = serde_json::to_string(object)?;
+    writeln!(writer, "{}", escape::json(&text))
 }
 
 pub(super) fn key_json(key: &BenchmarkKey) -> Value {
@@ -75,6 +76,7 @@ pub(super) fn tally_json(tally: &Tally) -> Value {
 }
 
 fn measured(findings: &Findings<'_>, row: &Row<'_>, measurement: &Measurement) -> Value {
+    let latencies = LatencySummary::of(measurement, findings.confidence_level);
     let launches: Vec<Value> = measurement
         .launches
         .iter()
@@ -99,6 +101,7 @@ fn measured(findings: &Findings<'_>, row: &Row<'_>, measurement: &Measurement) -
         "benchmark": key_json(&row.key),
         "version": benchmark.version,
         "throughput": benchmark.throughput,
+        "other_throughput": benchmark.other_throughput,
         "metric": benchmark.metric,
         "features": measurement.target_facts.features,
         "sampling": {
@@ -112,7 +115,7 @@ fn measured(findings: &Findings<'_>, row: &Row<'_>, measurement: &Measurement) -
         "summary": row.summary.as_ref().map(summary_json),
         "rate_per_second": row.summary.as_ref().and_then(|summary| rate_json(benchmark, summary)),
         "allocations": beside::allocations_json(measurement),
-        "latencies": beside::latencies_json(measurement, findings.confidence_level),
+        "latencies": beside::latencies_json(latencies.as_ref()),
         "launches": launches,
         "failures": measurement.failures,
     })

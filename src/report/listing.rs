@@ -6,11 +6,16 @@ use std::io::{self, Write};
 
 use super::content::MessageFormat;
 use super::json::{SCHEMA, key_json, tally_json, write_object};
+use super::sparkline::sparkline;
 use super::units::Room;
 use super::{theme, units};
+use crate::escape;
 use crate::model::{
     Acceptance, BenchmarkKey, GitState, Metric, Role, Run, RunId, RunStatus, Tally, Verdict,
 };
+
+/// Runs that the picture of a benchmark's course has room for.
+const SPARKLINE: usize = 16;
 
 /// A benchmark that the store knows.
 #[derive(Debug, Clone)]
@@ -25,6 +30,8 @@ pub struct BenchmarkLine {
     pub last_started: String,
     /// What it measured, nanoseconds per iteration.
     pub typical_ns: Option<f64>,
+    /// What the last runs measured, nanoseconds per iteration, oldest first.
+    pub last_values_ns: Vec<Option<f64>>,
     /// What its samples mean.
     pub metric: Metric,
     /// Its change against its reference, a fraction.
@@ -99,13 +106,7 @@ pub fn write_announced<'a>(
 ) -> io::Result<()> {
     for key in keys {
         match format {
-            MessageFormat::Human => writeln!(
-                writer,
-                "{}/{}: {}",
-                key.package,
-                key.target,
-                key.id.escape_debug()
-            )?,
+            MessageFormat::Human => writeln!(writer, "{}", escape::one_line(&key.to_string()))?,
             MessageFormat::Json => {
                 let object = json!({
                     "reason": "benchmark-found", "schema": SCHEMA, "benchmark": key_json(key),
@@ -128,7 +129,7 @@ pub fn write_benchmarks(
             let object = json!({
                 "reason": "benchmark", "schema": SCHEMA, "benchmark": key_json(&line.key), "runs": line.runs,
                 "last_run": line.last_run, "last_started": line.last_started, "typical_ns": line.typical_ns,
-                "metric": line.metric, "change": line.change, "verdict": line.verdict,
+                "last_values_ns": line.last_values_ns, "metric": line.metric, "change": line.change, "verdict": line.verdict,
             });
             write_object(writer, &object)?;
         }
@@ -138,32 +139,33 @@ pub fn write_benchmarks(
     let rows = lines.iter().map(|line| {
         vec![
             format!(
-                "{}/{}: {}",
-                line.key.package,
-                line.key.target,
+                "{}: {}",
+                escape::one_line(&format!("{}/{}", line.key.package, line.key.target)),
                 units::name(&line.key.id, room)
             ),
             line.typical_ns.map_or_else(
                 || "-".to_owned(),
                 |typical| units::value(&line.metric, typical),
             ),
+            sparkline(&line.last_values_ns, SPARKLINE),
             line.change.map_or_else(|| "-".to_owned(), units::change),
             line.runs.to_string(),
             line.last_run.to_string(),
             line.last_started.clone(),
-            line.verdict.map_or_else(String::new, theme::verdict),
+            line.verdict.map_or_else(String::new, theme::marked),
         ]
     });
     let header = [
         "benchmark",
         "last median",
+        "last runs",
         "change",
         "runs",
         "last run",
         "when",
         "verdict",
     ];
-    write_columns(writer, &header, &[1, 2, 3, 4], rows)
+    write_columns(writer, &header, &[1, 3, 4, 5], rows)
 }
 
 /// Writes runs.
@@ -205,7 +207,7 @@ pub fn write_runs(
             _ => state.to_owned(),
         };
         let state = match &line.run.source {
-            Some(source) => format!("{state}; {}", source.summary()),
+            Some(source) => format!("{state}; {}", escape::one_line(&source.summary())),
             None => state,
         };
         vec![
@@ -214,7 +216,7 @@ pub fn write_runs(
             line.run.git.as_ref().map_or_else(|| "-".to_owned(), commit),
             line.benchmarks.to_string(),
             state,
-            line.names.join(", "),
+            escape::one_line(&line.names.join(", ")),
             verdicts.join(", "),
         ]
     });
@@ -249,7 +251,7 @@ pub fn write_baselines(
     let rows = lines.iter().map(|line| {
         let git = line.git.as_ref().map_or_else(|| "-".to_owned(), commit);
         vec![
-            line.name.clone(),
+            escape::one_line(&line.name),
             line.run.to_string(),
             line.started.clone(),
             git,
@@ -282,10 +284,10 @@ pub fn write_kept(
         vec![
             line.run.to_string(),
             line.started.clone(),
-            line.baselines.join(", "),
+            escape::one_line(&line.baselines.join(", ")),
             line.targets.to_string(),
             format!("{} MiB", line.freed_bytes >> 20),
-            line.workspace.clone(),
+            escape::one_line(&line.workspace),
         ]
     });
     let header = [
@@ -318,8 +320,8 @@ pub fn write_workspaces(
     let rows = lines.iter().map(|line| {
         let own = if line.own { "this one" } else { "" };
         vec![
-            line.key.clone(),
-            line.label.clone(),
+            escape::one_line(&line.key),
+            escape::one_line(&line.label),
             line.runs.to_string(),
             own.to_owned(),
         ]
@@ -332,7 +334,7 @@ fn commit(git: &GitState) -> String {
     let hash = git.commit.get(..12).unwrap_or(&git.commit);
     let branch = git.branch.as_deref().unwrap_or("(detached)");
     let dirty = if git.dirty { ", modified" } else { "" };
-    format!("{hash} {branch}{dirty}")
+    escape::one_line(&format!("{hash} {branch}{dirty}"))
 }
 
 pub(super) fn write_columns(

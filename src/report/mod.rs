@@ -7,44 +7,73 @@ mod analysis;
 mod beside;
 mod beside_record;
 mod bisect;
+mod charset;
 mod charts;
 mod columns;
 mod content;
 mod explanation;
+mod github;
+mod gitlab;
+mod gitlab_metrics;
 mod grid;
+mod grouped;
+mod history;
 mod import;
 mod json;
+mod junit;
+mod kind;
 mod listing;
+mod markdown;
+mod page;
 mod pivot;
 mod progress;
+mod prune;
+mod run_head;
 mod self_test;
+mod sentences;
 mod source;
+mod sparkline;
 mod statistics;
+mod status;
 mod table;
 mod theme;
 mod transfer;
 mod units;
 mod versions;
+mod view;
 
 pub use bisect::{
     BisectAnswer, BisectFindings, BisectStep, Progressed, write_bisect, write_bisect_step,
 };
+pub use charset::{Charset, InCharset};
 pub use charts::{Sitter, write_portrait};
-pub use columns::{Column, ColumnCell, ColumnsLine, Shown, SideBySide, Together, write_columns};
+pub use columns::{
+    Column, ColumnCell, ColumnsLine, Shown, SideBySide, Terms, Together, write_columns,
+};
 pub use content::{Findings, Gates, MessageFormat, Method, Row, Verdicts, Violation};
-pub use explanation::{Confirmed, Explanation, MeasuredSide, Replayed, write_explanation};
+pub use explanation::{
+    Confirmed, Explanation, MeasuredSide, Replayed, explained, write_explanation,
+};
 pub use grid::{TableFormat, without_colours};
+pub use grouped::{Grouped, GroupedCell, GroupedRow, write_grouped};
+pub use history::{BenchmarkHistory, HistoryPoint, LeftOut, SinceBaseline, write_histories};
 pub use import::{ImportFindings, ImportedBenchmark, write_import};
 pub use json::{SCHEMA, write_json};
+pub use kind::{ReportKind, Surroundings, write_report};
 pub use listing::{
     BaselineLine, BenchmarkLine, KeptLine, RunLine, WorkspaceLine, write_announced,
     write_baselines, write_benchmarks, write_kept, write_runs, write_workspaces,
 };
+pub use page::{Page, PageBenchmark, PageRun, PageSide, write_page, write_page_place};
 pub use pivot::{PivotCell, PivotKind, PivotRow, PivotTable, write_pivot};
 pub use progress::{Progress, ProgressMode};
+pub use prune::{PruneLine, PruneSummary, RunFate, write_prune};
+pub use run_head::write_run_head;
 pub use self_test::{Rate, SelfTestFindings, SelfTestRow, write_self_test};
 pub use statistics::{BenchmarkStatistics, write_statistics};
-pub use table::{write_build_event, write_error, write_run_head, write_table, write_warning};
+pub use status::{write_build_event, write_error, write_warning};
+pub use table::write_table;
 pub use transfer::{TakenOver, write_exported, write_taken_over};
 pub use units::{change as percent_change, percent as in_percent};
 pub use versions::{VersionDifference, write_versions};
+pub use view::{Arrangement, Verbosity, View};

@@ -4,11 +4,13 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 
 use super::content::MessageFormat;
-use super::grid::{Grid, GridCell, TableFormat, for_markdown};
+use super::grid::{Grid, GridCell, TableFormat};
 use super::json::{SCHEMA, write_object};
-use super::table::{p_value, write_warning};
+use super::status::write_warning;
+use super::table::p_value;
 use super::theme;
 use super::units;
+use crate::escape;
 use crate::model::Metric;
 
 /// A pivot, laid out.
@@ -129,7 +131,7 @@ pub fn write_pivot(
         TableFormat::Csv => Ok(()),
         TableFormat::Markdown => {
             for line in table.notes.iter().chain(&table.warnings) {
-                writeln!(writer, "\n{}", for_markdown(line))?;
+                writeln!(writer, "\n{}", escape::markdown(line))?;
             }
             Ok(())
         }

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use super::theme;
-use crate::model::{BenchmarkKey, Event, Observer};
+use crate::model::{BenchmarkKey, Course, Event, Observer};
 
 /// Where and how much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub struct Progress<W: Write, B: Write> {
     bench_output: RefCell<B>,
     mode: ProgressMode,
     bar: ProgressBar,
+    /// What was planned: benchmarks, and how they are visited.
+    planned: Cell<Option<(usize, Course)>>,
     /// The launch that the last line was about.
     announced: Cell<Option<u32>>,
     /// Whether bench output stopped in the middle of a line.
@@ -46,7 +48,7 @@ impl<W: Write, B: Write> Progress<W, B> {
             ProgressMode::Bar => ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()),
             ProgressMode::Lines | ProgressMode::Quiet => ProgressBar::hidden(),
         };
-        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len}  {wide_msg}") {
+        if let Ok(style) = ProgressStyle::with_template("[{bar:20}] {wide_msg}") {
             bar.set_style(style.progress_chars("=> "));
         }
         Self {
@@ -54,6 +56,7 @@ impl<W: Write, B: Write> Progress<W, B> {
             bench_output: RefCell::new(bench_output),
             mode,
             bar,
+            planned: Cell::new(None),
             announced: Cell::new(None),
             unfinished_line: Cell::new(false),
             held_back: RefCell::new(Vec::new()),
@@ -70,6 +73,23 @@ impl<W: Write, B: Write> Progress<W, B> {
             };
             let _ = writeln!(self.writer.borrow_mut(), "{start}{text}");
         });
+    }
+
+    /// How far it is: launch or round, what is decided, how long the rest takes.
+    fn reached(&self, launch: u32, settled: usize, left: Duration) -> Vec<String> {
+        let number = launch + 1;
+        let (benchmarks, course) = self.planned.get().unwrap_or((0, Course::Launches(number)));
+        let left = format!("{} left", takes(course, left));
+        match course {
+            Course::Launches(launches) => vec![format!("launch {number} of {launches}"), left],
+            // In the first round nothing can be.
+            Course::Rounds(_) if launch == 0 => vec![format!("round {number}"), left],
+            Course::Rounds(_) => vec![
+                format!("round {number}"),
+                format!("{settled} of {benchmarks} decided"),
+                left,
+            ],
+        }
     }
 
     fn output(&self, bytes: &[u8]) {
@@ -120,14 +140,16 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 benchmarks,
                 visits,
                 expected,
+                course,
             } => {
                 self.bar.set_length(*visits as u64);
+                self.planned.set(Some((*benchmarks, *course)));
                 if loud {
                     let plural = if *benchmarks == 1 { "" } else { "s" };
                     self.line(&format!(
-                        "{} {benchmarks} benchmark{plural}, about {}",
+                        "{} {benchmarks} benchmark{plural}, {}",
                         theme::status("Measuring"),
-                        in_words(*expected)
+                        takes(*course, *expected)
                     ));
                 }
             }
@@ -137,22 +159,23 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 done,
                 visits,
                 left,
+                settled,
             } => {
+                let reached = self.reached(*launch, *settled, *left);
                 self.bar.set_length(*visits as u64);
                 self.bar.set_position(*done as u64);
                 self.bar.set_message(format!(
-                    "{} left  {}",
-                    in_words(*left),
+                    "{}: {}",
+                    reached.join(", "),
                     benchmark.id.escape_debug()
                 ));
                 let new_launch = self.announced.replace(Some(*launch)) != Some(*launch);
                 let shown = *launch < FIRST_LAUNCHES || launch % SOME_LAUNCHES == 0;
                 if self.mode == ProgressMode::Lines && new_launch && shown {
                     self.line(&format!(
-                        "{} {} ({done} of {visits} visits done, {} left)",
-                        theme::status("Launch"),
-                        launch + 1,
-                        in_words(*left)
+                        "{} {}",
+                        theme::status("Measuring"),
+                        reached.join(", ")
                     ));
                 }
             }
@@ -177,8 +200,10 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 target,
                 message,
             } => self.line(&format!(
-                "{}: bench target `{target}` of package `{package}`: {}",
+                "{}: bench target `{}` of package `{}`: {}",
                 theme::error(),
+                theme::printable(target),
+                theme::printable(package),
                 theme::printable(message)
             )),
             Event::Skipped { benchmark, reason } => {
@@ -200,11 +225,16 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
     }
 }
 
-fn in_words(duration: Duration) -> String {
+/// `about 2 minutes`. Of rounds it is known only how many there are at most: most benchmarks are decided earlier.
+fn takes(course: Course, duration: Duration) -> String {
+    let word = match course {
+        Course::Launches(_) => "about",
+        Course::Rounds(_) => "at most",
+    };
     if duration < Duration::from_secs(1) {
         "a moment".to_owned()
     } else {
-        HumanDuration(duration).to_string()
+        format!("{word} {}", HumanDuration(duration))
     }
 }
 
@@ -215,7 +245,7 @@ fn shown(benchmark: &BenchmarkKey) -> String {
         target,
         id,
     } = benchmark;
-    format!("{package}/{target}: {}", id.escape_debug())
+    theme::printable(&format!("{package}/{target}: {}", id.escape_debug()))
 }
 
 #[cfg(test)]
@@ -260,18 +290,40 @@ mod tests {
             done,
             visits: 4,
             left: Duration::from_secs(2),
+            settled: 1,
+        };
+        let planned = |course| Event::Planned {
+            benchmarks: 2,
+            visits: 4,
+            expected: Duration::from_secs(90),
+            course,
         };
         let events = [
+            planned(Course::Launches(2)),
             visiting(0, 0),
             visiting(0, 1),
             visiting(1, 2),
             Event::Measured,
         ];
         insta::assert_snapshot!(shown_in(ProgressMode::Lines, &events), @r"
-              Launch 1 (0 of 4 visits done, 2 seconds left)
-              Launch 2 (2 of 4 visits done, 2 seconds left)
+           Measuring 2 benchmarks, about 90 seconds
+           Measuring launch 1 of 2, about 2 seconds left
+           Measuring launch 2 of 2, about 2 seconds left
         ");
         assert_eq!(shown_in(ProgressMode::Quiet, &events), "");
+        let events = [
+            planned(Course::Rounds(40)),
+            visiting(0, 0),
+            visiting(1, 1),
+            visiting(7, 2),
+            visiting(10, 2),
+        ];
+        insta::assert_snapshot!(shown_in(ProgressMode::Lines, &events), @r"
+           Measuring 2 benchmarks, at most 90 seconds
+           Measuring round 1, at most 2 seconds left
+           Measuring round 2, 1 of 2 decided, at most 2 seconds left
+           Measuring round 11, 1 of 2 decided, at most 2 seconds left
+        ");
     }
 
     #[test]

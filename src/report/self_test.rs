@@ -9,6 +9,7 @@ use super::json::{SCHEMA, key_json, tally_json, write_object};
 use super::listing::write_columns;
 use super::units::Room;
 use super::{theme, units};
+use crate::escape;
 use crate::model::{BenchmarkKey, Tally, Verdict};
 
 /// Below this share of slowdowns found there is advice.
@@ -171,7 +172,7 @@ fn write_for_people(writer: &mut dyn Write, findings: &SelfTestFindings) -> io::
             key.target,
             units::name(&key.id, room)
         );
-        writeln!(writer, "{}", theme::faint(skipped))?;
+        writeln!(writer, "{}", theme::faint(escape::one_line(&skipped)))?;
     }
     writeln!(writer)?;
     for line in conclusion(findings) {

@@ -55,7 +55,9 @@ pub fn write_statistics(
         }
     }
     match (format, all.first()) {
-        (MessageFormat::Human, Some(one)) => write_thresholds(writer, &one.thresholds),
+        (MessageFormat::Human, Some(one)) => {
+            write_thresholds(writer, &one.thresholds, super::units::terminal_width())
+        }
         _ => Ok(()),
     }
 }
@@ -73,7 +75,7 @@ fn message(run: RunId, one: &BenchmarkStatistics<'_>, confidence_level: f64) -> 
         "statistics": one.record.as_ref().map(record_json),
         "mean_allocated_bytes": allocations.map(|found| found.bytes),
         "allocations": beside::allocations_json(one.measurement),
-        "latencies": beside::latencies_json(one.measurement, confidence_level),
+        "latencies": beside::latencies_json(latencies.as_ref()),
         "course": latencies.as_ref().map(beside::course_json),
         "verdict": one.verdict,
         "change": one.change,
@@ -131,7 +133,7 @@ fn write_block(
     writeln!(
         writer,
         "{} {}",
-        theme::heading(format!("{}/{}", key.package, key.target)),
+        theme::heading(theme::printable(&format!("{}/{}", key.package, key.target))),
         units::name(&key.id, Room::of_stdout())
     )?;
     match &one.record {

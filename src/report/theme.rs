@@ -4,6 +4,7 @@
 use owo_colors::{OwoColorize, Style};
 use std::fmt::Display;
 
+use crate::escape;
 use crate::model::Verdict;
 
 /// Text for a verdict.
@@ -11,15 +12,37 @@ pub(super) fn verdict(verdict: Verdict) -> String {
     in_colour_of(verdict, verdict.word())
 }
 
-/// Other text in the colour of a verdict.
+/// A verdict's symbol and word: each of the three, colour, symbol and word, says it all.
+pub(super) fn marked(verdict: Verdict) -> String {
+    let text = format!("{} {}", symbol(verdict), verdict.word());
+    in_colour_of(verdict, &text)
+}
+
+/// The symbol of a verdict, one column wide.
+pub(super) fn symbol(verdict: Verdict) -> char {
+    match verdict {
+        Verdict::Regressed => '▲',
+        Verdict::Improved => '▼',
+        Verdict::Suspect => '?',
+        Verdict::Failed => '✗',
+        Verdict::Incomparable => '≠',
+        Verdict::Missing => '−',
+        Verdict::Inconclusive => '~',
+        Verdict::New => '+',
+        Verdict::Unchanged => '=',
+    }
+}
+
+/// Other text in the colour of a verdict. Worse is red and better is blue: people who see no difference of red and green see this one.
 pub(super) fn in_colour_of(verdict: Verdict, text: &str) -> String {
     let style = match verdict {
         Verdict::Regressed | Verdict::Failed => Style::new().red().bold(),
         Verdict::Suspect => Style::new().yellow().bold(),
         Verdict::Incomparable | Verdict::Missing => Style::new().yellow(),
-        Verdict::Improved => Style::new().green().bold(),
-        Verdict::Unchanged => Style::new().green(),
+        Verdict::Improved => Style::new().bright_blue().bold(),
         Verdict::Inconclusive | Verdict::New => Style::new().cyan(),
+        // Nothing happened: nothing is to catch the eye.
+        Verdict::Unchanged => Style::new(),
     };
     text.style(style).to_string()
 }
@@ -36,20 +59,7 @@ pub(super) fn faint(text: impl Display) -> String {
 
 /// Somebody else's text without anything that a terminal would obey or hide, but for line ends.
 pub(super) fn printable(text: &str) -> String {
-    let mut printable = String::with_capacity(text.len());
-    for c in text.chars() {
-        if (c.is_control() && c != '\n') || is_invisible(c) {
-            printable.extend(c.escape_unicode());
-        } else {
-            printable.push(c);
-        }
-    }
-    printable
-}
-
-/// Characters without a width that change how others are shown: marks of direction, joiners, the byte order mark.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    escape::terminal_lines(text)
 }
 
 /// A word for what is going on, right-aligned and coloured as cargo's are.

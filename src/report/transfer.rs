@@ -61,7 +61,7 @@ pub fn write_taken_over(
         let names: Vec<String> = run
             .baselines
             .iter()
-            .map(|name| format!("`{name}`"))
+            .map(|name| format!("`{}`", theme::printable(name)))
             .collect();
         let named = if names.is_empty() {
             String::new()

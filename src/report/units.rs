@@ -2,8 +2,8 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::theme;
 use crate::compare::{HostSigns, Steadiness};
+use crate::escape;
 use crate::model::{HostFacts, Metric};
 
 /// A name that takes more columns than this is shortened in the middle, to these: its ends tell most.
@@ -42,9 +42,48 @@ pub(super) fn name(id: &str, room: Room) -> String {
     format!("{head}…{tail}")
 }
 
+/// An id on one line, whole and without anything that a terminal would obey.
+pub(super) fn whole_name(id: &str) -> String {
+    id.escape_debug().to_string()
+}
+
+/// An id in a sentence that is to fit into so many columns.
+pub(super) fn name_in_prose(id: &str, columns: usize) -> String {
+    let room = match columns {
+        usize::MAX => Room::Unlimited,
+        _ => Room::Terminal,
+    };
+    name(id, room)
+}
+
+/// How many columns text takes; its colours take none.
+pub(super) fn width(text: &str) -> usize {
+    anstream::adapter::strip_str(text)
+        .map(UnicodeWidthStr::width)
+        .sum()
+}
+
+/// `text` in lines of at most so many columns, broken anywhere.
+pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for c in text.chars() {
+        let width = c.width().unwrap_or(0);
+        if used > 0 && used + width > columns {
+            lines.push(String::new());
+            used = 0;
+        }
+        used += width;
+        if let Some(line) = lines.last_mut() {
+            line.push(c);
+        }
+    }
+    lines
+}
+
 /// Text without anything that a terminal would obey, line ends included.
 pub(super) fn on_one_line(text: &str) -> String {
-    theme::printable(text).replace('\n', "\\n")
+    escape::one_line(text)
 }
 
 /// The columns that stdout has; a file or a pipe has as many as are wanted.
@@ -80,8 +119,8 @@ pub(super) fn reading(metric: &Metric, value: f64) -> String {
     match metric {
         Metric::Time => time(value),
         Metric::Rate { unit } if unit == "bytes" => rate(value, "B/s"),
-        Metric::Rate { unit } => rate(value, &format!("{unit}/s")),
-        Metric::Amount { unit } => format!("{} {unit}", four_digits(value)),
+        Metric::Rate { unit } => rate(value, &format!("{}/s", escape::one_line(unit))),
+        Metric::Amount { unit } => format!("{} {}", four_digits(value), escape::one_line(unit)),
     }
 }
 
@@ -101,7 +140,7 @@ pub(super) fn filled(text: &str, columns: usize) -> Vec<String> {
     for paragraph in text.split('\n') {
         let mut line = String::new();
         for word in words(paragraph) {
-            if !line.is_empty() && line.width() + 1 + word.width() > columns {
+            if !line.is_empty() && width(&line) + 1 + width(&word) > columns {
                 lines.push(std::mem::take(&mut line));
             }
             if !line.is_empty() {
@@ -116,7 +155,7 @@ pub(super) fn filled(text: &str, columns: usize) -> Vec<String> {
 
 /// `text` as it is where it fits into so many columns, else [`filled`].
 pub(super) fn fitted(text: &str, columns: usize) -> Vec<String> {
-    if text.width() <= columns {
+    if width(text) <= columns {
         vec![text.to_owned()]
     } else {
         filled(text, columns)
@@ -166,7 +205,12 @@ pub fn change(fraction: f64) -> String {
         size if size < 99.95 => 1,
         _ => 0,
     };
-    format!("{percent:+.decimals$} %").replace('-', "−")
+    let text = format!("{percent:+.decimals$} %");
+    if text == "-0.00 %" {
+        // Nothing did not become better.
+        return "+0.00 %".to_owned();
+    }
+    text.replace('-', "−")
 }
 
 /// An unsigned percentage: `1 %`, `0.5 %`.
@@ -323,6 +367,7 @@ mod tests {
         assert_eq!(change(-0.105), "−10.5 %");
         assert_eq!(change(1.0), "+100 %");
         assert_eq!(change(0.0), "+0.00 %");
+        assert_eq!(change(-1e-6), "+0.00 %");
     }
 
     #[test]
@@ -347,6 +392,15 @@ mod tests {
         );
         assert_eq!(filled("longer-than-that a", 5), ["longer-than-that", "a"]);
         assert_eq!(filled("", 5), [""]);
+    }
+
+    #[test]
+    fn names_that_are_too_long_are_broken_and_nothing_of_them_is_lost() {
+        assert_eq!(wrapped("abcdef", 4), ["abcd", "ef"]);
+        assert_eq!(wrapped("長い名前", 5), ["長い", "名前"]);
+        assert_eq!(wrapped("abc", usize::MAX), ["abc"]);
+        assert_eq!(wrapped("", 4), [""]);
+        assert_eq!(wrapped("長", 1), ["長"]);
     }
 
     #[test]

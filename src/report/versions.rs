@@ -4,10 +4,11 @@ use std::io::{self, Write};
 
 use super::analysis;
 use super::content::{Findings, Method, Row};
-use super::grid::{Grid, GridCell, TableFormat, for_markdown};
+use super::grid::{Grid, GridCell, TableFormat};
 use super::table::p_value;
 use super::units;
 use crate::compare::Decider;
+use crate::escape;
 use crate::model::{Metric, Observations, Subject};
 
 /// The other side of a benchmark, and how large the difference is, whatever its p; positive is slower.
@@ -114,20 +115,24 @@ pub fn write_versions(
         writer,
         "\nRun {} compared with {}: {}. Plus is slower. {how}; effect sizes are of {observations}.",
         findings.run.id,
-        for_markdown(&verdicts.reference.replace('`', "")),
+        escape::markdown(&verdicts.reference.replace('`', "")),
         counts.join(", "),
     )?;
     for violation in &verdicts.gates.violations {
-        writeln!(writer, "\n{}", for_markdown(&analysis::broken(violation)))?;
+        writeln!(
+            writer,
+            "\n{}",
+            escape::markdown(&analysis::broken(violation))
+        )?;
     }
     for remark in verdicts.gates.remarks.iter().chain(&verdicts.remarks) {
-        writeln!(writer, "\n{}", for_markdown(remark))?;
+        writeln!(writer, "\n{}", escape::markdown(remark))?;
     }
     for warning in &verdicts.warnings {
         writeln!(
             writer,
             "\nThe sides differ in {}.",
-            for_markdown(&warning.to_string())
+            escape::markdown(&warning.to_string())
         )?;
     }
     Ok(())

@@ -411,6 +411,7 @@ mod tests {
             },
             version: None,
             throughput: Throughput::default(),
+            other_throughput: None,
             settings,
             metric: Metric::default(),
         }

@@ -174,13 +174,25 @@ pub fn ratio_interval(
     if new.clusters() == 0 || base.clusters() == 0 {
         return None;
     }
+    percentiles(
+        ratio_resamples(new, base, resampling),
+        level,
+        PercentileRule::Interpolated,
+    )
+}
+
+/// Values of `new` / `base` - 1 for resampled clusters of both sides, which have some.
+pub fn ratio_resamples(
+    new: &impl Statistic,
+    base: &impl Statistic,
+    resampling: Resampling<'_>,
+) -> Vec<f64> {
     let (new, base) = (Sampler::new(new), Sampler::new(base));
     let count = resampling.within(STEPS, new.cost() + base.cost());
-    let values = replicates(resampling.stream, count, Vec::new, |draws, weights| {
+    replicates(resampling.stream, count, Vec::new, |draws, weights| {
         let numerator = new.draw(draws, weights);
         numerator / base.draw(draws, weights) - 1.0
-    });
-    percentiles(values, level, PercentileRule::Interpolated)
+    })
 }
 
 /// Which of the sorted resamples bound an interval.

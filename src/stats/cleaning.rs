@@ -29,43 +29,86 @@ pub struct CleaningCounts {
 pub struct Cleaned {
     /// All values, launch after launch.
     pub raw: Vec<f64>,
+    /// All but the first samples left out, before any other treatment.
+    pub warm: Vec<f64>,
     /// The values used, in the same order.
     pub used: Vec<f64>,
     /// Where the others went.
     pub counts: CleaningCounts,
+    /// Values that the policy replaced; they are used.
+    pub replaced: usize,
+    /// Bounds beyond which values were removed or replaced, where the policy has such.
+    pub bounds: Option<(f64, f64)>,
     /// Why the policy did nothing, if a guard says so.
     pub untouched: Option<Untouched>,
+    /// Which of `warm` are not used.
+    outlier: Vec<bool>,
+}
+
+impl FirstSample {
+    /// How many samples a launch of `count` loses at its beginning. A launch of one sample keeps it.
+    pub fn skipped(self, count: usize) -> usize {
+        usize::from(self == Self::Dropped && count > 1)
+    }
 }
 
 impl Cleaned {
     /// Pools `launches`, without their first samples if so wished, and applies `policy` to the pool: fences belong to a benchmark, not to a launch.
-    /// A launch of one sample keeps it. `None` without values or with one that is not finite.
+    /// `None` without values or with one that is not finite.
     pub fn of(launches: &[&[f64]], first: FirstSample, policy: OutlierPolicy) -> Option<Self> {
         let raw: Vec<f64> = launches.concat();
-        let warm: Vec<f64> = launches
+        let warm = launches
             .iter()
-            .flat_map(|launch| match first {
-                FirstSample::Dropped if launch.len() > 1 => &launch[1..],
-                _ => launch,
-            })
-            .copied()
-            .collect();
+            .flat_map(|launch| &launch[first.skipped(launch.len())..]);
+        let warm: Vec<f64> = warm.copied().collect();
         if !raw.iter().all(|value| value.is_finite()) {
             return None;
         }
         let treated = policy.apply(&warm)?;
-        let counts = CleaningCounts {
-            raw: raw.len(),
-            warm_up_skipped: raw.len() - warm.len(),
-            outliers_removed: treated.removed(),
-            used: treated.values.len(),
-        };
         Some(Self {
-            counts,
-            used: treated.values,
+            counts: CleaningCounts {
+                raw: raw.len(),
+                warm_up_skipped: raw.len() - warm.len(),
+                outliers_removed: treated.removed(),
+                used: treated.values.len(),
+            },
+            replaced: treated.replaced(),
+            bounds: treated.bounds,
             untouched: treated.untouched,
+            used: treated.values,
+            outlier: treated.gone,
             raw,
+            warm,
         })
+    }
+
+    /// Makes a row that is an outlier in one of `columns`, of which all have the same rows, an outlier in all of them; unless nothing
+    /// would be left.
+    pub fn pair(columns: &mut [Self]) {
+        let rows = columns.first().map_or(0, |column| column.outlier.len());
+        let any = |row: usize| columns.iter().any(|column| column.outlier[row]);
+        let any: Vec<bool> = (0..rows).map(any).collect();
+        if any.iter().all(|outlier| *outlier) {
+            for column in columns {
+                column.remove(vec![false; rows]);
+            }
+        } else if any.contains(&true) {
+            for column in columns {
+                column.remove(any.clone());
+            }
+        }
+    }
+
+    /// Uses those of `warm` that are no `outlier`.
+    fn remove(&mut self, outlier: Vec<bool>) {
+        let used = self.warm.iter().zip(&outlier);
+        self.used = used
+            .filter(|(_, outlier)| !**outlier)
+            .map(|(value, _)| *value)
+            .collect();
+        self.counts.used = self.used.len();
+        self.counts.outliers_removed = self.warm.len() - self.used.len();
+        self.outlier = outlier;
     }
 }
 

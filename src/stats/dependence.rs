@@ -3,15 +3,6 @@
 use super::description::{mean, standard_error};
 use super::mann_whitney::{MannWhitney, MannWhitneyMethod};
 
-/// Checks of a series are made from so many values on.
-pub const FEWEST_FOR_SERIES_CHECKS: usize = 50;
-
-/// Autocorrelation above this is worth a warning.
-const HIGH_AUTOCORRELATION: f64 = 0.5;
-
-/// Halves that differ at this level are worth a warning.
-const DRIFT_LEVEL: f64 = 0.001;
-
 /// Lag-1 autocorrelation, `sum (x_i - m)(x_{i+1} - m) / sum (x_i - m)^2` (Box and Jenkins 1976). `None` below three values, without spread,
 /// or with a value that is not finite.
 pub fn lag_one_autocorrelation(values: &[f64]) -> Option<f64> {
@@ -29,12 +20,6 @@ pub fn lag_one_autocorrelation(values: &[f64]) -> Option<f64> {
     (squares > rounding)
         .then(|| products / squares)
         .filter(|r| r.is_finite())
-}
-
-/// Whether each of 50 values or more hangs on the one before: autocorrelation above 0.5.
-pub fn depends_on_its_past(values: &[f64]) -> bool {
-    values.len() >= FEWEST_FOR_SERIES_CHECKS
-        && lag_one_autocorrelation(values).is_some_and(|r| r > HIGH_AUTOCORRELATION)
 }
 
 /// The first half of a series against the second.
@@ -65,17 +50,7 @@ impl Halves {
         })
     }
 
-    /// Worth a warning: p < .001 (asked of 50 values or more).
-    pub fn differ(&self, values: usize) -> bool {
-        values >= FEWEST_FOR_SERIES_CHECKS && self.p < DRIFT_LEVEL
-    }
-
-    /// Worth measuring again: means more than 10 % apart, and more than 4 standard errors (or without any).
-    pub fn drift(&self) -> bool {
-        self.drift_beyond(0.1, 4.0)
-    }
-
-    /// The same with other bounds: of the change of the means, and of their distance in standard errors.
+    /// Whether the means are further apart than this relative change and so many standard errors (or have none).
     pub fn drift_beyond(&self, change: f64, standard_errors: f64) -> bool {
         let far = self
             .standard_errors
@@ -104,9 +79,8 @@ mod tests {
     fn a_ramp_depends_on_its_past_and_a_zigzag_does_not() {
         let ramp: Vec<f64> = (0..50).map(f64::from).collect();
         let zigzag: Vec<f64> = (0..50).map(|i| f64::from(i % 2)).collect();
-        assert!(depends_on_its_past(&ramp));
-        assert!(!depends_on_its_past(&zigzag));
-        assert!(!depends_on_its_past(&ramp[..49]));
+        assert!(lag_one_autocorrelation(&ramp).unwrap() > 0.9);
+        assert!(lag_one_autocorrelation(&zigzag).unwrap() < -0.9);
     }
 
     #[test]
@@ -114,10 +88,10 @@ mod tests {
         let mut step = vec![100.0; 25];
         step.extend([111.0; 25]);
         let halves = Halves::of(&step).unwrap();
-        assert!(halves.drift() && halves.differ(50) && !halves.differ(49));
+        assert!(halves.drift_beyond(0.1, 4.0) && halves.p < 0.001);
         assert_eq!(halves.standard_errors, None);
         let still = Halves::of(&[100.0; 50]).unwrap();
-        assert!(!still.drift() && !still.differ(50));
+        assert!(!still.drift_beyond(0.1, 4.0) && still.p >= 0.001);
         assert_eq!(Halves::of(&[1.0, 2.0, 3.0]), None);
         assert_eq!(Halves::of(&[0.0, 0.0, 1.0, 1.0]).unwrap().change, None);
     }

@@ -87,24 +87,19 @@ pub fn standard_error(values: &[f64]) -> Option<f64> {
     sample_variance(values).map(|variance| (variance / values.len() as f64).sqrt())
 }
 
-/// What a coefficient of variation says of a benchmark (`NBenchmark`'s bounds).
+/// What a coefficient of variation says of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variability {
-    /// At most 0.05.
+    /// At most the lower bound.
     Stable,
     /// Between.
     Ordinary,
-    /// At least 0.5: worth a warning.
+    /// At least the upper bound: worth a warning.
     High,
 }
 
 impl Variability {
     /// Of a coefficient of variation; its sign, that of the mean, does not matter.
-    pub fn of(cv: f64) -> Self {
-        Self::within(cv, 0.05, 0.5)
-    }
-
-    /// The same with other bounds.
     pub fn within(cv: f64, stable: f64, high: f64) -> Self {
         match cv.abs() {
             cv if cv <= stable => Self::Stable,

@@ -6,26 +6,18 @@ use super::mann_whitney::MannWhitney;
 /// In words (Romano et al. 2006).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EffectSize {
-    /// |delta| < .147.
+    /// Below the first bound; .147.
     Negligible,
-    /// |delta| < .33.
+    /// Below the second; .33.
     Small,
-    /// |delta| < .474.
+    /// Below the third; .474.
     Medium,
     /// Beyond.
     Large,
 }
 
 impl EffectSize {
-    /// The bounds of Romano et al.
-    pub const BOUNDS: [f64; 3] = [0.147, 0.33, 0.474];
-
-    /// The label of a Cliff's delta of either sign.
-    pub fn of_delta(delta: f64) -> Self {
-        Self::within(delta, Self::BOUNDS)
-    }
-
-    /// The label with other bounds, ascending: below the first negligible, small, medium.
+    /// The label of a Cliff's delta of either sign, with bounds in ascending order: below the first negligible, small, medium.
     pub fn within(delta: f64, [negligible, small, medium]: [f64; 3]) -> Self {
         match delta.abs() {
             size if size < negligible => Self::Negligible,
@@ -73,7 +65,7 @@ mod tests {
     #[test]
     fn labels_begin_at_their_bounds() {
         let labels = [0.0, 0.1469, 0.147, -0.33, 0.4739, -0.474, 1.0]
-            .map(|delta| EffectSize::of_delta(delta).label());
+            .map(|delta| EffectSize::within(delta, [0.147, 0.33, 0.474]).label());
         let expected = [
             "negligible",
             "negligible",

@@ -3,9 +3,6 @@
 use super::description::{Description, mean, sample_variance, standard_error};
 use super::quantile::median;
 
-/// From this ratio on the precision within a launch says little about the next one (`NBenchmark`'s bound).
-pub const HIGH_PROCESS_VARIANCE: f64 = 4.0;
-
 /// Describes the means of `launches`: the mean of means and their spread with k - 1. `None` without launches, with an empty one, or with a
 /// value that is not finite.
 pub fn describe_launch_means(launches: &[&[f64]]) -> Option<Description> {

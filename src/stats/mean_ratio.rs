@@ -2,7 +2,6 @@
 
 use super::bootstrap::Interval;
 use super::description::{mean, sample_variance};
-use super::statistic::Statistic;
 use super::t_interval::TInterval;
 
 /// mean(new) / mean(base) with its interval.
@@ -54,44 +53,6 @@ impl MeanRatio {
                 upper: interval.upper.exp(),
             },
         })
-    }
-}
-
-/// The ratio of the means of pairs that are drawn together, for the bootstrap.
-#[derive(Debug, Clone)]
-pub struct PairedMeanRatio {
-    /// (new, base).
-    pairs: Vec<(f64, f64)>,
-}
-
-impl PairedMeanRatio {
-    /// `None` for sides of different length.
-    pub fn new(new: &[f64], base: &[f64]) -> Option<Self> {
-        (new.len() == base.len()).then(|| Self {
-            pairs: new.iter().copied().zip(base.iter().copied()).collect(),
-        })
-    }
-}
-
-impl Statistic for PairedMeanRatio {
-    fn clusters(&self) -> usize {
-        self.pairs.len()
-    }
-
-    fn cost(&self) -> usize {
-        self.pairs.len()
-    }
-
-    fn of(&self, weights: &[u32]) -> f64 {
-        let (new, base) =
-            self.pairs
-                .iter()
-                .zip(weights)
-                .fold((0.0, 0.0), |(new, base), (pair, weight)| {
-                    let weight = f64::from(*weight);
-                    (new + weight * pair.0, base + weight * pair.1)
-                });
-        new / base
     }
 }
 

@@ -7,6 +7,7 @@
 mod bca;
 pub mod binomial;
 mod bootstrap;
+mod change_points;
 mod cleaning;
 mod correction;
 mod density;
@@ -59,14 +60,13 @@ mod written_out;
 pub use bca::{bca_bounds, bca_interval};
 pub use bootstrap::{
     Interval, PercentileRule, Resampling, percentile_interval, percentile_interval_by,
-    ratio_interval,
+    ratio_interval, ratio_resamples,
 };
+pub use change_points::{ChangePoint, ChangePointRules, change_points};
 pub use cleaning::{Cleaned, CleaningCounts, FirstSample};
 pub use correction::Correction;
 pub use density::{density_curve, silverman_bandwidth};
-pub use dependence::{
-    FEWEST_FOR_SERIES_CHECKS, Halves, depends_on_its_past, lag_one_autocorrelation,
-};
+pub use dependence::{Halves, lag_one_autocorrelation};
 pub use description::{
     Description, NORMAL_MAD, Variability, mean, sample_variance, standard_error,
 };
@@ -81,14 +81,12 @@ pub use jackknife::{
     FEWEST_FOR_BOOTSTRAP, IntervalMethod, Scale, jackknife_t_interval, jackknife_t_ratio_interval,
 };
 pub use kruskal_wallis::{AgainstReference, KruskalWallis};
-pub use launches::{
-    HIGH_PROCESS_VARIANCE, describe_launch_means, distinct_resamples, process_variance_ratio,
-};
+pub use launches::{describe_launch_means, distinct_resamples, process_variance_ratio};
 pub use low_quantile::{ClusterLowQuantile, Width, paired_standard_error};
 pub use mann_whitney::{MannWhitney, MannWhitneyMethod};
-pub use mean_ratio::{MeanRatio, PairedMeanRatio};
+pub use mean_ratio::MeanRatio;
 pub use median_interval::MedianInterval;
-pub use modality::{SEVERAL_MODES, SlowCluster, modal_value};
+pub use modality::{SlowCluster, modal_value};
 pub use operation_rate::OperationRates;
 pub use outlier_policy::{IqrFence, OutlierPolicy, Treated, Untouched};
 pub use outliers::{Fences, OutlierCounts, OutlierLabel};
@@ -105,7 +103,7 @@ pub use shift::{Shift, ShiftRanks};
 pub use sign_flip::sign_flip_upper_tail;
 pub use signed_rank::SignedRank;
 pub use significance::{FewestPerGroup, Significance};
-pub use statistic::{ClusterMean, ClusterSd, ClusterSlope, Statistic};
+pub use statistic::{ClusterMean, ClusterSd, ClusterSlope, PairedRatio, Statistic};
 pub use subselection::{Replacement, Subselection, SubselectionCentre};
 pub use t_interval::TInterval;
 pub use t_score::{SMALL_SAMPLE, TScore, welch};

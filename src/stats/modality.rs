@@ -6,9 +6,6 @@ use super::quantile::Quantile;
 /// More bins than this are never laid out: a far outlier would ask for millions.
 const MOST_BINS: f64 = 10_000.0;
 
-/// From this modal value on a distribution is likely to have several modes (Gregg's bound).
-pub const SEVERAL_MODES: f64 = 2.4;
-
 /// Gregg's modal value, `sum |h_i - h_{i-1}| / max h` over the bins of a histogram with an empty bin at each end (Gregg 2014, "Frequency Trails:
 /// Modes and Modality"): 2 for one mode, about 4 for two equal ones.
 ///
@@ -54,16 +51,8 @@ pub struct SlowCluster {
 }
 
 impl SlowCluster {
-    /// `NBenchmark`'s bounds: 3 values, 1 % of all, CV 0.15.
-    pub const BOUNDS: (usize, f64, f64) = (3, 0.01, 0.15);
-
-    /// The values above the upper fence of `values` (Q3 + 1.5 IQR, quartiles of nearest rank), if they are a cluster: 3 or more, at least 1 % of all, CV at most
-    /// 0.15 (`NBenchmark`'s bounds). `None` where they are not.
-    pub fn of(values: &[f64]) -> Option<Self> {
-        Self::within(values, Self::BOUNDS)
-    }
-
-    /// The same with other bounds: fewest values, least share, highest CV.
+    /// The values above the upper fence of `values` (Q3 + 1.5 IQR, quartiles of nearest rank), if they are a cluster: so many at least, at least
+    /// this share of all, with a coefficient of variation of at most so much. `None` where they are not.
     pub fn within(
         values: &[f64],
         (fewest, least_share, highest_cv): (usize, f64, f64),
@@ -98,7 +87,7 @@ mod tests {
         assert_eq!(modal_value(&[1.0, 2.0, 2.0, 2.0, 3.0]), Some(2.0));
         let mut two = around(100.0, 40);
         two.extend(around(300.0, 40));
-        assert!(modal_value(&two).unwrap() > SEVERAL_MODES);
+        assert!(modal_value(&two).unwrap() > 2.4);
     }
 
     #[test]

@@ -73,6 +73,8 @@ pub struct Treated<'a> {
     pub raw: &'a [f64],
     /// What is left of them, in the order measured; replaced values included.
     pub values: Vec<f64>,
+    /// Which of all are not among these.
+    pub gone: Vec<bool>,
     /// Low values removed or replaced.
     pub low: usize,
     /// High values removed or replaced.
@@ -128,6 +130,7 @@ impl OutlierPolicy {
                 Some(Treated {
                     raw,
                     values: raw.iter().map(|value| value.clamp(low, high)).collect(),
+                    gone: vec![false; raw.len()],
                     low: raw.iter().filter(|value| **value < low).count(),
                     high: raw.iter().filter(|value| **value > high).count(),
                     bounds: Some((low, high)),
@@ -158,6 +161,7 @@ fn whole(raw: &[f64], untouched: Option<Untouched>) -> Treated<'_> {
     Treated {
         raw,
         values: raw.to_vec(),
+        gone: vec![false; raw.len()],
         low: 0,
         high: 0,
         bounds: None,
@@ -175,6 +179,7 @@ fn within(raw: &[f64], low: f64, high: f64) -> Treated<'_> {
     Treated {
         raw,
         values,
+        gone: raw.iter().map(|value| !inside(value)).collect(),
         low: raw.iter().filter(|value| **value < low).count(),
         high: raw.iter().filter(|value| **value > high).count(),
         bounds: Some((low, high)),
@@ -189,11 +194,15 @@ fn without_ends(raw: &[f64], low: usize, high: usize) -> Treated<'_> {
     }
     let mut order: Vec<usize> = (0..raw.len()).collect();
     order.sort_by(|a, b| raw[*a].total_cmp(&raw[*b]));
-    let mut kept = order[low..raw.len() - high].to_vec();
-    kept.sort_unstable();
+    let mut gone = vec![true; raw.len()];
+    for at in &order[low..raw.len() - high] {
+        gone[*at] = false;
+    }
+    let kept = raw.iter().zip(&gone).filter(|(_, gone)| !**gone);
     Treated {
         raw,
-        values: kept.into_iter().map(|at| raw[at]).collect(),
+        values: kept.map(|(value, _)| *value).collect(),
+        gone,
         low,
         high,
         bounds: None,

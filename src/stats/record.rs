@@ -83,11 +83,6 @@ impl Record {
             max,
         })
     }
-
-    /// Whether the mean is so far above the median (a thousand times) that the series is to be looked at.
-    pub fn is_absurd(&self) -> bool {
-        self.mean > 1e3 * self.median && self.median > 0.0
-    }
 }
 
 fn tail(treated: &Treated<'_>, rules: RecordRules) -> Option<([f64; 5], f64, f64)> {

@@ -15,13 +15,6 @@ pub enum Significance {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FewestPerGroup(pub usize);
 
-impl FewestPerGroup {
-    /// `NBenchmark`'s first rule.
-    pub const FIVE: Self = Self(5);
-    /// Its later one.
-    pub const TWO: Self = Self(2);
-}
-
 impl Significance {
     /// Of a test of groups of which the smaller has `smaller_group` values; strictly below `alpha` is significant.
     pub fn of(p: Option<f64>, alpha: f64, smaller_group: usize, fewest: FewestPerGroup) -> Self {
@@ -37,13 +30,7 @@ impl Significance {
         }
     }
 
-    /// The practical gate: a significant difference whose Cliff's delta is negligible (below .147) is not significant.
-    #[must_use]
-    pub fn unless_negligible(self, delta: f64) -> Self {
-        self.unless_below(delta, super::effect_size::EffectSize::BOUNDS[0])
-    }
-
-    /// The same where an effect below `practical` is negligible.
+    /// The practical gate: a significant difference whose effect is below `practical` is not significant.
     #[must_use]
     pub fn unless_below(self, delta: f64, practical: f64) -> Self {
         match self {
@@ -68,7 +55,7 @@ mod tests {
 
     #[test]
     fn what_was_not_computed_was_not_tested() {
-        let of = |p| Significance::of(p, 0.05, 9, FewestPerGroup::FIVE);
+        let of = |p| Significance::of(p, 0.05, 9, FewestPerGroup(5));
         assert_eq!(of(None), Significance::NotTested);
         assert_eq!(of(Some(f64::NAN)), Significance::NotTested);
         assert_eq!(of(Some(0.0)), Significance::Significant);
@@ -76,7 +63,7 @@ mod tests {
 
     #[test]
     fn the_gate_only_takes_back_what_was_significant() {
-        let gated = |s: Significance, delta| s.unless_negligible(delta);
+        let gated = |s: Significance, delta| s.unless_below(delta, 0.147);
         assert_eq!(
             gated(Significance::Significant, -0.1),
             Significance::NotSignificant

@@ -143,6 +143,34 @@ impl Statistic for ClusterSlope {
     }
 }
 
+/// The ratio of a statistic of two sides whose clusters belong together and are drawn together: cluster i of the one and of the other.
+#[derive(Debug, Clone)]
+pub struct PairedRatio<S> {
+    new: S,
+    base: S,
+}
+
+impl<S: Statistic> PairedRatio<S> {
+    /// `None` for sides of different numbers of clusters.
+    pub fn new(new: S, base: S) -> Option<Self> {
+        (new.clusters() == base.clusters()).then_some(Self { new, base })
+    }
+}
+
+impl<S: Statistic> Statistic for PairedRatio<S> {
+    fn clusters(&self) -> usize {
+        self.new.clusters()
+    }
+
+    fn cost(&self) -> usize {
+        self.new.cost() + self.base.cost()
+    }
+
+    fn of(&self, weights: &[u32]) -> f64 {
+        self.new.of(weights) / self.base.of(weights)
+    }
+}
+
 #[cfg(test)]
 pub(super) mod fixtures {
     use proptest::prelude::*;

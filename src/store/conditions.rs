@@ -18,6 +18,8 @@ use crate::model::{
 pub(super) struct Conditions {
     pub(super) version: Option<String>,
     pub(super) throughput: Throughput,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) other_throughput: Option<String>,
     pub(super) settings: AuthorSettings,
     pub(super) target: TargetFacts,
     pub(super) sampling: SamplingSettings,
@@ -33,6 +35,7 @@ impl Conditions {
             key,
             version: self.version.clone(),
             throughput: self.throughput,
+            other_throughput: self.other_throughput.clone(),
             settings: self.settings,
             metric: self.metric.clone(),
         }

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::columns::{Count, Json, Word};
 use super::conditions::{KnownConditions, find_benchmark};
@@ -30,8 +30,10 @@ pub enum BranchFilter<'a> {
 pub enum RunFilter {
     /// All of them.
     Any,
-    /// Those that may serve as a reference: accepted, and no side of an A/B measurement.
+    /// Those that may serve as a reference: accepted, as a whole or for this benchmark, and no side of an A/B measurement.
     Accepted,
+    /// Complete ones that are no side of an A/B measurement, which samples in another way.
+    Alone,
 }
 
 /// Which part of the history is wanted.
@@ -73,6 +75,10 @@ pub struct PastMeasurement {
     pub verdict: Option<Verdict>,
     /// The run's value: nanoseconds of one iteration.
     pub typical_ns: Option<f64>,
+    /// Relative change against the run's reference, a fraction.
+    pub change: Option<f64>,
+    /// Whether the user accepted what this run measured of it as a new level.
+    pub accepted: bool,
 }
 
 /// A benchmark and when it was last measured.
@@ -266,23 +272,20 @@ pub(super) const LIST: &str = "
 pub(super) fn past_sql(branch: BranchFilter<'_>, runs: RunFilter) -> String {
     // Left alone, SQLite prefers the general indexes to the partial ones.
     let index = match (branch, runs) {
-        (BranchFilter::Any, RunFilter::Any) => "runs_by_workspace",
+        (BranchFilter::Any, RunFilter::Any | RunFilter::Alone) => "runs_by_workspace",
         (BranchFilter::Any, RunFilter::Accepted) => "accepted_runs",
-        (BranchFilter::Only(_), RunFilter::Any) => "runs_by_branch",
+        (BranchFilter::Only(_), RunFilter::Any | RunFilter::Alone) => "runs_by_branch",
         (BranchFilter::Only(_), RunFilter::Accepted) => "accepted_runs_by_branch",
     };
-    let branch = match branch {
-        // Every parameter has to occur: this is always true.
-        BranchFilter::Any => "AND ?5 IS NULL",
-        BranchFilter::Only(_) => "AND r.git_branch IS ?5",
-    };
+    let branch = branch_sql(branch);
     let accepted = match runs {
         RunFilter::Any => "",
+        RunFilter::Alone => "AND r.status = 'complete' AND r.partner IS NULL",
         // Word for word the condition of the partial indexes.
         RunFilter::Accepted => "AND r.acceptance <> 'pending' AND r.partner IS NULL",
     };
     format!(
-        "SELECT rb.run, rb.conditions, rb.verdict, rb.typical_ns
+        "SELECT {PAST_COLUMNS}
          FROM runs r INDEXED BY {index}
          CROSS JOIN run_benchmarks rb ON rb.benchmark = ?1 AND rb.run = r.id
          WHERE r.workspace = ?2 AND r.id < ?3
@@ -292,6 +295,32 @@ pub(super) fn past_sql(branch: BranchFilter<'_>, runs: RunFilter) -> String {
     )
 }
 
+/// The query for what was accepted of one benchmark alone, in runs that were not: parameters as of [`past_sql`].
+pub(super) fn accepted_steps_sql(branch: BranchFilter<'_>) -> String {
+    let branch = branch_sql(branch);
+    format!(
+        "SELECT {PAST_COLUMNS}
+         FROM accepted_steps s
+         CROSS JOIN run_benchmarks rb ON rb.benchmark = s.benchmark AND rb.run = s.run
+         CROSS JOIN runs r ON r.id = s.run
+         WHERE s.benchmark = ?1 AND r.workspace = ?2 AND s.run < ?3
+           AND r.acceptance = 'pending' AND r.partner IS NULL {branch}
+         ORDER BY s.run DESC LIMIT ?4"
+    )
+}
+
+/// The columns that [`past_at`] reads, with `run_benchmarks` as `rb`.
+const PAST_COLUMNS: &str = "rb.run, rb.conditions, rb.verdict, rb.typical_ns, rb.change, \
+     EXISTS (SELECT 1 FROM accepted_steps a WHERE a.benchmark = rb.benchmark AND a.run = rb.run)";
+
+fn branch_sql(branch: BranchFilter<'_>) -> &'static str {
+    match branch {
+        // Every parameter has to occur: this is always true.
+        BranchFilter::Any => "AND ?5 IS NULL",
+        BranchFilter::Only(_) => "AND r.git_branch IS ?5",
+    }
+}
+
 fn past_of(
     connection: &Connection,
     known: &mut KnownConditions,
@@ -299,30 +328,49 @@ fn past_of(
     benchmark: i64,
     query: &HistoryQuery<'_>,
 ) -> Attempt<Vec<PastMeasurement>> {
-    let mut statement = connection.prepare_cached(&past_sql(query.branch, query.runs))?;
     let before = query.before.map_or(i64::MAX, |run| run.0);
     let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
     let branch = match query.branch {
         BranchFilter::Any => None,
         BranchFilter::Only(branch) => branch,
     };
-    let mut rows = statement.query(params![benchmark, workspace.0, before, limit, branch])?;
     let mut past = Vec::new();
-    while let Some(row) = rows.next()? {
-        let conditions = known.get(connection, row.get(1)?)?;
-        past.push(PastMeasurement {
-            run: row.get(0)?,
-            version: conditions.version.clone(),
-            metric: conditions.metric.clone(),
-            target_facts: conditions.target.clone(),
-            sampling: conditions.sampling,
-            verdict: row
-                .get::<_, Option<Word<_>>>(2)?
-                .map(|Word(verdict)| verdict),
-            typical_ns: row.get(3)?,
-        });
+    let mut add = |sql: &str| -> Attempt<()> {
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut rows = statement.query(params![benchmark, workspace.0, before, limit, branch])?;
+        while let Some(row) = rows.next()? {
+            past.push(past_at(connection, known, row)?);
+        }
+        Ok(())
+    };
+    add(&past_sql(query.branch, query.runs))?;
+    if query.runs == RunFilter::Accepted {
+        add(&accepted_steps_sql(query.branch))?;
+        past.sort_by_key(|past| std::cmp::Reverse(past.run));
+        past.truncate(query.limit);
     }
     Ok(past)
+}
+
+fn past_at(
+    connection: &Connection,
+    known: &mut KnownConditions,
+    row: &Row<'_>,
+) -> Attempt<PastMeasurement> {
+    let conditions = known.get(connection, row.get(1)?)?;
+    Ok(PastMeasurement {
+        run: row.get(0)?,
+        version: conditions.version.clone(),
+        metric: conditions.metric.clone(),
+        target_facts: conditions.target.clone(),
+        sampling: conditions.sampling,
+        verdict: row
+            .get::<_, Option<Word<_>>>(2)?
+            .map(|Word(verdict)| verdict),
+        typical_ns: row.get(3)?,
+        change: row.get(4)?,
+        accepted: row.get(5)?,
+    })
 }
 
 fn head_of(connection: &Connection, run: RunId) -> Attempt<Run> {

@@ -182,6 +182,7 @@ fn note_benchmark(
     let conditions = Conditions {
         version: announced.version.clone(),
         throughput: announced.throughput,
+        other_throughput: announced.other_throughput.clone(),
         settings: announced.settings,
         target: target_facts.clone(),
         sampling: launched.sampling,

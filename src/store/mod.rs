@@ -23,8 +23,10 @@ mod location;
 mod measurements;
 mod open;
 mod pairs;
+mod pruning;
 mod runs;
 mod schema;
+mod steps;
 mod transfer;
 mod workspaces;
 
@@ -44,6 +46,7 @@ pub use kept::{
 pub use launches::{Harness, LaunchHead, LaunchRecord, LaunchedBenchmark, Outcome};
 pub use location::default_path;
 pub use open::{OpenOptions, Store};
+pub use pruning::{RemovedRuns, StoredRun};
 pub use runs::{NewRun, RunEnd, RunSummary, RunVerdict};
 pub use transfer::{TransferredPair, TransferredRun};
 pub use workspaces::{WorkspaceId, WorkspaceSummary};

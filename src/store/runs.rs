@@ -89,21 +89,6 @@ impl Store {
         })
     }
 
-    /// The user declares the run a reference: it starts a new segment of the history. The base side of an A/B
-    /// measurement is none.
-    pub fn accept(&mut self, run: RunId) -> Result<(), StoreError> {
-        self.write(Survives::PowerLoss, |connection| {
-            if role_of(connection, run)? == Some(Role::Base) {
-                return Err(StoreError::BaseSide { run }.into());
-            }
-            connection.execute(
-                "UPDATE runs SET acceptance = ?2 WHERE id = ?1",
-                params![run, Word(Acceptance::ByCommand)],
-            )?;
-            Ok(())
-        })
-    }
-
     /// The head of a run.
     pub fn run(&self, run: RunId) -> Result<Run, StoreError> {
         self.run_summary(run).map(|summary| summary.run)
@@ -278,7 +263,7 @@ pub(super) fn end_run(connection: &Connection, run: RunId, end: &RunEnd) -> Atte
 }
 
 /// Which side of a pair the run is, if it is one.
-fn role_of(connection: &Connection, run: RunId) -> Attempt<Option<Role>> {
+pub(super) fn role_of(connection: &Connection, run: RunId) -> Attempt<Option<Role>> {
     let role: Option<Word<Role>> = connection
         .prepare_cached("SELECT role FROM runs WHERE id = ?1")?
         .query_row([run], |row| row.get(0))

@@ -12,12 +12,13 @@ use super::error::{Attempt, Fault};
 pub(super) const APPLICATION_ID: u32 = u32::from_be_bytes(*b"pfck");
 
 /// One SQL script a version, oldest first; `user_version` counts those applied.
-const SCRIPTS: [&str; 5] = [
+const SCRIPTS: [&str; 6] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
     include_str!("schema/4.sql"),
     include_str!("schema/5.sql"),
+    include_str!("schema/6.sql"),
 ];
 
 /// The schema version that this program writes, and the newest that it reads.

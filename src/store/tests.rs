@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::history::{CONFIRMATIONS, CONTROLS, LIST, NEWEST_VERDICT, past_sql};
+use super::history::{CONFIRMATIONS, CONTROLS, LIST, NEWEST_VERDICT, accepted_steps_sql, past_sql};
 use super::{BranchFilter, OpenOptions, RunFilter, Store, StoreError};
 
 fn place() -> (TempDir, PathBuf) {
@@ -174,9 +174,10 @@ fn no_question_about_the_history_scans_a_table() {
     };
     let mut plans = vec![plan(LIST, 1), plan(CONTROLS, 2)];
     for branch in [BranchFilter::Any, BranchFilter::Only(None)] {
-        for runs in [RunFilter::Any, RunFilter::Accepted] {
+        for runs in [RunFilter::Any, RunFilter::Alone, RunFilter::Accepted] {
             plans.push(plan(&past_sql(branch, runs), 5));
         }
+        plans.push(plan(&accepted_steps_sql(branch), 5));
     }
     plans.push(plan(NEWEST_VERDICT, 2));
     plans.push(plan(CONFIRMATIONS, 2));
@@ -191,11 +192,11 @@ fn no_question_about_the_history_scans_a_table() {
     }
     // A rare branch and an acceptance are found by their own indexes.
     assert!(
-        plans[5]
+        plans[8]
             .iter()
             .any(|step| step.contains("accepted_runs_by_branch")),
         "{:#?}",
-        plans[5]
+        plans[8]
     );
 }
 

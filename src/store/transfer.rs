@@ -11,10 +11,11 @@ use super::conditions::KnownConditions;
 use super::error::{Attempt, Fault};
 use super::launches::insert_launch;
 use super::runs::{end_run, insert_run, key_at};
+use super::steps::accept_levels;
 use super::{
     LaunchRecord, LaunchedBenchmark, NewRun, Outcome, RunEnd, Store, StoreError, WorkspaceId,
 };
-use crate::model::{Beside, Purpose, Role, RunId, Source, TargetFacts, Timestamp};
+use crate::model::{BenchmarkKey, Beside, Purpose, Role, RunId, Source, TargetFacts, Timestamp};
 
 /// A whole run, as one store keeps it and another one may take it.
 #[derive(Debug, Clone)]
@@ -31,6 +32,8 @@ pub struct TransferredRun {
     pub end: RunEnd,
     /// Verdicts, by place in `end`, that are against a run that is taken over together with this one, by its place.
     pub against: Vec<(usize, usize)>,
+    /// The benchmarks whose level in it was accepted by itself.
+    pub accepted: Vec<BenchmarkKey>,
     /// The baselines that are to name it. A name that is taken moves.
     pub baselines: Vec<String>,
 }
@@ -164,6 +167,7 @@ fn insert(
         }
     }
     end_run(connection, id, &end)?;
+    accept_levels(connection, workspace, id, &run.accepted, end.finished)?;
     for name in &run.baselines {
         name_run(connection, workspace, name, id)?;
     }

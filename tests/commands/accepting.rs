@@ -129,3 +129,109 @@ fn a_baseline_stays_the_same_run_when_others_are_accepted() {
         .expect_code(1);
     assert_eq!(finish(&run)["reference"], "`main` (run 1)");
 }
+
+#[test]
+fn accepting_a_benchmark_makes_its_new_level_the_reference_for_it_alone() {
+    let machine = Machine::new();
+    let both = [("text", 200.0), ("memory", 150.0)];
+    let slow = || steady(&machine, &both).args(JSON).run();
+    steady(&machine, &[]).run().expect_code(0);
+    slow().expect_code(1);
+    stored(&machine, &["accept", "text"])
+        .run()
+        .expect_code(0)
+        .expect_stderr(&["Accepted of run 2", "steady/steady: text"]);
+    let after = slow().expect_code(1);
+    assert_eq!(reference_runs(&after, "text"), [2]);
+    assert_ne!(verdict(&after, "text"), "regressed");
+    assert_eq!(reference_runs(&after, "memory"), [1]);
+    assert_eq!(verdict(&after, "memory"), "regressed");
+    // The way back.
+    stored(&machine, &["accept", "--undo", "text", "--run", "2"])
+        .run()
+        .expect_code(0)
+        .expect_stderr(&["Not accepted any more in run 2"]);
+    let back = slow().expect_code(1);
+    assert_eq!(reference_runs(&back, "text"), [1]);
+    assert_eq!(verdict(&back, "text"), "regressed");
+}
+
+#[test]
+fn a_part_of_an_id_accepts_what_got_slower_and_names_what_did_not() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    steady(&machine, &[("text", 200.0)]).run().expect_code(1);
+    // `memory` and `arithmetic` have an `m`, and neither is slower.
+    stored(&machine, &["accept", "m"])
+        .run()
+        .expect_code(2)
+        .expect_stderr(&["none of the 2 benchmarks", "memory", "arithmetic"]);
+    let accepted = stored(&machine, &["accept", "t"]).run().expect_code(0);
+    assert!(
+        accepted.stderr.contains("text") && !accepted.stderr.contains("arithmetic"),
+        "{accepted}"
+    );
+    stored(&machine, &["accept", "nothing"])
+        .run()
+        .expect_code(2)
+        .expect_stderr(&["run 2 measured no benchmark `nothing`"]);
+}
+
+#[test]
+fn a_word_that_can_be_a_run_and_a_benchmark_is_asked_about() {
+    let machine = Machine::new();
+    steady(&machine, &[])
+        .args(["--save-baseline", "text"])
+        .run()
+        .expect_code(0);
+    steady(&machine, &[("text", 200.0)]).run().expect_code(1);
+    stored(&machine, &["accept", "text"])
+        .run()
+        .expect_code(2)
+        .expect_stderr(&["is a baseline and a benchmark", "--run latest"]);
+    stored(&machine, &["accept", "text", "--run", "latest"])
+        .run()
+        .expect_code(0)
+        .expect_stderr(&["Accepted of run 2"]);
+}
+
+#[test]
+fn a_run_that_was_accepted_by_mistake_is_no_reference_any_more_after_undo() {
+    let machine = Machine::new();
+    let slow = || steady(&machine, &[("text", 200.0)]).args(JSON).run();
+    steady(&machine, &[]).run().expect_code(0);
+    slow().expect_code(1);
+    for words in [&["accept", "2"][..], &["accept", "2", "--undo"]] {
+        stored(&machine, words).run().expect_code(0);
+    }
+    assert_eq!(reference_runs(&slow().expect_code(1), "text"), [1]);
+    // One that was a reference before is one again.
+    for words in [&["accept", "1"][..], &["accept", "1", "--undo"]] {
+        stored(&machine, words).run().expect_code(0);
+    }
+    assert_eq!(reference_runs(&slow().expect_code(1), "text"), [1]);
+    stored(&machine, &["accept", "1", "--undo"])
+        .run()
+        .expect_code(0)
+        .expect_stderr(&["nothing to take back"]);
+}
+
+#[test]
+fn what_is_accepted_keeps_what_was_known_of_the_noise() {
+    let machine = Machine::new();
+    let text = |ns: f64| {
+        steady(&machine, &[("text", ns)])
+            .arg("text")
+            .args(JSON)
+            .run()
+    };
+    for _ in 0..6 {
+        text(100.0).expect_code(0);
+    }
+    text(200.0).expect_code(1);
+    stored(&machine, &["accept", "text"]).run().expect_code(0);
+    let next = text(200.0);
+    let compared = &next.messages("benchmark-compared")[0];
+    assert_eq!(reference_runs(&next, "text"), [7]);
+    assert_eq!(compared["runs_spread"], 7, "{compared}");
+}

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use crate::crates::Crate;
 use crate::scripted::{stored, verdicts};
 use crate::support::{self, Finished, Machine, Perfcheck};
 
@@ -398,6 +399,45 @@ fn the_standard_input_and_totals_of_iterations_are_read() {
     .run()
     .expect_code(2);
     assert!(empty.stderr.contains("there are no values in -"), "{empty}");
+}
+
+#[test]
+fn an_import_takes_the_words_of_comparisons_and_the_fences_of_the_workspace() {
+    let machine = Machine::new();
+    let values = [
+        90.0, 10.0, 11.0, 12.0, 10.5, 11.5, 10.2, 11.1, 12.3, 10.9, 11.7, 20.0,
+    ];
+    let log = file(&machine, "log.csv", &table(values));
+    let fences = "[workspace.metadata.perfcheck.thresholds]\niqr-fence = 9\nmad-fence = 12\n";
+    let plain = Crate::write(machine.home().join("plain"), &["a"], "");
+    let wide = Crate::write(machine.home().join("wide"), &["a"], fences);
+    let left_out = |made: &Crate, policy: &str| {
+        let said = made
+            .perfcheck(&machine, &["import"])
+            .arg(&log)
+            .args(["--columns", "id=name,value=ns", "--unit", "ns"])
+            .args(["--outliers", policy, "--dry-run"])
+            .args(JSON)
+            .run()
+            .expect_code(0);
+        let source = &last(&said, "import-finished")["source"];
+        let policy = source["outliers"].as_str().expect("a policy").to_owned();
+        (source["counts"]["outliers_removed"].as_u64(), policy)
+    };
+    for (made, policy, removed, name) in [
+        (&plain, "iqr,first", 1, "iqr_1.5"),
+        (&wide, "iqr,first", 0, "iqr_9"),
+        (&wide, "iqr_1.5", 2, "iqr_1.5"),
+        (&plain, "mad,first", 1, "mad_3"),
+        (&wide, "mad,first", 0, "mad_12"),
+        (&wide, "mad_3", 2, "mad_3"),
+        (&plain, "top5", 1, "top5"),
+        (&plain, "both5", 0, "both5"),
+        (&plain, "all", 0, "none"),
+        (&plain, "winsorize_5_95", 0, "winsorized"),
+    ] {
+        assert_eq!(left_out(made, policy), (Some(removed), name.to_owned()));
+    }
 }
 
 #[test]

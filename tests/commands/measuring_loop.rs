@@ -1,16 +1,13 @@
-//! The measuring loop as a user meets it: warm-up, schedules, order, what is stored of it, and what is said of the host.
+//! The measuring loop as a user meets it: warm-up, schedules, order, what is stored of it.
 
 use serde_json::Value;
 use std::fs;
 
 use crate::crates::Crate;
-use crate::scripted::{CLOCK, QUICK, STEADY, finish, reference_runs, script, steady, stored};
+use crate::scripted::{CLOCK, QUICK, STEADY, reference_runs, script, steady, stored};
 use crate::support::{Finished, Machine, Perfcheck};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
-
-/// The times of the control workload, launch by launch.
-const CONTROL: &str = "PERFCHECK_SCRIPTED_CONTROL";
 
 /// `arithmetic` at so many nanoseconds, with nothing else said.
 fn arithmetic(machine: &Machine, ns: &str, words: &[&str]) -> Finished {
@@ -23,12 +20,12 @@ fn arithmetic(machine: &Machine, ns: &str, words: &[&str]) -> Finished {
         .expect_code(0)
 }
 
-fn measured(finished: &Finished) -> Value {
+pub fn measured(finished: &Finished) -> Value {
     finished.messages("benchmark-measured").remove(0)
 }
 
 /// Iterations and nanoseconds of a phase, launch by launch.
-fn phase(message: &Value, name: &str) -> Vec<Vec<(u64, u64)>> {
+pub fn phase(message: &Value, name: &str) -> Vec<Vec<(u64, u64)>> {
     let launches = message["launches"].as_array().expect("a list");
     let numbers = |list: &Value| -> Vec<u64> {
         let list = list.as_array().expect("a list").iter();
@@ -49,7 +46,7 @@ fn phase(message: &Value, name: &str) -> Vec<Vec<(u64, u64)>> {
 }
 
 /// A crate whose only bench function is this.
-fn bench(machine: &Machine, function: &str) -> Crate {
+pub fn bench(machine: &Machine, function: &str) -> Crate {
     let made = Crate::of(machine, &[], "");
     let source = format!(
         "use perfcheck::{{BatchSize, Suite, black_box}};\n{function}\nperfcheck::main!(measured);\n"
@@ -58,7 +55,7 @@ fn bench(machine: &Machine, function: &str) -> Crate {
     made
 }
 
-fn quick(made: &Crate, machine: &Machine) -> Perfcheck {
+pub fn quick(made: &Crate, machine: &Machine) -> Perfcheck {
     made.perfcheck(machine, &QUICK).args(JSON)
 }
 
@@ -175,32 +172,6 @@ fn n6_c7_raw_samples_are_stored_whole_and_come_back_bit_by_bit() {
 }
 
 #[test]
-fn n7_n_x18_the_step_of_the_clock_is_stored_and_printed_with_the_run() {
-    let machine = Machine::new();
-    steady(&machine, &[]).run().expect_code(0);
-    let table = stored(&machine, &["show"]).run().expect_code(0).stdout;
-    let line = table
-        .lines()
-        .find_map(|line| line.strip_prefix("Timer resolution: "))
-        .unwrap_or_else(|| panic!("no resolution in {table}"));
-    let (ticks, rest) = line.split_once(" ticks/s (").expect("ticks");
-    let (step, _) = rest.split_once(" ns per tick)").expect("a step");
-    let (ticks, step): (f64, f64) = (ticks.parse().unwrap(), step.parse().unwrap());
-    assert!((ticks * step / 1e9 - 1.0).abs() < 1e-3, "{line}");
-    let shown = stored(&machine, &["show"]).args(JSON).run();
-    assert_eq!(finish(&shown)["clock_step_ns"], step as u64);
-    let statistics = stored(&machine, &["show", "--stats"]).args(JSON).run();
-    let statistics = &statistics.messages("benchmark-statistics")[0]["statistics"];
-    let iterations = phase(&measured(&shown), "flat")[0][0].0;
-    let of_iteration = statistics["clock_step_ns"].as_f64().expect("known");
-    let steps = of_iteration * iterations as f64;
-    assert!(steps >= 1.0 && steps <= step + 1e-6, "{steps} of {step}");
-    assert_eq!(statistics["narrower_than_clock"], false);
-    let text = stored(&machine, &["show", "--stats"]).run().stdout;
-    assert!(text.contains("clock step"), "{text}");
-}
-
-#[test]
 fn n_x1_b17_there_are_five_launches_unless_somebody_says_otherwise() {
     let machine = Machine::new();
     let words = ["--measurement-time", "5ms", "--warm-up-time", "1ms"];
@@ -210,67 +181,6 @@ fn n_x1_b17_there_are_five_launches_unless_somebody_says_otherwise() {
     let three = [&words[..], &["--launches", "3"]].concat();
     let message = measured(&arithmetic(&machine, "1", &three));
     assert_eq!(message["launches"].as_array().map(Vec::len), Some(3));
-}
-
-#[test]
-fn n_x15_the_jitter_of_the_host_is_stored_and_shown() {
-    let machine = Machine::new();
-    let run = |control: &str| {
-        let finished = steady(&machine, &[]).env(CONTROL, control).args(JSON).run();
-        finish(&finished.expect_code(0))
-    };
-    let quiet = run("70000~70/71400~714/70000");
-    assert_eq!(quiet["jitter"], 0.01, "the largest");
-    assert_eq!(quiet["control_range"], 71_400.0 / 70_000.0 - 1.0);
-    run("70000~14000");
-    let head = |run: &str| stored(&machine, &["show", run]).run().stdout;
-    assert!(head("1").contains("2.0 % apart between launches, jitter up to 1.0 % (quiet)"));
-    assert!(
-        head("2").contains("jitter up to 20.0 % (shared)"),
-        "{}",
-        head("2")
-    );
-    let told = stored(&machine, &["explain", "text"]).run().expect_code(0);
-    let told = told.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        told.contains("varied by up to 20.0 % within 3 ms (shared)"),
-        "{told}"
-    );
-}
-
-#[test]
-fn n_x16_a_comparison_says_where_the_host_moved_by_more_than_the_benchmark() {
-    let machine = Machine::new();
-    let run = |text: f64, control: &str| {
-        let run = steady(&machine, &[("text", text)]).env(CONTROL, control);
-        run.args(["--noise-threshold", "1%"]).run()
-    };
-    run(100.0, "70000").expect_code(0);
-    run(104.0, "74200");
-    run(104.0, "70000");
-    let notes = |candidate: &str| -> Vec<Value> {
-        let words = ["compare", "1", candidate, "--noise-threshold", "1%"];
-        let compared = stored(&machine, &words).args(JSON).run();
-        let messages = compared.messages("benchmark-compared");
-        let text = messages
-            .iter()
-            .find(|message| message["benchmark"]["id"] == "text")
-            .expect("compared");
-        let notes = text["notes"].as_array().expect("a list").iter();
-        notes
-            .filter(|note| note["note"] == "host-moved")
-            .cloned()
-            .collect()
-    };
-    let found = notes("2");
-    assert_eq!(found.len(), 1);
-    let change = found[0]["change"].as_f64().expect("a change");
-    assert!((change - 0.06).abs() < 1e-9, "{change}");
-    assert_eq!(notes("3"), [Value::Null; 0]);
-    let words = ["compare", "1", "2", "--noise-threshold", "1%"];
-    let table = stored(&machine, &words).run().stdout;
-    assert!(table.contains("the control workload"), "{table}");
-    assert!(table.contains("ran 6.0 % slower too"), "{table}");
 }
 
 #[test]
@@ -506,98 +416,4 @@ fn m2_an_iteration_of_mmtests_is_a_launch_with_samples_of_its_own() {
         .map(|launch| launch[0].1 / launch[0].0)
         .collect();
     assert_eq!(times, [100, 200, 300], "each process has its own speed");
-}
-
-#[test]
-fn m12_m_x12_another_processor_is_refused_another_kernel_named_and_equal_facts_are_not_mentioned() {
-    let machine = Machine::new();
-    let run = || steady(&machine, &[]).run().expect_code(0);
-    let change = |member: &str| {
-        let store = rusqlite::Connection::open(machine.store()).expect("the store");
-        let changed = format!(
-            "UPDATE environments SET facts = json_set(facts, '$.host.{member}', 'Another')"
-        );
-        assert_eq!(store.execute(&changed, []).expect("written"), 1);
-    };
-    run();
-    change("kernel");
-    run();
-    let compared = stored(&machine, &["compare", "1", "2"])
-        .args(JSON)
-        .run()
-        .expect_code(0);
-    let warnings = finish(&compared)["warnings"].clone();
-    assert_eq!(warnings.as_array().map(Vec::len), Some(1), "{warnings}");
-    assert_eq!(
-        (&warnings[0]["fact"], &warnings[0]["base"]),
-        (&"kernel".into(), &"Another".into())
-    );
-    let store = rusqlite::Connection::open(machine.store()).expect("the store");
-    let other = "UPDATE environments SET facts = json_set(facts, '$.host.cpu', 'Another')
-                 WHERE id = (SELECT environment FROM runs WHERE id = 1)";
-    assert_eq!(store.execute(other, []).expect("written"), 1);
-    drop(store);
-    let refused = stored(&machine, &["compare", "1", "2"])
-        .run()
-        .expect_code(6);
-    assert!(refused.stdout.contains("incomparable"), "{refused}");
-    assert!(refused.stdout.contains("cpu: Another -> "), "{refused}");
-    assert!(!refused.stdout.contains("architecture"), "{refused}");
-    let allowed = ["compare", "1", "2", "--allow-different", "cpu"];
-    stored(&machine, &allowed).run().expect_code(0);
-}
-
-#[test]
-fn b1_the_harness_reads_a_monotonic_clock_alone() {
-    let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("harness/src");
-    let mut monotonic = 0;
-    for entry in fs::read_dir(sources).expect("the harness") {
-        let path = entry.expect("a file").path();
-        if path.is_file() {
-            let source = fs::read_to_string(&path).expect("text");
-            assert!(!source.contains("SystemTime"), "{}", path.display());
-            monotonic += source.matches("Instant::now()").count();
-        }
-    }
-    assert!(monotonic > 0, "the search finds nothing at all");
-    let protocol = include_str!("../../docs/PROTOCOL.md");
-    assert!(protocol.contains("A sample of M iterations reads a monotonic clock"));
-}
-
-#[test]
-#[cfg(target_os = "linux")]
-fn b3_threads_that_ran_beside_the_samples_are_counted_and_shown() {
-    let machine = Machine::new();
-    let made = bench(
-        &machine,
-        r#"
-fn measured(suite: &mut Suite) {
-    suite.bench("a", |b| {
-        for _ in 0..2 {
-            std::thread::spawn(|| loop {
-                std::thread::sleep(std::time::Duration::from_secs(60));
-            });
-        }
-        b.iter(|| black_box(1))
-    });
-}"#,
-    );
-    quick(&made, &machine)
-        .env(CLOCK, "a=100")
-        .run()
-        .expect_code(0);
-    let shown = made
-        .perfcheck(&machine, &["show", "--stats"])
-        .args(JSON)
-        .run();
-    let statistics = &shown.messages("benchmark-statistics")[0]["statistics"];
-    assert_eq!(statistics["threads"], 3);
-    let text = made.perfcheck(&machine, &["show", "--stats"]).run().stdout;
-    assert!(
-        text.contains("threads           3 in the process"),
-        "{text}"
-    );
-    steady(&machine, &[]).run().expect_code(0);
-    let alone = stored(&machine, &["show", "--stats"]).run().expect_code(0);
-    assert!(!alone.stdout.contains("threads "), "{alone}");
 }

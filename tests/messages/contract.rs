@@ -58,9 +58,13 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         "show --stats",
         "compare 1 2",
         "compare 1 2 3 --statistic all",
+        "compare 1 --group-by ^[a-z]",
         "compare 1 2 3 --pivot rows=id,cols=run,value=time+cliffs-delta",
         "compare 1 2 --test welch --outliers iqr --fail median:1%",
         "compare 1 2 --metric allocations",
+        "history",
+        "history arithmetic --all-branches",
+        "prune --keep-last 2",
     ] {
         let command = machine.perfcheck().args(words.split(' ')).testbench("");
         messages.extend(command.args(json).run().json());
@@ -112,6 +116,8 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         "columns-finished",
         "pivot-row",
         "pivot-finished",
+        "group-row",
+        "group-finished",
         "rule-violated",
         "benchmark-found",
         "benchmark",
@@ -120,6 +126,10 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         "workspace",
         "benchmark-statistics",
         "explanation",
+        "history-point",
+        "benchmark-history",
+        "run-pruned",
+        "prune-finished",
         "self-test-benchmark",
         "self-test-finished",
     ];

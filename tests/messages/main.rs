@@ -5,8 +5,14 @@
 mod support;
 
 mod contract;
+mod documented;
+mod github_actions;
+mod hostile;
 mod human;
 mod json;
+mod recorded;
+mod reports;
+mod terminal;
 
 use support::{Finished, Machine, Perfcheck};
 

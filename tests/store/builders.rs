@@ -98,6 +98,7 @@ pub fn measured(id: &str, series: Series) -> LaunchedBenchmark {
                 bytes: Some(u64::MAX),
                 elements: None,
             },
+            other_throughput: Some("Frames(3)".into()),
             settings: AuthorSettings {
                 samples: Some(50),
                 sampling_mode: Some(SamplingMode::Flat),

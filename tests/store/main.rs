@@ -13,4 +13,6 @@ mod kept_removal;
 mod opening;
 mod pairs;
 mod processes;
+mod pruning;
 mod recording;
+mod steps;

@@ -26,7 +26,7 @@ const POLL: Duration = Duration::from_millis(5);
 const MARKER: &str = "TEST_MACHINE";
 
 /// Variables of the surrounding shell or CI system that would change what a run says.
-const FOREIGN: [&str; 19] = [
+const FOREIGN: [&str; 24] = [
     "PERFCHECK_STORE",
     "PERFCHECK_SCRIPTED_CLOCK",
     "PERFCHECK_SCRIPTED_CONTROL",
@@ -38,9 +38,14 @@ const FOREIGN: [&str; 19] = [
     "CARGO_TERM_QUIET",
     "CARGO_INCREMENTAL",
     "CI",
+    "GITHUB_ACTIONS",
     "GITHUB_HEAD_REF",
+    "GITHUB_JOB",
     "GITHUB_REF_NAME",
+    "GITHUB_STEP_SUMMARY",
+    "GITHUB_WORKFLOW",
     "CI_COMMIT_REF_NAME",
+    "CI_JOB_NAME",
     "NO_COLOR",
     "CLICOLOR_FORCE",
     "COLUMNS",

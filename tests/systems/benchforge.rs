@@ -1,6 +1,7 @@
 //! `BenchForge`: the launch is the unit, bootstrap intervals by whole indices, ratios with fixed bounds.
 
 use super::{close, up_to};
+use cargo_perfcheck::model::Thresholds;
 use cargo_perfcheck::stats::*;
 
 fn resampling(resamples: usize) -> Resampling<'static> {
@@ -207,7 +208,12 @@ fn b18_ratios_are_contender_over_baseline() {
 
 #[test]
 fn b19_the_bounds_of_the_p95_ratio_belong_to_what_lies_beyond() {
-    let judge = |ratio| RatioBounds::FIVE_PERCENT.judge(ratio);
+    let set = Thresholds::default();
+    let bounds = RatioBounds {
+        faster: set.p95_faster,
+        slower: set.p95_slower,
+    };
+    let judge = |ratio| bounds.judge(ratio);
     assert_eq!(judge(0.95), Some(RatioVerdict::Faster));
     assert_eq!(judge(0.950_000_1), Some(RatioVerdict::Same));
     assert_eq!(judge(1.049_999), Some(RatioVerdict::Same));

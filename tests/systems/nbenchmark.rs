@@ -1,6 +1,7 @@
 //! `NBenchmark`: trimming, summaries, Student's interval, Mann and Whitney's test, and what its later versions add.
 
 use super::{close, up_to};
+use cargo_perfcheck::model::Thresholds;
 use cargo_perfcheck::stats::*;
 
 const SEP5: ([f64; 5], [f64; 5]) = ([1.0, 2.0, 3.0, 4.0, 5.0], [6.0, 7.0, 8.0, 9.0, 10.0]);
@@ -233,8 +234,12 @@ fn n26_variability_is_high_from_a_half_on_and_without_a_mean_there_is_none() {
         (0.2, Variability::Ordinary),
         (0.5, Variability::High),
     ];
+    let set = Thresholds::default();
     for (cv, expected) in cases {
-        assert_eq!(Variability::of(cv), expected);
+        assert_eq!(
+            Variability::within(cv, set.cv_stable, set.cv_high),
+            expected
+        );
     }
     assert_eq!(Description::of(&[-1.0, 1.0]).unwrap().cv(), None);
 }
@@ -271,7 +276,7 @@ fn n31_p_is_normal_with_a_correction_for_ties_and_none_for_continuity() {
 
 #[test]
 fn n32_a_p_equal_to_alpha_is_not_significant() {
-    let of = |p, alpha| Significance::of(Some(p), alpha, 9, FewestPerGroup::FIVE);
+    let of = |p, alpha| Significance::of(Some(p), alpha, 9, FewestPerGroup(5));
     assert_eq!(of(0.05, 0.05), Significance::NotSignificant);
     assert_eq!(of(0.049_999, 0.05), Significance::Significant);
     assert_eq!(of(0.05, 0.051), Significance::Significant);
@@ -283,7 +288,7 @@ fn n33_groups_of_four_are_not_tested() {
         let (a, b) = (up_to(count), up_to(30));
         let test = MannWhitney::of(&a, &b).unwrap();
         let p = test.p(MannWhitneyMethod::Asymptotic);
-        Significance::of(p, 0.05, test.smaller_group(), FewestPerGroup::FIVE)
+        Significance::of(p, 0.05, test.smaller_group(), FewestPerGroup(5))
     };
     assert_eq!(of(4), Significance::NotTested);
     assert_eq!(of(5), Significance::Significant);
@@ -303,7 +308,7 @@ fn n34_exact_and_asymptotic_p_of_small_samples_differ_and_both_are_offered() {
 
 #[test]
 fn n35_a_test_says_one_of_three_things() {
-    let of = |p| Significance::of(p, 0.05, 9, FewestPerGroup::FIVE);
+    let of = |p| Significance::of(p, 0.05, 9, FewestPerGroup(5));
     let said = [Some(0.01), Some(0.5), None].map(of);
     assert_eq!(
         said,
@@ -340,7 +345,7 @@ fn n_x2_the_process_variance_ratio_divides_by_the_standard_error_within() {
     let (a, b, c) = (launch(100.0), launch(110.0), launch(120.0));
     let ratio = process_variance_ratio(&[&a, &b, &c]).unwrap();
     close(ratio, 10.0 * 3.0_f64.sqrt(), 1e-12);
-    assert!(ratio > HIGH_PROCESS_VARIANCE);
+    assert!(ratio > Thresholds::default().process_variance_ratio);
 }
 
 #[test]
@@ -434,7 +439,7 @@ fn n_x9_small_groups_without_ties_are_tested_exactly_and_others_with_correction(
         .p(MannWhitneyMethod::AsymptoticCorrected);
     assert_eq!(p(&many, &more), corrected.unwrap());
     assert_eq!(p(&[5.0; 3], &[5.0; 4]), 1.0);
-    let of_two = Significance::of(Some(0.3), 0.05, 2, FewestPerGroup::TWO);
+    let of_two = Significance::of(Some(0.3), 0.05, 2, FewestPerGroup(2));
     assert_eq!(of_two, Significance::NotSignificant);
 }
 
@@ -451,18 +456,20 @@ fn n_x10_three_groups_pass_kruskal_and_wallis_before_each_is_tested_with_holm() 
 
 #[test]
 fn n_x11_a_negligible_delta_takes_significance_back() {
+    let set = Thresholds::default();
+    let bounds = [set.cliff_negligible, set.cliff_small, set.cliff_medium];
     let (a, b) = SEP5;
     assert_eq!(cliffs_delta(&b, &a), Some(1.0));
     let significant = Significance::Significant;
     assert_eq!(
-        significant.unless_negligible(0.146),
+        significant.unless_below(0.146, set.practical_effect),
         Significance::NotSignificant
     );
     assert_eq!(
-        significant.unless_negligible(0.147),
+        significant.unless_below(0.147, set.practical_effect),
         Significance::Significant
     );
-    let labels = [0.1, 0.2, 0.4, 0.6].map(|delta| EffectSize::of_delta(delta).label());
+    let labels = [0.1, 0.2, 0.4, 0.6].map(|delta| EffectSize::within(delta, bounds).label());
     assert_eq!(labels, ["negligible", "small", "medium", "large"]);
 }
 
@@ -487,31 +494,41 @@ fn n_x12_the_shift_has_the_interval_of_normal_ranks() {
 
 #[test]
 fn n_x13_fifty_samples_are_checked_for_drift_and_dependence() {
-    let climbing = up_to(50);
-    assert!(depends_on_its_past(&climbing));
-    assert!(Halves::of(&climbing).unwrap().differ(climbing.len()));
-    let short = up_to(49);
-    assert!(!depends_on_its_past(&short));
-    assert!(!Halves::of(&short).unwrap().differ(short.len()));
+    let set = Thresholds::default();
+    let suspicious = |values: &[f64]| {
+        let depends = lag_one_autocorrelation(values).unwrap() > set.autocorrelation;
+        let differ = Halves::of(values).unwrap().p < set.halves_level;
+        (depends, differ)
+    };
+    assert_eq!(set.series_min_samples, 50.0);
+    assert_eq!(suspicious(&up_to(50)), (true, true));
     let zigzag: Vec<f64> = (0..60).map(|i| f64::from(i % 2)).collect();
-    assert!(!depends_on_its_past(&zigzag));
-    assert!(!Halves::of(&zigzag).unwrap().differ(zigzag.len()));
+    assert_eq!(suspicious(&zigzag), (false, false));
+}
+
+fn cluster_of(values: &[f64]) -> Option<SlowCluster> {
+    let set = Thresholds::default();
+    let fewest = set.slow_cluster_min as usize;
+    SlowCluster::within(
+        values,
+        (fewest, set.slow_cluster_share, set.slow_cluster_cv),
+    )
 }
 
 #[test]
 fn n_x14_three_slow_samples_close_together_are_a_second_mode() {
     let fast = || (0..200).map(|i| 100.0 + f64::from(i % 10));
     let with = |slow: &[f64]| -> Vec<f64> { fast().chain(slow.iter().copied()).collect() };
-    let found = SlowCluster::of(&with(&[200.0, 201.0, 202.0])).unwrap();
+    let found = cluster_of(&with(&[200.0, 201.0, 202.0])).unwrap();
     assert_eq!((found.count, found.mean), (3, 201.0));
-    assert_eq!(SlowCluster::of(&with(&[200.0, 201.0])), None);
+    assert_eq!(cluster_of(&with(&[200.0, 201.0])), None);
     // Scattered: noise.
-    assert_eq!(SlowCluster::of(&with(&[150.0, 300.0, 900.0])), None);
+    assert_eq!(cluster_of(&with(&[150.0, 300.0, 900.0])), None);
     let few_of_many: Vec<f64> = (0..2)
         .flat_map(|_| fast())
         .chain([200.0, 201.0, 202.0])
         .collect();
-    assert_eq!(SlowCluster::of(&few_of_many), None);
+    assert_eq!(cluster_of(&few_of_many), None);
 }
 
 #[test]
@@ -539,8 +556,12 @@ fn n_x20_halves_drift_when_ten_percent_and_four_standard_errors_apart() {
         let values: Vec<f64> = wave(first).chain(wave(second)).collect();
         Halves::of(&values).unwrap()
     };
-    assert!(halves(100.0, 112.0, 1.0).drift());
-    assert!(!halves(100.0, 108.0, 1.0).drift());
-    assert!(!halves(100.0, 112.0, 60.0).drift());
-    assert!(halves(112.0, 100.0, 1.0).drift());
+    let set = Thresholds::default();
+    let drift = |first, second, noise| {
+        halves(first, second, noise).drift_beyond(set.drift_change, set.drift_standard_errors)
+    };
+    assert!(drift(100.0, 112.0, 1.0));
+    assert!(!drift(100.0, 108.0, 1.0));
+    assert!(!drift(100.0, 112.0, 60.0));
+    assert!(drift(112.0, 100.0, 1.0));
 }

@@ -2,8 +2,8 @@
 
 use super::{close, up_to};
 use cargo_perfcheck::exchange::{
-    Cleaning, ColumnMap, Content, ExchangeError, FilterPolicy, Group, Imported, Layout, Reading,
-    ValueSummary, clean, read_tables,
+    Cleaning, ColumnMap, Content, ExchangeError, Group, Imported, Layout, Reading, ValueSummary,
+    clean, read_tables,
 };
 use cargo_perfcheck::model::Thresholds;
 use cargo_perfcheck::stats::*;
@@ -115,16 +115,9 @@ fn s11_rates_are_of_mean_longest_and_shortest_time_and_of_no_time_zero() {
 
 #[test]
 fn s14_a_mean_a_thousand_times_the_median_is_absurd() {
-    let rules = RecordRules {
-        outliers: OutlierPolicy::Keep,
-        quantile: Quantile::Linear,
-        tail: TailBasis::Raw,
-        level: 0.95,
-    };
     let absurd = |last| {
-        Record::of(&[1.0, 1.0, 1.0, last], rules)
-            .unwrap()
-            .is_absurd()
+        let described = Description::of(&[1.0, 1.0, 1.0, last]).unwrap();
+        described.mean_over_median().unwrap() > Thresholds::default().mean_over_median
     };
     assert!(absurd(4_001.0) && !absurd(3_900.0));
 }
@@ -315,8 +308,8 @@ fn two_columns() -> Group {
 #[test]
 fn s9_counts_of_an_import_add_up() {
     let cleaning = Cleaning {
-        drop_first: true,
-        policy: FilterPolicy::Iqr1_5,
+        first: FirstSample::Dropped,
+        policy: OutlierPolicy::IqrFence(IqrFence::INTERPOLATED),
         paired: false,
     };
     let found = clean(&two_columns(), cleaning);
@@ -336,8 +329,8 @@ fn s9_counts_of_an_import_add_up() {
 #[test]
 fn s_x1_a_paired_filter_removes_a_row_from_all_of_its_columns() {
     let cleaning = Cleaning {
-        drop_first: true,
-        policy: FilterPolicy::Iqr1_5,
+        first: FirstSample::Dropped,
+        policy: OutlierPolicy::IqrFence(IqrFence::INTERPOLATED),
         paired: true,
     };
     let found = clean(&two_columns(), cleaning);
@@ -346,17 +339,7 @@ fn s_x1_a_paired_filter_removes_a_row_from_all_of_its_columns() {
 }
 
 #[test]
-fn s_x2_filters_of_imports_go_by_the_names_of_the_methodology() {
-    let names = [
-        FilterPolicy::All,
-        FilterPolicy::Iqr1_5,
-        FilterPolicy::Iqr3,
-        FilterPolicy::Winsorize5To95,
-    ];
-    assert_eq!(
-        names.map(FilterPolicy::name),
-        ["all", "iqr_1.5", "iqr_3", "winsorize_5_95"]
-    );
+fn s_x2_filters_of_imports_leave_out_what_the_methodology_says() {
     let of = |policy| {
         clean(
             &two_columns(),
@@ -367,9 +350,11 @@ fn s_x2_filters_of_imports_go_by_the_names_of_the_methodology() {
         )
         .remove(0)
     };
-    assert_eq!(of(FilterPolicy::All).outliers_removed, 0);
-    assert_eq!(of(FilterPolicy::Iqr3).outliers_removed, 2);
-    let winsorised = of(FilterPolicy::Winsorize5To95);
+    assert_eq!(of(OutlierPolicy::Keep).outliers_removed, 0);
+    let wide = OutlierPolicy::IqrFence(IqrFence::INTERPOLATED_WIDE);
+    assert_eq!(of(wide).outliers_removed, 2);
+    assert_eq!(of(OutlierPolicy::TopFivePercent).outliers_removed, 1);
+    let winsorised = of(OutlierPolicy::Winsorise5To95);
     assert_eq!((winsorised.outliers_removed, winsorised.replaced), (0, 2));
 }
 

@@ -96,6 +96,7 @@ fn values_of_custom_measurements_keep_their_unit_and_times_are_times() {
     let time = serde_json::json!({"kind": "time"});
     let expected = [
         ("energy", amount("10^-6 J"), 3.0),
+        ("frames", time.clone(), 3e6),
         ("processor time", time.clone(), 5e8),
         ("steps", amount("steps"), 3.0),
         ("twice", time.clone(), 1000.0),
@@ -103,6 +104,51 @@ fn values_of_custom_measurements_keep_their_unit_and_times_are_times() {
     ];
     let expected = expected.map(|(id, metric, median)| (id.to_owned(), metric, median));
     assert_eq!(found, expected, "{run}");
+    // Neither bytes nor elements: kept in the author's words.
+    let run = machine
+        .perfcheck()
+        .args(["show", "latest", "frames"])
+        .testbench("")
+        .run()
+        .expect_code(0);
+    assert!(run.stdout.contains("Frames(3)"), "{run}");
+}
+
+#[test]
+fn criterion_that_knows_no_runner_is_measured_by_its_files_and_leaves_none() {
+    let machine = Machine::new();
+    let temporary = machine.home().join("temporary");
+    std::fs::create_dir(&temporary).expect("a directory");
+    let run = |more: &[&str]| {
+        machine
+            .perfcheck()
+            .testbench("")
+            .env("TMPDIR", &temporary)
+            .args(["-p", "fakes_criterion", "--bench", "writes_files"])
+            .args(["--exact", "first", "steps", "--message-format", "json"])
+            .args(more)
+            .run()
+            .expect_code(0)
+    };
+    let first = run(&["--launches", "3"]);
+    let measured = first.messages("benchmark-measured");
+    let of = |id: &str| {
+        let found = measured.iter().find(|one| one["benchmark"]["id"] == id);
+        found.expect("it is measured").clone()
+    };
+    assert_eq!(of("first")["throughput"]["bytes"], 5);
+    assert_eq!(of("first")["sampling"]["samples"], 2);
+    let samples =
+        serde_json::json!({"iterations": [1000, 2000], "elapsed_ns": [1_000_000, 2_000_000]});
+    assert_eq!(of("first")["launches"][0]["linear"], samples);
+    let unit = serde_json::json!({"kind": "amount", "unit": "10^-3 step"});
+    assert_eq!(of("steps")["metric"], unit);
+    assert_eq!(of("steps")["summary"]["median_ns"]["estimate"], 3000.0);
+    let second = run(&["--launches", "3"]);
+    let verdicts = second.messages("benchmark-compared");
+    assert_eq!(verdicts[0]["verdict"], "unchanged", "{second}");
+    let left = std::fs::read_dir(&temporary).expect("it is there").count();
+    assert_eq!(left, 0, "nothing of ours is left behind");
 }
 
 #[test]

@@ -221,7 +221,8 @@ situations! {
         falls_silent: |target| target
             .timeout("2s")
             .measured(["first", "last"])
-            .failed("silent", "no answer to `measure` within 2.0 s");
+            .failed("silent", "no answer to `measure` within 2.0 s")
+            .failed("stalls", "no answer to `measure` within 2.0 s");
         wrong_greeting: |target| target
             .target_failed("error: bench target `wrong_greeting` of package `fakes_criterion`: it broke the bench protocol: its greeting on the runner's socket is not Criterion's: `HTTP/1.1 200 OK");
         half_a_greeting: |target| target
@@ -231,9 +232,18 @@ situations! {
         comes_once: |target| target
             .timeout("2s")
             .target_failed("error: bench target `comes_once` of package `fakes_criterion`: no answer to `connect to its runner` within 2.0 s");
+        never_greets: |target| target
+            .timeout("2s")
+            .target_failed("error: bench target `never_greets` of package `fakes_criterion`: no answer to `greet its runner` within 2.0 s");
+        writes_files: |target| target
+            .measured(["first", "steps", "last"])
+            .failed("unfinished", "it wrote no result where it was told to")
+            .failed("garbage", "its `sample.json` cannot be read: ")
+            .failed("uneven columns", "it wrote 2 counts of iterations and 1 times")
+            .failed("dies", "its last words");
         stranger_first: |target| target.measured(["ours"]);
         says: |target| target
-            .measured(["steps", "energy", "processor time", "twice", "twice #2"])
+            .measured(["steps", "frames", "energy", "processor time", "twice", "twice #2"])
             .said("from the bench\n")
             .said("to stderr\n");
     }
@@ -245,7 +255,7 @@ situations! {
     no_protocol {
         prints: |target| target
             .target_failed("error: bench target `prints` of package `no_protocol`: it is no bench that can be driven: it ended (exit status 0) without a word of it; its output: `Welcome to MyBench 3000!`")
-            .said("help: benches are written against perfcheck, Criterion (0.3.3 or later), divan or libtest's `#[bench]`")
+            .said("help: benches are written against perfcheck, Criterion, divan or libtest's `#[bench]`")
             .said("fib 20 ... 26.1 us\n")
             .said("error: nothing was measured");
         silent: |target| target

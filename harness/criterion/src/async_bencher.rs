@@ -7,7 +7,7 @@ use perfcheck::sequence::Window;
 
 use crate::async_executor::AsyncExecutor;
 use crate::batch::BatchSize;
-use crate::bencher::{Batches, Bencher};
+use crate::bencher::Bencher;
 use crate::measurement::{Measurement, WallTime};
 
 /// A [`Bencher`] for routines that return futures, made by [`Bencher::to_async`].
@@ -77,7 +77,7 @@ impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
     {
         let (iterations, measurement, value) = self.bencher.parts();
         *value = Some(self.runner.block_on(async {
-            let mut batches = Batches::new(iterations, size);
+            let mut batches = size.batches(iterations);
             let mut sum = measurement.zero();
             while let Some((inputs, outputs)) = batches.next(&mut setup) {
                 let counted = Window::open();
@@ -103,7 +103,7 @@ impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
     {
         let (iterations, measurement, value) = self.bencher.parts();
         *value = Some(self.runner.block_on(async {
-            let mut batches = Batches::new(iterations, size);
+            let mut batches = size.batches(iterations);
             let mut sum = measurement.zero();
             while let Some((inputs, outputs)) = batches.next(&mut setup) {
                 let counted = Window::open();

@@ -1,5 +1,7 @@
 //! How the iterations of a sample are divided into batches of inputs.
 
+use perfcheck::sequence::Batches;
+
 /// How many inputs `iter_batched` and `iter_batched_ref` prepare at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BatchSize {
@@ -16,9 +18,18 @@ pub enum BatchSize {
 }
 
 impl BatchSize {
+    /// The batches of a sample of `iterations`, with room for the first one.
+    #[track_caller]
+    pub(crate) fn batches<I, O>(self, iterations: u64) -> Batches<I, O> {
+        let per_batch = self.iterations_per_batch(iterations);
+        let mut batches = Batches::new(perfcheck::BatchSize::NumIterations(per_batch));
+        batches.begin(iterations);
+        batches
+    }
+
     /// Iterations in each batch of a sample of `iterations`; the last batch may be shorter.
     #[track_caller]
-    pub(crate) fn iterations_per_batch(self, iterations: u64) -> u64 {
+    fn iterations_per_batch(self, iterations: u64) -> u64 {
         let size = match self {
             Self::SmallInput => iterations.div_ceil(10),
             Self::LargeInput => iterations.div_ceil(1000),

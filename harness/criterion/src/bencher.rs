@@ -100,7 +100,7 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         size: BatchSize,
         mut window: impl FnMut(&mut Vec<I>, &mut Vec<O>),
     ) {
-        let mut batches = Batches::new(self.iterations, size);
+        let mut batches = size.batches(self.iterations);
         let mut sum = self.measurement.zero();
         while let Some((inputs, outputs)) = batches.next(&mut setup) {
             let counted = Window::open();
@@ -146,45 +146,6 @@ impl<'a, M: Measurement> Bencher<'a, M> {
     #[cfg(feature = "async")]
     pub(crate) fn parts(&mut self) -> (u64, &'a M, &mut Option<M::Value>) {
         (self.iterations, self.measurement, &mut self.value)
-    }
-}
-
-/// The batches of one sample.
-pub(crate) struct Batches<I, O> {
-    per_batch: u64,
-    remaining: u64,
-    inputs: Vec<I>,
-    outputs: Vec<O>,
-}
-
-impl<I, O> Batches<I, O> {
-    pub(crate) fn new(iterations: u64, size: BatchSize) -> Self {
-        let per_batch = size.iterations_per_batch(iterations);
-        let capacity = usize::try_from(per_batch.min(iterations)).unwrap_or(usize::MAX);
-        Self {
-            per_batch,
-            remaining: iterations,
-            inputs: Vec::with_capacity(capacity),
-            outputs: Vec::with_capacity(capacity),
-        }
-    }
-
-    /// Drops what the last batch left, then makes the next one's inputs; `None` when no iteration remains.
-    pub(crate) fn next(
-        &mut self,
-        setup: &mut impl FnMut() -> I,
-    ) -> Option<(&mut Vec<I>, &mut Vec<O>)> {
-        // The optimiser must believe that somebody looks at the outputs, and changes the inputs.
-        black_box(&mut self.outputs).clear();
-        self.inputs.clear();
-        if self.remaining == 0 {
-            return None;
-        }
-        let count = self.per_batch.min(self.remaining);
-        self.remaining -= count;
-        self.inputs.extend((0..count).map(|_| setup()));
-        black_box(&mut self.inputs);
-        Some((&mut self.inputs, &mut self.outputs))
     }
 }
 

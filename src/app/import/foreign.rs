@@ -34,13 +34,13 @@ pub(super) fn import(
 ) -> Result<ExitCode, AppError> {
     let mut found = read_foreign(requested, options.unit.as_ref())?;
     keep_named(&mut found, options)?;
-    let most = context.tables.workspace.thresholds.mean_over_median;
+    let thresholds = &context.tables.workspace.thresholds;
     let mut pending = Vec::new();
     for foreign in &found {
         let read = reading(foreign, format);
-        let rows = benchmarks(&read, options, most);
+        let rows = benchmarks(&read, options, thresholds);
         pending.push(Pending {
-            source: source(&read, options, &rows),
+            source: source(&read, options, thresholds, &rows),
             rows,
             environment: environment(&facts(foreign, options))?,
             baseline: options.baseline.clone(),
@@ -88,7 +88,7 @@ pub(super) fn import(
             &pending.foreign.imported,
             &pending.source,
             &pending.rows,
-            most,
+            thresholds.mean_over_median,
             world,
         )?;
         let findings = ImportFindings {

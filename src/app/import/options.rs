@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
+use crate::compare::outlier_policy;
 use crate::exchange::{Cleaning, FileFormat, Layout, Unit};
+use crate::model::{Outliers, Thresholds};
+use crate::stats::{FirstSample, Quantile};
 
 /// A fact about where values were measured, as the user states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +14,58 @@ pub struct StatedFact {
     pub name: String,
     /// Its value.
     pub value: String,
+}
+
+/// What the summary of an import leaves out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Filter {
+    /// Whether the first row of each launch is its warm-up.
+    pub drop_first: bool,
+    /// Which values count as outliers, in each column by itself.
+    pub outliers: Outliers,
+    /// The fence of `outliers`, where the command line names one; else the workspace's threshold.
+    pub fence: Option<f64>,
+    /// Whether a row that is an outlier in one column is one in all.
+    pub paired: bool,
+}
+
+impl Filter {
+    /// At these thresholds; quartiles are interpolated, as the serializer methodology has them.
+    pub(super) fn cleaning(&self, thresholds: &Thresholds) -> Cleaning {
+        let thresholds = self.in_force(thresholds);
+        Cleaning {
+            first: self.first(),
+            policy: outlier_policy(self.outliers, Quantile::Linear, &thresholds),
+            paired: self.paired,
+        }
+    }
+
+    /// What becomes of the first row of each launch.
+    pub(super) fn first(&self) -> FirstSample {
+        if self.drop_first {
+            FirstSample::Dropped
+        } else {
+            FirstSample::Used
+        }
+    }
+
+    /// The policy for the record, with its fence.
+    pub(super) fn name(&self, thresholds: &Thresholds) -> String {
+        let thresholds = self.in_force(thresholds);
+        match self.outliers {
+            Outliers::Iqr => format!("iqr_{}", thresholds.iqr_fence),
+            Outliers::Mad => format!("mad_{}", thresholds.mad_fence),
+            other => other.word().to_owned(),
+        }
+    }
+
+    fn in_force(&self, thresholds: &Thresholds) -> Thresholds {
+        Thresholds {
+            iqr_fence: self.fence.unwrap_or(thresholds.iqr_fence),
+            mad_fence: self.fence.unwrap_or(thresholds.mad_fence),
+            ..*thresholds
+        }
+    }
 }
 
 /// What is imported, and how.
@@ -32,7 +87,7 @@ pub struct ImportOptions {
     /// Skip rows that cannot be read.
     pub lenient: bool,
     /// How the summary is made.
-    pub cleaning: Cleaning,
+    pub filter: Filter,
     /// Package and bench target that the benchmarks are stored under; without them `imported` and the format.
     pub place: Option<(String, String)>,
     /// What is known of the machine and the build.

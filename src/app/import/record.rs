@@ -1,18 +1,16 @@
 //! From values that another program measured to a run as the store takes it.
 
 use super::ImportOptions;
-use crate::exchange::{
-    Cleaning, ColumnMap, Group, Imported, Phase, Unit, ValueSummary, clean, warm_up_rows,
-};
+use crate::exchange::{ColumnMap, Group, Imported, Phase, Unit, ValueSummary, clean, warm_up_rows};
 use crate::exit_code::ExitCode;
 use crate::host;
 use crate::model::{
     Acceptance, AuthorSettings, Benchmark, BenchmarkKey, Beside, DecisionSettings, Environment,
     Metric, Nanos, Sample, SamplingMode, SamplingSettings, Series, Source, SourceCounts,
-    SourceFile, SourceValue, TargetFacts, Timestamp, Turns, Verdict,
+    SourceFile, SourceValue, TargetFacts, Thresholds, Timestamp, Turns, Verdict,
 };
 use crate::report::ImportedBenchmark;
-use crate::stats::median;
+use crate::stats::{FirstSample, median};
 use crate::store::{
     LaunchHead, LaunchRecord, LaunchedBenchmark, NewRun, Outcome, RunEnd, RunVerdict,
     TransferredRun,
@@ -49,14 +47,19 @@ impl Read<'_> {
     }
 }
 
-/// Every column of every group, described; a mean of more than `most_medians` is absurd.
-pub(super) fn benchmarks(read: &Read<'_>, options: &ImportOptions, most_medians: f64) -> Vec<Row> {
+/// Every column of every group, described at these thresholds.
+pub(super) fn benchmarks(
+    read: &Read<'_>,
+    options: &ImportOptions,
+    thresholds: &Thresholds,
+) -> Vec<Row> {
     use rayon::prelude::*;
     let imported = read.imported;
+    let cleaning = options.filter.cleaning(thresholds);
     let summaries: Vec<Vec<ValueSummary>> = imported
         .groups
         .par_iter()
-        .map(|group| clean(group, options.cleaning))
+        .map(|group| clean(group, cleaning))
         .collect();
     let labels = read.labels();
     let mut rows = Vec::new();
@@ -76,7 +79,7 @@ pub(super) fn benchmarks(read: &Read<'_>, options: &ImportOptions, most_medians:
                     },
                     group.metrics[column].clone(),
                     &summary,
-                    most_medians,
+                    thresholds.mean_over_median,
                 ),
                 group: at,
                 column,
@@ -114,7 +117,12 @@ fn shown(
     }
 }
 
-pub(super) fn source(read: &Read<'_>, options: &ImportOptions, rows: &[Row]) -> Source {
+pub(super) fn source(
+    read: &Read<'_>,
+    options: &ImportOptions,
+    thresholds: &Thresholds,
+    rows: &[Row],
+) -> Source {
     let sum = |count: fn(&ImportedBenchmark) -> usize| {
         rows.iter().map(|row| count(&row.shown) as u64).sum()
     };
@@ -125,9 +133,9 @@ pub(super) fn source(read: &Read<'_>, options: &ImportOptions, rows: &[Row]) -> 
         id_parts: read.map.map_or_else(Vec::new, ColumnMap::id_parts),
         values: values(read, options.unit.as_ref()),
         launches_known: read.imported.launches_known,
-        drop_first: options.cleaning.drop_first,
-        outliers: options.cleaning.policy.name().to_owned(),
-        paired: options.cleaning.paired,
+        drop_first: options.filter.drop_first,
+        outliers: options.filter.name(thresholds),
+        paired: options.filter.paired,
         counts: SourceCounts {
             runs_raw: sum(|row| row.runs_raw),
             warmup_skipped: sum(|row| row.warmup_skipped),
@@ -196,10 +204,11 @@ pub(super) fn run(
             benchmarks: Vec::new(),
         })
         .collect();
+    let first = options.filter.first();
     let mut verdicts = Vec::new();
     for row in rows {
         let group = &imported.groups[row.group];
-        let series = series(group, row.column, options.cleaning);
+        let series = series(group, row.column, first);
         let times: Vec<f64> = series
             .iter()
             .flat_map(|(_, series)| series.deciding())
@@ -231,6 +240,7 @@ pub(super) fn run(
                         key: row.shown.key.clone(),
                         version: None,
                         throughput: group.throughput,
+                        other_throughput: None,
                         settings: AuthorSettings::default(),
                         metric: row.shown.metric.clone(),
                     },
@@ -242,6 +252,7 @@ pub(super) fn run(
         }
     }
     TransferredRun {
+        accepted: Vec::new(),
         head: NewRun {
             started,
             git: None,
@@ -279,9 +290,9 @@ fn seed(files: &[SourceFile]) -> u64 {
 }
 
 /// The samples of a column by launch; what is warm-up stays with its launch.
-fn series(group: &Group, column: usize, cleaning: Cleaning) -> Vec<(u32, Series)> {
+fn series(group: &Group, column: usize, first: FirstSample) -> Vec<(u32, Series)> {
     let mut all: Vec<(u32, Series)> = Vec::new();
-    for (row, warm_up) in group.rows.iter().zip(warm_up_rows(group, cleaning)) {
+    for (row, warm_up) in group.rows.iter().zip(warm_up_rows(group, first)) {
         let sample = row.samples[column];
         if all.last().is_none_or(|(launch, _)| *launch != row.launch) {
             let nothing = Sample {

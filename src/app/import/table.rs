@@ -36,9 +36,9 @@ pub(super) fn import(
         map: Some(&map),
         unit: String::new(),
     };
-    let most = context.tables.workspace.thresholds.mean_over_median;
-    let mut rows = benchmarks(&read, options, most);
-    let source = source(&read, options, &rows);
+    let thresholds = &context.tables.workspace.thresholds;
+    let mut rows = benchmarks(&read, options, thresholds);
+    let source = source(&read, options, thresholds, &rows);
     if world.interrupt.requested() {
         return Err(ExchangeError::Interrupted.into());
     }
@@ -63,7 +63,13 @@ pub(super) fn import(
     if common.output.order == Order::Name {
         rows.sort_by(|a, b| a.shown.key.cmp(&b.shown.key));
     }
-    warn(&imported, &source, &rows, most, world)?;
+    warn(
+        &imported,
+        &source,
+        &rows,
+        thresholds.mean_over_median,
+        world,
+    )?;
     let findings = ImportFindings {
         run: stored,
         source: &source,

@@ -82,7 +82,7 @@ pub(in crate::app) fn pivot(
             cells,
         })
         .collect();
-    if common.output.order == Order::WorstFirst {
+    if common.output.order != Order::Name {
         let largest = |row: &PivotRow| {
             let first = row.cells.first().and_then(|cells| cells.first());
             first

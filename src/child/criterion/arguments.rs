@@ -74,7 +74,7 @@ impl From<&RawConfig> for Config {
 impl Config {
     /// This, as far as a Criterion of `version` can be told.
     #[must_use]
-    pub(super) fn as_said_to(self, version: Option<CriterionVersion>) -> Self {
+    pub(in crate::child) fn as_said_to(self, version: Option<CriterionVersion>) -> Self {
         let fractions = version.is_some_and(|version| version >= FRACTIONS_OF_SECONDS);
         let time = |time: Duration| {
             if fractions {
@@ -109,7 +109,7 @@ impl Config {
 }
 
 /// The full id, of an id that may end with ` #2`.
-fn without_count(id: &str) -> Option<&str> {
+pub(in crate::child) fn without_count(id: &str) -> Option<&str> {
     let (full_id, count) = id.rsplit_once(" #")?;
     count
         .parse::<usize>()

@@ -4,10 +4,15 @@
 const LONGEST_ARGUMENT: usize = 128 * 1024 - 1;
 
 /// The expression that matches exactly these ids; `None` if it would be too long for a command line.
-pub(super) fn exactly<'i>(ids: impl IntoIterator<Item = &'i str>) -> Option<String> {
+pub(in crate::child) fn exactly<'i>(ids: impl IntoIterator<Item = &'i str>) -> Option<String> {
     let ids: Vec<String> = ids.into_iter().map(escaped).collect();
     let expression = format!("^(?:{})$", ids.join("|"));
     (expression.len() <= LONGEST_ARGUMENT).then_some(expression)
+}
+
+/// The expression that matches what begins like this.
+pub(in crate::child) fn beginning(id: &str) -> String {
+    format!("^(?:{})", escaped(id))
 }
 
 /// The id as an expression that matches it alone.

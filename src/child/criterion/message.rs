@@ -1,12 +1,11 @@
 //! Greetings and messages on the socket: CBOR in frames of a known length. What comes may be anybody's, and is bounded.
 
-use ciborium::Value;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
-use crate::model::Throughput;
+use crate::model::{Declared, Throughput};
 
 /// What a runner says first: its name and a version, that of the cargo-criterion whose protocol this is.
 const RUNNER_GREETING: &[u8; 18] = b"cargo-criterion\x01\x01\x00";
@@ -17,6 +16,8 @@ const PROTOCOL: u16 = 1;
 const CBOR: u16 = 1;
 /// A frame longer than this is no frame: two numbers of nine bytes for each of a million samples have room.
 const LONGEST_FRAME: u32 = 64 << 20;
+/// Most frames are shorter than this: 800 samples are.
+const USUAL_FRAME: u32 = 16 << 10;
 
 /// The version of Criterion that a bench is linked with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -106,8 +107,8 @@ pub(super) fn read_message(socket: &mut impl Read) -> Result<Option<Message>, Me
     if length > LONGEST_FRAME {
         return Err(MessageError::Length(length));
     }
-    // Grows with what arrives, whatever was announced.
-    let mut body = Vec::new();
+    // Beyond a usual message it grows with what arrives, whatever was announced.
+    let mut body = Vec::with_capacity(length.min(USUAL_FRAME) as usize);
     socket.take(u64::from(length)).read_to_end(&mut body)?;
     if body.len() < length as usize {
         return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
@@ -196,7 +197,7 @@ pub(in crate::child) struct RawId {
     pub(super) value_str: Option<String>,
     /// At most one; of a shape that later versions extend.
     #[serde(default)]
-    pub(super) throughput: Vec<Value>,
+    pub(super) throughput: Vec<Declared>,
 }
 
 /// How iteration counts were laid out.
@@ -254,56 +255,10 @@ impl RawId {
         let Some(declared) = self.throughput.first() else {
             return (Throughput::default(), None);
         };
-        read_throughput(declared).map_or_else(
-            || (Throughput::default(), Some(in_words(declared))),
+        declared.throughput().map_or_else(
+            || (Throughput::default(), Some(declared.in_words())),
             |throughput| (throughput, None),
         )
-    }
-}
-
-fn read_throughput(declared: &Value) -> Option<Throughput> {
-    let [(variant, content)] = declared.as_map()?.as_slice() else {
-        return None;
-    };
-    let count = || number(content);
-    let mut throughput = Throughput::default();
-    match variant.as_text()? {
-        "Bytes" | "BytesDecimal" => throughput.bytes = Some(count()?),
-        "Bits" => {
-            throughput.bytes = Some(count().filter(|bits| bits % 8 == 0)? / 8);
-        }
-        "Elements" => throughput.elements = Some(count()?),
-        "ElementsAndBytes" => {
-            for (name, content) in content.as_map()? {
-                match name.as_text()? {
-                    "elements" => throughput.elements = Some(number(content)?),
-                    "bytes" => throughput.bytes = Some(number(content)?),
-                    _ => return None,
-                }
-            }
-        }
-        _ => return None,
-    }
-    Some(throughput)
-}
-
-fn number(value: &Value) -> Option<u64> {
-    value.as_integer()?.try_into().ok()
-}
-
-/// A declaration as its author would recognise it, e.g. `Frames(3)`.
-fn in_words(declared: &Value) -> String {
-    match declared {
-        Value::Text(text) => text.clone(),
-        Value::Integer(number) => i128::from(*number).to_string(),
-        Value::Float(number) => number.to_string(),
-        Value::Map(members) => {
-            let members = members.iter();
-            let words =
-                members.map(|(name, value)| format!("{}({})", in_words(name), in_words(value)));
-            words.collect::<Vec<_>>().join(", ")
-        }
-        other => format!("{other:?}"),
     }
 }
 
@@ -311,22 +266,18 @@ fn in_words(declared: &Value) -> String {
 mod tests {
     use super::*;
 
-    fn id(throughput: Value) -> RawId {
+    fn id(throughput: &[u8]) -> RawId {
         RawId {
             group_id: "g".into(),
             function_id: None,
             value_str: Some("10".into()),
-            throughput: vec![throughput],
+            throughput: vec![ciborium::from_reader(throughput).expect("CBOR")],
         }
-    }
-
-    fn tagged(variant: &str, content: Value) -> Value {
-        Value::Map(vec![(Value::Text(variant.into()), content)])
     }
 
     #[test]
     fn a_full_id_has_the_parts_that_are_there() {
-        let mut raw = id(Value::Null);
+        let mut raw = id(b"\xf6");
         assert_eq!(raw.full_id(), "g/10");
         raw.function_id = Some("f".into());
         assert_eq!(raw.full_id(), "g/f/10");
@@ -335,25 +286,14 @@ mod tests {
     }
 
     #[test]
-    fn throughputs_of_all_kinds_are_read_and_unknown_ones_kept_in_words() {
-        let bytes = |bytes| Throughput {
-            bytes: Some(bytes),
+    fn a_throughput_has_numbers_or_words() {
+        let bytes = Throughput {
+            bytes: Some(7),
             elements: None,
         };
-        let read = |variant, content| id(tagged(variant, content)).throughput();
-        assert_eq!(read("Bytes", 7.into()), (bytes(7), None));
-        assert_eq!(read("BytesDecimal", 7.into()), (bytes(7), None));
-        assert_eq!(read("Bits", 16.into()), (bytes(2), None));
-        let both = Value::Map(vec![
-            (Value::Text("elements".into()), 3.into()),
-            (Value::Text("bytes".into()), 9.into()),
-        ]);
-        let (found, _) = read("ElementsAndBytes", both);
-        assert_eq!((found.elements, found.bytes), (Some(3), Some(9)));
-        let unknown = read("Frames", 3.into());
-        assert_eq!(unknown, (Throughput::default(), Some("Frames(3)".into())));
-        let odd_bits = read("Bits", 9.into());
-        assert_eq!(odd_bits, (Throughput::default(), Some("Bits(9)".into())));
+        assert_eq!(id(b"\xa1\x65Bytes\x07").throughput(), (bytes, None));
+        let unknown = (Throughput::default(), Some("Frames(3)".into()));
+        assert_eq!(id(b"\xa1\x66Frames\x03").throughput(), unknown);
     }
 
     #[test]

@@ -16,7 +16,8 @@ pub(super) fn belongs_to(peer: SocketAddr, port: u16, group: u32) -> bool {
         return false;
     };
     let name = format!("socket:[{inode}]");
-    processes_of(group).any(|process| holds(process, &name))
+    // It is nearly always the leader, and to look through all processes takes milliseconds.
+    holds(group, &name) || processes_of(group).any(|process| holds(process, &name))
 }
 
 /// The inode of the socket whose local and remote ports are these, in the format of proc(5).

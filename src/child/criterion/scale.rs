@@ -11,17 +11,17 @@ const SMALLEST_PART: u32 = 18;
 
 /// From measured units to stored ones.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Scale {
+pub(in crate::child) struct Scale {
     /// Stored units in a measured unit.
     factor: f64,
     /// What is stored.
-    pub(super) metric: Metric,
+    pub(in crate::child) metric: Metric,
 }
 
 impl Scale {
     /// Of a measured unit that is `size` of `unit`. Times are stored in nanoseconds; all else in its unit, or in as small a part
     /// of it as makes a measured unit at least 1.
-    pub(super) fn of(size: f64, unit: &str) -> Option<Self> {
+    pub(in crate::child) fn of(size: f64, unit: &str) -> Option<Self> {
         if !(size.is_finite() && size > 0.0) {
             return None;
         }
@@ -54,8 +54,16 @@ impl Scale {
         })
     }
 
+    /// Of times as Criterion takes them.
+    pub(in crate::child) fn nanoseconds() -> Self {
+        Self {
+            factor: 1.0,
+            metric: Metric::Time,
+        }
+    }
+
     /// The samples, of counts of iterations and measured values; `None` if a number is negative, infinite, or of no iterations.
-    pub(super) fn samples(&self, iters: &[f64], values: &[f64]) -> Option<Vec<Sample>> {
+    pub(in crate::child) fn samples(&self, iters: &[f64], values: &[f64]) -> Option<Vec<Sample>> {
         let values: Vec<f64> = values.iter().map(|value| value * self.factor).collect();
         let whole_enough =
             |value: &f64| (value - value.round()).abs() <= 1e-9 * value.abs().max(1.0);

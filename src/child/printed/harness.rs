@@ -1,11 +1,13 @@
 //! The benchmarks of an executable that prints its results, how each is addressed, and one launch of one of them.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::time::Duration;
 
 use super::process::{Call, Means, Printed, run};
 use super::value::PrintedTime;
-use super::{divan, libtest};
+use super::{criterion, divan, libtest};
+use crate::child::criterion::Reported as CriterionReported;
 use crate::child::error::ChildError;
 use crate::child::launch_spec::LaunchSpec;
 use crate::child::running::quote;
@@ -18,6 +20,9 @@ const FEWEST_STEPS: f64 = 100.0;
 /// Where nothing is known of how long a benchmark takes, so many times the timeout is allowed.
 const UNKNOWN: u32 = 10;
 
+/// What divan tells about its clock, in every process.
+const OF_THE_CLOCK: &[u8] = b"Timer precision: ";
+
 /// Who prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Printer {
@@ -25,6 +30,8 @@ pub enum Printer {
     Libtest,
     /// The crate divan.
     Divan,
+    /// Criterion that does not come to its runner.
+    Criterion,
 }
 
 /// How a benchmark is named to its executable.
@@ -42,6 +49,8 @@ pub struct PrintedHarness {
     printer: Printer,
     ids: Vec<String>,
     addresses: BTreeMap<String, Address>,
+    /// Of Criterion.
+    dialect: Option<criterion::Dialect>,
 }
 
 /// How a launch is sampled, as far as the bench can be told.
@@ -49,6 +58,8 @@ pub struct PrintedHarness {
 pub struct PrintedRequest<'r> {
     /// Which benchmark.
     pub id: &'r str,
+    /// Time before its samples.
+    pub warm_up: Duration,
     /// Time of its samples.
     pub measurement: Duration,
     /// Its samples, where that was said.
@@ -56,7 +67,7 @@ pub struct PrintedRequest<'r> {
 }
 
 /// What a launch of a benchmark came to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// The result.
     pub reported: Reported,
@@ -67,10 +78,12 @@ pub struct Report {
 }
 
 /// What a benchmark reported.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Reported {
     /// The value that stands for the launch.
     Value(Sample),
+    /// Every sample of the launch.
+    Samples(Box<CriterionReported>),
     /// Nothing that can be compared, for this reason.
     Nothing(String),
 }
@@ -82,6 +95,8 @@ pub(in crate::child) fn printer_of(line: &[u8]) -> Option<Printer> {
         Some(Printer::Libtest)
     } else if divan::begins(line) {
         Some(Printer::Divan)
+    } else if criterion::begins(line) {
+        Some(Printer::Criterion)
     } else {
         None
     }
@@ -93,6 +108,7 @@ impl Printer {
         match self {
             Self::Libtest => "libtest",
             Self::Divan => "divan",
+            Self::Criterion => "criterion",
         }
     }
 
@@ -107,10 +123,12 @@ impl Printer {
             printer: self,
             ids: Vec::new(),
             addresses: BTreeMap::new(),
+            dialect: None,
         };
         match self {
             Self::Libtest => harness.list_libtest(spec, means)?,
             Self::Divan => harness.list_divan(target, spec, means)?,
+            Self::Criterion => harness.list_criterion(spec, means)?,
         }
         Ok(harness)
     }
@@ -137,6 +155,9 @@ impl PrintedHarness {
         let Some(address) = self.addresses.get(request.id) else {
             return Err(failed("the executable has no such benchmark"));
         };
+        if let Some(dialect) = self.dialect {
+            return self.measure_criterion(dialect, request, spec, means);
+        }
         let mut arguments = vec!["--exact".to_owned(), address.name.clone()];
         let mut allowed = means.timeout.saturating_mul(UNKNOWN);
         if self.printer == Printer::Divan {
@@ -156,6 +177,7 @@ impl PrintedHarness {
             variables: &[],
             purpose: "measure",
             allowed,
+            dropped: &[OF_THE_CLOCK],
         };
         let printed = run(spec, &call, means)?;
         if !printed.is_well {
@@ -168,14 +190,65 @@ impl PrintedHarness {
         })
     }
 
+    /// Criterion's: what it wrote of the benchmark.
+    fn measure_criterion(
+        &self,
+        dialect: criterion::Dialect,
+        request: &PrintedRequest<'_>,
+        spec: &LaunchSpec,
+        means: &Means<'_>,
+    ) -> Result<Report, ChildError> {
+        let config = criterion::config(request.warm_up, request.measurement, request.samples);
+        let folder = criterion::Folder::create().map_err(|error| {
+            failed(&format!(
+                "no directory could be made for its results: {error}"
+            ))
+        })?;
+        let variables = folder.variables();
+        let variables = variables
+            .each_ref()
+            .map(|(name, path)| (*name, path.as_os_str()));
+        let sampling = config.warm_up.saturating_add(config.measurement);
+        let call = Call {
+            arguments: &dialect.arguments(request.id, &config),
+            variables: &variables,
+            purpose: "measure",
+            allowed: (means.timeout.saturating_mul(UNKNOWN))
+                .saturating_add(sampling.saturating_mul(PATIENCE)),
+            dropped: &criterion::OF_EVERY_PROCESS,
+        };
+        let printed = run(spec, &call, means)?;
+        if !printed.is_well {
+            return Err(self.failure(printed));
+        }
+        match folder.read(request.id, &config) {
+            Ok(Some(reported)) => Ok(Report {
+                reported: Reported::Samples(Box::new(reported)),
+                usage: printed.usage,
+                took: printed.took,
+            }),
+            Ok(None) => Err(failed(
+                "it wrote no result where it was told to (the variables CRITERION_HOME and CARGO_TARGET_DIR)",
+            )),
+            Err(message) => Err(failed(&message)),
+        }
+    }
+
     fn reported(&self, printed: &Printed) -> Result<Reported, ChildError> {
         let found = match self.printer {
             Printer::Libtest => libtest::result(&printed.stdout),
             Printer::Divan => match divan::medians(&printed.stdout)[..] {
                 [] => None,
                 [median] => Some(median),
-                _ => return Err(failed("it printed several results for one benchmark")),
+                // Before 0.1.19 its list has no arguments.
+                _ => {
+                    return Err(failed(
+                        "it printed several results for one benchmark; where it takes arguments, update the crate divan to 0.1.19 or later",
+                    ));
+                }
             },
+            // What it prints is a summary.
+            Printer::Criterion => None,
         };
         let Some(time) = found else {
             let mut said = printed.stdout.lines().chain(printed.stderr.lines()).rev();
@@ -205,6 +278,7 @@ impl PrintedHarness {
         match self.printer {
             Printer::Libtest => libtest::steps(time),
             Printer::Divan => divan::steps(time),
+            Printer::Criterion => f64::INFINITY,
         }
     }
 
@@ -212,7 +286,7 @@ impl PrintedHarness {
     fn failure(&self, printed: Printed) -> ChildError {
         let captured = match self.printer {
             Printer::Libtest => libtest::failure(&printed.stdout),
-            Printer::Divan => None,
+            Printer::Divan | Printer::Criterion => None,
         };
         let panic = captured.and_then(panic).or_else(|| panic(&printed.stderr));
         match (panic, printed.error) {
@@ -250,6 +324,45 @@ impl PrintedHarness {
         Ok(())
     }
 
+    /// What it lists, and which of two questions it understands.
+    fn list_criterion(&mut self, spec: &LaunchSpec, means: &Means<'_>) -> Result<(), ChildError> {
+        let list = |more: &[&str], means: &Means<'_>| {
+            let arguments = [&["--list"], more].concat();
+            let arguments: Vec<String> = arguments.into_iter().map(str::to_owned).collect();
+            listed(&arguments, &[], spec, means)
+        };
+        let all = list(&[], means)?;
+        for title in libtest::benchmarks(&all) {
+            let address = Address {
+                name: title.to_owned(),
+                threads: None,
+            };
+            self.add(title.to_owned(), address);
+        }
+        if self.ids.is_empty() {
+            return Err(ChildError::NoHello {
+                what: "it prints like Criterion, and lists no benchmarks".to_owned(),
+                first_line: all.lines().next().map(|line| quote(line.as_bytes())),
+            });
+        }
+        // What it did not understand is nothing to the user.
+        let quiet = Means {
+            on_output: &|_| (),
+            ..*means
+        };
+        let has_expressions = libtest::benchmarks(&list(&["^"], &quiet)?).next().is_some();
+        let has_settings = match list(&["--sample-size", "10"], &quiet) {
+            Ok(listed) => libtest::benchmarks(&listed).next().is_some(),
+            Err(ChildError::Interrupted) => return Err(ChildError::Interrupted),
+            Err(_) => false,
+        };
+        self.dialect = Some(criterion::Dialect {
+            has_settings,
+            has_expressions,
+        });
+        Ok(())
+    }
+
     /// Three questions: which functions there are, with which arguments, and (which only a run shows) with which numbers of threads.
     fn list_divan(
         &mut self,
@@ -260,9 +373,9 @@ impl PrintedHarness {
         let functions = listed(&["--list".to_owned()], &[], spec, means)?;
         let functions = divan::tree(&functions, &|_| true);
         let terse = ["--list", "--format", "terse"].map(str::to_owned);
-        let names = listed(&terse, &[("NEXTEST", "1")], spec, means).map_err(|error| match error {
+        let names = listed(&terse, &[("NEXTEST", OsStr::new("1"))], spec, means).map_err(|error| match error {
             ChildError::Interrupted => error,
-            _ => failed(&format!("it cannot name its benchmarks ({error})\n  help: update the crate divan to 0.1.16 or later")),
+            _ => failed(&format!("it cannot name its benchmarks ({error})\n  help: update the crate divan to 0.1.19 or later")),
         })?;
         let root = target.replace('-', "_");
         let owner = |name: &str| {
@@ -342,6 +455,7 @@ fn try_out(
             variables: &[],
             purpose: "run each benchmark once",
             allowed: means.timeout.saturating_mul(UNKNOWN),
+            dropped: &[OF_THE_CLOCK],
         };
         // What panics here panics again where it counts, and is said there.
         let quiet = Means {
@@ -379,7 +493,7 @@ fn try_out(
 /// What it prints when it is asked for a list.
 fn listed(
     arguments: &[String],
-    variables: &[(&str, &str)],
+    variables: &[(&str, &OsStr)],
     spec: &LaunchSpec,
     means: &Means<'_>,
 ) -> Result<String, ChildError> {
@@ -388,6 +502,7 @@ fn listed(
         variables,
         purpose: "list its benchmarks",
         allowed: means.timeout,
+        dropped: &[OF_THE_CLOCK],
     };
     let printed = run(spec, &call, means)?;
     match printed.error {
@@ -411,14 +526,15 @@ fn failed(message: &str) -> ChildError {
     }
 }
 
-/// A series of nothing but the value of a launch: its warm-up is not told.
 impl Reported {
     /// What is timed before: nobody tells.
-    pub const NO_WARM_UP: Sample = Sample {
-        iterations: 1,
-        elapsed: Nanos(0),
-    };
+    pub const NO_WARM_UP: Sample = NO_WARM_UP;
 }
+
+pub(super) const NO_WARM_UP: Sample = Sample {
+    iterations: 1,
+    elapsed: Nanos(0),
+};
 
 #[cfg(test)]
 mod tests {

@@ -1,8 +1,10 @@
-//! Benches that know no runner and print what they found: Rust's own `#[bench]` (libtest) and the crate divan.
+//! Benches that know no runner and print what they found, or write it to files: Rust's own `#[bench]` (libtest), the crate divan, and
+//! Criterion where it cannot reach us.
 //!
-//! One process for one benchmark; what it prints is read as one value. It owns the two formats of text, see docs/HARNESSES.md. Must not
-//! take a summary for samples: of what divan prints the median stands for the launch.
+//! One process for one benchmark; what it prints is read as one value, and Criterion's files are read as its samples. It owns the formats, see
+//! docs/HARNESSES.md and docs/CRITERION.md. Must not take a summary for samples: of what divan prints the median stands for the launch.
 
+mod criterion;
 mod divan;
 mod harness;
 mod libtest;

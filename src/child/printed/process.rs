@@ -6,6 +6,7 @@
 )]
 
 use std::cell::RefCell;
+use std::ffi::OsStr;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -19,8 +20,6 @@ use crate::process::{Interrupt, Leftovers, Supervisor, Usage};
 const MOST_TEXT: usize = 16 << 20;
 /// Of standard error so much of the beginning is kept, to be quoted.
 const MOST_ERRORS: usize = 64 << 10;
-/// The beginning of what divan tells about its clock, in every process.
-const OF_THE_CLOCK: &[u8] = b"Timer precision: ";
 
 /// What it takes to start processes.
 #[derive(Clone, Copy)]
@@ -54,11 +53,13 @@ pub(super) struct Call<'c> {
     /// After `--bench`.
     pub(super) arguments: &'c [String],
     /// On top of what the specification has.
-    pub(super) variables: &'c [(&'c str, &'c str)],
+    pub(super) variables: &'c [(&'c str, &'c OsStr)],
     /// What it is to do, in messages.
     pub(super) purpose: &'c str,
     /// How long it may take.
     pub(super) allowed: Duration,
+    /// How lines of standard error begin that it prints in every process: they are not passed on.
+    pub(super) dropped: &'c [&'c [u8]],
 }
 
 /// Runs it to its end.
@@ -86,7 +87,11 @@ pub(super) fn run(
         return Err(spawn_error(std::io::ErrorKind::BrokenPipe.into()));
     };
     let lines = read_lines(stdout);
-    let errors = RefCell::new(Errors::default());
+    let errors = RefCell::new(Errors {
+        kept: Vec::new(),
+        line: Vec::new(),
+        dropped: call.dropped,
+    });
     let on_output = |piece: &[u8]| errors.borrow_mut().take(piece, means.on_output);
     let mut running = Running::new(group, read_pieces(stderr), means.interrupt, &on_output);
     let deadline = began.checked_add(call.allowed);
@@ -130,13 +135,13 @@ pub(super) fn run(
 }
 
 /// What comes through standard error: passed on line by line but for what is said in every process, its beginning kept.
-#[derive(Default)]
-struct Errors {
+struct Errors<'c> {
     kept: Vec<u8>,
     line: Vec<u8>,
+    dropped: &'c [&'c [u8]],
 }
 
-impl Errors {
+impl Errors<'_> {
     fn take(&mut self, piece: &[u8], pass_on: &dyn Fn(&[u8])) {
         let room = MOST_ERRORS.saturating_sub(self.kept.len());
         self.kept.extend_from_slice(&piece[..piece.len().min(room)]);
@@ -149,7 +154,7 @@ impl Errors {
         };
         let lines: Vec<u8> = self.line.drain(..ended).collect();
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
-            if !line.starts_with(OF_THE_CLOCK) {
+            if !self.dropped.iter().any(|begin| line.starts_with(begin)) {
                 pass_on(line);
             }
         }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::observations::{Side, definition, of_samples};
 use crate::compare::question::{Question, Rules};
 use crate::model::{Analysis, Center, Outliers, Thresholds};
-use crate::stats::{Cleaned, FirstSample, IqrFence, OutlierPolicy, derived_seed};
+use crate::stats::{Cleaned, FirstSample, IqrFence, OutlierPolicy, Quantile, derived_seed};
 
 /// A center of both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -79,7 +79,15 @@ fn side_center(side: &Side, analysis: &Analysis, thresholds: &Thresholds) -> Opt
             } else {
                 FirstSample::Used
             };
-            let cleaned = Cleaned::of(&launches, first, policy(analysis, thresholds))?;
+            let cleaned = Cleaned::of(
+                &launches,
+                first,
+                outlier_policy(
+                    analysis.outliers,
+                    definition(analysis.quantile_in_force()),
+                    thresholds,
+                ),
+            )?;
             Some(SideCenter {
                 value_ns: of_samples(center, analysis, &cleaned.used)?,
                 raw: cleaned.counts.raw,
@@ -91,13 +99,18 @@ fn side_center(side: &Side, analysis: &Analysis, thresholds: &Thresholds) -> Opt
     }
 }
 
-fn policy(analysis: &Analysis, thresholds: &Thresholds) -> OutlierPolicy {
-    match analysis.outliers {
+/// What `outliers` means at these thresholds, with quartiles by this definition.
+pub fn outlier_policy(
+    outliers: Outliers,
+    quartiles: Quantile,
+    thresholds: &Thresholds,
+) -> OutlierPolicy {
+    match outliers {
         Outliers::Keep => OutlierPolicy::Keep,
         Outliers::Top5 => OutlierPolicy::TopFivePercent,
         Outliers::Both5 => OutlierPolicy::BothFivePercent,
         Outliers::Iqr => OutlierPolicy::IqrFence(IqrFence {
-            quartiles: definition(analysis.quantile_in_force()),
+            quartiles,
             multiple: thresholds.iqr_fence,
             fewest: thresholds.iqr_min_samples as usize,
         }),

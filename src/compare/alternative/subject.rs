@@ -17,6 +17,9 @@ impl Comparison {
         self.grounds = None;
         self.smallest_callable = None;
         self.t_score_p = None;
+        self.location = None;
+        self.run_sd = None;
+        self.effects = None;
         // They are about the time.
         self.notes.clear();
         if let Some(count) = self.count(subject) {

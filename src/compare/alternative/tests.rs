@@ -46,6 +46,7 @@ fn asked(base: &Measurement, new: &Measurement, rules: &Rules) -> Comparison {
     let reference = Reference {
         averaged: vec![base],
         spread: vec![base],
+        earlier: vec![],
     };
     let question = Question {
         new,
@@ -264,6 +265,7 @@ fn several_benchmarks_share_the_level_as_the_correction_says() {
     let reference = Reference {
         averaged: vec![&base],
         spread: vec![&base],
+        earlier: vec![],
     };
     let question = Question {
         new: &near,

@@ -6,8 +6,8 @@ use super::rules::{BesideRules, Pairing};
 use crate::compare::comparison::Estimate;
 use crate::model::{LaunchSeries, Measurement, Verdict};
 use crate::stats::{
-    ClusterMean, Histogram, IntervalMethod, MeanRatio, PairedMeanRatio, Resampling, Statistic,
-    Stream, derived_seed, mean, percentile_interval,
+    ClusterMean, Histogram, IntervalMethod, MeanRatio, PairedRatio, Resampling, Stream,
+    derived_seed, mean,
 };
 
 /// How the latencies of single operations differ.
@@ -167,26 +167,13 @@ impl Sides {
             resamples: rules.resamples as usize,
             stream: Stream { seed, name: &name },
         };
+        let single = |values: &[f64]| ClusterMean::new(&values.chunks(1).collect::<Vec<_>>());
+        let (new, base) = (single(&self.new), single(&self.base));
         match self.pairing {
-            Pairing::Independent => {
-                let single =
-                    |values: &[f64]| ClusterMean::new(&values.chunks(1).collect::<Vec<_>>());
-                Estimate::relative_change(
-                    &single(&self.new),
-                    &single(&self.base),
-                    level,
-                    resampling,
-                )
-            }
+            Pairing::Independent => Estimate::relative_change(&new, &base, level, resampling),
             Pairing::ByRound => {
-                let ratio = PairedMeanRatio::new(&self.new, &self.base)?;
-                let interval = percentile_interval(&ratio, level, resampling)?;
-                let estimate = ratio.observed() - 1.0;
-                estimate.is_finite().then_some(Estimate {
-                    estimate,
-                    lower: interval.lower - 1.0,
-                    upper: interval.upper - 1.0,
-                })
+                let ratio = PairedRatio::new(new, base)?;
+                Estimate::relative_change_of_pairs(&ratio, level, resampling)
             }
         }
     }

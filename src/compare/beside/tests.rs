@@ -274,6 +274,7 @@ fn a_comparison_of_stored_runs_carries_both() {
     let reference = Reference {
         averaged: vec![&base],
         spread: vec![&base],
+        earlier: vec![],
     };
     let question = Question {
         new: &new,

@@ -10,7 +10,8 @@ use crate::compare::launch_values::{Location, needed_ns};
 use crate::compare::note::{Note, Side};
 use crate::model::Verdict;
 use crate::stats::{
-    ClusterMean, ClusterMedian, Resampling, Stream, derived_seed, mean, median, sample_variance,
+    ClusterMean, ClusterMedian, PairedRatio, Resampling, Stream, derived_seed, mean, median,
+    sample_variance,
 };
 
 /// Clocks that are coarser show by samples that fall on few values.
@@ -56,7 +57,7 @@ pub(super) fn refusal(series: &PairedSeries<'_>, usable: &UsableRounds) -> Optio
         .then_some(Note::NoSamples { side: Side::New })
 }
 
-/// The changes of mean and median of all samples, with bootstrap intervals over rounds.
+/// The changes of mean and median of all samples, with intervals over rounds, whose two sides are drawn together.
 pub(super) fn descriptive(
     series: &PairedSeries<'_>,
     look: &Look,
@@ -76,19 +77,14 @@ pub(super) fn descriptive(
         resamples: plan.resamples as usize,
         stream: Stream { seed, name },
     };
+    let level = plan.confidence_level;
     [
-        Estimate::relative_change(
-            &ClusterMean::new(&new),
-            &ClusterMean::new(&base),
-            plan.confidence_level,
-            resampling("change of the mean"),
-        ),
-        Estimate::relative_change(
-            &ClusterMedian::new(&new),
-            &ClusterMedian::new(&base),
-            plan.confidence_level,
-            resampling("change of the median"),
-        ),
+        PairedRatio::new(ClusterMean::new(&new), ClusterMean::new(&base)).and_then(|ratio| {
+            Estimate::relative_change_of_pairs(&ratio, level, resampling("change of the mean"))
+        }),
+        PairedRatio::new(ClusterMedian::new(&new), ClusterMedian::new(&base)).and_then(|ratio| {
+            Estimate::relative_change_of_pairs(&ratio, level, resampling("change of the median"))
+        }),
     ]
 }
 

@@ -59,6 +59,7 @@ fn regressed(decider: Decider, drift: f64, noise: Noise, factor: f64) -> usize {
         let reference = Reference {
             averaged: runs.iter().collect(),
             spread: runs.iter().collect(),
+            earlier: vec![],
         };
         let question = Question {
             new: &new,

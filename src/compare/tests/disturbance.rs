@@ -40,6 +40,7 @@ fn compared_by(test: Test, base: &Measurement, new: &Measurement) -> Comparison 
     let reference = Reference {
         averaged: vec![base],
         spread: vec![base],
+        earlier: vec![],
     };
     let question = Question {
         new,
@@ -111,6 +112,7 @@ fn n_x16_the_smallest_move_that_is_reported_is_one_percent() {
         let reference = Reference {
             averaged: vec![&base],
             spread: vec![],
+            earlier: vec![],
         };
         let question = Question {
             new: &new,

@@ -103,6 +103,7 @@ fn an_undisturbed_run_after_disturbed_ones_is_not_faster() {
     let reference = Reference {
         averaged: runs.iter().collect(),
         spread: runs.iter().collect(),
+        earlier: vec![],
     };
     let decide = |decider, floor: f64| {
         let new = launches(&[0.0, 0.1, 0.2, 0.1, 0.0].map(|above| floor + above));
@@ -134,6 +135,7 @@ fn the_drift_is_estimated_from_floors_so_disturbed_runs_of_the_past_do_not_widen
     let reference = Reference {
         averaged: runs.iter().collect(),
         spread: runs.iter().collect(),
+        earlier: vec![],
     };
     let new = launches(&[100.2, 100.1, 127.0, 126.0, 100.1]);
     let question = Question {

@@ -15,7 +15,7 @@ proptest! {
         screen in any::<bool>(),
     ) {
         let base = floors(&base, 30);
-        let reference = Reference { averaged: vec![&base], spread: vec![&base] };
+        let reference = Reference { averaged: vec![&base], spread: vec![&base], earlier: vec![] };
         let mut measured: Vec<Measurement> = others.iter().map(|floor| run(*floor)).collect();
         measured.push(floors(&new, 30));
         let questions: Vec<Question<'_>> =

@@ -30,6 +30,7 @@ fn pair(new: &Measurement, base: &Measurement, decider: Decider, host: HostClass
     let reference = Reference {
         averaged: vec![base],
         spread: vec![base],
+        earlier: vec![],
     };
     let question = Question {
         new,
@@ -100,6 +101,7 @@ fn the_same_again_is_unchanged_once_many_runs_have_shown_little_drift() {
     let reference = Reference {
         averaged: runs.iter().collect(),
         spread: runs.iter().collect(),
+        earlier: vec![],
     };
     let new = run(100.03);
     let question = Question {
@@ -162,6 +164,7 @@ fn a_family_needs_stronger_evidence_than_a_single_question() {
     let reference = Reference {
         averaged: vec![&base],
         spread: vec![&base],
+        earlier: vec![],
     };
     let question = |new| Question {
         new,
@@ -261,6 +264,7 @@ fn the_number_of_threads_changes_nothing() {
             let reference = Reference {
                 averaged: vec![&base],
                 spread: vec![&base],
+                earlier: vec![],
             };
             let questions = [&new, &base].map(|new| Question {
                 new,

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::exported::{ExportedRun, by_launch};
+use crate::escape;
 use crate::model::{BenchmarkKey, Measurement, Metric};
 use crate::stats::{mean, median};
 
@@ -84,7 +85,10 @@ fn write_lines(writer: &mut dyn Write, measurement: &Measurement) -> io::Result<
 
 /// `BenchmarkFib/10`: no spaces, and no small letter behind `Benchmark`. What `import` put behind a name for its unit goes again.
 fn name(id: &str, unit: &str) -> String {
-    let id = id.strip_suffix(&format!(" ({unit})")).unwrap_or(id);
+    let unitless = id.strip_suffix(&format!(" ({unit})"));
+    // Go says MB/s of what is bytes a second here.
+    let rate = id.strip_suffix(" (MB/s)").filter(|_| unit == "B/s");
+    let id = unitless.or(rate).unwrap_or(id);
     let mut letters = id.chars();
     let first = letters.next().map(|c| c.to_uppercase().to_string());
     format!(
@@ -96,7 +100,7 @@ fn name(id: &str, unit: &str) -> String {
 
 fn word(text: &str) -> String {
     let harmless = |c: char| {
-        if c.is_whitespace() || c.is_control() {
+        if c.is_whitespace() || escape::is_harmful(c) {
             '_'
         } else {
             c
@@ -106,6 +110,6 @@ fn word(text: &str) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    let printable = |c: char| if c.is_control() { ' ' } else { c };
+    let printable = |c: char| if escape::is_harmful(c) { ' ' } else { c };
     text.chars().map(printable).collect()
 }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 
 use super::exported::{ExportedRun, by_launch};
+use crate::escape;
 use crate::model::Metric;
 use crate::stats::{ClusterMean, Resampling, Stream, mean, percentile_interval};
 
@@ -56,8 +57,8 @@ pub fn write_bmf(writer: &mut dyn Write, run: &ExportedRun) -> io::Result<()> {
         }
         benchmarks.insert(name, Value::Object(measures));
     }
-    serde_json::to_writer_pretty(&mut *writer, &Value::Object(benchmarks))?;
-    writeln!(writer)
+    let text = serde_json::to_string_pretty(&Value::Object(benchmarks))?;
+    writeln!(writer, "{}", escape::json(&text))
 }
 
 /// A measure's name: small letters, digits and dashes.

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::exported::ExportedRun;
+use crate::escape::csv_text as text;
 use crate::model::{Metric, Sample};
 
 const COLUMNS: [&str; 11] = [
@@ -48,12 +49,12 @@ pub fn write_csv(writer: &mut dyn Write, runs: &[ExportedRun]) -> io::Result<()>
                     for (number, sample) in samples.iter().enumerate() {
                         table
                             .write_record([
-                                &run.name,
-                                &benchmark.key.package,
-                                &benchmark.key.target,
-                                &benchmark.key.id,
+                                &*text(&run.name),
+                                &text(&benchmark.key.package),
+                                &text(&benchmark.key.target),
+                                &text(&benchmark.key.id),
                                 metric,
-                                unit,
+                                &text(unit),
                                 &launch.launch.to_string(),
                                 phase,
                                 &number.to_string(),

@@ -21,6 +21,7 @@ fn measurement(id: &str, metric: Metric, launches: &[&[(u64, u64)]]) -> Measurem
                 bytes: Some(100),
                 elements: None,
             },
+            other_throughput: None,
             settings: AuthorSettings::default(),
             metric,
         },
@@ -112,6 +113,29 @@ BenchmarkFib_10/x\t30\t110 ns/op\t64 B/op\t2 allocs/op\t909.0909090909091 MB/s
     let read = read_foreign(&Requested::Files(&[file], FileFormat::Go), None).unwrap();
     let first = &read[0].imported.groups[0];
     assert_eq!((first.id.as_str(), first.rows.len()), ("p/t/Fib_10/x", 2));
+}
+
+#[test]
+fn benchstat_gets_values_of_several_units_under_one_name_again() {
+    let rate = Metric::Rate {
+        unit: "bytes".to_owned(),
+    };
+    let terms = Metric::Amount {
+        unit: "terms".to_owned(),
+    };
+    let run = exported(vec![
+        measurement("Copy (MB/s)", rate, &[&[(1000, 1_000_000_000)]]),
+        measurement("Copy (terms/op)", terms, &[&[(1, 8)]]),
+    ]);
+    let found = text(|bytes| write_benchstat(bytes, &run).unwrap());
+    let lines: Vec<&str> = found.lines().skip(2).collect();
+    assert_eq!(
+        lines,
+        [
+            "BenchmarkCopy\t1000\t1000 B/s",
+            "BenchmarkCopy\t1\t8 terms/op"
+        ]
+    );
 }
 
 #[test]

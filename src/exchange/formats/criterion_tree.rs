@@ -1,4 +1,4 @@
-//! A `target/criterion` directory (criterion 0.3.3 to 0.8): every baseline with its raw samples.
+//! A `target/criterion` directory (criterion 0.2 to 0.8): every baseline with its raw samples.
 //!
 //! A benchmark is a directory with `benchmark.json`, which Criterion writes last, and `sample.json`; its name is the baseline. Links are not
 //! followed, depth, number and size of what is read are bounded.
@@ -8,14 +8,12 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-
 use super::super::error::ExchangeError;
 use super::super::groups::Phase;
 use super::super::unit::Unit;
 use super::gathering::{ForeignRun, Gathering, broken, free_id, sample_of};
 use super::json::parse_named;
-use crate::model::{SourceFile, Throughput};
+use crate::model::{CriterionBenchmark, CriterionSamples, SourceFile};
 
 /// Group, function, parameter and baseline are four; a few more do no harm.
 const DEEPEST: usize = 10;
@@ -26,20 +24,6 @@ const MOST_BYTES: u64 = 512 << 20;
 const NO_BASELINES: [&str; 2] = ["change", "report"];
 /// What ran last; a copy of the baseline that it was saved as.
 const NEWEST: &str = "new";
-
-#[derive(Deserialize)]
-struct Described {
-    full_id: String,
-    #[serde(default)]
-    throughput: Option<serde_json::Value>,
-}
-
-#[derive(Deserialize)]
-struct Samples {
-    sampling_mode: String,
-    iters: Vec<f64>,
-    times: Vec<f64>,
-}
 
 /// One benchmark of one baseline.
 struct Stored {
@@ -217,13 +201,24 @@ impl Baseline {
                 hash.update(bytes);
                 total += bytes.len() as u64;
             }
-            let benchmark: Described =
-                parse_named(&format!("{}/benchmark.json", one.place), &described)?;
+            let named = format!("{}/benchmark.json", one.place);
+            let benchmark: CriterionBenchmark = parse_named(&named, &described)?;
             let place = format!("{}/sample.json", one.place);
-            let samples: Samples = parse_named(&place, &sampled)?;
+            let samples: CriterionSamples = parse_named(&place, &sampled)?;
             // Criterion tells two of the same id in one program apart by their directories alone.
             let id = free_id(&benchmark.full_id, &mut seen);
-            self.benchmark(&place, &id, &benchmark, &samples, launch, unit)?;
+            let phase = phase(&samples, &place)?;
+            let number = (self.gathering).benchmark(&named, &id, unit.metric(), phase)?;
+            self.add(number, &place, &samples, launch, unit)?;
+            if let Some(said) = &benchmark.throughput {
+                match said.throughput() {
+                    Some(throughput) => self.gathering.set_throughput(number, throughput),
+                    None => self.gathering.caveat(format!(
+                        "the throughput of `{id}` is not known: {}",
+                        said.in_words()
+                    )),
+                }
+            }
         }
         Ok(SourceFile {
             name: tree.to_owned(),
@@ -232,25 +227,14 @@ impl Baseline {
         })
     }
 
-    fn benchmark(
+    fn add(
         &mut self,
+        number: usize,
         place: &str,
-        id: &str,
-        benchmark: &Described,
-        samples: &Samples,
+        samples: &CriterionSamples,
         launch: u32,
         unit: &Unit,
     ) -> Result<(), ExchangeError> {
-        let phase = match samples.sampling_mode.as_str() {
-            "Linear" => Phase::Linear,
-            "Flat" => Phase::Flat,
-            other => {
-                return Err(broken(
-                    place,
-                    format!("the sampling mode `{other}` is not Linear or Flat"),
-                ));
-            }
-        };
         let (iterations, times) = (&samples.iters, &samples.times);
         if iterations.len() != times.len() || times.is_empty() {
             return Err(broken(
@@ -262,7 +246,6 @@ impl Baseline {
                 ),
             ));
         }
-        let number = (self.gathering).benchmark(place, id, unit.metric(), phase)?;
         for (at, (count, time)) in iterations.iter().zip(times).enumerate() {
             if count.fract() != 0.0 || !(1.0..9e15).contains(count) {
                 return Err(broken(
@@ -274,33 +257,20 @@ impl Baseline {
             let sample = sample_of(&place, *time, *count as u64, unit)?;
             self.gathering.add(number, launch, sample);
         }
-        if let Some(said) = &benchmark.throughput {
-            match throughput(said) {
-                Some(throughput) => self.gathering.set_throughput(number, throughput),
-                None => self
-                    .gathering
-                    .caveat(format!("the throughput of `{id}` is not known: {said}")),
-            }
-        }
         Ok(())
     }
 }
 
-/// `{"Bytes":10}`, `{"ElementsAndBytes":{"elements":3,"bytes":9}}`; `null` is none.
-fn throughput(said: &serde_json::Value) -> Option<Throughput> {
-    if said.is_null() {
-        return Some(Throughput::default());
+/// How its iterations were laid out.
+fn phase(samples: &CriterionSamples, place: &str) -> Result<Phase, ExchangeError> {
+    match samples.sampling_mode.as_str() {
+        "Linear" => Ok(Phase::Linear),
+        "Flat" => Ok(Phase::Flat),
+        other => Err(broken(
+            place,
+            format!("the sampling mode `{other}` is not Linear or Flat"),
+        )),
     }
-    let number = |name: &str| said.get(name).and_then(serde_json::Value::as_u64);
-    let both = said.get("ElementsAndBytes");
-    let found = Throughput {
-        bytes: number("Bytes")
-            .or_else(|| number("BytesDecimal"))
-            .or_else(|| both.and_then(|both| both.get("bytes")?.as_u64())),
-        elements: number("Elements")
-            .or_else(|| both.and_then(|both| both.get("elements")?.as_u64())),
-    };
-    (found != Throughput::default()).then_some(found)
 }
 
 /// A file of bounded size; what is read counts against `left`.

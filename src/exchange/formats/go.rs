@@ -58,6 +58,8 @@ pub(super) fn read(files: &[Content]) -> Result<Vec<ForeignRun>, ExchangeError> 
             let place = format!("{}:{}", file.name, at + 1);
             if is_result(line) {
                 result(&mut run, &heading, &file.name, &place, line)?;
+            } else if line.starts_with("--- FAIL") || line.starts_with("FAIL\t") {
+                run.caveat(format!("{place}: `{}`", line.replace('\t', " ").trim_end()));
             } else if let Some((key, value)) = line.split_once(": ") {
                 let value = value.trim();
                 match key {
@@ -70,8 +72,6 @@ pub(super) fn read(files: &[Content]) -> Result<Vec<ForeignRun>, ExchangeError> 
                     "goarch" => run.fact("architecture", value),
                     _ => {}
                 }
-            } else if line.starts_with("--- FAIL") || line.starts_with("FAIL") {
-                run.caveat(format!("{place}: `{}`", line.trim_end()));
             }
         }
     }
@@ -125,7 +125,8 @@ fn unit_of(said: &str) -> Unit {
         "allocs/op" => unit("allocations"),
         "MB/s" => unit("MB/s"),
         other => {
-            let word: String = (other.chars())
+            let named = other.strip_suffix("/op").unwrap_or(other);
+            let word: String = (named.chars())
                 .map(|c| if c.is_alphanumeric() { c } else { '_' })
                 .collect();
             other

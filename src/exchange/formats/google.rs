@@ -1,4 +1,4 @@
-//! What Google Benchmark writes with `--benchmark_format=json` (1.9): repetitions, and aggregates apart.
+//! What Google Benchmark writes with `--benchmark_format=json` (1.7 to 1.9): repetitions, and aggregates apart.
 
 use serde::Deserialize;
 
@@ -60,9 +60,11 @@ pub(super) fn read(files: &[Content]) -> Result<Vec<ForeignRun>, ExchangeError> 
         for (at, entry) in written.benchmarks.iter().enumerate() {
             let place = format!("{}: benchmarks[{at}]", file.name);
             if entry.is_aggregate() {
-                aggregates += 1;
-                let only = !raw.contains(entry.id());
-                if !(only && entry.aggregate_name.as_deref() == Some("mean")) {
+                if raw.contains(entry.id()) {
+                    aggregates += 1;
+                    continue;
+                }
+                if entry.aggregate_name.as_deref() != Some("mean") {
                     continue;
                 }
                 run.caveat(format!(
@@ -97,7 +99,7 @@ pub(super) fn read(files: &[Content]) -> Result<Vec<ForeignRun>, ExchangeError> 
     }
     if aggregates > 0 {
         run.caveat(format!(
-            "{aggregates} aggregates (mean, median, stddev, ...) were left out where repetitions are there: they follow from these"
+            "aggregates (mean, median, stddev, ...) were left out, {aggregates} in all: they follow from the repetitions"
         ));
     }
     let sources = files.iter().map(Content::source).collect();

@@ -1,4 +1,4 @@
-//! What `hyperfine --export-json` writes (1.19): the wall time of every run of a command, seconds.
+//! What `hyperfine --export-json` writes (1.20): the wall time of every run of a command, seconds.
 
 use std::collections::HashMap;
 

@@ -7,9 +7,15 @@ use super::super::groups::Phase;
 use super::super::input::Content;
 use super::gathering::{ForeignRun, Gathering, broken, sample_of_text, unit};
 
+/// What libtest prints of other tests before a result, in the same line, where it was told to be quiet: passed, ignored, failed.
+const QUIET: [char; 3] = ['.', 'i', 'F'];
+
 /// Name, value and rest of a result.
 pub(super) fn result(line: &str) -> Option<(&str, &str)> {
-    let rest = line.trim_start().strip_prefix("test ")?;
+    let rest = line
+        .trim_start()
+        .trim_start_matches(QUIET)
+        .strip_prefix("test ")?;
     let (name, said) = rest.rsplit_once(" ... bench:")?;
     Some((name.trim(), said.trim()))
 }

@@ -1,4 +1,4 @@
-//! What `pytest --benchmark-json` writes (pytest-benchmark 5.1): seconds of each round; `--benchmark-save` keeps them only with `--benchmark-save-data`.
+//! What `pytest --benchmark-json` writes (pytest-benchmark 5.3): seconds of each round; `--benchmark-save` keeps them only with `--benchmark-save-data`.
 
 use serde::Deserialize;
 

@@ -65,6 +65,7 @@ fn run(samples: &[(u64, u64)], pair: Option<PortablePair>) -> PortableRun {
                     bytes: Some(u64::MAX),
                     elements: None,
                 },
+                other_throughput: Some("Frames(3)".to_owned()),
                 settings: AuthorSettings::default(),
                 metric: Metric::Time,
                 features: vec!["fast".to_owned()],
@@ -100,6 +101,7 @@ fn run(samples: &[(u64, u64)], pair: Option<PortablePair>) -> PortableRun {
             typical_ns: Some(1.0 / 3.0),
             change: Some(-0.1),
             reference: Some(head(None).reference()),
+            accepted: true,
         }],
     }
 }

@@ -154,6 +154,8 @@ pub struct PortableBenchmark {
     pub version: Option<String>,
     /// What one iteration processes.
     pub throughput: Throughput,
+    /// The same in words, where it is neither bytes nor elements.
+    pub other_throughput: Option<String>,
     /// What the author set.
     pub settings: AuthorSettings,
     /// What samples mean.
@@ -186,6 +188,8 @@ pub(super) struct WireBenchmark {
     benchmark: BenchmarkKey,
     version: Option<String>,
     throughput: Throughput,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    other_throughput: Option<String>,
     settings: AuthorSettings,
     metric: Metric,
     features: Vec<String>,
@@ -222,6 +226,9 @@ pub struct PortableVerdict {
     pub change: Option<f64>,
     /// The run that it was compared with, by what no other run shares with it.
     pub reference: Option<PortableReference>,
+    /// Whether the user accepted what was measured as a new level of this benchmark alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub accepted: bool,
 }
 
 /// A run named by what stays the same in every store.
@@ -259,6 +266,7 @@ impl PortableRun {
             }
             for verdict in &mut run.verdicts {
                 verdict.reference = None;
+                verdict.accepted = false;
             }
             run
         };
@@ -296,6 +304,7 @@ impl From<&PortableBenchmark> for WireBenchmark {
             benchmark: benchmark.key.clone(),
             version: benchmark.version.clone(),
             throughput: benchmark.throughput,
+            other_throughput: benchmark.other_throughput.clone(),
             settings: benchmark.settings,
             metric: benchmark.metric.clone(),
             features: benchmark.features.clone(),
@@ -343,6 +352,7 @@ impl TryFrom<WireBenchmark> for PortableBenchmark {
             key: wire.benchmark,
             version: wire.version,
             throughput: wire.throughput,
+            other_throughput: wire.other_throughput,
             settings: wire.settings,
             metric: wire.metric,
             features: wire.features,

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::wire::{End, FORMAT, Header, Line, PortableRun, WireBenchmark};
+use crate::escape;
 
 /// Writes runs; the partners of pairs are named by their place in `runs`.
 pub fn write_portable(
@@ -42,7 +43,8 @@ struct Lines<'a> {
 
 impl Lines<'_> {
     fn line(&mut self, line: &impl Serialize) -> io::Result<()> {
-        serde_json::to_writer(&mut *self.writer, line)?;
+        let text = serde_json::to_string(line)?;
+        self.writer.write_all(escape::json(&text).as_bytes())?;
         self.count += 1;
         self.writer.write_all(b"\n")
     }

@@ -1,4 +1,4 @@
-//! Benches of both sides that print their results: a process of the one side, then one of the other, for one benchmark at a time.
+//! Benches of both sides that print or write down their results: a process of the one side, then one of the other, for one benchmark at a time.
 //!
 //! The side that goes first is drawn for every two rounds and turns around in the second: ABBA or BAAB.
 
@@ -15,6 +15,7 @@ use super::rounds::PairedCampaign;
 use super::turns::{BySide, Turn, order};
 use crate::child::{ChildError, Means, PrintedHarness, PrintedRequest, PrintedValue};
 use crate::measure::chance;
+use crate::measure::criterion::in_force;
 use crate::measure::discover::{ConductWatch, launch_spec, printed_harness};
 use crate::measure::printed::series;
 use crate::model::{Beside, Event, Metric, Throughput, Turns};
@@ -53,6 +54,7 @@ impl PairedCampaign<'_> {
         };
         let request = PrintedRequest {
             id: &id,
+            warm_up: self.plan.round.warm_up.into(),
             measurement: (Duration::from(self.plan.round.time) / 2).max(SHORTEST),
             samples: None,
         };
@@ -70,20 +72,29 @@ impl PairedCampaign<'_> {
                         .usage
                         .map(|usage| watch.conduct_of(&usage, report.took));
                     head.conduct = conduct;
-                    let value = match report.reported {
-                        PrintedValue::Value(value) => value,
+                    *turns.of_mut(side) = match report.reported {
+                        PrintedValue::Value(value) => Some(Turn {
+                            series: series(value),
+                            throughput: Throughput::default(),
+                            metric: Some(Metric::Time),
+                            sampling: None,
+                            beside: Beside::default(),
+                        }),
+                        PrintedValue::Samples(reported) => {
+                            let sampling = self.targets[index].subjects[place].sampling;
+                            reported.measured.map(|measured| Turn {
+                                sampling: Some(in_force(sampling, &measured)),
+                                series: measured.series,
+                                throughput: reported.throughput,
+                                metric: Some(measured.metric),
+                                beside: Beside::default(),
+                            })
+                        }
                         PrintedValue::Nothing(reason) => {
                             self.skipped(index, place, &reason);
                             return;
                         }
                     };
-                    *turns.of_mut(side) = Some(Turn {
-                        series: series(value),
-                        throughput: Throughput::default(),
-                        metric: Some(Metric::Time),
-                        sampling: None,
-                        beside: Beside::default(),
-                    });
                 }
                 Err(ChildError::Interrupted) => {
                     pair.interrupted = true;

@@ -16,7 +16,7 @@ use crate::compare::{Round, Side};
 use crate::measure::campaign::{Ended, MeasureError};
 use crate::measure::chance;
 use crate::measure::discover::HarnessKind;
-use crate::model::{Benchmark, BenchmarkKey, Event, Observer, SamplingSettings, Turns};
+use crate::model::{Benchmark, BenchmarkKey, Course, Event, Observer, SamplingSettings, Turns};
 use crate::process::{Interrupt, Supervisor};
 use crate::store::{LaunchRecord, Outcome, StoreError};
 
@@ -150,6 +150,7 @@ impl<'a> PairedCampaign<'a> {
             benchmarks: self.subjects().count(),
             visits: self.visits_left(0),
             expected: self.time_left(0),
+            course: Course::Rounds(self.plan.rounds),
         });
         let mut ended = Ended::Complete;
         'rounds: for round in 0..self.plan.rounds {
@@ -237,6 +238,7 @@ impl<'a> PairedCampaign<'a> {
             done: self.done,
             visits: self.done + self.visits_left(round),
             left: self.time_left(round),
+            settled: self.subjects().filter(|subject| !subject.is_open()).count(),
         });
     }
 

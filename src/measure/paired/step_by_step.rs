@@ -19,6 +19,7 @@ use crate::compare::Side;
 use crate::measure::chance;
 use crate::measure::criterion::{glance, in_force, samples};
 use crate::measure::discover::{ConductWatch, criterion_harness, launch_spec};
+use crate::measure::places::{ids, place_of};
 use crate::model::{Beside, Event, Turns};
 
 /// A process is fresh: its first iterations are slower than the rest.
@@ -109,7 +110,7 @@ impl PairedCampaign<'_> {
         let began = Instant::now();
         let mut watch = ConductWatch::start();
         let first = order(&mut coin);
-        let request = (config, self.ids(index, chosen));
+        let request = (config, ids(&self.targets[index].subjects, chosen));
         let (mut base, mut new) =
             self.start_both(&targets, first, versions, &request, pair, &pass_on)?;
         let share = began.elapsed() / u32::try_from(chosen.len()).unwrap_or(u32::MAX).max(1);
@@ -140,7 +141,8 @@ impl PairedCampaign<'_> {
                     Ok(None) => *ended.of_mut(side) = true,
                     Err(error) => {
                         let under_way = session.under_way();
-                        let under_way = under_way.and_then(|id| self.place_of(index, id));
+                        let subjects = &self.targets[index].subjects;
+                        let under_way = under_way.and_then(|id| place_of(subjects, id));
                         return Err(StepError {
                             side,
                             error,
@@ -227,7 +229,7 @@ impl PairedCampaign<'_> {
             let Some(reported) = session.next_report()? else {
                 return Ok(None);
             };
-            let place = self.place_of(index, &reported.id);
+            let place = place_of(&self.targets[index].subjects, &reported.id);
             let place = place.filter(|place| chosen.contains(place));
             if let (Some(place), Some(measured)) = (place, reported.measured) {
                 let sampling = self.targets[index].subjects[place].sampling;
@@ -245,8 +247,7 @@ impl PairedCampaign<'_> {
 
     /// Finds out how long the wanted benchmarks take.
     fn look_at(&mut self, index: usize, wanted: &[usize], version: CriterionVersion) {
-        let ids = self.ids(index, wanted);
-        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let ids = ids(&self.targets[index].subjects, wanted);
         let paces = glance(
             &self.targets[index].targets.new,
             &ids,
@@ -256,8 +257,9 @@ impl PairedCampaign<'_> {
             self.plan.timeout,
         );
         for (id, pace, settings) in paces {
-            if let Some(place) = self.place_of(index, &id) {
-                let subject = &mut self.targets[index].subjects[place];
+            let subjects = &mut self.targets[index].subjects;
+            if let Some(place) = place_of(subjects, &id) {
+                let subject = &mut subjects[place];
                 subject.pace = Some(pace);
                 subject.benchmark.settings = settings;
                 subject.noise_threshold = (self.noise_threshold)(&subject.benchmark);
@@ -280,18 +282,5 @@ impl PairedCampaign<'_> {
             measurement,
             samples: samples(measurement, iteration_ns, round.sample.as_f64(), None),
         }
-    }
-
-    fn ids(&self, index: usize, places: &[usize]) -> Vec<String> {
-        let subjects = &self.targets[index].subjects;
-        let ids = places
-            .iter()
-            .map(|place| &subjects[*place].benchmark.key.id);
-        ids.cloned().collect()
-    }
-
-    fn place_of(&self, index: usize, id: &str) -> Option<usize> {
-        let mut subjects = self.targets[index].subjects.iter();
-        subjects.position(|subject| subject.benchmark.key.id == id)
     }
 }

@@ -32,6 +32,12 @@ pub(super) struct Subject {
     pub(super) time: Duration,
 }
 
+impl AsRef<Benchmark> for Subject {
+    fn as_ref(&self) -> &Benchmark {
+        &self.benchmark
+    }
+}
+
 impl Subject {
     pub(super) fn is_open(&self) -> bool {
         !self.done && self.failures < MOST_FAILURES
@@ -133,6 +139,7 @@ mod tests {
                 key,
                 version: None,
                 throughput: Throughput::default(),
+                other_throughput: None,
                 settings: AuthorSettings::default(),
                 metric: Metric::Time,
             },

@@ -31,15 +31,28 @@ impl Shown {
     }
 }
 
+/// In which terms values stand in text and Markdown; CSV and messages have all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Terms {
+    /// As they were measured.
+    Values,
+    /// Relative to the reference; above 1 is worse.
+    Ratios,
+}
+
 /// Runs side by side.
 #[derive(Debug, Clone)]
 pub struct SideBySide {
     /// What is shown.
     pub shown: Shown,
+    /// In which terms.
+    pub terms: Terms,
     /// The reference, then the others as the user named them.
     pub columns: Vec<Column>,
     /// The benchmarks that any of them has, in the order in which they are to be shown.
     pub lines: Vec<ColumnsLine>,
+    /// Benchmarks that are not to be shown.
+    pub hidden: usize,
     /// Levels in force.
     pub decision: DecisionSettings,
     /// The status that the process ends with.

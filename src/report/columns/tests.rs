@@ -48,6 +48,8 @@ fn found(shown: Shown) -> SideBySide {
     let rate = Metric::Rate { unit: "req".into() };
     SideBySide {
         shown,
+        terms: Terms::Values,
+        hidden: 0,
         columns: vec![
             column(1, "base", &[]),
             column(2, "new", &verdicts),

@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use super::content::{Column, ColumnCell, ColumnsLine, Shown, SideBySide, Together};
+use super::content::{Column, ColumnCell, ColumnsLine, Shown, SideBySide, Terms, Together};
 use crate::compare::{Decider, Difference, Figure};
 use crate::model::{Metric, Subject, Verdict};
 use crate::report::analysis;
 use crate::report::content::Method;
 use crate::report::grid::{Grid, GridCell, folded};
-use crate::report::table::write_warning;
+use crate::report::status::write_warning;
 use crate::report::theme;
 use crate::report::units::{self, Room};
 
@@ -113,7 +113,7 @@ pub(super) fn write_text(
         }
     }
     for column in found.columns.iter().skip(1) {
-        write_column_sum(writer, column)?;
+        write_column_sum(writer, column, room)?;
     }
     Ok(())
 }
@@ -209,7 +209,12 @@ fn marked(
             ..Marked::default()
         };
     };
-    let value = figure_text(figure, &line.metric, value);
+    let value = match (found.terms, column, change) {
+        (Terms::Values, ..) => figure_text(figure, &line.metric, value),
+        (Terms::Ratios, 0, _) => "1.000".to_owned(),
+        (Terms::Ratios, _, Some(change)) => format!("{:.3}", 1.0 + change),
+        (Terms::Ratios, _, None) => "-".to_owned(),
+    };
     let verdict = cell.verdict.filter(|_| found.shown.marks(figure));
     let mark = match (column, change, cell.verdict) {
         (0, ..) => bracketed(['(', ')'], &percent(0.0)),
@@ -384,6 +389,16 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
         signs += "; n/c: not comparable (--allow-different FACT compares all the same)";
     }
     let mut lines = vec![what, signs + "."];
+    if found.terms == Terms::Ratios {
+        lines.push("Values are ratios to the first column.".to_owned());
+    }
+    if found.hidden > 0 {
+        let plural = if found.hidden == 1 { "" } else { "s" };
+        lines.push(format!(
+            "{} benchmark{plural} not shown (--only); counts and geometric means are of all.",
+            found.hidden
+        ));
+    }
     if matches!(found.shown, Shown::One(_)) {
         lines.push(
             "The marks are the verdicts of `compare` without `--statistic`: they are not about this statistic.".to_owned(),
@@ -418,7 +433,7 @@ fn method_words(method: Method) -> &'static str {
     }
 }
 
-fn write_column_sum(writer: &mut dyn Write, column: &Column) -> io::Result<()> {
+fn write_column_sum(writer: &mut dyn Write, column: &Column, room: usize) -> io::Result<()> {
     let counts: Vec<String> = column
         .tally
         .iter()
@@ -435,7 +450,7 @@ fn write_column_sum(writer: &mut dyn Write, column: &Column) -> io::Result<()> {
         units::on_one_line(&column.name),
         column.run
     )?;
-    analysis::write_gates(writer, &column.gates)
+    analysis::write_gates(writer, &column.gates, room)
 }
 
 /// The table for Markdown: a line for each figure, a column for each run.

@@ -4,8 +4,9 @@ use std::io::{self, Write};
 
 use super::content::SideBySide;
 use super::{exact, text};
+use crate::escape;
 use crate::report::content::MessageFormat;
-use crate::report::grid::{TableFormat, for_markdown};
+use crate::report::grid::TableFormat;
 use crate::report::units;
 
 /// Writes them. `format`: for people as text, unless they want another form; JSON is one message a benchmark.
@@ -24,7 +25,7 @@ pub fn write_columns(
             text::markdown(found).write(writer, TableFormat::Markdown)?;
             writeln!(writer)?;
             for line in text::legend(found) {
-                writeln!(writer, "{}  ", for_markdown(&line))?;
+                writeln!(writer, "{}  ", escape::markdown(&line))?;
             }
             Ok(())
         }

@@ -13,4 +13,4 @@ mod unmeasured;
 mod write;
 
 pub use content::{Confirmed, Explanation, MeasuredSide, Replayed};
-pub use write::write_explanation;
+pub use write::{explained, write_explanation};

@@ -29,6 +29,14 @@ pub fn write_explanation(
     }
 }
 
+/// The sentences in order, each with what it is about: for readers that lay them out themselves.
+pub fn explained(explanation: &Explanation<'_>) -> Vec<(&'static str, String)> {
+    let statements = statements(explanation).into_iter();
+    statements
+        .map(|statement| (statement.about, statement.text))
+        .collect()
+}
+
 fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     let mut statements = vec![verdict(explanation)];
     statements.extend(measured::sides(explanation));

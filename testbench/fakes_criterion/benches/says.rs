@@ -18,6 +18,10 @@ fn main() {
         runner.complete("steps", &[(1.0, 3.0), (2.0, 6.0), (3.0, 9.5)]);
         runner.wait(1.0, "steps");
     }
+    if runner.begin_with("frames", vec![Cbor::map([("Frames", Cbor::Whole(3))])]) {
+        runner.complete("frames", &[(1.0, 3e6), (2.0, 6e6)]);
+        runner.wait(1.0, "ns");
+    }
     if runner.begin("energy") {
         runner.complete("energy", &[(1.0, 3.0), (2.0, 6.0)]);
         runner.wait(1e-6, "J");

@@ -100,13 +100,18 @@ impl Runner {
 
     /// Passes over the benchmark where the filter does not have it, else begins it; whether it does.
     pub fn begin(&mut self, id: &str) -> bool {
+        self.begin_with(id, Vec::new())
+    }
+
+    /// The same of one that declares a throughput.
+    pub fn begin_with(&mut self, id: &str, throughput: Vec<Cbor>) -> bool {
         let wanted = wanted(id);
         let message = if wanted {
             "BeginningBenchmark"
         } else {
             "SkippingBenchmark"
         };
-        self.send(&Cbor::variant(message, [("id", Cbor::id(id))]));
+        self.send(&Cbor::variant(message, [("id", Cbor::id(id, throughput))]));
         wanted
     }
 
@@ -147,7 +152,7 @@ pub fn completed(id: &str, iterations: &[f64], times: Vec<f64>) -> Cbor {
     Cbor::variant(
         "MeasurementComplete",
         [
-            ("id", Cbor::id(id)),
+            ("id", Cbor::id(id, Vec::new())),
             ("iters", floats(iterations.to_vec())),
             ("times", floats(times)),
             ("plot_config", plot),
@@ -193,12 +198,12 @@ impl Cbor {
 
     /// The id of a benchmark without group.
     #[must_use]
-    pub fn id(id: &str) -> Self {
+    pub fn id(id: &str, throughput: Vec<Self>) -> Self {
         Self::map([
             ("group_id", Self::text(id)),
             ("function_id", Self::Null),
             ("value_str", Self::Null),
-            ("throughput", Self::Array(Vec::new())),
+            ("throughput", Self::Array(throughput)),
         ])
     }
 

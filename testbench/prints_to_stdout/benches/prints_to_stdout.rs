@@ -33,6 +33,9 @@ fn prints_to_stdout(suite: &mut Suite) {
     });
     suite.bench("to_stderr", |b| {
         eprintln!("printed to stderr");
+        // What a CI system would obey.
+        eprintln!("  ::error::a command\n##[error]another");
+        println!("::set-output name=a::b");
         b.iter(|| black_box(1) + 1);
     });
 }

@@ -127,3 +127,22 @@ proptest! {
         prop_assert_eq!(judge(&[series(30)], &plan).remove(0), comparison);
     }
 }
+
+#[test]
+fn what_both_sides_of_a_round_share_widens_no_interval_of_mean_or_median() {
+    let mut noise = Noise::new(5);
+    let mut speed = 1.0;
+    for count in [6, 30] {
+        let rounds = rounds_of(count, |_, side, i| {
+            if side == Side::Base && i == 0 {
+                speed = 1.0 + noise.uniform();
+            }
+            100.0 * speed * if side == Side::New { 1.05 } else { 1.0 }
+        });
+        let found = judged(&rounds);
+        for change in [found.change_mean.unwrap(), found.change_median.unwrap()] {
+            assert!((change.estimate - 0.05).abs() < 1e-4, "{change:?}");
+            assert!(change.upper - change.lower < 1e-3, "{change:?}");
+        }
+    }
+}

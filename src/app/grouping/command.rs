@@ -1,0 +1,144 @@
+//! The command: finds the place of each benchmark, sets each row's contenders beside the fastest.
+
+use std::collections::BTreeMap;
+
+use super::pattern::Pattern;
+use crate::app::compare::{Stored, deliver, nothing_to_compare};
+use crate::app::context::{World, resolve_run};
+use crate::app::error::AppError;
+use crate::app::options::{Order, StoreOptions};
+use crate::compare::{against_fastest, launch_medians};
+use crate::exit_code::ExitCode;
+use crate::model::Measurement;
+use crate::report::{Grouped, GroupedCell, GroupedRow, TableFormat, write_grouped};
+
+/// A row's name (package and target, then the rest of the id) with the benchmarks by column.
+type Rows<'m> = BTreeMap<(String, String, String), BTreeMap<usize, &'m Measurement>>;
+
+/// Lays out the run that `stored` asks for.
+pub(in crate::app) fn group_by(
+    stored: &Stored<'_>,
+    pattern: &Pattern,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let options = stored.options;
+    let run = resolve_run(stored.store, stored.workspace, &options.base)?;
+    let head = stored.store.run(run)?;
+    let measurements = stored.measurements(run)?;
+    if measurements.is_empty() {
+        return Err(nothing_to_compare(options, &head, run));
+    }
+    let (columns, rows, left_out) = places(&measurements, pattern);
+    if rows.is_empty() {
+        return Err(AppError::Usage(format!(
+            "`{}` matches no id of run {run}, such as `{}`\n  help: its first group, e.g. ([^/]+), captures what columns are told apart by",
+            pattern.as_str(),
+            measurements[0].benchmark.key.id.escape_debug()
+        )));
+    }
+    let settings = options
+        .comparison
+        .decision(&stored.context.tables.workspace);
+    let level = 1.0 - settings.confidence_level;
+    let mut rows: Vec<GroupedRow> = rows
+        .into_iter()
+        .map(|((package, target, name), found)| {
+            let cells = cells(&found, columns.len(), level);
+            let metric = found
+                .values()
+                .next()
+                .map(|one| one.benchmark.metric.clone());
+            GroupedRow {
+                package,
+                target,
+                name,
+                metric: metric.unwrap_or_default(),
+                cells,
+            }
+        })
+        .collect();
+    let spread = |row: &GroupedRow| {
+        let ratios = row.cells.iter().flatten().map(|cell| cell.contender.ratio);
+        ratios.fold(1.0, f64::max)
+    };
+    let slowest = |row: &GroupedRow| {
+        let values = row.cells.iter().flatten();
+        let values = values.map(|cell| cell.contender.value_ns);
+        values.fold(0.0, f64::max)
+    };
+    match common.output.order {
+        Order::Name => {}
+        Order::Change | Order::WorstFirst => {
+            rows.sort_by(|a, b| spread(b).total_cmp(&spread(a)));
+        }
+        Order::Time => rows.sort_by(|a, b| slowest(b).total_cmp(&slowest(a))),
+    }
+    let grouped = Grouped {
+        run,
+        name: options.base.clone(),
+        pattern: pattern.as_str().to_owned(),
+        columns,
+        rows,
+        left_out,
+        level,
+        terms: options.terms,
+    };
+    let form = options.format.unwrap_or(TableFormat::Text);
+    let view = common.output.view_in(options.output.as_deref());
+    deliver(options, world, |writer| {
+        write_grouped(writer, &grouped, common.output.format, form, view.columns)
+    })?;
+    Ok(ExitCode::Clean)
+}
+
+/// Columns in the order in which ids have them first, rows by name, and how many benchmarks have no place.
+fn places<'m>(
+    measurements: &'m [Measurement],
+    pattern: &Pattern,
+) -> (Vec<String>, Rows<'m>, usize) {
+    let mut columns: Vec<String> = Vec::new();
+    let mut rows = Rows::new();
+    let mut left_out = 0;
+    for measurement in measurements {
+        let key = &measurement.benchmark.key;
+        let Some(place) = pattern.place(&key.id) else {
+            left_out += 1;
+            continue;
+        };
+        let column = columns.iter().position(|known| *known == place.column);
+        let column = column.unwrap_or_else(|| {
+            columns.push(place.column);
+            columns.len() - 1
+        });
+        let name = (key.package.clone(), key.target.clone(), place.row);
+        rows.entry(name).or_default().insert(column, measurement);
+    }
+    (columns, rows, left_out)
+}
+
+/// One cell for each column. What measures something else than the first benchmark of the row stays empty.
+fn cells(
+    found: &BTreeMap<usize, &Measurement>,
+    columns: usize,
+    level: f64,
+) -> Vec<Option<GroupedCell>> {
+    let metric = found.values().next().map(|first| &first.benchmark.metric);
+    let alike = |at: usize| {
+        let one = found.get(&at)?;
+        (Some(&one.benchmark.metric) == metric).then_some(*one)
+    };
+    let values: Vec<Vec<f64>> = (0..columns)
+        .map(|at| alike(at).map_or_else(Vec::new, launch_medians))
+        .collect();
+    let contenders = against_fastest(&values, level).into_iter().enumerate();
+    contenders
+        .map(|(at, contender)| {
+            Some(GroupedCell {
+                id: alike(at)?.benchmark.key.id.clone(),
+                launches: values[at].len(),
+                contender: contender?,
+            })
+        })
+        .collect()
+}

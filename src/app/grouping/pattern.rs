@@ -1,0 +1,113 @@
+//! The regular expression that says which part of an id is the column.
+
+use regex::Regex;
+use std::str::FromStr;
+
+/// What stands for the captured part in the name of a row.
+const ANYTHING: &str = "*";
+
+/// A regular expression; what its groups capture is the column, and the rest of an id is the row.
+#[derive(Debug, Clone)]
+pub struct Pattern(Regex);
+
+/// Where a benchmark stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) row: String,
+    pub(super) column: String,
+}
+
+impl Pattern {
+    /// As the user wrote it.
+    pub(super) fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// Where the benchmark with this id stands; `None` where the expression does not match it.
+    ///
+    /// The column is what the named groups capture, joined by `/`; without named ones the first group; without any the whole match.
+    pub(super) fn place(&self, id: &str) -> Option<Place> {
+        let captures = self.0.captures(id)?;
+        let named: Vec<usize> = self
+            .0
+            .capture_names()
+            .enumerate()
+            .filter_map(|(at, name)| name.map(|_| at))
+            .collect();
+        let groups = match (&named[..], captures.len()) {
+            ([], 1) => vec![0],
+            ([], _) => vec![1],
+            (named, _) => named.to_vec(),
+        };
+        let mut row = String::new();
+        let mut end = 0;
+        let mut column: Vec<&str> = Vec::new();
+        for found in groups.into_iter().filter_map(|group| captures.get(group)) {
+            column.push(found.as_str());
+            // A group within another is part of it already.
+            if found.start() >= end {
+                row += &id[end..found.start()];
+                row += ANYTHING;
+                end = found.end();
+            }
+        }
+        row += &id[end..];
+        Some(Place {
+            row,
+            column: column.join("/"),
+        })
+    }
+}
+
+/// Equal if they are written alike.
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl FromStr for Pattern {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Regex::new(text)
+            .map(Self)
+            .map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(pattern: &str, id: &str) -> Option<(String, String)> {
+        let pattern: Pattern = pattern.parse().expect("an expression");
+        pattern.place(id).map(|found| (found.row, found.column))
+    }
+
+    fn at(row: &str, column: &str) -> Option<(String, String)> {
+        Some((row.to_owned(), column.to_owned()))
+    }
+
+    #[test]
+    fn a_group_names_the_column_and_the_rest_of_the_id_the_row() {
+        assert_eq!(
+            place("^sort/([^/]+)", "sort/heap/10"),
+            at("sort/*/10", "heap")
+        );
+        assert_eq!(place("[^/]+$", "sort/heap/10"), at("sort/heap/*", "10"));
+        assert_eq!(place("^sort/([^/]+)", "parse/json"), None);
+        assert_eq!(
+            place("^(?<what>[^/]+)/.*/(?<size>\\d+)$", "sort/heap/10"),
+            at("*/heap/*", "sort/10")
+        );
+        assert_eq!(place("(größe)", "a/größe"), at("a/*", "größe"));
+        assert_eq!(place("a(b)?", "a"), at("a", ""));
+    }
+
+    #[test]
+    fn what_is_no_expression_is_refused_with_the_place() {
+        let error = "sort/(".parse::<Pattern>().expect_err("unclosed");
+        assert!(error.contains("unclosed group"), "{error}");
+    }
+}

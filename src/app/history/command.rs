@@ -1,0 +1,149 @@
+//! The command itself: which benchmarks and which branch are meant.
+
+use super::gather::{HistoryRequest, histories};
+use super::options::{HistoryBranch, HistoryOptions};
+use crate::app::context::{Context, World};
+use crate::app::error::AppError;
+use crate::app::naming::{alike, candidates, list};
+use crate::app::options::StoreOptions;
+use crate::app::reference::parent_branch;
+use crate::exit_code::ExitCode;
+use crate::host;
+use crate::model::BenchmarkKey;
+use crate::report::write_histories;
+use crate::store::{BranchFilter, HistoryQuery, RunFilter, Store, WorkspaceId};
+
+/// So far back is looked for branches.
+const HORIZON: usize = 400;
+
+/// Runs the command.
+pub fn history(
+    options: &HistoryOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let context = Context::load(&world.variables, common)?;
+    let since = match &options.since {
+        Some(text) => Some(host::moment(text).map_err(AppError::Usage)?),
+        None => None,
+    };
+    let Some((store, workspace)) = context.stored()? else {
+        return context.note_nothing_stored(common, world);
+    };
+    let keys = meant(options, &store, workspace)?;
+    let branch = Branch::of(options, &keys, &context, &store, workspace, world)?;
+    let request = HistoryRequest {
+        branch: branch.filter(),
+        limit: options.limit,
+        since,
+        allowed: &options.allow_different,
+        medians: keys.len() == 1,
+    };
+    let found = histories(&store, workspace, &keys, &request)?;
+    if found.is_empty() && !common.output.quiet {
+        writeln!(
+            world.stderr,
+            "No run {} has measured this{}: `--all-branches` looks at all of them.",
+            branch.words(),
+            if since.is_some() { " since then" } else { "" }
+        )?;
+    }
+    write_histories(world.stdout, &found, &branch.words(), common.output.format)?;
+    Ok(ExitCode::Clean)
+}
+
+/// The benchmarks that are asked for.
+fn meant(
+    options: &HistoryOptions,
+    store: &Store,
+    workspace: WorkspaceId,
+) -> Result<Vec<BenchmarkKey>, AppError> {
+    let stored = store.benchmarks(workspace)?;
+    let all: Vec<&BenchmarkKey> = stored.iter().map(|benchmark| &benchmark.key).collect();
+    let filter = &options.filter;
+    let found: Vec<&BenchmarkKey> = match &filter.words[..] {
+        // A whole id means that benchmark alone, although others contain it.
+        [word] if !filter.exact => candidates(word, &all),
+        _ => all
+            .iter()
+            .copied()
+            .filter(|key| filter.wants(&key.id))
+            .collect(),
+    };
+    if found.is_empty() && !all.is_empty() {
+        let words = filter.words.join("`, `");
+        let near = filter
+            .words
+            .first()
+            .map_or_else(Vec::new, |word| alike(word, &all));
+        return Err(AppError::Usage(format!(
+            "no benchmark in the store has `{words}` in its id{}\n  help: `cargo perfcheck list` shows all",
+            list("did you mean", &near)
+        )));
+    }
+    Ok(found.into_iter().cloned().collect())
+}
+
+/// The branch whose runs are shown.
+enum Branch {
+    All,
+    /// `None`: of a detached `HEAD`.
+    One(Option<String>),
+}
+
+impl Branch {
+    fn of(
+        options: &HistoryOptions,
+        keys: &[BenchmarkKey],
+        context: &Context,
+        store: &Store,
+        workspace: WorkspaceId,
+        world: &World<'_>,
+    ) -> Result<Self, AppError> {
+        let state = match &options.branch {
+            HistoryBranch::All => return Ok(Self::All),
+            HistoryBranch::Named(name) => return Ok(Self::One(Some(name.clone()))),
+            HistoryBranch::Present => context.checkout.as_ref().and_then(|checkout| {
+                let state = checkout.state()?;
+                Some((checkout, state))
+            }),
+        };
+        let Some((checkout, state)) = state else {
+            return Ok(Self::All);
+        };
+        let own = state.branch.or_else(|| world.variables.ci_branch.clone());
+        let query = HistoryQuery {
+            branch: BranchFilter::Only(own.as_deref()),
+            runs: RunFilter::Alone,
+            before: None,
+            limit: 1,
+        };
+        if store.history(workspace, keys, &query)?.runs.is_empty() {
+            let everywhere = HistoryQuery {
+                branch: BranchFilter::Any,
+                limit: HORIZON,
+                ..query
+            };
+            let all = store.history(workspace, keys, &everywhere)?;
+            if let Some(parent) = parent_branch(checkout, own.as_deref(), &all) {
+                return Ok(Self::One(Some(parent)));
+            }
+        }
+        Ok(Self::One(own))
+    }
+
+    fn filter(&self) -> BranchFilter<'_> {
+        match self {
+            Self::All => BranchFilter::Any,
+            Self::One(name) => BranchFilter::Only(name.as_deref()),
+        }
+    }
+
+    fn words(&self) -> String {
+        match self {
+            Self::All => "of any branch".to_owned(),
+            Self::One(Some(name)) => format!("of branch `{}`", name.escape_debug()),
+            Self::One(None) => "of no branch".to_owned(),
+        }
+    }
+}

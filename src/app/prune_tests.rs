@@ -1,0 +1,124 @@
+//! What a policy makes of runs.
+
+use super::*;
+use crate::model::Acceptance;
+
+const DAY: i64 = 24 * 3_600_000_000_000;
+
+/// Run 10 of today, run 9 of yesterday, and so on; branches take turns.
+fn runs() -> Vec<StoredRun> {
+    (1..=10)
+        .rev()
+        .map(|number| StoredRun {
+            run: RunId(number),
+            started: Timestamp((100 - 10 + number) * DAY),
+            status: RunStatus::Complete,
+            acceptance: Acceptance::Automatic,
+            branch: Some(if number % 2 == 0 { "main" } else { "side" }.to_owned()),
+            commit: None,
+            partner: None,
+            purpose: None,
+            seed: number.unsigned_abs(),
+            benchmarks: 1,
+            baselines: Vec::new(),
+            is_reference: false,
+            bytes: 1,
+        })
+        .collect()
+}
+
+fn fates(
+    options: &PruneOptions,
+    limit: Option<i64>,
+    runs: &[StoredRun],
+) -> BTreeMap<RunId, RunFate> {
+    let there = BTreeSet::from(["main".to_owned()]);
+    Policy {
+        options,
+        limit: limit.map(|day| Timestamp(day * DAY)),
+        now: Timestamp(100 * DAY),
+        branches: Some(&there),
+    }
+    .fates(runs)
+}
+
+fn going(fates: &BTreeMap<RunId, RunFate>) -> Vec<i64> {
+    let goes = fates.iter().filter(|(_, fate)| **fate == RunFate::Goes);
+    goes.map(|(run, _)| run.0).collect()
+}
+
+fn keep_last(keep: usize) -> PruneOptions {
+    PruneOptions {
+        keep_last: Some(keep),
+        ..PruneOptions::default()
+    }
+}
+
+#[test]
+fn a_run_goes_if_no_rule_keeps_it() {
+    let runs = runs();
+    assert_eq!(going(&fates(&keep_last(7), None, &runs)), [1, 2, 3]);
+    let per_branch = PruneOptions {
+        keep_per_branch: Some(3),
+        ..PruneOptions::default()
+    };
+    assert_eq!(going(&fates(&per_branch, None, &runs)), [1, 2, 3, 4]);
+    let old = PruneOptions {
+        older_than: Some("5d".to_owned()),
+        ..PruneOptions::default()
+    };
+    assert_eq!(going(&fates(&old, Some(95), &runs)), [1, 2, 3, 4]);
+    let both = PruneOptions {
+        keep_last: Some(8),
+        ..old
+    };
+    assert_eq!(going(&fates(&both, Some(95), &runs)), [1, 2]);
+    let of_branch = PruneOptions {
+        branch: Some("side".to_owned()),
+        ..keep_last(4)
+    };
+    assert_eq!(going(&fates(&of_branch, None, &runs)), [1, 3, 5]);
+}
+
+#[test]
+fn names_references_of_branches_that_are_there_and_what_may_be_under_way_stay() {
+    let mut runs = runs();
+    runs[9].baselines = vec!["v1".to_owned()];
+    runs[8].is_reference = true;
+    runs[7].is_reference = true;
+    runs[0].status = RunStatus::Incomplete;
+    runs[1].status = RunStatus::Incomplete;
+    let found = fates(&keep_last(0), None, &runs);
+    assert_eq!(found[&RunId(1)], RunFate::Named);
+    assert_eq!(found[&RunId(2)], RunFate::Reference);
+    assert_eq!(found[&RunId(3)], RunFate::Goes, "its branch is gone");
+    assert_eq!(found[&RunId(10)], RunFate::UnderWay);
+    assert_eq!(found[&RunId(9)], RunFate::Goes, "begun a day ago");
+}
+
+#[test]
+fn sides_of_a_pair_stay_together_and_a_confirmation_stays_with_its_run() {
+    let mut runs = runs();
+    let pair = |runs: &mut [StoredRun], a: usize, b: usize, purpose| {
+        runs[a].partner = Some(runs[b].run);
+        runs[b].partner = Some(runs[a].run);
+        for side in [a, b] {
+            runs[side].purpose = Some(purpose);
+        }
+    };
+    // Runs 7 and 6: the first of them is among the newest four.
+    pair(&mut runs, 3, 4, Purpose::Comparison);
+    // Runs 5 and 4 confirmed run 8, runs 3 and 2 a run that is gone.
+    pair(&mut runs, 5, 6, Purpose::Confirmation);
+    pair(&mut runs, 7, 8, Purpose::Confirmation);
+    for side in [5, 6] {
+        runs[side].seed = 8;
+    }
+    let found = fates(&keep_last(4), None, &runs);
+    assert_eq!(found[&RunId(6)], RunFate::Together);
+    assert_eq!(
+        (found[&RunId(5)], found[&RunId(4)]),
+        (RunFate::Together, RunFate::Together)
+    );
+    assert_eq!(going(&found), [1, 2, 3]);
+}

@@ -1,0 +1,174 @@
+//! Courses, situation by situation.
+
+use super::*;
+
+const RULES: CourseRules = CourseRules {
+    noise_threshold: 0.02,
+    confidence_level: 0.95,
+    seed: 5,
+};
+
+/// Values around the given levels (a factor each) that stray by up to 1 %, always in the same way.
+fn points(levels: &[(usize, f64)]) -> Vec<CoursePoint> {
+    let strays = [0.004, -0.007, 0.009, 0.0, -0.003, 0.006, -0.01, 0.001];
+    let factors = levels
+        .iter()
+        .flat_map(|(count, factor)| vec![*factor; *count]);
+    factors
+        .zip(strays.iter().cycle())
+        .map(|(factor, stray)| CoursePoint {
+            value: (100.0_f64 * factor).ln() + stray,
+            accepted: false,
+        })
+        .collect()
+}
+
+fn course(points: &[CoursePoint]) -> Course {
+    Course::of(points, &RULES, "b")
+}
+
+fn firsts(course: &Course) -> Vec<usize> {
+    course.levels.iter().map(|level| level.first).collect()
+}
+
+#[test]
+fn a_level_without_a_change_has_a_band_that_the_newest_value_keeps() {
+    let course = course(&points(&[(20, 1.0)]));
+    assert_eq!(firsts(&course), [0]);
+    assert_eq!(course.levels[0].step, None);
+    assert_eq!(course.newest, Position::Within);
+    let band = course.band.unwrap();
+    // s of these strays is about 0.65 %, t(18, .999) = 3.61.
+    assert!(
+        (band.upper / band.value - 1.0 - 0.0241).abs() < 0.002,
+        "{band:?}"
+    );
+    assert_eq!(band.runs, 19);
+}
+
+#[test]
+fn a_step_is_told_with_its_size_and_interval() {
+    let course = course(&points(&[(15, 1.0), (15, 1.1)]));
+    assert_eq!(firsts(&course), [0, 15]);
+    let step = course.levels[1].step.unwrap();
+    assert!(step.p_value.unwrap() <= 0.001 && !step.accepted);
+    assert!(
+        step.change.lower < 0.1 && 0.1 < step.change.upper,
+        "{step:?}"
+    );
+    assert!(step.change.lower > 0.09);
+    assert_eq!(course.newest, Position::Within);
+}
+
+#[test]
+fn a_step_below_the_noise_threshold_is_none() {
+    let strict = CourseRules {
+        noise_threshold: 0.01,
+        ..RULES
+    };
+    let points = points(&[(16, 1.0), (16, 1.015)]);
+    assert_eq!(firsts(&Course::of(&points, &strict, "b")), [0, 16]);
+    assert_eq!(firsts(&course(&points)), [0]);
+}
+
+#[test]
+fn an_accepted_step_begins_a_level_at_once_and_keeps_the_noise() {
+    let mut points = points(&[(14, 1.0), (2, 1.2)]);
+    points[14].accepted = true;
+    let course = course(&points);
+    assert_eq!(firsts(&course), [0, 14]);
+    let step = course.levels[1].step.unwrap();
+    assert!(step.accepted && step.p_value.is_none());
+    let band = course.band.unwrap();
+    assert_eq!((band.runs, course.newest), (1, Position::Within));
+    assert!((band.value / 120.0 - 1.0).abs() < 0.02, "{band:?}");
+}
+
+#[test]
+fn accepting_a_step_a_few_runs_late_accepts_the_step_that_is_there() {
+    for late in [16, 20] {
+        let mut points = points(&[(15, 1.0), (15, 1.1)]);
+        points[late].accepted = true;
+        let course = course(&points);
+        assert_eq!(course.levels.len(), 2, "{late}");
+        assert!(course.levels[1].step.unwrap().accepted, "{late}");
+    }
+}
+
+#[test]
+fn a_value_outside_the_band_is_told_once_and_twice() {
+    let with = |more: &[(usize, f64)]| {
+        let levels: Vec<(usize, f64)> = [(14, 1.0)].iter().chain(more).copied().collect();
+        course(&points(&levels)).newest
+    };
+    assert_eq!(with(&[(1, 1.3)]), Position::AboveOnce);
+    assert_eq!(with(&[(2, 1.3)]), Position::AboveTwice);
+    assert_eq!(with(&[(1, 0.7)]), Position::BelowOnce);
+    assert_eq!(with(&[(2, 0.7)]), Position::BelowTwice);
+    assert_eq!(with(&[(1, 1.3), (1, 1.0)]), Position::Within);
+    // One above and one below are not the same twice.
+    assert_eq!(with(&[(1, 1.3), (1, 0.7)]), Position::BelowOnce);
+}
+
+#[test]
+fn a_disturbed_run_moves_neither_level_nor_band() {
+    let mut points = points(&[(20, 1.0)]);
+    let calm = course(&points);
+    points[5].value += 0.4;
+    let course = course(&points);
+    assert_eq!((calm.strays, course.strays), (vec![], vec![5]));
+    assert!((course.levels[0].value / calm.levels[0].value - 1.0).abs() < 0.002);
+    assert!((course.run_sd.unwrap() / calm.run_sd.unwrap() - 1.0).abs() < 0.1);
+    assert_eq!(course.band.unwrap().runs, 18);
+}
+
+#[test]
+fn constant_values_have_a_band_as_wide_as_the_noise_threshold() {
+    let constant = |value: f64| CoursePoint {
+        value,
+        accepted: false,
+    };
+    let mut points = vec![constant(1.0); 12];
+    assert_eq!(course(&points).newest, Position::Within);
+    points.push(constant(1.01));
+    assert_eq!(course(&points).newest, Position::Within);
+    points.push(constant(1.05));
+    assert_eq!(course(&points).newest, Position::AboveOnce);
+}
+
+#[test]
+fn few_values_have_no_band_and_none_have_no_level() {
+    let few = course(&points(&[(10, 1.0)]));
+    assert_eq!((few.band, few.newest), (None, Position::Unknown));
+    assert_eq!(course(&points(&[(11, 1.0)])).newest, Position::Within);
+    let one = course(&points(&[(1, 1.0)]));
+    assert_eq!((one.levels.len(), one.run_sd), (1, None));
+    assert_eq!(course(&[]).levels, []);
+}
+
+#[test]
+fn creeping_change_shows_against_a_run_of_long_ago() {
+    // Three per mille a run: no single step matters.
+    let mut creeping = points(&[(20, 1.0)]);
+    for (at, point) in creeping.iter_mut().enumerate() {
+        point.value += 0.003 * at as f64;
+    }
+    let course = course(&creeping);
+    let since = course.change_since(&creeping, 0, 0.95).unwrap();
+    assert!(since.estimate > 0.02, "{since:?}");
+    let steady = points(&[(20, 1.0)]);
+    let none = Course::of(&steady, &RULES, "b")
+        .change_since(&steady, 0, 0.95)
+        .unwrap();
+    assert!(none.lower < 0.0 && 0.0 < none.upper, "{none:?}");
+}
+
+#[test]
+fn the_same_values_give_the_same_course_and_names_have_random_numbers_of_their_own() {
+    let points = points(&[(15, 1.0), (15, 1.03)]);
+    assert_eq!(course(&points), course(&points));
+    assert_eq!(
+        course(&points).levels.len(),
+        Course::of(&points, &RULES, "other").levels.len()
+    );
+}

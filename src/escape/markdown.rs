@@ -1,0 +1,132 @@
+//! Text for Markdown as GitHub and GitLab read it.
+//!
+//! Markup, HTML and the borders of tables are undone by escapes. Links from addresses, and mentions and references (`@name`, `#12`,
+//! GitLab's `!12`, `~label`, `$12`, `%name`), are found in the text that is left after that, so no escape undoes them: a space without a
+//! width behind the sign does, and in code elements nobody looks for references.
+
+use std::fmt::Write as _;
+
+use super::terminal;
+
+/// What has a meaning inside of a code element, which to Markdown is text between two tags.
+const CODE_MARKS: [char; 14] = [
+    '&', '<', '>', '`', '*', '_', '[', ']', '\\', '~', '|', '#', '@', '$',
+];
+/// A space without a width.
+const BREAK: &str = "&#8203;";
+
+/// Text on one line in which Markdown finds no markup, link, mention, HTML, end of a cell or beginning of a list.
+pub fn prose(text: &str) -> String {
+    let shown = terminal::one_line(text);
+    let shown = shown.trim();
+    let mut escaped = String::with_capacity(shown.len());
+    let leading = leading_mark(shown);
+    let mut rest = shown.char_indices().peekable();
+    while let Some((at, c)) = rest.next() {
+        if leading == Some(at) {
+            escaped.push('\\');
+        }
+        match c {
+            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '~' | '#' | '!' | '&' | '@' => {
+                // A backslash before any ASCII punctuation is that character itself, in tables too.
+                escaped.push('\\');
+                escaped.push(c);
+            }
+            // Between two of them would be a formula, and a backslash does not help.
+            '$' => escaped.push_str("&#36;"),
+            _ => escaped.push(c),
+        }
+        let next = rest.peek().map(|(_, next)| *next);
+        if begins_reference(c, next) || begins_address(&shown[..at], c, &shown[at + c.len_utf8()..])
+        {
+            escaped.push_str(BREAK);
+        }
+    }
+    escaped
+}
+
+/// Where the sign stands that would make a list, a heading or a line of `text`.
+fn leading_mark(text: &str) -> Option<usize> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let mark = text[digits..].chars().next()?;
+    let is_mark = match mark {
+        '.' | ')' => digits > 0,
+        '-' | '+' | '=' => digits == 0,
+        _ => false,
+    };
+    let behind = text[digits..].chars().nth(1);
+    (is_mark && behind.is_none_or(|c| c == ' ' || c == mark)).then_some(digits)
+}
+
+/// Whether a sign and what follows name a person, an issue, a label.
+fn begins_reference(sign: char, next: Option<char>) -> bool {
+    matches!(sign, '@' | '#' | '!' | '~' | '$' | '%' | '&')
+        && next.is_some_and(|next| next.is_alphanumeric() || matches!(next, '_' | '"' | '-'))
+}
+
+/// Whether an address would be found here: behind the colon of `http://`, before the dot of `www.`.
+fn begins_address(before: &str, c: char, after: &str) -> bool {
+    let www = before.len().checked_sub(2).and_then(|at| before.get(at..));
+    (c == ':' && (after.starts_with("//") || before.to_ascii_lowercase().ends_with("mailto")))
+        || (matches!(c, 'w' | 'W')
+            && www.is_some_and(|www| www.eq_ignore_ascii_case("ww"))
+            && after.starts_with('.'))
+}
+
+/// Text on one line as code, for names: shown as it is, in cells too.
+pub fn code(text: &str) -> String {
+    // An element, since a span between backticks cannot hold every number of backticks, and a cell no bare `|`.
+    let mut escaped = String::from("<code>");
+    let shown = terminal::one_line(text);
+    for (at, c) in shown.char_indices() {
+        if CODE_MARKS.contains(&c) {
+            // Writing into memory does not fail.
+            let _ = write!(escaped, "&#{};", u32::from(c));
+        } else {
+            escaped.push(c);
+        }
+        // It looks for addresses there.
+        if c == '@' || begins_address(&shown[..at], c, &shown[at + c.len_utf8()..]) {
+            escaped.push_str(BREAK);
+        }
+    }
+    escaped.push_str("</code>");
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prose_has_no_markup() {
+        for (text, escaped) in [
+            ("a|b", "a\\|b"),
+            ("[a](http://b)", "\\[a\\](http:&#8203;//b)"),
+            ("a\n<b>`c`", "a\\\\n\\<b\\>\\`c\\`"),
+            ("WWW.a.b www .", "WWW&#8203;.a.b www ."),
+            (
+                "@me #1 a@b.c !2 $x$",
+                "\\@&#8203;me \\#&#8203;1 a\\@&#8203;b.c \\!&#8203;2 &#36;&#8203;x&#36;",
+            ),
+            ("- a", "\\- a"),
+            ("12. a", "12\\. a"),
+            ("1.5 % of 2", "1.5 % of 2"),
+            ("-2.0", "-2.0"),
+            ("---", "\\---"),
+            ("=", "\\="),
+            ("    a", "a"),
+        ] {
+            assert_eq!(prose(text), escaped);
+        }
+    }
+
+    #[test]
+    fn code_holds_any_name_in_cells_too() {
+        assert_eq!(code("sort/10, a-b"), "<code>sort/10, a-b</code>");
+        assert_eq!(
+            code("`|<b>@x\n"),
+            "<code>&#96;&#124;&#60;b&#62;&#64;&#8203;x&#92;n</code>"
+        );
+    }
+}

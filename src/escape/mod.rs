@@ -1,0 +1,21 @@
+//! Somebody else's text in our output: a function for each place that it may stand in.
+//!
+//! Names of benchmarks, branches and baselines, messages of panics and imported files hold whatever their author wrote. Here it
+//! becomes text that its reader (a terminal, a browser, a spreadsheet, a CI system) takes for text alone. Lowest of all modules:
+//! whatever writes may use it. Invariant: what is harmless stays as it is, and what is not stays visible.
+
+mod json;
+mod markdown;
+mod markup;
+mod spreadsheet;
+mod terminal;
+mod visible;
+mod workflow;
+
+pub use json::{in_script as json_in_script, json};
+pub use markdown::{code as markdown_code, prose as markdown};
+pub use markup::{html, openmetrics_label, xml};
+pub use spreadsheet::{cell as csv_cell, text as csv_text};
+pub use terminal::{is_harmful, lines as terminal_lines, one_line};
+pub use visible::Visible;
+pub use workflow::{Commands, Guarded, data as workflow_data, property as workflow_property};

@@ -1,0 +1,82 @@
+//! Text for terminals: nothing that they obey, and nothing that they hide.
+
+/// `text` without anything that a terminal would obey or hide, but for line ends.
+pub fn lines(text: &str) -> String {
+    escaped(text, |c| c == '\n')
+}
+
+/// The same on one line.
+pub fn one_line(text: &str) -> String {
+    escaped(text, |_| false)
+}
+
+fn escaped(text: &str, stays: impl Fn(char) -> bool) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if stays(c) => escaped.push(c),
+            '\n' => escaped.push_str("\\n"),
+            '\r' => escaped.push_str("\\r"),
+            '\t' => escaped.push_str("\\t"),
+            c if is_harmful(c) => escaped.extend(c.escape_unicode()),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// Whether a character commands, or changes how others are shown without being seen itself.
+pub fn is_harmful(c: char) -> bool {
+    c.is_control() || is_invisible(c) || is_no_character(c)
+}
+
+/// Characters without a width: marks and overrides of direction, joiners, separators of lines, tags, the byte order mark.
+fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}'
+    )
+}
+
+/// Code points that Unicode keeps free for ever, of which XML forbids some.
+fn is_no_character(c: char) -> bool {
+    matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_obeys_nothing_of_it() {
+        assert_eq!(
+            one_line("a\u{1b}[2Jb\u{9b}31m\u{7}\r\n\tü"),
+            r"a\u{1b}[2Jb\u{9b}31m\u{7}\r\n\tü"
+        );
+        assert_eq!(lines("a\nb\r\n"), "a\nb\\r\n");
+    }
+
+    #[test]
+    fn what_turns_the_direction_of_text_is_seen() {
+        assert_eq!(
+            one_line("a\u{202e}b\u{2066}c\u{61c}d"),
+            r"a\u{202e}b\u{2066}c\u{61c}d"
+        );
+        assert_eq!(one_line("\u{ffff}\u{1fffe}"), r"\u{ffff}\u{1fffe}");
+    }
+
+    #[test]
+    fn ordinary_text_of_any_script_stays() {
+        for text in ["größe/長さ=10", "עברית", "a \\ \"b\" 'c'", "🦀 e\u{301}"] {
+            assert_eq!(one_line(text), text);
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The last net below everything that is written for people: a stream in which nothing is left that a terminal obeys, but for colours and
+//! line ends.
+//!
+//! Whoever writes makes texts harmless where they are put in; this catches what was forgotten. What escapes of JSON or XML keep
+//! from being here passes as it is, so the same stream takes results for machines.
+
+use std::io::{self, Write};
+
+use super::terminal;
+
+/// Longest beginning of a character or of a colour code that waits for its end.
+const MOST_PENDING: usize = 32;
+
+/// A stream for text that may be read in a terminal.
+#[derive(Debug)]
+pub struct Visible<W> {
+    writer: W,
+    pending: Vec<u8>,
+}
+
+/// What stands at the beginning of some bytes.
+enum Piece {
+    /// So many bytes that pass as they are.
+    Harmless(usize),
+    /// So many bytes that do not.
+    Harmful(usize),
+    /// More bytes are needed to tell.
+    Unfinished,
+}
+
+impl<W: Write> Visible<W> {
+    /// What is written goes to `writer`.
+    pub fn new(writer: W) -> Self {
+        Self {
+            writer,
+            pending: Vec::new(),
+        }
+    }
+
+    fn pass(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut passed = Vec::with_capacity(bytes.len());
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            match piece(rest) {
+                Piece::Harmless(length) => {
+                    passed.extend_from_slice(&rest[..length]);
+                    rest = &rest[length..];
+                }
+                Piece::Harmful(length) => {
+                    let shown = String::from_utf8_lossy(&rest[..length]);
+                    passed.extend_from_slice(terminal::one_line(&shown).as_bytes());
+                    rest = &rest[length..];
+                }
+                Piece::Unfinished if rest.len() > MOST_PENDING => {
+                    let shown = String::from_utf8_lossy(&rest[..1]);
+                    passed.extend_from_slice(terminal::one_line(&shown).as_bytes());
+                    rest = &rest[1..];
+                }
+                Piece::Unfinished => {
+                    self.pending = rest.to_vec();
+                    break;
+                }
+            }
+        }
+        self.writer.write_all(&passed)
+    }
+}
+
+/// Tells what comes first.
+fn piece(bytes: &[u8]) -> Piece {
+    match bytes {
+        [b'\n' | b'\t' | b' '..=b'~', ..] => {
+            let plain = |byte: &&u8| matches!(byte, b'\n' | b'\t' | b' '..=b'~');
+            Piece::Harmless(bytes.iter().take_while(plain).count())
+        }
+        // The line end of tables of separated values.
+        [b'\r', b'\n', ..] => Piece::Harmless(2),
+        [b'\r' | 0x1b] | [0x1b, b'['] => Piece::Unfinished,
+        [0x1b, b'[', parameters @ ..] => {
+            let is_parameter = |byte: &&u8| matches!(byte, b'0'..=b'9' | b';' | b':');
+            let length = parameters.iter().take_while(is_parameter).count();
+            match parameters.get(length) {
+                Some(b'm') => Piece::Harmless(length + 3),
+                Some(_) => Piece::Harmful(1),
+                None => Piece::Unfinished,
+            }
+        }
+        [0x00..=0x7f, ..] => Piece::Harmful(1),
+        [first, ..] => {
+            let length = match first {
+                0xc2..=0xdf => 2,
+                0xe0..=0xef => 3,
+                0xf0..=0xf4 => 4,
+                _ => return Piece::Harmful(1),
+            };
+            let Some(encoded) = bytes.get(..length) else {
+                return Piece::Unfinished;
+            };
+            match std::str::from_utf8(encoded)
+                .ok()
+                .and_then(|text| text.chars().next())
+            {
+                Some(c) if terminal::is_harmful(c) => Piece::Harmful(length),
+                Some(_) => Piece::Harmless(length),
+                None => Piece::Harmful(1),
+            }
+        }
+        [] => Piece::Unfinished,
+    }
+}
+
+impl<W: Write> Write for Visible<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.pending.is_empty() {
+            self.pass(bytes)?;
+        } else {
+            let mut all = std::mem::take(&mut self.pending);
+            all.extend_from_slice(bytes);
+            self.pass(&all)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(pieces: &[&[u8]]) -> String {
+        let mut written = Vec::new();
+        let mut stream = Visible::new(&mut written);
+        for piece in pieces {
+            stream.write_all(piece).expect("memory");
+        }
+        drop(stream);
+        String::from_utf8(written).expect("text")
+    }
+
+    #[test]
+    fn colours_line_ends_and_text_pass() {
+        let text = "\u{1b}[1;31mred\u{1b}[0m größe\t長い 🦀\r\nnext\n";
+        assert_eq!(seen(&[text.as_bytes()]), text);
+    }
+
+    #[test]
+    fn everything_else_that_a_terminal_obeys_is_shown() {
+        assert_eq!(
+            seen(&["\u{1b}[2Ja\u{1b}]0;title\u{7}\u{9b}5m\rb\u{202e}c\u{8}".as_bytes()]),
+            "\\u{1b}[2Ja\\u{1b}]0;title\\u{7}\\u{9b}5m\\rb\\u{202e}c\\u{8}"
+        );
+        assert_eq!(seen(&[b"\xff\xfeok"]), "\u{fffd}\u{fffd}ok");
+    }
+
+    #[test]
+    fn pieces_make_no_difference() {
+        let text = "\u{1b}[1mö\u{1b}[0m\u{202e}\r\n\u{1b}[2K🦀\n";
+        let whole = seen(&[text.as_bytes()]);
+        let bytes: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
+        assert_eq!(seen(&bytes), whole);
+    }
+}

@@ -1,0 +1,262 @@
+//! Text for the log of a GitHub Actions job, which is also a channel of commands.
+//!
+//! The runner obeys a line that begins with `::name` after blanks, and `##[name]` anywhere in a line; lines end at `\n` and `\r`
+//! (actions/runner, `ActionCommand.cs`). [`Guarded`] breaks both in everything that passes, but for what [`Commands`] lets through. Both
+//! streams are guarded byte by byte, and not by `::stop-commands::`: the runner reads them side by side, so the end of a stop on one would not
+//! come before a command on the other.
+
+use std::cell::Cell;
+use std::io::{self, Write};
+
+use super::terminal;
+
+/// The message of a command, which may have several lines.
+pub fn data(text: &str) -> String {
+    let shown = without_sign(&terminal::lines(text));
+    shown.replace('%', "%25").replace('\n', "%0A")
+}
+
+/// The value of a property of a command.
+pub fn property(text: &str) -> String {
+    let shown = without_sign(&terminal::one_line(text)).replace('%', "%25");
+    shown.replace(':', "%3A").replace(',', "%2C")
+}
+
+/// Readers of a log other than the runner may not know the newer sign.
+fn without_sign(text: &str) -> String {
+    text.replace("##[", "##\\[")
+}
+
+/// Whether commands are obeyed where the output goes, and which of them are ours.
+#[derive(Debug, Default)]
+pub struct Commands {
+    are_obeyed: bool,
+    are_ours: Cell<bool>,
+    streams: Cell<u32>,
+    /// The stream that wrote last.
+    last: Cell<u32>,
+}
+
+impl Commands {
+    /// `are_obeyed`: the output is the log of a job.
+    pub fn new(are_obeyed: bool) -> Self {
+        Self {
+            are_obeyed,
+            are_ours: Cell::new(false),
+            streams: Cell::new(0),
+            last: Cell::new(0),
+        }
+    }
+
+    /// Whether the output is the log of a job.
+    pub fn are_obeyed(&self) -> bool {
+        self.are_obeyed
+    }
+
+    /// What is written meanwhile is written as it is.
+    pub fn let_through<T>(&self, write: impl FnOnce() -> T) -> T {
+        let before = self.are_ours.replace(true);
+        let written = write();
+        self.are_ours.set(before);
+        written
+    }
+
+    fn are_guarded(&self) -> bool {
+        self.are_obeyed && !self.are_ours.get()
+    }
+}
+
+/// A stream that may lead into the log of a job: what would be a command there gets a backslash.
+#[derive(Debug)]
+pub struct Guarded<'a, W> {
+    writer: W,
+    commands: &'a Commands,
+    number: u32,
+    place: Place,
+    /// How many `#` came directly before.
+    hashes: u8,
+}
+
+/// Where in a line a stream is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Nothing but blanks so far.
+    Start,
+    /// The same inside of a colour code, which the stream behind may take out.
+    Code(Code),
+    /// One colon so far.
+    Colon,
+    /// Where no command begins.
+    Middle,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Code {
+    Escape,
+    Parameters,
+}
+
+impl<'a, W: Write> Guarded<'a, W> {
+    /// What is written goes to `writer`.
+    pub fn new(writer: W, commands: &'a Commands) -> Self {
+        let number = commands.streams.get() + 1;
+        commands.streams.set(number);
+        Self {
+            writer,
+            commands,
+            number,
+            place: Place::Start,
+            hashes: 0,
+        }
+    }
+
+    /// Goes over a byte; tells whether it would complete the sign of a command.
+    fn completes_sign(&mut self, byte: u8) -> bool {
+        let hashes = self.hashes;
+        self.hashes = if byte == b'#' { (hashes + 1).min(2) } else { 0 };
+        let is_second_colon = self.place == Place::Colon && byte == b':';
+        self.place = match (self.place, byte) {
+            (_, b'\n' | b'\r') => Place::Start,
+            (Place::Start, 0x1b) => Place::Code(Code::Escape),
+            (Place::Code(Code::Escape), b'[') => Place::Code(Code::Parameters),
+            (Place::Code(Code::Parameters), b'0'..=b'?') => Place::Code(Code::Parameters),
+            (Place::Code(Code::Parameters), b'@'..=b'~') => Place::Start,
+            (Place::Start | Place::Code(_), b':') => Place::Colon,
+            // Blanks of Unicode are blanks too; which bytes of theirs they are does not matter.
+            (Place::Start, b' ' | b'\t' | 0x0b | 0x0c | 0x80..) => Place::Start,
+            _ => Place::Middle,
+        };
+        is_second_colon || (hashes == 2 && byte == b'[')
+    }
+}
+
+impl<W: Write> Write for Guarded<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.commands.are_guarded() {
+            // A command of ours ends with its line.
+            self.place = Place::Start;
+            self.hashes = 0;
+            return self.writer.write(bytes);
+        }
+        if self.commands.last.replace(self.number) != self.number {
+            // Two streams may lead to one place: the other may have ended the line.
+            self.place = Place::Start;
+        }
+        let mut harmless = Vec::with_capacity(bytes.len() + 8);
+        for byte in bytes {
+            if self.completes_sign(*byte) {
+                harmless.push(b'\\');
+            }
+            harmless.push(*byte);
+        }
+        self.writer.write_all(&harmless)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guarded(pieces: &[&str]) -> String {
+        let commands = Commands::new(true);
+        let mut written = Vec::new();
+        let mut guarded = Guarded::new(&mut written, &commands);
+        for piece in pieces {
+            guarded.write_all(piece.as_bytes()).expect("memory");
+        }
+        String::from_utf8(written).expect("text")
+    }
+
+    #[test]
+    fn no_line_begins_with_a_command() {
+        for (text, harmless) in [
+            ("::error::x\n", ":\\:error::x\n"),
+            (
+                "a\n \t::set-output name=a::b",
+                "a\n \t:\\:set-output name=a::b",
+            ),
+            ("a\r::error::x", "a\r:\\:error::x"),
+            ("\u{a0}\u{3000}::error::x", "\u{a0}\u{3000}:\\:error::x"),
+            ("\u{1b}[1;31m::error::x", "\u{1b}[1;31m:\\:error::x"),
+        ] {
+            assert_eq!(guarded(&[text]), harmless, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_older_sign_is_broken_anywhere() {
+        assert_eq!(guarded(&["a ##[error]b"]), "a ##\\[error]b");
+        assert_eq!(guarded(&["###[error]b"]), "###\\[error]b");
+    }
+
+    #[test]
+    fn it_does_not_matter_how_a_sign_comes_in_pieces() {
+        assert_eq!(guarded(&[" ", ":", ":", "error::"]), " :\\:error::");
+        assert_eq!(guarded(&["#", "#", "[x]"]), "##\\[x]");
+    }
+
+    #[test]
+    fn paths_and_headings_stay_as_they_are() {
+        for text in [
+            "std::vec::Vec\n",
+            "a: b\n",
+            ": b\n",
+            "## [x]\n",
+            "#[inline]\n",
+        ] {
+            assert_eq!(guarded(&[text]), text);
+        }
+    }
+
+    #[test]
+    fn a_line_that_another_stream_has_ended_is_no_shelter() {
+        let commands = Commands::new(true);
+        let log = std::cell::RefCell::new(Vec::new());
+        let mut bench = Guarded::new(Shared(&log), &commands);
+        let mut ours = Guarded::new(Shared(&log), &commands);
+        assert!(bench.write_all(b"half a line").is_ok());
+        assert!(ours.write_all(b"\nMeasuring\n").is_ok());
+        assert!(bench.write_all(b"::error::x\n").is_ok());
+        let text = String::from_utf8(log.into_inner()).expect("text");
+        assert_eq!(text, "half a line\nMeasuring\n:\\:error::x\n");
+    }
+
+    struct Shared<'a>(&'a std::cell::RefCell<Vec<u8>>);
+
+    impl Write for Shared<'_> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.borrow_mut().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn our_own_commands_pass_and_elsewhere_everything_does() {
+        let commands = Commands::new(true);
+        let mut written = Vec::new();
+        let mut stream = Guarded::new(&mut written, &commands);
+        let passed = commands.let_through(|| stream.write_all(b"::error::a\n"));
+        assert!(passed.is_ok() && stream.write_all(b"::error::b\n").is_ok());
+        assert_eq!(written, b"::error::a\n:\\:error::b\n");
+
+        let commands = Commands::new(false);
+        let mut written = Vec::new();
+        let mut stream = Guarded::new(&mut written, &commands);
+        assert!(stream.write_all(b"::error::b\n").is_ok());
+        assert_eq!(written, b"::error::b\n");
+    }
+
+    #[test]
+    fn a_message_keeps_its_lines_and_a_property_stays_one() {
+        assert_eq!(data("50 %\n::error::\r##[x"), "50 %25%0A::error::\\r##\\[x");
+        assert_eq!(property("a:b,c=d%\n"), "a%3Ab%2Cc=d%25\\n");
+    }
+}

@@ -1,0 +1,151 @@
+//! What Criterion says of a benchmark, in its files and in its messages to a runner: the shapes that both have (criterion 0.2 to 0.8).
+//!
+//! Types alone: who reads which file or message is the readers' business. A throughput of a kind that is not known is kept in words.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::Throughput;
+
+/// `benchmark.json`, which is written last.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct CriterionBenchmark {
+    /// Group, function and parameter.
+    pub full_id: String,
+    /// The same, cut where it is long, and with ` #2` where it came before.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// What one iteration processes.
+    #[serde(default)]
+    pub throughput: Option<Declared>,
+}
+
+/// `sample.json`: an object, and before 0.3.3 an array of the two columns.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct CriterionSamples {
+    /// Iterations of each sample.
+    pub iters: Vec<f64>,
+    /// What was measured of each, in the unit of the measurement.
+    pub times: Vec<f64>,
+    /// How iterations were laid out.
+    #[serde(default = "linear")]
+    pub sampling_mode: String,
+}
+
+/// Before 0.3.3 there was nothing else.
+fn linear() -> String {
+    "Linear".to_owned()
+}
+
+/// What an author declared, of a shape that later versions extend.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Declared {
+    /// An amount.
+    Count(u64),
+    /// Another number.
+    Number(f64),
+    /// A word.
+    Text(String),
+    /// A kind with what it says, or parts by name.
+    Members(BTreeMap<String, Declared>),
+    /// Something without words.
+    Other(IgnoredAny),
+}
+
+impl Declared {
+    /// As numbers that we know: `{"Bytes":10}`, `{"ElementsAndBytes":{"elements":3,"bytes":9}}`.
+    pub fn throughput(&self) -> Option<Throughput> {
+        let (kind, content) = match self {
+            Self::Members(members) if members.len() == 1 => members.first_key_value()?,
+            _ => return None,
+        };
+        let mut throughput = Throughput::default();
+        match (kind.as_str(), content) {
+            ("Bytes" | "BytesDecimal", Self::Count(bytes)) => throughput.bytes = Some(*bytes),
+            ("Bits", Self::Count(bits)) if bits % 8 == 0 => throughput.bytes = Some(bits / 8),
+            ("Elements", Self::Count(elements)) => throughput.elements = Some(*elements),
+            ("ElementsAndBytes", Self::Members(parts)) => {
+                for (name, part) in parts {
+                    match (name.as_str(), part) {
+                        ("elements", Self::Count(elements)) => {
+                            throughput.elements = Some(*elements);
+                        }
+                        ("bytes", Self::Count(bytes)) => throughput.bytes = Some(*bytes),
+                        _ => return None,
+                    }
+                }
+            }
+            _ => return None,
+        }
+        Some(throughput)
+    }
+
+    /// As its author would recognise it, e.g. `Frames(3)`.
+    pub fn in_words(&self) -> String {
+        match self {
+            Self::Count(count) => count.to_string(),
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) => text.clone(),
+            Self::Members(members) => {
+                let words = members
+                    .iter()
+                    .map(|(name, content)| format!("{name}({})", content.in_words()));
+                words.collect::<Vec<_>>().join(", ")
+            }
+            Self::Other(_) => "?".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn declared(json: &str) -> Declared {
+        serde_json::from_str(json).expect("JSON")
+    }
+
+    #[test]
+    fn throughputs_of_all_kinds_are_read_and_unknown_ones_kept_in_words() {
+        let read = |json| {
+            let found = declared(json).throughput()?;
+            Some((found.bytes, found.elements))
+        };
+        assert_eq!(read(r#"{"Bytes":7}"#), Some((Some(7), None)));
+        assert_eq!(read(r#"{"BytesDecimal":7}"#), Some((Some(7), None)));
+        assert_eq!(read(r#"{"Bits":16}"#), Some((Some(2), None)));
+        assert_eq!(read(r#"{"Elements":5}"#), Some((None, Some(5))));
+        let both = r#"{"ElementsAndBytes":{"elements":3,"bytes":9}}"#;
+        assert_eq!(read(both), Some((Some(9), Some(3))));
+        for (json, words) in [
+            (r#"{"Frames":3}"#, "Frames(3)"),
+            (r#"{"Bits":9}"#, "Bits(9)"),
+            (r#""Free""#, "Free"),
+            (
+                r#"{"Ratio":{"of":-1.5,"to":[1]}}"#,
+                "Ratio(of(-1.5), to(?))",
+            ),
+        ] {
+            assert_eq!(read(json), None, "{json}");
+            assert_eq!(declared(json).in_words(), words);
+        }
+    }
+
+    #[test]
+    fn samples_are_an_object_or_two_columns() {
+        let object = r#"{"sampling_mode":"Flat","iters":[2.0],"times":[3.5]}"#;
+        let read = |json| serde_json::from_str::<CriterionSamples>(json);
+        let samples = read(object).expect("0.3.3 and later");
+        assert_eq!(samples.sampling_mode, "Flat");
+        let columns = read("[[1.0,2.0],[3.0,6.5]]").expect("earlier");
+        assert_eq!(columns.sampling_mode, "Linear");
+        assert_eq!(
+            (columns.iters, columns.times),
+            (vec![1.0, 2.0], vec![3.0, 6.5])
+        );
+        assert!(read("[[1.0]]").is_err());
+    }
+}

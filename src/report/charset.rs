@@ -1,0 +1,158 @@
+//! Text for terminals that have no UTF-8: every character of ours gets an ASCII one of the same width, other people's are escaped.
+//!
+//! The sinks write Unicode and know nothing of this; `main` puts the writer between them and such a terminal.
+
+use std::io::{self, Write};
+
+/// Which characters a stream takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Charset {
+    /// All.
+    Unicode,
+    /// ASCII alone.
+    Ascii,
+}
+
+/// A writer that passes on ASCII alone, where it has to.
+pub struct InCharset<W> {
+    writer: W,
+    charset: Charset,
+    /// The beginning of a character whose end has not been written yet.
+    begun: Vec<u8>,
+}
+
+impl<W: Write> InCharset<W> {
+    /// Writes to `writer`.
+    pub fn new(writer: W, charset: Charset) -> Self {
+        Self {
+            writer,
+            charset,
+            begun: Vec::new(),
+        }
+    }
+}
+
+impl<W: Write> Write for InCharset<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.charset == Charset::Unicode {
+            return self.writer.write(bytes);
+        }
+        self.begun.extend_from_slice(bytes);
+        let mut text = String::new();
+        let mut rest = &self.begun[..];
+        while !rest.is_empty() {
+            match std::str::from_utf8(rest) {
+                Ok(whole) => {
+                    text.push_str(&in_ascii(whole));
+                    rest = &[];
+                }
+                Err(error) => {
+                    let (whole, others) = rest.split_at(error.valid_up_to());
+                    text.push_str(&in_ascii(&String::from_utf8_lossy(whole)));
+                    rest = others;
+                    let Some(length) = error.error_len() else {
+                        break;
+                    };
+                    text.push('?');
+                    rest = &rest[length..];
+                }
+            }
+        }
+        self.begun = rest.to_vec();
+        self.writer.write_all(text.as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+/// `text` with ASCII characters alone.
+fn in_ascii(text: &str) -> String {
+    let mut ascii = String::with_capacity(text.len());
+    for c in text.chars() {
+        match ascii_for(c) {
+            Some(replacement) => ascii.push(replacement),
+            None if c.is_ascii() => ascii.push(c),
+            None => ascii.extend(c.escape_unicode()),
+        }
+    }
+    ascii
+}
+
+/// What stands for a character of ours.
+fn ascii_for(c: char) -> Option<char> {
+    Some(match c {
+        // Numbers and words.
+        'µ' | 'μ' => 'u',
+        '−' | '–' | '—' => '-',
+        '…' => '~',
+        '→' => '>',
+        '×' => 'x',
+        '±' => '~',
+        '’' | '‘' => '\'',
+        '“' | '”' => '"',
+        // Verdicts.
+        '▲' => '^',
+        '▼' => 'v',
+        '✗' => 'x',
+        '≠' => '!',
+        // Intervals: inside the noise, beyond it, the estimate, off the scale.
+        '─' | '╴' | '╶' => '-',
+        '━' | '╸' | '╺' | '╾' | '╼' => '=',
+        '●' => 'o',
+        '│' | '┼' | '┿' => '|',
+        '·' => '.',
+        '‹' | '«' => '<',
+        '›' | '»' => '>',
+        // Sparklines, from low to high.
+        '▁' => '_',
+        '▂' => '.',
+        '▃' => '-',
+        '▄' => '=',
+        '▅' => '+',
+        '▆' => '*',
+        '▇' => '%',
+        '█' => '#',
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use unicode_width::UnicodeWidthChar;
+
+    fn written(pieces: &[&[u8]], charset: Charset) -> String {
+        let mut bytes = Vec::new();
+        let mut writer = InCharset::new(&mut bytes, charset);
+        for piece in pieces {
+            writer.write_all(piece).unwrap();
+        }
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn our_characters_keep_their_width_and_others_are_escaped() {
+        let text = "1.2 µs  −3 %  ▲ regressed  ├ 長 \u{1b}[1m";
+        assert_eq!(
+            written(&[text.as_bytes()], Charset::Ascii),
+            "1.2 us  -3 %  ^ regressed  \\u{251c} \\u{9577} \u{1b}[1m"
+        );
+        assert_eq!(written(&[text.as_bytes()], Charset::Unicode), text);
+        for c in (' '..'\u{3000}').filter(|c| ascii_for(*c).is_some()) {
+            assert_eq!(c.width(), Some(1), "{c}");
+        }
+    }
+
+    #[test]
+    fn a_character_in_two_pieces_is_one() {
+        let (first, second) = "µ".as_bytes().split_at(1);
+        assert_eq!(
+            written(&[b"1 ", first, second, b"s"], Charset::Ascii),
+            "1 us"
+        );
+        assert_eq!(written(&[b"a\xffb"], Charset::Ascii), "a?b");
+    }
+}

@@ -1,0 +1,290 @@
+//! Benchmarks of one run side by side: the fastest of each row marked, with what cannot be told from it.
+
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+use super::columns::Terms;
+use super::content::MessageFormat;
+use super::grid::{Grid, GridCell, TableFormat};
+use super::json::{SCHEMA, write_object};
+use super::units;
+use super::view::prose;
+use crate::compare::{Contender, Rank};
+use crate::escape;
+use crate::model::{Metric, RunId};
+use crate::stats::GeometricMean;
+
+/// One run, laid out by a part of its ids.
+#[derive(Debug, Clone)]
+pub struct Grouped {
+    /// The run.
+    pub run: RunId,
+    /// What the user called it.
+    pub name: String,
+    /// The regular expression.
+    pub pattern: String,
+    /// What it captured.
+    pub columns: Vec<String>,
+    /// The rest of the ids, in the order in which they are to be shown.
+    pub rows: Vec<GroupedRow>,
+    /// Benchmarks that it does not match.
+    pub left_out: usize,
+    /// The probability, at most, that the fastest is not among those that may be.
+    pub level: f64,
+    /// Whether times or ratios are shown.
+    pub terms: Terms,
+}
+
+/// A row: contenders for the fastest.
+#[derive(Debug, Clone)]
+pub struct GroupedRow {
+    /// Name of the package.
+    pub package: String,
+    /// Name of the bench target.
+    pub target: String,
+    /// The id with `*` for what the columns tell apart.
+    pub name: String,
+    /// What its values mean.
+    pub metric: Metric,
+    /// One for each column; `None` where there is no such benchmark, or no sample of it.
+    pub cells: Vec<Option<GroupedCell>>,
+}
+
+/// A benchmark.
+#[derive(Debug, Clone)]
+pub struct GroupedCell {
+    /// Its whole id.
+    pub id: String,
+    /// How many launches have samples.
+    pub launches: usize,
+    /// How it stands.
+    pub contender: Contender,
+}
+
+/// Writes it in lines of so many columns. `format`: for people as text, unless they want another form; JSON is a message a row.
+pub fn write_grouped(
+    writer: &mut dyn Write,
+    found: &Grouped,
+    message_format: MessageFormat,
+    format: TableFormat,
+    columns: usize,
+) -> io::Result<()> {
+    match (message_format, format) {
+        (MessageFormat::Json, _) => write_json(writer, found),
+        (MessageFormat::Human, TableFormat::Csv) => exact(found).write(writer, TableFormat::Csv),
+        (MessageFormat::Human, TableFormat::Markdown) => {
+            grid(found).write(writer, TableFormat::Markdown)?;
+            for line in legend(found) {
+                writeln!(writer, "\n{}", escape::markdown(&line))?;
+            }
+            Ok(())
+        }
+        (MessageFormat::Human, TableFormat::Text) => {
+            grid(found).write(writer, TableFormat::Text)?;
+            writeln!(writer)?;
+            for line in legend(found) {
+                writeln!(writer, "{}", prose(&units::on_one_line(&line), columns, ""))?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn grid(found: &Grouped) -> Grid {
+    let targets = several_targets(found);
+    let mut rows: Vec<Vec<GridCell>> = found
+        .rows
+        .iter()
+        .map(|row| {
+            let label = if targets {
+                format!("{}/{}: {}", row.package, row.target, row.name)
+            } else {
+                row.name.clone()
+            };
+            let cells = row.cells.iter().map(|cell| cell_of(found, row, cell));
+            std::iter::once(GridCell::Text(label))
+                .chain(cells)
+                .collect()
+        })
+        .collect();
+    if let Some(means) = geometric_means(found) {
+        let label = GridCell::Text("geometric mean of ratios".to_owned());
+        let cells = means
+            .into_iter()
+            .map(|mean| GridCell::Number(mean, format!("{mean:.2}  ")));
+        rows.push(std::iter::once(label).chain(cells).collect());
+    }
+    Grid {
+        labels: 1,
+        heading: headings(found, "benchmark"),
+        rows,
+    }
+}
+
+fn headings(found: &Grouped, first: &str) -> Vec<String> {
+    let columns = found.columns.iter().cloned();
+    std::iter::once(first.to_owned()).chain(columns).collect()
+}
+
+fn several_targets(found: &Grouped) -> bool {
+    let target = |row: &GroupedRow| (row.package.clone(), row.target.clone());
+    let first = found.rows.first().map(target);
+    found.rows.iter().any(|row| Some(target(row)) != first)
+}
+
+/// `112.3 ns 1.26  `: the value, how many times that of the fastest it is, and the mark. Marks stand below one another.
+fn cell_of(found: &Grouped, row: &GroupedRow, cell: &Option<GroupedCell>) -> GridCell {
+    let Some(cell) = cell else {
+        return GridCell::Nothing;
+    };
+    let Contender {
+        value_ns,
+        ratio,
+        rank,
+        ..
+    } = cell.contender;
+    let mark = match rank {
+        Rank::Fastest => '*',
+        Rank::Open => '~',
+        Rank::Slower => ' ',
+    };
+    match found.terms {
+        Terms::Values => {
+            let value = units::value(&row.metric, value_ns);
+            GridCell::Number(value_ns, format!("{value}  {ratio:.2} {mark}"))
+        }
+        Terms::Ratios => GridCell::Number(ratio, format!("{ratio:.2} {mark}")),
+    }
+}
+
+/// Of each column's ratios to the fastest of the row, over the rows that have all columns.
+fn geometric_means(found: &Grouped) -> Option<Vec<f64>> {
+    let whole: Vec<&GroupedRow> = found
+        .rows
+        .iter()
+        .filter(|row| row.cells.iter().all(Option::is_some))
+        .collect();
+    if whole.len() < 2 {
+        return None;
+    }
+    (0..found.columns.len())
+        .map(|at| {
+            let cells = whole.iter().filter_map(|row| row.cells[at].as_ref());
+            let ratios: Vec<f64> = cells.map(|cell| cell.contender.ratio).collect();
+            GeometricMean::of(&ratios).map(|found| found.mean)
+        })
+        .collect()
+}
+
+/// How the table is to be read, and how far.
+fn legend(found: &Grouped) -> Vec<String> {
+    let all = || found.rows.iter().flat_map(|row| row.cells.iter().flatten());
+    let wins: Vec<String> = found
+        .columns
+        .iter()
+        .enumerate()
+        .map(|(at, column)| {
+            let cells = found.rows.iter().filter_map(|row| row.cells[at].as_ref());
+            let fastest = cells.filter(|cell| cell.contender.rank == Rank::Fastest);
+            (column, fastest.count())
+        })
+        .filter(|(_, count)| *count > 0)
+        .map(|(column, count)| format!("{column} {count}"))
+        .collect();
+    let mut lines = vec![
+        format!(
+            "{} (run {}) by `{}`: geometric means over launches of each launch's median, and ratios to the fastest of the row.",
+            found.name, found.run, found.pattern
+        ),
+        format!(
+            "* fastest of its row (rows: {}); ~ cannot be told from it: the fastest is one of these with {} confidence, row by row.",
+            wins.join(", "),
+            units::percent(1.0 - found.level)
+        ),
+        "Exploratory: one run says nothing of drift between runs, nor how much code layout or other inputs would change the order; no verdict rests on it.".to_owned(),
+    ];
+    if all().any(|cell| cell.launches < 2) {
+        lines.push("Of a single launch nothing can be told.".to_owned());
+    }
+    if found.left_out > 0 {
+        let plural = if found.left_out == 1 { "" } else { "s" };
+        lines.push(format!(
+            "{} benchmark{plural} left out: the expression does not match.",
+            found.left_out
+        ));
+    }
+    lines
+}
+
+/// Every number of every cell, a line each.
+fn exact(found: &Grouped) -> Grid {
+    let text = |text: &str| GridCell::Text(text.to_owned());
+    let number = |value: f64| GridCell::Number(value, value.to_string());
+    let mut rows = Vec::new();
+    for row in &found.rows {
+        for (column, cell) in found.columns.iter().zip(&row.cells) {
+            let Some(cell) = cell else {
+                continue;
+            };
+            let contender = cell.contender;
+            rows.push(vec![
+                text(&row.package),
+                text(&row.target),
+                text(&row.name),
+                text(column),
+                text(&cell.id),
+                number(contender.value_ns),
+                number(contender.ratio),
+                text(word(contender.rank)),
+                contender.p_value.map_or(GridCell::Nothing, number),
+            ]);
+        }
+    }
+    let heading = [
+        "package", "target", "row", "column", "id", "value_ns", "ratio", "rank", "p_value",
+    ];
+    Grid {
+        labels: 5,
+        heading: heading.map(str::to_owned).to_vec(),
+        rows,
+    }
+}
+
+fn word(rank: Rank) -> &'static str {
+    match rank {
+        Rank::Fastest => "fastest",
+        Rank::Open => "open",
+        Rank::Slower => "slower",
+    }
+}
+
+fn write_json(writer: &mut dyn Write, found: &Grouped) -> io::Result<()> {
+    for row in &found.rows {
+        let columns = found.columns.iter().zip(&row.cells);
+        let cells: Vec<Value> = columns
+            .filter_map(|(column, cell)| {
+                let cell = cell.as_ref()?;
+                Some(json!({
+                    "column": column,
+                    "id": cell.id,
+                    "launches": cell.launches,
+                    "value_ns": cell.contender.value_ns,
+                    "ratio": cell.contender.ratio,
+                    "rank": word(cell.contender.rank),
+                    "p_value": cell.contender.p_value,
+                }))
+            })
+            .collect();
+        let message = json!({
+            "reason": "group-row", "schema": SCHEMA, "package": row.package, "target": row.target,
+            "row": row.name, "metric": row.metric, "cells": cells,
+        });
+        write_object(writer, &message)?;
+    }
+    let means = geometric_means(found);
+    let finished = json!({
+        "reason": "group-finished", "schema": SCHEMA, "run": found.run, "pattern": found.pattern,
+        "columns": found.columns, "geometric_means": means, "left_out": found.left_out, "level": found.level,
+    });
+    write_object(writer, &finished)
+}

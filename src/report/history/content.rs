@@ -1,0 +1,101 @@
+//! A benchmark over runs, as sinks are given it.
+
+use crate::compare::{Course, Difference, Estimate, Level, Location};
+use crate::model::{Acceptance, BenchmarkKey, GitState, Metric, RunId, Verdict};
+
+/// A benchmark over runs, with the course that its values take.
+#[derive(Debug, Clone)]
+pub struct BenchmarkHistory {
+    /// Which.
+    pub key: BenchmarkKey,
+    /// What its samples mean.
+    pub metric: Metric,
+    /// What was taken of each launch; `None` without values.
+    pub location: Option<Location>,
+    /// A step that is not larger does not matter, a fraction.
+    pub noise_threshold: f64,
+    /// Of all intervals.
+    pub confidence_level: f64,
+    /// Its runs, oldest first; never empty.
+    pub points: Vec<HistoryPoint>,
+    /// Those of `points`, by place, that the course is of. The places in `course` are places in here.
+    pub counted: Vec<usize>,
+    /// Levels, band, and where the newest value stands.
+    pub course: Course,
+    /// How far the present level is from that of runs with a name.
+    pub since_baselines: Vec<SinceBaseline>,
+    /// The benchmark as an argument of `accept`, quoted for a shell.
+    pub accept_words: String,
+}
+
+/// A benchmark in one of the runs.
+#[derive(Debug, Clone)]
+pub struct HistoryPoint {
+    /// The run.
+    pub run: RunId,
+    /// When it began, RFC 3339.
+    pub started: String,
+    /// Its checkout.
+    pub git: Option<GitState>,
+    /// Whether the run may be a reference.
+    pub acceptance: Acceptance,
+    /// Whether the user accepted this value as a new level, with the whole run or by itself.
+    pub accepted: bool,
+    /// The verdict at that time.
+    pub verdict: Option<Verdict>,
+    /// The change against the reference of that time, a fraction.
+    pub change: Option<f64>,
+    /// The run value, nanoseconds per iteration or as the metric says; `None` where it is left out.
+    pub value: Option<f64>,
+    /// The median of its samples with its interval, where it was asked for.
+    pub median: Option<Estimate>,
+    /// Why the course is without it.
+    pub left_out: Option<LeftOut>,
+}
+
+/// Why a run does not count.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LeftOut {
+    /// It cannot be compared with the newest run: these differ.
+    Incomparable(Vec<Difference>),
+    /// The benchmark failed.
+    Failed,
+    /// No samples, or far fewer than the newest run has, or of another kind.
+    OtherSamples,
+}
+
+/// How far the present level is from a baseline.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SinceBaseline {
+    /// Its name.
+    pub name: String,
+    /// The run that it names.
+    pub run: RunId,
+    /// The change since, a fraction with its interval.
+    pub change: Estimate,
+}
+
+impl BenchmarkHistory {
+    /// The point that stands at a place of the course.
+    pub fn counted_point(&self, place: usize) -> &HistoryPoint {
+        &self.points[self.counted[place]]
+    }
+
+    /// The level that a point belongs to; `None` where it does not count.
+    pub fn level_of(&self, point: usize) -> Option<&Level> {
+        let place = self.counted.iter().position(|counted| *counted == point)?;
+        let mut levels = self.course.levels.iter();
+        levels.find(|level| (level.first..=level.last).contains(&place))
+    }
+
+    /// Whether a point lies far off its level.
+    pub fn is_stray(&self, point: usize) -> bool {
+        let mut strays = self.course.strays.iter();
+        strays.any(|stray| self.counted[*stray] == point)
+    }
+
+    /// The present level.
+    pub fn present(&self) -> Option<&Level> {
+        self.course.levels.last()
+    }
+}

@@ -1,0 +1,15 @@
+//! Benchmarks over many runs: what the sinks are given, as text, as messages.
+
+mod content;
+mod detail;
+mod exact;
+mod overview;
+mod scale;
+mod words;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub use content::{BenchmarkHistory, HistoryPoint, LeftOut, SinceBaseline};
+pub use write::write_histories;

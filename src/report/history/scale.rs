@@ -1,0 +1,72 @@
+//! The scale on which the values of a history are drawn, a line of characters a run.
+
+use super::content::BenchmarkHistory;
+use crate::report::{theme, units};
+
+/// The scale on which values are drawn.
+pub(super) struct Scale {
+    lowest: f64,
+    highest: f64,
+    columns: usize,
+}
+
+impl Scale {
+    /// Over all values, the band, and at least five per cent; `None` without values.
+    pub(super) fn of(history: &BenchmarkHistory, columns: usize) -> Option<Self> {
+        let band = history.course.band.into_iter();
+        let drawn = (history.points.iter().filter_map(|point| point.value))
+            .chain(band.flat_map(|band| [band.lower, band.upper]));
+        let (lowest, highest) = drawn.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| {
+            (low.min(y), high.max(y))
+        });
+        let missing = (0.05 * highest - (highest - lowest)).max(0.0);
+        lowest.is_finite().then(|| Self {
+            lowest: lowest - missing / 2.0,
+            highest: highest + missing / 2.0,
+            columns,
+        })
+    }
+
+    fn column(&self, value: f64) -> usize {
+        let part = (value - self.lowest) / (self.highest - self.lowest).max(f64::MIN_POSITIVE);
+        (part * (self.columns - 1) as f64)
+            .round()
+            .clamp(0.0, (self.columns - 1) as f64) as usize
+    }
+
+    /// What its ends stand for.
+    pub(super) fn ends(&self, history: &BenchmarkHistory) -> String {
+        let low = units::value(&history.metric, self.lowest);
+        let high = units::value(&history.metric, self.highest);
+        let between = self.columns.saturating_sub(low.chars().count());
+        format!("{low}{}", units::padded(&high, between, true))
+    }
+
+    /// A run: its value, its level, the band where it is the newest level.
+    pub(super) fn line(&self, history: &BenchmarkHistory, place: usize) -> String {
+        let mut columns = vec![' '; self.columns];
+        if let Some(level) = history.level_of(place) {
+            let is_present = history
+                .present()
+                .is_some_and(|present| present.first == level.first);
+            if let (true, Some(band)) = (is_present, &history.course.band) {
+                columns[self.column(band.lower)..=self.column(band.upper)].fill('░');
+            }
+            columns[self.column(level.value)] = '│';
+        }
+        let point = &history.points[place];
+        if let Some(value) = point.value {
+            columns[self.column(value)] = '●';
+        }
+        let before_and_after: Vec<String> = columns
+            .split(|mark| *mark == '●')
+            .map(|part| part.iter().collect::<String>())
+            .map(|part| theme::faint(&part))
+            .collect();
+        let dot = point.verdict.map_or_else(
+            || "●".to_owned(),
+            |verdict| theme::in_colour_of(verdict, "●"),
+        );
+        before_and_after.join(&dot)
+    }
+}

@@ -1,0 +1,158 @@
+//! Histories as people read them.
+
+use super::*;
+use crate::compare::{Course, CoursePoint, CourseRules, Estimate, Location};
+use crate::model::{Acceptance, BenchmarkKey, GitState, Metric, RunId, Verdict};
+use crate::report::content::MessageFormat;
+use crate::report::grid::without_colours;
+
+const RULES: CourseRules = CourseRules {
+    noise_threshold: 0.02,
+    confidence_level: 0.95,
+    seed: 0,
+};
+
+/// Runs at these values; those that are accepted by themselves; run `left_out` has no value.
+fn history(
+    id: &str,
+    values: &[f64],
+    accepted: &[usize],
+    left_out: Option<usize>,
+) -> BenchmarkHistory {
+    let counted: Vec<usize> = (0..values.len())
+        .filter(|place| Some(*place) != left_out)
+        .collect();
+    let course_points: Vec<CoursePoint> = counted
+        .iter()
+        .map(|place| CoursePoint {
+            value: values[*place].ln(),
+            accepted: accepted.contains(place),
+        })
+        .collect();
+    let course = Course::of(&course_points, &RULES, id);
+    let point = |(place, value): (usize, &f64)| HistoryPoint {
+        run: RunId(place as i64 + 1),
+        started: format!("2026-11-{:02}T10:00:00Z", place % 28 + 1),
+        git: Some(GitState {
+            commit: "0123456789abcdef0123456789abcdef01234567".into(),
+            branch: Some("main\u{1b}[31m".into()),
+            dirty: place == 1,
+        }),
+        acceptance: Acceptance::Automatic,
+        accepted: accepted.contains(&place),
+        verdict: Some(if place == 0 {
+            Verdict::New
+        } else {
+            Verdict::Unchanged
+        }),
+        change: None,
+        value: (Some(place) != left_out).then_some(*value),
+        median: None,
+        left_out: (Some(place) == left_out).then_some(LeftOut::OtherSamples),
+    };
+    BenchmarkHistory {
+        key: BenchmarkKey {
+            package: "crate".into(),
+            target: "bench".into(),
+            id: id.into(),
+        },
+        metric: Metric::Time,
+        location: Some(Location::LowQuantile),
+        noise_threshold: 0.02,
+        confidence_level: 0.95,
+        points: values.iter().enumerate().map(point).collect(),
+        counted,
+        since_baselines: vec![SinceBaseline {
+            name: "v1".into(),
+            run: RunId(1),
+            change: Estimate {
+                estimate: 0.051,
+                lower: 0.04,
+                upper: f64::INFINITY,
+            },
+        }],
+        course,
+        accept_words: "'it is'".into(),
+    }
+}
+
+/// A level of twelve runs, and one 10 % above it of eight.
+fn stepped() -> Vec<f64> {
+    let strays = [0.4, -0.7, 0.9, 0.0, -0.3];
+    let factors = [[1.0; 12].as_slice(), &[1.1; 8]].concat();
+    factors
+        .iter()
+        .zip(strays.iter().cycle())
+        .map(|(factor, stray)| 100.0 * factor + stray)
+        .collect()
+}
+
+fn raw(histories: &[BenchmarkHistory], format: MessageFormat) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_histories(&mut bytes, histories, "of branch `main`", format).unwrap();
+    bytes
+}
+
+fn written(histories: &[BenchmarkHistory], format: MessageFormat) -> String {
+    String::from_utf8(without_colours(&raw(histories, format))).unwrap()
+}
+
+#[test]
+fn one_benchmark_is_drawn_run_by_run() {
+    let history = history("a/b", &stepped(), &[], Some(3));
+    insta::assert_snapshot!(written(&[history], MessageFormat::Human));
+}
+
+#[test]
+fn several_are_a_line_each() {
+    let values = stepped();
+    let histories = [
+        history("a/b", &values, &[], None),
+        history("c\u{1b}[2J", &values[..12], &[], None),
+        history("accepted", &values[..14], &[12], None),
+    ];
+    insta::assert_snapshot!(written(&histories, MessageFormat::Human));
+}
+
+#[test]
+fn a_level_that_nobody_accepted_is_a_question_and_an_accepted_one_is_not() {
+    let question = "accept 'it is'";
+    let open = written(&[history("a", &stepped(), &[], None)], MessageFormat::Human);
+    assert!(open.contains(question), "{open}");
+    let closed = written(
+        &[history("a", &stepped(), &[12], None)],
+        MessageFormat::Human,
+    );
+    assert!(
+        !closed.contains(question) && closed.contains("accepted"),
+        "{closed}"
+    );
+}
+
+#[test]
+fn what_has_no_values_is_told_without_a_scale() {
+    let nothing = history("a", &[1.0], &[], Some(0));
+    let text = written(&[nothing], MessageFormat::Human);
+    assert!(text.contains("1 run without a value here"), "{text}");
+    assert_eq!(written(&[], MessageFormat::Human), "");
+}
+
+#[test]
+fn nothing_that_a_terminal_obeys_is_written_and_bounds_that_are_missing_are_null() {
+    let hostile = history("\u{1b}[2J", &stepped(), &[], None);
+    let text = raw(std::slice::from_ref(&hostile), MessageFormat::Human);
+    let text = String::from_utf8(text).unwrap();
+    // The id would clear the screen, the branch would colour the rest.
+    assert!(
+        !text.contains("\u{1b}[2J") && !text.contains("main\u{1b}"),
+        "{text}"
+    );
+    let json = written(&[hostile], MessageFormat::Json);
+    let last = json.lines().last().unwrap();
+    let message: serde_json::Value = serde_json::from_str(last).unwrap();
+    let change = &message["since_baselines"][0]["change"];
+    assert_eq!(
+        (change["lower"].as_f64(), change["upper"].as_f64()),
+        (Some(0.04), None)
+    );
+}

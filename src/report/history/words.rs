@@ -1,0 +1,155 @@
+//! What a history comes to, in sentences, and what to do next.
+
+use std::io::{self, Write};
+
+use super::content::{BenchmarkHistory, LeftOut};
+use crate::compare::{Difference, Estimate, Position};
+use crate::report::units;
+
+/// What it comes to, and what to do next.
+pub(super) fn conclusion(writer: &mut dyn Write, history: &BenchmarkHistory) -> io::Result<()> {
+    let mut say = |text: String| -> io::Result<()> {
+        for line in units::fitted(&text, units::terminal_width().min(110)) {
+            writeln!(writer, "{line}")?;
+        }
+        Ok(())
+    };
+    let value = |ns: f64| units::value(&history.metric, ns);
+    for level in &history.course.levels {
+        let (first, last) = (
+            history.counted_point(level.first).run,
+            history.counted_point(level.last).run,
+        );
+        let runs = level.last - level.first + 1;
+        let here = if runs == 1 {
+            format!("run {first}")
+        } else {
+            format!("runs {first} to {last} ({runs})")
+        };
+        let step = level.step.map_or_else(String::new, |step| {
+            let how = match (step.p_value, step.accepted) {
+                (_, true) => ", accepted".to_owned(),
+                (Some(p), false) => format!(" (p {p:.4})"),
+                (None, false) => String::new(),
+            };
+            format!(", {}{how}", change_in_words(step.change))
+        });
+        say(format!("Level {} in {here}{step}", value(level.value)))?;
+    }
+    if let Some(sd) = history.course.run_sd {
+        let strays = match history.course.strays.len() {
+            0 => String::new(),
+            some => format!(", but for {} far off (stray)", counted(some, "run")),
+        };
+        say(format!(
+            "Runs of one level differ by {} (SD){strays}.",
+            units::rounded_percent(sd.exp_m1())
+        ))?;
+    }
+    say(newest_in_words(history))?;
+    for since in &history.since_baselines {
+        say(format!(
+            "Since baseline `{}` (run {}): {}",
+            since.name,
+            since.run,
+            change_in_words(since.change)
+        ))?;
+    }
+    for text in left_out(history) {
+        say(text)?;
+    }
+    advice(history).map_or(Ok(()), say)
+}
+
+/// `+5.1 % [+4.4 %, +5.8 %]`, without bounds that the data do not give.
+fn change_in_words(change: Estimate) -> String {
+    if change.lower.is_finite() && change.upper.is_finite() {
+        format!(
+            "{} [{}, {}]",
+            units::change(change.estimate),
+            units::change(change.lower),
+            units::change(change.upper)
+        )
+    } else {
+        units::change(change.estimate)
+    }
+}
+
+fn newest_in_words(history: &BenchmarkHistory) -> String {
+    let Some(band) = history.course.band else {
+        return "Ten runs of one level are needed to say what the next one should be.".to_owned();
+    };
+    let expected = format!(
+        "{} to {}, as {} before it let expect",
+        units::value(&history.metric, band.lower.min(band.upper)),
+        units::value(&history.metric, band.upper.max(band.lower)),
+        counted(band.runs, "run")
+    );
+    match history.course.newest {
+        Position::Unknown | Position::Within => {
+            format!("The newest run lies within {expected} (░).")
+        }
+        Position::AboveOnce => {
+            format!("The newest run lies above {expected} (░); one run says little: measure again.")
+        }
+        Position::AboveTwice => format!(
+            "The two newest runs lie above {expected} (░): a new level begins, or the host has changed."
+        ),
+        Position::BelowOnce => {
+            format!("The newest run lies below {expected} (░); one run says little: measure again.")
+        }
+        Position::BelowTwice => format!(
+            "The two newest runs lie below {expected} (░): a new level begins, or the host has changed."
+        ),
+    }
+}
+
+/// Which runs do not count, and why.
+fn left_out(history: &BenchmarkHistory) -> Vec<String> {
+    let mut reasons: Vec<(String, usize)> = Vec::new();
+    for reason in history
+        .points
+        .iter()
+        .filter_map(|point| point.left_out.as_ref())
+    {
+        let words = match reason {
+            LeftOut::Incomparable(differences) => {
+                let differences: Vec<String> =
+                    differences.iter().map(Difference::to_string).collect();
+                differences.join("; ")
+            }
+            LeftOut::Failed => "the benchmark failed".to_owned(),
+            LeftOut::OtherSamples => {
+                "too few samples, or of another kind, to be set beside the newest run".to_owned()
+            }
+        };
+        match reasons.iter_mut().find(|(known, _)| *known == words) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((words, 1)),
+        }
+    }
+    let said = reasons.into_iter().map(|(words, count)| {
+        format!(
+            "{} without a value here: {}",
+            counted(count, "run"),
+            units::on_one_line(&words)
+        )
+    });
+    said.collect()
+}
+
+/// A step that nobody has accepted is a question.
+fn advice(history: &BenchmarkHistory) -> Option<String> {
+    let step = history.present()?.step?;
+    let is_open = !step.accepted && step.change.estimate > 0.0;
+    is_open.then(|| {
+        format!(
+            "If the present level is meant: cargo perfcheck accept {}",
+            history.accept_words
+        )
+    })
+}
+
+pub(super) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

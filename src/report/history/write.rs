@@ -1,0 +1,24 @@
+//! Which of the forms it is.
+
+use std::io::{self, Write};
+
+use super::content::BenchmarkHistory;
+use super::detail::detail;
+use super::exact;
+use super::overview::overview;
+use crate::report::content::MessageFormat;
+
+/// Writes histories; `which` says in words of which runs they are. One is shown run by run, several are a line each.
+pub fn write_histories(
+    writer: &mut dyn Write,
+    histories: &[BenchmarkHistory],
+    which: &str,
+    format: MessageFormat,
+) -> io::Result<()> {
+    match (format, histories) {
+        (MessageFormat::Json, _) => exact::write(writer, histories),
+        (MessageFormat::Human, []) => Ok(()),
+        (MessageFormat::Human, [only]) => detail(writer, only, which),
+        (MessageFormat::Human, several) => overview(writer, several, which),
+    }
+}

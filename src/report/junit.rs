@@ -1,0 +1,217 @@
+//! JUnit's XML: a test suite for each bench target, a test case for each benchmark.
+//!
+//! There is no standard. This keeps to what the schemas in use have in common: those of Ant, of Maven's Surefire and of Jenkins' xUnit plugin
+//! (`junit-10.xsd`). None of them allows properties of test cases, so these are properties of the suite, named after the benchmark.
+
+use std::io::{self, Write};
+
+use super::content::{Findings, Row};
+use super::json::decided_by;
+use super::kind::Surroundings;
+use super::sentences::{self, Gravity};
+use crate::escape;
+use crate::model::{Measurement, Verdict};
+
+/// How a test case ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Passed,
+    Failure,
+    Error,
+    Skipped,
+}
+
+impl Outcome {
+    fn of(row: &Row<'_>, findings: &Findings<'_>, surroundings: &Surroundings<'_>) -> Self {
+        match (
+            Gravity::of(row, findings, surroundings.fail_on),
+            row.verdict,
+        ) {
+            (Gravity::Error, _) => Self::Error,
+            (Gravity::Failure, _) => Self::Failure,
+            // Nothing was shown, one way or the other.
+            (
+                _,
+                Some(
+                    Verdict::Suspect
+                    | Verdict::Incomparable
+                    | Verdict::Missing
+                    | Verdict::Inconclusive,
+                ),
+            ) => Self::Skipped,
+            _ => Self::Passed,
+        }
+    }
+
+    fn element(self) -> Option<&'static str> {
+        match self {
+            Self::Passed => None,
+            Self::Failure => Some("failure"),
+            Self::Error => Some("error"),
+            Self::Skipped => Some("skipped"),
+        }
+    }
+}
+
+/// Writes it.
+pub(super) fn write_junit(
+    writer: &mut dyn Write,
+    findings: &Findings<'_>,
+    surroundings: &Surroundings<'_>,
+) -> io::Result<()> {
+    let mut suites: Vec<Vec<&Row<'_>>> = Vec::new();
+    let mut rows: Vec<&Row<'_>> = findings.rows.iter().collect();
+    // Whatever the order of the table is: one suite for a target.
+    rows.sort_by(|a, b| a.key.cmp(&b.key));
+    for row in rows {
+        let target = |row: &Row<'_>| (row.key.package.clone(), row.key.target.clone());
+        match suites.last_mut() {
+            Some(suite) if target(suite[0]) == target(row) => suite.push(row),
+            _ => suites.push(vec![row]),
+        }
+    }
+    let outcomes = |rows: &[&Row<'_>], wanted: Outcome| {
+        rows.iter()
+            .filter(|row| Outcome::of(row, findings, surroundings) == wanted)
+            .count()
+    };
+    let all: Vec<&Row<'_>> = findings.rows.iter().collect();
+    writeln!(writer, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
+    writeln!(
+        writer,
+        "<testsuites name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"{}\">",
+        escape::xml(&escape::one_line(surroundings.key)),
+        all.len(),
+        outcomes(&all, Outcome::Failure),
+        outcomes(&all, Outcome::Error),
+        seconds(&all),
+    )?;
+    for rows in &suites {
+        let key = &rows[0].key;
+        writeln!(
+            writer,
+            "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{}\" timestamp=\"{}\">",
+            attribute(&format!("{}/{}", key.package, key.target)),
+            rows.len(),
+            outcomes(rows, Outcome::Failure),
+            outcomes(rows, Outcome::Error),
+            outcomes(rows, Outcome::Skipped),
+            seconds(rows),
+            // Schemas that look at it want no zone; it is UTC.
+            attribute(surroundings.started.trim_end_matches('Z')),
+        )?;
+        write_properties(writer, rows, findings)?;
+        for row in rows {
+            write_case(writer, row, findings, surroundings)?;
+        }
+        writeln!(writer, "  </testsuite>")?;
+    }
+    writeln!(writer, "</testsuites>")
+}
+
+fn attribute(text: &str) -> String {
+    escape::xml(&escape::one_line(text))
+}
+
+/// How long the samples of these took.
+fn seconds(rows: &[&Row<'_>]) -> String {
+    let measured = rows.iter().filter_map(|row| row.measurement);
+    // A sum of nothing would be -0.
+    let spent = measured
+        .map(measured_seconds)
+        .fold(0.0, |sum, one| sum + one);
+    // Jenkins' schema has no room for more digits.
+    format!("{spent:.3}")
+}
+
+fn measured_seconds(measurement: &Measurement) -> f64 {
+    let samples = measurement.launches.iter().flat_map(|launch| {
+        let series = &launch.series;
+        std::iter::once(&series.warm_up)
+            .chain(&series.linear)
+            .chain(&series.flat)
+    });
+    samples
+        .map(|sample| sample.elapsed.as_f64() * 1e-9)
+        .fold(0.0, |sum, one| sum + one)
+}
+
+fn write_properties(
+    writer: &mut dyn Write,
+    rows: &[&Row<'_>],
+    findings: &Findings<'_>,
+) -> io::Result<()> {
+    let mut properties = vec![
+        ("run".to_owned(), findings.run.id.to_string()),
+        ("seed".to_owned(), findings.run.seed.to_string()),
+    ];
+    if let Some(verdicts) = &findings.verdicts {
+        let method = decided_by(verdicts.method, verdicts.decision.analysis.subject);
+        properties.push(("reference".to_owned(), verdicts.reference.clone()));
+        properties.push(("decided_by".to_owned(), method.to_owned()));
+        let level = verdicts.decision.significance_level;
+        properties.push(("significance_level".to_owned(), level.to_string()));
+    }
+    for row in rows {
+        let id = &row.key.id;
+        let mut number = |name: &str, value: Option<f64>| {
+            if let Some(value) = value.filter(|value| value.is_finite()) {
+                // Small ones with an exponent.
+                properties.push((format!("{id}: {name}"), format!("{value:?}")));
+            }
+        };
+        let summary = row.summary.as_ref();
+        let comparison = row.comparison.as_ref();
+        let change = comparison.and_then(|found| found.change);
+        number("median_ns", summary.map(|found| found.median.estimate));
+        number("change", change.map(|found| found.estimate));
+        number("change_lower", change.map(|found| found.lower));
+        number("change_upper", change.map(|found| found.upper));
+        number("p_value", comparison.and_then(|found| found.p_value));
+        if let Some(verdict) = row.verdict {
+            properties.push((format!("{id}: verdict"), verdict.to_string()));
+        }
+    }
+    writeln!(writer, "    <properties>")?;
+    for (name, value) in properties {
+        writeln!(
+            writer,
+            "      <property name=\"{}\" value=\"{}\"/>",
+            attribute(&name),
+            attribute(&value)
+        )?;
+    }
+    writeln!(writer, "    </properties>")
+}
+
+fn write_case(
+    writer: &mut dyn Write,
+    row: &Row<'_>,
+    findings: &Findings<'_>,
+    surroundings: &Surroundings<'_>,
+) -> io::Result<()> {
+    let (word, complaint) = sentences::complaint(row, findings, surroundings.fail_on);
+    let notes = sentences::other_notes(row, findings, &complaint);
+    writeln!(
+        writer,
+        "    <testcase name=\"{}\" classname=\"{}\" time=\"{}\">",
+        attribute(&row.key.id),
+        attribute(&format!("{}.{}", row.key.package, row.key.target)),
+        seconds(&[row]),
+    )?;
+    if let Some(element) = Outcome::of(row, findings, surroundings).element() {
+        writeln!(
+            writer,
+            "      <{element} type=\"{word}\" message=\"{}\">{}</{element}>",
+            attribute(&complaint),
+            escape::xml(&notes.join("\n"))
+        )?;
+    }
+    let said: Vec<String> = std::iter::once(complaint).chain(notes).collect();
+    writeln!(
+        writer,
+        "      <system-out>{}</system-out>",
+        escape::xml(&said.join("\n"))
+    )?;
+    writeln!(writer, "    </testcase>")
+}

@@ -1,0 +1,102 @@
+//! Reports for other programs and for people elsewhere: which kinds there are, and what they are told beside the findings.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::str::FromStr;
+
+use super::content::Findings;
+use super::github::write_annotations;
+use super::gitlab::write_code_quality;
+use super::gitlab_metrics::write_metrics;
+use super::junit::write_junit;
+use super::markdown::write_markdown;
+use crate::model::{BenchmarkKey, Verdict};
+
+/// A kind of report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReportKind {
+    /// For comments on pull requests.
+    Markdown,
+    /// Annotations of a GitHub Actions job: commands in its log.
+    GitHub,
+    /// GitLab's code quality report.
+    GitLab,
+    /// GitLab's metrics report, in the text format of OpenMetrics.
+    GitLabMetrics,
+    /// JUnit's XML.
+    JUnit,
+}
+
+impl ReportKind {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Markdown,
+        Self::GitHub,
+        Self::GitLab,
+        Self::GitLabMetrics,
+        Self::JUnit,
+    ];
+
+    /// The word, as users write it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Markdown => "markdown",
+            Self::GitHub => "github",
+            Self::GitLab => "gitlab",
+            Self::GitLabMetrics => "gitlab-metrics",
+            Self::JUnit => "junit",
+        }
+    }
+
+    /// Whether it is a result by itself: on stdout it stands in place of the table, not below it.
+    pub fn is_whole(self) -> bool {
+        self != Self::GitHub
+    }
+}
+
+impl fmt::Display for ReportKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+impl FromStr for ReportKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|kind| kind.word() == text);
+        found.ok_or_else(|| {
+            let words = Self::ALL.map(Self::word).join(", ");
+            format!("`{text}` is no kind of report; the kinds are {words}")
+        })
+    }
+}
+
+/// What reports are told beside the findings.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// Tells this report apart from those of other jobs about the same commit.
+    pub key: &'a str,
+    /// When the run began, as RFC 3339 has it.
+    pub started: &'a str,
+    /// Verdicts that make the exit status 1.
+    pub fail_on: &'a [Verdict],
+    /// The source file of a bench target, relative to the top of the repository, with `/`.
+    pub source_file: &'a dyn Fn(&BenchmarkKey) -> Option<String>,
+}
+
+/// Writes a report.
+pub fn write_report(
+    writer: &mut dyn Write,
+    kind: ReportKind,
+    findings: &Findings<'_>,
+    surroundings: &Surroundings<'_>,
+) -> io::Result<()> {
+    match kind {
+        ReportKind::Markdown => write_markdown(writer, findings, surroundings),
+        ReportKind::GitHub => write_annotations(writer, findings, surroundings),
+        ReportKind::GitLab => write_code_quality(writer, findings, surroundings),
+        ReportKind::GitLabMetrics => write_metrics(writer, findings),
+        ReportKind::JUnit => write_junit(writer, findings, surroundings),
+    }
+}

@@ -1,0 +1,396 @@
+//! Markdown for comments on pull requests and for summaries of jobs: what got worse first, everything else folded.
+//!
+//! The first line is a comment that readers do not see: a bot finds the comment by it that it has to update. GitHub takes comments of 65,536
+//! characters, so rows are left out, the least grave first, and counted where that would be more than 60 KB.
+
+use std::io::{self, Write};
+
+use super::content::{Findings, Method, Row, Verdicts};
+use super::kind::Surroundings;
+use super::sentences::{self, Gravity};
+use super::{analysis, units};
+use crate::compare::Decider;
+use crate::escape;
+use crate::model::{Subject, Verdict};
+
+/// Bytes of a whole report, at most.
+const MOST: usize = 60_000;
+/// Of these, what the rows that come first may take, and with those the table of all benchmarks.
+const MOST_OF_FIRST: usize = 24_000;
+const MOST_WITH_TABLE: usize = 48_000;
+/// Sentences about the comparison as a whole.
+const MOST_REMARKS: usize = 20;
+const LONGEST_NAME: usize = 120;
+const LONGEST_REMARK: usize = 500;
+/// Characters that a key of a report may have.
+const LONGEST_KEY: usize = 100;
+
+/// Writes it.
+pub(super) fn write_markdown(
+    writer: &mut dyn Write,
+    findings: &Findings<'_>,
+    surroundings: &Surroundings<'_>,
+) -> io::Result<()> {
+    let mut text = String::new();
+    let rows = sentences::worst_first(findings);
+    add_head(&mut text, findings, surroundings);
+    add_first_rows(&mut text, &rows, findings, surroundings);
+    add_remarks(&mut text, findings);
+    add_all_rows(&mut text, &rows, findings);
+    add_notes(&mut text, &rows, findings);
+    add_circumstances(&mut text, findings, surroundings);
+    writer.write_all(text.as_bytes())
+}
+
+/// The comment that says whose report this is: the same for the same key, with nothing that ends a comment.
+fn marker(key: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | ' ');
+    let mut name = String::new();
+    for c in key.chars().take(LONGEST_KEY) {
+        if plain(c) {
+            name.push(c);
+        } else if !name.ends_with('-') {
+            // Two dashes have a meaning in a comment.
+            name.push('-');
+        }
+    }
+    format!(
+        "<!-- cargo-perfcheck: {} -->",
+        name.trim_matches(['-', ' '])
+    )
+}
+
+fn add_head(text: &mut String, findings: &Findings<'_>, surroundings: &Surroundings<'_>) {
+    line(text, &marker(surroundings.key));
+    line(
+        text,
+        &format!("### Benchmarks: {}", sentences::tally(findings)),
+    );
+    line(text, "");
+    let run = findings.run;
+    let commit = run.git.as_ref().map_or_else(String::new, |git| {
+        let commit = git.commit.get(..12).unwrap_or(&git.commit);
+        let branch = git
+            .branch
+            .as_ref()
+            .map_or_else(String::new, |branch| format!(" ({})", name_of(branch)));
+        let modified = if git.dirty { ", modified" } else { "" };
+        format!(" of {}{branch}{modified}", escape::markdown_code(commit))
+    });
+    let compared = findings
+        .verdicts
+        .as_ref()
+        .map_or_else(String::new, |verdicts| {
+            format!(
+                ", compared with {}; {}",
+                with_code(&verdicts.reference),
+                method(verdicts)
+            )
+        });
+    line(text, &format!("Run {}{commit}{compared}.", run.id));
+    line(text, "");
+}
+
+/// How the verdicts were reached, in words.
+fn method(verdicts: &Verdicts) -> String {
+    let decision = &verdicts.decision;
+    let level = units::percent(decision.significance_level);
+    match verdicts.method {
+        _ if decision.analysis.subject != Subject::Time => {
+            format!(
+                "about {}, not the time",
+                escape::markdown(&decision.analysis.subject.to_string())
+            )
+        }
+        Method::Paired => format!("both sides measured in turn, {level} family-wise"),
+        Method::Stored(Decider::RunLevel) => {
+            format!("drift between runs included, {level} family-wise")
+        }
+        Method::Stored(Decider::Screen) => format!("t-score alone, {level} family-wise"),
+        Method::Stored(Decider::Test(_)) => escape::markdown(&analysis::method(decision)),
+    }
+}
+
+/// What a reader has to see: what got worse, and what got better.
+fn add_first_rows(
+    text: &mut String,
+    rows: &[&Row<'_>],
+    findings: &Findings<'_>,
+    surroundings: &Surroundings<'_>,
+) {
+    let Some(verdicts) = &findings.verdicts else {
+        return;
+    };
+    let is_first = |row: &&&Row<'_>| {
+        Gravity::of(row, findings, surroundings.fail_on) != Gravity::Fine
+            || matches!(row.verdict, Some(Verdict::Improved | Verdict::Incomparable))
+    };
+    let first: Vec<&Row<'_>> = rows.iter().filter(is_first).copied().collect();
+    if first.is_empty() {
+        line(text, "No benchmark got worse or better.");
+        line(text, "");
+    } else {
+        add_table(text, &first, findings, MOST_OF_FIRST);
+    }
+    for violation in verdicts.gates.violations.iter().take(MOST_REMARKS) {
+        line(text, &format!("- {}", remark(&analysis::broken(violation))));
+    }
+    let more = verdicts.gates.violations.len().saturating_sub(MOST_REMARKS);
+    if more > 0 {
+        line(text, &format!("- and {more} more rules were broken"));
+    }
+    if !verdicts.gates.violations.is_empty() {
+        line(text, "");
+    }
+}
+
+/// A table of these, as many as fit, and how many do not.
+fn add_table(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>, most: usize) {
+    let level = sentences::change_level(findings);
+    let interval = level.map_or_else(String::new, |level| format!("{level} interval"));
+    let of_median = units::percent(findings.confidence_level);
+    let is_compared = findings.verdicts.is_some();
+    let heading = if is_compared {
+        format!("| benchmark | verdict | change | {interval} | median |\n|:--|:--|--:|--:|--:|")
+    } else {
+        format!("| benchmark | median | {of_median} interval |\n|:--|--:|--:|")
+    };
+    line(text, &heading);
+    let mut left_out = rows.len();
+    for row in rows {
+        let name = name_of(&format!(
+            "{}/{}: {}",
+            row.key.package, row.key.target, row.key.id
+        ));
+        let cell =
+            |value: Option<String>| value.map_or("-".to_owned(), |text| escape::markdown(&text));
+        let written = if is_compared {
+            format!(
+                "| {name} | {} | {} | {} | {} |",
+                verdict_of(row),
+                cell(sentences::change(row)),
+                cell(sentences::change_interval(row)),
+                cell(sentences::median(row)),
+            )
+        } else {
+            format!(
+                "| {name} | {} | {} |",
+                cell(sentences::median(row)),
+                cell(sentences::median_interval(row)),
+            )
+        };
+        if text.len() + written.len() > most {
+            break;
+        }
+        line(text, &written);
+        left_out -= 1;
+    }
+    line(text, "");
+    add_left_out(text, left_out);
+}
+
+fn add_left_out(text: &mut String, left_out: usize) {
+    if left_out > 0 {
+        line(
+            text,
+            &format!(
+                "{} left out here, the least grave ones.",
+                sentences::benchmarks(left_out)
+            ),
+        );
+        line(text, "");
+    }
+}
+
+/// Bold where somebody has to act.
+fn verdict_of(row: &Row<'_>) -> String {
+    let Some(verdict) = row.verdict else {
+        return "-".to_owned();
+    };
+    let comparison = row.comparison.as_ref();
+    let smallest = comparison.and_then(|found| found.smallest_callable);
+    let word = match verdict {
+        Verdict::Regressed | Verdict::Failed | Verdict::Suspect => format!("**{verdict}**"),
+        _ => verdict.to_string(),
+    };
+    match (verdict, smallest) {
+        (Verdict::Inconclusive | Verdict::Suspect, Some(smallest)) if smallest.is_finite() => {
+            format!("{word} (callable from {})", units::change(smallest))
+        }
+        _ => word,
+    }
+}
+
+/// What is to be known of the comparison as a whole, and what to do next.
+fn add_remarks(text: &mut String, findings: &Findings<'_>) {
+    let Some(verdicts) = &findings.verdicts else {
+        return;
+    };
+    let differences = verdicts
+        .warnings
+        .iter()
+        .map(|found| format!("the sides differ in {found}"));
+    let warnings: Vec<String> = differences
+        .chain(verdicts.remarks.iter().cloned())
+        .chain(verdicts.gates.remarks.iter().cloned())
+        .collect();
+    for warning in warnings.iter().take(MOST_REMARKS) {
+        line(text, &format!("> warning: {}", remark(warning)));
+        line(text, "");
+    }
+    for advice in verdicts.advice.iter().take(MOST_REMARKS) {
+        line(text, &remark(advice));
+        line(text, "");
+    }
+}
+
+fn add_all_rows(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>) {
+    if rows.is_empty() {
+        return;
+    }
+    open(text, &format!("All benchmarks: {}", rows.len()));
+    add_table(text, rows, findings, MOST_WITH_TABLE);
+    close(text);
+}
+
+/// Each thing that is to be known of single benchmarks, once for all that it applies to.
+fn add_notes(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>) {
+    let mut notes: Vec<(String, Vec<&Row<'_>>)> = Vec::new();
+    for row in rows {
+        for note in sentences::notes(row, findings) {
+            match notes.iter_mut().find(|(known, _)| *known == note) {
+                Some((_, about)) => about.push(row),
+                None => notes.push((note, vec![row])),
+            }
+        }
+    }
+    if notes.is_empty() {
+        return;
+    }
+    open(text, "Notes");
+    let mut left_out = notes.len();
+    for (note, about) in &notes {
+        let subject = match &about[..] {
+            all if all.len() == rows.len() && all.len() > 1 => "all".to_owned(),
+            [first, others @ ..] => {
+                let more = match others.len() {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                format!("{}{more}", name_of(&first.key.id))
+            }
+            [] => continue,
+        };
+        let written = format!("- {subject}: {}", remark(note));
+        if text.len() + written.len() > MOST - 2_000 {
+            break;
+        }
+        line(text, &written);
+        left_out -= 1;
+    }
+    if left_out > 0 {
+        line(text, &format!("- {left_out} more notes are left out here"));
+    }
+    line(text, "");
+    close(text);
+}
+
+/// Where and how it was measured.
+fn add_circumstances(text: &mut String, findings: &Findings<'_>, surroundings: &Surroundings<'_>) {
+    let run = findings.run;
+    let build = &run.environment.build;
+    open(text, "Machine and build");
+    let host = if run.source.is_some() {
+        "imported numbers: machine and build are what their source says".to_owned()
+    } else {
+        units::host(&run.environment.host)
+    };
+    let flags = match &build.rustflags[..] {
+        "" => String::new(),
+        flags => format!(", flags {flags}"),
+    };
+    let facts = [
+        host,
+        format!(
+            "{}, profile {}, {}{flags}",
+            build.rustc, build.profile, build.target
+        ),
+        format!(
+            "cargo-perfcheck {}, began {}, seed {}",
+            run.tool_version, surroundings.started, run.seed
+        ),
+    ];
+    for fact in facts {
+        line(text, &format!("- {}", remark(&fact)));
+    }
+    line(text, "");
+    close(text);
+}
+
+fn open(text: &mut String, summary: &str) {
+    // Markdown inside of the element needs the empty line.
+    line(text, &format!("<details>\n<summary>{summary}</summary>\n"));
+}
+
+fn close(text: &mut String) {
+    line(text, "</details>\n");
+}
+
+fn line(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}
+
+fn name_of(name: &str) -> String {
+    escape::markdown_code(&sentences::shortened(name, LONGEST_NAME))
+}
+
+fn remark(sentence: &str) -> String {
+    with_code(&sentences::cut(sentence, LONGEST_REMARK))
+}
+
+/// A sentence of ours in which names stand between backticks.
+fn with_code(sentence: &str) -> String {
+    let parts: Vec<&str> = sentence.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        // One backtick has no partner: a name may hold it.
+        return escape::markdown(sentence);
+    }
+    let mut text = String::new();
+    for (at, part) in parts.iter().enumerate() {
+        if at % 2 == 1 {
+            text.push_str(&escape::markdown_code(part));
+            continue;
+        }
+        // Blanks at the ends stand between words and code.
+        let blank = |is_there: bool| if is_there { " " } else { "" };
+        let escaped = escape::markdown(part);
+        text.push_str(blank(part.starts_with(' ')));
+        text.push_str(&escaped);
+        text.push_str(blank(part.ends_with(' ') && !escaped.is_empty()));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_marker_is_the_same_for_the_same_key_and_ends_no_comment() {
+        assert_eq!(marker("ci/bench"), "<!-- cargo-perfcheck: ci/bench -->");
+        assert_eq!(
+            marker("--> <script>\nx"),
+            "<!-- cargo-perfcheck: script-x -->"
+        );
+    }
+
+    #[test]
+    fn names_between_backticks_become_code_and_a_lone_backtick_stays() {
+        assert_eq!(
+            with_code("the run of `a|b` now"),
+            "the run of <code>a&#124;b</code> now"
+        );
+        assert_eq!(with_code("a ` b"), "a \\` b");
+    }
+}

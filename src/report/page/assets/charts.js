@@ -1,0 +1,294 @@
+// The charts of one benchmark. Each says in words what it shows, and has the numbers behind it as a table.
+
+const stated = (one, side, name) => {
+  const found = one[side][name];
+  return `${spent(one.metric, found[0])} ${bounds(found, (value) => spent(one.metric, value))}`;
+};
+const measured = (metric) => ({ time: "time of an iteration", rate: `time of a unit (${metric.unit})`, amount: `${metric.unit} of an iteration` })[metric.kind];
+const outsideNote = (one) => {
+  const parts = sidesOf(one).filter((side) => one[side].outside)
+    .map((side) => `${counted(one[side].outside, "sample")} of ${nameOf(one, side)} (largest ${spent(one.metric, one[side].max)})`);
+  return parts.length ? `Far outside and not drawn: ${parts.join(", ")}.` : null;
+};
+const thinnedNote = (one) => {
+  const parts = sidesOf(one).filter((side) => curves(one, side).drawn < one[side].samples)
+    .map((side) => `${curves(one, side).drawn} of ${one[side].samples.toLocaleString("en")}`);
+  return parts.length ? `Thinned: ${parts.join(" and ")} samples are drawn.` : null;
+};
+const together = (...notes) => notes.filter(Boolean).join(" ") || null;
+
+/** The change: how resampled ones lie, the intervals, and the band of noise. */
+function changeChart(one) {
+  const found = one.compared;
+  if (!found || !found.change) return null;
+  const level = percent(HEAD.level);
+  const rows = [
+    ["decided", found.change, toneOf(one)],
+    found.mean && ["mean", found.mean, "calm"],
+    found.median && ["median", found.median, "calm"],
+  ].filter(Boolean);
+  const text = (estimate) => `${change(estimate[0])} ${bounds(estimate, change)}`;
+  const curve = one.resampled;
+  return {
+    name: "change", title: "The change", wide: true,
+    words: `Change: ${text(found.change)}, noise threshold ${percent(found.threshold)}, verdict ${one.verdict}.`
+      + (curve ? ` The resampled changes of the mean lie from ${change(curve.range[0])} to ${change(curve.range[1])}.` : ""),
+    caption: together(
+      curve && `Curve: ${counted(curve.count, "resample")} of the change of the mean, launch by launch.`,
+      `Shaded: within the noise threshold of ${percent(found.threshold)}.`,
+      `“Decided” is the interval that the verdict rests on; mean and median are described at ${level}.`,
+    ),
+    table: () => plainTable("The change", ["", "change", "lower", "upper"], rows.map(([name, estimate]) =>
+      [name, ...estimate.map((value) => (isNumber(value) ? change(value) : "-"))])),
+    draw(width) {
+      const box = { left: 74, right: width - 16, top: 16, bottom: (curve ? 96 : 16) + rows.length * 24 + 10 };
+      const known = rows.flatMap(([, estimate]) => estimate).concat(curve ? curve.range : [], [-found.threshold * 1.6, found.threshold * 1.6]).filter(isNumber);
+      let low = Math.min(...known), high = Math.max(...known);
+      const room = (high - low) * 0.03;
+      low -= room; high += room;
+      const x = changeAxis(low, high, box.left, box.right, width / 110);
+      const foot = curve ? 104 : 16;
+      const nodes = [
+        s("rect", { class: "band", x: number(x.at(-found.threshold)), width: number(x.at(found.threshold) - x.at(-found.threshold)), y: box.top - 6, height: box.bottom - box.top + 6 }),
+        frame(box, x, null),
+        s("path", { class: "zero", d: `M${number(x.at(0))} ${box.top - 6}V${box.bottom}` }),
+      ];
+      if (curve) {
+        const heights = places(curve.density, 2);
+        const at = scale(0, heights.length - 1, x.at(curve.range[0]), x.at(curve.range[1]));
+        const points = heights.map((height, i) => [at(i), foot - 8 - height * 80]);
+        nodes.push(s("path", { class: "area", d: `${path([[at(0), foot - 8], ...points, [at(heights.length - 1), foot - 8]])}Z` }));
+      }
+      rows.forEach(([name, estimate, tone], index) => {
+        const y = foot + index * 24 + 12;
+        const end = (value, edge) => number(isNumber(value) ? x.at(value) : edge);
+        nodes.push(
+          s("text", { x: box.left - 10, y: y + 4, "text-anchor": "end", class: index ? null : "strong" }, name),
+          s("path", { class: `bar-line s-${tone}`, d: `M${end(estimate[1], box.left)} ${y}H${end(estimate[2], box.right)}` }),
+          [1, 2].filter((bound) => isNumber(estimate[bound])).map((bound) => s("path", { class: `bar-line s-${tone}`, d: `M${end(estimate[bound])} ${y - 5}v10` })),
+          s("circle", { class: `bar-dot f-${tone}`, cx: end(estimate[0]), cy: y, r: index ? 4 : 5.5 }),
+        );
+      });
+      return { height: box.bottom + 26, nodes: nodes.flat() };
+    },
+  };
+}
+
+/** Which time the place of a density is. */
+const placeOf = (side) => scale(0, places(side.density, 2).length - 1, ...side.range);
+
+/** How the samples of both sides lie. */
+function densityChart(one) {
+  const sides = sidesOf(one);
+  if (!sides.length) return null;
+  return {
+    name: "density", title: "Density of the samples", legend: sidesLegend(one),
+    words: `${sides.map((side) => `${nameOf(one, side)}: ${counted(one[side].samples, "sample")}, median ${stated(one, side, "median")}`).join("; ")}. Drawn from ${rangeOf(one).map((end) => spent(one.metric, end)).join(" to ")}.`,
+    caption: together("Lines: medians. Strokes: samples.", outsideNote(one)),
+    table: () => plainTable("Density", ["run", measured(one.metric), "of the highest peak"], sides.flatMap((side) => {
+      const at = placeOf(one[side]);
+      return curves(one, side).density.map((height, i) => [nameOf(one, side), spent(one.metric, at(i)), percent(Math.round(height * 1000) / 1000)]);
+    })),
+    draw(width) {
+      const rugs = sides.length * 15;
+      const box = { left: 16, right: width - 16, top: 8, bottom: 190 + rugs };
+      const x = valueAxis(one.metric, ...rangeOf(one), box.left, box.right, width / 90, measured(one.metric));
+      const ground = box.bottom - rugs - 4;
+      const nodes = [frame(box, x, null)];
+      for (const side of sides) {
+        const heights = curves(one, side).density;
+        const at = placeOf(one[side]);
+        const points = heights.map((height, i) => [x.at(at(i)), ground - height * (ground - box.top - 6)]);
+        if (points.length) nodes.push(s("path", { class: `area of-${side}`, d: `${path([[points[0][0], ground], ...points, [points.at(-1)[0], ground]])}Z` }));
+        nodes.push(s("path", { class: `median of-${side}`, d: `M${number(x.at(one[side].median[0]))} ${box.top}V${ground}` }));
+      }
+      sides.forEach((side, index) => {
+        const y = ground + 4 + index * 15;
+        const strokes = new Set(curves(one, side).launches.flatMap((launch) => launch.times).map((value) => Math.round(x.at(value) * 2) / 2));
+        nodes.push(s("path", { class: `rug of-${side}`, d: [...strokes].map((at) => `M${at} ${y}v12`).join("") }));
+      });
+      return { height: box.bottom + 42, nodes };
+    },
+  };
+}
+
+/** Launch by launch, both sides. */
+function launchesChart(one) {
+  const sides = sidesOf(one);
+  if (!sides.length) return null;
+  const all = sides.flatMap((side) => curves(one, side).launches.map((launch, index) => ({ side, launch, index })));
+  const violins = all.every(({ launch }) => launch.density.length);
+  return {
+    name: "launches", title: "Launch by launch", legend: sidesLegend(one),
+    words: sides.map((side) => `${nameOf(one, side)}: medians of its launches ${curves(one, side).launches.map((launch) => spent(one.metric, launch.quartiles[1])).join(", ")}`).join(". "),
+    caption: together(violins ? "Violins with the median across." : "From the lower to the upper quartile, the median across.", outsideNote(one)),
+    table: () => plainTable("Launches", ["launch", "lower quartile", "median", "upper quartile"], all.map(({ side, launch, index }) =>
+      [`${nameOf(one, side)}, ${index + 1}`, ...launch.quartiles.map((value) => spent(one.metric, value))])),
+    draw(width) {
+      const box = { left: 56, right: width - 10, top: 20, bottom: 240 };
+      const y = valueAxis(one.metric, ...rangeOf(one), box.bottom, box.top, 6);
+      const gap = sides.length > 1 ? 1 : 0;
+      const room = (box.right - box.left) / (all.length + gap);
+      const middle = (place) => box.left + room * (place + 0.5 + (gap && all[place].side === "new" ? 1 : 0));
+      const labelled = sides.map((side) => {
+        const own = all.map((entry, place) => [entry, place]).filter(([entry]) => entry.side === side).map(([, place]) => place);
+        return [(middle(own[0]) + middle(own.at(-1))) / 2, `${nameOf(one, side)}, ${counted(own.length, "launch", "launches")}`];
+      });
+      const x = { at: (value) => value, ticks: labelled.map(([at]) => at), labels: labelled.map(([, label]) => label), bare: true, all: true };
+      const nodes = [frame(box, x, y)];
+      const half = Math.min(room * 0.46, 34);
+      all.forEach(({ side, launch }, place) => {
+        const centre = middle(place);
+        const [low, median, high] = launch.quartiles.map((value) => number(y.at(value)));
+        if (violins) {
+          const place = scale(0, launch.density.length - 1, ...one[side].range);
+          const shape = launch.density.map((height, i) => [height * half, y.at(place(i))]).filter(([height]) => height > 0.25);
+          if (shape.length) nodes.push(s("path", { class: `area of-${side}`, d: `${path([...shape.map(([w, v]) => [centre + w, v]), ...shape.reverse().map(([w, v]) => [centre - w, v])])}Z` }));
+        } else {
+          nodes.push(s("path", { class: `rug of-${side}`, "stroke-width": 3, d: `M${number(centre)} ${low}V${high}` }));
+        }
+        nodes.push(s("path", { class: `median of-${side}`, d: `M${number(centre - half * 0.7)} ${median}h${number(half * 1.4)}` }));
+      });
+      return { height: box.bottom + 30, nodes };
+    },
+  };
+}
+
+/** Samples in the order in which they were taken. */
+function orderChart(one) {
+  const sides = sidesOf(one);
+  if (!sides.length) return null;
+  const launches = Math.max(...sides.map((side) => curves(one, side).launches.length));
+  const value = (launch, i) => spent(one.metric, launch.times[i]);
+  return {
+    name: "order", title: "Samples in order", legend: sidesLegend(one),
+    words: `Samples in the order taken, launch by launch. ${sides.map((side) => {
+      const all = curves(one, side).launches;
+      return `${nameOf(one, side)}: first launch median ${spent(one.metric, all[0].quartiles[1])}, last launch median ${spent(one.metric, all.at(-1).quartiles[1])}`;
+    }).join("; ")}.`,
+    caption: together("Each strip is a launch: a slope within it is drift.", thinnedNote(one), outsideNote(one)),
+    table: () => plainTable("Samples in order", ["launch", ...sides.map((side) => nameOf(one, side))],
+      Array.from({ length: launches }, (_, k) => [String(k + 1), ...sides.map((side) => {
+        const launch = curves(one, side).launches[k];
+        return launch ? launch.times.map((_, i) => value(launch, i)).join(", ") : "";
+      })]), "wrap"),
+    draw(width) {
+      const box = { left: 56, right: width - 10, top: 20, bottom: 240 };
+      const y = valueAxis(one.metric, ...rangeOf(one), box.bottom, box.top, 6);
+      const room = (box.right - box.left) / launches;
+      const x = {
+        at: (launch) => box.left + room * (launch + 0.5), ticks: Array.from({ length: launches }, (_, i) => i),
+        labels: Array.from({ length: launches }, (_, i) => String(i + 1)), title: "launch", bare: true,
+      };
+      const nodes = [];
+      for (let k = 0; k < launches; k += 2) nodes.push(s("rect", { class: "lane", x: number(box.left + room * k), y: box.top, width: number(room), height: box.bottom - box.top }));
+      nodes.push(frame(box, x, y));
+      for (const side of sides) {
+        curves(one, side).launches.forEach((launch, k) => {
+          const at = scale(0, Math.max(1, launch.times.length - 1), box.left + room * (k + 0.06), box.left + room * (k + 0.94));
+          launch.times.forEach((nanoseconds, i) => nodes.push(s("circle", { class: `dot of-${side}`, cx: number(at(i)), cy: number(y.at(nanoseconds)), r: 1.7 })));
+        });
+      }
+      return { height: box.bottom + 42, nodes };
+    },
+  };
+}
+
+/** What so many iterations took, with the line through the origin and its band. */
+function rampChart(one) {
+  const sides = sidesOf(one).filter((side) => curves(one, side).ramp && one[side].slope);
+  if (!sides.length) return null;
+  const of = (side) => curves(one, side).ramp;
+  return {
+    name: "ramp", title: one.metric.kind === "amount" ? `Iterations and ${one.metric.unit}` : "Iterations and time", legend: sidesLegend(one),
+    words: sides.map((side) => `${nameOf(one, side)}: slope ${stated(one, side, "slope")}${isNumber(one[side].r2) ? `, R² ${one[side].r2.toFixed(4)}` : ""}`).join("; "),
+    caption: together("Line through the origin, shaded: the interval of its slope.",
+      sides.some((side) => of(side).points.length < of(side).of) && `Thinned: ${sides.map((side) => `${of(side).points.length} of ${of(side).of}`).join(" and ")} samples are drawn.`),
+    table: () => plainTable("Iterations and time", ["iterations", ...sides.map((side) => nameOf(one, side))],
+      sides.flatMap((side) => of(side).points.map(([count, elapsed]) => [Math.round(count).toLocaleString("en"), ...sides.map((own) => (own === side ? spent(one.metric, elapsed) : ""))]))),
+    draw(width) {
+      const box = { left: 60, right: width - 12, top: 20, bottom: 240 };
+      const most = Math.max(...sides.map((side) => of(side).iterations)) * 1.03;
+      const tallest = Math.max(...sides.flatMap((side) => [...of(side).points.map((point) => point[1]), one[side].slope[0] * of(side).iterations]));
+      // One interrupted sample may be ten times as long as all others: what is drawn is what the lines need.
+      const needed = Math.max(...sides.map((side) => one[side].slope[0] * of(side).iterations)) * 1.6;
+      const top = Math.min(tallest, needed) * 1.05;
+      const counts = ticks(0, most, width / 90);
+      const x = { at: scale(0, most, box.left, box.right), ticks: counts, labels: counts.map((value) => value.toLocaleString("en", { notation: "compact" })), title: "iterations of a sample" };
+      const y = valueAxis(one.metric, 0, top, box.bottom, box.top, 6);
+      const nodes = [frame(box, x, y)];
+      const end = (side, slope) => [x.at(of(side).iterations), Math.max(box.top, y.at(slope * of(side).iterations))];
+      for (const side of sides) {
+        const [estimate, lower, upper] = one[side].slope;
+        const origin = [x.at(0), y.at(0)];
+        if (isNumber(lower) && isNumber(upper)) nodes.push(s("path", { class: `fit-band of-${side}`, d: `${path([origin, end(side, lower), end(side, upper)])}Z` }));
+        nodes.push(s("path", { class: `curve of-${side}`, d: path([origin, end(side, estimate)]) }));
+        for (const [count, elapsed] of of(side).points) {
+          if (elapsed <= top) nodes.push(s("circle", { class: `dot of-${side}`, cx: number(x.at(count)), cy: number(y.at(elapsed)), r: 2.4 }));
+        }
+      }
+      return { height: box.bottom + 42, nodes };
+    },
+  };
+}
+
+const statedQuantiles = (one) => [0.05, 0.5, 0.95, 0.99].map((p) => {
+  const at = HEAD.probabilities.findIndex((known) => Math.abs(known - p) < 1e-9);
+  return `${percent(p)}: ${sidesOf(one).map((side) => `${spent(one.metric, curves(one, side).quantiles[at])} (${nameOf(one, side)})`).join(", ")}`;
+}).join("; ");
+
+const quantileTable = (one) => plainTable("Quantiles", ["share of samples", ...sidesOf(one).map((side) => nameOf(one, side))],
+  HEAD.probabilities.map((p, i) => [percent(p), ...sidesOf(one).map((side) => spent(one.metric, curves(one, side).quantiles[i]))]));
+
+/** Which share of the samples took no longer. */
+function ecdfChart(one) {
+  const sides = sidesOf(one);
+  if (!sides.length) return null;
+  return {
+    name: "ecdf", title: "Cumulative distribution", legend: sidesLegend(one),
+    words: `Which share of the samples took no longer. ${statedQuantiles(one)}.`,
+    caption: together("A shift to the right is slower; where curves part tells which samples are.", outsideNote(one)),
+    table: () => quantileTable(one),
+    draw(width) {
+      const box = { left: 48, right: width - 14, top: 12, bottom: 232 };
+      const x = valueAxis(one.metric, ...rangeOf(one), box.left, box.right, width / 90, measured(one.metric));
+      const shares = [0, 0.25, 0.5, 0.75, 1];
+      const y = { at: scale(0, 1, box.bottom, box.top), ticks: shares, labels: shares.map(percent) };
+      const nodes = [frame(box, x, y)];
+      const [low, high] = rangeOf(one);
+      for (const side of sides) {
+        const inside = zip(curves(one, side).quantiles, HEAD.probabilities).filter(([value]) => low <= value && value <= high);
+        const points = inside.map(([value, p]) => [x.at(value), y.at(p)]);
+        nodes.push(s("path", { class: `curve of-${side}`, d: path(points) }));
+      }
+      return { height: box.bottom + 42, nodes };
+    },
+  };
+}
+
+/** Percentiles with room for the tail: the last tenth, hundredth and thousandth have as much as the rest. */
+function percentileChart(one) {
+  const sides = sidesOf(one);
+  if (!sides.length) return null;
+  return {
+    name: "percentiles", title: "Percentiles", legend: sidesLegend(one),
+    words: `Percentiles with room for the tail. ${statedQuantiles(one)}; largest: ${sides.map((side) => `${spent(one.metric, one[side].max)} (${nameOf(one, side)})`).join(", ")}.`,
+    caption: "Each step to the right is a tenth of the samples that are left.",
+    table: () => quantileTable(one),
+    draw(width) {
+      const box = { left: 56, right: width - 18, top: 20, bottom: 232 };
+      const samples = Math.max(...sides.map((side) => one[side].samples));
+      const last = Math.log10(samples + 1);
+      const depth = (p) => Math.min(-Math.log10(1 - p + 1 / (samples + 1)), last);
+      const marks = [0, 0.5, 0.9, 0.99, 0.999, 0.9999].filter((p) => depth(p) <= last && 1 - p >= 1 / samples);
+      const x = { at: scale(depth(0), last, box.left, box.right), ticks: marks.map(depth), labels: marks.map(percent), title: "percentile", all: true };
+      const drawn = sides.map((side) => curves(one, side).quantiles);
+      const low = Math.min(...drawn.flat()), high = Math.max(...drawn.flat());
+      const room = (high - low) * 0.05 || high * 0.01 || 1;
+      const y = valueAxis(one.metric, Math.max(0, low - room), high + room, box.bottom, box.top, 6);
+      const nodes = [frame(box, x, y)];
+      sides.forEach((side, i) => nodes.push(s("path", { class: `curve of-${side}`, d: path(zip(drawn[i], HEAD.probabilities).map(([value, p]) => [x.at(depth(p)), y.at(value)])) })));
+      return { height: box.bottom + 42, nodes };
+    },
+  };
+}

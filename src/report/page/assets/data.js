@@ -1,0 +1,117 @@
+// The page's data, as src/report/page/benchmark.rs has written them; curves are decoded when they are looked at.
+
+const DATA = JSON.parse(byId("data").textContent);
+const HEAD = DATA.head;
+const BENCHMARKS = DATA.benchmarks;
+const TIME = { kind: "time" };
+
+/** Symbol, tone, and the plural that a headline needs. */
+const VERDICTS = {
+  regressed: { symbol: "▲", tone: "bad" },
+  suspect: { symbol: "△", tone: "warn" },
+  failed: { symbol: "✕", tone: "bad" },
+  incomparable: { symbol: "≠", tone: "odd" },
+  missing: { symbol: "∅", tone: "odd" },
+  inconclusive: { symbol: "?", tone: "calm" },
+  new: { symbol: "✦", tone: "odd" },
+  unchanged: { symbol: "=", tone: "calm" },
+  improved: { symbol: "▼", tone: "good" },
+};
+const RANK = new Map(Object.keys(VERDICTS).map((word, rank) => [word, rank]));
+const toneOf = (one) => (VERDICTS[one.verdict] || { tone: "calm" }).tone;
+
+BENCHMARKS.forEach((one, index) => {
+  one.index = index;
+  one.metric = one.metric || TIME;
+  one.place = `${one.package}/${one.target}`;
+  one.hash = `#${[one.package, one.target, one.id].map(encodeURIComponent).join("/")}`;
+  one.words = `${one.id}\n${one.place}`.toLowerCase();
+  const found = one.compared && one.compared.change;
+  one.change = found ? found[0] : isNumber(one.stored) ? one.stored : null;
+});
+
+const medianOf = (one, side) => (one[side] && one[side].median ? one[side].median[0] : null);
+const nameOf = (one, side) => `run ${one[side].run}`;
+const threshold = (one) => (one.compared ? one.compared.threshold : 0);
+
+/** Units per second of a side: bytes, then elements. */
+function rates(one, side) {
+  const median = medianOf(one, side);
+  if (!one.throughput || !median) return [];
+  const [bytes, elements] = one.throughput;
+  return [
+    bytes && { value: (bytes * 1e9) / median, unit: "B/s" },
+    elements && { value: (elements * 1e9) / median, unit: "elem/s" },
+  ].filter(Boolean);
+}
+
+/** The curves of a side, in nanoseconds and changes. */
+function curves(one, side) {
+  const found = one[side];
+  if (!found) return null;
+  if (found.curves) return found.curves;
+  const [low, high] = found.range;
+  const inRange = (text, width) => places(text, width).map((place) => low + place * (high - low));
+  const least = Math.log(Math.max(found.min, 1e-6));
+  const most = Math.log(Math.max(found.max, 1e-6));
+  const order = inRange(found.order, 2);
+  const launches = [];
+  const quartiles = inRange(found.quartiles, 2);
+  const violins = places(found.violins, 1);
+  let start = 0;
+  found.counts.forEach((count, index) => {
+    launches.push({
+      times: order.slice(start, start + count),
+      quartiles: quartiles.slice(index * 3, index * 3 + 3),
+      density: violins.slice(index * HEAD.launch_points, (index + 1) * HEAD.launch_points),
+    });
+    start += count;
+  });
+  const ramp = found.ramp && {
+    iterations: found.ramp[0],
+    elapsed: found.ramp[1],
+    of: found.ramp[4],
+    points: zip(places(found.ramp[2], 2), places(found.ramp[3], 2)).map(([x, y]) => [x * found.ramp[0], y * found.ramp[1]]),
+  };
+  found.curves = {
+    density: places(found.density, 2),
+    launches,
+    drawn: order.length,
+    quantiles: places(found.quantiles, 3).map((place) => Math.exp(least + place * (most - least))),
+    ramp,
+  };
+  return found.curves;
+}
+
+const zip = (a, b) => a.map((value, index) => [value, b[index]]);
+
+/** The sides that there are, the reference first: as they are drawn. */
+const sidesOf = (one) => ["base", "new"].filter((side) => one[side]);
+
+/** The times that are drawn of both sides. */
+const rangeOf = (one) => {
+  const ranges = sidesOf(one).map((side) => one[side].range);
+  return [Math.min(...ranges.map((range) => range[0])), Math.max(...ranges.map((range) => range[1]))];
+};
+
+/** A sentence from its phrase and what fills the gaps. */
+function sentence([, phrase, numbers]) {
+  const filling = numbers ? numbers.split("|") : [];
+  let next = 0;
+  return DATA.phrases[phrase].replace(/\u0001/g, () => filling[next++]);
+}
+
+/** Benchmarks whose ids are alike but for a number at the end: curves over that number. */
+function families() {
+  const found = new Map();
+  for (const one of BENCHMARKS) {
+    const match = /^(.*\D)?(\d+(?:\.\d+)?)$/.exec(one.id);
+    if (!match || !(one.new || one.base)) continue;
+    const key = JSON.stringify([one.package, one.target, match[1] || "", one.metric]);
+    if (!found.has(key)) found.set(key, { place: one.place, name: (match[1] || "").replace(/[\s/:_=-]+$/, ""), members: [] });
+    found.get(key).members.push({ one, at: Number(match[2]) });
+  }
+  const all = [...found.values()].filter((family) => new Set(family.members.map((member) => member.at)).size > 2);
+  all.forEach((family) => family.members.sort((a, b) => a.at - b.at));
+  return all;
+}

@@ -1,0 +1,120 @@
+// Keys, the theme, the address, printing; and the start.
+
+const THEMES = ["system", "light", "dark"];
+const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+
+/** Files have no storage in some browsers: then a choice lasts as long as the page. */
+function remembered() {
+  try { return localStorage.getItem("perfcheck-theme"); } catch { return null; }
+}
+
+function setTheme(theme) {
+  view.theme = THEMES.includes(theme) ? theme : "system";
+  const dark = view.theme === "dark" || (view.theme === "system" && prefersDark.matches);
+  document.documentElement.dataset.theme = dark && !view.printing ? "dark" : "light";
+  byId("theme-word").textContent = { system: "System", light: "Light", dark: "Dark" }[view.theme];
+  byId("theme").setAttribute("aria-label", `Theme: ${view.theme} (t)`);
+  try { localStorage.setItem("perfcheck-theme", view.theme); } catch { /* see above */ }
+}
+
+const nextTheme = () => setTheme(THEMES[(THEMES.indexOf(view.theme) + 1) % THEMES.length]);
+
+/** The next or previous benchmark: opened where one is open, else focused. */
+function walk(by) {
+  if (view.tab !== "overview" || !view.shown.length) return;
+  const focused = document.activeElement.dataset ? document.activeElement.dataset.index : undefined;
+  const from = view.open ? view.shown.indexOf(view.open) : view.shown.findIndex((one) => String(one.index) === focused);
+  const next = view.shown[Math.min(Math.max(from + by, 0), view.shown.length - 1)];
+  if (view.open) {
+    if (next !== view.open) location.hash = next.hash;
+  } else {
+    byId("table").querySelector(`a[data-index="${next.index}"]`)?.focus();
+  }
+}
+
+function onKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const typing = event.target.matches("input");
+  if (event.key === "Escape") {
+    if (typing && view.words) { byId("filter").value = ""; onFilter(); }
+    else if (typing) event.target.blur();
+    else if (view.open) closeDetail();
+    return;
+  }
+  if (typing) {
+    if (event.key === "Enter" || event.key === "ArrowDown") { walk(1); event.preventDefault(); }
+    return;
+  }
+  const inTable = event.target.closest("#table tbody");
+  const actions = {
+    "/": () => { showView("overview"); if (view.open && getComputedStyle(byId("overview")).display === "none") closeDetail(); byId("filter").focus(); byId("filter").select(); },
+    j: () => walk(1), k: () => walk(-1), t: nextTheme,
+    ...(inTable ? { ArrowDown: () => walk(1), ArrowUp: () => walk(-1) } : {}),
+  };
+  if (!Object.hasOwn(actions, event.key)) return;
+  actions[event.key]();
+  event.preventDefault();
+}
+
+function onFilter() {
+  view.words = byId("filter").value;
+  view.rows = ROWS_AT_ONCE;
+  showTable();
+}
+
+/** Opens what the address names. */
+function onAddress(focus) {
+  const one = BENCHMARKS.find((known) => known.hash === location.hash);
+  if (one) { showView("overview"); openDetail(one, focus); }
+  else if (view.open) closeDetail();
+}
+
+/** Sheets on paper: those that the table shows, up to a number that a printer can bear. */
+const SHEETS = 60;
+
+function beforePrint() {
+  view.printing = true;
+  setTheme(view.theme);
+  for (const known of VIEWS) {
+    const panel = byId(`view-${known.name}`);
+    if (known.name !== "overview" && !panel.childElementCount) panel.append(...known.make());
+  }
+  const wanted = view.open ? [view.open] : view.shown.slice(0, SHEETS);
+  const printed = byId("printed");
+  printed.replaceChildren(...wanted.map((one) => h("section", { class: "sheet" }, h("p", { class: "faint" }, one.place), ...sheet(one, 2).flat().filter(Boolean))));
+  if (view.shown.length > wanted.length && !view.open) printed.append(h("p", null, `${wanted.length} of ${view.shown.length} benchmarks are printed in full: filter the table to choose others.`));
+  // Nothing is laid out for paper yet, and charts need a width.
+  printed.style.display = "block";
+  for (const panel of VIEWS) byId(`view-${panel.name}`).style.display = "block";
+  for (const figure of document.querySelectorAll("figure.card")) if (figure.paint) figure.paint();
+}
+
+function afterPrint() {
+  view.printing = false;
+  setTheme(view.theme);
+  byId("printed").replaceChildren();
+  byId("printed").style.display = "";
+  for (const panel of VIEWS) byId(`view-${panel.name}`).style.display = "";
+}
+
+setTheme(remembered());
+prefersDark.addEventListener("change", () => setTheme(view.theme));
+view.reach = barReach();
+if (!BENCHMARKS.some((one) => one.verdict)) view.sort = "name";
+showHero();
+showChips();
+showTabs();
+showTable();
+showView("overview");
+byId("theme").addEventListener("click", nextTheme);
+byId("filter").addEventListener("input", onFilter);
+byId("table").addEventListener("click", (event) => {
+  const row = event.target.closest("tbody tr[data-index]");
+  // A link opens itself, and whoever marks text does not want to leave.
+  if (row && !event.target.closest("a") && !String(getSelection())) location.hash = BENCHMARKS[row.dataset.index].hash;
+});
+addEventListener("keydown", onKey);
+addEventListener("hashchange", () => onAddress(true));
+addEventListener("beforeprint", beforePrint);
+addEventListener("afterprint", afterPrint);
+onAddress(false);

@@ -1,0 +1,196 @@
+// The table of all benchmarks, what it is filtered and sorted by, and the headline above it.
+
+/** Rows beyond this are shown on demand: a table of thousands is slow to lay out and nobody reads it. */
+const ROWS_AT_ONCE = 400;
+
+const view = { words: "", verdicts: new Set(), sort: "verdict", ascending: true, rows: ROWS_AT_ONCE, shown: [] };
+
+const badge = (verdict) => {
+  const { symbol, tone } = VERDICTS[verdict] || { symbol: "·", tone: "calm" };
+  return h("span", { class: `badge v-${tone}` }, h("span", { class: "symbol", "aria-hidden": "true" }, symbol), h("span", { class: "word" }, verdict || "measured"));
+};
+
+/** Widest change that bars have room for: nine of ten benchmarks fit. */
+function barReach() {
+  const sizes = BENCHMARKS.map((one) => Math.abs(one.change || 0)).filter((size) => size > 0).sort((a, b) => a - b);
+  const typical = sizes.length ? sizes[Math.floor((sizes.length - 1) * 0.9)] : 0;
+  const largest = sizes.at(-1) || 0;
+  return Math.max(largest > typical * 2.5 ? typical * 1.35 : largest * 1.12, ...BENCHMARKS.slice(0, 1).map(threshold), 0.03);
+}
+
+/** The change with its interval around zero, and the band of noise. */
+function changeBar(one, reach) {
+  const width = 170, height = 30, middle = height / 2;
+  if (one.change === null) return null;
+  const at = scale(-reach, reach, 6, width - 6);
+  const clamp = (value) => Math.min(Math.max(value, -reach), reach);
+  const [estimate, lower, upper] = (one.compared && one.compared.change) || [one.change];
+  const from = at(clamp(isNumber(lower) ? lower : one.compared ? -reach : estimate));
+  const to = at(clamp(isNumber(upper) ? upper : one.compared ? reach : estimate));
+  const band = threshold(one);
+  const beyond = Math.abs(estimate) > reach;
+  const dot = at(clamp(estimate));
+  return s("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
+    s("rect", { class: "band", x: number(at(clamp(-band))), y: 0, width: number(at(clamp(band)) - at(clamp(-band))), height }),
+    s("path", { class: "zero", d: `M${at(0)} 0v${height}` }),
+    s("path", { class: `bar-line s-${toneOf(one)}`, d: `M${number(from)} ${middle}H${number(to)}` }),
+    beyond
+      ? s("path", { class: `f-${toneOf(one)}`, d: estimate > 0 ? `M${number(dot - 5)} ${middle - 6}l9 6l-9 6z` : `M${number(dot + 5)} ${middle - 6}l-9 6l9 6z` })
+      : s("circle", { class: `bar-dot f-${toneOf(one)}`, cx: number(dot), cy: middle, r: 4.5 }));
+}
+
+const COLUMNS = [
+  { name: "verdict", title: "Verdict", class: "verdict", key: (one) => [RANK.has(one.verdict) ? RANK.get(one.verdict) : 99, -(one.change ?? -Infinity)], cell: (one) => badge(one.verdict) },
+  { name: "name", title: "Benchmark", class: "name", key: (one) => [one.place, one.id], cell: nameCell },
+  { name: "before", title: "Reference", class: "time before number", descends: true, key: (one) => [medianOf(one, "base") ?? -1], cell: (one) => medianText(one, "base") },
+  { name: "after", title: "Median", class: "time number", descends: true, key: (one) => [medianOf(one, "new") ?? -1], cell: (one) => medianText(one, "new") },
+  { name: "change", title: "Change", class: "delta number", descends: true, key: (one) => [one.change ?? -Infinity], cell: (one) => (one.change === null ? "" : h("span", { class: `v-${toneOf(one)}` }, change(one.change))) },
+  { name: "bar", title: "with its interval", class: "bar", cell: (one) => changeBar(one, view.reach) },
+  { name: "rate", title: "Throughput", class: "rate number", descends: true, key: (one) => [(rates(one, "new")[0] || { value: -1 }).value], cell: (one) => rates(one, "new").map((found) => rate(found.value, found.unit)).join(", ") },
+];
+
+const medianText = (one, side) => {
+  const median = medianOf(one, side);
+  return median === null ? "–" : reading(one.metric, median);
+};
+
+function nameCell(one) {
+  return h("a", { href: one.hash, "data-index": one.index }, breakable(one.id), h("span", { class: "place" }, one.place));
+}
+
+/** The columns that have something to say. */
+function columns() {
+  const any = (test) => BENCHMARKS.some(test);
+  const wanted = {
+    verdict: any((one) => one.verdict), before: any((one) => one.base), change: any((one) => one.change !== null),
+    bar: any((one) => one.change !== null), rate: any((one) => rates(one, "new").length),
+  };
+  return COLUMNS.filter((column) => wanted[column.name] !== false);
+}
+
+function compare(a, b) {
+  for (let i = 0; i < a.length; i++) {
+    const found = typeof a[i] === "string" ? a[i].localeCompare(b[i], "en", { numeric: true }) : a[i] - b[i];
+    if (found) return found;
+  }
+  return 0;
+}
+
+/** What the filter and the chips leave, in order. */
+function selected() {
+  const words = view.words.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = BENCHMARKS.filter((one) => (!view.verdicts.size || view.verdicts.has(one.verdict)) && words.every((word) => one.words.includes(word)));
+  const column = COLUMNS.find((known) => known.name === view.sort);
+  const keyed = found.map((one) => [column.key(one), one]);
+  const sign = view.ascending ? 1 : -1;
+  keyed.sort((a, b) => sign * compare(a[0], b[0]) || a[1].index - b[1].index);
+  return keyed.map(([, one]) => one);
+}
+
+function showTable(focusOn) {
+  view.shown = selected();
+  const shownColumns = columns();
+  const rows = view.shown.slice(0, view.rows);
+  const head = h("tr", null, shownColumns.map((column) => {
+    const sorted = view.sort === column.name;
+    const aria = sorted ? (view.ascending ? "ascending" : "descending") : null;
+    const label = [h("span", { class: "label" }, column.title), column.key && h("span", { class: "arrow", "aria-hidden": "true" }, sorted ? (view.ascending ? " ↑" : " ↓") : "")];
+    return h("th", { scope: "col", class: column.class, "aria-sort": aria },
+      column.key ? h("button", { type: "button", "data-sort": column.name, onclick: () => sortBy(column) }, label) : h("span", { class: "hidden" }, column.title));
+  }));
+  const body = rows.map((one) => h("tr", { "data-index": one.index, "aria-current": one === view.open ? "true" : null },
+    shownColumns.map((column) => h("td", { class: column.class }, column.cell(one)))));
+  if (!rows.length) body.push(h("tr", null, h("td", { class: "empty", colspan: shownColumns.length }, BENCHMARKS.length ? "No benchmark fits." : "The run has no benchmarks.")));
+  byId("table").replaceChildren(h("caption", { class: "hidden" }, "Benchmarks"), h("thead", null, head), h("tbody", null, body));
+  const box = byId("table").parentNode;
+  box.querySelector(".more")?.remove();
+  const rest = view.shown.length - rows.length;
+  if (rest > 0) box.append(h("button", { type: "button", class: "more", onclick: () => { view.rows += 2000; showTable(); } }, `Show ${Math.min(rest, 2000).toLocaleString("en")} more`));
+  byId("shown").textContent = view.shown.length === BENCHMARKS.length ? counted(BENCHMARKS.length, "benchmark") : `${view.shown.length.toLocaleString("en")} of ${counted(BENCHMARKS.length, "benchmark")}`;
+  if (focusOn) byId("table").querySelector(focusOn)?.focus();
+}
+
+function sortBy(column) {
+  view.ascending = view.sort === column.name ? !view.ascending : !column.descends;
+  view.sort = column.name;
+  showTable(`[data-sort="${column.name}"]`);
+}
+
+function showChips() {
+  const chips = HEAD.verdicts.filter(([, count]) => count).map(([word, count]) => {
+    const { symbol, tone } = VERDICTS[word];
+    return h("button", {
+      type: "button", class: `chip v-${tone}`, "aria-pressed": String(view.verdicts.has(word)), "data-verdict": word,
+      onclick: (event) => {
+        if (!view.verdicts.delete(word)) view.verdicts.add(word);
+        event.currentTarget.setAttribute("aria-pressed", String(view.verdicts.has(word)));
+        view.rows = ROWS_AT_ONCE;
+        showTable();
+      },
+    }, h("span", { class: "symbol", "aria-hidden": "true" }, symbol), word, h("span", { class: "count" }, count.toLocaleString("en")));
+  });
+  byId("chips").replaceChildren(...chips);
+}
+
+/** What it comes to, in a line. */
+function headline() {
+  const count = new Map(HEAD.verdicts);
+  const all = BENCHMARKS.length;
+  const of = (word) => count.get(word) || 0;
+  if (!all) return "No benchmarks";
+  if (!HEAD.verdicts.some(([, n]) => n)) return `${counted(all, "benchmark")} measured`;
+  const bad = ["regressed", "failed", "suspect"].filter(of).map((word) => `${of(word).toLocaleString("en")} ${word}`);
+  if (bad.length) return `${bad.join(", ")} of ${counted(all, "benchmark")}`;
+  if (of("new") === all) return `${counted(all, "benchmark")}, all new`;
+  return of("improved") ? `${counted(of("improved"), "benchmark")} improved, none regressed` : `No regression in ${counted(all, "benchmark")}`;
+}
+
+function showHero() {
+  const run = HEAD.runs[0] || {};
+  const commit = run.commit && [`, commit `, h("b", null, run.commit.slice(0, 10)), run.branch ? ` on ${run.branch}` : "", run.dirty ? " with changes" : ""];
+  byId("hero").replaceChildren();
+  fill(byId("hero"), null, [
+    h("h1", null, headline()),
+    h("p", { class: "about" }, h("b", null, `Run ${HEAD.run}`), HEAD.reference && [" compared with ", h("b", null, HEAD.reference)], commit, `, ${(run.started || "").slice(0, 10)}`, h("br"), HEAD.workspace),
+    HEAD.warnings.map(([fact, before, after]) => h("p", { class: "remark" }, `The sides differ in ${fact}: ${before} → ${after}`)),
+    HEAD.remarks.map((text) => h("p", { class: "remark" }, text)),
+    strip(),
+  ]);
+}
+
+/** All changes on one axis: each benchmark a dot, those that are alike on top of each other. */
+function strip() {
+  const found = BENCHMARKS.filter((one) => one.change !== null);
+  if (found.length < 4) return null;
+  const svg = s("svg", { role: "img", "aria-label": `All changes: from ${change(Math.min(...found.map((one) => one.change)))} to ${change(Math.max(...found.map((one) => one.change)))}. ${HEAD.verdicts.filter(([, n]) => n).map(([word, n]) => `${n} ${word}`).join(", ")}.` });
+  const box = h("div", { class: "strip plot" }, svg);
+  box.paint = () => {
+    const width = Math.floor(box.clientWidth);
+    if (!width || svg.dataset.width === String(width)) return;
+    svg.dataset.width = width;
+    const reach = Math.max(...found.map((one) => Math.abs(one.change)), 0.02);
+    const low = Math.min(0, ...found.map((one) => one.change)) - reach * 0.06, high = Math.max(0, ...found.map((one) => one.change)) + reach * 0.06;
+    const x = changeAxis(Math.min(low, -0.03), Math.max(high, 0.03), 8, width - 8, width / 110);
+    const step = found.length > 400 ? 5 : 9;
+    const stacks = new Map();
+    const dots = [...found].sort((a, b) => a.change - b.change).map((one) => {
+      const slot = Math.round(x.at(one.change) / step);
+      const level = stacks.get(slot) || 0;
+      stacks.set(slot, level + 1);
+      return { one, at: slot * step, level };
+    });
+    const tallest = Math.max(...stacks.values());
+    const rise = Math.min(step, 96 / tallest);
+    const bottom = Math.max(30, tallest * rise + 8);
+    const band = threshold(found.find((one) => one.compared) || {});
+    svg.setAttribute("viewBox", `0 0 ${width} ${bottom + 24}`);
+    svg.replaceChildren(
+      s("rect", { class: "band", x: number(x.at(-band)), width: number(x.at(band) - x.at(-band)), y: 0, height: bottom }),
+      frame({ left: 0, right: width, top: 0, bottom }, x, null),
+      s("path", { class: "zero", d: `M${number(x.at(0))} 0V${bottom}` }),
+      ...dots.map(({ one, at, level }) => s("circle", { class: `f-${toneOf(one)}`, cx: at, cy: number(bottom - rise * (level + 0.5) - 1), r: step > 6 ? 3.6 : 2.1 })),
+    );
+  };
+  observer.observe(box);
+  return box;
+}

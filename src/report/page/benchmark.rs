@@ -1,0 +1,272 @@
+//! One benchmark as the page's script reads it. The names of the members are those of `assets/data.js`.
+
+use serde_json::{Map, Value, json};
+
+use super::content::{PageBenchmark, PageSide, estimates};
+use super::history::history;
+use super::phrases::Phrasebook;
+use super::quantized::{places, short, short_or_null};
+use crate::compare::{
+    AllocationSummary, ChangeShape, Comparison, Difference, Estimate, LatencySummary, Shape,
+};
+use crate::escape::one_line;
+use crate::model::{Metric, Verdict};
+use crate::report::beside_record::{allocation_lines, latency_lines};
+use crate::report::json::decided_by;
+
+/// What all benchmarks of a page share.
+pub(super) struct Shared<'a> {
+    pub(super) phrases: &'a mut Phrasebook,
+    pub(super) subject: crate::model::Subject,
+    pub(super) confidence_level: f64,
+}
+
+/// The benchmark.
+pub(super) fn benchmark(one: &PageBenchmark<'_>, shared: &mut Shared<'_>) -> Value {
+    let sentences: Vec<Value> = one
+        .sentences
+        .iter()
+        .map(|(about, sentence)| {
+            let (phrase, numbers) = shared.phrases.enter(&one_line(sentence));
+            json!([about, phrase, numbers.join("|")])
+        })
+        .collect();
+    let top = [&one.new, &one.base]
+        .into_iter()
+        .flatten()
+        .flat_map(|side| &side.shape.density)
+        .copied()
+        .fold(0.0, f64::max);
+    let side = |side: &Option<PageSide<'_>>| {
+        side.as_ref()
+            .map(|side| self::side(side, top, shared.confidence_level))
+    };
+    let plain =
+        |texts: &[String]| -> Vec<String> { texts.iter().map(|text| one_line(text)).collect() };
+    let mut object = json!({
+        "package": one_line(&one.key.package),
+        "target": one_line(&one.key.target),
+        "id": one_line(&one.key.id),
+        "verdict": one.verdict,
+        "new": side(&one.new),
+        "base": side(&one.base),
+        "why": sentences,
+    });
+    let optional = [
+        ("metric", metric(one.metric)),
+        ("throughput", throughput(one)),
+        (
+            "compared",
+            one.comparison.map(|found| comparison(found, one, shared)),
+        ),
+        ("stored", one.stored_change.map(short)),
+        ("resampled", one.change.as_ref().map(resampled)),
+        ("history", one.history.map(history)),
+        (
+            "runs",
+            (one.reference_runs.len() > 1).then(|| json!(one.reference_runs)),
+        ),
+        (
+            "differs",
+            (!one.blocking.is_empty()).then(|| differences(&one.blocking)),
+        ),
+        (
+            "remarks",
+            (!one.remarks.is_empty()).then(|| json!(plain(&one.remarks))),
+        ),
+    ];
+    if let Some(members) = object.as_object_mut() {
+        for (name, value) in optional {
+            members.extend(value.map(|value| (name.to_owned(), value)));
+        }
+    }
+    object
+}
+
+/// Facts that differ, each with what it is on either side.
+pub(super) fn differences(found: &[Difference]) -> Value {
+    let lines = found.iter().map(|difference| {
+        json!([
+            difference.fact.name(),
+            one_line(&difference.base),
+            one_line(&difference.new)
+        ])
+    });
+    lines.collect()
+}
+
+/// Nothing for times, which most are.
+fn metric(metric: &Metric) -> Option<Value> {
+    (!metric.is_time()).then(|| json!(metric))
+}
+
+fn throughput(one: &PageBenchmark<'_>) -> Option<Value> {
+    let side = one.new.as_ref().or(one.base.as_ref())?;
+    let found = side.measurement.benchmark.throughput;
+    (found.bytes.is_some() || found.elements.is_some())
+        .then(|| json!([found.bytes, found.elements]))
+}
+
+fn comparison(found: &Comparison, one: &PageBenchmark<'_>, shared: &Shared<'_>) -> Value {
+    json!({
+        "change": found.change.as_ref().map(estimate),
+        "p": short_or_null(found.p_value),
+        "mean": found.change_mean.as_ref().map(estimate),
+        "median": found.change_median.as_ref().map(estimate),
+        "threshold": short(found.noise_threshold),
+        "callable": short_or_null(found.smallest_callable),
+        "by": one.method.map(|method| decided_by(method, shared.subject)),
+    })
+}
+
+/// Value, lower and upper bound; a bound that the data do not give is null.
+pub(super) fn estimate(found: &Estimate) -> Value {
+    json!([
+        short(found.estimate),
+        short(found.lower),
+        short(found.upper)
+    ])
+}
+
+fn resampled(found: &ChangeShape) -> Value {
+    let top = found.density.iter().copied().fold(0.0, f64::max);
+    json!({
+        "range": [short(found.range.0), short(found.range.1)],
+        "density": places(found.density.iter().copied(), (0.0, top), 2),
+        "count": found.resamples,
+    })
+}
+
+fn side(side: &PageSide<'_>, top: f64, confidence_level: f64) -> Value {
+    let (record, shape) = (&side.record, &side.shape);
+    let summary = &record.summary;
+    let mut object = Map::new();
+    let mut put = |name: &str, value: Value| {
+        if !value.is_null() {
+            object.insert(name.to_owned(), value);
+        }
+    };
+    put("run", json!(side.run));
+    put("samples", json!(summary.samples));
+    put("launches", json!(summary.launches));
+    put("intervals", json!(summary.intervals.name()));
+    for (name, found) in estimates(record) {
+        put(name, found.as_ref().map_or(Value::Null, estimate));
+    }
+    put("min", short(summary.min));
+    put("max", short(summary.max));
+    put("percentiles", record.percentiles.map(short).to_vec().into());
+    put("cv", short_or_null(record.cv));
+    put("r2", short_or_null(summary.r_squared));
+    put(
+        "error",
+        short_or_null(record.over_launches.map(|over| over.standard_error)),
+    );
+    put("overhead", short_or_null(summary.overhead_ns));
+    let outliers = &summary.outliers;
+    put(
+        "outliers",
+        json!([
+            outliers.low_severe,
+            outliers.low_mild,
+            outliers.high_mild,
+            outliers.high_severe
+        ]),
+    );
+    for (name, value) in drawn(shape, top) {
+        put(name, value);
+    }
+    let failed = &side.measurement.failures;
+    if !failed.is_empty() {
+        let lines = failed
+            .iter()
+            .map(|failure| format!("launch {}: {}", failure.launch, one_line(&failure.message)));
+        put("failures", lines.collect());
+    }
+    let allocations = AllocationSummary::of(side.measurement);
+    let latencies = LatencySummary::of(side.measurement, confidence_level);
+    let more = allocations.iter().flat_map(allocation_lines).chain(
+        latencies
+            .iter()
+            .flat_map(|found| latency_lines(found, confidence_level)),
+    );
+    let more: Vec<Value> = more
+        .map(|(label, text)| json!([label, one_line(&text)]))
+        .collect();
+    if !more.is_empty() {
+        put("more", more.into());
+    }
+    object.into()
+}
+
+/// What is drawn: places within the range of the side, and quantiles on the scale of their logarithms, since tails are long.
+fn drawn(shape: &Shape, top: f64) -> Vec<(&'static str, Value)> {
+    let launches = &shape.launches;
+    let times = launches.iter().flat_map(|launch| &launch.times).copied();
+    let counts: Vec<usize> = launches.iter().map(|launch| launch.times.len()).collect();
+    let quartiles = launches.iter().flat_map(|launch| launch.quartiles);
+    let violins = launches.iter().flat_map(|launch| &launch.density).copied();
+    let widest = launches
+        .iter()
+        .flat_map(|launch| &launch.density)
+        .copied()
+        .fold(0.0, f64::max);
+    let ends = (
+        shape
+            .quantiles
+            .first()
+            .map_or(0.0, |least| logarithm(*least)),
+        shape.quantiles.last().map_or(0.0, |most| logarithm(*most)),
+    );
+    let quantiles = shape.quantiles.iter().map(|value| logarithm(*value));
+    let range = shape.range;
+    let mut found = vec![
+        ("range", json!([short(range.0), short(range.1)])),
+        (
+            "density",
+            places(shape.density.iter().copied(), (0.0, top), 2).into(),
+        ),
+        ("order", places(times, range, 2).into()),
+        ("counts", json!(counts)),
+        ("quartiles", places(quartiles, range, 2).into()),
+        ("quantiles", places(quantiles, ends, 3).into()),
+    ];
+    if widest > 0.0 && launches.iter().all(|launch| !launch.density.is_empty()) {
+        found.push(("violins", places(violins, (0.0, widest), 1).into()));
+    }
+    if shape.outside > 0 {
+        found.push(("outside", json!(shape.outside)));
+    }
+    if !shape.ramp.is_empty() {
+        let largest =
+            |pick: fn(&(f64, f64)) -> f64| shape.ramp.iter().map(pick).fold(0.0, f64::max);
+        let ends = (largest(|point| point.0), largest(|point| point.1));
+        let iterations = shape.ramp.iter().map(|point| point.0);
+        let elapsed = shape.ramp.iter().map(|point| point.1);
+        found.push((
+            "ramp",
+            json!([
+                short(ends.0),
+                short(ends.1),
+                places(iterations, (0.0, ends.0), 2),
+                places(elapsed, (0.0, ends.1), 2),
+                shape.ramp_samples
+            ]),
+        ));
+    }
+    found
+}
+
+/// Of a time that may be 0.
+fn logarithm(time: f64) -> f64 {
+    time.max(1e-6).ln()
+}
+
+/// Every verdict with how often it was given, worst first.
+pub(super) fn tally(benchmarks: &[PageBenchmark<'_>]) -> Value {
+    let tally: crate::model::Tally = benchmarks.iter().filter_map(|one| one.verdict).collect();
+    let counts = Verdict::ALL
+        .iter()
+        .map(|verdict| json!([verdict, tally.count(*verdict)]));
+    counts.collect()
+}

@@ -1,0 +1,101 @@
+//! What the page is given.
+
+use crate::compare::{
+    BenchmarkRecord, ChangeShape, Comparison, Difference, Estimate, HostSigns, Shape,
+};
+use crate::model::{BenchmarkKey, Measurement, Metric, Run, RunId, Verdict};
+use crate::report::content::Method;
+use crate::report::history::BenchmarkHistory;
+
+/// Everything that a page shows.
+#[derive(Debug)]
+pub struct Page<'a> {
+    /// What it is about, e.g. the directory of the workspace.
+    pub workspace: String,
+    /// The run.
+    pub run: &'a Run,
+    /// What its verdicts compare it with, in words.
+    pub reference: Option<String>,
+    /// All runs that something is shown of, the run itself first.
+    pub runs: Vec<PageRun<'a>>,
+    /// Level of the intervals of times.
+    pub confidence_level: f64,
+    /// Facts that differ without making the sides incomparable.
+    pub warnings: Vec<Difference>,
+    /// What else a reader must know of the whole, a sentence each.
+    pub remarks: Vec<String>,
+    /// In the order in which they are shown first.
+    pub benchmarks: Vec<PageBenchmark<'a>>,
+}
+
+/// A run with what it saw of its host.
+#[derive(Debug)]
+pub struct PageRun<'a> {
+    /// Its head.
+    pub head: &'a Run,
+    /// When it began, RFC 3339.
+    pub started: String,
+    /// What it saw of its host.
+    pub signs: HostSigns,
+}
+
+/// One benchmark.
+#[derive(Debug)]
+pub struct PageBenchmark<'a> {
+    /// Which.
+    pub key: &'a BenchmarkKey,
+    /// What its samples mean.
+    pub metric: &'a Metric,
+    /// The verdict, where there is one.
+    pub verdict: Option<Verdict>,
+    /// The change as it was written down, where the comparison is not known any more.
+    pub stored_change: Option<f64>,
+    /// How it was reached, where two measurements were compared.
+    pub comparison: Option<&'a Comparison>,
+    /// By which method.
+    pub method: Option<Method>,
+    /// What the run measured.
+    pub new: Option<PageSide<'a>>,
+    /// What it was compared with; of several runs the newest.
+    pub base: Option<PageSide<'a>>,
+    /// Runs whose mean is the reference.
+    pub reference_runs: Vec<RunId>,
+    /// How resampled changes lie.
+    pub change: Option<ChangeShape>,
+    /// Its course over the runs of the branch.
+    pub history: Option<&'a BenchmarkHistory>,
+    /// How the verdict came about: what a sentence is about, and the sentence.
+    pub sentences: Vec<(&'static str, String)>,
+    /// What makes the sides incomparable.
+    pub blocking: Vec<Difference>,
+    /// What else a reader must know, a sentence each.
+    pub remarks: Vec<String>,
+}
+
+/// One side of a benchmark.
+#[derive(Debug)]
+pub struct PageSide<'a> {
+    /// The run.
+    pub run: RunId,
+    /// What was measured.
+    pub measurement: &'a Measurement,
+    /// The statistics, as `show --stats` has them.
+    pub record: BenchmarkRecord,
+    /// What is drawn.
+    pub shape: Shape,
+}
+
+/// The estimates of a side by the names that the page's script knows them by.
+pub(super) fn estimates(record: &BenchmarkRecord) -> [(&'static str, Option<Estimate>); 8] {
+    let summary = &record.summary;
+    [
+        ("mean", Some(summary.mean)),
+        ("over", record.mean_of_launches()),
+        ("bca", record.mean_bca),
+        ("median", Some(summary.median)),
+        ("free", record.median_of_launches),
+        ("sd", summary.sd),
+        ("mad", Some(summary.mad)),
+        ("slope", summary.slope),
+    ]
+}

@@ -1,0 +1,197 @@
+//! The document: its policy, style, script and data in one file.
+
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+use super::benchmark::{Shared, benchmark, differences, tally};
+use super::content::Page;
+use super::environment::environment;
+use super::phrases::Phrasebook;
+use crate::compare::{LAUNCH_POINTS, PROBABILITIES};
+use crate::escape::{html, json_in_script, one_line};
+use crate::report::content::MessageFormat;
+use crate::report::json::{SCHEMA, write_object};
+use crate::report::units;
+
+const STYLE: &str = concat!(
+    include_str!("assets/page.css"),
+    include_str!("assets/detail.css"),
+    include_str!("assets/print.css")
+);
+
+/// One function, so that the page has no global names.
+const SCRIPT: &str = concat!(
+    "(()=>{\"use strict\";\n",
+    include_str!("assets/format.js"),
+    include_str!("assets/dom.js"),
+    include_str!("assets/plot.js"),
+    include_str!("assets/data.js"),
+    include_str!("assets/charts.js"),
+    include_str!("assets/curves.js"),
+    include_str!("assets/history.js"),
+    include_str!("assets/overview.js"),
+    include_str!("assets/detail.js"),
+    include_str!("assets/views.js"),
+    include_str!("assets/main.js"),
+    "})();\n"
+);
+
+const BODY: &str = include_str!("assets/page.html");
+
+/// SHA-256 of [`STYLE`] and [`SCRIPT`], by which the policy allows them and nothing else. A test says what they are.
+const STYLE_HASH: &str = "sha256-1sqXs7PynUp5yyOQVXaxHLHS+aitu1mJb4ewWbQHf5A=";
+const SCRIPT_HASH: &str = "sha256-BP70A0MMhoT5oxPyMeMY0+jrBjzJ+lDvhy1GsQhQnrk=";
+
+/// Writes the page.
+pub fn write_page(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
+    let title = format!("run {} · {}", page.run.id, one_line(&page.workspace));
+    write!(
+        writer,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta name=\"generator\" content=\"cargo-perfcheck {}\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '{STYLE_HASH}'; \
+         script-src '{SCRIPT_HASH}'; img-src data:; base-uri 'none'; form-action 'none'\">\n\
+         <title>{}</title>\n<style>{STYLE}</style>\n</head>\n{BODY}\n\
+         <script type=\"application/json\" id=\"data\">",
+        env!("CARGO_PKG_VERSION"),
+        html(&title),
+    )?;
+    write_data(writer, page)?;
+    write!(
+        writer,
+        "</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
+    )
+}
+
+/// The data, benchmark by benchmark: what was written is not kept.
+fn write_data(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
+    let mut phrases = Phrasebook::default();
+    writer.write_all(b"{\"benchmarks\":[")?;
+    let mut shared = Shared {
+        phrases: &mut phrases,
+        subject: page.run.decision.analysis.subject,
+        confidence_level: page.confidence_level,
+    };
+    for (index, one) in page.benchmarks.iter().enumerate() {
+        if index > 0 {
+            writer.write_all(b",\n")?;
+        }
+        write_value(writer, &benchmark(one, &mut shared))?;
+    }
+    writer.write_all(b"],\n\"head\":")?;
+    write_value(writer, &head(page))?;
+    writer.write_all(b",\n\"phrases\":")?;
+    write_value(writer, &json!(phrases.into_phrases()))?;
+    writer.write_all(b"}")
+}
+
+fn head(page: &Page<'_>) -> Value {
+    let runs: Vec<Value> = page
+        .runs
+        .iter()
+        .map(|run| {
+            let git = run.head.git.as_ref();
+            json!({
+                "id": run.head.id,
+                "started": run.started,
+                "commit": git.map(|git| &git.commit),
+                "branch": git.and_then(|git| git.branch.as_deref()).map(one_line),
+                "dirty": git.is_some_and(|git| git.dirty),
+            })
+        })
+        .collect();
+    json!({
+        "schema": SCHEMA,
+        "tool": env!("CARGO_PKG_VERSION"),
+        "workspace": one_line(&page.workspace),
+        "run": page.run.id,
+        "reference": page.reference.as_deref().map(one_line),
+        "level": page.confidence_level,
+        "significance": page.run.decision.significance_level,
+        "verdicts": tally(&page.benchmarks),
+        "runs": runs,
+        "environment": environment(page),
+        "warnings": differences(&page.warnings),
+        "remarks": page.remarks.iter().map(|text| one_line(text)).collect::<Vec<_>>(),
+        "probabilities": &PROBABILITIES[..],
+        "launch_points": LAUNCH_POINTS,
+    })
+}
+
+fn write_value(writer: &mut dyn Write, value: &Value) -> io::Result<()> {
+    let text = serde_json::to_string(value)?;
+    writer.write_all(json_in_script(&text).as_bytes())
+}
+
+/// That a page was written, and where.
+pub fn write_page_place(
+    writer: &mut dyn Write,
+    page: &Page<'_>,
+    path: &str,
+    bytes: usize,
+    format: MessageFormat,
+) -> io::Result<()> {
+    let count = page.benchmarks.len();
+    if format == MessageFormat::Json {
+        return write_object(
+            writer,
+            &json!({
+                "reason": "report-written", "schema": SCHEMA, "run": page.run.id, "format": "html",
+                "path": path, "bytes": bytes, "benchmarks": count,
+            }),
+        );
+    }
+    let plural = if count == 1 { "" } else { "s" };
+    writeln!(
+        writer,
+        "Wrote {}: {count} benchmark{plural}, {}.",
+        one_line(path),
+        units::bytes(bytes as f64)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sha2::{Digest, Sha256};
+
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+    /// As a content security policy writes it.
+    fn hash(text: &str) -> String {
+        let mut digest = Sha256::digest(text).to_vec();
+        // 32 bytes are ten triples and two bytes.
+        digest.push(0);
+        let digits = digest.chunks(3).flat_map(|triple| {
+            let number = triple
+                .iter()
+                .fold(0_u32, |sum, byte| sum << 8 | u32::from(*byte));
+            [18, 12, 6, 0].map(|shift| char::from(DIGITS[(number >> shift & 63) as usize]))
+        });
+        format!("sha256-{}=", digits.take(43).collect::<String>())
+    }
+
+    #[test]
+    fn the_policy_allows_the_style_and_the_script_that_are_there() {
+        assert_eq!(STYLE_HASH, hash(STYLE), "write this into STYLE_HASH");
+        assert_eq!(SCRIPT_HASH, hash(SCRIPT), "write this into SCRIPT_HASH");
+    }
+
+    #[test]
+    fn the_script_cannot_end_its_element_nor_make_markup() {
+        assert!(!SCRIPT.contains("</script") && !SCRIPT.contains("<!--"));
+        assert!(!STYLE.contains("</style"));
+        for word in [
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "eval(",
+            "fetch(",
+        ] {
+            assert!(!SCRIPT.contains(word), "{word}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Where and how the runs of a page were measured, fact by fact, side by side.
+
+use serde_json::{Value, json};
+
+use super::content::{Page, PageRun};
+use crate::compare::{Fact, Steadiness};
+use crate::escape::one_line;
+use crate::model::Run;
+use crate::report::units;
+
+/// A fact of every run of the page.
+struct Line {
+    name: &'static str,
+    /// The fact that decides whether runs are comparable, where it is one.
+    fact: Option<Fact>,
+    value: fn(&PageRun<'_>) -> String,
+}
+
+const LINES: [Line; 20] = [
+    line("measured", None, |run| run.started.clone()),
+    line("commit", None, |run| {
+        of_git(run.head, |git| git.commit.clone())
+    }),
+    line("branch", None, |run| {
+        of_git(run.head, |git| {
+            let branch = git.branch.clone().unwrap_or_else(|| "detached".to_owned());
+            if git.dirty {
+                format!("{branch}, modified")
+            } else {
+                branch
+            }
+        })
+    }),
+    line("cpu", Some(Fact::Cpu), |run| {
+        host(run, |host| host.cpu.clone())
+    }),
+    line("architecture", Some(Fact::Architecture), |run| {
+        host(run, |host| host.architecture.clone())
+    }),
+    line("cores", Some(Fact::Cores), |run| {
+        host(run, |host| host.cores.to_string())
+    }),
+    line("os", Some(Fact::Os), |run| {
+        host(run, |host| host.os.clone())
+    }),
+    line("kernel", Some(Fact::Kernel), |run| {
+        host(run, |host| host.kernel.clone())
+    }),
+    line("governor", Some(Fact::Governor), |run| {
+        host(run, |host| host.governor.clone().unwrap_or_default())
+    }),
+    line("microcode", Some(Fact::Microcode), |run| {
+        host(run, |host| host.microcode.clone().unwrap_or_default())
+    }),
+    line("shared host", None, |run| {
+        host(run, |host| {
+            if host.shared { "yes" } else { "no" }.to_owned()
+        })
+    }),
+    line("load at the start", None, |run| {
+        run.head
+            .load
+            .map(|load| format!("{load:.2}"))
+            .unwrap_or_default()
+    }),
+    line("clock step", None, |run| {
+        let step = run.signs.clock_step;
+        step.map(|step| format!("{} ns", step.0))
+            .unwrap_or_default()
+    }),
+    line("control workload", None, control),
+    line("rustc", Some(Fact::Rustc), |run| {
+        run.head.environment.build.rustc.clone()
+    }),
+    line("target", Some(Fact::Target), |run| {
+        run.head.environment.build.target.clone()
+    }),
+    line("profile", Some(Fact::Profile), |run| {
+        run.head.environment.build.profile.clone()
+    }),
+    line("rustflags", Some(Fact::Rustflags), |run| {
+        run.head.environment.build.rustflags.clone()
+    }),
+    line("seed", None, |run| run.head.seed.to_string()),
+    line("cargo-perfcheck", None, |run| run.head.tool_version.clone()),
+];
+
+const fn line(name: &'static str, fact: Option<Fact>, value: fn(&PageRun<'_>) -> String) -> Line {
+    Line { name, fact, value }
+}
+
+fn of_git(run: &Run, pick: impl Fn(&crate::model::GitState) -> String) -> String {
+    run.git.as_ref().map(pick).unwrap_or_default()
+}
+
+fn host(run: &PageRun<'_>, pick: impl Fn(&crate::model::HostFacts) -> String) -> String {
+    pick(&run.head.environment.host)
+}
+
+fn control(run: &PageRun<'_>) -> String {
+    let signs = &run.signs;
+    let Some(pass) = signs.control_ns else {
+        return String::new();
+    };
+    let jitter = signs.jitter.map_or_else(String::new, |jitter| {
+        let word = Steadiness::of(jitter).word();
+        format!(", jitter up to {:.1} % ({word})", jitter * 100.0)
+    });
+    format!("{}{jitter}", units::time(pass))
+}
+
+/// Name, whether it blocks a comparison, and the value in each run; what no run knows is left out.
+pub(super) fn environment(page: &Page<'_>) -> Value {
+    let lines = LINES.iter().filter_map(|line| {
+        let values: Vec<String> = page
+            .runs
+            .iter()
+            .map(|run| one_line(&(line.value)(run)))
+            .collect();
+        let blocks = line.fact.is_some_and(|fact| Fact::BLOCKING.contains(&fact));
+        let known = values.iter().any(|value| !value.is_empty());
+        known.then(|| json!({"name": line.name, "fact": line.fact.is_some(), "blocks": blocks, "values": values}))
+    });
+    lines.collect()
+}

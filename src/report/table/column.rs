@@ -1,0 +1,88 @@
+//! Columns of a table and their cells, before it is known which of them there is room for.
+
+use crate::report::{theme, units};
+
+/// Text with colours, and the room that it takes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Cell {
+    shown: String,
+    width: usize,
+}
+
+impl Cell {
+    /// `plain`, which is shown as `shown`.
+    pub(super) fn coloured(plain: &str, shown: String) -> Self {
+        Self {
+            width: units::width(plain),
+            shown,
+        }
+    }
+
+    /// Text without colours.
+    pub(super) fn plain(text: String) -> Self {
+        Self {
+            width: units::width(&text),
+            shown: text,
+        }
+    }
+
+    /// Text that matters less.
+    pub(super) fn faint(text: &str) -> Self {
+        Self::coloured(text, theme::faint(text))
+    }
+
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Filled up to so many columns.
+    pub(super) fn padded(&self, width: usize, side: Side) -> String {
+        let blank = " ".repeat(width.saturating_sub(self.width));
+        match side {
+            Side::Left => self.shown.clone() + &blank,
+            Side::Right => blank + &self.shown,
+        }
+    }
+}
+
+/// To which side text is moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Left,
+    Right,
+}
+
+/// A column: its heading, and a cell for each row.
+#[derive(Debug, Clone)]
+pub(super) struct Column {
+    pub(super) heading: Cell,
+    /// How soon it is left out where there is little room; 0: never.
+    pub(super) dispensable: u8,
+    pub(super) side: Side,
+    pub(super) cells: Vec<Cell>,
+}
+
+impl Column {
+    /// Numbers.
+    pub(super) fn right(heading: &str, dispensable: u8, cells: Vec<Cell>) -> Self {
+        Self {
+            heading: Cell::faint(heading),
+            dispensable,
+            side: Side::Right,
+            cells,
+        }
+    }
+
+    /// Words and pictures.
+    pub(super) fn left(heading: &str, dispensable: u8, cells: Vec<Cell>) -> Self {
+        Self {
+            side: Side::Left,
+            ..Self::right(heading, dispensable, cells)
+        }
+    }
+
+    pub(super) fn width(&self) -> usize {
+        let cells = self.cells.iter().chain([&self.heading]);
+        cells.map(Cell::width).max().unwrap_or(0)
+    }
+}

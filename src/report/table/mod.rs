@@ -1,0 +1,14 @@
+//! The table of results, for people: rows by bench target and group, what is to be known of them, and what it comes to.
+//!
+//! Its layout follows the columns that there are; which benchmark a row is about is never cut off.
+
+mod bar;
+mod cells;
+mod column;
+mod conclusion;
+mod fit;
+mod notes;
+mod write;
+
+pub(super) use cells::p_value;
+pub use write::write_table;

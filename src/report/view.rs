@@ -1,0 +1,118 @@
+//! How much of a result people see, in which arrangement and in how many columns.
+
+use super::units;
+use crate::model::Verdict;
+
+/// How much is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verbosity {
+    /// What needs attention, and what it comes to.
+    Quiet,
+    /// All benchmarks, and the remarks that matter.
+    Usual,
+    /// Every remark and every column that there is room for.
+    Verbose,
+}
+
+/// How rows follow one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrangement {
+    /// By bench target and by group: the part of an id before the last `/`. Names are the rest of it.
+    Groups,
+    /// By bench target, ids whole.
+    Targets,
+    /// In the order in which they are given, ids whole.
+    List,
+}
+
+/// How a result is laid out for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    /// Columns that a line may take; `usize::MAX` where nobody breaks lines.
+    pub columns: usize,
+    /// How much is shown.
+    pub verbosity: Verbosity,
+    /// How rows follow one another.
+    pub arrangement: Arrangement,
+    /// Show rows with these verdicts alone.
+    pub only: Option<Vec<Verdict>>,
+}
+
+/// Prose is easier to read in lines that are not longer than this.
+const LONGEST_PROSE: usize = 110;
+
+impl View {
+    /// As many columns as stdout has. In a file or a pipe ids stay whole, so that they can be searched for.
+    pub fn of_stdout(
+        verbosity: Verbosity,
+        sorted_by_name: bool,
+        only: Option<Vec<Verdict>>,
+    ) -> Self {
+        let columns = units::terminal_width();
+        let arrangement = match (sorted_by_name, columns) {
+            (false, _) => Arrangement::List,
+            (true, usize::MAX) => Arrangement::Targets,
+            (true, _) => Arrangement::Groups,
+        };
+        Self {
+            columns,
+            verbosity,
+            arrangement,
+            only,
+        }
+    }
+
+    /// Prose in lines that fit; every line but the first begins with `indent`. A command at the end stays on one line of its own,
+    /// so that it can be copied.
+    pub(super) fn prose(&self, text: &str, indent: &str) -> String {
+        prose(text, self.columns, indent)
+    }
+}
+
+/// [`View::prose`] for so many columns.
+pub(super) fn prose(text: &str, columns: usize, indent: &str) -> String {
+    if columns == usize::MAX {
+        return text.replace('\n', &format!("\n{indent}"));
+    }
+    let room = columns.min(LONGEST_PROSE).saturating_sub(indent.len());
+    let mut lines = Vec::new();
+    for line in text.split('\n') {
+        match line.find(": cargo perfcheck ") {
+            Some(at) if units::width(line) > room => {
+                let (words, command) = line.split_at(at + 1);
+                lines.extend(units::fitted(words, room));
+                lines.push(format!("  {}", command.trim_start()));
+            }
+            _ => lines.extend(units::fitted(line, room)),
+        }
+    }
+    lines.join(&format!("\n{indent}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn view(columns: usize) -> View {
+        View {
+            columns,
+            verbosity: Verbosity::Usual,
+            arrangement: Arrangement::Groups,
+            only: None,
+        }
+    }
+
+    #[test]
+    fn prose_is_broken_between_words_and_commands_stay_whole() {
+        let text = "Run 2 is not accepted. If that is meant: cargo perfcheck accept 2 --manifest-path a/long/path";
+        assert_eq!(
+            view(30).prose(text, ""),
+            "Run 2 is not accepted. If that\nis meant:\n  cargo perfcheck accept 2 --manifest-path a/long/path"
+        );
+        assert_eq!(view(usize::MAX).prose(text, ""), text);
+        assert_eq!(
+            view(80).prose("short: cargo perfcheck list", "  "),
+            "short: cargo perfcheck list"
+        );
+    }
+}

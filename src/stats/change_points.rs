@@ -1,0 +1,195 @@
+//! Where the level of a short noisy series changed, and how sure that is.
+//!
+//! E-divisive (Matteson and James 2014, *A nonparametric approach for multiple change point analysis of multivariate data*): the split at which
+//! the energy distance between both parts is largest is tested by permutation; where it is significant both parts are searched in the same
+//! way. Nothing is assumed of the distribution. A split is looked for twice, each time at half of the level: with a right part that reaches to
+//! the end, which sees late changes better, then with one that ends anywhere, as published, which sees a level that was left again. The
+//! permutations have a named seed: the same series gives the same change points.
+
+use super::random::{Draws, Stream};
+
+/// How change points are looked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ChangePointRules {
+    /// The probability of finding any change in a series without one that is allowed for.
+    pub level: f64,
+    /// How many permutations a split has to stand against.
+    pub permutations: u32,
+    /// Fewest values on each side of a change.
+    pub least: usize,
+}
+
+impl Default for ChangePointRules {
+    /// At 0.1 %, against 3,999 permutations, with four values on each side.
+    fn default() -> Self {
+        Self {
+            level: 0.001,
+            permutations: 3999,
+            least: 4,
+        }
+    }
+}
+
+/// A change of level.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ChangePoint {
+    /// The first value of the new level.
+    pub index: usize,
+    /// p of a split this clear in the part of the series that it splits.
+    pub p_value: f64,
+}
+
+/// So many permutations with a split at least as clear are enough to know that a split is not significant (Besag and Clifford 1991).
+const ENOUGH_EXCEEDANCES: u32 = 10;
+
+/// Where the right part of a split ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RightPart {
+    /// At the end of the values.
+    Whole,
+    /// Anywhere.
+    Any,
+}
+
+/// The change points of `values`, which are finite, oldest first.
+pub fn change_points(
+    values: &[f64],
+    rules: &ChangePointRules,
+    stream: Stream<'_>,
+) -> Vec<ChangePoint> {
+    let mut found = Vec::new();
+    let mut waiting = vec![(0, values.len())];
+    // Every scan draws from blocks of its own.
+    let mut block = 0;
+    while let Some((from, to)) = waiting.pop() {
+        let part = &values[from..to];
+        let mut first_significant = None;
+        for right in [RightPart::Whole, RightPart::Any] {
+            let scan = scan(part, right, rules, stream, block);
+            block += u64::from(rules.permutations);
+            // Two chances at half of the level each (Bonferroni).
+            let both = scan.map(|scan| ChangePoint {
+                p_value: (2.0 * scan.p_value).min(1.0),
+                ..scan
+            });
+            first_significant = first_significant.or(both.filter(|one| one.p_value <= rules.level));
+            if first_significant.is_some() {
+                break;
+            }
+        }
+        if let Some(change) = first_significant {
+            let index = from + change.index;
+            found.push(ChangePoint { index, ..change });
+            waiting.push((index, to));
+            waiting.push((from, index));
+        }
+    }
+    found.sort_by_key(|change| change.index);
+    found
+}
+
+/// The clearest split of `part` with its p; `None` where there is none to test.
+fn scan(
+    part: &[f64],
+    right: RightPart,
+    rules: &ChangePointRules,
+    stream: Stream<'_>,
+    first_block: u64,
+) -> Option<ChangePoint> {
+    let least = rules.least.max(2);
+    if part.len() < 2 * least {
+        return None;
+    }
+    let mut distances = Distances::new(part.len());
+    let (statistic, index) = distances.clearest_split(part, right, least);
+    // Of sums in another order.
+    let as_clear = statistic - 1e-9 * statistic.abs();
+    let mut shuffled = part.to_vec();
+    let (mut exceedances, mut drawn) = (0, 0);
+    while drawn < rules.permutations && exceedances < ENOUGH_EXCEEDANCES {
+        let mut draws = Draws::new(stream, first_block + u64::from(drawn));
+        shuffled.copy_from_slice(part);
+        for last in (1..shuffled.len()).rev() {
+            shuffled.swap(last, draws.index(last as u32 + 1));
+        }
+        let (other, _) = distances.clearest_split(&shuffled, right, least);
+        exceedances += u32::from(other >= as_clear);
+        drawn += 1;
+    }
+    let p_value = if exceedances == ENOUGH_EXCEEDANCES {
+        f64::from(exceedances) / f64::from(drawn)
+    } else {
+        f64::from(exceedances + 1) / f64::from(drawn + 1)
+    };
+    Some(ChangePoint { index, p_value })
+}
+
+/// Sums of the distances |x(i) - x(j)| over rectangles of (i, j), to be filled anew for each order of the values.
+struct Distances {
+    /// Row by row, (n + 1)^2: the sum over i' < i, j' < j.
+    sums: Vec<f64>,
+    width: usize,
+}
+
+impl Distances {
+    fn new(count: usize) -> Self {
+        let width = count + 1;
+        Self {
+            sums: vec![0.0; width * width],
+            width,
+        }
+    }
+
+    fn at(&self, i: usize, j: usize) -> f64 {
+        self.sums[i * self.width + j]
+    }
+
+    fn fill(&mut self, values: &[f64]) {
+        for (i, x) in values.iter().enumerate() {
+            let mut row = 0.0;
+            for (j, y) in values.iter().enumerate() {
+                row += (x - y).abs();
+                let above = self.sums[i * self.width + j + 1];
+                self.sums[(i + 1) * self.width + j + 1] = above + row;
+            }
+        }
+    }
+
+    /// The largest statistic over all splits of the values, and where its split is.
+    fn clearest_split(&mut self, values: &[f64], right: RightPart, least: usize) -> (f64, usize) {
+        self.fill(values);
+        let count = values.len();
+        let mut best = (f64::NEG_INFINITY, least);
+        for split in least..=count - least {
+            let nearest_end = match right {
+                RightPart::Whole => count,
+                RightPart::Any => split + least,
+            };
+            for end in nearest_end..=count {
+                let statistic = self.statistic(split, end);
+                if statistic > best.0 {
+                    best = (statistic, split);
+                }
+            }
+        }
+        best
+    }
+
+    /// Q = n m / (n + m) E between the first n = `split` values and the m after them up to `end` (equations 5 and 6, exponent 1):
+    /// E = 2 mean |x - y| - mean |x - x'| - mean |y - y'|.
+    fn statistic(&self, split: usize, end: usize) -> f64 {
+        let (n, m) = (split as f64, (end - split) as f64);
+        let between = self.at(split, end) - self.at(split, split);
+        // Each pair within a part stands in the sums twice.
+        let within_left = self.at(split, split);
+        let within_right = self.at(end, end) - 2.0 * self.at(split, end) + self.at(split, split);
+        let energy = 2.0 * between / (n * m)
+            - within_left / (n * (n - 1.0))
+            - within_right / (m * (m - 1.0));
+        n * m / (n + m) * energy
+    }
+}
+
+#[cfg(test)]
+#[path = "change_points_tests.rs"]
+mod tests;

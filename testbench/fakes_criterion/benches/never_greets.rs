@@ -1,0 +1,8 @@
+//! Connects to its runner and does not answer its greeting.
+
+use fakes_criterion::connected;
+
+fn main() {
+    let _socket = connected();
+    std::thread::park();
+}

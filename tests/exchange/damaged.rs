@@ -1,0 +1,117 @@
+//! Files cut short and files with a byte changed: they are read or refused with a place, and nothing panics.
+
+use crate::{directory, file_names, runs_of, runs_of_tree, sample};
+use cargo_perfcheck::exchange::{Content, ForeignRun};
+use std::fs;
+
+/// So many damages of each kind are done to a file, spread over it.
+const DAMAGES: usize = 250;
+
+/// Bytes that mean something to readers, put in place of others.
+const MEANINGFUL: &[u8] = b"\"\\{}[],:.-+eE019 \n\t\x00\x7f\xff\xc3/#|";
+
+/// A file with one damage.
+struct Damage {
+    said: String,
+    bytes: Vec<u8>,
+}
+
+/// All cuts and one change of each byte, or `most` of each spread over the file.
+fn damages(bytes: &[u8], most: usize) -> impl Iterator<Item = Damage> {
+    let step = bytes.len().div_ceil(most).max(1);
+    let places = (0..bytes.len()).filter(move |at| (at + at / step) % step == 0);
+    let places: Vec<usize> = places.collect();
+    let cuts = places.clone().into_iter().map(|at| Damage {
+        said: format!("cut before byte {at}"),
+        bytes: bytes[..at].to_vec(),
+    });
+    let changes = places.into_iter().enumerate().map(|(nth, at)| {
+        let mut changed = bytes.to_vec();
+        let put = MEANINGFUL[(nth * 7 + at) % MEANINGFUL.len()];
+        changed[at] = if put == changed[at] { b'x' } else { put };
+        Damage {
+            said: format!("byte {at} is {put}"),
+            bytes: changed,
+        }
+    });
+    cuts.chain(changes)
+}
+
+/// Names that can be shown, values that can be divided; or a reason with the name of the file.
+#[track_caller]
+fn is_sane(read: Result<Vec<ForeignRun>, String>, name: &str, said: &str) {
+    let runs = match read {
+        Ok(runs) => runs,
+        Err(reason) => {
+            let placed = reason.contains(name) || reason == "of no format that is known";
+            assert!(placed && reason.len() < 2000, "{name}: {said}: {reason}");
+            return;
+        }
+    };
+    for group in runs.iter().flat_map(|run| &run.imported.groups) {
+        let id = &group.id;
+        assert!(
+            !id.trim().is_empty() && !id.chars().any(char::is_control),
+            "{name}: {said}: {id:?}"
+        );
+        assert!(!group.rows.is_empty(), "{name}: {said}: {id}");
+        for row in &group.rows {
+            let value = row.samples[0].per_iteration();
+            assert!(
+                value.is_finite() && value >= 0.0,
+                "{name}: {said}: {id}: {value}"
+            );
+            assert!(row.samples[0].iterations > 0, "{name}: {said}: {id}");
+        }
+    }
+}
+
+fn damage_files(most: usize) {
+    for name in file_names() {
+        let whole = sample(&name);
+        for damage in damages(&whole.bytes, most) {
+            let file = Content {
+                name: name.clone(),
+                bytes: damage.bytes,
+                blake3: String::new(),
+            };
+            is_sane(runs_of(file), &name, &damage.said);
+        }
+    }
+}
+
+fn damage_trees(most: usize) {
+    let place = tempfile::tempdir().unwrap();
+    let benchmark = place.path().join("tree/alone/base");
+    fs::create_dir_all(&benchmark).unwrap();
+    let whole = directory().join("criterion-0.8/alone/before");
+    let files = ["benchmark.json", "sample.json"];
+    for damaged in files {
+        for file in files {
+            fs::copy(whole.join(file), benchmark.join(file)).unwrap();
+        }
+        let bytes = fs::read(whole.join(damaged)).unwrap();
+        for damage in damages(&bytes, most) {
+            fs::write(benchmark.join(damaged), damage.bytes).unwrap();
+            let read = runs_of_tree(place.path().join("tree"));
+            is_sane(read, damaged, &damage.said);
+        }
+    }
+}
+
+#[test]
+fn a_damaged_file_is_read_or_refused_with_its_name() {
+    damage_files(DAMAGES);
+}
+
+#[test]
+fn a_damaged_tree_is_read_or_refused_with_the_name_of_the_file() {
+    damage_trees(DAMAGES);
+}
+
+#[test]
+#[ignore = "takes a minute: every cut and a change of every byte"]
+fn all_damages_are_read_or_refused() {
+    damage_files(usize::MAX);
+    damage_trees(usize::MAX);
+}

@@ -1,0 +1,81 @@
+//! What is read from whole files. The snapshots hold every value; `INSTA_UPDATE=always` renews them after `samples/make.sh`.
+
+use crate::{directory, file_names, runs_of, runs_of_tree, sample};
+use cargo_perfcheck::exchange::{FileFormat, ForeignRun, detect};
+use std::fmt::Write as _;
+
+/// Everything that was read, in lines.
+fn text(runs: &[ForeignRun]) -> String {
+    let mut text = String::new();
+    for run in runs {
+        let name = run.name.as_deref().unwrap_or("(no name)");
+        let (imported, launches) = (&run.imported, run.imported.launches.len());
+        let known = if imported.launches_known {
+            "known"
+        } else {
+            "not known"
+        };
+        let _ = writeln!(text, "{name}: {launches} launches ({known}), {}", run.unit);
+        for group in &imported.groups {
+            let (metric, phase) = (&group.metrics[0], group.phase);
+            let _ = writeln!(
+                text,
+                "  {} [{metric}, {phase:?}, {:?}]",
+                group.id, group.throughput
+            );
+            for row in &group.rows {
+                let sample = row.samples[0];
+                let (launch, iterations) = (row.launch, sample.iterations);
+                let _ = writeln!(
+                    text,
+                    "    {launch}: {} = {} / {iterations}",
+                    sample.per_iteration(),
+                    sample.elapsed.0
+                );
+            }
+        }
+        for (name, value) in &run.facts {
+            let _ = writeln!(text, "  {name}: {value}");
+        }
+        for caveat in &run.caveats {
+            let _ = writeln!(text, "  - {caveat}");
+        }
+    }
+    text
+}
+
+#[test]
+fn every_file_is_known_for_what_it_is() {
+    for name in file_names() {
+        let program = name.split(['-', '.']).next().unwrap();
+        let expected = match program {
+            "hyperfine" => FileFormat::Hyperfine,
+            "google" => FileFormat::Google,
+            "go" => FileFormat::Go,
+            "pytest" => FileFormat::Pytest,
+            "critcmp" => FileFormat::Critcmp,
+            "divan" => FileFormat::Divan,
+            "libtest" | "bencher" => FileFormat::Libtest,
+            _ => panic!("{name}: a program without a format"),
+        };
+        assert_eq!(detect(&sample(&name)), Some(expected), "{name}");
+    }
+}
+
+#[test]
+fn every_value_that_a_program_wrote_is_read() {
+    for name in file_names() {
+        let runs = runs_of(sample(&name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        insta::assert_snapshot!(name.replace('.', "_"), text(&runs));
+    }
+}
+
+#[test]
+fn every_baseline_of_criterions_trees_is_a_run_with_all_of_its_samples() {
+    for name in ["criterion-0.3", "criterion-0.8"] {
+        let runs = runs_of_tree(directory().join(name)).unwrap();
+        let names: Vec<&str> = runs.iter().flat_map(|run| run.name.as_deref()).collect();
+        assert_eq!(names, ["after", "before"], "{name}");
+        insta::assert_snapshot!(name.replace('.', "_"), text(&runs));
+    }
+}

@@ -1,0 +1,146 @@
+//! What a job of GitHub Actions gets without asking, and what it is spared.
+
+use super::support::{Finished, Machine, Perfcheck};
+use super::{quick, steady};
+use std::fs;
+
+/// As in a job.
+fn in_job(run: Perfcheck, machine: &Machine) -> Perfcheck {
+    run.env("GITHUB_ACTIONS", "true")
+        .env("GITHUB_STEP_SUMMARY", machine.home().join("summary.md"))
+        .env("GITHUB_WORKFLOW", "benchmarks")
+        .env("GITHUB_JOB", "measure")
+}
+
+fn summary(machine: &Machine) -> String {
+    fs::read_to_string(machine.home().join("summary.md")).expect("a summary")
+}
+
+fn commands(finished: &Finished) -> Vec<String> {
+    let lines = finished.stdout.lines().chain(finished.stderr.lines());
+    let commands = lines.filter(|line| line.trim_start().starts_with("::"));
+    commands.map(str::to_owned).collect()
+}
+
+#[test]
+fn a_regression_is_annotated_and_in_the_summary_of_the_job() {
+    let machine = Machine::new();
+    let first = in_job(steady(&machine, "100/101/100"), &machine)
+        .run()
+        .expect_code(0);
+    assert_eq!(commands(&first), Vec::<String>::new());
+    let second = in_job(steady(&machine, "150/151/150"), &machine)
+        .run()
+        .expect_code(1);
+    let [annotation] = &commands(&second)[..] else {
+        panic!("not one annotation: {second}");
+    };
+    let head = "::error file=testbench/steady/benches/steady.rs,line=1,title=regressed%3A arithmetic::steady/steady: arithmetic%0Aregressed: +";
+    assert!(annotation.starts_with(head), "{annotation}");
+    assert!(
+        second.stderr.contains(annotation.as_str()),
+        "beside the result, not in it"
+    );
+    // Both calls of the step are in it.
+    let summary = summary(&machine);
+    let marker = "<!-- cargo-perfcheck: benchmarks/measure -->\n### Benchmarks: ";
+    assert_eq!(summary.matches(marker).count(), 2, "{summary}");
+    assert!(summary.contains("| **regressed** | +"), "{summary}");
+}
+
+#[test]
+fn annotations_that_are_asked_for_come_once_and_below_the_table() {
+    let machine = Machine::new();
+    in_job(steady(&machine, "100/101/100"), &machine)
+        .run()
+        .expect_code(0);
+    let run = in_job(steady(&machine, "150/151/150"), &machine)
+        .args(["--report", "github"])
+        .run()
+        .expect_code(1);
+    assert_eq!(commands(&run).len(), 1);
+    let (table, annotations) = run.stdout.split_once("\n::error ").expect("an annotation");
+    assert!(table.contains("arithmetic") && !annotations.is_empty());
+}
+
+#[test]
+fn elsewhere_nothing_comes_without_asking() {
+    let machine = Machine::new();
+    steady(&machine, "100/101/100").run().expect_code(0);
+    let run = steady(&machine, "150/151/150")
+        .env("GITHUB_STEP_SUMMARY", machine.home().join("summary.md"))
+        .run()
+        .expect_code(1);
+    assert_eq!(commands(&run), Vec::<String>::new());
+    assert!(!machine.home().join("summary.md").exists());
+}
+
+#[test]
+fn a_summary_that_cannot_be_written_is_a_warning() {
+    let machine = Machine::new();
+    let nowhere = machine.home().join("missing").join("summary.md");
+    in_job(steady(&machine, "100/101/100"), &machine)
+        .env("GITHUB_STEP_SUMMARY", nowhere)
+        .run()
+        .expect_code(0)
+        .expect_stderr(&["warning: the summary of the job was not written"]);
+}
+
+#[test]
+fn what_a_bench_prints_commands_nothing_in_a_job_and_passes_as_it_is_elsewhere() {
+    let machine = Machine::new();
+    let run = || quick(&machine, "prints_to_stdout").args(["--exact", "to_stderr"]);
+    let in_job = in_job(run(), &machine).run().expect_code(0);
+    assert_eq!(commands(&in_job), Vec::<String>::new());
+    for line in [
+        "\n  :\\:error::a command\n",
+        "\n##\\[error]another\n",
+        "\n:\\:set-output name=a::b\n",
+    ] {
+        assert!(in_job.stderr.contains(line), "no {line:?}: {in_job}");
+    }
+    let elsewhere = run().run();
+    for line in [
+        "\n  ::error::a command\n",
+        "\n##[error]another\n",
+        "\n::set-output name=a::b\n",
+    ] {
+        assert!(elsewhere.stderr.contains(line), "no {line:?}: {elsewhere}");
+    }
+}
+
+#[test]
+fn a_report_that_cannot_be_written_loses_no_run() {
+    let machine = Machine::new();
+    let directory = machine.home().join("reports");
+    fs::create_dir(&directory).expect("a directory");
+    steady(&machine, "100/101/100")
+        .arg("--report")
+        .arg(format!(
+            "junit={}",
+            directory.join("missing").join("a.xml").display()
+        ))
+        .run()
+        .expect_code(2)
+        .expect_stderr(&["there is no directory"]);
+    steady(&machine, "100/101/100")
+        .arg("--report")
+        .arg("markdown=/dev/full")
+        .run()
+        .expect_code(5)
+        .expect_stderr(&["could not write the result: /dev/full"]);
+    let listed = super::stored(&machine, "runs --message-format json");
+    assert_eq!(listed.messages("run").len(), 1, "{listed}");
+    let file = directory.join("report.md");
+    steady(&machine, "150/151/150")
+        .arg("--report")
+        .arg(format!("markdown={}", file.display()))
+        .run()
+        .expect_code(1);
+    let report = fs::read_to_string(&file).expect("a report");
+    assert!(
+        report.starts_with("<!-- cargo-perfcheck: benchmarks -->\n"),
+        "{report}"
+    );
+    assert_eq!(fs::read_dir(&directory).expect("a directory").count(), 1);
+}

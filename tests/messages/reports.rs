@@ -1,0 +1,367 @@
+//! Reports for CI systems and pull requests, over the recorded runs: what they say, and what their readers make of them.
+
+use std::collections::BTreeSet;
+
+use super::recorded::{HOSTILE, Recorded};
+use cargo_perfcheck::model::{BenchmarkKey, Verdict};
+use cargo_perfcheck::report::{Findings, ReportKind, Surroundings, write_report};
+use comrak::nodes::NodeValue;
+use comrak::{Arena, Options, markdown_to_html, parse_document};
+use roxmltree::Document;
+use serde_json::Value;
+
+/// GitHub's limit of a comment, in characters.
+const LONGEST_COMMENT: usize = 65_536;
+
+fn written(kind: ReportKind, findings: &Findings<'_>) -> String {
+    written_with(kind, findings, &[Verdict::Regressed])
+}
+
+fn written_with(kind: ReportKind, findings: &Findings<'_>, fail_on: &[Verdict]) -> String {
+    let surroundings = Surroundings {
+        key: "ci/bench",
+        started: "2026-01-02T03:04:05Z",
+        fail_on,
+        source_file: &|key: &BenchmarkKey| {
+            (key.target == "sorting").then(|| "crates/algorithms/benches/sorting.rs".to_owned())
+        },
+    };
+    let mut bytes = Vec::new();
+    write_report(&mut bytes, kind, findings, &surroundings).expect("memory");
+    String::from_utf8(bytes).expect("text")
+}
+
+fn snapshot(name: &str, text: &str) {
+    super::settings().bind(|| insta::assert_snapshot!(name, text));
+}
+
+/// GitHub's Markdown.
+fn github() -> Options<'static> {
+    let mut options = Options::default();
+    options.extension.table = true;
+    options.extension.autolink = true;
+    options.extension.strikethrough = true;
+    options.extension.tasklist = true;
+    options.extension.footnotes = true;
+    options.extension.math_dollars = true;
+    options.render.r#unsafe = true;
+    options
+}
+
+/// Text that would do harm in the places of this file.
+fn hostile(at: usize) -> String {
+    format!("{HOSTILE} www.a.b http://c.d x@y.zz ##[error] ~l !2 $e$ %m <!-- -->\n\n- {at}")
+}
+
+/// Every verdict, and everything that somebody else may have written is hostile.
+fn hostile_runs() -> Recorded {
+    let mut recorded = Recorded::all_verdicts();
+    if let Some(git) = &mut recorded.run.git {
+        git.branch = Some(hostile(0));
+    }
+    recorded.run.environment.host.cpu = hostile(0);
+    recorded.run.environment.build.rustflags = hostile(0);
+    for measurement in &mut recorded.measurements {
+        for failure in &mut measurement.failures {
+            failure.message = hostile(0);
+        }
+    }
+    recorded
+}
+
+/// Lends the findings of [`hostile_runs`].
+fn hostile_findings(recorded: &Recorded) -> Findings<'_> {
+    let mut findings = recorded.findings_with_gates();
+    rename(&mut findings, hostile);
+    if let Some(verdicts) = &mut findings.verdicts {
+        // Once as a name that we know to be one, once as whatever it is.
+        verdicts.reference = format!("`{}`", hostile(0).replace('`', ""));
+        verdicts.remarks = vec![hostile(1)];
+        verdicts.advice = vec![hostile(2)];
+    }
+    findings
+}
+
+fn rename(findings: &mut Findings<'_>, name: impl Fn(usize) -> String) {
+    for (at, row) in findings.rows.iter_mut().enumerate() {
+        row.key.id = name(at);
+    }
+    if let Some(verdicts) = &mut findings.verdicts {
+        for violation in &mut verdicts.gates.violations {
+            violation.key.id = name(0);
+        }
+    }
+}
+
+#[test]
+fn each_report_of_all_verdicts() {
+    let recorded = Recorded::all_verdicts();
+    for kind in ReportKind::ALL {
+        snapshot(
+            &format!("report_{kind}"),
+            &written(kind, &recorded.findings_with_gates()),
+        );
+    }
+}
+
+#[test]
+fn each_report_of_nothing_and_of_one_benchmark() {
+    for count in [0, 1] {
+        let recorded = Recorded::counted(count);
+        for kind in ReportKind::ALL {
+            snapshot(
+                &format!("report_{kind}_{count}"),
+                &written(kind, &recorded.findings()),
+            );
+        }
+    }
+}
+
+#[test]
+fn markdown_renders_as_tables_and_folded_parts() {
+    let recorded = Recorded::all_verdicts();
+    let markdown = written(ReportKind::Markdown, &recorded.findings_with_gates());
+    assert!(markdown.starts_with("<!-- cargo-perfcheck: ci/bench -->\n"));
+    let html = markdown_to_html(&markdown, &github());
+    snapshot("report_markdown_rendered", &html);
+    assert_eq!(html.matches("<table>").count(), 2);
+    assert_eq!(html.matches("<details>").count(), 3);
+    assert_eq!(html.matches("</details>").count(), 3);
+    // A row each, and the headings: nothing has broken out of its cell.
+    let rows = recorded.findings().rows.len();
+    let all = html.split("<summary>All").nth(1).expect("the table of all");
+    let all = &all[..all.find("</table>").expect("its end")];
+    assert_eq!(all.matches("<tr>").count(), rows + 1);
+    assert_eq!(all.matches("<td").count(), rows * 5);
+}
+
+#[test]
+fn hostile_names_stay_text_in_markdown() {
+    let recorded = hostile_runs();
+    let markdown = written(ReportKind::Markdown, &hostile_findings(&recorded));
+    let arena = Arena::new();
+    let options = github();
+    let document = parse_document(&arena, &markdown, &options);
+    let ours = [
+        "<!--",
+        "<details>",
+        "</details>",
+        "<summary>",
+        "</summary>",
+        "<code>",
+        "</code>",
+    ];
+    for node in document.descendants() {
+        match &node.data.borrow().value {
+            NodeValue::Link(link) => panic!("a link to {}", link.url),
+            NodeValue::Image(_) | NodeValue::FootnoteReference(_) | NodeValue::Math(_) => {
+                panic!("markup of a name")
+            }
+            NodeValue::Emph | NodeValue::Strikethrough => panic!("emphasis of a name"),
+            NodeValue::HtmlInline(html) => {
+                assert!(ours.contains(&html.as_str()), "{html}");
+            }
+            NodeValue::HtmlBlock(block) => {
+                let first = block.literal.trim_start();
+                assert!(ours.iter().any(|tag| first.starts_with(tag)), "{first}");
+            }
+            _ => {}
+        }
+    }
+    let html = markdown_to_html(&markdown, &options);
+    // Mentions and references are looked for in text outside of code.
+    let outside: String = html
+        .split("<code>")
+        .map(|part| part.split_once("</code>").map_or(part, |(_, rest)| rest))
+        .collect();
+    for mention in ["@me", "#1", "!2", "www.", "://", "<script"] {
+        assert!(!outside.contains(mention), "{mention} in {outside}");
+    }
+    assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;") && !html.contains("<script"));
+    assert!(!markdown.contains(['\u{1b}', '\u{202e}']));
+}
+
+#[test]
+fn markdown_of_many_benchmarks_fits_into_a_comment_and_counts_what_it_leaves_out() {
+    for count in [500, 5_000] {
+        let recorded = Recorded::counted(count);
+        let findings = recorded.findings();
+        let markdown = written(ReportKind::Markdown, &findings);
+        assert!(markdown.chars().count() < LONGEST_COMMENT - 4_000);
+        let html = markdown_to_html(&markdown, &github());
+        assert_eq!(
+            html.matches("<details>").count(),
+            html.matches("</details>").count()
+        );
+        let all = markdown
+            .split("<summary>All")
+            .nth(1)
+            .expect("the table of all");
+        let rows = all.matches("| <code>").count();
+        assert!(rows > 100, "{rows}");
+        let left_out = format!("{} benchmarks left out here", count - rows);
+        assert!(all.contains(&left_out), "no {left_out:?}");
+        // Worst first: nothing that regressed is among them.
+        let regressed = findings
+            .rows
+            .iter()
+            .filter(|row| row.verdict == Some(Verdict::Regressed));
+        let shown = all.matches("**regressed**").count();
+        assert_eq!(shown, regressed.count().min(rows));
+    }
+    let recorded = Recorded::counted(300);
+    let mut long = recorded.findings();
+    rename(&mut long, |at| format!("{}{at}", "|<".repeat(5_000)));
+    let markdown = written(ReportKind::Markdown, &long);
+    assert!(markdown.len() < 60_000, "{}", markdown.len());
+}
+
+#[test]
+fn annotations_are_one_line_each_and_no_name_ends_one() {
+    let recorded = hostile_runs();
+    let findings = hostile_findings(&recorded);
+    let text = written(ReportKind::GitHub, &findings);
+    for line in text.lines() {
+        let (head, message) = line
+            .strip_prefix("::error ")
+            .or_else(|| line.strip_prefix("::warning "))
+            .and_then(|rest| rest.split_once("::"))
+            .expect("a command");
+        for property in head.split(',') {
+            let (name, value) = property.split_once('=').expect("NAME=VALUE");
+            assert!(["file", "line", "title"].contains(&name), "{name}");
+            assert!(!value.contains(':'), "{value}");
+        }
+        assert!(!message.is_empty() && !line.contains(['\r', '\u{1b}', '\u{202e}']));
+    }
+    let grave = [Verdict::Regressed, Verdict::Failed];
+    let is_grave = |verdict: Option<Verdict>| verdict.is_some_and(|found| grave.contains(&found));
+    let grave = findings.rows.iter().filter(|row| is_grave(row.verdict));
+    // And the one that broke a rule.
+    let errors = text
+        .lines()
+        .filter(|line| line.starts_with("::error "))
+        .count();
+    assert_eq!(errors, grave.count() + 1);
+}
+
+#[test]
+fn a_step_shows_ten_annotations_of_a_kind_and_the_last_counts_the_rest() {
+    let recorded = Recorded::counted(1_000);
+    let text = written(ReportKind::GitHub, &recorded.findings());
+    assert_eq!(text.lines().count(), 10);
+    let last = text.lines().last().expect("ten lines");
+    assert_eq!(
+        last,
+        "::error title=cargo perfcheck::11 benchmarks more: see the summary of this job, or the log"
+    );
+}
+
+#[test]
+fn code_quality_keeps_to_gitlab_s_format() {
+    let recorded = hostile_runs();
+    let findings = hostile_findings(&recorded);
+    let text = written(ReportKind::GitLab, &findings);
+    let issues: Value = serde_json::from_str(&text).expect("JSON");
+    let mut fingerprints = BTreeSet::new();
+    for issue in issues.as_array().expect("a list") {
+        let text = |name: &str| issue[name].as_str().expect("text").to_owned();
+        assert!(!text("description").is_empty() && !text("check_name").is_empty());
+        let severities = ["info", "minor", "major", "critical", "blocker"];
+        assert!(severities.contains(&text("severity").as_str()));
+        let fingerprint = text("fingerprint");
+        assert!(fingerprint.len() == 32 && fingerprints.insert(fingerprint));
+        let path = issue["location"]["path"].as_str().expect("a path");
+        assert!(!path.starts_with(['/', '.']) && !path.is_empty());
+        assert!(
+            issue["location"]["lines"]["begin"]
+                .as_u64()
+                .is_some_and(|line| line > 0)
+        );
+    }
+    assert!(!fingerprints.is_empty());
+    // The same issue tomorrow: a fingerprint holds no number.
+    let again = written_with(
+        ReportKind::GitLab,
+        &findings,
+        &[Verdict::Regressed, Verdict::Suspect],
+    );
+    let again: Value = serde_json::from_str(&again).expect("JSON");
+    let kept = again.as_array().expect("a list").iter();
+    let kept = kept
+        .filter(|issue| fingerprints.contains(issue["fingerprint"].as_str().unwrap_or_default()));
+    assert!(kept.count() >= 3);
+}
+
+#[test]
+fn metrics_are_lines_of_name_labels_and_number() {
+    let recorded = hostile_runs();
+    let text = written(ReportKind::GitLabMetrics, &hostile_findings(&recorded));
+    assert!(text.ends_with("# EOF\n"));
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let (name, rest) = line.split_once('{').expect("labels");
+        assert!(name.starts_with("perfcheck_"));
+        let (labels, value) = rest.rsplit_once("} ").expect("a value");
+        assert!(value.parse::<f64>().expect("a number").is_finite());
+        // Taking away escapes leaves the quotation marks of three labels.
+        let bare = labels.replace("\\\\", "").replace("\\\"", "");
+        assert_eq!(bare.matches('"').count(), 6, "{labels}");
+    }
+}
+
+#[test]
+fn junit_keeps_to_the_schemas_in_use() {
+    let (hostile, plain, many) = (
+        hostile_runs(),
+        Recorded::all_verdicts(),
+        Recorded::counted(500),
+    );
+    for findings in [
+        hostile_findings(&hostile),
+        plain.findings_with_gates(),
+        many.findings(),
+    ] {
+        let text = written(ReportKind::JUnit, &findings);
+        let document = Document::parse(&text).expect("XML");
+        let root = document.root_element();
+        assert_eq!(root.tag_name().name(), "testsuites");
+        let number = |node: roxmltree::Node<'_, '_>, name: &str| -> usize {
+            node.attribute(name).expect(name).parse().expect("a number")
+        };
+        assert_eq!(number(root, "tests"), findings.rows.len());
+        let mut ids = BTreeSet::new();
+        for suite in root.children().filter(roxmltree::Node::is_element) {
+            assert_eq!(suite.tag_name().name(), "testsuite");
+            let elements: Vec<_> = suite
+                .children()
+                .filter(roxmltree::Node::is_element)
+                .collect();
+            assert_eq!(elements[0].tag_name().name(), "properties");
+            let cases = &elements[1..];
+            assert_eq!(number(suite, "tests"), cases.len());
+            for (counted, element) in [
+                ("failures", "failure"),
+                ("errors", "error"),
+                ("skipped", "skipped"),
+            ] {
+                let found = cases
+                    .iter()
+                    .filter(|case| case.children().any(|child| child.has_tag_name(element)));
+                assert_eq!(number(suite, counted), found.count());
+            }
+            for case in cases {
+                assert_eq!(case.tag_name().name(), "testcase");
+                let names: Vec<&str> = case
+                    .attributes()
+                    .map(|attribute| attribute.name())
+                    .collect();
+                assert_eq!(names, ["name", "classname", "time"]);
+                assert!(ids.insert((case.attribute("classname"), case.attribute("name"))));
+                for child in case.children().filter(roxmltree::Node::is_element) {
+                    let name = child.tag_name().name();
+                    assert!(["failure", "error", "skipped", "system-out"].contains(&name));
+                }
+            }
+        }
+    }
+}

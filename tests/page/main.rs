@@ -1,0 +1,208 @@
+//! The page as a document: what is in it for every verdict, for none and for hundreds of benchmarks, and that names stay data.
+//!
+//! What a browser makes of it is tested by `browser.py`, which `.ci/run page` starts.
+
+#[allow(dead_code, reason = "other test binaries use the rest")]
+#[path = "../messages/recorded.rs"]
+mod recorded;
+
+use cargo_perfcheck::compare::{BenchmarkRecord, ChangeShape, HostSigns, Shape, summarize_by};
+use cargo_perfcheck::model::{Measurement, RunId, Verdict};
+use cargo_perfcheck::report::{Page, PageBenchmark, PageRun, PageSide, write_page};
+use recorded::{HOSTILE, Recorded};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// The page about recorded runs, and its data.
+fn written(recorded: &Recorded) -> (String, Value) {
+    let findings = recorded.findings();
+    let run = findings.run;
+    let side = |measurement: &'_ Measurement| -> Option<(BenchmarkRecord, Shape)> {
+        let summary = summarize_by(measurement, &run.decision, run.seed)?;
+        let record = BenchmarkRecord::of(measurement, &summary, &run.decision, run.seed)?;
+        Some((record, Shape::of(measurement, 100)?))
+    };
+    let base = |row_key| {
+        let newest = recorded.base.last()?;
+        newest.iter().find(|found| found.benchmark.key == row_key)
+    };
+    let benchmarks = findings
+        .rows
+        .iter()
+        .map(|row| {
+            let base = base(row.key.clone()).filter(|_| row.comparison.is_some());
+            let page_side = |measurement, run| {
+                let (record, shape) = side(measurement)?;
+                Some(PageSide {
+                    run,
+                    measurement,
+                    record,
+                    shape,
+                })
+            };
+            let new = row.measurement;
+            PageBenchmark {
+                key: &row.key,
+                metric: new.or(base).map_or(&TIME, |found| &found.benchmark.metric),
+                verdict: row.verdict,
+                stored_change: None,
+                comparison: row.comparison.as_ref(),
+                method: findings.verdicts.as_ref().map(|verdicts| verdicts.method),
+                new: new.and_then(|new| page_side(new, run.id)),
+                base: base.and_then(|base| page_side(base, RunId(41))),
+                reference_runs: row.reference.clone(),
+                change: new
+                    .zip(base)
+                    .and_then(|(new, base)| ChangeShape::of(new, base, run.seed)),
+                history: None,
+                sentences: vec![("verdict", format!("{HOSTILE}: 12.5 ns in 3 launches."))],
+                blocking: row.blocking.clone(),
+                remarks: row.remarks.clone(),
+            }
+        })
+        .collect();
+    let page = Page {
+        workspace: HOSTILE.to_owned(),
+        run,
+        reference: findings
+            .verdicts
+            .as_ref()
+            .map(|found| found.reference.clone()),
+        runs: vec![PageRun {
+            head: run,
+            started: "2026-01-01T00:00:00Z".to_owned(),
+            signs: HostSigns::default(),
+        }],
+        confidence_level: findings.confidence_level,
+        warnings: Vec::new(),
+        remarks: vec![HOSTILE.to_owned()],
+        benchmarks,
+    };
+    let mut text = Vec::new();
+    write_page(&mut text, &page).expect("memory takes all");
+    let text = String::from_utf8(text).expect("UTF-8");
+    let data = serde_json::from_str(block(&text)).expect("JSON");
+    (text, data)
+}
+
+static TIME: cargo_perfcheck::model::Metric = cargo_perfcheck::model::Metric::Time;
+
+/// What the page's script reads.
+fn block(text: &str) -> &str {
+    let (_, rest) = text
+        .split_once("<script type=\"application/json\" id=\"data\">")
+        .expect("the data");
+    rest.split_once("</script>").expect("their end").0
+}
+
+#[test]
+fn every_verdict_is_on_the_page() {
+    let (_, data) = written(&Recorded::all_verdicts());
+    let benchmarks = data["benchmarks"].as_array().expect("a list");
+    let given: BTreeSet<&str> = benchmarks
+        .iter()
+        .filter_map(|one| one["verdict"].as_str())
+        .collect();
+    let all: BTreeSet<&str> = Verdict::ALL.iter().map(|verdict| verdict.word()).collect();
+    assert_eq!(given, all);
+    let counted: u64 = data["head"]["verdicts"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|pair| pair[1].as_u64())
+        .sum();
+    assert_eq!(counted, benchmarks.len() as u64);
+}
+
+#[test]
+fn no_name_leaves_the_block_of_data_and_none_can_end_it() {
+    let (text, data) = written(&Recorded::all_verdicts());
+    let inside = block(&text);
+    assert!(!inside.contains(['<', '>', '&', '\u{202e}', '\u{1b}']));
+    let outside = text.replace(inside, "");
+    assert!(!outside.contains("alert(1)</script>") && !outside.contains("<script>alert"));
+    assert_eq!(text.matches("<script").count(), 2);
+    let texts = data.to_string();
+    assert!(
+        texts.contains("<script>alert(1)</script>"),
+        "as text it is there"
+    );
+    assert!(
+        !texts.contains('\u{202e}'),
+        "what changes how others are shown is written out"
+    );
+}
+
+#[test]
+fn nothing_but_the_page_itself_may_run_or_be_loaded() {
+    let (text, _) = written(&Recorded::counted(1));
+    let (_, rest) = text
+        .split_once("Content-Security-Policy")
+        .expect("a policy");
+    let (policy, _) = rest.split_once("\">").expect("its end");
+    for word in [
+        "default-src 'none'",
+        "script-src 'sha256-",
+        "style-src 'sha256-",
+    ] {
+        assert!(policy.contains(word), "no {word} in {policy}");
+    }
+    assert!(!policy.contains("unsafe"));
+    let page = text.replace("http://www.w3.org/2000/svg", "");
+    for foreign in [
+        "http://",
+        "https://",
+        "@import",
+        "url(",
+        "src=",
+        " href=\"h",
+        "innerHTML",
+    ] {
+        let found = page.replace("<a class=\"skip\" href=\"#overview\"", "");
+        assert!(!found.contains(foreign), "{foreign}");
+    }
+    assert!(!text.contains(" style=\"") && !text.contains(" onclick=\""));
+}
+
+#[test]
+fn no_benchmark_one_and_five_hundred_have_a_page() {
+    for count in [0, 1, 500] {
+        let (text, data) = written(&Recorded::counted(count));
+        assert_eq!(data["benchmarks"].as_array().map(Vec::len), Some(count));
+        // What each benchmark adds is bounded: a page of 200 has less than a megabyte.
+        let bytes = text.len();
+        assert!(
+            bytes < 150_000 + count * 4_300,
+            "{count} benchmarks: {bytes} bytes"
+        );
+    }
+}
+
+#[test]
+fn sentences_that_differ_in_numbers_alone_are_there_once() {
+    let (_, data) = written(&Recorded::counted(50));
+    assert_eq!(data["phrases"].as_array().map(Vec::len), Some(1));
+    assert_eq!(data["benchmarks"][49]["why"][0][1], 0);
+}
+
+#[test]
+fn numbers_are_finite_and_a_side_has_what_charts_need() {
+    let (text, data) = written(&Recorded::all_verdicts());
+    assert!(!block(&text).contains("NaN") && !block(&text).contains("inf,"));
+    let benchmarks = data["benchmarks"].as_array().expect("a list");
+    let sides = benchmarks
+        .iter()
+        .flat_map(|one| [&one["new"], &one["base"]]);
+    let mut seen = 0;
+    for side in sides.filter(|side| !side.is_null()) {
+        let order = side["order"].as_str().expect("samples in order").len();
+        let counts = side["counts"].as_array().expect("of each launch");
+        let drawn: u64 = counts.iter().filter_map(Value::as_u64).sum();
+        assert_eq!(order as u64, 2 * drawn);
+        assert_eq!(side["quantiles"].as_str().map(str::len), Some(3 * 48));
+        assert!(side["range"][0].as_f64() < side["range"][1].as_f64());
+        assert!(side["median"][0].is_number());
+        seen += 1;
+    }
+    assert!(seen > 6, "{seen}");
+}
