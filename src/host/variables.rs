@@ -20,10 +20,6 @@ pub enum TerminalCharacters {
 
 /// What the environment says to us.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a variable of its own"
-)]
 pub struct Variables {
     /// `CARGO`: the cargo that called us, or that is to be called.
     pub cargo: PathBuf,
