@@ -28,7 +28,7 @@ use crate::report::{
 use crate::store::{BranchFilter, Store, StoreError, WorkspaceId};
 
 /// Samples of a side that are drawn, over all benchmarks of a page: its size stays within bounds.
-const POINTS_OF_ALL: usize = 25_000;
+const POINTS_OF_ALL: usize = 20_000;
 /// Of each benchmark no fewer and no more than so many.
 const FEWEST_POINTS: usize = 60;
 const MOST_POINTS: usize = 1_500;

@@ -65,7 +65,10 @@ pub fn report(
         }
     };
     let gathered = subject.gather(&store, workspace)?;
-    let page = gathered.page(context.label());
+    // Pages are sent to others, whom the rest of the path does not concern.
+    let root = context.workspace.root();
+    let name = root.file_name().unwrap_or(root.as_os_str());
+    let page = gathered.page(name.to_string_lossy().into_owned());
     if to_stdout {
         write_page(world.stdout, &page)?;
         return Ok(ExitCode::Clean);

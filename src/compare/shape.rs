@@ -11,9 +11,9 @@ use crate::stats::{
 };
 
 /// Places of the density of all samples.
-pub const DENSITY_POINTS: usize = 88;
+pub const DENSITY_POINTS: usize = 80;
 /// Places of the density of one launch.
-pub const LAUNCH_POINTS: usize = 20;
+pub const LAUNCH_POINTS: usize = 18;
 /// Launches whose density is drawn; of more there are quartiles.
 pub const MOST_VIOLINS: usize = 16;
 /// Places of the density of resampled changes, which is smooth.

@@ -43,11 +43,11 @@ fn messages(machine: &Machine, words: &[&str], reason: &str) -> Vec<Value> {
     shown.run().messages(reason)
 }
 
-/// Equal in the nine digits that a page has.
+/// Equal in the eight digits that a page has.
 #[track_caller]
 fn same(on_page: &Value, exact: &Value, what: &str) {
     match (on_page.as_f64(), exact.as_f64()) {
-        (Some(a), Some(b)) => assert_eq!(format!("{a:.8e}"), format!("{b:.8e}"), "{what}"),
+        (Some(a), Some(b)) => assert_eq!(format!("{a:.7e}"), format!("{b:.7e}"), "{what}"),
         (None, None) => {}
         _ => panic!("{what}: {on_page} is not {exact}"),
     }

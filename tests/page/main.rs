@@ -29,7 +29,8 @@ fn written(recorded: &Recorded) -> (String, Value) {
     let benchmarks = findings
         .rows
         .iter()
-        .map(|row| {
+        .enumerate()
+        .map(|(index, row)| {
             let base = base(row.key.clone()).filter(|_| row.comparison.is_some());
             let page_side = |measurement, run| {
                 let (record, shape) = side(measurement)?;
@@ -55,7 +56,10 @@ fn written(recorded: &Recorded) -> (String, Value) {
                     .zip(base)
                     .and_then(|(new, base)| ChangeShape::of(new, base, run.seed)),
                 history: None,
-                sentences: vec![("verdict", format!("{HOSTILE}: 12.5 ns in 3 launches."))],
+                sentences: vec![(
+                    "verdict",
+                    format!("{HOSTILE}: 12.5 ns in {index} launches."),
+                )],
                 blocking: row.blocking.clone(),
                 remarks: row.remarks.clone(),
             }

@@ -10,7 +10,7 @@ use crate::report::history::BenchmarkHistory;
 /// Everything that a page shows.
 #[derive(Debug)]
 pub struct Page<'a> {
-    /// What it is about, e.g. the directory of the workspace.
+    /// What it is about: the name of the workspace's directory.
     pub workspace: String,
     /// The run.
     pub run: &'a Run,

@@ -12,13 +12,27 @@ const GAP: char = '\u{1}';
 pub(super) struct Phrasebook {
     known: HashMap<(&'static str, String), usize>,
     phrases: Vec<(&'static str, String)>,
+    /// Whole sentences, and the phrase of those that came up again: what is said of the run is said of each benchmark.
+    sentences: HashMap<(&'static str, String), Option<usize>>,
 }
 
 impl Phrasebook {
     /// The number of the sentence's phrase, and what fills its gaps.
     pub(super) fn enter(&mut self, about: &'static str, sentence: &str) -> (usize, Vec<String>) {
-        let (phrase, numbers) = taken_apart(sentence);
         let next = self.phrases.len();
+        match self.sentences.get_mut(&(about, sentence.to_owned())) {
+            Some(known) => {
+                let index = *known.get_or_insert(next);
+                if index == next {
+                    self.phrases.push((about, sentence.to_owned()));
+                }
+                return (index, Vec::new());
+            }
+            None => {
+                self.sentences.insert((about, sentence.to_owned()), None);
+            }
+        }
+        let (phrase, numbers) = taken_apart(sentence);
         let phrase = (about, phrase);
         let index = *self.known.entry(phrase.clone()).or_insert(next);
         if index == next {
@@ -81,6 +95,18 @@ mod tests {
             found[..2],
             phrases.map(|phrase| ("time", phrase.to_owned()))
         );
+    }
+
+    #[test]
+    fn a_sentence_that_comes_up_again_is_a_phrase_with_its_numbers() {
+        let mut book = Phrasebook::default();
+        assert_eq!(book.enter("run", "Run 7."), (0, vec!["7".to_owned()]));
+        assert_eq!(book.enter("run", "Run 7."), (1, vec![]));
+        assert_eq!(book.enter("run", "Run 7."), (1, vec![]));
+        assert_eq!(book.enter("run", "Run 8."), (0, vec!["8".to_owned()]));
+        let phrases = book.into_phrases();
+        assert_eq!(phrases[1], ("run", "Run 7.".to_owned()));
+        assert_eq!(phrases.len(), 2);
     }
 
     #[test]
