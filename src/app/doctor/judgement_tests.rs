@@ -124,6 +124,7 @@ fn a_machine_that_tells_nothing_is_unknown_and_gets_no_advice() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn whatever_is_not_good_has_a_reason_and_most_have_a_command() {
     let cases: [(&str, Severity, &str, Finding); 14] = [
         (
@@ -174,7 +175,7 @@ fn whatever_is_not_good_has_a_reason_and_most_have_a_command() {
             Severity::Improvable,
             "taskset",
             about("processors", |state, _| {
-                state.processors.hybrid = Some(true)
+                state.processors.hybrid = Some(true);
             }),
         ),
         (
@@ -213,7 +214,7 @@ fn whatever_is_not_good_has_a_reason_and_most_have_a_command() {
             Severity::Bad,
             "",
             about("temperature", |_, meanwhile| {
-                meanwhile.slowed_by_heat = Some(3)
+                meanwhile.slowed_by_heat = Some(3);
             }),
         ),
         (
