@@ -9,53 +9,29 @@ set -euo pipefail
 
 # A codec on criterion 0.3, a parser, codecs on 0.4, a counter, a queue on 0.5, hashes, data structures, asynchronous ones on 0.8.
 crates=(hex=0.4.3 httparse=1.10.1 base64=0.22.1 bytecount=0.6.9 flume=0.11.1 crc32fast=1.5.4 ahash=0.8.12 tinyvec=1.13.3=alloc,real_blackbox
-    rpds=1.2.1 itoa=1.0.18 async-executor=1.14.1=static event-listener=5.4.2)
+    rpds=1.2.1 itoa=1.0.18 async-executor=1.14.1=static event-listener=5.4.2 httpdate=1.0.3 writeable=0.6.4 tinystr=0.8.5=serde
+    fixed_decimal=0.7.3=ryu)
 (($# == 0)) || crates=("$@")
-# Dev-dependencies of tests alone: building them says nothing about benches.
-spared='version-sync|pretty_assertions|no-panic|quickcheck|wasm-bindgen-test|debugger_test|debugger_test_parser|rstest|rstest_reuse|serde_test|static_assertions|critical-section'
-
 here=$(cd "$(dirname "$0")/.." && pwd)
-work=${KEEP:-$(mktemp -d)}
-mkdir -p "$work"
-[ -n "${KEEP:-}" ] || trap 'rm -rf "$work"' EXIT
-export CARGO_TARGET_DIR=$work/target PERFCHECK_STORE=$work/store.db PERFCHECK_CACHE=$work/cache PERFCHECK_SECRET=$work/secret
+. "$here/tests/support/scratch.sh"
+. "$here/tests/support/unpack.sh"
+scratch_directory
+private_state
+export CARGO_TARGET_DIR=$work/target
 # What is asked is whether they build and run.
 export CARGO_PROFILE_BENCH_OPT_LEVEL=${CARGO_PROFILE_BENCH_OPT_LEVEL:-1} CARGO_PROFILE_BENCH_DEBUG=false CARGO_PROFILE_BENCH_LTO=off
 export CARGO_PROFILE_BENCH_CODEGEN_UNITS=16
-
-# The manifest with `criterion` pointed at the crate here and test-only dev-dependencies left out.
-repoint() {
-    awk -v here="$here" -v spared="^\\\\[dev-dependencies\\\\.\"?($spared)\"?\\\\]" '
-        /^\[/ {
-            skipping = ($0 ~ spared) || /^\[\[test\]\]/ || /^\[\[example\]\]/
-            in_criterion = ($0 ~ /dev-dependencies\.criterion\]$/)
-            if (in_criterion) {
-                print
-                print "package = \"perfcheck-criterion\""
-                print "path = \"" here "/harness/criterion\""
-                next
-            }
-        }
-        in_criterion && /^version *=/ { next }
-        !skipping { print }
-    ' "$1"
-}
 
 failed=0
 printf '%-24s %-8s %7s %11s  %s\n' crate criterion targets benchmarks result
 for crate in "${crates[@]}"; do
     IFS== read -r name version features <<< "$crate="
     features=${features%=}
-    fetch=$work/fetch-$name subject=$work/$name
-    rm -rf "$fetch" "$subject" && mkdir -p "$fetch/src" && : > "$fetch/src/lib.rs"
-    printf '[package]\nname = "fetch"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\n%s = "=%s"\n[workspace]\n' "$name" "$version" > "$fetch/Cargo.toml"
-    cargo fetch --quiet --manifest-path "$fetch/Cargo.toml"
-    source=$(cargo metadata --format-version 1 --manifest-path "$fetch/Cargo.toml" | grep -o "\"manifest_path\":\"[^\"]*/$name-$version/Cargo.toml\"" | head -1 | cut -d'"' -f4)
-    source=${source%/Cargo.toml}
-    cp -r "$source" "$subject" && chmod -R u+w "$subject" && rm -f "$subject/Cargo.lock" "$subject/Cargo.toml.orig"
-    repoint "$source/Cargo.toml" > "$subject/Cargo.toml"
+    subject=$work/$name
+    rm -rf "$subject"
+    unpack "$name" "$version" "$subject" 'package = "perfcheck-criterion"' "path = \"$here/harness/criterion\""
     printf '\n[workspace]\n' >> "$subject/Cargo.toml"
-    was=$(awk '/dev-dependencies\.criterion\]/ { found = 1 } found && /^version/ { gsub(/[version = "^]/, ""); print; exit }' "$source/Cargo.toml")
+    was=$(criterion_of "$(source_of "$name" "$version")")
     cd "$subject"
     result=ok targets=0 benchmarks=0
     if ! cargo bench --quiet --features "$features" --bench '*' --no-run > "$work/$name.log" 2>&1; then

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::context::{Context, World};
 use super::error::AppError;
+use super::prepare::name_left_out;
 use crate::cargo::CargoOptions;
 use crate::host::Revision;
 use crate::report;
@@ -58,6 +59,9 @@ impl CacheBuild<'_> {
         build: impl FnOnce(&SidesRequest<'_>, &mut dyn FnMut(BuildEvent<'_>)) -> Result<T, SidesError>,
     ) -> Result<T, AppError> {
         let cache = cache_directory(world)?;
+        if !self.quiet {
+            name_left_out(self.context, self.cargo, world.stderr);
+        }
         let request = SidesRequest {
             cache: &cache,
             cargo: &world.variables.cargo,

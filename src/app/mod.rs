@@ -28,6 +28,7 @@ mod imported;
 mod kept;
 mod list;
 mod naming;
+mod next_steps;
 mod options;
 mod page;
 mod paired;

@@ -1,11 +1,12 @@
 //! What a run needs before it begins: the built bench targets and the benchmarks they announce.
 
+use std::io::Write;
 use std::time::Duration;
 
 use super::context::{Context, World};
 use super::error::AppError;
 use super::options::StoreOptions;
-use crate::cargo::{self, BenchTarget, Toolchain};
+use crate::cargo::{self, BenchTarget, CargoOptions, LeftOut, Toolchain};
 use crate::child::ChildError;
 use crate::exit_code::ExitCode;
 use crate::measure::{Discovered, Filter, discover};
@@ -18,7 +19,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 pub(super) fn build(
     context: &Context,
     common: &StoreOptions,
-    world: &World<'_>,
+    world: &mut World<'_>,
 ) -> Result<(BuildFacts, Vec<BenchTarget>), AppError> {
     let options = &common.cargo;
     if !context.workspace.has_bench_targets(options) {
@@ -26,6 +27,7 @@ pub(super) fn build(
             "the selected packages have no bench targets\n  help: `--workspace` selects all packages, `--lib` the `#[bench]` functions of a library; docs/GUIDE.md shows how to write a first benchmark".to_owned(),
         ));
     }
+    name_left_out(context, options, world.stderr);
     let toolchain = Toolchain::detect(options)?;
     let built = cargo::build(
         &world.variables.cargo,
@@ -36,6 +38,26 @@ pub(super) fn build(
         world.interrupt,
     )?;
     Ok((toolchain.facts, built.targets))
+}
+
+/// Names the bench targets that are not built because features that they need are off.
+pub(super) fn name_left_out(context: &Context, options: &CargoOptions, stderr: &mut dyn Write) {
+    for one in context.workspace.left_out(options) {
+        let LeftOut {
+            package, target, ..
+        } = &one;
+        let wanted: Vec<String> = one
+            .missing
+            .iter()
+            .map(|feature| format!("{package}/{feature}"))
+            .collect();
+        let message = format!(
+            "{package}/{target} is left out, as in `cargo bench`: it needs features that are off\n  help: `--features {}`",
+            wanted.join(",")
+        );
+        // A stderr that is gone is no reason to stop.
+        let _ = report::write_warning(stderr, &message);
+    }
 }
 
 /// Launches `targets`, which have so much time for each answer, and asks for the benchmarks that `filter` wants.

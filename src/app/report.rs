@@ -86,16 +86,16 @@ pub fn report(
             common.output.format,
         )?;
     }
-    if options.open {
-        if let Err(error) = host::open_in_viewer(&file) {
-            write_warning(
-                world.stderr,
-                &format!(
-                    "the page could not be opened: {error}\n  help: open {} in a browser",
-                    file.display()
-                ),
-            )?;
-        }
+    if options.open
+        && let Err(error) = host::open_in_viewer(&file)
+    {
+        write_warning(
+            world.stderr,
+            &format!(
+                "the page could not be opened: {error}\n  help: open {} in a browser",
+                file.display()
+            ),
+        )?;
     }
     Ok(ExitCode::Clean)
 }

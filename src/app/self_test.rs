@@ -124,7 +124,7 @@ pub fn self_test(
     Ok(exit_code)
 }
 
-const NO_SUBJECTS: &str = "no bench has a harness that can slow itself down\n  help: those written with the crate `perfcheck` can, once it is as new as this tool";
+const NO_SUBJECTS: &str = "no bench has a harness that can slow itself down\n  help: those written with the crate `perfcheck` can, once it is as new as this tool; so can those of Criterion on the crate `perfcheck-criterion`";
 
 /// What differs between the sides of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -113,6 +113,9 @@ pub struct BuildOrder<'a> {
 impl BuildOrder<'_> {
     /// Runs cargo. Its own output goes to our stderr as it comes.
     pub fn carry_out(&self) -> Result<BuildOutput, CargoError> {
+        let Some(options) = self.workspace.buildable(self.options) else {
+            return Ok(BuildOutput::default());
+        };
         let mut command = Command::new(self.cargo);
         command
             .args([
@@ -120,7 +123,7 @@ impl BuildOrder<'_> {
                 "--no-run",
                 "--message-format=json-render-diagnostics",
             ])
-            .args(self.options.for_build())
+            .args(options.for_build())
             .stdin(Stdio::null())
             .stdout(Stdio::piped());
         for (name, value) in self.variables {

@@ -187,7 +187,7 @@ impl Workspace {
         self.metadata.target_directory.as_std_path()
     }
 
-    fn selected(&self, options: &CargoOptions) -> Option<Vec<&Package>> {
+    pub(super) fn selected(&self, options: &CargoOptions) -> Option<Vec<&Package>> {
         let members = self.metadata.workspace_packages();
         let names =
             |list: &[String], package: &Package| list.iter().any(|name| *name == *package.name);

@@ -6,6 +6,7 @@
 
 mod build;
 mod error;
+mod features;
 mod library_path;
 mod metadata;
 mod options;
@@ -14,6 +15,7 @@ mod toolchain;
 
 pub use build::{BenchTarget, BuildOrder, Built, build};
 pub use error::CargoError;
+pub use features::LeftOut;
 pub use metadata::{BenchPackage, PackageSettings, Workspace};
 pub use options::CargoOptions;
 pub use output::{BenchExecutable, BuildOutput};

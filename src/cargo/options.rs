@@ -4,6 +4,9 @@ use cargo_metadata::{Target, TargetKind};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+/// The pattern of all bench targets.
+pub(super) const ALL_BENCHES: &str = "*";
+
 /// The flags of `cargo bench` that select packages, targets and features and govern the build.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(
@@ -91,7 +94,7 @@ impl CargoOptions {
             pair("--exclude", package.into());
         }
         if self.wants_all_benches() {
-            pair("--bench", "*".into());
+            pair("--bench", ALL_BENCHES.into());
         }
         for bench in &self.benches {
             pair("--bench", bench.into());
@@ -131,6 +134,11 @@ impl CargoOptions {
     /// Whether nothing was said of targets: then all bench targets are meant and no others.
     pub fn wants_all_benches(&self) -> bool {
         self.benches.is_empty() && !self.lib && !self.bins
+    }
+
+    /// Whether all bench targets are meant, alone or beside libraries and binaries.
+    pub(super) fn means_all_benches(&self) -> bool {
+        self.wants_all_benches() || self.benches.iter().any(|name| name == ALL_BENCHES)
     }
 
     /// Whether a bench target of this name would be built even if nothing was found in it. What stands in libraries and binaries, whose names

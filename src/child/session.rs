@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use super::beside::Kind;
 use super::codec::{Announcement, Frame, Hello, Listing, Request, SampleSpec, WarmUp};
-use super::criterion::{CriterionVersion, Runner};
+use super::criterion::{CriterionVersion, Quiet, Runner};
 use super::error::ChildError;
 use super::launch_spec::{LaunchSpec, bench_command};
 use super::pipes::{Incoming, read_lines, read_pieces};
@@ -177,7 +177,7 @@ impl<'a> Session<'a> {
             return Err(spawn_error(std::io::ErrorKind::BrokenPipe.into()));
         };
         Ok(Self {
-            running: Running::new(group, read_pieces(stderr), interrupt, on_output),
+            running: Running::new(group, read_pieces(Quiet::new(stderr)), interrupt, on_output),
             requests,
             frames: read_lines(stdout),
             timeout,

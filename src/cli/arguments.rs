@@ -15,7 +15,7 @@ use super::history_flags::{AcceptArguments, HistoryArguments, PruneArguments};
 use super::import_flags::ImportArguments;
 use super::report_flags::ReportArguments;
 use super::reporting_flags::ReportingFlags;
-use super::run_flags::{ComparisonFlags, OutputFlags, SamplingFlags};
+use super::run_flags::{ComparisonFlags, OutputFlags, RowFlags, SamplingFlags};
 use super::self_test_flags::SelfTestArguments;
 use super::stored_flags::{ExplainArguments, ShowArguments};
 use crate::app::{
@@ -86,7 +86,7 @@ struct RunArguments {
     #[command(flatten)]
     output: OutputFlags,
     #[command(flatten)]
-    reporting: ReportingFlags,
+    rows: RowFlags,
     #[command(flatten)]
     build: BuildFlags,
     #[command(flatten)]
@@ -95,6 +95,8 @@ struct RunArguments {
     sampling: SamplingFlags,
     #[command(flatten)]
     comparison: ComparisonFlags,
+    #[command(flatten)]
+    reporting: ReportingFlags,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -131,6 +133,8 @@ enum Subcommands {
     Doctor(DoctorArguments),
     /// List the benchmarks in the store, with their latest times
     List {
+        #[command(flatten)]
+        rows: RowFlags,
         #[command(flatten)]
         stored: StoredArguments,
     },
@@ -347,7 +351,7 @@ impl Arguments {
             Some(Subcommands::Bisect(arguments)) => arguments.translate(),
             Some(Subcommands::SelfTest(arguments)) => arguments.translate(),
             Some(Subcommands::Doctor(arguments)) => arguments.translate(),
-            Some(Subcommands::List { stored }) => stored.with(Command::List),
+            Some(Subcommands::List { rows, stored }) => stored.with(Command::List).showing(rows),
             Some(Subcommands::Runs {
                 action: None,
                 limit,
@@ -413,8 +417,17 @@ impl StoredArguments {
     }
 }
 
+impl Parsed {
+    /// Shows these rows alone.
+    pub(super) fn showing(mut self, rows: RowFlags) -> Self {
+        self.common.output.only = rows.only();
+        self
+    }
+}
+
 impl RunArguments {
     fn translate(self) -> Parsed {
+        let rows = self.rows;
         let color = self.output.color.word();
         let mut layer = self.sampling.layer();
         layer.noise_threshold = self.comparison.noise_threshold;
@@ -443,6 +456,7 @@ impl RunArguments {
                 reports: self.reporting.options(),
             })),
         }
+        .showing(rows)
     }
 }
 

@@ -25,6 +25,7 @@ mod flags;
 mod history;
 mod host_signs;
 mod importing;
+mod layout;
 mod listing;
 mod measuring_loop;
 mod other_systems;

@@ -117,7 +117,7 @@ class Run:
             },
             "load": round(0.1 + self.random.random() * 0.3, 2), "seed": 1000 + self.number,
             "decision": {"noise_threshold": 0.02, "significance_level": 0.01, "confidence_level": 0.95,
-                         "resamples": 10_000},
+                         "resamples": 100_000},
             "tool_version": "0.1.0", "pair": None, "plan": None, "source": None, "baselines": self.names,
         }
         for (target, launch), series in sorted(self.series.items(), key=lambda item: item[0]):

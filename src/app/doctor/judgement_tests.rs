@@ -124,7 +124,7 @@ fn a_machine_that_tells_nothing_is_unknown_and_gets_no_advice() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "a table")]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn whatever_is_not_good_has_a_reason_and_most_have_a_command() {
     let cases: [(&str, Severity, &str, Finding); 14] = [
         (

@@ -17,6 +17,7 @@ pub(super) use arguments::without_count;
 pub use arguments::{Config, CriterionRequest};
 pub(super) use filter::{beginning, exactly};
 pub use message::CriterionVersion;
+pub(super) use quiet::Quiet;
 pub(super) use runner::Runner;
 pub(super) use scale::Scale;
 pub use session::{CriterionSession, Measured, Reported};

@@ -1,57 +1,68 @@
-//! What a Criterion bench prints, without the warning that our own settings have caused.
+//! What a Criterion bench prints, without what it says about settings and plots that are not its author's but ours.
 
 use std::io::{self, Read};
 
-/// How the warning begins, after an empty line: that its samples take longer than the time that it was told.
-const WARNING: &[u8] = b"\nWarning: Unable to complete ";
+/// How lines begin that are left out: that samples take longer than the time that it was told, after an empty line, and that it will
+/// plot in another way, where it plots nothing.
+const LEFT_OUT: [&[u8]; 2] = [
+    b"\nWarning: Unable to complete ",
+    b"Gnuplot not found, using plotters backend",
+];
 
-/// A pipe without this warning. All else comes as it is; the beginning of a line that may become the warning comes once it is none.
-pub(super) struct Quiet<R> {
+/// A pipe without these lines. All else comes as it is; the beginning of a line that may become one of them comes once it is none.
+pub(in crate::child) struct Quiet<R> {
     pipe: R,
-    /// How much of the warning has come; from its whole length on the rest of its line is dropped.
-    matched: usize,
+    /// What seems to come, and how much of it has come; from its whole length on the rest of its line is dropped.
+    matched: &'static [u8],
+    of: &'static [u8],
     at_line_start: bool,
     /// To be handed out.
     ready: Vec<u8>,
 }
 
 impl<R: Read> Quiet<R> {
-    pub(super) fn new(pipe: R) -> Self {
+    pub(in crate::child) fn new(pipe: R) -> Self {
         Self {
             pipe,
-            matched: 0,
+            matched: &[],
+            of: &[],
             at_line_start: true,
             ready: Vec::new(),
         }
     }
 
     fn take(&mut self, byte: u8) {
-        if self.matched == WARNING.len() {
+        if self.matched.is_empty() {
+            self.of = LEFT_OUT
+                .into_iter()
+                .find(|line| self.at_line_start && line[0] == byte)
+                .unwrap_or_default();
+        } else if self.matched.len() == self.of.len() {
             // The end of its line is the end of it.
             if byte == b'\n' {
-                self.matched = 0;
+                self.matched = &[];
                 self.at_line_start = true;
             }
             return;
         }
-        if byte == WARNING[self.matched] && (self.matched > 0 || self.at_line_start) {
-            self.matched += 1;
+        if self.of.get(self.matched.len()) == Some(&byte) {
+            self.matched = &self.of[..=self.matched.len()];
             return;
         }
-        if self.matched > 0 {
+        if !self.matched.is_empty() {
             self.give_back();
-            // This one may begin it anew.
+            // This one may begin another.
             return self.take(byte);
         }
         self.at_line_start = byte == b'\n';
         self.ready.push(byte);
     }
 
-    /// What looked like the warning was none.
+    /// What looked like one of them was none.
     fn give_back(&mut self) {
-        self.ready.extend(&WARNING[..self.matched]);
-        self.at_line_start = self.matched == 1;
-        self.matched = 0;
+        self.ready.extend(self.matched);
+        self.at_line_start = self.matched == b"\n";
+        self.matched = &[];
     }
 }
 
@@ -60,7 +71,7 @@ impl<R: Read> Read for Quiet<R> {
         while self.ready.is_empty() {
             let length = self.pipe.read(buffer)?;
             if length == 0 {
-                if (1..WARNING.len()).contains(&self.matched) {
+                if (1..self.of.len()).contains(&self.matched.len()) {
                     self.give_back();
                     break;
                 }
@@ -103,6 +114,17 @@ mod tests {
         check(&format!("a\n{warning}b\n"), "a\nb\n");
         check(&format!("{warning}{warning}end"), "end");
         let others = "one\n\n\nWarning: Unable to read the corpus\nWarning: Unable to complete \n";
+        check(others, others);
+    }
+
+    #[test]
+    fn what_would_draw_plots_is_not_said_where_none_are_drawn() {
+        let line = "Gnuplot not found, using plotters backend\n";
+        check(line, "");
+        check(&format!("{line}a {line}\n{line}b"), &format!("a {line}\nb"));
+        let warning = "\nWarning: Unable to complete 10 samples\n";
+        check(&format!("{line}{warning}{line}"), "");
+        let others = "Gnuplot not found or not usable, using plotters backend\nGnuplot\nG";
         check(others, others);
     }
 

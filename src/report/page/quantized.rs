@@ -10,9 +10,9 @@ const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 pub(super) fn places(
     values: impl IntoIterator<Item = f64>,
     (low, high): (f64, f64),
-    width: u32,
+    width: u8,
 ) -> String {
-    let most = 64_f64.powi(width as i32) - 1.0;
+    let most = 64_f64.powi(width.into()) - 1.0;
     let scale = if high > low { most / (high - low) } else { 0.0 };
     let mut text = String::new();
     for value in values {
@@ -20,7 +20,7 @@ pub(super) fn places(
         // A number that is none becomes 0.
         let place = place as u32;
         for digit in (0..width).rev() {
-            let index = place >> (6 * digit) & 63;
+            let index = place >> (6 * u32::from(digit)) & 63;
             text.push(char::from(DIGITS[index as usize]));
         }
     }

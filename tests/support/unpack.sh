@@ -1,0 +1,32 @@
+# Crates as they were published, with their benches; to be sourced after scratch.sh.
+
+# Dev-dependencies of tests alone: building them says nothing about benches.
+spared='version-sync|pretty_assertions|no-panic|quickcheck|wasm-bindgen-test|debugger_test|debugger_test_parser|rstest|rstest_reuse|serde_test|static_assertions|critical-section'
+
+# unpack NAME VERSION DIRECTORY [LINE...]: a copy of the crate with its benches as they are. Left out are tests, examples and dev-dependencies
+# of tests alone. LINEs, if any, stand in place of the version of its `criterion`.
+unpack() {
+    local name=$1 version=$2 directory=$3 source
+    shift 3
+    source=$(source_of "$name" "$version")
+    mkdir -p "$directory" && cp -r "$source/." "$directory" && chmod -R u+w "$directory"
+    rm -f "$directory/Cargo.lock" "$directory/Cargo.toml.orig" "$directory/.cargo_vcs_info.json"
+    awk -v lines="$(printf '%s\n' "$@")" -v spared="^\\\\[dev-dependencies\\\\.\"?($spared)\"?\\\\]" '
+        /^\[/ {
+            skipping = ($0 ~ spared) || /^\[\[test\]\]/ || /^\[\[example\]\]/
+            in_criterion = ($0 ~ /dev-dependencies\.criterion\]$/)
+            if (in_criterion && lines) {
+                print
+                print lines
+                next
+            }
+        }
+        in_criterion && lines && /^version *=/ { next }
+        !skipping { print }
+    ' "$source/Cargo.toml" >"$directory/Cargo.toml"
+}
+
+# criterion_of DIRECTORY: the version of criterion that its author asks for.
+criterion_of() {
+    awk '/dev-dependencies\.criterion\]/ { found = 1 } found && /^version/ { gsub(/[version = "^]/, ""); print; exit }' "$1/Cargo.toml"
+}
