@@ -34,6 +34,9 @@ pub(super) struct DoctorArguments {
     /// Measure it for three seconds
     #[arg(long, conflicts_with = "time")]
     quick: bool,
+    /// Rounds of each workload at most; in each, both sides are launched afresh [default: as many as fit]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=10_000))]
+    rounds: Option<u32>,
     /// Seed of everything random [default: random]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -52,6 +55,7 @@ impl DoctorArguments {
             },
             command: Command::Doctor(DoctorOptions {
                 time: if self.quick { QUICK } else { self.time },
+                rounds: self.rounds,
                 seed: self.seed,
             }),
         }

@@ -111,8 +111,13 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
             .testbench("")
             .args(["-p", "steady", "-p", "sequential", "--rounds", "5"]);
     messages.extend(self_test.args(JSON).run().json());
-    let doctor = machine.perfcheck().args(["doctor", "--time", "1s"]);
-    let doctor = doctor.env("PERFCHECK_SCRIPTED_CLOCK", "processor=20000;memory=40000");
+    let doctor = machine
+        .perfcheck()
+        .args(["doctor", "--time", "5min", "--rounds", "5"]);
+    let doctor = doctor.env(
+        "PERFCHECK_SCRIPTED_CLOCK",
+        "processor=2000000;memory=4000000",
+    );
     messages.extend(doctor.args(JSON).run().json());
     let log = machine.home().join("log.csv");
     std::fs::write(&log, "name,ns\na,1\na,2\n").expect("a file of our own");

@@ -22,6 +22,8 @@ use crate::report::{self, DoctorFindings, NoiseFindings};
 pub struct DoctorOptions {
     /// How long to measure the noise.
     pub time: Duration,
+    /// Rounds of each workload at most; `None`: as many as fit.
+    pub rounds: Option<u32>,
     /// Seed of everything random.
     pub seed: Option<u64>,
 }
@@ -45,7 +47,7 @@ pub fn doctor(
     let own_id = std::process::id();
     let before = Activity::look(&RealFiles, own_id);
     let began = Instant::now();
-    let noise = noise::measure(options.time, seed, world)?;
+    let noise = noise::measure(options, seed, world)?;
     let seconds = began.elapsed().as_secs_f64();
     let meanwhile = before.until(&Activity::look(&RealFiles, own_id), seconds);
     let observed = Observed {

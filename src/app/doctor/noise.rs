@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::command::DoctorOptions;
 use super::workloads::WORKLOADS_ARGUMENT;
 use crate::app::context::World;
 use crate::app::error::AppError;
@@ -30,9 +31,9 @@ const CHANGES: [f64; 5] = [0.1, 0.05, 0.02, 0.01, 0.005];
 const SHARE_OF_CHANGE: f64 = 0.25;
 pub(super) const CONFIDENCE_LEVEL: f64 = 0.95;
 
-/// Measures for about `time`.
+/// Measures for about the time that `options` give.
 pub(super) fn measure(
-    time: Duration,
+    options: &DoctorOptions,
     seed: u64,
     world: &mut World<'_>,
 ) -> Result<Vec<NoiseFindings>, AppError> {
@@ -53,9 +54,11 @@ pub(super) fn measure(
         pairs,
         |_| DecisionSettings::PAIRED_NOISE_THRESHOLD,
         PairedPlan {
-            rounds: most_rounds(time, benchmarks),
+            rounds: options
+                .rounds
+                .unwrap_or_else(|| most_rounds(options.time, benchmarks)),
             round: RoundSettings::default(),
-            time_budget: Some(time),
+            time_budget: Some(options.time),
             patience: None,
             bind: true,
             seed,
