@@ -4,7 +4,7 @@
 #   benches/criterion_launch.sh [PAIRS]      default: 11
 #
 # Prints both in seconds with the iterations that each made, warm-up included, and then medians. The bench does nothing but sleep, so that both make the same iterations in the same
-# time (as far as they do not depend on how late the first sleeps end; one in ten is checked), and what is left of the difference is what is done around them. Alone, Criterion also analyses
+# time (on a busy machine the first sleeps end late, and Criterion plans fewer: a pair that differs by more than one in ten is left out), and what is left of the difference is what is done around them. Alone, Criterion also analyses
 # (as little as it lets itself be told to) and writes; under us it does not. Under us a launch is all from one to the next: the process, its connection, the record in the
 # store, the control workload. What a run does once (cargo, discovery, the glance at how long iterations take) is not in it: the second of three launches is timed.
 # PERFCHECK: the executable (default: built here).
@@ -78,8 +78,8 @@ bench=$(cargo bench --no-run --bench launch --message-format json 2>/dev/null |
     sed -n 's/.*"executable":"\([^"]*\)".*/\1/p')
 now() { date +%s%N; }
 seconds() { printf '%d.%03d' $(($1 / 1000000000)) $(($1 / 1000000 % 1000)); }
-median() { sort -n "$1" | sed -n "$(((pairs + 1) / 2))p"; }
-for ((i = 0; i < pairs; i++)); do
+median() { sort -n "$1" | sed -n "$(((good + 1) / 2))p"; }
+for ((i = 0, good = 0; good < pairs && i < 3 * pairs; i++)); do
     rm -f "$LAUNCH_ITERATIONS"
     since=$(now)
     "$bench" --bench --noplot --warm-up-time 0.1 --measurement-time 0.4 --sample-size 400 --nresamples 1000 >/dev/null 2>&1
@@ -95,11 +95,13 @@ for ((i = 0; i < pairs; i++)); do
     made=$(sed -n 1p "$LAUNCH_ITERATIONS")
     made_under_us=$(tail -n 2 "$LAUNCH_ITERATIONS" | sed -n 1p)
     if ((made_under_us * 10 < made * 9 || made_under_us * 9 > made * 10)); then
-        echo "error: $made_under_us iterations under us, $made alone"
-        exit 1
+        echo "left out: $made_under_us iterations under us, $made alone"
+        continue
     fi
+    good=$((good + 1))
     echo "$alone" >>"$work/alone" && echo "$under_us" >>"$work/under_us"
     echo "alone $(seconds "$alone") s with $made iterations, a launch under us $(seconds "$under_us") s with $made_under_us"
 done
+((good)) || { echo 'error: the machine is too busy'; exit 1; }
 alone=$(median "$work/alone") under_us=$(median "$work/under_us")
-echo "medians: alone $(seconds "$alone") s, a launch under us $(seconds "$under_us") s: $(((under_us - alone) * 1000 / alone)) thousandths more"
+echo "medians of $good: alone $(seconds "$alone") s, a launch under us $(seconds "$under_us") s, a difference of $(((under_us - alone) * 1000 / alone)) thousandths"

@@ -22,6 +22,12 @@ fn main() -> process::ExitCode {
         reap(io::stdin().lock());
         return process::ExitCode::SUCCESS;
     }
+    if arguments
+        .get(1)
+        .is_some_and(|argument| argument == app::WORKLOADS_ARGUMENT)
+    {
+        return app::run_workloads();
+    }
     let parsed = match cli::parse(arguments) {
         Ok(parsed) => parsed,
         Err(error) => {
@@ -102,6 +108,7 @@ fn dispatch(
         Command::Compare(options) => app::compare(options, common, &mut world),
         Command::Bisect(options) => app::bisect(options, common, &mut world),
         Command::SelfTest(options) => app::self_test(options, common, &mut world),
+        Command::Doctor(options) => app::doctor(options, &common.output, &mut world),
         Command::List => app::list(common, &mut world),
         Command::Runs { limit } => app::runs(*limit, common, &mut world),
         Command::Adopt { from } => app::adopt(from.as_deref(), common, &mut world),

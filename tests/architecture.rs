@@ -65,7 +65,7 @@ const LAYERS: [(&str, &[&str]); 18] = [
 ];
 
 /// Every dependency, and the modules that may use it.
-const HOMES: [(&str, &[&str]); 33] = [
+const HOMES: [(&str, &[&str]); 34] = [
     ("anstream", &["main", "report"]),
     ("blake3", &["sides", "store", "host", "exchange", "report"]),
     ("cargo_config2", &["cargo"]),
@@ -84,6 +84,7 @@ const HOMES: [(&str, &[&str]); 33] = [
     ("nix", &["process"]),
     ("object", &["host"]),
     ("owo_colors", &["report/theme"]),
+    ("perfcheck", &["app/doctor/workloads"]),
     ("postcard", &["store"]),
     ("rand", &["process", "host"]),
     ("rand_xoshiro", &["stats"]),

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::context::World;
 use super::error::AppError;
-use super::findings::{shell_quoted, summarize_all};
+use super::findings::summarize_all;
+use super::next_steps::shell_quoted;
 use super::whole_file::write_whole;
 use crate::compare::Portrait;
 use crate::exit_code::ExitCode;

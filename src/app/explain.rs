@@ -121,7 +121,7 @@ fn newest(
         None => Err(AppError::NoVerdict(format!(
             "no complete run has a verdict about `{}` yet\n  help: `cargo perfcheck --exact {}` measures and compares it; `cargo perfcheck show` prints what was measured",
             key.id.escape_debug(),
-            super::findings::shell_quoted(&key.id)
+            super::next_steps::shell_quoted(&key.id)
         ))),
     }
 }

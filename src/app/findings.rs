@@ -124,63 +124,6 @@ pub(super) fn warnings(references: &References) -> Vec<Difference> {
     found
 }
 
-/// The command that explains the worst regression.
-pub(super) fn how_it_came_about(rows: &[Row<'_>], run: RunId, place: &str) -> Option<String> {
-    let seen = |row: &&Row<'_>| estimate(row.comparison.as_ref());
-    let worst = rows
-        .iter()
-        .filter(|row| row.verdict == Some(Verdict::Regressed))
-        .max_by(|a, b| seen(a).total_cmp(&seen(b)))?;
-    Some(format!(
-        "How it came about: cargo perfcheck explain {} --run {run}{place}",
-        shell_quoted(&worst.key.id)
-    ))
-}
-
-/// What to do about suspects: the last line of the report. `again` is the command line up to the benchmark's
-/// name, `place` what leads other commands to this workspace.
-pub(super) fn advice(rows: &[Row<'_>], run: RunId, again: &str, place: &str) -> Option<String> {
-    let seen = |row: &&Row<'_>| estimate(row.comparison.as_ref());
-    let worst = rows
-        .iter()
-        .filter(|row| row.verdict == Some(Verdict::Suspect))
-        // Others were measured in turn: drift is not what they are in doubt about.
-        .filter(|row| {
-            let comparison = row.comparison.as_ref();
-            comparison.is_some_and(|comparison| comparison.run_sd.is_some())
-        })
-        .max_by(|a, b| seen(a).total_cmp(&seen(b)))?;
-    let comparison = worst.comparison.as_ref()?;
-    let percent = |fraction: Option<f64>| format!("{:.1} %", fraction.unwrap_or(f64::NAN) * 100.0);
-    let key = &worst.key;
-    Some(format!(
-        "suspect: `{}` looks {} slower, but runs on this host drift by {} (standard deviation), so less than {} cannot be called from a stored run; run {run} is no reference for others.\nMeasure again: {again} -p {} --bench {} --exact {}\nIf the change is meant: cargo perfcheck accept {run}{place}",
-        key.id.escape_debug(),
-        percent(Some(seen(&worst))),
-        percent(comparison.run_sd),
-        percent(comparison.smallest_callable),
-        key.package,
-        key.target,
-        shell_quoted(&key.id),
-    ))
-}
-
-fn estimate(comparison: Option<&Comparison>) -> f64 {
-    comparison
-        .and_then(|comparison| comparison.change)
-        .map_or(f64::NAN, |change| change.estimate)
-}
-
-/// A word that a POSIX shell reads back as it is.
-pub(super) fn shell_quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=+,@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
 fn row<'a>(
     measurement: &'a Measurement,
     summary: Option<Summary>,
@@ -336,17 +279,5 @@ pub(super) fn host_class(said: Option<bool>, looks_shared: bool) -> HostClass {
         HostClass::Shared
     } else {
         HostClass::Dedicated
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::shell_quoted;
-
-    #[test]
-    fn an_id_in_a_command_can_be_pasted_into_a_shell() {
-        assert_eq!(shell_quoted("sort/10"), "sort/10");
-        assert_eq!(shell_quoted("two words"), "'two words'");
-        assert_eq!(shell_quoted("it's"), r"'it'\''s'");
     }
 }

@@ -52,7 +52,8 @@ pub fn list(common: &StoreOptions, world: &mut World<'_>) -> Result<ExitCode, Ap
             lines.sort_by(|a, b| (rank(a).cmp(&rank(b))).then(change(b).total_cmp(&change(a))))
         }
     }
-    write_benchmarks(world.stdout, &lines, common.output.format)?;
+    let view = common.output.view();
+    write_benchmarks(world.stdout, &lines, common.output.format, &view)?;
     Ok(ExitCode::Clean)
 }
 

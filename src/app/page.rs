@@ -28,13 +28,13 @@ use crate::report::{
 use crate::store::{BranchFilter, Store, StoreError, WorkspaceId};
 
 /// Samples of a side that are drawn, over all benchmarks of a page: its size stays within bounds.
-const POINTS_OF_ALL: usize = 50_000;
+const POINTS_OF_ALL: usize = 25_000;
 /// Of each benchmark no fewer and no more than so many.
 const FEWEST_POINTS: usize = 60;
 const MOST_POINTS: usize = 1_500;
 
 /// Runs of histories, over all benchmarks of a page: each is read and analysed.
-const RUNS_OF_ALL: usize = 4_000;
+const RUNS_OF_ALL: usize = 3_000;
 /// A history of fewer runs has no band and hardly a change point: the page has none.
 const FEWEST_RUNS: usize = 10;
 const MOST_RUNS: usize = 60;

@@ -9,7 +9,7 @@ use crate::exit_code::ExitCode;
 use crate::host;
 use crate::model::{Purpose, RunId, RunStatus, Timestamp};
 use crate::report::{PruneLine, PruneSummary, RunFate, write_prune};
-use crate::store::{Reason, Store, StoreError, StoredRun, WorkspaceId};
+use crate::store::{Reason, StoredRun, WorkspaceId};
 
 /// An incomplete run that began less long ago may be under way.
 const UNDER_WAY_NANOSECONDS: i64 = 24 * 3_600_000_000_000;
@@ -190,7 +190,7 @@ fn execute_plan(
     // Executables that no run needs any more; those of other runs stay whatever they take.
     let kept = store.plan_removal(u64::MAX, Reason::Unnamed)?;
     let freed_beside = store.execute(&kept)?.freed_bytes;
-    if let Err(error) = compacted(&mut store) {
+    if let Err(error) = store.compact() {
         writeln!(
             world.stderr,
             "warning: the runs are gone, but the file is as large as before ({error}); later runs use the room"
@@ -200,10 +200,6 @@ fn execute_plan(
         removed: outcome.removed.len(),
         freed_bytes: before.saturating_sub(store.file_bytes()) + freed_beside,
     })
-}
-
-fn compacted(store: &mut Store) -> Result<(), StoreError> {
-    store.compact()
 }
 
 /// The rules, with what they refer to.
@@ -226,7 +222,7 @@ impl Policy<'_> {
             fates.insert(run.run, self.fate(run, place, *before));
             *before += 1;
         }
-        self.together(runs, &mut fates);
+        keep_together(runs, &mut fates);
         fates
     }
 
@@ -259,23 +255,23 @@ impl Policy<'_> {
             _ => true,
         }
     }
+}
 
-    /// Both sides of an A/B measurement stay if one does, and what confirmed a run stays with it.
-    fn together(&self, runs: &[StoredRun], fates: &mut BTreeMap<RunId, RunFate>) {
-        let stays = |fates: &BTreeMap<RunId, RunFate>, run: RunId| {
-            fates.get(&run).is_some_and(|fate| *fate != RunFate::Goes)
-        };
-        let seeds: BTreeSet<u64> = runs
-            .iter()
-            .filter(|run| run.partner.is_none() && stays(fates, run.run))
-            .map(|run| run.seed)
-            .collect();
-        for run in runs {
-            let confirms = run.purpose == Some(Purpose::Confirmation) && seeds.contains(&run.seed);
-            let with_partner = run.partner.is_some_and(|partner| stays(fates, partner));
-            if !stays(fates, run.run) && (confirms || with_partner) {
-                fates.insert(run.run, RunFate::Together);
-            }
+/// Both sides of an A/B measurement stay if one does, and what confirmed a run stays with it.
+fn keep_together(runs: &[StoredRun], fates: &mut BTreeMap<RunId, RunFate>) {
+    let stays = |fates: &BTreeMap<RunId, RunFate>, run: RunId| {
+        fates.get(&run).is_some_and(|fate| *fate != RunFate::Goes)
+    };
+    let seeds: BTreeSet<u64> = runs
+        .iter()
+        .filter(|run| run.partner.is_none() && stays(fates, run.run))
+        .map(|run| run.seed)
+        .collect();
+    for run in runs {
+        let confirms = run.purpose == Some(Purpose::Confirmation) && seeds.contains(&run.seed);
+        let with_partner = run.partner.is_some_and(|partner| stays(fates, partner));
+        if !stays(fates, run.run) && (confirms || with_partner) {
+            fates.insert(run.run, RunFate::Together);
         }
     }
 }

@@ -188,16 +188,11 @@ fn write_wanted(
 ) -> Result<(), AppError> {
     let mut text = Vec::new();
     write_report(&mut text, wanted.kind, findings, surroundings)?;
-    match &wanted.file {
-        Some(file) => write_whole(file, &text)?,
-        None => {
-            let stdout = &mut world.stdout;
-            if wanted.kind == ReportKind::GitHub {
-                world.commands.let_through(|| stdout.write_all(&text))?;
-            } else {
-                stdout.write_all(&text)?;
-            }
-        }
+    let stdout = &mut world.stdout;
+    match (&wanted.file, wanted.kind) {
+        (Some(file), _) => write_whole(file, &text)?,
+        (None, ReportKind::GitHub) => world.commands.let_through(|| stdout.write_all(&text))?,
+        (None, _) => stdout.write_all(&text)?,
     }
     Ok(())
 }

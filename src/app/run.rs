@@ -8,11 +8,10 @@ use super::budget::cut_short;
 use super::confirm::Confirmation;
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
-use super::findings::{
-    Evidence, advice, host_class, how_it_came_about, rows, shell_quoted, sort, verdicts, warnings,
-};
+use super::findings::{Evidence, host_class, rows, sort, verdicts, warnings};
 use super::gates::{gates, has_worsened};
 use super::kept::{Rerun, against_baseline, drain, keep, opened, watch};
+use super::next_steps::{flags, next_steps, place};
 use super::options::{RunOptions, StoreOptions};
 use super::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
 use super::reference::{Chooser, Chosen, References, Subject, Wanted};
@@ -216,7 +215,7 @@ impl Session<'_> {
         let named = self.name_run(store, run, good, (&targets, &opened), world)?;
         let last_words = named
             .into_iter()
-            .chain(self.advice(&rows, run, &tally))
+            .chain(next_steps(&rows, run, &self.command_again(), &self.place()))
             .collect();
         sort(&mut rows, self.common.output.order);
         let head = store.run(run)?;
@@ -235,13 +234,23 @@ impl Session<'_> {
             confidence_level: decision.confidence_level,
             exit_code: exit_code.number(),
         };
+        self.publish(&findings, &fail_on, world)?;
+        Ok(exit_code)
+    }
+
+    /// Writes the result and the reports about it.
+    fn publish(
+        &self,
+        findings: &Findings<'_>,
+        fail_on: &[Verdict],
+        world: &mut World<'_>,
+    ) -> Result<(), AppError> {
         let reporting = Reporting {
             options: &self.options.reports,
-            fail_on: &fail_on,
+            fail_on,
             context: self.context,
         };
-        reporting.publish(&findings, self.common, world)?;
-        Ok(exit_code)
+        reporting.publish(findings, self.common, world)
     }
 
     /// Measures again, in turn with its reference, what looks slower.
@@ -283,26 +292,6 @@ impl Session<'_> {
             keep(store, run, targets, opened, world)?;
         }
         Ok(Some(words))
-    }
-
-    /// What to do next.
-    fn advice(&self, rows: &[Row<'_>], run: RunId, tally: &Tally) -> Vec<String> {
-        let accept = (tally.count(Verdict::Regressed) > 0).then(|| {
-            format!(
-                "Run {run} is stored but not accepted. If the change is meant: cargo perfcheck accept {run}{}",
-                self.place()
-            )
-        });
-        let suspects = advice(rows, run, &self.command_again(), &self.place());
-        let first = tally.count(Verdict::New) == rows.len() && !rows.is_empty();
-        let first =
-            first.then(|| format!("Run {run} is stored: the next run is compared with it."));
-        let why = how_it_came_about(rows, run, &self.place());
-        (why.into_iter())
-            .chain(accept)
-            .chain(suspects)
-            .chain(first)
-            .collect()
     }
 
     /// Begins the run in the store.
@@ -490,13 +479,6 @@ pub(super) fn is_worse(tally: &Tally) -> bool {
     tally.count(Verdict::Regressed) + tally.count(Verdict::Suspect) > 0
 }
 
-/// Flags with their values, a space before each.
-fn flags<const N: usize>(pairs: [(&str, Option<String>); N]) -> String {
-    let flag =
-        |(flag, value): (&str, Option<String>)| Some(format!(" {flag} {}", shell_quoted(&value?)));
-    pairs.into_iter().filter_map(flag).collect()
-}
-
 /// The run to compare with, if the user named one. A baseline that is about to be saved need not exist yet.
 fn named_baseline(
     options: &RunOptions,
@@ -577,15 +559,6 @@ pub(super) fn busy(load: f64, cores: u32) -> Option<String> {
             "the machine is busy (load {load:.1} on {cores} core{plural}): intervals will be wide"
         )
     })
-}
-
-/// What leads any command to the workspace and store of `common`.
-pub(super) fn place(common: &StoreOptions) -> String {
-    let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
-    flags([
-        ("--manifest-path", path(&common.cargo.manifest_path)),
-        ("--store", path(&common.store)),
-    ])
 }
 
 /// Writes findings in the format that the user wants.

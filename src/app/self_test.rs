@@ -9,14 +9,15 @@ use super::error::AppError;
 use super::options::{Order, SelfTestOptions, StoreOptions};
 use super::paired::{PairedRun, paired_decision, plan};
 use super::prepare::{build, find_benchmarks, nothing_found, timeout};
-use crate::compare::{PairedSeries, Plan, Round, Side, judge};
+use super::recorded::Recorded;
+use crate::compare::{PairedSeries, Plan, Side, judge};
 use crate::exit_code::ExitCode;
 use crate::host;
 use crate::measure::{BySide, Discovered, Ended, PairedTarget};
-use crate::model::{BenchmarkKey, Environment, Purpose, Sample, Verdict};
+use crate::model::{BenchmarkKey, Environment, Purpose, Verdict};
 use crate::report::{self, ProgressMode, Rate, SelfTestFindings, SelfTestRow};
 use crate::stats::{binomial, derived_seed};
-use crate::store::{LaunchRecord, Outcome};
+use crate::store::LaunchRecord;
 
 /// What a harness says that can slow itself down (docs/PROTOCOL.md, section 8).
 const CAPABILITY: &str = "slowdown";
@@ -123,7 +124,7 @@ pub fn self_test(
     Ok(exit_code)
 }
 
-const NO_SUBJECTS: &str = "no bench has a harness that can slow itself down\n  help: those written with the crate `perfcheck` can, once it is as new as this tool";
+const NO_SUBJECTS: &str = "no bench has a harness that can slow itself down\n  help: those written with the crate `perfcheck` can, once it is as new as this tool; so can those of Criterion on the crate `perfcheck-criterion`";
 
 /// What differs between the sides of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -222,47 +223,6 @@ impl Subjects {
             }
         }
         pairs
-    }
-}
-
-/// Rounds as they are recorded, without a store.
-#[derive(Default)]
-struct Recorded {
-    samples: BTreeMap<BenchmarkKey, BySide<BTreeMap<u32, Vec<Sample>>>>,
-    failed: Vec<BenchmarkKey>,
-}
-
-impl Recorded {
-    fn record(&mut self, side: Side, launch: &LaunchRecord) {
-        for launched in &launch.benchmarks {
-            let key = launched.benchmark.key.clone();
-            match &launched.outcome {
-                Outcome::Measured(series) => {
-                    let sides = self.samples.entry(key).or_default();
-                    let round = launch.head.ordinal;
-                    sides.of_mut(side).insert(round, series.alike());
-                }
-                Outcome::Failed(_) => self.failed.push(key),
-            }
-        }
-    }
-
-    /// The rounds that both sides have.
-    fn rounds(self) -> BTreeMap<BenchmarkKey, Vec<Round>> {
-        let both = |mut sides: BySide<BTreeMap<u32, Vec<Sample>>>| {
-            let base = sides.base.into_iter();
-            base.filter_map(|(round, base)| {
-                let new = sides.new.remove(&round)?;
-                Some(Round {
-                    base,
-                    new,
-                    led: Vec::new(),
-                })
-            })
-            .collect()
-        };
-        let samples = self.samples.into_iter();
-        samples.map(|(key, sides)| (key, both(sides))).collect()
     }
 }
 

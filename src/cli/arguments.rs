@@ -9,18 +9,19 @@ use super::against_flags::AgainstFlags;
 use super::bisect_flags::BisectArguments;
 use super::cargo_flags::{BuildFlags, WorkspaceFlags};
 use super::compare_flags::CompareArguments;
+use super::doctor_flags::DoctorArguments;
 use super::export_flags::ExportArguments;
 use super::history_flags::{AcceptArguments, HistoryArguments, PruneArguments};
 use super::import_flags::ImportArguments;
 use super::report_flags::ReportArguments;
 use super::reporting_flags::ReportingFlags;
-use super::run_flags::{ComparisonFlags, OutputFlags, SamplingFlags};
+use super::run_flags::{ComparisonFlags, OutputFlags, RowFlags, SamplingFlags};
 use super::self_test_flags::SelfTestArguments;
 use super::stored_flags::{ExplainArguments, ShowArguments};
 use crate::app::{
-    AcceptOptions, BaselineAction, BisectOptions, CompareOptions, Detail, ExportOptions,
-    HistoryOptions, ImportOptions, PageOptions, PruneOptions, RunOptions, SelfTestOptions,
-    StoreOptions,
+    AcceptOptions, BaselineAction, BisectOptions, CompareOptions, Detail, DoctorOptions,
+    ExportOptions, HistoryOptions, ImportOptions, PageOptions, PruneOptions, RunOptions,
+    SelfTestOptions, StoreOptions,
 };
 use crate::measure::Filter;
 use crate::model::parse_duration;
@@ -85,7 +86,7 @@ struct RunArguments {
     #[command(flatten)]
     output: OutputFlags,
     #[command(flatten)]
-    reporting: ReportingFlags,
+    rows: RowFlags,
     #[command(flatten)]
     build: BuildFlags,
     #[command(flatten)]
@@ -94,6 +95,8 @@ struct RunArguments {
     sampling: SamplingFlags,
     #[command(flatten)]
     comparison: ComparisonFlags,
+    #[command(flatten)]
+    reporting: ReportingFlags,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -126,8 +129,12 @@ enum Subcommands {
     Bisect(Box<BisectArguments>),
     /// What this machine finds of a known slowdown, and how often it cries wolf
     SelfTest(Box<SelfTestArguments>),
+    /// What makes measurements on this machine unsteady, what can be told on it, what to change
+    Doctor(DoctorArguments),
     /// List the benchmarks in the store, with their latest times
     List {
+        #[command(flatten)]
+        rows: RowFlags,
         #[command(flatten)]
         stored: StoredArguments,
     },
@@ -243,6 +250,8 @@ pub enum Command {
     Bisect(Box<BisectOptions>),
     /// Measure known differences.
     SelfTest(Box<SelfTestOptions>),
+    /// Look at the machine.
+    Doctor(DoctorOptions),
     /// List benchmarks.
     List,
     /// List runs.
@@ -341,7 +350,8 @@ impl Arguments {
             Some(Subcommands::Compare(arguments)) => arguments.translate(),
             Some(Subcommands::Bisect(arguments)) => arguments.translate(),
             Some(Subcommands::SelfTest(arguments)) => arguments.translate(),
-            Some(Subcommands::List { stored }) => stored.with(Command::List),
+            Some(Subcommands::Doctor(arguments)) => arguments.translate(),
+            Some(Subcommands::List { rows, stored }) => stored.with(Command::List).showing(rows),
             Some(Subcommands::Runs {
                 action: None,
                 limit,
@@ -407,8 +417,17 @@ impl StoredArguments {
     }
 }
 
+impl Parsed {
+    /// Shows these rows alone.
+    pub(super) fn showing(mut self, rows: RowFlags) -> Self {
+        self.common.output.only = rows.only();
+        self
+    }
+}
+
 impl RunArguments {
     fn translate(self) -> Parsed {
+        let rows = self.rows;
         let color = self.output.color.word();
         let mut layer = self.sampling.layer();
         layer.noise_threshold = self.comparison.noise_threshold;
@@ -437,6 +456,7 @@ impl RunArguments {
                 reports: self.reporting.options(),
             })),
         }
+        .showing(rows)
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::arguments::{Command, Parsed, StoredArguments};
 use super::reporting_flags::ReportingFlags;
-use super::run_flags::ComparisonFlags;
+use super::run_flags::{ComparisonFlags, RowFlags};
 use crate::app::{CompareOptions, CompareView, Pattern, PivotRequest};
 use crate::compare::Figure;
 use crate::measure::Filter;
@@ -98,6 +98,8 @@ pub(super) struct CompareArguments {
     #[command(flatten)]
     comparison: ComparisonFlags,
     #[command(flatten)]
+    rows: RowFlags,
+    #[command(flatten)]
     stored: StoredArguments,
 }
 
@@ -177,6 +179,7 @@ impl CompareArguments {
             output: self.output,
             reports: self.reporting.options(),
         };
-        self.stored.with(Command::Compare(Box::new(options)))
+        let parsed = self.stored.with(Command::Compare(Box::new(options)));
+        parsed.showing(self.rows)
     }
 }

@@ -8,6 +8,7 @@ mod arguments;
 mod bisect_flags;
 mod cargo_flags;
 mod compare_flags;
+mod doctor_flags;
 mod export_flags;
 mod history_flags;
 mod import_flags;

@@ -11,8 +11,7 @@ use crate::app::{ReportOptions, WantedReport};
 pub(super) struct ReportingFlags {
     /// Also write a report, to FILE or to stdout (in place of the table); may be given several times.
     ///
-    /// Kinds: markdown (for comments on pull requests), github (annotations; beside the table), gitlab (code quality), gitlab-metrics
-    /// (OpenMetrics), junit. In a job of GitHub Actions annotations and the summary of the job are written without asking.
+    /// Kinds: markdown (for comments on pull requests), github (annotations; beside the table), gitlab (code quality), gitlab-metrics, junit. In a job of GitHub Actions annotations and the summary of the job are written without asking.
     #[arg(long = "report", value_name = "KIND[=FILE]", value_parser = report)]
     wanted: Vec<WantedReport>,
     /// Tells the reports of several jobs about one commit apart [default: the name of the CI job, else `benchmarks`]

@@ -142,9 +142,22 @@ pub(super) struct OutputFlags {
     /// Order of results
     #[arg(long, value_name = "ORDER", default_value = "name")]
     sort: Sort,
+}
+
+/// Which rows are shown.
+#[derive(Debug, Clone, Args)]
+#[group(skip)]
+pub(super) struct RowFlags {
     /// Show only benchmarks with these verdicts (comma-separated), in tables
     #[arg(long, value_name = "VERDICTS", value_delimiter = ',', value_parser = str::parse::<Verdict>)]
     only: Vec<Verdict>,
+}
+
+impl RowFlags {
+    /// `None` for all.
+    pub(super) fn only(self) -> Option<Vec<Verdict>> {
+        Some(self.only).filter(|only| !only.is_empty())
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -203,7 +216,7 @@ impl OutputFlags {
                 (false, 0) => Verbosity::Usual,
                 (false, _) => Verbosity::Verbose,
             },
-            only: Some(self.only.clone()).filter(|only| !only.is_empty()),
+            only: None,
         }
     }
 }

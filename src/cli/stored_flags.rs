@@ -4,6 +4,7 @@ use clap::Args;
 use std::path::PathBuf;
 
 use super::arguments::{Command, Parsed, StoredArguments};
+use super::run_flags::RowFlags;
 use crate::app::Detail;
 
 const AFTER_SHOW: &str = "\
@@ -34,6 +35,8 @@ pub(super) struct ShowArguments {
     #[arg(long, value_name = "FILE", conflicts_with = "stats")]
     svg: Option<PathBuf>,
     #[command(flatten)]
+    rows: RowFlags,
+    #[command(flatten)]
     stored: StoredArguments,
 }
 
@@ -44,11 +47,12 @@ impl ShowArguments {
             None if self.stats => Detail::Statistics,
             None => Detail::Table,
         };
-        self.stored.with(Command::Show {
+        let command = Command::Show {
             run: self.run,
             bench: self.bench,
             detail,
-        })
+        };
+        self.stored.with(command).showing(self.rows)
     }
 }
 

@@ -46,8 +46,8 @@ pub use grounds::{Directions, FamilyTest, Grounds, LookGrounds, TScoreGrounds};
 pub use launch_values::{LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE};
 pub use note::{Note, Side};
 pub use paired::{
-    Guard, HostNoise, Method, Paired, PairedSeries, Plan, Round, SlowPath, Standing, judge,
-    judge_by, standing,
+    Demand, Guard, HostNoise, Method, Paired, PairedSeries, Plan, Resolution, Round, RoundsNeeded,
+    SlowPath, Standing, judge, judge_by, standing,
 };
 pub use portrait::{LaunchPortrait, Portrait};
 pub use question::{Decider, HostClass, Question, Reference, Rules};

@@ -11,11 +11,13 @@ use crate::stats::{
 };
 
 /// Places of the density of all samples.
-pub const DENSITY_POINTS: usize = 112;
+pub const DENSITY_POINTS: usize = 88;
 /// Places of the density of one launch.
-pub const LAUNCH_POINTS: usize = 28;
+pub const LAUNCH_POINTS: usize = 20;
 /// Launches whose density is drawn; of more there are quartiles.
 pub const MOST_VIOLINS: usize = 16;
+/// Places of the density of resampled changes, which is smooth.
+const CHANGE_POINTS: usize = 48;
 /// Resamples of the change: their density is drawn, no bound is read off it.
 const RESAMPLES: usize = 4_000;
 /// Where more than this share of the samples would lie outside of the picture, they are a part of it.
@@ -102,7 +104,7 @@ impl Shape {
                 .collect::<Option<Vec<LaunchShape>>>()?,
             quantiles,
             ramp_samples: ramp.len(),
-            ramp: thinned(&ramp, points / 2),
+            ramp: thinned(&ramp, points / 4),
         })
     }
 }
@@ -123,7 +125,7 @@ fn range(sorted: &[f64]) -> Option<(f64, f64)> {
 pub struct ChangeShape {
     /// The changes that are drawn, fractions, from and to.
     pub range: (f64, f64),
-    /// Their density at [`DENSITY_POINTS`] places.
+    /// Their density at places from one end to the other.
     pub density: Vec<f64>,
     /// Resamples.
     pub resamples: usize,
@@ -156,7 +158,7 @@ impl ChangeShape {
         let bandwidth = bandwidth(&changes)?;
         let range = (lower - 3.0 * bandwidth, upper + 3.0 * bandwidth);
         Some(Self {
-            density: heights(density_curve(&changes, bandwidth, range, DENSITY_POINTS)),
+            density: heights(density_curve(&changes, bandwidth, range, CHANGE_POINTS)),
             range,
             resamples: changes.len(),
         })
@@ -260,7 +262,7 @@ mod tests {
         let shape = Shape::of(&launches(10, 120.0), 200).unwrap();
         let drawn: usize = shape.launches.iter().map(|launch| launch.times.len()).sum();
         assert_eq!((drawn, shape.samples, shape.outside), (200, 1000, 0));
-        assert_eq!((shape.ramp.len(), shape.ramp_samples), (100, 200));
+        assert_eq!((shape.ramp.len(), shape.ramp_samples), (50, 200));
         assert_eq!(shape.density.len(), DENSITY_POINTS);
         let violins = shape.launches.iter().map(|launch| launch.density.len());
         assert!(violins.eq([LAUNCH_POINTS; 10]));

@@ -2,6 +2,8 @@
 //!
 //! What is replaced can only stand inside of strings, where `\u` and four digits mean the character itself.
 
+use std::fmt::Write as _;
+
 use super::terminal;
 
 /// Compact JSON for terminals and logs: no character that they obey or hide, no command of a CI system (`##[`).
@@ -26,7 +28,8 @@ fn escaped(json: &str, is_replaced: impl Fn(char) -> bool) -> String {
         if is_replaced(c) || c == '\u{7f}' {
             let mut units = [0; 2];
             for unit in c.encode_utf16(&mut units) {
-                escaped.push_str(&format!("\\u{unit:04x}"));
+                // Writing into memory does not fail.
+                let _ = write!(escaped, "\\u{unit:04x}");
             }
         } else {
             escaped.push(c);

@@ -31,7 +31,7 @@ pub fn html(text: &str) -> String {
     xml(text)
 }
 
-/// The value of a label in the text format of OpenMetrics, which knows three escapes.
+/// The value of a label in the text format of `OpenMetrics`, which knows three escapes.
 pub fn openmetrics_label(text: &str) -> String {
     // What was a line end or a control character is a backslash and letters by then.
     let shown = terminal::one_line(text).replace('\\', "\\\\");

@@ -75,7 +75,7 @@ fn piece(bytes: &[u8]) -> Piece {
         }
         // The line end of tables of separated values.
         [b'\r', b'\n', ..] => Piece::Harmless(2),
-        [b'\r' | 0x1b] | [0x1b, b'['] => Piece::Unfinished,
+        [] | [b'\r' | 0x1b] | [0x1b, b'['] => Piece::Unfinished,
         [0x1b, b'[', parameters @ ..] => {
             let is_parameter = |byte: &&u8| matches!(byte, b'0'..=b'9' | b';' | b':');
             let length = parameters.iter().take_while(is_parameter).count();
@@ -105,7 +105,6 @@ fn piece(bytes: &[u8]) -> Piece {
                 None => Piece::Harmful(1),
             }
         }
-        [] => Piece::Unfinished,
     }
 }
 

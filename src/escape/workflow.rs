@@ -116,14 +116,15 @@ impl<'a, W: Write> Guarded<'a, W> {
         self.hashes = if byte == b'#' { (hashes + 1).min(2) } else { 0 };
         let is_second_colon = self.place == Place::Colon && byte == b':';
         self.place = match (self.place, byte) {
-            (_, b'\n' | b'\r') => Place::Start,
-            (Place::Start, 0x1b) => Place::Code(Code::Escape),
-            (Place::Code(Code::Escape), b'[') => Place::Code(Code::Parameters),
-            (Place::Code(Code::Parameters), b'0'..=b'?') => Place::Code(Code::Parameters),
-            (Place::Code(Code::Parameters), b'@'..=b'~') => Place::Start,
-            (Place::Start | Place::Code(_), b':') => Place::Colon,
+            (_, b'\n' | b'\r')
             // Blanks of Unicode are blanks too; which bytes of theirs they are does not matter.
-            (Place::Start, b' ' | b'\t' | 0x0b | 0x0c | 0x80..) => Place::Start,
+            | (Place::Start, b' ' | b'\t' | 0x0b | 0x0c | 0x80..)
+            | (Place::Code(Code::Parameters), b'@'..=b'~') => Place::Start,
+            (Place::Start, 0x1b) => Place::Code(Code::Escape),
+            (Place::Code(Code::Escape), b'[') | (Place::Code(Code::Parameters), b'0'..=b'?') => {
+                Place::Code(Code::Parameters)
+            }
+            (Place::Start | Place::Code(_), b':') => Place::Colon,
             _ => Place::Middle,
         };
         is_second_colon || (hashes == 2 && byte == b'[')

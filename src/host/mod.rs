@@ -8,6 +8,7 @@
 mod clock;
 mod commits;
 mod control;
+mod examine;
 mod git;
 mod libraries;
 mod machine;
@@ -19,6 +20,7 @@ mod viewer;
 
 pub use clock::{moment, now, suspended, to_rfc3339};
 pub use control::ControlProbe;
+pub use examine::{Activity, RealFiles, SystemFiles, machine_state};
 pub use git::{Checkout, HOOK_VARIABLES};
 pub use libraries::{Libraries, private_libraries};
 pub use machine::{detect, load};

@@ -11,6 +11,7 @@ mod event;
 mod facts;
 mod gate;
 mod kept;
+mod machine_state;
 mod metric;
 mod quantity;
 mod run;
@@ -30,6 +31,10 @@ pub use event::{Course, Event, Observer};
 pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts};
 pub use gate::{Gate, Limit, Statistic, Unit};
 pub use kept::{ContentHash, FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, PrivateLibrary, Secret};
+pub use machine_state::{
+    BusyProgram, FrequencyState, Happenings, HeatState, MachineState, MemoryState, PowerState,
+    ProcessorState, Surroundings, TimerState,
+};
 pub use metric::Metric;
 pub use quantity::{parse_duration, parse_fraction, parse_slowdown};
 pub use run::{

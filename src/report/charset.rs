@@ -102,8 +102,9 @@ fn ascii_for(c: char) -> Option<char> {
         '─' | '╴' | '╶' => '-',
         '━' | '╸' | '╺' | '╾' | '╼' => '=',
         '●' => 'o',
-        '│' | '┼' | '┿' => '|',
+        '│' | '┼' | '┿' | '┤' | '├' => '|',
         '·' => '.',
+        '░' => ':',
         '‹' | '«' => '<',
         '›' | '»' => '>',
         // Sparklines, from low to high.
@@ -122,7 +123,7 @@ fn ascii_for(c: char) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use unicode_width::UnicodeWidthChar;
+    use crate::report::units;
 
     fn written(pieces: &[&[u8]], charset: Charset) -> String {
         let mut bytes = Vec::new();
@@ -135,14 +136,14 @@ mod tests {
 
     #[test]
     fn our_characters_keep_their_width_and_others_are_escaped() {
-        let text = "1.2 µs  −3 %  ▲ regressed  ├ 長 \u{1b}[1m";
+        let text = "1.2 µs  −3 %  ▲ regressed  ╬ 長 \u{1b}[1m";
         assert_eq!(
             written(&[text.as_bytes()], Charset::Ascii),
-            "1.2 us  -3 %  ^ regressed  \\u{251c} \\u{9577} \u{1b}[1m"
+            "1.2 us  -3 %  ^ regressed  \\u{256c} \\u{9577} \u{1b}[1m"
         );
         assert_eq!(written(&[text.as_bytes()], Charset::Unicode), text);
         for c in (' '..'\u{3000}').filter(|c| ascii_for(*c).is_some()) {
-            assert_eq!(c.width(), Some(1), "{c}");
+            assert_eq!(units::width(&c.to_string()), 1, "{c}");
         }
     }
 

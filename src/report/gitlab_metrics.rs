@@ -1,6 +1,6 @@
-//! GitLab's metrics report: medians and changes in the text format of OpenMetrics.
+//! GitLab's metrics report: medians and changes in the text format of `OpenMetrics`.
 //!
-//! The format: OpenMetrics 1.0, "Text format"; GitLab compares the value of each metric with that of the target branch.
+//! The format: `OpenMetrics` 1.0, "Text format"; GitLab compares the value of each metric with that of the target branch.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -9,32 +9,35 @@ use super::content::{Findings, Row};
 use crate::escape;
 use crate::model::Metric;
 
+/// A metric: its name, its unit, what it is, and its value of a row.
+type Family<'a> = (&'a str, &'a str, &'a str, fn(&Row<'_>) -> Option<f64>);
+
 /// Writes it.
 pub(super) fn write_metrics(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result<()> {
-    let families: [(&str, &str, &str, &dyn Fn(&Row<'_>) -> Option<f64>); 4] = [
+    let families: [Family<'_>; 4] = [
         (
             "perfcheck_median_seconds",
             "seconds",
             "Median time of an iteration.",
-            &|row| median(row, |metric| matches!(metric, Metric::Time)).map(|ns| ns * 1e-9),
+            |row| median(row, |metric| matches!(metric, Metric::Time)).map(|ns| ns * 1e-9),
         ),
         (
             "perfcheck_median_per_second",
             "",
             "Median rate, in units of its own.",
-            &|row| median(row, |metric| matches!(metric, Metric::Rate { .. })).map(|ns| 1e9 / ns),
+            |row| median(row, |metric| matches!(metric, Metric::Rate { .. })).map(|ns| 1e9 / ns),
         ),
         (
             "perfcheck_median_amount",
             "",
             "Median amount of an iteration, in units of its own.",
-            &|row| median(row, |metric| matches!(metric, Metric::Amount { .. })),
+            |row| median(row, |metric| matches!(metric, Metric::Amount { .. })),
         ),
         (
             "perfcheck_change_ratio",
             "ratio",
             "Relative change; more is slower.",
-            &|row| Some(row.comparison.as_ref()?.change?.estimate),
+            |row| Some(row.comparison.as_ref()?.change?.estimate),
         ),
     ];
     for (name, unit, help, value) in families {

@@ -94,7 +94,9 @@ impl Grid {
         writeln!(writer, "{}", line(rule.map(str::to_owned).collect()))?;
         for row in &self.rows {
             let cells = row.iter().map(|cell| match cell {
-                GridCell::Text(text) | GridCell::Number(_, text) => escape::markdown(text),
+                GridCell::Text(text) | GridCell::Number(_, text) => {
+                    escape::markdown(text.trim_end())
+                }
                 GridCell::Nothing => "-".to_owned(),
             });
             writeln!(writer, "{}", line(cells.collect()))?;

@@ -12,7 +12,6 @@ use super::view::prose;
 use crate::compare::{Contender, Rank};
 use crate::escape;
 use crate::model::{Metric, RunId};
-use crate::stats::GeometricMean;
 
 /// One run, laid out by a part of its ids.
 #[derive(Debug, Clone)]
@@ -27,6 +26,8 @@ pub struct Grouped {
     pub columns: Vec<String>,
     /// The rest of the ids, in the order in which they are to be shown.
     pub rows: Vec<GroupedRow>,
+    /// Of each column's ratios to the fastest, over the rows that have all columns, if there are several of these.
+    pub geometric_means: Option<Vec<f64>>,
     /// Benchmarks that it does not match.
     pub left_out: usize,
     /// The probability, at most, that the fastest is not among those that may be.
@@ -107,11 +108,11 @@ fn grid(found: &Grouped) -> Grid {
                 .collect()
         })
         .collect();
-    if let Some(means) = geometric_means(found) {
+    if let Some(means) = &found.geometric_means {
         let label = GridCell::Text("geometric mean of ratios".to_owned());
         let cells = means
-            .into_iter()
-            .map(|mean| GridCell::Number(mean, format!("{mean:.2}  ")));
+            .iter()
+            .map(|mean| GridCell::Number(*mean, format!("{mean:.2}  ")));
         rows.push(std::iter::once(label).chain(cells).collect());
     }
     Grid {
@@ -157,29 +158,10 @@ fn cell_of(found: &Grouped, row: &GroupedRow, cell: &Option<GroupedCell>) -> Gri
     }
 }
 
-/// Of each column's ratios to the fastest of the row, over the rows that have all columns.
-fn geometric_means(found: &Grouped) -> Option<Vec<f64>> {
-    let whole: Vec<&GroupedRow> = found
-        .rows
-        .iter()
-        .filter(|row| row.cells.iter().all(Option::is_some))
-        .collect();
-    if whole.len() < 2 {
-        return None;
-    }
-    (0..found.columns.len())
-        .map(|at| {
-            let cells = whole.iter().filter_map(|row| row.cells[at].as_ref());
-            let ratios: Vec<f64> = cells.map(|cell| cell.contender.ratio).collect();
-            GeometricMean::of(&ratios).map(|found| found.mean)
-        })
-        .collect()
-}
-
 /// How the table is to be read, and how far.
 fn legend(found: &Grouped) -> Vec<String> {
     let all = || found.rows.iter().flat_map(|row| row.cells.iter().flatten());
-    let wins: Vec<String> = found
+    let mut wins: Vec<(&String, usize)> = found
         .columns
         .iter()
         .enumerate()
@@ -189,15 +171,23 @@ fn legend(found: &Grouped) -> Vec<String> {
             (column, fastest.count())
         })
         .filter(|(_, count)| *count > 0)
-        .map(|(column, count)| format!("{column} {count}"))
         .collect();
+    wins.sort_by_key(|(_, count)| usize::MAX - count);
+    let wins: Vec<String> = wins
+        .into_iter()
+        .map(|(column, count)| format!("{column}: {count}"))
+        .collect();
+    let run = match found.name == found.run.to_string() {
+        true => format!("run {}", found.run),
+        false => format!("{} (run {})", found.name, found.run),
+    };
     let mut lines = vec![
         format!(
-            "{} (run {}) by `{}`: geometric means over launches of each launch's median, and ratios to the fastest of the row.",
-            found.name, found.run, found.pattern
+            "Of {run}, by `{}`: geometric means over launches of each launch's median, and ratios to the fastest of the row.",
+            found.pattern
         ),
         format!(
-            "* fastest of its row (rows: {}); ~ cannot be told from it: the fastest is one of these with {} confidence, row by row.",
+            "* fastest of its row ({}); ~ cannot be told from it: the fastest is one of these with {} confidence, row by row.",
             wins.join(", "),
             units::percent(1.0 - found.level)
         ),
@@ -281,10 +271,9 @@ fn write_json(writer: &mut dyn Write, found: &Grouped) -> io::Result<()> {
         });
         write_object(writer, &message)?;
     }
-    let means = geometric_means(found);
     let finished = json!({
         "reason": "group-finished", "schema": SCHEMA, "run": found.run, "pattern": found.pattern,
-        "columns": found.columns, "geometric_means": means, "left_out": found.left_out, "level": found.level,
+        "columns": found.columns, "geometric_means": found.geometric_means, "left_out": found.left_out, "level": found.level,
     });
     write_object(writer, &finished)
 }

@@ -1,4 +1,4 @@
-//! JUnit's XML: a test suite for each bench target, a test case for each benchmark.
+//! `JUnit`'s XML: a test suite for each bench target, a test case for each benchmark.
 //!
 //! There is no standard. This keeps to what the schemas in use have in common: those of Ant, of Maven's Surefire and of Jenkins' xUnit plugin
 //! (`junit-10.xsd`). None of them allows properties of test cases, so these are properties of the suite, named after the benchmark.

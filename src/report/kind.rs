@@ -21,9 +21,9 @@ pub enum ReportKind {
     GitHub,
     /// GitLab's code quality report.
     GitLab,
-    /// GitLab's metrics report, in the text format of OpenMetrics.
+    /// GitLab's metrics report, in the text format of `OpenMetrics`.
     GitLabMetrics,
-    /// JUnit's XML.
+    /// `JUnit`'s XML.
     JUnit,
 }
 

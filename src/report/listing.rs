@@ -7,7 +7,8 @@ use std::io::{self, Write};
 use super::content::MessageFormat;
 use super::json::{SCHEMA, key_json, tally_json, write_object};
 use super::sparkline::sparkline;
-use super::units::Room;
+use super::table::{Cell, Column, Section, fit};
+use super::view::{Arrangement, View};
 use super::{theme, units};
 use crate::escape;
 use crate::model::{
@@ -118,11 +119,12 @@ pub fn write_announced<'a>(
     Ok(())
 }
 
-/// Writes benchmarks.
+/// Writes benchmarks. `view`: how tables are laid out for people.
 pub fn write_benchmarks(
     writer: &mut dyn Write,
     lines: &[BenchmarkLine],
     format: MessageFormat,
+    view: &View,
 ) -> io::Result<()> {
     if format == MessageFormat::Json {
         for line in lines {
@@ -135,37 +137,65 @@ pub fn write_benchmarks(
         }
         return Ok(());
     }
-    let room = Room::of_stdout();
-    let rows = lines.iter().map(|line| {
-        vec![
-            format!(
-                "{}: {}",
-                escape::one_line(&format!("{}/{}", line.key.package, line.key.target)),
-                units::name(&line.key.id, room)
-            ),
-            line.typical_ns.map_or_else(
-                || "-".to_owned(),
-                |typical| units::value(&line.metric, typical),
-            ),
-            sparkline(&line.last_values_ns, SPARKLINE),
-            line.change.map_or_else(|| "-".to_owned(), units::change),
-            line.runs.to_string(),
-            line.last_run.to_string(),
-            line.last_started.clone(),
-            line.verdict.map_or_else(String::new, theme::marked),
-        ]
+    let view = View {
+        // Whoever searches a file for a benchmark finds its whole name.
+        arrangement: match view.columns {
+            usize::MAX => Arrangement::List,
+            _ => view.arrangement,
+        },
+        ..view.clone()
+    };
+    let keys: Vec<&BenchmarkKey> = lines.iter().map(|line| &line.key).collect();
+    let sections = Section::all(&keys, view.arrangement);
+    let widths: Vec<usize> = sections.iter().flat_map(Section::widths).collect();
+    let fitted = fit(&widths, &view, &columns_of(lines), &[]);
+    for (at, section) in sections.iter().enumerate() {
+        if at > 0 {
+            writeln!(writer)?;
+        }
+        section.write(writer, &fitted, &view)?;
+    }
+    Ok(())
+}
+
+/// What is told of benchmarks.
+fn columns_of(lines: &[BenchmarkLine]) -> Vec<Column> {
+    let cells = |cell: &dyn Fn(&BenchmarkLine) -> String| -> Vec<Cell> {
+        lines.iter().map(|line| Cell::plain(cell(line))).collect()
+    };
+    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    let verdicts = lines.iter().map(|line| {
+        line.verdict.map_or_else(Cell::default, |verdict| {
+            let plain = format!("{} {}", theme::symbol(verdict), verdict.word());
+            Cell::coloured(&plain, theme::in_colour_of(verdict, &plain))
+        })
     });
-    let header = [
-        "benchmark",
-        "last median",
-        "last runs",
-        "change",
-        "runs",
-        "last run",
-        "when",
-        "verdict",
-    ];
-    write_columns(writer, &header, &[1, 3, 4, 5], rows)
+    vec![
+        Column::right(
+            "last median",
+            0,
+            cells(&|line| {
+                or_dash(
+                    line.typical_ns
+                        .map(|typical| units::value(&line.metric, typical)),
+                )
+            }),
+        ),
+        Column::left(
+            "last runs",
+            1,
+            cells(&|line| sparkline(&line.last_values_ns, SPARKLINE)),
+        ),
+        Column::right(
+            "change",
+            0,
+            cells(&|line| or_dash(line.change.map(units::change))),
+        ),
+        Column::left("verdict", 0, verdicts.collect()),
+        Column::right("runs", 3, cells(&|line| line.runs.to_string())),
+        Column::right("last run", 2, cells(&|line| line.last_run.to_string())),
+        Column::left("when", 4, cells(&|line| line.last_started.clone())),
+    ]
 }
 
 /// Writes runs.

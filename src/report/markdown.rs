@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use super::content::{Findings, Method, Row, Verdicts};
 use super::kind::Surroundings;
 use super::sentences::{self, Gravity};
-use super::{analysis, units};
+use super::{analysis, theme, units};
 use crate::compare::Decider;
 use crate::escape;
 use crate::model::{Subject, Verdict};
@@ -162,12 +162,13 @@ fn add_table(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>, most
             "{}/{}: {}",
             row.key.package, row.key.target, row.key.id
         ));
-        let cell =
-            |value: Option<String>| value.map_or("-".to_owned(), |text| escape::markdown(&text));
+        let cell = |value: Option<String>| {
+            value.map_or("-".to_owned(), |text| escape::markdown(&unbroken(&text)))
+        };
         let written = if is_compared {
             format!(
                 "| {name} | {} | {} | {} | {} |",
-                verdict_of(row),
+                verdict_of(row, findings),
                 cell(sentences::change(row)),
                 cell(sentences::change_interval(row)),
                 cell(sentences::median(row)),
@@ -202,20 +203,36 @@ fn add_left_out(text: &mut String, left_out: usize) {
     }
 }
 
+/// Numbers that stay with their units where a cell is narrow.
+fn unbroken(text: &str) -> String {
+    let parts = text.split(", ").map(|part| part.replace(' ', "\u{a0}"));
+    parts.collect::<Vec<_>>().join(", ")
+}
+
 /// Bold where somebody has to act.
-fn verdict_of(row: &Row<'_>) -> String {
+fn verdict_of(row: &Row<'_>, findings: &Findings<'_>) -> String {
     let Some(verdict) = row.verdict else {
         return "-".to_owned();
     };
+    let symbol = escape::markdown(&theme::symbol(verdict).to_string());
     let comparison = row.comparison.as_ref();
     let smallest = comparison.and_then(|found| found.smallest_callable);
     let word = match verdict {
-        Verdict::Regressed | Verdict::Failed | Verdict::Suspect => format!("**{verdict}**"),
-        _ => verdict.to_string(),
+        Verdict::Regressed | Verdict::Failed | Verdict::Suspect => {
+            format!("{symbol} **{verdict}**")
+        }
+        _ => format!("{symbol} {verdict}"),
+    };
+    let word = match sentences::violations(row, findings).next() {
+        Some(_) => format!("{word}, **rule broken**"),
+        None => word,
     };
     match (verdict, smallest) {
         (Verdict::Inconclusive | Verdict::Suspect, Some(smallest)) if smallest.is_finite() => {
-            format!("{word} (callable from {})", units::change(smallest))
+            format!(
+                "{word} (callable from {})",
+                unbroken(&units::change(smallest))
+            )
         }
         _ => word,
     }

@@ -11,6 +11,7 @@ mod charset;
 mod charts;
 mod columns;
 mod content;
+mod doctor;
 mod explanation;
 mod github;
 mod gitlab;
@@ -51,6 +52,9 @@ pub use columns::{
     Column, ColumnCell, ColumnsLine, Shown, SideBySide, Terms, Together, write_columns,
 };
 pub use content::{Findings, Gates, MessageFormat, Method, Row, Verdicts, Violation};
+pub use doctor::{
+    Advice, DoctorFindings, Finding, NoiseFindings, Resolvable, Severity, write_doctor,
+};
 pub use explanation::{
     Confirmed, Explanation, MeasuredSide, Replayed, explained, write_explanation,
 };

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::content::MessageFormat;
 use super::grid::{Grid, GridCell, TableFormat};
 use super::json::{SCHEMA, write_object};
-use super::status::write_warning;
+use super::status::write_warning_within;
 use super::table::p_value;
 use super::theme;
 use super::units;
@@ -146,7 +146,7 @@ pub fn write_pivot(
                 }
             }
             for warning in &table.warnings {
-                write_warning(writer, warning)?;
+                write_warning_within(writer, warning, units::terminal_width())?;
             }
             Ok(())
         }

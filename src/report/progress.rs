@@ -75,20 +75,19 @@ impl<W: Write, B: Write> Progress<W, B> {
         });
     }
 
-    /// How far it is: launch or round, what is decided, how long the rest takes.
-    fn reached(&self, launch: u32, settled: usize, left: Duration) -> Vec<String> {
+    /// How far it is: a word for launch or round, and its number, what is decided, how long the rest takes.
+    fn reached(&self, launch: u32, settled: usize, left: Duration) -> (&'static str, String) {
         let number = launch + 1;
         let (benchmarks, course) = self.planned.get().unwrap_or((0, Course::Launches(number)));
         let left = format!("{} left", takes(course, left));
         match course {
-            Course::Launches(launches) => vec![format!("launch {number} of {launches}"), left],
-            // In the first round nothing can be.
-            Course::Rounds(_) if launch == 0 => vec![format!("round {number}"), left],
-            Course::Rounds(_) => vec![
-                format!("round {number}"),
-                format!("{settled} of {benchmarks} decided"),
-                left,
-            ],
+            Course::Launches(launches) => ("Launch", format!("{number} of {launches}, {left}")),
+            // In the first round nothing can be decided.
+            Course::Rounds(_) if launch == 0 => ("Round", format!("{number}, {left}")),
+            Course::Rounds(_) => (
+                "Round",
+                format!("{number}, {settled} of {benchmarks} decided, {left}"),
+            ),
         }
     }
 
@@ -161,22 +160,15 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 left,
                 settled,
             } => {
-                let reached = self.reached(*launch, *settled, *left);
+                let (word, reached) = self.reached(*launch, *settled, *left);
                 self.bar.set_length(*visits as u64);
                 self.bar.set_position(*done as u64);
-                self.bar.set_message(format!(
-                    "{}: {}",
-                    reached.join(", "),
-                    benchmark.id.escape_debug()
-                ));
+                let id = benchmark.id.escape_debug();
+                self.bar.set_message(format!("{word} {reached}: {id}"));
                 let new_launch = self.announced.replace(Some(*launch)) != Some(*launch);
                 let shown = *launch < FIRST_LAUNCHES || launch % SOME_LAUNCHES == 0;
                 if self.mode == ProgressMode::Lines && new_launch && shown {
-                    self.line(&format!(
-                        "{} {}",
-                        theme::status("Measuring"),
-                        reached.join(", ")
-                    ));
+                    self.line(&format!("{} {reached}", theme::status(word)));
                 }
             }
             Event::Measured => {
@@ -295,7 +287,7 @@ mod tests {
         let planned = |course| Event::Planned {
             benchmarks: 2,
             visits: 4,
-            expected: Duration::from_secs(90),
+            expected: Duration::from_secs(120),
             course,
         };
         let events = [
@@ -306,9 +298,9 @@ mod tests {
             Event::Measured,
         ];
         insta::assert_snapshot!(shown_in(ProgressMode::Lines, &events), @r"
-           Measuring 2 benchmarks, about 90 seconds
-           Measuring launch 1 of 2, about 2 seconds left
-           Measuring launch 2 of 2, about 2 seconds left
+           Measuring 2 benchmarks, about 2 minutes
+              Launch 1 of 2, about 2 seconds left
+              Launch 2 of 2, about 2 seconds left
         ");
         assert_eq!(shown_in(ProgressMode::Quiet, &events), "");
         let events = [
@@ -319,10 +311,10 @@ mod tests {
             visiting(10, 2),
         ];
         insta::assert_snapshot!(shown_in(ProgressMode::Lines, &events), @r"
-           Measuring 2 benchmarks, at most 90 seconds
-           Measuring round 1, at most 2 seconds left
-           Measuring round 2, 1 of 2 decided, at most 2 seconds left
-           Measuring round 11, 1 of 2 decided, at most 2 seconds left
+           Measuring 2 benchmarks, at most 2 minutes
+               Round 1, at most 2 seconds left
+               Round 2, 1 of 2 decided, at most 2 seconds left
+               Round 11, 1 of 2 decided, at most 2 seconds left
         ");
     }
 

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::source::write_source;
+use super::view::prose;
 use super::{theme, units};
 use crate::compare::HostSigns;
 use crate::escape;
@@ -29,10 +30,13 @@ pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostSigns) -> i
         return write_source(writer, run, source);
     }
     let (host, build) = (&run.environment.host, &run.environment.build);
-    writeln!(writer, "{}", escape::one_line(&units::host(host)))?;
+    let line = |writer: &mut dyn Write, text: &str| {
+        writeln!(writer, "{}", prose(text, units::terminal_width(), ""))
+    };
+    line(writer, &escape::one_line(&units::host(host)))?;
     let signs = host_signs(signs);
     if !signs.is_empty() {
-        writeln!(writer, "{}", signs.join("; "))?;
+        line(writer, &signs.join("; "))?;
     }
     let flags = if build.rustflags.is_empty() {
         String::new()
@@ -40,10 +44,11 @@ pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostSigns) -> i
         format!(", flags {}", build.rustflags)
     };
     let build = format!(
-        "{}, profile {}, {}{flags}",
-        build.rustc, build.profile, build.target
+        "{}, profile {}, {}{flags}, seed {}",
+        build.rustc, build.profile, build.target, run.seed
     );
-    writeln!(writer, "{}, seed {}\n", escape::one_line(&build), run.seed)
+    line(writer, &escape::one_line(&build))?;
+    writeln!(writer)
 }
 
 /// What a run saw of its host beyond the facts.

@@ -12,13 +12,7 @@ pub(super) fn verdict(verdict: Verdict) -> String {
     in_colour_of(verdict, verdict.word())
 }
 
-/// A verdict's symbol and word: each of the three, colour, symbol and word, says it all.
-pub(super) fn marked(verdict: Verdict) -> String {
-    let text = format!("{} {}", symbol(verdict), verdict.word());
-    in_colour_of(verdict, &text)
-}
-
-/// The symbol of a verdict, one column wide.
+/// The symbol of a verdict, one column wide: each of the three, colour, symbol and word, says it all.
 pub(super) fn symbol(verdict: Verdict) -> char {
     match verdict {
         Verdict::Regressed => '▲',

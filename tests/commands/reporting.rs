@@ -135,13 +135,13 @@ fn a_page_tells_how_a_verdict_came_about_as_explain_does() {
     let why = of(&page, "text")["why"].as_array().expect("a list");
     assert_eq!(why.len(), sentences.len());
     for (entry, sentence) in why.iter().zip(sentences) {
-        let place = entry[1].as_u64().expect("a place") as usize;
-        let mut text = phrases[place].as_str().expect("a phrase").to_owned();
-        let numbers = entry[2].as_str().expect("numbers");
+        let phrase = &phrases[entry[0].as_u64().expect("a place") as usize];
+        let mut text = phrase[1].as_str().expect("a phrase").to_owned();
+        let numbers = entry[1].as_str().expect("numbers");
         for number in numbers.split('|').filter(|number| !number.is_empty()) {
             text = text.replacen('\u{1}', number, 1);
         }
-        assert_eq!(entry[0], sentence["about"]);
+        assert_eq!(phrase[0], sentence["about"]);
         assert_eq!(text, sentence["text"].as_str().expect("text"));
     }
 }

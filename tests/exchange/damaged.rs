@@ -19,7 +19,7 @@ struct Damage {
 /// All cuts and one change of each byte, or `most` of each spread over the file.
 fn damages(bytes: &[u8], most: usize) -> impl Iterator<Item = Damage> {
     let step = bytes.len().div_ceil(most).max(1);
-    let places = (0..bytes.len()).filter(move |at| (at + at / step) % step == 0);
+    let places = (0..bytes.len()).filter(move |at| (at + at / step).is_multiple_of(step));
     let places: Vec<usize> = places.collect();
     let cuts = places.clone().into_iter().map(|at| Damage {
         said: format!("cut before byte {at}"),

@@ -45,7 +45,7 @@ fn a_regression_is_annotated_and_in_the_summary_of_the_job() {
     let summary = summary(&machine);
     let marker = "<!-- cargo-perfcheck: benchmarks/measure -->\n### Benchmarks: ";
     assert_eq!(summary.matches(marker).count(), 2, "{summary}");
-    assert!(summary.contains("| **regressed** | +"), "{summary}");
+    assert!(summary.contains("| ▲ **regressed** | +"), "{summary}");
 }
 
 #[test]

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::pattern::Pattern;
+use super::pattern::{Pattern, Place};
 use crate::app::compare::{Stored, deliver, nothing_to_compare};
 use crate::app::context::{World, resolve_run};
 use crate::app::error::AppError;
 use crate::app::options::{Order, StoreOptions};
+use crate::app::pivot::natural;
 use crate::compare::{against_fastest, launch_medians};
 use crate::exit_code::ExitCode;
 use crate::model::Measurement;
 use crate::report::{Grouped, GroupedCell, GroupedRow, TableFormat, write_grouped};
+use crate::stats::GeometricMean;
 
 /// A row's name (package and target, then the rest of the id) with the benchmarks by column.
 type Rows<'m> = BTreeMap<(String, String, String), BTreeMap<usize, &'m Measurement>>;
@@ -78,6 +80,7 @@ pub(in crate::app) fn group_by(
         run,
         name: options.base.clone(),
         pattern: pattern.as_str().to_owned(),
+        geometric_means: geometric_means(&rows, columns.len()),
         columns,
         rows,
         left_out,
@@ -92,27 +95,47 @@ pub(in crate::app) fn group_by(
     Ok(ExitCode::Clean)
 }
 
-/// Columns in the order in which ids have them first, rows by name, and how many benchmarks have no place.
+/// The geometric mean of each column's ratios to the fastest of the row, over the rows that have all columns. `None` for fewer than two.
+fn geometric_means(rows: &[GroupedRow], columns: usize) -> Option<Vec<f64>> {
+    let whole: Vec<&GroupedRow> = rows
+        .iter()
+        .filter(|row| row.cells.iter().all(Option::is_some))
+        .collect();
+    if whole.len() < 2 {
+        return None;
+    }
+    (0..columns)
+        .map(|at| {
+            let cells = whole.iter().filter_map(|row| row.cells[at].as_ref());
+            let ratios: Vec<f64> = cells.map(|cell| cell.contender.ratio).collect();
+            GeometricMean::of(&ratios).map(|found| found.mean)
+        })
+        .collect()
+}
+
+/// Columns and rows by name, and how many benchmarks have no place.
 fn places<'m>(
     measurements: &'m [Measurement],
     pattern: &Pattern,
 ) -> (Vec<String>, Rows<'m>, usize) {
-    let mut columns: Vec<String> = Vec::new();
+    let found: Vec<(Place, &Measurement)> = measurements
+        .iter()
+        .filter_map(|one| Some((pattern.place(&one.benchmark.key.id)?, one)))
+        .collect();
+    let mut columns: Vec<String> = found
+        .iter()
+        .map(|(place, _)| place.column.clone())
+        .collect();
+    columns.sort_by(|a, b| natural(a, b));
+    columns.dedup();
     let mut rows = Rows::new();
-    let mut left_out = 0;
-    for measurement in measurements {
+    let left_out = measurements.len() - found.len();
+    for (place, measurement) in found {
         let key = &measurement.benchmark.key;
-        let Some(place) = pattern.place(&key.id) else {
-            left_out += 1;
-            continue;
-        };
-        let column = columns.iter().position(|known| *known == place.column);
-        let column = column.unwrap_or_else(|| {
-            columns.push(place.column);
-            columns.len() - 1
-        });
         let name = (key.package.clone(), key.target.clone(), place.row);
-        rows.entry(name).or_default().insert(column, measurement);
+        if let Some(column) = columns.iter().position(|known| *known == place.column) {
+            rows.entry(name).or_default().insert(column, measurement);
+        }
     }
     (columns, rows, left_out)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::app::findings::shell_quoted;
+use crate::app::next_steps::shell_quoted;
 use crate::compare::{
     Circumstances, Course, CoursePoint, CourseRules, Difference, Fact, RunSeries, differences,
     summarize,

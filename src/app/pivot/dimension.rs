@@ -102,7 +102,7 @@ impl Dimension {
 }
 
 /// The order of labels: numbers by their value, everything else by its letters.
-pub(super) fn natural(a: &str, b: &str) -> Ordering {
+pub(in crate::app) fn natural(a: &str, b: &str) -> Ordering {
     let number = |text: &str| text.parse::<f64>().ok().filter(|value| value.is_finite());
     match (number(a), number(b)) {
         (Some(x), Some(y)) => x.total_cmp(&y).then(a.cmp(b)),

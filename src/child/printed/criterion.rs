@@ -301,4 +301,49 @@ mod tests {
         drop(folder);
         assert!(!target.exists());
     }
+
+    fn declared(json: &str) -> Declared {
+        serde_json::from_str(json).expect("JSON")
+    }
+
+    #[test]
+    fn throughputs_of_all_kinds_are_read_and_unknown_ones_kept_in_words() {
+        let read = |json| {
+            let found = declared(json).throughput()?;
+            Some((found.bytes, found.elements))
+        };
+        assert_eq!(read(r#"{"Bytes":7}"#), Some((Some(7), None)));
+        assert_eq!(read(r#"{"BytesDecimal":7}"#), Some((Some(7), None)));
+        assert_eq!(read(r#"{"Bits":16}"#), Some((Some(2), None)));
+        assert_eq!(read(r#"{"Elements":5}"#), Some((None, Some(5))));
+        let both = r#"{"ElementsAndBytes":{"elements":3,"bytes":9}}"#;
+        assert_eq!(read(both), Some((Some(9), Some(3))));
+        for (json, words) in [
+            (r#"{"Frames":3}"#, "Frames(3)"),
+            (r#"{"Bits":9}"#, "Bits(9)"),
+            (r#""Free""#, "Free"),
+            (
+                r#"{"Ratio":{"of":-1.5,"to":[1]}}"#,
+                "Ratio(of(-1.5), to(?))",
+            ),
+        ] {
+            assert_eq!(read(json), None, "{json}");
+            assert_eq!(declared(json).in_words(), words);
+        }
+    }
+
+    #[test]
+    fn samples_are_an_object_or_two_columns() {
+        let object = r#"{"sampling_mode":"Flat","iters":[2.0],"times":[3.5]}"#;
+        let read = |json| serde_json::from_str::<CriterionSamples>(json);
+        let samples = read(object).expect("0.3.3 and later");
+        assert_eq!(samples.sampling_mode, "Flat");
+        let columns = read("[[1.0,2.0],[3.0,6.5]]").expect("earlier");
+        assert_eq!(columns.sampling_mode, "Linear");
+        assert_eq!(
+            (columns.iters, columns.times),
+            (vec![1.0, 2.0], vec![3.0, 6.5])
+        );
+        assert!(read("[[1.0]]").is_err());
+    }
 }

@@ -12,6 +12,7 @@ mod judge;
 mod look;
 mod plan;
 mod rank_test;
+mod resolution;
 mod series;
 mod slow_path;
 mod speed_test;
@@ -19,6 +20,7 @@ mod speed_test;
 pub use finding::{Paired, SlowPath};
 pub use judge::{Standing, judge, judge_by, standing};
 pub use plan::{Guard, HostNoise, Method, Plan};
+pub use resolution::{Demand, Resolution, RoundsNeeded};
 pub use series::{PairedSeries, Round};
 
 #[cfg(test)]

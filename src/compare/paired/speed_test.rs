@@ -26,7 +26,7 @@ pub(super) struct SpeedTest {
 }
 
 /// One-sided level that leaves one standard deviation of the normal distribution on each side.
-const ONE_DEVIATION: f64 = 0.158_655_253_931_457_05;
+pub(super) const ONE_DEVIATION: f64 = 0.158_655_253_931_457_05;
 
 impl SpeedTest {
     /// `level`: the one-sided level that the look has for this benchmark. `None` with too few rounds.

@@ -8,9 +8,10 @@ use crate::model::{Metric, Subject, Verdict};
 use crate::report::analysis;
 use crate::report::content::Method;
 use crate::report::grid::{Grid, GridCell, folded};
-use crate::report::status::write_warning;
+use crate::report::status::write_warning_within;
 use crate::report::theme;
 use crate::report::units::{self, Room};
+use crate::report::view::prose;
 
 /// What stands in a line of text: first the labels, then a cell for each column.
 struct TextLine {
@@ -106,7 +107,7 @@ pub(super) fn write_text(
         }
         writeln!(writer)?;
     }
-    write_notes(writer, found)?;
+    write_notes(writer, found, room)?;
     for line in legend(found) {
         for line in units::filled(&line, room.min(110)) {
             writeln!(writer, "{line}")?;
@@ -260,13 +261,14 @@ fn figure_text(figure: Figure, metric: &Metric, value: f64) -> String {
 }
 
 /// What readers must know of columns: what differs, what cannot be compared, what is not in the geometric mean.
-fn write_notes(writer: &mut dyn Write, found: &SideBySide) -> io::Result<()> {
+fn write_notes(writer: &mut dyn Write, found: &SideBySide, room: usize) -> io::Result<()> {
     for (difference, columns) in
         by_difference(found, |column| found.columns[column].warnings.clone())
     {
-        write_warning(
+        write_warning_within(
             writer,
             &format!("environment differs: {difference} in {columns}"),
+            room,
         )?;
     }
     let blocking = |column: usize| {
@@ -283,15 +285,16 @@ fn write_notes(writer: &mut dyn Write, found: &SideBySide) -> io::Result<()> {
         all
     };
     for (difference, columns) in by_difference(found, blocking) {
-        write_warning(
+        write_warning_within(
             writer,
             &format!("not comparable: {difference} in {columns}"),
+            room,
         )?;
     }
     let mut said: Vec<&String> = Vec::new();
     for remark in found.columns.iter().flat_map(|column| &column.remarks) {
         if !said.contains(&remark) {
-            write_warning(writer, remark)?;
+            write_warning_within(writer, remark, room)?;
             said.push(remark);
         }
     }
@@ -304,7 +307,9 @@ fn write_notes(writer: &mut dyn Write, found: &SideBySide) -> io::Result<()> {
                 units::on_one_line(&column.name),
                 used + excluded
             );
-            writeln!(writer, "{}", theme::faint(text))?;
+            for line in prose(&text, room, "").split('\n') {
+                writeln!(writer, "{}", theme::faint(line))?;
+            }
         }
     }
     Ok(())

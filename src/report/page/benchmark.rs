@@ -17,6 +17,8 @@ use crate::report::json::decided_by;
 /// What all benchmarks of a page share.
 pub(super) struct Shared<'a> {
     pub(super) phrases: &'a mut Phrasebook,
+    /// Packages and their targets, in order.
+    pub(super) places: &'a [(&'a str, &'a str)],
     pub(super) subject: crate::model::Subject,
     pub(super) confidence_level: f64,
 }
@@ -27,10 +29,14 @@ pub(super) fn benchmark(one: &PageBenchmark<'_>, shared: &mut Shared<'_>) -> Val
         .sentences
         .iter()
         .map(|(about, sentence)| {
-            let (phrase, numbers) = shared.phrases.enter(&one_line(sentence));
-            json!([about, phrase, numbers.join("|")])
+            let (phrase, numbers) = shared.phrases.enter(about, &one_line(sentence));
+            json!([phrase, numbers.join("|")])
         })
         .collect();
+    let place = shared
+        .places
+        .binary_search(&(one.key.package.as_str(), one.key.target.as_str()))
+        .ok();
     let top = [&one.new, &one.base]
         .into_iter()
         .flatten()
@@ -44,8 +50,7 @@ pub(super) fn benchmark(one: &PageBenchmark<'_>, shared: &mut Shared<'_>) -> Val
     let plain =
         |texts: &[String]| -> Vec<String> { texts.iter().map(|text| one_line(text)).collect() };
     let mut object = json!({
-        "package": one_line(&one.key.package),
-        "target": one_line(&one.key.target),
+        "place": place,
         "id": one_line(&one.key.id),
         "verdict": one.verdict,
         "new": side(&one.new),

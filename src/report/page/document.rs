@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use super::benchmark::{Shared, benchmark, differences, tally};
 use super::content::Page;
 use super::environment::environment;
+use super::history::runs_of_histories;
 use super::phrases::Phrasebook;
 use crate::compare::{LAUNCH_POINTS, PROBABILITIES};
 use crate::escape::{html, json_in_script, one_line};
@@ -39,8 +40,8 @@ const SCRIPT: &str = concat!(
 const BODY: &str = include_str!("assets/page.html");
 
 /// SHA-256 of [`STYLE`] and [`SCRIPT`], by which the policy allows them and nothing else. A test says what they are.
-const STYLE_HASH: &str = "sha256-1sqXs7PynUp5yyOQVXaxHLHS+aitu1mJb4ewWbQHf5A=";
-const SCRIPT_HASH: &str = "sha256-BP70A0MMhoT5oxPyMeMY0+jrBjzJ+lDvhy1GsQhQnrk=";
+const STYLE_HASH: &str = "sha256-zfwvOoByT8MBqPdC4U3hMy+wkCdRuceSNPHdGLGVdow=";
+const SCRIPT_HASH: &str = "sha256-BXCifpNwev4irCsSXJcj1QK2n8h79ii0WNppoZpi/2M=";
 
 /// Writes the page.
 pub fn write_page(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
@@ -69,8 +70,10 @@ pub fn write_page(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
 fn write_data(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
     let mut phrases = Phrasebook::default();
     writer.write_all(b"{\"benchmarks\":[")?;
+    let places = places(page);
     let mut shared = Shared {
         phrases: &mut phrases,
+        places: &places,
         subject: page.run.decision.analysis.subject,
         confidence_level: page.confidence_level,
     };
@@ -85,6 +88,17 @@ fn write_data(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
     writer.write_all(b",\n\"phrases\":")?;
     write_value(writer, &json!(phrases.into_phrases()))?;
     writer.write_all(b"}")
+}
+
+/// The bench targets, each once, in order.
+fn places<'a>(page: &'a Page<'_>) -> Vec<(&'a str, &'a str)> {
+    let keys = page.benchmarks.iter().map(|one| one.key);
+    let mut places: Vec<(&str, &str)> = keys
+        .map(|key| (key.package.as_str(), key.target.as_str()))
+        .collect();
+    places.sort_unstable();
+    places.dedup();
+    places
 }
 
 fn head(page: &Page<'_>) -> Value {
@@ -112,6 +126,8 @@ fn head(page: &Page<'_>) -> Value {
         "significance": page.run.decision.significance_level,
         "verdicts": tally(&page.benchmarks),
         "runs": runs,
+        "places": places(page).iter().map(|(package, target)| [one_line(package), one_line(target)]).collect::<Vec<_>>(),
+        "history": runs_of_histories(page),
         "environment": environment(page),
         "warnings": differences(&page.warnings),
         "remarks": page.remarks.iter().map(|text| one_line(text)).collect::<Vec<_>>(),

@@ -10,15 +10,16 @@ const GAP: char = '\u{1}';
 /// Phrases, each once, in the order in which they came up.
 #[derive(Debug, Default)]
 pub(super) struct Phrasebook {
-    known: HashMap<String, usize>,
-    phrases: Vec<String>,
+    known: HashMap<(&'static str, String), usize>,
+    phrases: Vec<(&'static str, String)>,
 }
 
 impl Phrasebook {
     /// The number of the sentence's phrase, and what fills its gaps.
-    pub(super) fn enter(&mut self, sentence: &str) -> (usize, Vec<String>) {
+    pub(super) fn enter(&mut self, about: &'static str, sentence: &str) -> (usize, Vec<String>) {
         let (phrase, numbers) = taken_apart(sentence);
         let next = self.phrases.len();
+        let phrase = (about, phrase);
         let index = *self.known.entry(phrase.clone()).or_insert(next);
         if index == next {
             self.phrases.push(phrase);
@@ -26,8 +27,8 @@ impl Phrasebook {
         (index, numbers)
     }
 
-    /// All of them.
-    pub(super) fn into_phrases(self) -> Vec<String> {
+    /// All of them, each with what it is about.
+    pub(super) fn into_phrases(self) -> Vec<(&'static str, String)> {
         self.phrases
     }
 }
@@ -68,14 +69,17 @@ mod tests {
     #[test]
     fn sentences_that_differ_in_numbers_share_a_phrase() {
         let mut book = Phrasebook::default();
-        let first = book.enter("It took 12.5 ns in 3 launches.");
-        let second = book.enter("It took 7 ns in 10 launches.");
+        let first = book.enter("time", "It took 12.5 ns in 3 launches.");
+        let second = book.enter("time", "It took 7 ns in 10 launches.");
         assert_eq!((first.0, second.0), (0, 0));
         assert_eq!(second.1, ["7", "10"]);
-        assert_eq!(book.enter("Nothing.").0, 1);
+        assert_eq!(book.enter("time", "Nothing.").0, 1);
+        assert_eq!(book.enter("other", "Nothing.").0, 2);
+        let phrases = ["It took \u{1} ns in \u{1} launches.", "Nothing."];
+        let found = book.into_phrases();
         assert_eq!(
-            book.into_phrases(),
-            ["It took \u{1} ns in \u{1} launches.", "Nothing."]
+            found[..2],
+            phrases.map(|phrase| ("time", phrase.to_owned()))
         );
     }
 

@@ -102,6 +102,8 @@ impl Scale {
                 };
                 return (ground, Part::Ground);
             }
+            [Half::Light, Half::Empty] if is_zero => '┤',
+            [Half::Empty, Half::Light] if is_zero => '├',
             [Half::Light, Half::Light] if is_zero => '┼',
             [Half::Heavy, Half::Heavy] if is_zero => '┿',
             [Half::Light, Half::Light] => '─',
@@ -171,13 +173,13 @@ mod tests {
         for (found, bar) in [
             (change(0.08, 0.05, 0.099), "        ··│··  ╺━━●━━"),
             (change(0.0, -0.01, 0.01), "        ·╶●╴·        "),
-            (change(0.01, -0.04, 0.06), "      ╺━──┼●─━━━╸    "),
-            (change(-0.05, -0.3, 0.0), "‹━━━━●━━──│··        "),
+            (change(0.01, -0.04, 0.06), "      ╺━╾─┼●╼━━━━    "),
+            (change(-0.05, -0.3, 0.0), "‹━━━━●━━╾─┤··        "),
             (change(0.5, 0.3, 0.7), "        ··│··       »"),
             (change(0.5, 0.05, 0.7), "        ··│··  ╺━━━━»"),
             (
                 change(0.0, f64::NEG_INFINITY, f64::INFINITY),
-                "‹━━━━━━━──●──━━━━━━━›",
+                "‹━━━━━━━╾─●─╼━━━━━━━›",
             ),
         ] {
             assert_eq!(drawn(scale, &found), bar, "{found:?}");
@@ -214,6 +216,6 @@ mod tests {
             0.05
         );
         assert_eq!(Scale::of(&[usual], 21).heading(), "−50 %     0     +50 %");
-        assert_eq!(Scale::of(&[usual], 11).heading(), "  ±50 %    ");
+        assert_eq!(Scale::of(&[usual], 11).heading(), "   ±50 %   ");
     }
 }

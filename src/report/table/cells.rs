@@ -8,17 +8,19 @@ use crate::report::content::{Findings, Row};
 use crate::report::view::Verbosity;
 use crate::report::{analysis, beside, theme, units};
 
+/// How soon bars are left out: last of all that can be.
+pub(super) const BARS: u8 = 1;
+
 /// What columns are made from.
 pub(super) struct Contents<'t> {
     pub(super) rows: &'t [&'t Row<'t>],
     pub(super) findings: &'t Findings<'t>,
     pub(super) verbosity: Verbosity,
-    pub(super) scale: Scale,
 }
 
 impl Contents<'_> {
-    /// All columns that say something about any row, from left to right.
-    pub(super) fn columns(&self) -> Vec<Column> {
+    /// All columns that say something about any row, from left to right, with bars on this scale.
+    pub(super) fn columns(&self, scale: Scale) -> Vec<Column> {
         let findings = self.findings;
         let compared = findings.rows.iter().any(|row| row.comparison.is_some());
         // Of a comparison people want to know what moved, which notes tell; without one these are results.
@@ -35,7 +37,7 @@ impl Contents<'_> {
             ("allocations", 3, allocations_cell, in_full),
         ];
         for (heading, dispensable, cell, wanted) in of_some_rows {
-            if wanted && self.rows.iter().any(|row| cell(row).is_some()) {
+            if wanted {
                 let cells = self.plain(|row| cell(row).unwrap_or_default());
                 columns.push(Column::right(heading, dispensable, cells));
             }
@@ -48,8 +50,7 @@ impl Contents<'_> {
             let level = units::percent(analysis::interval_level(&verdicts.decision));
             let heading = format!("{level} interval");
             columns.push(Column::right("change", 0, self.cells(change_cell)));
-            let bars = self.cells(|row| bar_cell(row, self.scale));
-            columns.push(Column::left(&self.scale.heading(), 1, bars));
+            columns.push(self.bars(scale));
             let intervals = self.plain(change_interval_cell);
             columns.push(Column::right(&heading, 4, intervals));
             columns.push(Column::right("adjusted p", 6, self.plain(p_cell)));
@@ -61,10 +62,19 @@ impl Contents<'_> {
                     let smallest = smallest_callable(row);
                     Cell::faint(&smallest.map_or_else(String::new, units::change))
                 });
-                columns.push(Column::right("callable from", 7, cells));
+                columns.push(Column::right("callable from", 3, cells));
             }
         }
+        // Of nothing there are no throughputs, and of what was not measured there are no intervals.
+        let says_something = |column: &Column| column.cells.iter().any(|cell| cell.width() > 0);
+        columns.retain(|column| column.dispensable == 0 || says_something(column));
         columns
+    }
+
+    /// The bars of all rows on this scale.
+    pub(super) fn bars(&self, scale: Scale) -> Column {
+        let bars = self.cells(|row| bar_cell(row, scale));
+        Column::left(&scale.heading(), BARS, bars)
     }
 
     fn cells(&self, cell: impl Fn(&Row<'_>) -> Cell) -> Vec<Cell> {

@@ -4,14 +4,14 @@ use crate::report::{theme, units};
 
 /// Text with colours, and the room that it takes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Cell {
+pub(in crate::report) struct Cell {
     shown: String,
     width: usize,
 }
 
 impl Cell {
     /// `plain`, which is shown as `shown`.
-    pub(super) fn coloured(plain: &str, shown: String) -> Self {
+    pub(in crate::report) fn coloured(plain: &str, shown: String) -> Self {
         Self {
             width: units::width(plain),
             shown,
@@ -19,7 +19,7 @@ impl Cell {
     }
 
     /// Text without colours.
-    pub(super) fn plain(text: String) -> Self {
+    pub(in crate::report) fn plain(text: String) -> Self {
         Self {
             width: units::width(&text),
             shown: text,
@@ -27,16 +27,16 @@ impl Cell {
     }
 
     /// Text that matters less.
-    pub(super) fn faint(text: &str) -> Self {
+    pub(in crate::report) fn faint(text: &str) -> Self {
         Self::coloured(text, theme::faint(text))
     }
 
-    pub(super) fn width(&self) -> usize {
+    pub(in crate::report) fn width(&self) -> usize {
         self.width
     }
 
     /// Filled up to so many columns.
-    pub(super) fn padded(&self, width: usize, side: Side) -> String {
+    pub(in crate::report) fn padded(&self, width: usize, side: Side) -> String {
         let blank = " ".repeat(width.saturating_sub(self.width));
         match side {
             Side::Left => self.shown.clone() + &blank,
@@ -47,24 +47,24 @@ impl Cell {
 
 /// To which side text is moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(in crate::report) enum Side {
     Left,
     Right,
 }
 
 /// A column: its heading, and a cell for each row.
 #[derive(Debug, Clone)]
-pub(super) struct Column {
-    pub(super) heading: Cell,
+pub(in crate::report) struct Column {
+    pub(in crate::report) heading: Cell,
     /// How soon it is left out where there is little room; 0: never.
-    pub(super) dispensable: u8,
-    pub(super) side: Side,
-    pub(super) cells: Vec<Cell>,
+    pub(in crate::report) dispensable: u8,
+    pub(in crate::report) side: Side,
+    pub(in crate::report) cells: Vec<Cell>,
 }
 
 impl Column {
     /// Numbers.
-    pub(super) fn right(heading: &str, dispensable: u8, cells: Vec<Cell>) -> Self {
+    pub(in crate::report) fn right(heading: &str, dispensable: u8, cells: Vec<Cell>) -> Self {
         Self {
             heading: Cell::faint(heading),
             dispensable,
@@ -74,14 +74,14 @@ impl Column {
     }
 
     /// Words and pictures.
-    pub(super) fn left(heading: &str, dispensable: u8, cells: Vec<Cell>) -> Self {
+    pub(in crate::report) fn left(heading: &str, dispensable: u8, cells: Vec<Cell>) -> Self {
         Self {
             side: Side::Left,
             ..Self::right(heading, dispensable, cells)
         }
     }
 
-    pub(super) fn width(&self) -> usize {
+    pub(in crate::report) fn width(&self) -> usize {
         let cells = self.cells.iter().chain([&self.heading]);
         cells.map(Cell::width).max().unwrap_or(0)
     }

@@ -8,7 +8,11 @@ mod column;
 mod conclusion;
 mod fit;
 mod notes;
+mod sections;
 mod write;
 
 pub(super) use cells::p_value;
+pub(super) use column::{Cell, Column};
+pub(super) use fit::fit;
+pub(super) use sections::Section;
 pub use write::write_table;

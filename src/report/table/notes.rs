@@ -10,7 +10,7 @@ use crate::report::view::{Verbosity, View};
 use crate::report::{analysis, beside, theme, units};
 
 /// Below a table there are no more remarks than this, unless more are asked for.
-const MOST_NOTES: usize = 8;
+const MOST_NOTES: usize = 6;
 
 /// A remark, and the rows that it is about.
 struct Remark {

@@ -6,6 +6,7 @@ mod degenerate;
 mod family;
 mod laws;
 mod looks;
+mod resolution;
 mod slow_path;
 
 use super::*;

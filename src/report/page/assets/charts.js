@@ -121,7 +121,7 @@ function launchesChart(one) {
   return {
     name: "launches", title: "Launch by launch", legend: sidesLegend(one),
     words: sides.map((side) => `${nameOf(one, side)}: medians of its launches ${curves(one, side).launches.map((launch) => spent(one.metric, launch.quartiles[1])).join(", ")}`).join(". "),
-    caption: together(violins ? "Violins with the median across." : "From the lower to the upper quartile, the median across.", outsideNote(one)),
+    caption: violins ? "Violins with the median across." : "From the lower to the upper quartile, the median across.",
     table: () => plainTable("Launches", ["launch", "lower quartile", "median", "upper quartile"], all.map(({ side, launch, index }) =>
       [`${nameOf(one, side)}, ${index + 1}`, ...launch.quartiles.map((value) => spent(one.metric, value))])),
     draw(width) {
@@ -247,7 +247,7 @@ function ecdfChart(one) {
   return {
     name: "ecdf", title: "Cumulative distribution", legend: sidesLegend(one),
     words: `Which share of the samples took no longer. ${statedQuantiles(one)}.`,
-    caption: together("A shift to the right is slower; where curves part tells which samples are.", outsideNote(one)),
+    caption: "A shift to the right is slower; where curves part tells which samples are.",
     table: () => quantileTable(one),
     draw(width) {
       const box = { left: 48, right: width - 14, top: 12, bottom: 232 };

@@ -23,6 +23,7 @@ const toneOf = (one) => (VERDICTS[one.verdict] || { tone: "calm" }).tone;
 BENCHMARKS.forEach((one, index) => {
   one.index = index;
   one.metric = one.metric || TIME;
+  [one.package, one.target] = HEAD.places[one.place];
   one.place = `${one.package}/${one.target}`;
   one.hash = `#${[one.package, one.target, one.id].map(encodeURIComponent).join("/")}`;
   one.words = `${one.id}\n${one.place}`.toLowerCase();
@@ -95,10 +96,10 @@ const rangeOf = (one) => {
 };
 
 /** A sentence from its phrase and what fills the gaps. */
-function sentence([, phrase, numbers]) {
+function sentence([phrase, numbers]) {
   const filling = numbers ? numbers.split("|") : [];
   let next = 0;
-  return DATA.phrases[phrase].replace(/\u0001/g, () => filling[next++]);
+  return DATA.phrases[phrase][1].replace(/\u0001/g, () => filling[next++]);
 }
 
 /** Benchmarks whose ids are alike but for a number at the end: curves over that number. */

@@ -54,8 +54,9 @@ function explanation(one) {
   if (!one.why.length) return null;
   let before = "";
   const lines = one.why.flatMap((entry) => {
-    const about = entry[0] === before ? "" : entry[0];
-    before = entry[0];
+    const [word] = DATA.phrases[entry[0]];
+    const about = word === before ? "" : word;
+    before = word;
     return [h("dt", null, about), h("dd", null, sentence(entry))];
   });
   return h("section", { class: "section" }, h("h3", null, "How the verdict came about"), h("div", { class: "card" }, h("dl", { class: "why" }, lines)));
@@ -99,7 +100,7 @@ function openDetail(one, focus) {
   detail.setAttribute("aria-labelledby", "title");
   detail.replaceChildren(
     h("div", { class: "crumbs" },
-      h("button", { type: "button", class: "quiet back", onclick: closeDetail }, "← All benchmarks"), h("span", null, one.place), h("span", { class: "spacer" }),
+      h("button", { type: "button", class: "quiet back", onclick: closeDetail }, "← All"), h("span", { class: "where" }, one.place), h("span", { class: "spacer" }),
       step(-1, "↑", "Previous benchmark (k)"), step(1, "↓", "Next benchmark (j)"), h("button", { type: "button", class: "quiet", "aria-label": "Close (Escape)", onclick: closeDetail }, "✕")),
     ...sheet(one, 2).flat().filter(Boolean),
   );

@@ -3,7 +3,11 @@
 function historyChart(one) {
   const found = one.history;
   if (!found) return null;
-  const points = found.points.map(([run, day, commit, value, verdict, why], place) => ({ run, day, commit, value, verdict, why, place }));
+  const words = Object.keys(VERDICTS);
+  const points = found.points.map(([run, value, verdict, why], place) => {
+    const [day, commit] = HEAD.history[run];
+    return { run, day, commit, value, verdict: words[verdict], why, place };
+  });
   const counted = points.filter((point) => isNumber(point.value));
   if (counted.length < 2) return null;
   const newest = counted.at(-1);

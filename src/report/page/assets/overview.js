@@ -188,7 +188,9 @@ function strip() {
       s("rect", { class: "band", x: number(x.at(-band)), width: number(x.at(band) - x.at(-band)), y: 0, height: bottom }),
       frame({ left: 0, right: width, top: 0, bottom }, x, null),
       s("path", { class: "zero", d: `M${number(x.at(0))} 0V${bottom}` }),
-      ...dots.map(({ one, at, level }) => s("circle", { class: `f-${toneOf(one)}`, cx: at, cy: number(bottom - rise * (level + 0.5) - 1), r: step > 6 ? 3.6 : 2.1 })),
+      ...dots.map(({ one, at, level }) => s("circle", {
+        class: `pick f-${toneOf(one)}`, cx: at, cy: number(bottom - rise * (level + 0.5) - 1), r: step > 6 ? 3.9 : 2.1, onclick: () => { location.hash = one.hash; },
+      }, s("title", null, `${one.id}: ${change(one.change)}, ${one.verdict || "measured"}`))),
     );
   };
   observer.observe(box);

@@ -1,0 +1,72 @@
+//! Looks at the machine, measures its noise while watching it, judges and reports.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "how long the counters were watched"
+)]
+
+use std::time::{Duration, Instant};
+
+use super::judgement::judge;
+use super::noise;
+use crate::app::context::World;
+use crate::app::error::AppError;
+use crate::app::options::OutputOptions;
+use crate::exit_code::ExitCode;
+use crate::host::{self, Activity, RealFiles, machine_state};
+use crate::model::{DecisionSettings, Happenings, MachineState};
+use crate::report::{self, DoctorFindings, NoiseFindings};
+
+/// What the user asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DoctorOptions {
+    /// How long to measure the noise.
+    pub time: Duration,
+    /// Seed of everything random.
+    pub seed: Option<u64>,
+}
+
+/// What there is to be judged.
+pub(super) struct Observed<'o> {
+    pub(super) state: &'o MachineState,
+    pub(super) meanwhile: &'o Happenings,
+    pub(super) noise: &'o [NoiseFindings],
+}
+
+/// Runs the command.
+pub fn doctor(
+    options: &DoctorOptions,
+    output: &OutputOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let host = host::detect(world.variables.ci);
+    let state = machine_state(&RealFiles, world.variables.ci);
+    let seed = options.seed.unwrap_or_else(host::fresh_seed);
+    let own_id = std::process::id();
+    let before = Activity::look(&RealFiles, own_id);
+    let began = Instant::now();
+    let noise = noise::measure(options.time, seed, world)?;
+    let seconds = began.elapsed().as_secs_f64();
+    let meanwhile = before.until(&Activity::look(&RealFiles, own_id), seconds);
+    let observed = Observed {
+        state: &state,
+        meanwhile: &meanwhile,
+        noise: &noise,
+    };
+    let exit_code = ExitCode::Clean;
+    let findings = DoctorFindings {
+        findings: judge(&observed),
+        host,
+        state,
+        happenings: meanwhile,
+        noise,
+        usual_rounds: noise::USUAL_ROUNDS,
+        usual_threshold: DecisionSettings::PAIRED_NOISE_THRESHOLD,
+        power: noise::POWER,
+        confidence_level: noise::CONFIDENCE_LEVEL,
+        seed,
+        exit_code: exit_code.number(),
+    };
+    report::write_doctor(world.stdout, &findings, output.format)?;
+    Ok(exit_code)
+}

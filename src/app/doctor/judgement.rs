@@ -1,0 +1,106 @@
+//! From facts to findings (pure): what is as it should be, what makes results unsteady, what to do about it.
+//!
+//! Invariant: every fact that concerns measurements has a finding, also where the system does not tell it.
+
+use super::command::Observed;
+use super::hardware::{boost, frequency, heat, power, processors, timer};
+use super::system::{huge_pages, limits, load, memory, priority, randomisation, virtual_machine};
+use crate::report::{Advice, Finding, NoiseFindings, Severity, in_percent};
+
+/// The smallest slowdown that a usual comparison finds.
+const WELL_RESOLVED: f64 = 0.02;
+const BADLY_RESOLVED: f64 = 0.05;
+
+/// Everything, in the order in which it is shown.
+pub(super) fn judge(observed: &Observed<'_>) -> Vec<Finding> {
+    let (state, meanwhile) = (observed.state, observed.meanwhile);
+    let mut findings = vec![
+        timer(&state.timer),
+        frequency(&state.frequency),
+        boost(&state.frequency),
+        processors(&state.processors),
+        virtual_machine(state, meanwhile),
+        limits(state, meanwhile),
+        load(state, meanwhile),
+        heat(&state.power, meanwhile),
+        power(&state.power),
+        randomisation(state.address_randomisation),
+        memory(&state.memory, meanwhile),
+        huge_pages(&state.memory),
+    ];
+    findings.extend(priority(state.nice));
+    findings.push(noise(observed.noise));
+    findings
+}
+
+pub(super) fn good(topic: &'static str, found: String) -> Finding {
+    Finding {
+        topic,
+        severity: Severity::Good,
+        found,
+        advice: None,
+    }
+}
+
+pub(super) fn unknown(topic: &'static str, why: &str) -> Finding {
+    Finding {
+        topic,
+        severity: Severity::Unknown,
+        found: why.to_owned(),
+        advice: None,
+    }
+}
+
+impl Finding {
+    /// The same fact, with what is wrong about it and commands against that.
+    pub(super) fn but(self, severity: Severity, what: &str, commands: &[&str]) -> Self {
+        Self {
+            severity,
+            advice: Some(Advice {
+                what: what.to_owned(),
+                commands: commands.iter().map(|line| (*line).to_owned()).collect(),
+            }),
+            ..self
+        }
+    }
+}
+
+pub(super) const NOT_TOLD: &str = "the system does not tell";
+
+fn noise(noise: &[NoiseFindings]) -> Finding {
+    const TOPIC: &str = "noise";
+    let smallest: Vec<(&str, f64)> = noise
+        .iter()
+        .filter_map(|one| Some((one.workload.as_str(), one.smallest_change?)))
+        .collect();
+    if smallest.len() < noise.len() || smallest.is_empty() {
+        return unknown(TOPIC, "too few rounds in this time");
+    }
+    let words: Vec<String> = smallest
+        .iter()
+        .map(|(name, change)| format!("{} ({name})", in_percent((change * 1e3).round() / 1e3)))
+        .collect();
+    let found = good(
+        TOPIC,
+        format!(
+            "a usual A/B run finds slowdowns from {} on",
+            words.join(", ")
+        ),
+    );
+    let worst = smallest
+        .iter()
+        .map(|(_, change)| *change)
+        .fold(0.0, f64::max);
+    let severity = if worst > BADLY_RESOLVED {
+        Severity::Bad
+    } else if worst > WELL_RESOLVED {
+        Severity::Improvable
+    } else {
+        return found;
+    };
+    found.but(
+        severity,
+        "Change what is marked above and look again; until then measure longer:",
+        &["cargo perfcheck --against main --time-budget 5min"],
+    )
+}

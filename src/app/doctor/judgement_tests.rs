@@ -1,0 +1,325 @@
+//! Machines in words, and what is said of them.
+
+use super::command::Observed;
+use super::judgement::judge;
+use crate::model::{
+    BusyProgram, FrequencyState, Happenings, HeatState, MachineState, MemoryState, Nanos,
+    PowerState, ProcessorState, Surroundings, TimerState,
+};
+use crate::report::{Finding, NoiseFindings, Severity};
+
+/// A machine as one could wish for.
+fn workstation() -> MachineState {
+    MachineState {
+        timer: TimerState {
+            source: Some("tsc".into()),
+            available: vec!["tsc".into(), "hpet".into()],
+            step_ns: Some(Nanos(1)),
+            reading_ns: Some(20.0),
+        },
+        frequency: FrequencyState {
+            governors: vec!["performance".into()],
+            driver: Some("intel_pstate".into()),
+            boost: Some(false),
+            boost_switch: Some("/sys/devices/system/cpu/intel_pstate/no_turbo"),
+            lowest_khz: Some(3_600_000),
+            highest_khz: Some(3_600_000),
+            ..FrequencyState::default()
+        },
+        processors: ProcessorState {
+            online: Some(8),
+            allowed: Some(8),
+            threads_per_core: Some(1),
+            hybrid: Some(false),
+            nodes: Some(1),
+            ..ProcessorState::default()
+        },
+        surroundings: Surroundings {
+            virtual_machine: Some(false),
+            ..Surroundings::default()
+        },
+        memory: MemoryState {
+            total_bytes: Some(32 << 30),
+            available_bytes: Some(20 << 30),
+            swap_bytes: Some(8 << 30),
+            swap_used_bytes: Some(0),
+            huge_pages: Some("madvise".into()),
+        },
+        power: PowerState {
+            hottest: Some(HeatState {
+                zone: "x86_pkg_temp".into(),
+                celsius: 48.0,
+                limit_celsius: Some(95.0),
+            }),
+            on_battery: Some(false),
+            profile: None,
+        },
+        load: Some(0.2),
+        address_randomisation: Some(2),
+        nice: Some(0),
+    }
+}
+
+fn quiet() -> Happenings {
+    Happenings {
+        seconds: 10.0,
+        stolen_share: Some(0.0),
+        others_share: Some(0.004),
+        slowed_by_heat: Some(0),
+        out_of_quota: Some(0),
+        swapped_pages: Some(0),
+        ..Happenings::default()
+    }
+}
+
+fn noise(smallest_change: Option<f64>) -> Vec<NoiseFindings> {
+    vec![NoiseFindings {
+        workload: "processor".into(),
+        rounds: 80,
+        seconds: 5.0,
+        difference: None,
+        smallest_change,
+        resolvable: Vec::new(),
+    }]
+}
+
+fn found(state: &MachineState, meanwhile: &Happenings, smallest: Option<f64>) -> Vec<Finding> {
+    judge(&Observed {
+        state,
+        meanwhile,
+        noise: &noise(smallest),
+    })
+}
+
+/// The finding about `topic` once `change` was made to a good machine.
+#[track_caller]
+fn about(topic: &str, change: impl FnOnce(&mut MachineState, &mut Happenings)) -> Finding {
+    let (mut state, mut meanwhile) = (workstation(), quiet());
+    change(&mut state, &mut meanwhile);
+    let found = found(&state, &meanwhile, Some(0.012));
+    let finding = found.into_iter().find(|finding| finding.topic == topic);
+    finding.expect("a finding about it")
+}
+
+#[test]
+fn a_good_machine_is_good_and_nothing_is_to_be_done() {
+    for finding in found(&workstation(), &quiet(), Some(0.012)) {
+        assert_eq!(finding.severity, Severity::Good, "{finding:?}");
+        assert_eq!(finding.advice, None, "{finding:?}");
+    }
+}
+
+#[test]
+fn a_machine_that_tells_nothing_is_unknown_and_gets_no_advice() {
+    let findings = found(&MachineState::default(), &Happenings::default(), None);
+    for finding in findings {
+        let may_be_good = ["limits", "power"].contains(&finding.topic);
+        assert!(
+            finding.severity == Severity::Unknown || may_be_good,
+            "{finding:?}"
+        );
+        assert_eq!(finding.advice, None, "{finding:?}");
+    }
+}
+
+#[test]
+fn whatever_is_not_good_has_a_reason_and_most_have_a_command() {
+    let cases: [(&str, Severity, &str, Finding); 14] = [
+        (
+            "timer",
+            Severity::Bad,
+            "echo tsc | sudo tee",
+            about("timer", |state, _| state.timer.source = Some("hpet".into())),
+        ),
+        (
+            "frequency",
+            Severity::Improvable,
+            "cpupower frequency-set --governor performance",
+            about("frequency", |state, _| {
+                state.frequency.governors = vec!["performance".into(), "schedutil".into()];
+            }),
+        ),
+        (
+            "boost",
+            Severity::Improvable,
+            "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo",
+            about("boost", |state, _| state.frequency.boost = Some(true)),
+        ),
+        (
+            "boost",
+            Severity::Improvable,
+            "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost",
+            about("boost", |state, _| {
+                state.frequency.boost = Some(true);
+                state.frequency.boost_switch = Some("/sys/devices/system/cpu/cpufreq/boost");
+            }),
+        ),
+        (
+            "processors",
+            Severity::Bad,
+            "",
+            about("processors", |state, _| state.processors.allowed = Some(1)),
+        ),
+        (
+            "processors",
+            Severity::Improvable,
+            "smt/control",
+            about("processors", |state, _| {
+                state.processors.threads_per_core = Some(2);
+            }),
+        ),
+        (
+            "processors",
+            Severity::Improvable,
+            "taskset",
+            about("processors", |state, _| {
+                state.processors.hybrid = Some(true)
+            }),
+        ),
+        (
+            "virtual machine",
+            Severity::Bad,
+            "",
+            about("virtual machine", |state, meanwhile| {
+                state.surroundings.virtual_machine = Some(true);
+                meanwhile.stolen_share = Some(0.08);
+            }),
+        ),
+        (
+            "limits",
+            Severity::Bad,
+            "--cpuset-cpus",
+            about("limits", |state, meanwhile| {
+                state.surroundings.processor_quota = Some(1.5);
+                state.surroundings.quota_period_us = Some(100_000);
+                meanwhile.out_of_quota = Some(12);
+            }),
+        ),
+        (
+            "other programs",
+            Severity::Bad,
+            "ps -eo",
+            about("other programs", |_, meanwhile| {
+                meanwhile.others_share = Some(0.2);
+                meanwhile.busiest = vec![BusyProgram {
+                    name: "rustc".into(),
+                    processors: 1.55,
+                }];
+            }),
+        ),
+        (
+            "temperature",
+            Severity::Bad,
+            "",
+            about("temperature", |_, meanwhile| {
+                meanwhile.slowed_by_heat = Some(3)
+            }),
+        ),
+        (
+            "power",
+            Severity::Bad,
+            "",
+            about("power", |state, _| state.power.on_battery = Some(true)),
+        ),
+        (
+            "address layout",
+            Severity::Improvable,
+            "randomize_va_space=2",
+            about("address layout", |state, _| {
+                state.address_randomisation = Some(0);
+            }),
+        ),
+        (
+            "memory",
+            Severity::Improvable,
+            "ps -eo rss",
+            about("memory", |_, meanwhile| meanwhile.swapped_pages = Some(40)),
+        ),
+    ];
+    for (topic, severity, command, finding) in cases {
+        assert_eq!((finding.topic, finding.severity), (topic, severity));
+        let advice = finding.advice.as_ref().expect("advice");
+        let commands = advice.commands.join("\n");
+        assert!(commands.contains(command), "{finding:?}");
+        assert_eq!(command.is_empty(), commands.is_empty(), "{finding:?}");
+    }
+}
+
+#[test]
+fn what_was_found_is_said_with_its_numbers() {
+    let busy = about("other programs", |_, meanwhile| {
+        meanwhile.others_share = Some(0.25);
+        meanwhile.busiest = vec![BusyProgram {
+            name: "rustc".into(),
+            processors: 1.5,
+        }];
+    });
+    assert_eq!(
+        busy.found,
+        "used 2.00 of 8 processors meanwhile (rustc 1.50); load 0.2"
+    );
+    let quota = about("limits", |state, _| {
+        state.surroundings.container = Some("Docker".into());
+        state.surroundings.processor_quota = Some(0.5);
+        state.surroundings.quota_period_us = Some(100_000);
+        state.surroundings.memory_limit_bytes = Some(2 << 30);
+    });
+    assert_eq!(
+        quota.found,
+        "Docker: 0.50 processors in each 100 ms, 2.0 GiB of memory"
+    );
+    assert_eq!(quota.severity, Severity::Improvable);
+}
+
+#[test]
+fn a_machine_without_a_guest_s_counters_is_judged_by_its_load() {
+    let by_load = |load| {
+        about("other programs", |state, meanwhile| {
+            meanwhile.others_share = None;
+            state.load = Some(load);
+        })
+        .severity
+    };
+    assert_eq!(by_load(0.8), Severity::Good, "that may be ourselves");
+    assert_eq!(by_load(3.0), Severity::Bad);
+}
+
+#[test]
+fn a_quiet_guest_is_good_and_a_ci_runner_is_never() {
+    let guest = |ci| {
+        about("virtual machine", |state, _| {
+            state.surroundings.virtual_machine = Some(true);
+            state.surroundings.ci = ci;
+        })
+        .severity
+    };
+    assert_eq!(guest(false), Severity::Good);
+    assert_eq!(guest(true), Severity::Improvable);
+}
+
+#[test]
+fn noise_is_judged_by_the_smallest_slowdown_of_its_worst_workload() {
+    for (smallest, severity) in [
+        (Some(0.015), Severity::Good),
+        (Some(0.03), Severity::Improvable),
+        (Some(0.2), Severity::Bad),
+        (None, Severity::Unknown),
+    ] {
+        let findings = found(&workstation(), &quiet(), smallest);
+        let noise = findings.last().expect("noise comes last");
+        assert_eq!((noise.topic, noise.severity), ("noise", severity));
+    }
+}
+
+#[test]
+fn a_nice_value_is_told_only_where_it_is_one() {
+    let topics = |nice| {
+        let mut state = workstation();
+        state.nice = nice;
+        let findings = found(&state, &quiet(), None);
+        findings.iter().any(|finding| finding.topic == "priority")
+    };
+    assert!(topics(Some(10)));
+    assert!(!topics(Some(0)));
+    assert!(!topics(None));
+}

@@ -1,0 +1,13 @@
+//! `cargo perfcheck doctor`: what of this machine makes measurements unsteady, and which changes can be told on it.
+
+mod command;
+mod hardware;
+mod judgement;
+#[cfg(test)]
+mod judgement_tests;
+mod noise;
+mod system;
+mod workloads;
+
+pub use command::{DoctorOptions, doctor};
+pub use workloads::{WORKLOADS_ARGUMENT, run_workloads};

@@ -1,0 +1,210 @@
+//! What the system and everybody else on it do to measurements: virtual machine, limits, other programs, memory (pure).
+
+use super::judgement::{NOT_TOLD, good, unknown};
+use crate::model::{Happenings, MachineState, MemoryState};
+use crate::report::{Finding, Severity};
+
+/// Shares of the processors' time.
+const MUCH_STOLEN: f64 = 0.02;
+const SOME_STOLEN: f64 = 0.002;
+/// Processors that other programs keep busy.
+const MUCH_BUSY: f64 = 0.5;
+const SOME_BUSY: f64 = 0.1;
+/// Of all memory, and in any case.
+const LITTLE_MEMORY: f64 = 0.05;
+const LITTLE_BYTES: u64 = 256 << 20;
+
+pub(super) fn virtual_machine(state: &MachineState, meanwhile: &Happenings) -> Finding {
+    const TOPIC: &str = "virtual machine";
+    let surroundings = &state.surroundings;
+    let stolen = meanwhile.stolen_share;
+    let in_words = stolen.map_or_else(
+        || "what it takes from us is not told".to_owned(),
+        |share| format!("{:.1} % of the time went to others", share * 100.0),
+    );
+    let mut found = match (surroundings.virtual_machine, &surroundings.hypervisor) {
+        (Some(true), Some(name)) => format!("yes ({name}): {in_words}"),
+        (Some(true), None) => format!("yes: {in_words}"),
+        (Some(false), _) => "no".to_owned(),
+        (None, _) => return unknown(TOPIC, NOT_TOLD),
+    };
+    if surroundings.ci {
+        found += "; a CI runner, another one each time";
+    }
+    let found = good(TOPIC, found);
+    let what = "Others use the same processors, caches and memory, and nothing in here can stop that. Compare in turn (`--against`), not with stored runs; rent whole cores or a dedicated host.";
+    match stolen {
+        Some(share) if share > MUCH_STOLEN => found.but(Severity::Bad, what, &[]),
+        _ if surroundings.virtual_machine == Some(true) || surroundings.ci => {
+            let severity = match stolen {
+                Some(share) if share < SOME_STOLEN && !surroundings.ci => return found,
+                _ => Severity::Improvable,
+            };
+            found.but(
+                severity,
+                what,
+                &["cargo perfcheck --against-merge-base main"],
+            )
+        }
+        _ => found,
+    }
+}
+
+pub(super) fn limits(state: &MachineState, meanwhile: &Happenings) -> Finding {
+    const TOPIC: &str = "limits";
+    let surroundings = &state.surroundings;
+    let place = surroundings
+        .container
+        .as_ref()
+        .map_or_else(String::new, |name| format!("{name}: "));
+    let mut found = match (surroundings.processor_quota, surroundings.quota_period_us) {
+        (Some(quota), Some(period)) => format!(
+            "{place}{quota:.2} processors in each {} ms",
+            period as f64 / 1e3
+        ),
+        _ => format!("{place}no quota of processor time is set"),
+    };
+    if let Some(bytes) = surroundings.memory_limit_bytes {
+        found = format!("{found}, {} of memory", gibibytes(bytes));
+    }
+    let waited = meanwhile.out_of_quota.filter(|count| *count > 0);
+    if let Some(count) = waited {
+        found = format!("{found}; used up {count} times meanwhile");
+    }
+    let found = good(TOPIC, found);
+    if surroundings.processor_quota.is_none() && waited.is_none() {
+        return found;
+    }
+    let severity = if waited.is_some() {
+        Severity::Bad
+    } else {
+        Severity::Improvable
+    };
+    found.but(
+        severity,
+        "Who has used up his quota stands still until the next period, in the middle of a sample. Give the container processors of its own in place of a share (Kubernetes: the static CPU manager policy, whole numbers as requests and limits):",
+        &["docker run --cpuset-cpus 0-1 ..."],
+    )
+}
+
+pub(super) fn load(state: &MachineState, meanwhile: &Happenings) -> Finding {
+    const TOPIC: &str = "other programs";
+    let processors = state.processors.online.unwrap_or(1) as f64;
+    let busy = meanwhile.others_share.map(|share| share * processors);
+    let mut found = match busy {
+        Some(busy) => format!("used {busy:.2} of {processors} processors meanwhile"),
+        None => match state.load {
+            Some(load) => format!("load {load:.1} at the start"),
+            None => return unknown(TOPIC, NOT_TOLD),
+        },
+    };
+    let programs: Vec<String> = meanwhile
+        .busiest
+        .iter()
+        .map(|program| format!("{} {:.2}", program.name, program.processors))
+        .collect();
+    if !programs.is_empty() {
+        found = format!("{found} ({})", programs.join(", "));
+    }
+    if let (Some(load), Some(_)) = (state.load, busy) {
+        found = format!("{found}; load {load:.1}");
+    }
+    let found = good(TOPIC, found);
+    // A load average counts ourselves, too.
+    let busy = busy.unwrap_or_else(|| state.load.unwrap_or(0.0) - 1.0);
+    let severity = if busy >= MUCH_BUSY {
+        Severity::Bad
+    } else if busy >= SOME_BUSY {
+        Severity::Improvable
+    } else {
+        return found;
+    };
+    found.but(
+        severity,
+        "They take processors, caches and memory from the benchmarks. Close them, or wait. What is running:",
+        &["ps -eo pcpu,pid,comm --sort=-pcpu | head"],
+    )
+}
+
+pub(super) fn randomisation(value: Option<u8>) -> Finding {
+    const TOPIC: &str = "address layout";
+    let found = |text: &str| good(TOPIC, text.to_owned());
+    match value {
+        Some(0 | 1) => found("the same in each launch, wholly or in part").but(
+            Severity::Improvable,
+            "One layout may suit one build by chance, and all launches then share it. Randomised, launches see many:",
+            &["sudo sysctl -w kernel.randomize_va_space=2"],
+        ),
+        Some(_) => found("randomised: no single one decides"),
+        None => unknown(TOPIC, NOT_TOLD),
+    }
+}
+
+pub(super) fn memory(memory: &MemoryState, meanwhile: &Happenings) -> Finding {
+    const TOPIC: &str = "memory";
+    let (Some(total), Some(available)) = (memory.total_bytes, memory.available_bytes) else {
+        return unknown(TOPIC, NOT_TOLD);
+    };
+    let mut found = format!("{} of {} free", gibibytes(available), gibibytes(total));
+    match (memory.swap_bytes, memory.swap_used_bytes) {
+        (Some(0), _) => found += ", no swap",
+        (Some(all), Some(used)) => {
+            found = format!(
+                "{found}, {} of {} swap used",
+                gibibytes(used),
+                gibibytes(all)
+            );
+        }
+        _ => {}
+    }
+    let swapped = meanwhile.swapped_pages.filter(|pages| *pages > 0);
+    if let Some(pages) = swapped {
+        found = format!("{found}; {pages} pages swapped meanwhile");
+    }
+    let found = good(TOPIC, found);
+    let is_little = available < LITTLE_BYTES || (available as f64) < LITTLE_MEMORY * total as f64;
+    if swapped.is_none() && !is_little {
+        return found;
+    }
+    found.but(
+        if is_little {
+            Severity::Bad
+        } else {
+            Severity::Improvable
+        },
+        "Pages that come back from swap, or a file cache that is pushed out, take milliseconds. Close what holds memory:",
+        &["ps -eo rss,pid,comm --sort=-rss | head"],
+    )
+}
+
+pub(super) fn huge_pages(memory: &MemoryState) -> Finding {
+    const TOPIC: &str = "huge pages";
+    let Some(word) = &memory.huge_pages else {
+        return unknown(TOPIC, NOT_TOLD);
+    };
+    let found = good(TOPIC, format!("transparent: {word}"));
+    if word != "always" {
+        return found;
+    }
+    found.but(
+        Severity::Improvable,
+        "The kernel joins pages when it finds the time, so that benchmarks with much memory have them in some launches and not in others.",
+        &["echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"],
+    )
+}
+
+pub(super) fn priority(nice: Option<i32>) -> Option<Finding> {
+    let nice = nice.filter(|nice| *nice > 0)?;
+    let found = good("priority", format!("nice {nice}: all others come first"));
+    Some(found.but(
+        Severity::Improvable,
+        "Start it without `nice`, or raise this shell's priority:",
+        &["sudo renice --priority 0 --pid $$"],
+    ))
+}
+
+/// In the unit in which machines are bought.
+fn gibibytes(bytes: u64) -> String {
+    let gib = bytes as f64 / (1_u64 << 30) as f64;
+    format!("{gib:.1} GiB")
+}

@@ -1,0 +1,116 @@
+//! What to do after a run: the last lines of its report, each with its command.
+
+use std::path::PathBuf;
+
+use super::options::StoreOptions;
+use crate::compare::Comparison;
+use crate::model::{RunId, Tally, Verdict};
+use crate::report::Row;
+
+/// What to do next. `again` is the command line up to a benchmark's name, `place` what leads other commands to this workspace.
+pub(super) fn next_steps(rows: &[Row<'_>], run: RunId, again: &str, place: &str) -> Vec<String> {
+    let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
+    let count = |verdict| tally.count(verdict);
+    let accept = (count(Verdict::Regressed) > 0).then(|| {
+        format!(
+            "Run {run} is stored but not accepted. If the change is meant: cargo perfcheck accept {run}{place}"
+        )
+    });
+    let first = !rows.is_empty() && count(Verdict::New) == rows.len();
+    let first = first.then(|| format!("Run {run} is stored: the next run is compared with it."));
+    let clearer = [Verdict::Regressed, Verdict::Suspect, Verdict::Failed];
+    let open = clearer.iter().all(|verdict| count(*verdict) == 0);
+    let open = (open && count(Verdict::Inconclusive) > 0).then(|| {
+        format!("Measured in turn, smaller changes show: cargo perfcheck --against REV{place}")
+    });
+    (how_it_came_about(rows, run, place).into_iter())
+        .chain(accept)
+        .chain(suspects(rows, run, again, place))
+        .chain(first)
+        .chain(open)
+        .collect()
+}
+
+/// The command that explains the worst regression.
+pub(super) fn how_it_came_about(rows: &[Row<'_>], run: RunId, place: &str) -> Option<String> {
+    let seen = |row: &&Row<'_>| estimate(row.comparison.as_ref());
+    let worst = rows
+        .iter()
+        .filter(|row| row.verdict == Some(Verdict::Regressed))
+        .max_by(|a, b| seen(a).total_cmp(&seen(b)))?;
+    Some(format!(
+        "How it came about: cargo perfcheck explain {} --run {run}{place}",
+        shell_quoted(&worst.key.id)
+    ))
+}
+
+/// What to do about suspects.
+fn suspects(rows: &[Row<'_>], run: RunId, again: &str, place: &str) -> Option<String> {
+    let seen = |row: &&Row<'_>| estimate(row.comparison.as_ref());
+    let worst = rows
+        .iter()
+        .filter(|row| row.verdict == Some(Verdict::Suspect))
+        // Others were measured in turn: drift is not what they are in doubt about.
+        .filter(|row| {
+            let comparison = row.comparison.as_ref();
+            comparison.is_some_and(|comparison| comparison.run_sd.is_some())
+        })
+        .max_by(|a, b| seen(a).total_cmp(&seen(b)))?;
+    let comparison = worst.comparison.as_ref()?;
+    let percent = |fraction: Option<f64>| format!("{:.1} %", fraction.unwrap_or(f64::NAN) * 100.0);
+    let key = &worst.key;
+    Some(format!(
+        "suspect: `{}` looks {} slower, but runs on this host drift by {} (standard deviation), so less than {} cannot be called from a stored run; run {run} is no reference for others.\nMeasure again: {again} -p {} --bench {} --exact {}\nIf the change is meant: cargo perfcheck accept {run}{place}",
+        key.id.escape_debug(),
+        percent(Some(seen(&worst))),
+        percent(comparison.run_sd),
+        percent(comparison.smallest_callable),
+        key.package,
+        key.target,
+        shell_quoted(&key.id),
+    ))
+}
+
+fn estimate(comparison: Option<&Comparison>) -> f64 {
+    comparison
+        .and_then(|comparison| comparison.change)
+        .map_or(f64::NAN, |change| change.estimate)
+}
+
+/// A word that a POSIX shell reads back as it is.
+pub(super) fn shell_quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=+,@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// Flags with their values, a space before each.
+pub(super) fn flags<const N: usize>(pairs: [(&str, Option<String>); N]) -> String {
+    let flag =
+        |(flag, value): (&str, Option<String>)| Some(format!(" {flag} {}", shell_quoted(&value?)));
+    pairs.into_iter().filter_map(flag).collect()
+}
+
+/// What leads any command to the workspace and store of `common`.
+pub(super) fn place(common: &StoreOptions) -> String {
+    let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+    flags([
+        ("--manifest-path", path(&common.cargo.manifest_path)),
+        ("--store", path(&common.store)),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shell_quoted;
+
+    #[test]
+    fn an_id_in_a_command_can_be_pasted_into_a_shell() {
+        assert_eq!(shell_quoted("sort/10"), "sort/10");
+        assert_eq!(shell_quoted("two words"), "'two words'");
+        assert_eq!(shell_quoted("it's"), r"'it'\''s'");
+    }
+}

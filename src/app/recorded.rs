@@ -1,0 +1,50 @@
+//! Rounds of an A/B measurement that nobody stores: `self-test` and `doctor` compare them as they are.
+
+use std::collections::BTreeMap;
+
+use crate::compare::{Round, Side};
+use crate::measure::BySide;
+use crate::model::{BenchmarkKey, Sample};
+use crate::store::{LaunchRecord, Outcome};
+
+/// Rounds as they are recorded, without a store.
+#[derive(Default)]
+pub(super) struct Recorded {
+    samples: BTreeMap<BenchmarkKey, BySide<BTreeMap<u32, Vec<Sample>>>>,
+    pub(super) failed: Vec<BenchmarkKey>,
+}
+
+impl Recorded {
+    /// Takes in a launch of a side.
+    pub(super) fn record(&mut self, side: Side, launch: &LaunchRecord) {
+        for launched in &launch.benchmarks {
+            let key = launched.benchmark.key.clone();
+            match &launched.outcome {
+                Outcome::Measured(series) => {
+                    let sides = self.samples.entry(key).or_default();
+                    let round = launch.head.ordinal;
+                    sides.of_mut(side).insert(round, series.alike());
+                }
+                Outcome::Failed(_) => self.failed.push(key),
+            }
+        }
+    }
+
+    /// The rounds that both sides have.
+    pub(super) fn rounds(self) -> BTreeMap<BenchmarkKey, Vec<Round>> {
+        let both = |mut sides: BySide<BTreeMap<u32, Vec<Sample>>>| {
+            let base = sides.base.into_iter();
+            base.filter_map(|(round, base)| {
+                let new = sides.new.remove(&round)?;
+                Some(Round {
+                    base,
+                    new,
+                    led: Vec::new(),
+                })
+            })
+            .collect()
+        };
+        let samples = self.samples.into_iter();
+        samples.map(|(key, sides)| (key, both(sides))).collect()
+    }
+}

@@ -1,0 +1,59 @@
+//! `cargo perfcheck doctor`.
+
+use clap::Args;
+use std::time::Duration;
+
+use super::arguments::{Command, Parsed};
+use super::run_flags::OutputFlags;
+use crate::app::{DoctorOptions, StoreOptions};
+use crate::cargo::CargoOptions;
+use crate::settings::positive_duration;
+
+const AFTER_HELP: &str = "\
+Works in any directory, without a project; nothing is stored and nothing on the machine is changed. The noise is that of two workloads of this
+program, each against itself in turn as `--against` measures, for as long as --time says.
+
+Examples:
+  cargo perfcheck doctor               look, measure for ten seconds, say what to change
+  cargo perfcheck doctor --quick       for three seconds
+  cargo perfcheck doctor --time 1min   a better estimate
+  cargo perfcheck doctor --message-format json
+
+Exit status: 0 whatever was found, 2 usage, 4 the noise could not be measured, 130 interrupted.";
+
+const USUAL: &str = "10s";
+const QUICK: Duration = Duration::from_secs(3);
+
+/// The command line of `doctor`.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct DoctorArguments {
+    /// How long to measure the noise
+    #[arg(long, value_name = "TIME", default_value = USUAL, value_parser = positive_duration)]
+    time: Duration,
+    /// Measure it for three seconds
+    #[arg(long, conflicts_with = "time")]
+    quick: bool,
+    /// Seed of everything random [default: random]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    #[command(flatten)]
+    output: OutputFlags,
+}
+
+impl DoctorArguments {
+    pub(super) fn translate(self) -> Parsed {
+        Parsed {
+            color: self.output.color.word(),
+            common: StoreOptions {
+                store: None,
+                output: self.output.options(),
+                cargo: CargoOptions::default(),
+            },
+            command: Command::Doctor(DoctorOptions {
+                time: if self.quick { QUICK } else { self.time },
+                seed: self.seed,
+            }),
+        }
+    }
+}

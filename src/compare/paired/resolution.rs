@@ -1,0 +1,148 @@
+//! What rounds of an executable against itself tell of the changes that can be found on this host, and after how many rounds.
+//!
+//! The power of a paired test, for each of the two speed tests at each look of the plan: docs/STATISTICS.md, section 13.
+
+use super::diagnostics;
+use super::floor_test::FloorTest;
+use super::plan::{Method, Plan};
+use super::rank_test::RankTest;
+use super::series::{PairedSeries, UsableRounds};
+use super::speed_test::{ONE_DEVIATION, SpeedTest};
+use crate::compare::comparison::Estimate;
+use crate::stats::{normal, student_t};
+
+/// Plans that are tried, by their largest number of rounds; the first is the usual one.
+const PLANS: [u32; 7] = [100, 150, 200, 300, 450, 600, 1000];
+
+/// How well changes can be told.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Resolution {
+    /// Rounds that it rests on.
+    pub rounds: usize,
+    /// The difference of the two sides, with its interval.
+    pub difference: Estimate,
+    /// Standard deviation that a round adds to the difference of floors; the standard error is this over the root of the rounds.
+    floor: f64,
+    /// The same of the difference of ranks.
+    ranks: f64,
+    /// Differences below this cannot be told apart, however many rounds there are.
+    least_error: f64,
+}
+
+/// What is asked of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Demand {
+    /// Relative change that counts as noise.
+    pub noise_threshold: f64,
+    /// One-sided level, of a single benchmark.
+    pub significance_level: f64,
+    /// Share of the comparisons that are to find the change.
+    pub power: f64,
+}
+
+/// After how many rounds a change is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RoundsNeeded {
+    /// So many.
+    pub rounds: u32,
+    /// Where a measurement may have so many: the level is spent over its looks.
+    pub at_most: u32,
+}
+
+impl Resolution {
+    /// Of the rounds of one executable against itself; `None` where they cannot be tested, or are too few. The interval is two-sided at
+    /// `confidence_level`.
+    pub fn of(series: &PairedSeries<'_>, confidence_level: f64, seed: u64) -> Option<Self> {
+        let usable = UsableRounds::of(series, series.rounds.len());
+        if diagnostics::refusal(series, &usable).is_some() {
+            return None;
+        }
+        let method = Method::default();
+        let tail = (1.0 - confidence_level) / 2.0;
+        let speed = SpeedTest::of(&usable, 0.0, tail, &method, seed)?;
+        let floor = FloorTest::of(&usable, 0.0, &method, seed)?;
+        let ranks = RankTest::of(&usable, 0.0)?;
+        let rounds = usable.rounds.len();
+        let root = (rounds as f64).sqrt();
+        Some(Self {
+            rounds,
+            difference: Estimate::from_logarithms(
+                speed.difference,
+                speed.lower(tail),
+                speed.upper(tail),
+            ),
+            floor: floor.standard_error * root,
+            ranks: (ranks.upper(ONE_DEVIATION) - ranks.lower(ONE_DEVIATION)) / 2.0 * root,
+            least_error: floor.resolution,
+        })
+    }
+
+    /// After how many rounds a slowdown by `change` is found; `None` beyond 1000, or if it is no more than the noise threshold.
+    pub fn rounds_needed(&self, change: f64, demand: &Demand) -> Option<RoundsNeeded> {
+        let beyond = change.ln_1p() - demand.noise_threshold.ln_1p();
+        PLANS.into_iter().find_map(|at_most| {
+            let looks = levels_of_looks(at_most, demand.significance_level);
+            let found = looks
+                .into_iter()
+                .find(|(rounds, level)| beyond >= self.reach(*rounds, *level, demand.power));
+            found.map(|(rounds, _)| RoundsNeeded { rounds, at_most })
+        })
+    }
+
+    /// The smallest slowdown that a measurement of at most so many rounds finds.
+    pub fn smallest_change(&self, rounds: u32, demand: &Demand) -> Option<f64> {
+        let looks = levels_of_looks(rounds, demand.significance_level);
+        let reach = looks
+            .into_iter()
+            .map(|(rounds, level)| self.reach(rounds, level, demand.power))
+            .reduce(f64::min)?;
+        let change = (demand.noise_threshold.ln_1p() + reach).exp_m1();
+        change.is_finite().then_some(change)
+    }
+
+    /// How far beyond the threshold a change must lie to be found at a look: n = ((t(alpha) + t(beta)) s / delta)^2 solved for delta.
+    fn reach(&self, rounds: u32, level: f64, power: f64) -> f64 {
+        let method = Method::default();
+        let (of_floor, of_ranks) = (
+            level * method.floor_share,
+            level * (1.0 - method.floor_share),
+        );
+        let root = f64::from(rounds).sqrt();
+        let df = (f64::from(rounds) - 1.0).min(method.most_df);
+        let t = |tail| student_t::critical(tail, df).unwrap_or(f64::INFINITY);
+        let error = (self.floor / root).max(self.least_error);
+        let by_floor = (t(of_floor) + t(1.0 - power)) * error;
+        // With all signs alike, p is 2^-n.
+        let by_ranks = if 0.5_f64.powf(f64::from(rounds)) > of_ranks {
+            f64::INFINITY
+        } else {
+            let z = |tail| normal::quantile(tail).map_or(f64::INFINITY, |z| -z);
+            (z(of_ranks) + z(1.0 - power)) * self.ranks / root + self.least_error
+        };
+        by_floor.min(by_ranks)
+    }
+}
+
+/// The looks of a measurement of at most so many rounds, each with the level that it has for the speed test.
+fn levels_of_looks(at_most: u32, significance_level: f64) -> Vec<(u32, f64)> {
+    let plan = Plan {
+        looks: Plan::looks_up_to(at_most),
+        significance_level,
+        planned: 1,
+        confidence_level: 0.95,
+        resamples: 1,
+        seed: 0,
+        noise: std::collections::BTreeMap::new(),
+    };
+    let method = Method::default();
+    let mut before = 0.0;
+    plan.looks
+        .iter()
+        .map(|look| {
+            let spent = plan.spent(*look as usize, &method);
+            let share = spent - before;
+            before = spent;
+            (*look, plan.floor_level() * share)
+        })
+        .collect()
+}

@@ -1,0 +1,127 @@
+//! The texts that the system keeps below /proc and /sys.
+
+use std::fs;
+
+/// Where texts are read. Tests have their own.
+pub trait SystemFiles {
+    /// The whole text of a file; `None` if it cannot be read.
+    fn text(&self, path: &str) -> Option<String>;
+    /// The names in a directory, in order; none if it cannot be read.
+    fn names(&self, directory: &str) -> Vec<String>;
+
+    /// The first line of a file, without blanks around it; `None` if that is empty.
+    fn line(&self, path: &str) -> Option<String> {
+        let text = self.text(path)?;
+        let line = text.lines().next()?.trim();
+        (!line.is_empty()).then(|| line.to_owned())
+    }
+
+    /// A number that stands alone in a file.
+    fn number(&self, path: &str) -> Option<u64> {
+        self.line(path)?.parse().ok()
+    }
+}
+
+/// Those of this machine.
+#[derive(Debug, Clone, Copy)]
+pub struct RealFiles;
+
+impl SystemFiles for RealFiles {
+    fn text(&self, path: &str) -> Option<String> {
+        // Names of programs need not be UTF-8.
+        let bytes = fs::read(path).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn names(&self, directory: &str) -> Vec<String> {
+        let entries = fs::read_dir(directory).into_iter().flatten();
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+/// The numbers of a list such as `0-3,8`; `None` if it is none.
+pub(super) fn numbers(list: &str) -> Option<Vec<u32>> {
+    /// More than any machine has: a list is no reason to run out of memory.
+    const MOST: u32 = 1 << 16;
+    let mut found = Vec::new();
+    for part in list
+        .trim()
+        .split(',')
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+    {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
+        if last >= MOST {
+            return None;
+        }
+        found.extend(first..=last);
+    }
+    Some(found)
+}
+
+/// The first value of `name: value` lines.
+pub(super) fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    text.lines()
+        .filter_map(|line| line.split_once(':'))
+        .find(|(key, _)| key.trim() == name)
+        .map(|(_, value)| value.trim())
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// Files that a test has written down.
+    pub(in super::super) struct Texts(BTreeMap<&'static str, &'static str>);
+
+    impl Texts {
+        pub(in super::super) fn of<const N: usize>(
+            texts: [(&'static str, &'static str); N],
+        ) -> Self {
+            Self(texts.into_iter().collect())
+        }
+    }
+
+    impl SystemFiles for Texts {
+        fn text(&self, path: &str) -> Option<String> {
+            self.0.get(path).map(|text| (*text).to_owned())
+        }
+
+        fn names(&self, directory: &str) -> Vec<String> {
+            let below = |path: &&'static str| {
+                let rest = path.strip_prefix(directory)?.strip_prefix('/')?;
+                Some(rest.split('/').next()?.to_owned())
+            };
+            let mut names: Vec<String> = self.0.keys().filter_map(below).collect();
+            names.dedup();
+            names
+        }
+    }
+
+    #[test]
+    fn a_list_of_processors_is_numbers_and_ranges_and_anything_else_is_none() {
+        assert_eq!(numbers("0-3,8\n"), Some(vec![0, 1, 2, 3, 8]));
+        assert_eq!(numbers(" 5 "), Some(vec![5]));
+        assert_eq!(numbers("\n"), Some(vec![]));
+        assert_eq!(numbers("a-b"), None);
+        assert_eq!(numbers("0-4000000000"), None);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_nothing() {
+        assert_eq!(RealFiles.text("/no such directory/file"), None);
+        assert_eq!(RealFiles.names("/no such directory"), [""; 0]);
+        let texts = Texts::of([("/a/b", "\n"), ("/a/c", "12\n"), ("/a/d/e", "x")]);
+        assert_eq!(texts.line("/a/b"), None);
+        assert_eq!(texts.number("/a/c"), Some(12));
+        assert_eq!(texts.number("/a/d/e"), None);
+        assert_eq!(texts.names("/a"), ["b", "c", "d"]);
+    }
+}

@@ -1,0 +1,528 @@
+//! What `doctor` found: the machine line by line, its noise, and what to change, each with its command.
+
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+use super::content::MessageFormat;
+use super::json::{SCHEMA, estimate_json, write_object};
+use super::listing::write_columns;
+use super::{theme, units};
+use crate::compare::Estimate;
+use crate::model::{Happenings, HostFacts, MachineState, Verdict};
+
+/// Columns of a line of text, where the terminal has more.
+const WIDEST: usize = 100;
+/// Columns of a mark and a topic.
+const TOPIC: usize = 21;
+
+/// What a fact means for measurements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// As it should be.
+    Good,
+    /// The system does not tell.
+    Unknown,
+    /// It can be better.
+    Improvable,
+    /// It makes results unsteady.
+    Bad,
+}
+
+impl Severity {
+    /// The word of the messages.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Unknown => "unknown",
+            Self::Improvable => "improvable",
+            Self::Bad => "bad",
+        }
+    }
+
+    /// A mark that is told from the others without colour, in the colour of a verdict of the same kind.
+    fn mark(self) -> String {
+        match self {
+            Self::Good => theme::in_colour_of(Verdict::Unchanged, "✓"),
+            Self::Unknown => theme::faint("?"),
+            Self::Improvable => theme::in_colour_of(Verdict::Suspect, "!"),
+            Self::Bad => theme::in_colour_of(Verdict::Regressed, "✗"),
+        }
+    }
+}
+
+/// A fact and what to think of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What it is about.
+    pub topic: &'static str,
+    /// What it means.
+    pub severity: Severity,
+    /// The fact.
+    pub found: String,
+    /// What to do, if anything.
+    pub advice: Option<Advice>,
+}
+
+/// What to do about a finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Advice {
+    /// Why, and what.
+    pub what: String,
+    /// Commands that do it, one a line.
+    pub commands: Vec<String>,
+}
+
+/// What one workload against itself has shown.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NoiseFindings {
+    /// What it hangs on.
+    pub workload: String,
+    /// Rounds that it had.
+    pub rounds: usize,
+    /// How long they took.
+    pub seconds: f64,
+    /// Difference of the two sides, with its interval; `None` with too few rounds.
+    pub difference: Option<Estimate>,
+    /// The smallest slowdown that a usual comparison finds.
+    pub smallest_change: Option<f64>,
+    /// What it takes to find others.
+    pub resolvable: Vec<Resolvable>,
+}
+
+/// What it takes to find a slowdown.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Resolvable {
+    /// The slowdown, a fraction.
+    pub change: f64,
+    /// The noise threshold that it needs.
+    pub noise_threshold: f64,
+    /// Rounds after which it is found; `None`: not here.
+    pub rounds: Option<u32>,
+    /// Rounds that the measurement must be allowed.
+    pub rounds_at_most: Option<u32>,
+    /// How long they take.
+    pub seconds: Option<f64>,
+}
+
+/// Everything.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DoctorFindings {
+    /// The machine by name.
+    pub host: HostFacts,
+    /// What was read of it.
+    pub state: MachineState,
+    /// What it did while the noise was measured.
+    pub happenings: Happenings,
+    /// The findings, in the order in which they are shown.
+    pub findings: Vec<Finding>,
+    /// The noise, workload by workload.
+    pub noise: Vec<NoiseFindings>,
+    /// Rounds of a comparison at most, where the user says nothing.
+    pub usual_rounds: u32,
+    /// Noise threshold where the user says nothing.
+    pub usual_threshold: f64,
+    /// Share of comparisons that find a slowdown which is said to be found.
+    pub power: f64,
+    /// Level of the intervals.
+    pub confidence_level: f64,
+    /// The seed.
+    pub seed: u64,
+    /// The status that the process ends with.
+    pub exit_code: u8,
+}
+
+/// Writes everything.
+pub fn write_doctor(
+    writer: &mut dyn Write,
+    findings: &DoctorFindings,
+    format: MessageFormat,
+) -> io::Result<()> {
+    match format {
+        MessageFormat::Human => {
+            let columns = units::terminal_width().min(WIDEST);
+            write_for_people(writer, findings, columns)
+        }
+        MessageFormat::Json => write_messages(writer, findings),
+    }
+}
+
+fn write_for_people(
+    writer: &mut dyn Write,
+    findings: &DoctorFindings,
+    columns: usize,
+) -> io::Result<()> {
+    writeln!(writer, "{}", theme::heading(units::host(&findings.host)))?;
+    for finding in &findings.findings {
+        let room = columns.saturating_sub(TOPIC);
+        let lines = units::fitted(&units::on_one_line(&finding.found), room);
+        for (index, line) in lines.iter().enumerate() {
+            if index == 0 {
+                let topic = units::padded(finding.topic, TOPIC - 4, false);
+                writeln!(writer, "  {} {topic}{line}", finding.severity.mark())?;
+            } else {
+                writeln!(writer, "{:TOPIC$}{line}", "")?;
+            }
+        }
+    }
+    write_noise(writer, findings, columns)?;
+    write_advice(writer, &findings.findings, columns)?;
+    writeln!(writer)?;
+    for line in units::fitted(&conclusion(findings), columns) {
+        writeln!(writer, "{line}")?;
+    }
+    Ok(())
+}
+
+fn write_noise(
+    writer: &mut dyn Write,
+    findings: &DoctorFindings,
+    columns: usize,
+) -> io::Result<()> {
+    writeln!(writer)?;
+    let seconds: f64 = findings.noise.iter().map(|noise| noise.seconds).sum();
+    let title = format!("Noise: the same executable on both sides, {seconds:.0} s");
+    writeln!(writer, "{}", theme::heading(title))?;
+    for noise in &findings.noise {
+        for line in units::fitted(&difference_in_words(noise, findings), columns - 2) {
+            writeln!(writer, "  {line}")?;
+        }
+    }
+    let known: Vec<&NoiseFindings> = findings
+        .noise
+        .iter()
+        .filter(|noise| !noise.resolvable.is_empty())
+        .collect();
+    let Some(first) = known.first() else {
+        return Ok(());
+    };
+    writeln!(writer)?;
+    let mut header = vec!["  a slowdown of"];
+    header.extend(known.iter().map(|noise| noise.workload.as_str()));
+    header.push("with");
+    let rows = first.resolvable.iter().enumerate().map(|(place, asked)| {
+        let mut cells = vec![format!("  {}", units::percent(asked.change))];
+        let found: Vec<Resolvable> = known.iter().map(|noise| noise.resolvable[place]).collect();
+        cells.extend(found.iter().map(|found| duration(found.seconds)));
+        cells.push(options(&found, findings));
+        cells
+    });
+    let durations: Vec<usize> = (1..=known.len()).collect();
+    write_columns(writer, &header, &durations, rows)?;
+    let meaning = format!(
+        "Time of one benchmark in `--against` until a slowdown is called, in {} of 10 comparisons. Longer where launches or set-up take long.",
+        (findings.power * 10.0).round()
+    );
+    for line in units::fitted(&meaning, columns - 2) {
+        writeln!(writer, "  {}", theme::faint(line))?;
+    }
+    Ok(())
+}
+
+fn difference_in_words(noise: &NoiseFindings, findings: &DoctorFindings) -> String {
+    let Some(difference) = noise.difference else {
+        return format!(
+            "{}: {} rounds are too few to tell: `--time 30s`.",
+            noise.workload, noise.rounds
+        );
+    };
+    let smallest = noise.smallest_change.map_or_else(String::new, |change| {
+        format!(
+            "; {} rounds find {}",
+            findings.usual_rounds,
+            units::rounded_percent(change)
+        )
+    });
+    format!(
+        "{}: differs from itself by {} ({}: {} .. {}) after {} rounds{smallest}.",
+        noise.workload,
+        change(difference.estimate),
+        units::percent(findings.confidence_level),
+        change(difference.lower),
+        change(difference.upper),
+        noise.rounds,
+    )
+}
+
+/// A change; one that is too small to show has no sign of its own.
+fn change(fraction: f64) -> String {
+    units::change((fraction * 1e4).round() / 1e4 + 0.0)
+}
+
+/// How long, with two digits: nobody can say it better.
+fn duration(seconds: Option<f64>) -> String {
+    match seconds {
+        None => "not here".to_owned(),
+        Some(seconds) if seconds < 9.95 => format!("{seconds:.1} s"),
+        Some(seconds) if seconds < 90.0 => format!("{seconds:.0} s"),
+        Some(seconds) => format!("{:.1} min", seconds / 60.0),
+    }
+}
+
+/// What must be said on the command line for this.
+fn options(found: &[Resolvable], findings: &DoctorFindings) -> String {
+    let mut words = Vec::new();
+    let rounds = found.iter().filter_map(|found| found.rounds_at_most).max();
+    let Some(rounds) = rounds else {
+        return String::new();
+    };
+    if let Some(found) = found.first()
+        && found.noise_threshold < findings.usual_threshold
+    {
+        let threshold = units::percent(found.noise_threshold).replace(' ', "");
+        words.push(format!("--noise-threshold {threshold}"));
+    }
+    if rounds > findings.usual_rounds {
+        words.push(format!("--rounds {rounds}"));
+    }
+    words.join(" ")
+}
+
+fn write_advice(writer: &mut dyn Write, findings: &[Finding], columns: usize) -> io::Result<()> {
+    let mut advised: Vec<(&Finding, &Advice)> = findings
+        .iter()
+        .filter_map(|finding| Some((finding, finding.advice.as_ref()?)))
+        .collect();
+    if advised.is_empty() {
+        return Ok(());
+    }
+    advised.sort_by_key(|(finding, _)| std::cmp::Reverse(finding.severity));
+    writeln!(writer, "\n{}", theme::heading("What to change"))?;
+    for (finding, advice) in advised {
+        let text = format!("{}: {}", finding.topic, advice.what);
+        let lines = units::fitted(&text, columns.saturating_sub(4));
+        for (index, line) in lines.iter().enumerate() {
+            let mark = match index {
+                0 => finding.severity.mark(),
+                _ => " ".to_owned(),
+            };
+            writeln!(writer, "  {mark} {line}")?;
+        }
+        for command in &advice.commands {
+            writeln!(writer, "        {command}")?;
+        }
+    }
+    Ok(())
+}
+
+fn conclusion(findings: &DoctorFindings) -> String {
+    let count = |severity| {
+        let of = |finding: &&Finding| finding.severity == severity;
+        findings.findings.iter().filter(of).count()
+    };
+    let (bad, improvable) = (count(Severity::Bad), count(Severity::Improvable));
+    let state = match (bad, improvable) {
+        (0, 0) => "Nothing to complain of".to_owned(),
+        (0, improvable) => format!("{improvable} to improve"),
+        (bad, improvable) => format!("{bad} bad, {improvable} to improve"),
+    };
+    format!("{state}. `cargo perfcheck self-test` tells the same of your own benchmarks, by trial.")
+}
+
+fn write_messages(writer: &mut dyn Write, findings: &DoctorFindings) -> io::Result<()> {
+    for finding in &findings.findings {
+        let advice = finding.advice.as_ref();
+        let object = json!({
+            "reason": "doctor-finding",
+            "schema": SCHEMA,
+            "topic": finding.topic,
+            "severity": finding.severity.word(),
+            "found": finding.found,
+            "advice": advice.map(|advice| &advice.what),
+            "commands": advice.map_or(&[][..], |advice| &advice.commands),
+        });
+        write_object(writer, &object)?;
+    }
+    for noise in &findings.noise {
+        let object = json!({
+            "reason": "doctor-noise",
+            "schema": SCHEMA,
+            "workload": noise.workload,
+            "rounds": noise.rounds,
+            "seconds": noise.seconds,
+            "difference": noise.difference.as_ref().map(estimate_json),
+            "smallest_change": noise.smallest_change,
+            "resolvable": noise.resolvable.iter().map(resolvable_json).collect::<Vec<_>>(),
+        });
+        write_object(writer, &object)?;
+    }
+    let host = &findings.host;
+    let finished = json!({
+        "reason": "doctor-finished",
+        "schema": SCHEMA,
+        "machine": {
+            "cpu": host.cpu,
+            "architecture": host.architecture,
+            "os": host.os,
+            "kernel": host.kernel,
+        },
+        "state": serde_json::to_value(&findings.state).unwrap_or_default(),
+        "meanwhile": serde_json::to_value(&findings.happenings).unwrap_or_default(),
+        "usual_rounds": findings.usual_rounds,
+        "usual_threshold": findings.usual_threshold,
+        "power": findings.power,
+        "confidence_level": findings.confidence_level,
+        "seed": findings.seed,
+        "exit_code": findings.exit_code,
+    });
+    write_object(writer, &finished)
+}
+
+fn resolvable_json(found: &Resolvable) -> Value {
+    json!({
+        "change": found.change,
+        "noise_threshold": found.noise_threshold,
+        "rounds": found.rounds,
+        "rounds_at_most": found.rounds_at_most,
+        "seconds": found.seconds,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::BusyProgram;
+
+    fn resolvable(change: f64, needed: Option<(u32, u32)>) -> Resolvable {
+        Resolvable {
+            change,
+            noise_threshold: if change > 0.01 { 0.01 } else { change / 4.0 },
+            rounds: needed.map(|(rounds, _)| rounds),
+            rounds_at_most: needed.map(|(_, at_most)| at_most),
+            seconds: needed.map(|(rounds, _)| f64::from(rounds) * 0.07),
+        }
+    }
+
+    fn noise(workload: &str, needed: [Option<(u32, u32)>; 3]) -> NoiseFindings {
+        let changes = [0.05, 0.02, 0.005].into_iter().zip(needed);
+        NoiseFindings {
+            workload: workload.into(),
+            rounds: 71,
+            seconds: 5.02,
+            difference: Some(Estimate {
+                estimate: 0.0031,
+                lower: -0.0042,
+                upper: 0.0087,
+            }),
+            smallest_change: Some(0.0163),
+            resolvable: changes
+                .map(|(change, needed)| resolvable(change, needed))
+                .collect(),
+        }
+    }
+
+    fn findings() -> DoctorFindings {
+        let finding = |topic, severity, found: &str, advice| Finding {
+            topic,
+            severity,
+            found: found.to_owned(),
+            advice,
+        };
+        let advice = |what: &str, command: Option<&str>| {
+            Some(Advice {
+                what: what.to_owned(),
+                commands: command.into_iter().map(str::to_owned).collect(),
+            })
+        };
+        DoctorFindings {
+            host: HostFacts {
+                cpu: "Some CPU @ 3 GHz".into(),
+                architecture: "x86_64".into(),
+                os: "linux".into(),
+                cores: 8,
+                kernel: "6.1.0".into(),
+                governor: None,
+                microcode: None,
+                shared: false,
+            },
+            state: MachineState::default(),
+            happenings: Happenings {
+                busiest: vec![BusyProgram {
+                    name: "rustc".into(),
+                    processors: 1.5,
+                }],
+                ..Happenings::default()
+            },
+            findings: vec![
+                finding(
+                    "timer",
+                    Severity::Good,
+                    "tsc: steps of 1 ns, 21 ns a reading",
+                    None,
+                ),
+                finding(
+                    "frequency",
+                    Severity::Unknown,
+                    "the system does not tell",
+                    None,
+                ),
+                finding(
+                    "boost",
+                    Severity::Improvable,
+                    "on",
+                    advice(
+                        "How far a core may boost depends on its temperature and on what the others do. Off, results are slower and steadier.",
+                        Some("echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"),
+                    ),
+                ),
+                finding(
+                    "other programs",
+                    Severity::Bad,
+                    "used 2.31 of 8 processors meanwhile (\u{1b}[31mrustc 1.50, a program with a long name 0.40); load 2.9",
+                    advice("Close them.", None),
+                ),
+            ],
+            noise: vec![
+                noise(
+                    "processor",
+                    [Some((10, 100)), Some((30, 100)), Some((450, 450))],
+                ),
+                noise("memory", [Some((10, 100)), Some((100, 100)), None]),
+            ],
+            usual_rounds: 100,
+            usual_threshold: 0.01,
+            power: 0.9,
+            confidence_level: 0.95,
+            seed: 7,
+            exit_code: 0,
+        }
+    }
+
+    fn shown(findings: &DoctorFindings, columns: usize) -> String {
+        let mut text = Vec::new();
+        write_for_people(&mut text, findings, columns).expect("written");
+        let text = String::from_utf8(text).expect("text");
+        anstream::adapter::strip_str(&text).to_string()
+    }
+
+    #[test]
+    fn the_machine_its_noise_and_what_to_change_fit_eighty_columns() {
+        let text = shown(&findings(), 80);
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 80),
+            "{text}"
+        );
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn with_too_few_rounds_nothing_is_promised() {
+        let mut findings = findings();
+        for noise in &mut findings.noise {
+            noise.difference = None;
+            noise.smallest_change = None;
+            noise.resolvable.clear();
+        }
+        let text = shown(&findings, 80);
+        assert!(text.contains("too few to tell: `--time 30s`"), "{text}");
+        assert!(!text.contains("a slowdown of"), "{text}");
+    }
+
+    #[test]
+    fn a_machine_without_faults_gets_no_advice() {
+        let mut findings = findings();
+        findings.findings.truncate(2);
+        let text = shown(&findings, 80);
+        assert!(!text.contains("What to change"), "{text}");
+        assert!(text.contains("Nothing to complain of."), "{text}");
+    }
+}

@@ -1,0 +1,147 @@
+//! What of a result people see and in which order, and benchmarks of one run side by side.
+
+use crate::crates::Crate;
+use crate::scripted::{CLOCK, QUICK, script, steady, stored};
+use crate::support::{Finished, Machine};
+
+const JSON: [&str; 2] = ["--message-format", "json"];
+
+/// The benchmarks of a table of `steady`, from above.
+fn order(finished: &Finished) -> Vec<String> {
+    let ids = ["arithmetic", "memory", "text"];
+    let lines = finished.stdout.lines().filter_map(|line| {
+        let first = line.strip_prefix("  ")?.split_whitespace().next()?;
+        ids.contains(&first).then(|| first.to_owned())
+    });
+    lines.collect()
+}
+
+#[test]
+fn results_are_sorted_by_name_change_time_or_verdict() {
+    let machine = Machine::new();
+    let times = [("arithmetic", 50.0), ("memory", 300.0)];
+    steady(&machine, &times).run().expect_code(0);
+    let slower = [("arithmetic", 120.0), ("memory", 330.0)];
+    steady(&machine, &slower).run().expect_code(1);
+    let sorted = |by: &str| {
+        let words = ["compare", "1", "2", "--sort", by, "--fail-on", "none"];
+        order(&stored(&machine, &words).run().expect_code(0))
+    };
+    assert_eq!(sorted("name"), ["arithmetic", "memory", "text"]);
+    assert_eq!(sorted("change"), ["arithmetic", "memory", "text"]);
+    assert_eq!(sorted("time"), ["memory", "arithmetic", "text"]);
+    assert_eq!(sorted("worst")[0], "arithmetic");
+    let list = |by: &str| {
+        let list = stored(&machine, &["list", "--sort", by]).args(JSON);
+        let messages = list.run().expect_code(0).messages("benchmark");
+        messages[0]["benchmark"]["id"].clone()
+    };
+    assert_eq!(list("time"), "memory");
+    assert_eq!(list("change"), "arithmetic");
+}
+
+#[test]
+fn rows_can_be_hidden_and_counts_exit_status_and_messages_stay() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    let regressed = || steady(&machine, &[("text", 300.0)]);
+    let only = regressed().args(["--only", "regressed,improved"]).run();
+    let only = only.expect_code(1);
+    assert!(only.stdout.contains("3 benchmarks: 1 regressed"), "{only}");
+    assert!(
+        only.stdout.contains("2 benchmarks not shown (--only)"),
+        "{only}"
+    );
+    assert_eq!(order(&only), ["text"]);
+    let quiet = regressed().arg("--quiet").run().expect_code(1);
+    assert!(
+        quiet.stdout.contains("2 benchmarks not shown (--quiet)"),
+        "{quiet}"
+    );
+    assert!(!quiet.stderr.contains("Launch"), "{quiet}");
+    let messages = regressed().args(["--only", "improved"]).args(JSON).run();
+    assert_eq!(messages.messages("benchmark-compared").len(), 3);
+    let first = Machine::new();
+    let first = steady(&first, &[]).arg("--quiet").run().expect_code(0);
+    assert_eq!(order(&first).len(), 3, "results are all there is: {first}");
+    let both = regressed().args(["--quiet", "--verbose"]).run();
+    both.expect_code(2);
+}
+
+#[test]
+fn what_regressed_can_be_explained_by_the_command_that_is_printed() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    let run = steady(&machine, &[("text", 300.0)]).run().expect_code(1);
+    assert!(
+        run.stdout
+            .contains("How it came about: cargo perfcheck explain text --run 2"),
+        "{run}"
+    );
+    stored(&machine, &["explain", "text", "--run", "2"])
+        .run()
+        .expect_code(0);
+}
+
+#[test]
+fn functions_of_one_run_stand_side_by_side_and_the_fastest_is_marked() {
+    let machine = Machine::new();
+    let ids = [
+        "sort/heap/10",
+        "sort/heap/9",
+        "sort/quick/10",
+        "sort/quick/9",
+        "sum",
+    ];
+    let made = Crate::of(&machine, &ids, "");
+    let times = [("sort/heap/10", 200.0), ("sort/quick/9", 100.1)];
+    made.perfcheck(&machine, &QUICK)
+        .env(CLOCK, script(&ids, &times))
+        .run()
+        .expect_code(0);
+    let group = |words: &[&str]| {
+        let words = [&["compare", "1", "--group-by"][..], words].concat();
+        made.perfcheck(&machine, &words).run()
+    };
+    let table = group(&["sort/([^/]+)"]).expect_code(0).stdout;
+    let line = |start: &str| {
+        let found = table.lines().find(|line| line.starts_with(start));
+        let words = found.unwrap_or_else(|| panic!("no {start} in {table}"));
+        words.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(line("benchmark"), "benchmark heap quick");
+    assert!(line("sort/*/10").ends_with("1.00 *"), "{table}");
+    assert!(line("sort/*/10").contains(" 2.00 "), "{table}");
+    assert!(line("sort/*/9").contains("1.00 * "), "{table}");
+    assert!(line("sort/*/9").ends_with("1.00 ~"), "{table}");
+    assert!(table.contains("Exploratory"), "{table}");
+    assert!(table.contains("1 benchmark left out"), "{table}");
+
+    let json = group(&["[0-9]+$", "--message-format", "json"]).expect_code(0);
+    let rows = json.messages("group-row");
+    assert_eq!(rows.len(), 2, "{json}");
+    assert_eq!(rows[0]["row"], "sort/heap/*");
+    let cells = rows[0]["cells"].as_array().expect("cells");
+    assert_eq!(
+        cells[0]["column"], "9",
+        "numbers are in their order: {json}"
+    );
+    assert_eq!(cells[0]["rank"], "fastest");
+    assert_eq!(cells[1]["rank"], "slower");
+    assert_eq!(json.messages("group-finished")[0]["left_out"], 1);
+
+    group(&["nothing"])
+        .expect_code(2)
+        .expect_stderr(&["matches no id", "sort/heap/10"]);
+    group(&["("])
+        .expect_code(2)
+        .expect_stderr(&["unclosed group"]);
+    let two = ["compare", "1", "2", "--group-by", "x"];
+    made.perfcheck(&machine, &two).run().expect_code(2);
+    let csv = group(&["sort/([^/]+)", "--format", "csv"]).expect_code(0);
+    assert!(
+        csv.stdout.starts_with("package,target,row,column,id,"),
+        "{csv}"
+    );
+    assert_eq!(csv.stdout.lines().count(), 5, "{csv}");
+}
