@@ -262,26 +262,32 @@ class Page(unittest.TestCase):
 
     def test_charts_are_there_and_inside_their_boxes(self):
         seen = {}
-        for page in ("story", "cases"):
-            for address in self.links(page):
-                for width in WIDTHS:
-                    with self.subTest(page=page, address=address, width=width):
-                        self.open(page, address, width)
-                        charts, bad, beyond = self.run_script(BOXES)
-                        self.assertEqual(bad, [])
-                        self.assertLessEqual(beyond, 0)
-                        seen[address] = charts
+        chosen = ("json%2F16384", "query%2Flegacy", "query%2Ffuzzy", "query%2Fphrase", "index%2Finsert%2F100", "toml%2F256")
+        pages = [("story", address) for address in self.links("story") if address.endswith(chosen)]
+        pages += [("cases", address) for address in self.links("cases")]
+        for page, address in pages:
+            self.open(page, address, WIDTHS[-1])
+            for width in reversed(WIDTHS):
+                with self.subTest(page=page, address=address, width=width):
+                    self.size(width)
+                    self.settle()
+                    charts, bad, beyond = self.run_script(BOXES)
+                    self.assertEqual(bad, [])
+                    self.assertLessEqual(beyond, 0)
+                    seen[address] = charts
         whole = next(count for address, count in seen.items() if address.endswith("json%2F16384"))
         self.assertGreaterEqual(whole, 8)
-        self.assertEqual(sum(count == 0 for count in seen.values()), 0)
+        without = sorted(address.split("%2F")[-1] for address, count in seen.items() if not count)
+        self.assertEqual(without, ["failed"], "what has no samples on either side has no charts")
 
     def test_no_view_is_wider_than_its_window(self):
         for page in ("story", "cases", "many", "empty"):
-            for width in (320, *WIDTHS):
-                self.open(page, "", width)
-                for tab in self.browser.find_elements(By.CSS_SELECTOR, "[role=tab]"):
+            self.open(page)
+            for tab in self.browser.find_elements(By.CSS_SELECTOR, "[role=tab]"):
+                tab.send_keys(Keys.ENTER)
+                for width in (320, *WIDTHS):
                     with self.subTest(page=page, width=width, tab=tab.text):
-                        tab.send_keys(Keys.ENTER)
+                        self.size(width)
                         self.settle()
                         _, bad, beyond = self.run_script(BOXES)
                         self.assertEqual(bad, [])

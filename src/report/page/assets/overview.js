@@ -10,12 +10,15 @@ const badge = (verdict) => {
   return h("span", { class: `badge v-${tone}` }, h("span", { class: "symbol", "aria-hidden": "true" }, symbol), h("span", { class: "word" }, verdict || "measured"));
 };
 
-/** Widest change that bars have room for: nine of ten benchmarks fit. */
+/** Widest change that bars have room for: most intervals fit, and so does the largest change unless it dwarfs all others. */
 function barReach() {
-  const sizes = BENCHMARKS.map((one) => Math.abs(one.change || 0)).filter((size) => size > 0).sort((a, b) => a - b);
-  const typical = sizes.length ? sizes[Math.floor((sizes.length - 1) * 0.9)] : 0;
-  const largest = sizes.at(-1) || 0;
-  return Math.max(largest > typical * 2.5 ? typical * 1.35 : largest * 1.12, ...BENCHMARKS.slice(0, 1).map(threshold), 0.03);
+  const at = (values, share) => (values.length ? values.sort((a, b) => a - b)[Math.floor((values.length - 1) * share)] : 0);
+  const compared = BENCHMARKS.filter((one) => one.change !== null);
+  const sizes = compared.map((one) => Math.abs(one.change));
+  const ends = compared.flatMap((one) => (one.compared ? one.compared.change.slice(1).filter(isNumber).map(Math.abs) : []));
+  const usual = Math.max(at(sizes, 0.9), at(ends, 0.75), 0.025) * 1.15;
+  const largest = at(sizes, 1) * 1.12;
+  return largest <= usual * 2.5 ? Math.max(usual, largest) : usual;
 }
 
 /** The change with its interval around zero, and the band of noise. */
@@ -186,7 +189,7 @@ function strip() {
     svg.setAttribute("viewBox", `0 0 ${width} ${bottom + 24}`);
     svg.replaceChildren(
       s("rect", { class: "band", x: number(x.at(-band)), width: number(x.at(band) - x.at(-band)), y: 0, height: bottom }),
-      frame({ left: 0, right: width, top: 0, bottom }, x, null),
+      frame({ left: 0, right: width, top: 0, bottom, margin: 0 }, x, null),
       s("path", { class: "zero", d: `M${number(x.at(0))} 0V${bottom}` }),
       ...dots.map(({ one, at, level }) => s("circle", {
         class: `pick f-${toneOf(one)}`, cx: at, cy: number(bottom - rise * (level + 0.5) - 1), r: step > 6 ? 3.9 : 2.1, onclick: () => { location.hash = one.hash; },

@@ -62,15 +62,17 @@ function frame(box, x, y) {
     found.append(s("path", { class: "grid", d: `M${box.left} ${at}H${box.right}` }));
     if (y.labels[index]) found.append(s("text", { x: box.left - 8, y: at + 4, "text-anchor": "end" }, y.labels[index]));
   }
-  const room = (box.right - box.left) / Math.max(1, x.ticks.length - 1);
-  const wide = Math.max(...x.labels.map((label) => label.length), 1) * 6.6 + 10;
-  const every = x.all ? 1 : Math.max(1, Math.ceil(wide / room));
+  // Labels stay in the picture, and one that would meet its neighbour is left out.
+  const limit = box.right + (box.margin ?? 8);
+  let free = -Infinity;
   for (const [index, value] of x.ticks.entries()) {
     const at = number(x.at(value));
     if (!x.bare) found.append(s("path", { class: y ? "axis" : "grid", d: `M${at} ${box.bottom}v5` }));
-    if (index % every === 0 && x.labels[index]) {
-      found.append(s("text", { x: Math.min(Math.max(at, box.left - 20), box.right - 4), y: box.bottom + 19, "text-anchor": "middle" }, x.labels[index]));
-    }
+    const half = x.labels[index].length * 4;
+    const middle = number(Math.min(Math.max(at, half), limit - half));
+    if (!x.labels[index] || (!x.all && middle - half < free)) continue;
+    free = middle + half + 8;
+    found.append(s("text", { x: middle, y: box.bottom + 19, "text-anchor": "middle" }, x.labels[index]));
   }
   found.append(s("path", { class: "axis", d: `M${box.left} ${box.bottom}H${box.right}` }));
   if (x.title) {
