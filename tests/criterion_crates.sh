@@ -14,7 +14,7 @@ crates=(hex=0.4.3 httparse=1.10.1 base64=0.22.1 bytecount=0.6.9 flume=0.11.1 crc
 (($# == 0)) || crates=("$@")
 here=$(cd "$(dirname "$0")/.." && pwd)
 . "$here/tests/support/scratch.sh"
-. "$here/tests/support/unpack.sh"
+. "$here/tests/support/registry.sh"
 scratch_directory
 private_state
 export CARGO_TARGET_DIR=$work/target
@@ -31,7 +31,7 @@ for crate in "${crates[@]}"; do
     rm -rf "$subject"
     unpack "$name" "$version" "$subject" 'package = "perfcheck-criterion"' "path = \"$here/harness/criterion\""
     printf '\n[workspace]\n' >> "$subject/Cargo.toml"
-    was=$(criterion_of "$(source_of "$name" "$version")")
+    was=$(criterion_of "$(fetched "$name" "$version")")
     cd "$subject"
     result=ok targets=0 benchmarks=0
     if ! cargo bench --quiet --features "$features" --bench '*' --no-run > "$work/$name.log" 2>&1; then

@@ -14,6 +14,7 @@ shift || true
 [ "${1:-}" = "--" ] && shift
 here=$(cd "$(dirname "$0")/.." && pwd)
 . "$here/tests/support/scratch.sh"
+. "$here/tests/support/registry.sh"
 find_perfcheck
 scratch_directory
 noise=
@@ -23,7 +24,7 @@ finish() {
 }
 trap finish EXIT
 private_state
-source=$(source_of hex 0.4.3)
+source=$(fetched hex 0.4.3)
 rm -rf "$work/hex" && mkdir "$work/hex" && cp -r "$source/src" "$work/hex/" && cd "$work/hex"
 mkdir benches
 cat > Cargo.toml <<TOML
