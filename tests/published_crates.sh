@@ -37,7 +37,7 @@ subject() {
         ;;
     async-executor)
         kind=asynchronous members=(async-executor=1.14.1) features=static
-        in_turn=(executor::create single_thread/executor::spawn_one) slowed=(single_thread/executor::spawn_one)
+        in_turn=(executor::create single_thread/executor::spawn_one) slowed=(executor::create)
         slow() { sed -i '/pub fn spawn<T: Send/,/^    }$/ s/^        let mut active = self.state().active();$/&\n        drop(core::hint::black_box(async_task::spawn(core::future::pending::<()>(), |_: Runnable| ())));/' src/lib.rs; }
         ;;
     unicode)
