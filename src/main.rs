@@ -7,7 +7,7 @@ use cargo_perfcheck::app::{self, AppError, World};
 use cargo_perfcheck::cli::{self, Command, Parsed};
 use cargo_perfcheck::escape::{Commands, Guarded, Visible};
 use cargo_perfcheck::exit_code::ExitCode;
-use cargo_perfcheck::host::Variables;
+use cargo_perfcheck::host::{TerminalCharacters, Variables};
 use cargo_perfcheck::process::{Interrupt, REAPER_ARGUMENT, Supervisor, reap};
 use cargo_perfcheck::report::{Charset, InCharset, MessageFormat, ProgressMode, write_error};
 use std::io::{self, IsTerminal, Write};
@@ -64,10 +64,9 @@ fn main() -> process::ExitCode {
 
 /// What a stream takes. A file takes everything: who reads it knows what it is.
 fn charset(variables: &Variables, is_terminal: bool) -> Charset {
-    if is_terminal && !variables.unicode_terminal {
-        Charset::Ascii
-    } else {
-        Charset::Unicode
+    match variables.terminal {
+        TerminalCharacters::Ascii if is_terminal => Charset::Ascii,
+        _ => Charset::Unicode,
     }
 }
 

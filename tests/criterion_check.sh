@@ -9,7 +9,6 @@ set -euo pipefail
 
 here=$(cd "$(dirname "$0")/.." && pwd)
 . "$here/tests/support/scratch.sh"
-. "$here/tests/support/registry.sh"
 scratch_directory
 export CRITERION_HOME=$work/criterion
 # Kept between calls: Criterion takes longer to build than to run.
@@ -18,7 +17,7 @@ target=${CARGO_TARGET_DIR:-$here/target}/criterion_check
 
 cargo build --quiet --release --locked --manifest-path "$here/Cargo.toml" --example criterion_check
 
-source=$(fetched itoa 1.0.18)
+source=$(source_of itoa 1.0.18)
 rm -rf "$work/itoa" && cp -r "$source" "$work/itoa" && chmod -R u+w "$work/itoa"
 # Its lock file goes with it; a workspace of its own keeps cargo from looking for one further up.
 printf '\n[workspace]\n' >>"$work/itoa/Cargo.toml"

@@ -9,11 +9,12 @@ set -euo pipefail
 
 # A codec on criterion 0.3, a parser, codecs on 0.4, a counter, a queue on 0.5, hashes, data structures, asynchronous ones on 0.8.
 crates=(hex=0.4.3 httparse=1.10.1 base64=0.22.1 bytecount=0.6.9 flume=0.11.1 crc32fast=1.5.4 ahash=0.8.12 tinyvec=1.13.3=alloc,real_blackbox
-    rpds=1.2.1 itoa=1.0.18 async-executor=1.14.1=static event-listener=5.4.2)
+    rpds=1.2.1 itoa=1.0.18 async-executor=1.14.1=static event-listener=5.4.2 httpdate=1.0.3 writeable=0.6.4 tinystr=0.8.5=serde
+    fixed_decimal=0.7.3=ryu)
 (($# == 0)) || crates=("$@")
 here=$(cd "$(dirname "$0")/.." && pwd)
 . "$here/tests/support/scratch.sh"
-. "$here/tests/support/registry.sh"
+. "$here/tests/support/unpack.sh"
 scratch_directory
 private_state
 export CARGO_TARGET_DIR=$work/target
@@ -30,7 +31,7 @@ for crate in "${crates[@]}"; do
     rm -rf "$subject"
     unpack "$name" "$version" "$subject" 'package = "perfcheck-criterion"' "path = \"$here/harness/criterion\""
     printf '\n[workspace]\n' >> "$subject/Cargo.toml"
-    was=$(criterion_of "$(fetched "$name" "$version")")
+    was=$(criterion_of "$(source_of "$name" "$version")")
     cd "$subject"
     result=ok targets=0 benchmarks=0
     if ! cargo bench --quiet --features "$features" --bench '*' --no-run > "$work/$name.log" 2>&1; then

@@ -11,7 +11,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "$0")/.." && pwd)
 . "$here/tests/support/scratch.sh"
-. "$here/tests/support/registry.sh"
+. "$here/tests/support/unpack.sh"
 
 # What is measured in turn, and what of it is slower once `slow` was called: then the crate's own code does the same work twice.
 subjects=(httpdate crc32fast rpds async-executor unicode hex base64)

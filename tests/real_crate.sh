@@ -14,7 +14,6 @@ shift || true
 [ "${1:-}" = "--" ] && shift
 here=$(cd "$(dirname "$0")/.." && pwd)
 . "$here/tests/support/scratch.sh"
-. "$here/tests/support/registry.sh"
 find_perfcheck
 scratch_directory
 noise=
@@ -24,7 +23,7 @@ finish() {
 }
 trap finish EXIT
 private_state
-source=$(fetched hex 0.4.3)
+source=$(source_of hex 0.4.3)
 rm -rf "$work/hex" && mkdir "$work/hex" && cp -r "$source/src" "$work/hex/" && cd "$work/hex"
 mkdir benches
 cat > Cargo.toml <<TOML

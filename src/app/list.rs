@@ -49,7 +49,7 @@ pub fn list(common: &StoreOptions, world: &mut World<'_>) -> Result<ExitCode, Ap
         Order::Change => lines.sort_by(|a, b| change(b).total_cmp(&change(a))),
         Order::Time => lines.sort_by(|a, b| time(b).total_cmp(&time(a))),
         Order::WorstFirst => {
-            lines.sort_by(|a, b| (rank(a).cmp(&rank(b))).then(change(b).total_cmp(&change(a))))
+            lines.sort_by(|a, b| (rank(a).cmp(&rank(b))).then(change(b).total_cmp(&change(a))));
         }
     }
     let view = common.output.view();

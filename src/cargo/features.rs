@@ -281,7 +281,7 @@ required-features = ["quick"]
         assert_eq!(found, left_out);
         let buildable = workspace.buildable(&options);
         let benches = buildable.map(|options| options.benches);
-        assert_eq!(benches, built.map(|built| owned(built)));
+        assert_eq!(benches, built.map(owned));
     }
 
     #[test]

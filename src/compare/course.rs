@@ -165,7 +165,7 @@ impl Course {
         }
     }
 
-    /// How far the present level, the newest [`MOST_RUNS`] runs of it, is from the value of one run, such as a baseline's, with the interval at
+    /// How far the present level, the newest 30 runs of it, is from the value of one run, such as a baseline's, with the interval at
     /// `confidence_level`: creeping change, which no single run shows. `points` are those that the course is of.
     pub fn change_since(
         &self,

@@ -27,5 +27,5 @@ pub use machine::{detect, load};
 pub use opened::{Change, Opened, OpenedFiles, changed_files};
 pub use revisions::{GitError, PresentFiles, Revision};
 pub use secret::{SecretError, default_secret_path, secret};
-pub use variables::{Variables, build_environment, fresh_seed};
+pub use variables::{TerminalCharacters, Variables, build_environment, fresh_seed};
 pub use viewer::{open_in_viewer, temporary_page};

@@ -9,12 +9,17 @@ use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+/// Which characters a terminal shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TerminalCharacters {
+    /// All of them.
+    Unicode,
+    /// ASCII alone, for certain.
+    Ascii,
+}
+
 /// What the environment says to us.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a variable of its own"
-)]
 pub struct Variables {
     /// `CARGO`: the cargo that called us, or that is to be called.
     pub cargo: PathBuf,
@@ -42,8 +47,8 @@ pub struct Variables {
     pub job: Option<String>,
     /// `CARGO_TERM_COLOR`
     pub term_color: Option<String>,
-    /// Whether a terminal shows all of Unicode, by `TERM` and the locale's character set.
-    pub unicode_terminal: bool,
+    /// What a terminal shows, by `TERM` and the locale's character set.
+    pub terminal: TerminalCharacters,
 }
 
 impl Variables {
@@ -76,21 +81,27 @@ impl Variables {
                 })
                 .or_else(|| text("CI_JOB_NAME")),
             term_color: text("CARGO_TERM_COLOR"),
-            unicode_terminal: cfg!(windows)
-                || shows_unicode(
-                    text("TERM").as_deref(),
-                    ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(text),
-                ),
+            terminal: TerminalCharacters::of(
+                text("TERM").as_deref(),
+                ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(text),
+            ),
         }
     }
 }
 
-/// Whether a terminal of this type takes UTF-8 with this locale (POSIX.1-2024, 8.2: the first variable that is set and not empty
-/// counts). The console of Linux takes it and has hardly any of the characters.
-fn shows_unicode(terminal: Option<&str>, locale: Option<String>) -> bool {
-    let knows_little = matches!(terminal, Some("dumb" | "linux"));
-    let locale = locale.unwrap_or_default().to_ascii_lowercase();
-    !knows_little && (locale.contains("utf-8") || locale.contains("utf8"))
+impl TerminalCharacters {
+    /// Those of a terminal of this type with this locale (POSIX.1-2024, 8.2: the first variable that is set and not empty counts).
+    /// The console of Linux takes UTF-8 and has hardly any of the characters; Windows needs no locale.
+    fn of(terminal: Option<&str>, locale: Option<String>) -> Self {
+        let knows_little = matches!(terminal, Some("dumb" | "linux"));
+        let locale = locale.unwrap_or_default().to_ascii_lowercase();
+        let is_utf_8 = locale.contains("utf-8") || locale.contains("utf8");
+        if (is_utf_8 || cfg!(windows)) && !knows_little {
+            Self::Unicode
+        } else {
+            Self::Ascii
+        }
+    }
 }
 
 /// Beginnings of the names of variables that compilers, linkers and usual build scripts obey.
@@ -150,17 +161,21 @@ pub fn fresh_seed() -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::shows_unicode;
+    use super::TerminalCharacters;
 
     #[test]
     fn unicode_needs_a_terminal_that_has_it_and_a_locale_that_says_so() {
-        let shows = |terminal, locale: &str| shows_unicode(Some(terminal), Some(locale.to_owned()));
+        let shows = |terminal, locale: &str| {
+            let found = TerminalCharacters::of(Some(terminal), Some(locale.to_owned()));
+            found == TerminalCharacters::Unicode
+        };
         assert!(shows("xterm-256color", "en_GB.UTF-8"));
         assert!(shows("xterm", "C.utf8"));
         assert!(!shows("xterm", "de_DE.ISO-8859-1"));
         assert!(!shows("xterm", "C"));
         assert!(!shows("dumb", "C.UTF-8"));
         assert!(!shows("linux", "C.UTF-8"));
-        assert!(!shows_unicode(Some("xterm"), None));
+        let unset = TerminalCharacters::of(Some("xterm"), None);
+        assert_eq!(unset, TerminalCharacters::Ascii);
     }
 }

@@ -81,43 +81,47 @@ fn in_ascii(text: &str) -> String {
     ascii
 }
 
-/// What stands for a character of ours.
+/// What stands for characters of ours.
+const REPLACEMENTS: [(&str, char); 28] = [
+    // Numbers and words.
+    ("µμ", 'u'),
+    ("−–—", '-'),
+    ("…±", '~'),
+    ("→", '>'),
+    ("×", 'x'),
+    ("’‘", '\''),
+    ("“”", '"'),
+    // Verdicts.
+    ("▲", '^'),
+    ("▼", 'v'),
+    ("✗", 'x'),
+    // Findings.
+    ("✓", '+'),
+    ("≠", '!'),
+    // Intervals: inside the noise, beyond it, the estimate, zero and the noise threshold, off the scale.
+    ("─╴╶", '-'),
+    ("━╸╺╾╼", '='),
+    ("●", 'o'),
+    ("│┼┿┤├", '|'),
+    ("·", '.'),
+    ("░", ':'),
+    ("‹«", '<'),
+    ("›»", '>'),
+    // Sparklines, from low to high.
+    ("▁", '_'),
+    ("▂", '.'),
+    ("▃", '-'),
+    ("▄", '='),
+    ("▅", '+'),
+    ("▆", '*'),
+    ("▇", '%'),
+    ("█", '#'),
+];
+
 fn ascii_for(c: char) -> Option<char> {
-    Some(match c {
-        // Numbers and words.
-        'µ' | 'μ' => 'u',
-        '−' | '–' | '—' => '-',
-        '…' => '~',
-        '→' => '>',
-        '×' => 'x',
-        '±' => '~',
-        '’' | '‘' => '\'',
-        '“' | '”' => '"',
-        // Verdicts.
-        '▲' => '^',
-        '▼' => 'v',
-        '✗' => 'x',
-        '≠' => '!',
-        // Intervals: inside the noise, beyond it, the estimate, off the scale.
-        '─' | '╴' | '╶' => '-',
-        '━' | '╸' | '╺' | '╾' | '╼' => '=',
-        '●' => 'o',
-        '│' | '┼' | '┿' | '┤' | '├' => '|',
-        '·' => '.',
-        '░' => ':',
-        '‹' | '«' => '<',
-        '›' | '»' => '>',
-        // Sparklines, from low to high.
-        '▁' => '_',
-        '▂' => '.',
-        '▃' => '-',
-        '▄' => '=',
-        '▅' => '+',
-        '▆' => '*',
-        '▇' => '%',
-        '█' => '#',
-        _ => return None,
-    })
+    let mut replacements = REPLACEMENTS.iter();
+    let found = replacements.find(|(ours, _)| ours.contains(c));
+    found.map(|(_, ascii)| *ascii)
 }
 
 #[cfg(test)]

@@ -102,7 +102,10 @@ fn grid(found: &Grouped) -> Grid {
             } else {
                 row.name.clone()
             };
-            let cells = row.cells.iter().map(|cell| cell_of(found, row, cell));
+            let cells = row
+                .cells
+                .iter()
+                .map(|cell| cell_of(found, row, cell.as_ref()));
             std::iter::once(GridCell::Text(label))
                 .chain(cells)
                 .collect()
@@ -134,7 +137,7 @@ fn several_targets(found: &Grouped) -> bool {
 }
 
 /// `112.3 ns 1.26  `: the value, how many times that of the fastest it is, and the mark. Marks stand below one another.
-fn cell_of(found: &Grouped, row: &GroupedRow, cell: &Option<GroupedCell>) -> GridCell {
+fn cell_of(found: &Grouped, row: &GroupedRow, cell: Option<&GroupedCell>) -> GridCell {
     let Some(cell) = cell else {
         return GridCell::Nothing;
     };
@@ -177,9 +180,10 @@ fn legend(found: &Grouped) -> Vec<String> {
         .into_iter()
         .map(|(column, count)| format!("{column}: {count}"))
         .collect();
-    let run = match found.name == found.run.to_string() {
-        true => format!("run {}", found.run),
-        false => format!("{} (run {})", found.name, found.run),
+    let run = if found.name == found.run.to_string() {
+        format!("run {}", found.run)
+    } else {
+        format!("{} (run {})", found.name, found.run)
     };
     let mut lines = vec![
         format!(

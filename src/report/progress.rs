@@ -287,7 +287,7 @@ mod tests {
         let planned = |course| Event::Planned {
             benchmarks: 2,
             visits: 4,
-            expected: Duration::from_secs(120),
+            expected: Duration::from_mins(2),
             course,
         };
         let events = [

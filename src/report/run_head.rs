@@ -31,9 +31,10 @@ pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostSigns) -> i
     }
     let (host, build) = (&run.environment.host, &run.environment.build);
     let line = |writer: &mut dyn Write, text: &str| {
-        writeln!(writer, "{}", prose(text, units::terminal_width(), ""))
+        let text = escape::one_line(text);
+        writeln!(writer, "{}", prose(&text, units::terminal_width(), ""))
     };
-    line(writer, &escape::one_line(&units::host(host)))?;
+    line(writer, &units::host(host))?;
     let signs = host_signs(signs);
     if !signs.is_empty() {
         line(writer, &signs.join("; "))?;
@@ -47,7 +48,7 @@ pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostSigns) -> i
         "{}, profile {}, {}{flags}, seed {}",
         build.rustc, build.profile, build.target, run.seed
     );
-    line(writer, &escape::one_line(&build))?;
+    line(writer, &build)?;
     writeln!(writer)
 }
 

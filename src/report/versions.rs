@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::analysis;
-use super::content::{Findings, Method, Row};
+use super::content::{Findings, Method, Row, Verdicts};
 use super::grid::{Grid, GridCell, TableFormat};
 use super::table::p_value;
 use super::units;
@@ -118,6 +118,11 @@ pub fn write_versions(
         escape::markdown(&verdicts.reference.replace('`', "")),
         counts.join(", "),
     )?;
+    write_remarks(writer, verdicts)
+}
+
+/// What else is to be known, a paragraph each.
+fn write_remarks(writer: &mut dyn Write, verdicts: &Verdicts) -> io::Result<()> {
     for violation in &verdicts.gates.violations {
         writeln!(
             writer,

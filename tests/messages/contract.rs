@@ -6,6 +6,9 @@ use std::collections::BTreeSet;
 use crate::support::Machine;
 use crate::{quick, steady};
 
+const DOCUMENT: &str = include_str!("../../docs/MESSAGES.md");
+const JSON: [&str; 2] = ["--message-format", "json"];
+
 /// Members whose own members are data, not names of the contract.
 const DATA: [&str; 3] = ["notes", "diagnostics", "thresholds"];
 
@@ -61,7 +64,6 @@ fn members(value: &Value, found: &mut BTreeSet<String>) {
 #[test]
 fn every_member_is_documented_and_every_documented_message_occurs() {
     let machine = Machine::new();
-    let json = ["--message-format", "json"];
     let mut messages = Vec::new();
     let runs = [
         steady(&machine, "100/101/100").args(["--save-baseline", "x"]),
@@ -75,7 +77,7 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         quick(&machine, "times_operations").arg("fails_at_times"),
     ];
     for run in runs {
-        messages.extend(run.args(json).run().json());
+        messages.extend(run.args(JSON).run().json());
     }
     for words in [
         "list",
@@ -101,34 +103,33 @@ fn every_member_is_documented_and_every_documented_message_occurs() {
         "prune --keep-last 2",
     ] {
         let command = machine.perfcheck().args(words.split(' ')).testbench("");
-        messages.extend(command.args(json).run().json());
+        messages.extend(command.args(JSON).run().json());
     }
     let self_test = machine.perfcheck().args(["self-test", "--trials", "1"]);
     let self_test =
         self_test
             .testbench("")
             .args(["-p", "steady", "-p", "sequential", "--rounds", "5"]);
-    messages.extend(self_test.args(json).run().json());
+    messages.extend(self_test.args(JSON).run().json());
     let doctor = machine.perfcheck().args(["doctor", "--time", "1s"]);
     let doctor = doctor.env("PERFCHECK_SCRIPTED_CLOCK", "processor=20000;memory=40000");
-    messages.extend(doctor.args(json).run().json());
+    messages.extend(doctor.args(JSON).run().json());
     let log = machine.home().join("log.csv");
     std::fs::write(&log, "name,ns\na,1\na,2\n").expect("a file of our own");
     let import = machine.perfcheck().arg("import").arg(&log).testbench("");
     let import = import.args(["--columns", "id=name,value=ns", "--unit", "ns"]);
-    messages.extend(import.args(json).run().json());
+    messages.extend(import.args(JSON).run().json());
     let exported = machine.home().join("exported.jsonl");
     for command in ["export", "import"] {
-        let file = machine.perfcheck().arg(command).testbench("").args(json);
+        let file = machine.perfcheck().arg(command).testbench("").args(JSON);
         let file = match command {
             "export" => file.arg("--output").arg(&exported),
             _ => file.arg(&exported),
         };
         messages.extend(file.run().json());
     }
-    let document = include_str!("../../docs/MESSAGES.md");
-    let documented: BTreeSet<&str> = document.split('`').skip(1).step_by(2).collect();
-    let in_objects = |name: &str| document.contains(&format!("\"{name}\""));
+    let documented: BTreeSet<&str> = DOCUMENT.split('`').skip(1).step_by(2).collect();
+    let in_objects = |name: &str| DOCUMENT.contains(&format!("\"{name}\""));
     let mut found = BTreeSet::new();
     let mut reasons = BTreeSet::new();
     for message in &messages {

@@ -21,3 +21,15 @@ private_state() {
     export PERFCHECK_STORE=$work/store.db PERFCHECK_CACHE=$work/cache PERFCHECK_SECRET=$work/secret
     unset PERFCHECK_STORED
 }
+
+# source_of NAME VERSION: prints where cargo has unpacked this crate of the registry.
+source_of() {
+    mkdir -p "$work/fetch/src"
+    printf '[package]\nname = "fetch"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\n%s = "=%s"\n[workspace]\n' "$1" "$2" >"$work/fetch/Cargo.toml"
+    : >"$work/fetch/src/lib.rs"
+    (
+        cd "$work/fetch"
+        cargo fetch --quiet
+        cargo metadata --format-version 1 | sed -n "s/.*\"manifest_path\":\"\([^\"]*$1-${2//./\\.}\)\/Cargo.toml\".*/\1/p"
+    )
+}

@@ -159,7 +159,7 @@ pub(super) fn heat(power: &PowerState, meanwhile: &Happenings) -> Finding {
         Some(heat) => {
             let limit = heat.limit_celsius;
             let limit = limit.map_or_else(String::new, |limit| format!(" of at most {limit:.0}"));
-            format!("{} {:.0}{limit} °C", heat.zone, heat.celsius)
+            format!("{} {:.0}{limit} degrees", heat.zone, heat.celsius)
         }
         None if slowed.is_some() => "no sensor".to_owned(),
         None => return unknown(TOPIC, "no sensor can be read"),
@@ -199,7 +199,7 @@ pub(super) fn power(power: &PowerState) -> Finding {
         }
         Some(false) => with_profile("from the mains"),
         None if profile.is_some() => with_profile("no battery"),
-        None => return good(TOPIC, "no battery".to_owned()),
+        None => return unknown(TOPIC, "the system names no battery and no supply"),
     };
     let found = good(TOPIC, found);
     if profile.is_some_and(|profile| ["low-power", "quiet", "cool"].contains(&profile)) {

@@ -31,7 +31,7 @@ fn history(
         .collect();
     let course = Course::of(&course_points, &RULES, id);
     let point = |(place, value): (usize, &f64)| HistoryPoint {
-        run: RunId(place as i64 + 1),
+        run: RunId(i64::try_from(place + 1).expect("few")),
         started: format!("2026-11-{:02}T10:00:00Z", place % 28 + 1),
         git: Some(GitState {
             commit: "0123456789abcdef0123456789abcdef01234567".into(),

@@ -8,6 +8,9 @@ use crate::report::content::{Findings, Row};
 use crate::report::view::Verbosity;
 use crate::report::{analysis, beside, theme, units};
 
+/// A cell that only some rows have.
+type OfSomeRows = fn(&Row<'_>) -> Option<String>;
+
 /// How soon bars are left out: last of all that can be.
 pub(super) const BARS: u8 = 1;
 
@@ -30,7 +33,6 @@ impl Contents<'_> {
             Column::right("median", 0, self.plain(median_cell)),
             Column::right(&interval, 5, self.plain(interval_cell)),
         ];
-        type OfSomeRows = fn(&Row<'_>) -> Option<String>;
         let of_some_rows: [(&str, u8, OfSomeRows, bool); 3] = [
             ("throughput", 2, throughput_cell, true),
             ("p50, p99", 3, latency_cell, in_full),

@@ -12,9 +12,10 @@ pub(in crate::report) struct Cell {
 impl Cell {
     /// `plain`, which is shown as `shown`.
     pub(in crate::report) fn coloured(plain: &str, shown: String) -> Self {
-        Self {
-            width: units::width(plain),
-            shown,
+        match units::width(plain) {
+            // Colours of nothing would keep blanks at the end of a line.
+            0 => Self::default(),
+            width => Self { shown, width },
         }
     }
 

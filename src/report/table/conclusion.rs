@@ -91,9 +91,10 @@ fn counts(findings: &Findings<'_>) -> String {
         .collect();
     let total = findings.rows.len();
     let plural = if total == 1 { "" } else { "s" };
-    let counts = match counts.is_empty() {
-        true => String::new(),
-        false => format!(": {}", counts.join(", ")),
+    let counts = if counts.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", counts.join(", "))
     };
     format!(
         "Run {}: {total} benchmark{plural}{counts}.",

@@ -1,25 +1,14 @@
-# Crates as they were published, for scripts that source this file.
+# Crates as they were published, with their benches; to be sourced after scratch.sh.
 
 # Dev-dependencies of tests alone: building them says nothing about benches.
 spared='version-sync|pretty_assertions|no-panic|quickcheck|wasm-bindgen-test|debugger_test|debugger_test_parser|rstest|rstest_reuse|serde_test|static_assertions|critical-section'
-
-# fetched NAME VERSION: fetches a crate from the registry and prints where its files are, which nobody may change.
-fetched() {
-    local scratch
-    scratch=$(mktemp -d)
-    mkdir "$scratch/src" && : >"$scratch/src/lib.rs"
-    printf '[package]\nname = "fetch"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\n%s = "=%s"\n[workspace]\n' "$1" "$2" >"$scratch/Cargo.toml"
-    cargo fetch --quiet --manifest-path "$scratch/Cargo.toml"
-    cargo metadata --format-version 1 --manifest-path "$scratch/Cargo.toml" | grep -o "\"manifest_path\":\"[^\"]*/$1-$2/Cargo.toml\"" | head -1 | sed 's/^"manifest_path":"//; s/\/Cargo.toml"$//'
-    rm -rf "$scratch"
-}
 
 # unpack NAME VERSION DIRECTORY [LINE...]: a copy of the crate with its benches as they are. Left out are tests, examples and dev-dependencies
 # of tests alone. LINEs, if any, stand in place of the version of its `criterion`.
 unpack() {
     local name=$1 version=$2 directory=$3 source
     shift 3
-    source=$(fetched "$name" "$version")
+    source=$(source_of "$name" "$version")
     mkdir -p "$directory" && cp -r "$source/." "$directory" && chmod -R u+w "$directory"
     rm -f "$directory/Cargo.lock" "$directory/Cargo.toml.orig" "$directory/.cargo_vcs_info.json"
     awk -v lines="$(printf '%s\n' "$@")" -v spared="^\\\\[dev-dependencies\\\\.\"?($spared)\"?\\\\]" '
