@@ -14,7 +14,7 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 . "$here/tests/support/registry.sh"
 
 # What is measured in turn, and what of it is slower once `slow` was called: then the crate's own code does the same work twice.
-subjects=(httpdate crc32fast rpds async-executor unicode hex base64)
+subjects=(httpdate crc32fast rpds async-executor unicode hex)
 subject() {
     features= launches=3 benches=(--bench '*')
     case $1 in
@@ -51,11 +51,6 @@ subject() {
         kind='old codec' members=(hex=0.4.3) launches=1
         in_turn=(hex_encode) slowed=(hex_encode)
         slow() { sed -i 's/^    data.encode_hex()$/    core::hint::black_box(data.encode_hex::<String>());\n&/' src/lib.rs; }
-        ;;
-    base64)
-        kind=codec members=(base64=0.22.1)
-        in_turn=(encode/100 decode/100) slowed=(encode/100)
-        slow() { sed -i '/fn encode<T: AsRef<\[u8\]>>(&self, input: T) -> String {/,/^    }$/ s/^        inner(self, input.as_ref())$/        let _ = core::hint::black_box(inner(self, input.as_ref()));\n&/' src/engine/mod.rs; }
         ;;
     *) echo "error: no crate is called $1 here: ${subjects[*]}" && exit 2 ;;
     esac
