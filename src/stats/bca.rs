@@ -2,7 +2,7 @@
 //!
 //! Second-order accurate where the percentile interval is first-order; of few clusters it is as blind as that one.
 
-use super::bootstrap::{Interval, Resampling, resampled};
+use super::bootstrap::{Interval, Resampling, resample};
 use super::description::mean;
 use super::normal;
 use super::quantile::Quantile;
@@ -28,7 +28,7 @@ pub fn bca_interval(
             statistic.of(&weights)
         })
         .collect();
-    let mut values = resampled(statistic, resampling);
+    let mut values = resample(statistic, resampling);
     let drawn = values.len();
     values.retain(|value| value.is_finite());
     if values.len() * 2 < drawn {

@@ -152,11 +152,11 @@ pub fn percentile_interval_by(
     if statistic.clusters() == 0 {
         return None;
     }
-    percentiles(resampled(statistic, resampling), level, rule)
+    percentiles(resample(statistic, resampling), level, rule)
 }
 
 /// Values of `statistic`, which has clusters, for resampled clusters.
-pub(super) fn resampled(statistic: &impl Statistic, resampling: Resampling<'_>) -> Vec<f64> {
+pub fn resample(statistic: &impl Statistic, resampling: Resampling<'_>) -> Vec<f64> {
     let sampler = Sampler::new(statistic);
     let count = resampling.within(STEPS, sampler.cost());
     replicates(resampling.stream, count, Vec::new, |draws, weights| {

@@ -60,7 +60,7 @@ mod written_out;
 pub use bca::{bca_bounds, bca_interval};
 pub use bootstrap::{
     Interval, PercentileRule, Resampling, percentile_interval, percentile_interval_by,
-    ratio_interval, ratio_resamples,
+    ratio_interval, ratio_resamples, resample,
 };
 pub use change_points::{ChangePoint, ChangePointRules, change_points};
 pub use cleaning::{Cleaned, CleaningCounts, FirstSample};

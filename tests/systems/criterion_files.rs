@@ -3,8 +3,8 @@
 //! Used by the test of the recorded files and by `examples/criterion_check.rs`, which checks those of a bench that has just run.
 
 use cargo_perfcheck::stats::{
-    ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, Description, Fences, Interval,
-    OutlierCounts, Resampling, Statistic, Stream, percentile_interval, slope_through_origin,
+    ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, Description, Fences,
+    OutlierCounts, Resampling, Statistic, Stream, resample, slope_through_origin,
 };
 use serde_json::Value;
 use std::fs;
@@ -17,7 +17,7 @@ const EXACT: f64 = 1e-9;
 /// MAD is compared with ours under its own factor.
 const CRITERIONS_MAD: f64 = 1.4826_f32 as f64;
 
-/// Intervals are drawn with so many seeds and averaged, of so many resamples each: as few as are drawn of any statistic, however costly.
+/// Resamples are drawn with so many seeds and taken together, so many of each: as few as are drawn of any statistic, however costly.
 const SEEDS: u64 = 10;
 const RESAMPLES: usize = 1_000;
 
@@ -195,42 +195,34 @@ impl Checked {
         }
     }
 
-    /// Criterion's bounds lie among our resamples where they should, give or take the noise of both.
+    /// So many of our resamples lie below Criterion's bounds as should, give or take the noise of both.
     fn interval(&mut self, name: &str, theirs: &Value, statistic: &impl Statistic, factor: f64) {
         let theirs = &theirs["confidence_interval"];
         let level = theirs["confidence_level"].as_f64().expect("a level");
         let tail = (1.0 - level) / 2.0;
+        let ours: Vec<f64> = (1..=SEEDS)
+            .flat_map(|seed| {
+                let stream = Stream { seed, name };
+                let resamples = RESAMPLES;
+                resample(statistic, Resampling { resamples, stream })
+            })
+            .collect();
         // The share of resamples below a bound is binomial.
         let of = |resamples: f64| (tail * (1.0 - tail) / resamples).sqrt();
-        let ours = of(SEEDS as f64 * RESAMPLES as f64);
-        let noise = DEVIATIONS * ours.hypot(of(CRITERIONS_RESAMPLES));
+        let noise = DEVIATIONS * of(ours.len() as f64).hypot(of(CRITERIONS_RESAMPLES));
         assert!(noise < tail, "the resamples say nothing of so small a tail");
-        let at = |tail: f64| {
-            let (mut lower, mut upper) = (0.0, 0.0);
-            for seed in 1..=SEEDS {
-                let stream = Stream { seed, name };
-                let resampling = Resampling {
-                    resamples: RESAMPLES,
-                    stream,
-                };
-                let found = percentile_interval(statistic, 1.0 - 2.0 * tail, resampling);
-                let found = found.expect("an interval");
-                lower += found.lower / SEEDS as f64;
-                upper += found.upper / SEEDS as f64;
-            }
-            Interval { lower, upper }
-        };
-        let (wide, narrow) = (at(tail - noise), at(tail + noise));
-        for (side, bound, low, high) in [
-            ("lower", &theirs["lower_bound"], wide.lower, narrow.lower),
-            ("upper", &theirs["upper_bound"], narrow.upper, wide.upper),
-        ] {
+        for (side, wanted) in [("lower", tail), ("upper", 1.0 - tail)] {
             self.bounds += 1;
-            let bound = bound.as_f64().expect("a bound");
-            let (low, high) = (low * factor * (1.0 - EXACT), high * factor * (1.0 + EXACT));
-            if !(low <= bound && bound <= high) {
+            let bound = theirs[format!("{side}_bound")].as_f64().expect("a bound");
+            // Where resamples lie on the bound itself, the share is not one number.
+            let share = |limit: f64| {
+                let within = ours.iter().filter(|value| **value * factor < limit);
+                within.count() as f64 / ours.len() as f64
+            };
+            let (below, at_most) = (share(bound * (1.0 - EXACT)), share(bound * (1.0 + EXACT)));
+            if below > wanted + noise || at_most < wanted - noise {
                 self.failures.push(format!(
-                    "{name}: Criterion's {side} bound {bound} is not within {low} and {high}"
+                    "{name}: {below} to {at_most} of the resamples are below Criterion's {side} bound {bound}, not {wanted} \u{b1} {noise:.4}"
                 ));
             }
         }
