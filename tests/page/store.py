@@ -3,7 +3,7 @@
 
   store.py story           forty runs of a small workspace, as a user would have them; the last one is compared with the one before
   store.py cases           runs with every verdict, and with names that would like to be markup
-  store.py many N          two runs of N benchmarks, 10 launches of 100 samples each
+  store.py many N [RUNS]   two runs of N benchmarks, 10 launches of 100 samples each; before them others with a history
 
 Baselines `before` and `after` name the last two runs.
 """
@@ -219,16 +219,18 @@ def cases():
     return found
 
 
-def many(count):
+def many(count, runs=2):
     found = []
-    for number in (12, 13):
+    last = 13
+    for number in range(last + 1 - runs, last + 1):
         run = Run(number)
+        few = {} if number >= last - 1 else {"launches": 4, "samples": 50, "ramp": False}
         for index in range(count):
             group, size = divmod(index, 5)
             ns = 40 * 4 ** size * (1 + group % 7 / 3)
-            change = 1.1 if number == 13 and index % 23 == 0 else 1.0
+            change = 1.1 if number == last and index % 23 == 0 else 1.0
             run.measure(f"group{group % 40:02}/function{group:03}/{4 ** (size + 3)}", ns * change,
-                        throughput=throughput(4 ** (size + 3)), target=f"bench{group % 4}")
+                        throughput=throughput(4 ** (size + 3)), target=f"bench{group % 4}", **few)
         found.append(run)
     name(found)
     return found
@@ -247,6 +249,8 @@ def main():
             write(cases())
         case ["many", count]:
             write(many(int(count)))
+        case ["many", count, runs]:
+            write(many(int(count), int(runs)))
         case _:
             sys.exit(__doc__)
 

@@ -36,11 +36,12 @@ function statistics(one) {
     ...ESTIMATES.filter(([name]) => sides.some((side) => one[side][name])).map(([name, label]) => row(label, (_, side) => estimate(side, name))),
     row("Smallest, largest", (side) => `${exact(side.min)}, ${exact(side.max)}`),
     ...["5th", "25th", "75th", "95th", "99th"].map((name, i) => row(`${name} percentile`, (side) => exact(side.percentiles[i]))),
+    ...(sides.some((side) => isNumber(one[side].error)) ? [row("Standard error of the mean of launches", (side) => exact(side.error))] : []),
     row("Coefficient of variation", (side) => (isNumber(side.cv) ? `${(side.cv * 100).toFixed(2)} %` : "-")),
     ...(sides.some((side) => isNumber(one[side].r2)) ? [row("R² of the slope", (side) => (isNumber(side.r2) ? side.r2.toFixed(6) : "-"))] : []),
     row("Samples, launches", (side) => `${side.samples.toLocaleString("en")}, ${side.launches}`),
     row("Outliers (low severe, mild; high mild, severe)", (side) => side.outliers.join(", ")),
-    ...(one.throughput ? [row("Throughput", (_, side) => rates(one, side).map((found) => rate(found.value, found.unit)).join(", "))] : []),
+    ...(one.throughput ? [row("Throughput", (_, side) => throughputText(one, side))] : []),
   ];
   const more = sides.flatMap((side) => (one[side].more || []).map(([label, text]) => [`${label}, ${nameOf(one, side)}`, text]));
   return h("section", { class: "section" }, h("h3", null, "Statistics"),
@@ -104,14 +105,18 @@ function openDetail(one, focus) {
       step(-1, "↑", "Previous benchmark (k)"), step(1, "↓", "Next benchmark (j)"), h("button", { type: "button", class: "quiet", "aria-label": "Close (Escape)", onclick: closeDetail }, "✕")),
     ...sheet(one, 2).flat().filter(Boolean),
   );
-  for (const row of byId("table").querySelectorAll("tbody tr")) {
-    const current = row.dataset.index === String(one.index);
-    if (current) row.setAttribute("aria-current", "true");
-    else row.removeAttribute("aria-current");
-    if (current) row.scrollIntoView({ block: "nearest" });
-  }
+  markRow(one);
   window.scrollTo(0, 0);
   if (focus) byId("title").focus({ preventScroll: true });
+}
+
+/** Marks the row of the benchmark that is open; `null`: of none. */
+function markRow(one) {
+  for (const row of byId("table").querySelectorAll("tr[aria-current]")) row.removeAttribute("aria-current");
+  const row = one && rowFor(one);
+  if (!row) return;
+  row.setAttribute("aria-current", "true");
+  row.scrollIntoView({ block: "nearest" });
 }
 
 function closeDetail() {
@@ -121,7 +126,7 @@ function closeDetail() {
   byId("detail").hidden = true;
   byId("detail").replaceChildren();
   if (location.hash) history.replaceState(null, "", location.pathname + location.search);
-  showTable();
-  const link = was && byId("table").querySelector(`a[data-index="${was.index}"]`);
-  if (link) link.focus();
+  markRow(null);
+  const row = was && rowFor(was);
+  if (row) row.querySelector("a").focus();
 }
