@@ -22,8 +22,8 @@ use crate::host;
 use crate::measure::Filter;
 use crate::model::{BenchmarkKey, Measurement, Metric, Run, RunId, Verdict};
 use crate::report::{
-    BenchmarkHistory, Explanation, MeasuredSide, Method, Page, PageBenchmark, PageRun, PageSide,
-    Replayed, Row, Terms, explained,
+    BenchmarkHistory, Explanation, Findings, MeasuredSide, Method, Page, PageBenchmark, PageRun,
+    PageSide, Replayed, Row, Terms, Verdicts, explained,
 };
 use crate::store::{BranchFilter, Store, StoreError, WorkspaceId};
 
@@ -187,6 +187,26 @@ impl Subject {
         }
         subject.sort();
         Ok(subject)
+    }
+
+    /// Two stored runs as `compare` found them, whose verdicts these are; `plan`: of rounds that were measured in turn.
+    pub(super) fn of_findings(
+        findings: &Findings<'_>,
+        verdicts: &Verdicts,
+        plan: Option<&Plan>,
+    ) -> Self {
+        let mut head = findings.run.clone();
+        head.decision = verdicts.decision;
+        let mut subject = Self {
+            judged: judged_of(findings.rows.clone(), verdicts.method, head.id),
+            reference: Some(verdicts.reference.clone()),
+            plan: plan.cloned(),
+            warnings: verdicts.warnings.clone(),
+            remarks: verdicts.remarks.clone(),
+            head,
+        };
+        subject.sort();
+        subject
     }
 
     /// Worst first: what a reader looks for.

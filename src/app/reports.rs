@@ -1,18 +1,23 @@
 //! `--report`: what a run or a comparison found, for CI systems and pull requests; on GitHub Actions also without being asked.
 
+use std::fmt;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use super::context::{Context, World};
 use super::error::AppError;
 use super::options::StoreOptions;
+use super::page::Subject;
+use super::report::{file_at, is_directory, name_of};
 use super::run::write;
 use super::whole_file::write_whole;
+use crate::compare::Plan;
 use crate::host;
 use crate::model::{BenchmarkKey, Verdict};
 use crate::report::{
-    Findings, MessageFormat, ReportKind, Surroundings, write_report, write_warning,
+    Findings, MessageFormat, ReportKind, Surroundings, write_page, write_report, write_warning,
 };
 
 /// The key of a report where nobody says another.
@@ -31,15 +36,66 @@ pub struct ReportOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WantedReport {
     /// Which kind.
-    pub kind: ReportKind,
-    /// The file; `None`: stdout.
+    pub kind: WantedKind,
+    /// The file, of a page also a directory; `None`: stdout.
     pub file: Option<PathBuf>,
+}
+
+/// What a report is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WantedKind {
+    /// The findings in the form that somebody else wants.
+    Findings(ReportKind),
+    /// The page, which has more than the findings: what the store knows of both sides.
+    Page,
+}
+
+impl WantedKind {
+    const PAGE: &str = "html";
+
+    /// Whether it is a result by itself: on stdout it stands in place of the table, not below it.
+    fn is_whole(self) -> bool {
+        match self {
+            Self::Findings(kind) => kind.is_whole(),
+            Self::Page => true,
+        }
+    }
+}
+
+impl fmt::Display for WantedKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Findings(kind) => kind.fmt(f),
+            Self::Page => f.write_str(Self::PAGE),
+        }
+    }
+}
+
+impl FromStr for WantedKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == Self::PAGE {
+            return Ok(Self::Page);
+        }
+        let found = text.parse().map(Self::Findings);
+        found.map_err(|error: String| format!("{error}, {}", Self::PAGE))
+    }
+}
+
+/// Where the verdicts of a page come from.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Told<'a> {
+    /// A run has just stored them.
+    Stored,
+    /// Two stored runs have just been compared: in turn by this plan.
+    Compared(Option<&'a Plan>),
 }
 
 impl ReportOptions {
     /// Refuses what could not be written, before anything is measured.
     pub(super) fn check(&self, format: MessageFormat) -> Result<(), AppError> {
-        let on_stdout: Vec<ReportKind> = self
+        let on_stdout: Vec<WantedKind> = self
             .wanted
             .iter()
             .filter(|wanted| wanted.file.is_none())
@@ -58,6 +114,9 @@ impl ReportOptions {
         }
         for wanted in &self.wanted {
             let Some(file) = &wanted.file else { continue };
+            if wanted.kind == WantedKind::Page && is_directory(file) {
+                continue;
+            }
             let parent = match file.parent() {
                 Some(parent) if !parent.as_os_str().is_empty() => parent,
                 _ => Path::new("."),
@@ -88,6 +147,7 @@ impl ReportOptions {
     }
 
     fn asks_for(&self, kind: ReportKind) -> bool {
+        let kind = WantedKind::Findings(kind);
         self.wanted.iter().any(|wanted| wanted.kind == kind)
     }
 }
@@ -97,6 +157,7 @@ pub(super) struct Reporting<'a> {
     pub(super) options: &'a ReportOptions,
     pub(super) fail_on: &'a [Verdict],
     pub(super) context: &'a Context,
+    pub(super) told: Told<'a>,
 }
 
 impl Reporting<'_> {
@@ -137,7 +198,7 @@ impl Reporting<'_> {
         };
         let mut result = Ok(());
         for wanted in &self.options.wanted {
-            let written = write_wanted(wanted, findings, &surroundings, world);
+            let written = self.write_wanted(wanted, findings, &surroundings, world);
             result = result.and(written);
         }
         if world.commands.are_obeyed() {
@@ -178,31 +239,55 @@ impl Reporting<'_> {
         }
         Ok(())
     }
-}
 
-fn write_wanted(
-    wanted: &WantedReport,
-    findings: &Findings<'_>,
-    surroundings: &Surroundings<'_>,
-    world: &mut World<'_>,
-) -> Result<(), AppError> {
-    let mut text = Vec::new();
-    write_report(&mut text, wanted.kind, findings, surroundings)?;
-    let stdout = &mut world.stdout;
-    match (&wanted.file, wanted.kind) {
-        (Some(file), _) => write_whole(file, &text)?,
-        (None, ReportKind::GitHub) => world.commands.let_through(|| stdout.write_all(&text))?,
-        (None, _) => stdout.write_all(&text)?,
+    fn write_wanted(
+        &self,
+        wanted: &WantedReport,
+        findings: &Findings<'_>,
+        surroundings: &Surroundings<'_>,
+        world: &mut World<'_>,
+    ) -> Result<(), AppError> {
+        let text = match wanted.kind {
+            WantedKind::Page => self.page(findings)?,
+            WantedKind::Findings(kind) => {
+                let mut text = Vec::new();
+                write_report(&mut text, kind, findings, surroundings)?;
+                text
+            }
+        };
+        let stdout = &mut world.stdout;
+        match (&wanted.file, wanted.kind) {
+            (Some(file), WantedKind::Page) => write_whole(&file_at(file)?, &text)?,
+            (Some(file), WantedKind::Findings(_)) => write_whole(file, &text)?,
+            (None, WantedKind::Findings(ReportKind::GitHub)) => {
+                world.commands.let_through(|| stdout.write_all(&text))?;
+            }
+            (None, _) => stdout.write_all(&text)?,
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn page(&self, findings: &Findings<'_>) -> Result<Vec<u8>, AppError> {
+        let (store, workspace) = self.context.require_stored()?;
+        let subject = match (self.told, &findings.verdicts) {
+            (Told::Compared(plan), Some(verdicts)) => {
+                Subject::of_findings(findings, verdicts, plan)
+            }
+            _ => Subject::of_run(&store, workspace, self.context, findings.run.id)?,
+        };
+        let gathered = subject.gather(&store, workspace)?;
+        let mut text = Vec::new();
+        write_page(&mut text, &gathered.page(name_of(self.context)))?;
+        Ok(text)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn wanted(kinds: &[(ReportKind, Option<&str>)]) -> ReportOptions {
-        let report = |(kind, file): &(ReportKind, Option<&str>)| WantedReport {
+    fn wanted(kinds: &[(WantedKind, Option<&str>)]) -> ReportOptions {
+        let report = |(kind, file): &(WantedKind, Option<&str>)| WantedReport {
             kind: *kind,
             file: file.map(PathBuf::from),
         };
@@ -214,23 +299,47 @@ mod tests {
 
     #[test]
     fn stdout_holds_one_result() {
-        use ReportKind::{GitHub, JUnit, Markdown};
+        let [markdown, junit, github] =
+            [ReportKind::Markdown, ReportKind::JUnit, ReportKind::GitHub].map(WantedKind::Findings);
         let human = MessageFormat::Human;
-        let both = wanted(&[(Markdown, None), (JUnit, None)]);
+        let both = wanted(&[(markdown, None), (junit, None)]);
         assert!(both.check(human).is_err());
-        let beside = wanted(&[(Markdown, None), (GitHub, None), (JUnit, Some("a.xml"))]);
+        let page = wanted(&[(markdown, None), (WantedKind::Page, None)]);
+        assert!(page.check(human).is_err());
+        let beside = wanted(&[(markdown, None), (github, None), (junit, Some("a.xml"))]);
         assert!(beside.check(human).is_ok() && beside.replaces_table());
         assert!(beside.check(MessageFormat::Json).is_err());
-        let annotations = wanted(&[(GitHub, None)]);
+        let annotations = wanted(&[(github, None)]);
         assert!(!annotations.replaces_table());
     }
 
     #[test]
     fn a_file_that_cannot_be_written_is_refused_before_anything_is_measured() {
-        let lost = wanted(&[(ReportKind::JUnit, Some("no/such/directory/a.xml"))]);
+        let junit = WantedKind::Findings(ReportKind::JUnit);
+        let lost = wanted(&[(junit, Some("no/such/directory/a.xml"))]);
         let error = lost.check(MessageFormat::Human).expect_err("no directory");
         assert!(error.to_string().contains("no/such/directory"), "{error}");
-        let directory = wanted(&[(ReportKind::JUnit, Some("."))]);
+        let directory = wanted(&[(junit, Some("."))]);
         assert!(directory.check(MessageFormat::Human).is_err());
+        let lost = wanted(&[(WantedKind::Page, Some("no/such/directory/a.html"))]);
+        assert!(lost.check(MessageFormat::Human).is_err());
+    }
+
+    #[test]
+    fn a_page_may_go_into_a_directory() {
+        for place in [".", "public/", "no/such/directory/"] {
+            let page = wanted(&[(WantedKind::Page, Some(place))]);
+            assert!(page.check(MessageFormat::Human).is_ok(), "{place}");
+        }
+    }
+
+    #[test]
+    fn every_kind_is_read_as_it_is_written() {
+        let findings = ReportKind::ALL.map(WantedKind::Findings).into_iter();
+        for kind in findings.chain([WantedKind::Page]) {
+            assert_eq!(kind.to_string().parse(), Ok(kind));
+        }
+        let error = "xml".parse::<WantedKind>().expect_err("no kind");
+        assert!(error.ends_with("junit, html"), "{error}");
     }
 }

@@ -223,12 +223,11 @@ fn drawn(shape: &Shape, top: f64) -> Vec<(&'static str, Value)> {
     let counts: Vec<usize> = launches.iter().map(|launch| launch.times.len()).collect();
     let alike = counts.windows(2).all(|pair| pair[0] == pair[1]);
     let quartiles = launches.iter().flat_map(|launch| launch.quartiles);
-    let violins = launches.iter().flat_map(|launch| &launch.density).copied();
-    let widest = launches
-        .iter()
-        .flat_map(|launch| &launch.density)
-        .copied()
-        .fold(0.0, f64::max);
+    // Each as wide as it can be.
+    let violins = launches.iter().map(|launch| {
+        let widest = launch.density.iter().copied().fold(0.0, f64::max);
+        places(launch.density.iter().copied(), (0.0, widest), 1)
+    });
     let ends = (
         shape
             .quantiles
@@ -244,6 +243,15 @@ fn drawn(shape: &Shape, top: f64) -> Vec<(&'static str, Value)> {
             "density",
             places(shape.density.iter().copied(), (0.0, top), 2).into(),
         ),
+        (
+            "spans",
+            places(
+                launches.iter().flat_map(|l| [l.range.0, l.range.1]),
+                range,
+                2,
+            )
+            .into(),
+        ),
         ("order", places(times, range, 2).into()),
         (
             "counts",
@@ -256,8 +264,11 @@ fn drawn(shape: &Shape, top: f64) -> Vec<(&'static str, Value)> {
         ("quartiles", places(quartiles, range, 2).into()),
         ("quantiles", places(quantiles, ends, 3).into()),
     ];
-    if widest > 0.0 && launches.iter().all(|launch| !launch.density.is_empty()) {
-        found.push(("violins", places(violins, (0.0, widest), 1).into()));
+    if launches.iter().all(|launch| !launch.density.is_empty()) {
+        found.push(("violins", violins.collect::<String>().into()));
+    }
+    if shape.bulk_end < range.1 {
+        found.push(("bulk", short(shape.bulk_end)));
     }
     if shape.outside > 0 {
         found.push(("outside", json!(shape.outside)));

@@ -48,7 +48,7 @@ function statistics(one) {
     h("div", { class: "card" },
       h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Statistics" }, plainTable("Statistics", ["", ...sides.map((side) => nameOf(one, side))], rows)),
       more.length > 0 && h("div", { class: "scroll" }, plainTable("More", ["", ""], more, "wrap")),
-      h("p", { class: "caption" }, `${percent(HEAD.level)} intervals (${sides.map((side) => `${nameOf(one, side)}: ${one[side].intervals}`).join(", ")}); the same as \`cargo perfcheck show ${one[sides.at(-1)].run} --stats\` prints.`)));
+      h("p", { class: "caption" }, `${percent(HEAD.level)} intervals (${sides.map((side) => `${nameOf(one, side)}: ${one[side].intervals}`).join(", ")}); the same as `, h("code", null, `cargo perfcheck show ${one[sides.at(-1)].run} --stats`), " prints.")));
 }
 
 function explanation(one) {
@@ -58,7 +58,7 @@ function explanation(one) {
     const [word] = DATA.phrases[entry[0]];
     const about = word === before ? "" : word;
     before = word;
-    return [h("dt", null, about), h("dd", null, sentence(entry))];
+    return [h("dt", null, about), h("dd", null, prose(sentence(entry)))];
   });
   return h("section", { class: "section" }, h("h3", null, "How the verdict came about"), h("div", { class: "card" }, h("dl", { class: "why" }, lines)));
 }
@@ -80,7 +80,7 @@ function sheet(one, level) {
     verdictLine(one),
     failures.length > 0 && h("div", { class: "fails" }, failures.slice(0, 5).map((text) => h("p", null, text)), failures.length > 5 && h("p", null, `and ${failures.length - 5} more`)),
     (one.differs || []).map(([fact, base, now]) => h("p", { class: "note" }, `Not comparable, ${fact} differs: ${base} → ${now}`)),
-    (one.remarks || []).map((text) => h("p", { class: "note" }, text)),
+    (one.remarks || []).map((text) => h("p", { class: "note" }, prose(text))),
     one.runs && h("p", { class: "note" }, `The reference is the mean of runs ${one.runs.join(", ")}; drawn is run ${one.base ? one.base.run : one.runs[0]}.`),
     cards(chartsOf(one), one.id),
     statistics(one),

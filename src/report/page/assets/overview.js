@@ -122,7 +122,7 @@ function showTable(focusOn) {
   const head = h("tr", null, shownColumns.map((column) => {
     const sorted = view.sort === column.name;
     const aria = sorted ? (view.ascending ? "ascending" : "descending") : null;
-    const label = [h("span", { class: "label" }, column.title), column.key && h("span", { class: "arrow", "aria-hidden": "true" }, sorted ? (view.ascending ? " ↑" : " ↓") : "")];
+    const label = [h("span", { class: "label" }, column.title), column.key && h("span", { class: "arrow", "aria-hidden": "true" }, sorted ? (view.ascending ? "↑" : "↓") : "")];
     return h("th", { scope: "col", class: column.class, "aria-sort": aria },
       column.key ? h("button", { type: "button", "data-sort": column.name, onclick: () => sortBy(column) }, label) : h("span", { class: "hidden" }, column.title));
   }));
@@ -185,16 +185,16 @@ function showHero() {
   byId("hero").replaceChildren();
   fill(byId("hero"), null, [
     h("h1", null, headline()),
-    h("p", { class: "about" }, h("b", null, `Run ${HEAD.run}`), HEAD.reference && [" compared with ", h("b", null, HEAD.reference)], commit, `, ${(run.started || "").slice(0, 10)}`, h("br"), HEAD.workspace),
+    h("p", { class: "about" }, h("b", null, `Run ${HEAD.run}`), HEAD.reference && [" compared with ", h("b", null, prose(HEAD.reference))], commit, `, ${(run.started || "").slice(0, 10)}`, h("br"), HEAD.workspace),
     HEAD.warnings.map(([fact, before, after]) => h("p", { class: "remark" }, `The sides differ in ${fact}: ${before} → ${after}`)),
-    HEAD.remarks.map((text) => h("p", { class: "remark" }, text)),
+    HEAD.remarks.map((text) => h("p", { class: "remark" }, prose(text))),
     strip(),
   ]);
 }
 
 /** What is not on the page, and where it is to be had. */
 function showOmissions() {
-  byId("omissions").replaceChildren(...HEAD.omissions.map((text) => h("p", null, text)));
+  byId("omissions").replaceChildren(...HEAD.omissions.map((text) => h("p", null, prose(text))));
 }
 
 /** All changes on one axis: each benchmark a dot, those that are alike on top of each other. */
@@ -202,7 +202,7 @@ function strip() {
   const found = BENCHMARKS.filter((one) => one.change !== null);
   if (found.length < 4) return null;
   const svg = s("svg", { role: "img", "aria-label": `All changes: from ${change(Math.min(...found.map((one) => one.change)))} to ${change(Math.max(...found.map((one) => one.change)))}. ${HEAD.verdicts.filter(([, n]) => n).map(([word, n]) => `${n} ${word}`).join(", ")}.` });
-  const box = h("div", { class: "strip plot" }, svg);
+  const box = h("div", { class: "plot" }, svg);
   box.paint = () => {
     const width = Math.floor(box.clientWidth);
     if (!width || svg.dataset.width === String(width)) return;
@@ -233,5 +233,5 @@ function strip() {
     );
   };
   observer.observe(box);
-  return box;
+  return h("div", { class: "strip" }, box, h("p", { class: "caption" }, "Each dot is a benchmark by its change against the reference. Shaded: within the noise threshold."));
 }
