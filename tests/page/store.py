@@ -3,7 +3,8 @@
 
   store.py story           forty runs of a small workspace, as a user would have them; the last one is compared with the one before
   store.py cases           runs with every verdict, and with names that would like to be markup
-  store.py many N [RUNS]   two runs of N benchmarks, 10 launches of 100 samples each; before them others with a history
+  store.py many N [RUNS [SAMPLES]]
+                           two runs of N benchmarks, 10 launches of 100 samples each; before them others with a history
 
 Baselines `before` and `after` name the last two runs.
 """
@@ -221,12 +222,12 @@ def cases():
     return found
 
 
-def many(count, runs=2):
+def many(count, runs=2, samples=100):
     found = []
     last = 13
     for number in range(last + 1 - runs, last + 1):
         run = Run(number)
-        few = {} if number >= last - 1 else {"launches": 4, "samples": 50, "ramp": False}
+        few = {"samples": samples} if number >= last - 1 else {"launches": 4, "samples": samples // 2, "ramp": False}
         for index in range(count):
             group, size = divmod(index, 5)
             ns = 40 * 4 ** size * (1 + group % 7 / 3)
@@ -249,10 +250,8 @@ def main():
             write(story())
         case ["cases"]:
             write(cases())
-        case ["many", count]:
-            write(many(int(count)))
-        case ["many", count, runs]:
-            write(many(int(count), int(runs)))
+        case ["many", count, *more]:
+            write(many(int(count), *map(int, more)))
         case _:
             sys.exit(__doc__)
 

@@ -176,7 +176,9 @@ function headline() {
   const bad = ["regressed", "failed", "suspect"].filter(of).map((word) => `${of(word).toLocaleString("en")} ${word}`);
   if (bad.length) return `${bad.join(", ")} of ${counted(all, "benchmark")}`;
   if (of("new") === all) return `${counted(all, "benchmark")}, all new`;
-  return of("improved") ? `${counted(of("improved"), "benchmark")} improved, none regressed` : `No regression in ${counted(all, "benchmark")}`;
+  const undecided = of("inconclusive") + of("incomparable");
+  const rest = undecided ? `, ${undecided.toLocaleString("en")} undecided` : "";
+  return (of("improved") ? `${counted(of("improved"), "benchmark")} improved, none regressed` : `No regression found in ${counted(all, "benchmark")}`) + rest;
 }
 
 function showHero() {
