@@ -79,7 +79,7 @@ for wanted in "${counts[@]}"; do
     timed "Criterion, analysis alone" "$criterion" --bench --noplot --nresamples "$resamples" --load-baseline candidate --baseline base
     printf '[package]\nname = "text-index"\nversion = "0.1.0"\nedition = "2024"\n\n[workspace]\n\n[workspace.metadata.perfcheck]\nresamples = %s\n' "$resamples" >"$scratch/text-index/Cargo.toml"
     export PERFCHECK_STORE=$scratch/$COUNT-$resamples.db PERFCHECK_CACHE=$scratch/cache PERFCHECK_SECRET=$scratch/secret
-    python3 "$root/tests/page/store.py" many "$COUNT" >"$scratch/many.jsonl"
+    python3 "$root/tests/page/store.py" many "$COUNT" | sed "s/\"resamples\":100000/\"resamples\":$resamples/" >"$scratch/many.jsonl"
     cd "$scratch/text-index"
     "$perfcheck" perfcheck import "$scratch/many.jsonl" >/dev/null 2>&1
     timed "page, comparison and statistics" "$perfcheck" perfcheck report before after --html "$scratch/page.html"
