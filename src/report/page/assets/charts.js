@@ -34,7 +34,7 @@ function changeChart(one) {
     words: `Change: ${text(found.change)}, noise threshold ${percent(found.threshold)}, verdict ${one.verdict}.`
       + (curve ? ` The resampled changes of the mean lie from ${change(curve.range[0])} to ${change(curve.range[1])}.` : ""),
     caption: together(
-      curve && `Curve: ${counted(curve.count, "resample")} of the change of the mean, launch by launch.`,
+      curve && `Curve: ${counted(curve.count, "resample")} of the change of the mean${sidesOf(one).every((side) => one[side].launches > 1) ? ", launch by launch" : ""}.`,
       `Shaded: within the noise threshold of ${percent(found.threshold)}.`,
       `“Decided” is the interval that the verdict rests on; mean and median are described at ${level}.`,
     ),
@@ -292,7 +292,7 @@ function percentileChart(one) {
       const last = Math.log10(samples + 1);
       const depth = (p) => Math.min(-Math.log10(1 - p + 1 / (samples + 1)), last);
       const marks = [0, 0.5, 0.9, 0.99, 0.999, 0.9999].filter((p) => depth(p) <= last && 1 - p >= 1 / samples);
-      const x = { at: scale(depth(0), last, box.left, box.right), ticks: marks.map(depth), labels: marks.map(percent), title: "percentile", all: true };
+      const x = { at: scale(depth(0), last, box.left, box.right), ticks: marks.map(depth), labels: marks.map(percent), title: "percentile" };
       const drawn = sides.map((side) => curves(one, side).quantiles);
       const low = Math.min(...drawn.flat()), high = Math.max(...drawn.flat());
       const room = (high - low) * 0.05 || high * 0.01 || 1;
