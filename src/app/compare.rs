@@ -18,7 +18,7 @@ use super::pivot::pivot;
 use super::prepare::no_match;
 use super::reference::{Chooser, References, Subject, Wanted};
 use super::replay::judged_again;
-use super::reports::Reporting;
+use super::reports::{Reporting, is_same_file};
 use super::whole_file::write_whole;
 use crate::compare::{Plan, Readings, Rules};
 use crate::exit_code::ExitCode;
@@ -72,7 +72,18 @@ fn check_reports(options: &CompareOptions, common: &StoreOptions) -> Result<(), 
             "`--report` is about the verdicts of one candidate, not about columns or pivots\n  help: for those there are `--format` and `--output`".to_owned(),
         ));
     }
-    options.reports.check(common.output.format)
+    options.reports.check(common.output.format)?;
+    let Some(output) = &options.output else {
+        return Ok(());
+    };
+    let mut files = options.reports.wanted.iter().map(|wanted| &wanted.file);
+    if files.any(|file| file.as_ref().is_some_and(|file| is_same_file(file, output))) {
+        return Err(AppError::Usage(format!(
+            "`--report` and `--output` are both written to {}\n  help: give each a file of its own",
+            output.display()
+        )));
+    }
+    Ok(())
 }
 
 /// Compares two runs and writes the verdicts.

@@ -30,6 +30,8 @@ pub struct Grouped {
     pub geometric_means: Option<Vec<f64>>,
     /// Benchmarks that it does not match.
     pub left_out: usize,
+    /// Benchmarks that it matches and that have no cell: without a positive value, or of another metric than the first of their row.
+    pub without_value: usize,
     /// The probability, at most, that the fastest is not among those that may be.
     pub level: f64,
     /// Whether times or ratios are shown.
@@ -207,6 +209,13 @@ fn legend(found: &Grouped) -> Vec<String> {
             found.left_out
         ));
     }
+    if found.without_value > 0 {
+        let plural = if found.without_value == 1 { "" } else { "s" };
+        lines.push(format!(
+            "{} benchmark{plural} without a value here: nothing above zero was measured, or something else than of the first of the row.",
+            found.without_value
+        ));
+    }
     lines
 }
 
@@ -277,7 +286,8 @@ fn write_json(writer: &mut dyn Write, found: &Grouped) -> io::Result<()> {
     }
     let finished = json!({
         "reason": "group-finished", "schema": SCHEMA, "run": found.run, "pattern": found.pattern,
-        "columns": found.columns, "geometric_means": found.geometric_means, "left_out": found.left_out, "level": found.level,
+        "columns": found.columns, "geometric_means": found.geometric_means, "left_out": found.left_out,
+        "without_value": found.without_value, "level": found.level,
     });
     write_object(writer, &finished)
 }

@@ -1,5 +1,7 @@
 //! What of a result people see and in which order, and benchmarks of one run side by side.
 
+use std::fs;
+
 use crate::crates::Crate;
 use crate::scripted::{CLOCK, QUICK, script, steady, stored};
 use crate::support::{Finished, Machine};
@@ -144,4 +146,28 @@ fn functions_of_one_run_stand_side_by_side_and_the_fastest_is_marked() {
         "{csv}"
     );
     assert_eq!(csv.stdout.lines().count(), 5, "{csv}");
+}
+
+#[test]
+fn two_benchmarks_of_one_cell_are_refused_and_cells_without_a_value_are_told() {
+    let machine = Machine::new();
+    let table = machine.home().join("table.csv");
+    let import = |lines: &str| {
+        fs::write(&table, format!("name,value\n{lines}")).expect("written");
+        let file = table.display().to_string();
+        let columns = ["--columns", "id=name,value=value", "--unit", "ns"];
+        let words = [&["import", file.as_str()][..], &columns].concat();
+        stored(&machine, &words).run().expect_code(0);
+    };
+    let group = |pattern: &str| stored(&machine, &["compare", "latest", "--group-by", pattern]);
+    import("x/y-z,1\nx-y/z,2\n");
+    group("(?<a>.+)-(?<b>.+)")
+        .run()
+        .expect_code(2)
+        .expect_stderr(&["into one cell", "`x/y-z`", "`x-y/z`"]);
+    import("a/one,0\na/two,2\n");
+    let found = group("[^/]+$");
+    let found = found.run().expect_code(0);
+    let told = "1 benchmark without a value here";
+    assert!(found.stdout.contains(told), "{found}");
 }
