@@ -160,10 +160,13 @@ fn write_two(
         context: stored.context,
     };
     let is_elsewhere = stored.options.output.is_some();
-    if is_elsewhere || !stored.options.reports.replaces_table() {
-        write_result(stored, base, findings, common, world)?;
-    }
-    reporting.write_reports(findings, world)
+    let shown = if is_elsewhere || !stored.options.reports.replaces_table() {
+        write_result(stored, base, findings, common, world)
+    } else {
+        Ok(())
+    };
+    // Where the result has no room, the reports may have some.
+    shown.and(reporting.write_reports(findings, world))
 }
 
 /// The result itself.

@@ -151,23 +151,27 @@ fn functions_of_one_run_stand_side_by_side_and_the_fastest_is_marked() {
 #[test]
 fn two_benchmarks_of_one_cell_are_refused_and_cells_without_a_value_are_told() {
     let machine = Machine::new();
-    let table = machine.home().join("table.csv");
-    let import = |lines: &str| {
-        fs::write(&table, format!("name,value\n{lines}")).expect("written");
-        let file = table.display().to_string();
-        let columns = ["--columns", "id=name,value=value", "--unit", "ns"];
-        let words = [&["import", file.as_str()][..], &columns].concat();
-        stored(&machine, &words).run().expect_code(0);
-    };
-    let group = |pattern: &str| stored(&machine, &["compare", "latest", "--group-by", pattern]);
-    import("x/y-z,1\nx-y/z,2\n");
-    group("(?<a>.+)-(?<b>.+)")
+    let ids = ["x/y-z", "x-y/z"];
+    let made = Crate::of(&machine, &ids, "");
+    made.perfcheck(&machine, &QUICK)
+        .env(CLOCK, script(&ids, &[]))
         .run()
-        .expect_code(2)
-        .expect_stderr(&["into one cell", "`x/y-z`", "`x-y/z`"]);
-    import("a/one,0\na/two,2\n");
-    let found = group("[^/]+$");
-    let found = found.run().expect_code(0);
+        .expect_code(0);
+    made.perfcheck(
+        &machine,
+        &["compare", "1", "--group-by", "(?<a>.+)-(?<b>.+)"],
+    )
+    .run()
+    .expect_code(2)
+    .expect_stderr(&["into one cell", "`x/y-z`", "`x-y/z`"]);
+
+    let table = machine.home().join("table.csv");
+    fs::write(&table, "name,value\none,0\ntwo,2\n").expect("written");
+    let file = table.display().to_string();
+    let columns = ["--columns", "id=name,value=value", "--unit", "ns"];
+    let words = [&["import", file.as_str()][..], &columns].concat();
+    stored(&machine, &words).run().expect_code(0);
+    let found = stored(&machine, &["compare", "latest", "--group-by", ".+"]).run();
     let told = "1 benchmark without a value here";
     assert!(found.stdout.contains(told), "{found}");
 }

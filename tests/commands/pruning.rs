@@ -165,9 +165,10 @@ fn runs_of_a_branch_that_is_gone_need_not_stay() {
 }
 
 /// Runs that take so much room that removing them shows.
+/// Each of a lower level than the one before: the next run rests on the last alone.
 fn large_runs(machine: &Machine) {
-    for _ in 0..5 {
-        steady(machine, &[])
+    for nanoseconds in [800.0, 400.0, 200.0, 100.0, 50.0] {
+        steady(machine, &[("text", nanoseconds)])
             .args(["text", "--samples", "4000"])
             .run()
             .expect_code(0);

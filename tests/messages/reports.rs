@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::recorded::{HOSTILE, Recorded};
-use cargo_perfcheck::model::{BenchmarkKey, Verdict};
+use cargo_perfcheck::model::{BenchmarkKey, Source, Verdict};
 use cargo_perfcheck::report::{Findings, ReportKind, Surroundings, write_report};
 use comrak::nodes::NodeValue;
 use comrak::{Arena, Options, markdown_to_html, parse_document};
@@ -369,6 +369,16 @@ fn metrics_are_lines_of_name_labels_and_number() {
         // GitLab ends the line there.
         assert!(!line.contains('#'), "{line}");
     }
+}
+
+#[test]
+fn junit_knows_no_time_of_imported_numbers() {
+    let mut recorded = Recorded::counted(2);
+    assert!(!written(ReportKind::JUnit, &recorded.findings()).contains("time=\"0.000\""));
+    recorded.run.source = Some(Source::default());
+    let text = written(ReportKind::JUnit, &recorded.findings());
+    assert_eq!(text.matches(" time=").count(), 4);
+    assert_eq!(text.matches(" time=\"0.000\"").count(), 4, "{text}");
 }
 
 #[test]
