@@ -166,12 +166,21 @@ fn two_benchmarks_of_one_cell_are_refused_and_cells_without_a_value_are_told() {
     .expect_stderr(&["into one cell", "`x/y-z`", "`x-y/z`"]);
 
     let table = machine.home().join("table.csv");
-    fs::write(&table, "name,value\none,0\ntwo,2\n").expect("written");
     let file = table.display().to_string();
-    let columns = ["--columns", "id=name,value=value", "--unit", "ns"];
-    let words = [&["import", file.as_str()][..], &columns].concat();
-    stored(&machine, &words).run().expect_code(0);
-    let found = stored(&machine, &["compare", "latest", "--group-by", ".+"]).run();
-    let told = "1 benchmark without a value here";
-    assert!(found.stdout.contains(told), "{found}");
+    let grouped = |lines: &str, pattern: &str| {
+        fs::write(&table, format!("function,size,value\n{lines}")).expect("written");
+        let columns = ["--columns", "id=function/size,value=value", "--unit", "ns"];
+        let words = [&["import", file.as_str()][..], &columns].concat();
+        stored(&machine, &words).run().expect_code(0);
+        let found = stored(&machine, &["compare", "latest", "--group-by", pattern]);
+        found.run().expect_code(0).stdout
+    };
+    let zero = grouped("one,1,0\ntwo,1,2\n", "^[^/]+");
+    assert!(zero.contains("1 benchmark without a value here"), "{zero}");
+    assert!(zero.contains("No row has two benchmarks"), "{zero}");
+    let lines = "one,1,1\ntwo,1,2\none,2,1\ntwo,2,2\none,3,1\n";
+    let partly = grouped(lines, "^[^/]+");
+    assert!(partly.contains("are of the 2 rows"), "{partly}");
+    let nothing = grouped(lines, "x*");
+    assert!(nothing.contains("(nothing)"), "{nothing}");
 }
