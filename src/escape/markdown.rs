@@ -1,8 +1,9 @@
 //! Text for Markdown as GitHub and GitLab read it.
 //!
 //! Markup, HTML and the borders of tables are undone by escapes. Links from addresses, and mentions and references (`@name`, `#12`,
-//! GitLab's `!12`, `~label`, `$12`, `%name`, `[vulnerability:12]`, GitHub's `GH-12` and `:100:`), are found in the text that is left after that,
-//! so no escape undoes them: a space without a width behind the sign does, and in code elements nobody looks for references.
+//! GitLab's `!12`, `~label`, `$12`, `%name`, `[vulnerability:12]`, GitHub's `GH-12` and `:100:`, numbers of commits), are found in the text
+//! that is left after that, so no escape undoes them: a space without a width behind the sign does, and in code elements nobody looks for
+//! references.
 
 use std::fmt::Write as _;
 
@@ -69,6 +70,7 @@ fn begins_reference(before: &str, sign: char, after: &str) -> bool {
             !is_number || matches!(word, "100" | "1234")
         }),
         '[' => between_colons(after).is_some(),
+        '0'..='9' | 'a'..='f' => begins_commit(before, sign, after),
         '-' => {
             let letters = before.len().checked_sub(2).and_then(|at| before.get(at..));
             letters.is_some_and(|letters| letters.eq_ignore_ascii_case("gh"))
@@ -76,6 +78,21 @@ fn begins_reference(before: &str, sign: char, after: &str) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether a word is what the number of a commit may look like: seven to forty digits of which some are letters.
+fn begins_commit(before: &str, first: char, after: &str) -> bool {
+    if before.ends_with(char::is_alphanumeric) {
+        return false;
+    }
+    let is_digit = |c: char| c.is_ascii_digit() || matches!(c, 'a'..='f');
+    let rest = after.trim_start_matches(is_digit);
+    let others = &after[..after.len() - rest.len()];
+    let digits = || std::iter::once(first).chain(others.chars());
+    !rest.starts_with(char::is_alphanumeric)
+        && (6..40).contains(&others.len())
+        && digits().any(|c| c.is_ascii_digit())
+        && digits().any(|c| c.is_ascii_lowercase())
 }
 
 /// The word that `text` begins with, if a colon comes behind it.
@@ -134,6 +151,10 @@ mod tests {
             (
                 "lib.rs:100:5 lib.rs:17:5 a::b: :x",
                 "lib.rs:&#8203;100:5 lib.rs:17:5 a::&#8203;b: :x",
+            ),
+            (
+                "0ab82a4 defaced 1000000 x0ab82a4",
+                "0&#8203;ab82a4 defaced 1000000 x0ab82a4",
             ),
             ("GH-1 ugh-1 GH-a", "GH-&#8203;1 ugh-&#8203;1 GH-a"),
             ("[work_item:1] [a]", "\\[&#8203;work\\_item:1\\] \\[a\\]"),
