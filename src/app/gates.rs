@@ -284,3 +284,145 @@ fn why(statistic: Statistic) -> &'static str {
         _ => "its samples do not give it, or are no times",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
+    use crate::compare::{Decider, HostClass, Question, Reference, Rules, compare, summarize};
+    use crate::model::Verdict;
+    use crate::settings::Scope;
+
+    const LAUNCHES: [f64; 5] = [-0.01, 0.01, 0.0, 0.02, -0.02];
+
+    fn measured(id: &str, factor: f64) -> Measurement {
+        let launch = |(k, spread): (u32, f64)| {
+            let times: Vec<f64> = (0..9)
+                .map(|i| factor * (100.0 + f64::from(i) * 0.01))
+                .collect();
+            let times: Vec<f64> = times.iter().map(|time| time * f64::exp(spread)).collect();
+            flat_launch(k, ITERATIONS, &times)
+        };
+        let mut run = measurement((0..).zip(LAUNCHES).map(launch).collect());
+        run.benchmark.key.id = id.to_owned();
+        run
+    }
+
+    /// What rules make of benchmarks that are slower by these factors than one stored run on a machine of their own.
+    fn kept(rules: &[&str], factors: &[f64]) -> Gates {
+        let new: Vec<Measurement> = factors
+            .iter()
+            .enumerate()
+            .map(|(place, factor)| measured(&format!("b{place}"), *factor))
+            .collect();
+        let base = measured("base", 1.0);
+        let reference = Reference {
+            averaged: vec![&base],
+            spread: vec![&base],
+            earlier: vec![],
+        };
+        let questions: Vec<Question<'_>> = new
+            .iter()
+            .map(|new| Question {
+                new,
+                reference: &reference,
+                noise_threshold: 0.02,
+            })
+            .collect();
+        let decision = DecisionSettings {
+            resamples: 1_000,
+            ..DecisionSettings::default()
+        };
+        let by = Rules {
+            decision,
+            decider: Decider::RunLevel,
+            host: HostClass::Dedicated,
+            seed: 7,
+        };
+        let rows: Vec<Row<'_>> = new
+            .iter()
+            .zip(compare(&questions, &by))
+            .map(|(new, comparison)| Row {
+                measurement: Some(new),
+                summary: summarize(new, 0.95, 1_000, 7),
+                comparison: Some(comparison),
+                ..Row::unmeasured(
+                    new.benchmark.key.clone(),
+                    Verdict::Inconclusive,
+                    crate::model::RunId(1),
+                )
+            })
+            .collect();
+        let rules: Vec<FailRule> = rules
+            .iter()
+            .map(|rule| FailRule::read(rule, Scope::default()).expect("a rule"))
+            .collect();
+        gates(&rows, rules.iter(), &decision)
+    }
+
+    /// One that is 12 % slower, and so many that are not slower.
+    fn one_of(others: usize) -> Vec<f64> {
+        let mut factors = vec![1.12];
+        factors.extend(vec![1.0; others]);
+        factors
+    }
+
+    #[test]
+    fn what_breaks_a_rule_alone_is_open_where_fifty_benchmarks_share_the_level_and_is_told() {
+        let alone = kept(&["median:5%"], &one_of(0));
+        assert_eq!(alone.violations.len(), 1);
+        assert_eq!(alone.violations[0].shared_level.unwrap().family, 1);
+        let among = kept(&["median:5%"], &one_of(49));
+        assert_eq!(among.violations, []);
+        assert!(
+            among.remarks[0].contains("neither kept nor broken by `b0`")
+                && among.remarks[0].contains("50 numbers share the level"),
+            "{:?}",
+            among.remarks
+        );
+        assert_eq!(among.remarks.len(), 1);
+    }
+
+    #[test]
+    fn only_benchmarks_that_a_rule_is_for_share_its_level_and_two_rules_about_one_number_ask_once()
+    {
+        let found = kept(&["b0=median:5%", "median:900%", "b0=median:1%"], &one_of(0));
+        assert_eq!(found.violations.len(), 2);
+        assert!(
+            found
+                .violations
+                .iter()
+                .all(|one| one.shared_level.unwrap().family == 1)
+        );
+        let found = kept(&["b0=median:5%"], &one_of(49));
+        assert_eq!(found.violations.len(), 1);
+        let found = kept(&["b0=median:5%", "b0=mean:5%", "b0=mean:1us"], &one_of(49));
+        let families: BTreeSet<usize> = found
+            .violations
+            .iter()
+            .map(|one| one.shared_level.unwrap().family)
+            .collect();
+        assert_eq!(families, BTreeSet::from([3]));
+    }
+
+    #[test]
+    fn limits_of_values_share_the_level_too() {
+        let limit = "median:106ns";
+        let alone = kept(&[limit], &one_of(0));
+        assert_eq!(alone.violations.len(), 1);
+        let among = kept(&[limit], &one_of(49));
+        assert_eq!(among.violations, []);
+        assert!(
+            !among.remarks[0].contains("--against"),
+            "{:?}",
+            among.remarks
+        );
+    }
+
+    #[test]
+    fn the_change_of_the_verdict_has_its_own_level() {
+        let found = kept(&["time:5%", "median:900%"], &[1.4, 1.0]);
+        assert_eq!(found.violations.len(), 1);
+        assert_eq!(found.violations[0].shared_level, None);
+    }
+}

@@ -63,6 +63,6 @@ pub use summary::{Summary, summarize, summarize_by};
 pub use uncertainty::{Uncertainties, Uncertainty};
 
 #[cfg(test)]
-mod fixtures;
+pub(crate) mod fixtures;
 #[cfg(test)]
 mod tests;

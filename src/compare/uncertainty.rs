@@ -70,7 +70,10 @@ impl Uncertainty {
         let Some(within) = self.within else {
             return Estimate::unbounded(self.estimate);
         };
-        let between = self.between.map_or(0.0, |found| found.margin(level));
+        // Not one step apart in any launch: no drift hides a change so exactly.
+        let is_identical = self.estimate == 0.0 && within.standard_error == 0.0;
+        let between = self.between.filter(|_| !is_identical);
+        let between = between.map_or(0.0, |found| found.margin(level));
         let margin = within.margin(level).max(between);
         if margin == 0.0 {
             return Estimate {

@@ -17,4 +17,6 @@ pub use family::{Share, SharedLevel};
 pub use latencies::{LatencyComparison, PercentileChange};
 
 #[cfg(test)]
+mod family_tests;
+#[cfg(test)]
 mod tests;
