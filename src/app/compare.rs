@@ -116,7 +116,7 @@ fn two(
     let gates = gates(
         &rows,
         options.comparison.fail_rules(&stored.context.tables),
-        decision.confidence_level,
+        &decision,
     );
     let broken = exit_code(&gates);
     sort(&mut rows, common.output.order);
@@ -377,7 +377,7 @@ impl Stored<'_> {
                 measurement.noise_threshold = said.unwrap_or(measurement.noise_threshold);
             }
         })?;
-        found.about(options.comparison.analysis.subject);
+        found.about(options.comparison.analysis.subject, &head.decision);
         let settled = without_measurement(self.store, head.id, &found)?;
         let settled: Vec<Settled> = settled
             .into_iter()
@@ -412,7 +412,7 @@ fn measured_in_turn(
     let gates = gates(
         &rows,
         options.comparison.fail_rules(&context.tables),
-        head.decision.confidence_level,
+        &head.decision,
     );
     let broken = exit_code(&gates);
     sort(&mut rows, common.output.order);
