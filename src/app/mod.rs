@@ -63,6 +63,7 @@ pub use grouping::Pattern;
 pub use history::{HistoryBranch, HistoryOptions, history};
 pub use import::{Filter as ImportFilter, ImportOptions, StatedFact, import};
 pub use list::list;
+pub use naming::COMMANDS;
 pub use options::{
     Against, AgainstOptions, BaselineAction, BisectOptions, CompareOptions, CompareView,
     ComparisonOptions, Effort, FailOn, Order, OutputOptions, PairedOptions, RunOptions,

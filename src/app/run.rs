@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::against::against;
+use super::baseline::give_name;
 use super::budget::cut_short;
 use super::confirm::Confirmation;
 use super::context::{Context, World, resolve_run};
@@ -11,7 +12,7 @@ use super::error::AppError;
 use super::findings::{Evidence, host_class, rows, sort, verdicts, warnings};
 use super::gates::{gates, has_worsened};
 use super::kept::{Rerun, against_baseline, drain, keep, opened, watch};
-use super::next_steps::{flags, next_steps, place};
+use super::next_steps::{flags, next_steps, nothing_compared, place};
 use super::options::{RunOptions, StoreOptions};
 use super::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
 use super::reference::{Chooser, Chosen, References, Subject, Wanted};
@@ -216,6 +217,7 @@ impl Session<'_> {
         let last_words = named
             .into_iter()
             .chain(next_steps(&rows, run, &self.command_again(), &self.place()))
+            .chain(nothing_compared(exit_code, self.baseline.as_ref()))
             .collect();
         sort(&mut rows, self.common.output.order);
         let head = store.run(run)?;
@@ -350,8 +352,8 @@ impl Session<'_> {
                 ),
             )),
             _ => {
-                store.set_baseline(self.workspace, name, run)?;
-                Ok((true, format!("Saved as baseline `{name}`.")))
+                let said = give_name(store, self.workspace, name, run)?;
+                Ok((true, said))
             }
         }
     }
