@@ -33,6 +33,7 @@ mod options;
 mod page;
 mod paired;
 mod pairing;
+mod pins;
 mod pivot;
 mod prepare;
 mod prune;
