@@ -124,8 +124,9 @@ pub(super) fn columns(
         exit_code: exit_code.number(),
     };
     let form = options.format.unwrap_or(TableFormat::Text);
+    let view = common.output.view_in(options.output.as_deref());
     deliver(options, world, |writer| {
-        write_columns(writer, &found, common.output.format, form)
+        write_columns(writer, &found, common.output.format, form, view.columns)
     })?;
     Ok(exit_code)
 }
