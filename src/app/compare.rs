@@ -11,6 +11,7 @@ use super::findings::{Evidence, host_class, rows, sort, warnings};
 use super::gates::{exit_code, gates};
 use super::grouping::group_by;
 use super::imported::{limits, suited};
+use super::next_steps::nothing_compared;
 use super::options::{CompareOptions, CompareView, StoreOptions};
 use super::paired::{Paired, paired_rows};
 use super::pairing::Settled;
@@ -18,7 +19,7 @@ use super::pivot::pivot;
 use super::prepare::no_match;
 use super::reference::{Chooser, References, Subject, Wanted};
 use super::replay::judged_again;
-use super::reports::{Reporting, Told};
+use super::reports::{Reporting, Told, is_same_file};
 use super::whole_file::write_whole;
 use crate::compare::{Plan, Readings, Rules};
 use crate::exit_code::ExitCode;
@@ -72,7 +73,18 @@ fn check_reports(options: &CompareOptions, common: &StoreOptions) -> Result<(), 
             "`--report` is about the verdicts of one candidate, not about columns or pivots\n  help: for those there are `--format` and `--output`".to_owned(),
         ));
     }
-    options.reports.check(common.output.format)
+    options.reports.check(common.output.format)?;
+    let Some(output) = &options.output else {
+        return Ok(());
+    };
+    let mut files = options.reports.wanted.iter().map(|wanted| &wanted.file);
+    if files.any(|file| file.as_ref().is_some_and(|file| is_same_file(file, output))) {
+        return Err(AppError::Usage(format!(
+            "`--report` and `--output` are both written to {}\n  help: give each a file of its own",
+            output.display()
+        )));
+    }
+    Ok(())
 }
 
 /// Compares two runs and writes the verdicts.
@@ -105,7 +117,7 @@ fn two(
     let gates = gates(
         &rows,
         options.comparison.fail_rules(&stored.context.tables),
-        decision.confidence_level,
+        &decision,
     );
     let broken = exit_code(&gates);
     sort(&mut rows, common.output.order);
@@ -125,11 +137,16 @@ fn two(
             gates,
         }),
         confidence_level: decision.confidence_level,
-        exit_code: 0,
+        exit_code: ExitCode::Clean.number(),
     };
     let fail_on = options.comparison.fail_on(settings);
     let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true).and(broken);
     findings.exit_code = exit_code.number();
+    if let Some(verdicts) = &mut findings.verdicts {
+        let named = (base, options.base.clone());
+        let why = nothing_compared(exit_code, Some(&named));
+        verdicts.advice.extend(why);
+    }
     let told = Told::Compared(None);
     write_two(stored, base, &findings, (&fail_on, told), common, world)?;
     Ok(exit_code)
@@ -151,10 +168,13 @@ fn write_two(
         told,
     };
     let is_elsewhere = stored.options.output.is_some();
-    if is_elsewhere || !stored.options.reports.replaces_table() {
-        write_result(stored, base, findings, common, world)?;
-    }
-    reporting.write_reports(findings, world)
+    let shown = if is_elsewhere || !stored.options.reports.replaces_table() {
+        write_result(stored, base, findings, common, world)
+    } else {
+        Ok(())
+    };
+    // Where the result has no room, the reports may have some.
+    shown.and(reporting.write_reports(findings, world))
 }
 
 /// The result itself.
@@ -340,7 +360,10 @@ impl Stored<'_> {
             rows,
             references,
             rules,
-            limits: limits(&base, head),
+            limits: limits(&base, head)
+                .into_iter()
+                .chain(sampled_differently(&base, head))
+                .collect(),
         })
     }
 
@@ -365,7 +388,7 @@ impl Stored<'_> {
                 measurement.noise_threshold = said.unwrap_or(measurement.noise_threshold);
             }
         })?;
-        found.about(options.comparison.analysis.subject);
+        found.about(options.comparison.analysis.subject, &head.decision);
         let settled = without_measurement(self.store, head.id, &found)?;
         let settled: Vec<Settled> = settled
             .into_iter()
@@ -400,7 +423,7 @@ fn measured_in_turn(
     let gates = gates(
         &rows,
         options.comparison.fail_rules(&context.tables),
-        head.decision.confidence_level,
+        &head.decision,
     );
     let broken = exit_code(&gates);
     sort(&mut rows, common.output.order);
@@ -431,6 +454,18 @@ fn measured_in_turn(
 }
 
 /// What to know of another test of runs that were measured in turn.
+/// That one of two runs is a side of an A/B measurement and the other none.
+fn sampled_differently(base: &Run, head: &Run) -> Option<String> {
+    let (side, plain) = match (base.pair, head.pair) {
+        (Some(_), None) => (base.id, head.id),
+        (None, Some(_)) => (head.id, base.id),
+        _ => return None,
+    };
+    Some(format!(
+        "run {side} was sampled in turn with another build, in many short rounds, run {plain} alone: small changes may come from that"
+    ))
+}
+
 fn rounds_as_launches() -> String {
     "both sides were measured in turn; this compares them as runs of their own, each round as a launch, and makes nothing of what they shared".to_owned()
 }

@@ -25,6 +25,7 @@ mod grouping;
 mod history;
 mod import;
 mod imported;
+mod job_summary;
 mod kept;
 mod list;
 mod naming;
@@ -33,9 +34,11 @@ mod options;
 mod page;
 mod paired;
 mod pairing;
+mod pins;
 mod pivot;
 mod prepare;
 mod prune;
+mod prune_references;
 mod recorded;
 mod reference;
 mod replay;
@@ -63,6 +66,7 @@ pub use grouping::Pattern;
 pub use history::{HistoryBranch, HistoryOptions, history};
 pub use import::{Filter as ImportFilter, ImportOptions, StatedFact, import};
 pub use list::list;
+pub use naming::COMMANDS;
 pub use options::{
     Against, AgainstOptions, BaselineAction, BisectOptions, CompareOptions, CompareView,
     ComparisonOptions, Effort, FailOn, Order, OutputOptions, PairedOptions, RunOptions,

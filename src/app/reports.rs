@@ -1,13 +1,14 @@
 //! `--report`: what a run or a comparison found, for CI systems and pull requests; on GitHub Actions also without being asked.
 
 use std::fmt;
-use std::fs::File;
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use super::context::{Context, World};
 use super::error::AppError;
+use super::job_summary;
 use super::options::StoreOptions;
 use super::page::Subject;
 use super::report::{file_at, is_directory, name_of};
@@ -112,8 +113,21 @@ impl ReportOptions {
                 "`--report {first}` and `--report {second}` are both written to stdout\n  help: name a file for one of them: --report {second}=FILE"
             )));
         }
-        for wanted in &self.wanted {
+        for (place, wanted) in self.wanted.iter().enumerate() {
             let Some(file) = &wanted.file else { continue };
+            let mut earlier = self.wanted[..place].iter();
+            let same = earlier.find(|other| {
+                let other = other.file.as_deref();
+                other.is_some_and(|other| is_same_file(other, file))
+            });
+            if let Some(other) = same {
+                return Err(AppError::Usage(format!(
+                    "`--report {}` and `--report {}` are both written to {}\n  help: give each a file of its own",
+                    other.kind,
+                    wanted.kind,
+                    file.display()
+                )));
+            }
             if wanted.kind == WantedKind::Page && is_directory(file) {
                 continue;
             }
@@ -168,10 +182,13 @@ impl Reporting<'_> {
         common: &StoreOptions,
         world: &mut World<'_>,
     ) -> Result<(), AppError> {
-        if !self.options.replaces_table() {
-            write(findings, common, world)?;
-        }
-        self.write_reports(findings, world)
+        let shown = if self.options.replaces_table() {
+            Ok(())
+        } else {
+            write(findings, common, world)
+        };
+        // Where stdout is full, the files may have room.
+        shown.and(self.write_reports(findings, world))
     }
 
     /// Writes the reports: all that can be written, then the first error.
@@ -226,9 +243,7 @@ impl Reporting<'_> {
         };
         let mut summary = Vec::new();
         write_report(&mut summary, ReportKind::Markdown, findings, surroundings)?;
-        // Steps before this one in the same job have files of their own; calls within a step share one.
-        let file = File::options().append(true).create(true).open(path);
-        if let Err(error) = file.and_then(|mut file| file.write_all(&summary)) {
+        if let Err(error) = job_summary::append(path, &summary) {
             write_warning(
                 world.stderr,
                 &format!(
@@ -282,6 +297,20 @@ impl Reporting<'_> {
     }
 }
 
+/// Whether two paths lead to one file, which has room for one report. Devices and pipes take several.
+pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
+    let place = |path: &Path| {
+        let known = fs::canonicalize(path).ok();
+        known.or_else(|| {
+            let parent = path.parent().filter(|parent| *parent != Path::new(""));
+            let parent = fs::canonicalize(parent.unwrap_or(Path::new("."))).ok()?;
+            Some(parent.join(path.file_name()?))
+        })
+    };
+    let is_file = fs::metadata(a).map_or(true, |found| found.is_file());
+    is_file && place(a).is_some_and(|place_of_a| place(b) == Some(place_of_a))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -311,6 +340,22 @@ mod tests {
         assert!(beside.check(MessageFormat::Json).is_err());
         let annotations = wanted(&[(github, None)]);
         assert!(!annotations.replaces_table());
+    }
+
+    #[test]
+    fn a_file_holds_one_report_whatever_it_is_called() {
+        let [markdown, junit] = [ReportKind::Markdown, ReportKind::JUnit].map(WantedKind::Findings);
+        let human = MessageFormat::Human;
+        let twice = wanted(&[(markdown, Some("a.out")), (junit, Some("./src/../a.out"))]);
+        let error = twice.check(human).expect_err("one file").to_string();
+        assert!(
+            error.contains("`--report markdown` and `--report junit`"),
+            "{error}"
+        );
+        let apart = wanted(&[(markdown, Some("a.out")), (junit, Some("b.out"))]);
+        assert!(apart.check(human).is_ok());
+        let nowhere = wanted(&[(markdown, Some("/dev/null")), (junit, Some("/dev/null"))]);
+        assert!(!cfg!(unix) || nowhere.check(human).is_ok());
     }
 
     #[test]

@@ -2,14 +2,12 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::compare::{HostSigns, Steadiness};
+use crate::compare::{Estimate, HostSigns, Steadiness};
 use crate::escape;
 use crate::model::{Benchmark, HostFacts, Metric, Throughput};
 
 /// A name that takes more columns than this is shortened in the middle, to these: its ends tell most.
 const LONGEST_NAME: usize = 60;
-const HEAD: usize = 40;
-const TAIL: usize = LONGEST_NAME - HEAD - 1;
 
 /// How much room there is for a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,10 +21,14 @@ pub(super) enum Room {
 impl Room {
     /// What stdout is.
     pub(super) fn of_stdout() -> Self {
-        if comfy_table::Table::new().is_tty() {
-            Self::Terminal
-        } else {
-            Self::Unlimited
+        Self::within(terminal_width())
+    }
+
+    /// Of lines of so many columns.
+    pub(super) fn within(columns: usize) -> Self {
+        match columns {
+            usize::MAX => Self::Unlimited,
+            _ => Self::Terminal,
         }
     }
 }
@@ -34,11 +36,21 @@ impl Room {
 /// An id as a table shows it: on one line, without anything that a terminal would obey, and not too long.
 pub(super) fn name(id: &str, room: Room) -> String {
     let escaped = id.escape_debug().to_string();
-    if room == Room::Unlimited || escaped.width() <= LONGEST_NAME {
-        return escaped;
+    match room {
+        Room::Unlimited => escaped,
+        Room::Terminal => in_the_middle(&escaped, LONGEST_NAME),
     }
-    let head = fitting(escaped.chars(), HEAD);
-    let tail: String = fitting(escaped.chars().rev(), TAIL).chars().rev().collect();
+}
+
+/// `text`, shortened in its middle where it takes more than so many columns.
+pub(super) fn in_the_middle(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let room = columns.saturating_sub(1);
+    let tail = fitting(text.chars().rev(), room / 3);
+    let tail: String = tail.chars().rev().collect();
+    let head = fitting(text.chars(), room - room / 3);
     format!("{head}…{tail}")
 }
 
@@ -49,11 +61,7 @@ pub(super) fn whole_name(id: &str) -> String {
 
 /// An id in a sentence that is to fit into so many columns.
 pub(super) fn name_in_prose(id: &str, columns: usize) -> String {
-    let room = match columns {
-        usize::MAX => Room::Unlimited,
-        _ => Room::Terminal,
-    };
-    name(id, room)
+    name(id, Room::within(columns))
 }
 
 /// How many columns text takes; its colours take none.
@@ -211,6 +219,23 @@ pub fn change(fraction: f64) -> String {
         return "+0.00 %".to_owned();
     }
     text.replace('-', "−")
+}
+
+/// A change with the bounds of its interval, unknown ones as `?`: `+2.31 % [+1.90 %, ?]`.
+pub(super) fn change_with_interval(found: &Estimate) -> String {
+    let bound = |value: f64| {
+        if value.is_finite() {
+            change(value)
+        } else {
+            "?".to_owned()
+        }
+    };
+    format!(
+        "{} [{}, {}]",
+        change(found.estimate),
+        bound(found.lower),
+        bound(found.upper)
+    )
 }
 
 /// An unsigned percentage: `1 %`, `0.5 %`.
@@ -439,6 +464,18 @@ mod tests {
         );
         assert_eq!(spent(&rate, 500.0), "500.0 ns");
         assert_eq!(spent(&bytes, 12.0), "12.00 bytes");
+    }
+
+    #[test]
+    fn bounds_of_a_change_that_are_not_known_are_question_marks() {
+        assert_eq!(
+            change_with_interval(&Estimate {
+                estimate: 0.1,
+                lower: f64::NEG_INFINITY,
+                upper: f64::INFINITY,
+            }),
+            "+10.0 % [?, ?]"
+        );
     }
 
     #[test]
