@@ -28,13 +28,13 @@ use crate::report::{
 use crate::store::{BranchFilter, Store, StoreError, WorkspaceId};
 
 /// Samples of a side that are drawn, over all benchmarks of a page: its size stays within bounds.
-const POINTS_OF_ALL: usize = 16_000;
+const POINTS_OF_ALL: usize = 12_000;
 /// Of each benchmark no fewer and no more than so many.
 const FEWEST_POINTS: usize = 60;
 const MOST_POINTS: usize = 1_500;
 
 /// Runs of histories, over all benchmarks of a page: each is read, analysed, and takes room.
-const RUNS_OF_ALL: usize = 8_000;
+const RUNS_OF_ALL: usize = 6_000;
 /// A history of fewer runs has no band and hardly a change point: the page has none.
 const FEWEST_RUNS: usize = 10;
 const MOST_RUNS: usize = 60;

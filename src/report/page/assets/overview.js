@@ -71,9 +71,11 @@ function columns() {
   return COLUMNS.filter((column) => wanted[column.name] !== false);
 }
 
+const collator = new Intl.Collator("en", { numeric: true });
+
 function compare(a, b) {
   for (let i = 0; i < a.length; i++) {
-    const found = typeof a[i] === "string" ? a[i].localeCompare(b[i], "en", { numeric: true }) : a[i] - b[i];
+    const found = typeof a[i] === "string" ? collator.compare(a[i], b[i]) : a[i] - b[i];
     if (found) return found;
   }
   return 0;
