@@ -267,9 +267,6 @@ fn drawn(shape: &Shape, top: f64) -> Vec<(&'static str, Value)> {
     if launches.iter().all(|launch| !launch.density.is_empty()) {
         found.push(("violins", violins.collect::<String>().into()));
     }
-    if shape.bulk_end < range.1 {
-        found.push(("bulk", short(shape.bulk_end)));
-    }
     if shape.outside > 0 {
         found.push(("outside", json!(shape.outside)));
     }

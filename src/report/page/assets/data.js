@@ -71,7 +71,8 @@ function curves(one, side) {
   const inRange = (text, width) => places(text, width).map((place) => low + place * (high - low));
   const least = Math.log(Math.max(found.min, 1e-6));
   const most = Math.log(Math.max(found.max, 1e-6));
-  const order = inRange(found.order, 2);
+  // A place at the end of the range is a sample far outside: within it there is room on either side.
+  const order = places(found.order, 2).map((place) => (place === 1 || (place === 0 && low > 0) ? null : low + place * (high - low)));
   const launches = [];
   const quartiles = inRange(found.quartiles, 2);
   const violins = places(found.violins, 1);
@@ -131,7 +132,7 @@ function families() {
     if (!found.has(key)) found.set(key, { place: one.place, name: (match[1] || "").replace(/[\s/:_=-]+$/, ""), members: [] });
     found.get(key).members.push({ one, at: Number(match[2]) });
   }
-  const all = [...found.values()].filter((family) => new Set(family.members.map((member) => member.at)).size > 2);
+  const all = [...found.values()].filter((family) => new Set(family.members.map((member) => member.at)).size > 1);
   all.forEach((family) => family.members.sort((a, b) => a.at - b.at));
   DATA.families = all;
   return all;
