@@ -14,7 +14,7 @@ use cargo_perfcheck::model::{
     Acceptance, BenchmarkKey, GitState, Measurement, Metric, RunId, Verdict,
 };
 use cargo_perfcheck::report::{
-    BenchmarkHistory, HistoryPoint, Page, PageBenchmark, PageRun, PageSide, write_page,
+    BenchmarkHistory, Gates, HistoryPoint, Page, PageBenchmark, PageRun, PageSide, write_page,
 };
 use recorded::{HOSTILE, Recorded};
 use serde_json::Value;
@@ -96,6 +96,8 @@ fn written_with(
         confidence_level: findings.confidence_level,
         warnings: Vec::new(),
         remarks: vec![HOSTILE.to_owned()],
+        notes: vec![HOSTILE.to_owned()],
+        gates: Gates::default(),
         omissions: vec![HOSTILE.to_owned()],
         benchmarks,
     };

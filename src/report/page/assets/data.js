@@ -5,19 +5,12 @@ const HEAD = DATA.head;
 const BENCHMARKS = DATA.benchmarks;
 const TIME = { kind: "time" };
 
-/** Symbol, tone, and the plural that a headline needs. */
-const VERDICTS = {
-  regressed: { symbol: "▲", tone: "bad" },
-  suspect: { symbol: "△", tone: "warn" },
-  failed: { symbol: "✕", tone: "bad" },
-  incomparable: { symbol: "≠", tone: "odd" },
-  missing: { symbol: "∅", tone: "odd" },
-  inconclusive: { symbol: "?", tone: "calm" },
-  new: { symbol: "✦", tone: "odd" },
-  unchanged: { symbol: "=", tone: "calm" },
-  improved: { symbol: "▼", tone: "good" },
+const TONES = {
+  regressed: "bad", suspect: "warn", failed: "bad", incomparable: "odd", missing: "odd", inconclusive: "calm", new: "odd", unchanged: "calm", improved: "good",
 };
-const RANK = new Map(Object.keys(VERDICTS).map((word, rank) => [word, rank]));
+/** Symbols are those of the program's tables, in the order of gravity. */
+const VERDICTS = Object.fromEntries(HEAD.symbols.map(([word, symbol]) => [word, { symbol, tone: TONES[word] }]));
+const RANK = new Map(HEAD.symbols.map(([word], rank) => [word, rank]));
 const toneOf = (one) => (VERDICTS[one.verdict] || { tone: "calm" }).tone;
 
 /** The members of a side that are written without their names. */
@@ -38,6 +31,7 @@ BENCHMARKS.forEach((one, index) => {
   one.metric = one.metric || TIME;
   [one.package, one.target] = HEAD.places[one.place];
   one.place = `${one.package}/${one.target}`;
+  one.address = `${one.place}/${one.id}`;
   one.hash = `#${[one.package, one.target, one.id].map(encodeURIComponent).join("/")}`;
   one.words = `${one.id}\n${one.place}`.toLowerCase();
   const found = one.compared && one.compared.change;
