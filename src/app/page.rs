@@ -345,7 +345,11 @@ fn add_new(mut known: Vec<String>, more: &[String]) -> Vec<String> {
 
 /// What the verdicts compare with, in words; `None` where nothing was compared.
 fn references(judged: &[Judged]) -> Option<String> {
-    let runs: BTreeSet<RunId> = judged.iter().filter_map(|one| one.base).collect();
+    // What was measured again has another side beside it than what the run was compared with.
+    let runs: BTreeSet<RunId> = judged
+        .iter()
+        .filter_map(|one| one.reference.or(one.base))
+        .collect();
     let mut runs = runs.iter().rev().map(ToString::to_string);
     let first = runs.next()?;
     let others: Vec<String> = runs.collect();
