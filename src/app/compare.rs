@@ -135,6 +135,7 @@ fn two(
             advice: Vec::new(),
             gates,
         }),
+        failed_targets: Vec::new(),
         confidence_level: decision.confidence_level,
         exit_code: 0,
     };
@@ -431,6 +432,7 @@ fn measured_in_turn(
             advice: Vec::new(),
             gates,
         }),
+        failed_targets: Vec::new(),
         confidence_level: head.decision.confidence_level,
         exit_code: 0,
     };
