@@ -96,6 +96,10 @@ fn meant(
             Ok(run) => {
                 refuse_ambiguity(word, store, workspace)?;
                 refuse_incomplete(store, run)?;
+                // What an earlier version accepted can be taken back.
+                if !options.undo {
+                    refuse_side(store, run)?;
+                }
                 return Ok(Meant::Run(run));
             }
             // What can only be a run was meant as one.
@@ -106,11 +110,7 @@ fn meant(
     }
     let run = resolve_run(store, workspace, options.run.as_deref().unwrap_or("latest"))?;
     refuse_incomplete(store, run)?;
-    if store.run(run)?.pair.is_some() {
-        return Err(AppError::Usage(format!(
-            "run {run} is a side of an A/B measurement, which is sampled in another way and no reference for later runs\n  help: `--run RUN` names another run; `cargo perfcheck runs` lists them"
-        )));
-    }
+    refuse_side(store, run)?;
     let verdicts = store.verdicts(run)?;
     let mut keys = Vec::new();
     for word in &options.what {
@@ -141,6 +141,15 @@ fn refuse_incomplete(store: &Store, run: RunId) -> Result<(), AppError> {
     if store.run(run)?.status == RunStatus::Incomplete {
         return Err(AppError::Usage(format!(
             "run {run} is incomplete and cannot be a reference"
+        )));
+    }
+    Ok(())
+}
+
+fn refuse_side(store: &Store, run: RunId) -> Result<(), AppError> {
+    if store.run(run)?.pair.is_some() {
+        return Err(AppError::Usage(format!(
+            "run {run} is a side of an A/B measurement, which is sampled in another way and no reference for later runs\n  help: a plain `cargo perfcheck` measures a run that can be accepted; `--run RUN` names another one; `cargo perfcheck runs` lists them"
         )));
     }
     Ok(())

@@ -28,7 +28,8 @@ pub fn adopt(
                 runs: found.runs,
             })
             .collect();
-        write_workspaces(world.stdout, &lines, common.output.format)?;
+        let columns = common.output.view().columns;
+        write_workspaces(world.stdout, &lines, common.output.format, columns)?;
         return Ok(ExitCode::Clean);
     };
     let path = std::path::Path::new(from).canonicalize().ok();

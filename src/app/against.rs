@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use super::baseline::give_name;
 use super::cache_build::{CacheBuild, cache_directory, in_words};
 use super::context::{Context, World};
 use super::error::AppError;
@@ -145,7 +146,7 @@ impl InTurn<'_> {
         let gates = gates(
             &rows,
             options.comparison.fail_rules(&context.tables),
-            decision.confidence_level,
+            &decision,
         );
         exit_code = exit_code.and(super::gates::exit_code(&gates));
         if !pairing.failed_targets.is_empty() {
@@ -160,10 +161,10 @@ impl InTurn<'_> {
             if self.named == Some(name) && !good {
                 last_words.push(format!("Baseline `{name}` stays as it is."));
             } else {
-                store.set_baseline(workspace, name, found.runs.new)?;
+                let said = give_name(&mut store, workspace, name, found.runs.new)?;
                 let (new, watches) = (found.runs.new, run.watches);
                 keep_candidate(&mut store, new, &pairing.targets, watches, context, world)?;
-                last_words.push(format!("Saved as baseline `{name}`."));
+                last_words.push(said);
             }
         }
         last_words.extend(layout_hint(&rows));

@@ -5,8 +5,11 @@ use super::error::AppError;
 use super::options::{BaselineAction, StoreOptions};
 use crate::exit_code::ExitCode;
 use crate::host;
+use crate::model::RunId;
 use crate::report::{BaselineLine, KeptLine, write_baselines, write_kept};
-use crate::store::{DEFAULT_QUOTA_BYTES, Reason, check_baseline_name};
+use crate::store::{
+    DEFAULT_QUOTA_BYTES, Reason, Store, StoreError, WorkspaceId, check_baseline_name,
+};
 
 /// Runs the command.
 pub fn baseline(
@@ -21,12 +24,7 @@ pub fn baseline(
             check_baseline_name(name)?;
             let (mut store, workspace) = context.stored_for_writing()?;
             let run = resolve_run(&store, workspace, run)?;
-            match store.set_baseline(workspace, name, run)? {
-                Some(before) if before != run => {
-                    format!("Baseline `{name}` is run {run} now; it was run {before}.")
-                }
-                _ => format!("Baseline `{name}` is run {run}."),
-            }
+            give_name(&mut store, workspace, name, run)?
         }
         BaselineAction::Prune {
             quota_mib,
@@ -50,6 +48,21 @@ pub fn baseline(
     Ok(ExitCode::Clean)
 }
 
+/// Gives a run a name, and says so: a name that another run had has moved.
+pub(super) fn give_name(
+    store: &mut Store,
+    workspace: WorkspaceId,
+    name: &str,
+    run: RunId,
+) -> Result<String, StoreError> {
+    Ok(match store.set_baseline(workspace, name, run)? {
+        Some(before) if before != run => {
+            format!("Baseline `{name}` was run {before}, is run {run} now.")
+        }
+        _ => format!("Baseline `{name}` is run {run}."),
+    })
+}
+
 fn list(
     context: &Context,
     common: &StoreOptions,
@@ -64,10 +77,12 @@ fn list(
                 run: baseline.run,
                 started: host::to_rfc3339(run.started),
                 git: run.git,
+                pair: run.pair,
             });
         }
     }
-    write_baselines(world.stdout, &lines, common.output.format)?;
+    let columns = common.output.view().columns;
+    write_baselines(world.stdout, &lines, common.output.format, columns)?;
     Ok(ExitCode::Clean)
 }
 
@@ -103,7 +118,8 @@ fn prune(
             freed_bytes: removal.freed_bytes,
         })
         .collect();
-    write_kept(world.stdout, &lines, common.output.format)?;
+    let columns = common.output.view().columns;
+    write_kept(world.stdout, &lines, common.output.format, columns)?;
     let words = if plan.is_empty() {
         format!(
             "Kept executables take {} MiB of {} MiB: nothing has to go.",

@@ -124,8 +124,9 @@ pub(super) fn columns(
         exit_code: exit_code.number(),
     };
     let form = options.format.unwrap_or(TableFormat::Text);
+    let view = common.output.view_in(options.output.as_deref());
     deliver(options, world, |writer| {
-        write_columns(writer, &found, common.output.format, form)
+        write_columns(writer, &found, common.output.format, form, view.columns)
     })?;
     Ok(exit_code)
 }
@@ -139,8 +140,7 @@ fn side(stored: &Stored<'_>, base: &Side, head: Run, word: &str) -> Result<Side,
     if in_turn && !comparison.is_of_other_systems() {
         let (found, settled, plan) = stored.judged_in_turn(reference, &head)?;
         let rows = paired_rows(&found, &settled, &head.decision, plan.seed);
-        let level = head.decision.confidence_level;
-        let gates = gates(&rows, comparison.fail_rules(tables), level);
+        let gates = gates(&rows, comparison.fail_rules(tables), &head.decision);
         let judged = judged(rows);
         return Ok(Side {
             name: word.to_owned(),
@@ -156,9 +156,12 @@ fn side(stored: &Stored<'_>, base: &Side, head: Run, word: &str) -> Result<Side,
     }
     let measurements = stored.measurements(head.id)?;
     let compared = stored.compare(reference, &base.name, &head, &measurements)?;
-    let level = compared.rules.decision.confidence_level;
     Ok(Side {
-        gates: gates(&compared.rows, comparison.fail_rules(tables), level),
+        gates: gates(
+            &compared.rows,
+            comparison.fail_rules(tables),
+            &compared.rules.decision,
+        ),
         rules: Some(compared.rules),
         remarks: compared.limits,
         name: word.to_owned(),

@@ -11,6 +11,7 @@ use super::findings::{Evidence, host_class, rows, sort, warnings};
 use super::gates::{exit_code, gates};
 use super::grouping::group_by;
 use super::imported::{limits, suited};
+use super::next_steps::nothing_compared;
 use super::options::{CompareOptions, CompareView, StoreOptions};
 use super::paired::{Paired, paired_rows};
 use super::pairing::Settled;
@@ -116,7 +117,7 @@ fn two(
     let gates = gates(
         &rows,
         options.comparison.fail_rules(&stored.context.tables),
-        decision.confidence_level,
+        &decision,
     );
     let broken = exit_code(&gates);
     sort(&mut rows, common.output.order);
@@ -137,11 +138,16 @@ fn two(
         }),
         failed_targets: Vec::new(),
         confidence_level: decision.confidence_level,
-        exit_code: 0,
+        exit_code: ExitCode::Clean.number(),
     };
     let fail_on = options.comparison.fail_on(settings);
     let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true).and(broken);
     findings.exit_code = exit_code.number();
+    if let Some(verdicts) = &mut findings.verdicts {
+        let named = (base, options.base.clone());
+        let why = nothing_compared(exit_code, Some(&named));
+        verdicts.advice.extend(why);
+    }
     write_two(stored, base, &findings, &fail_on, common, world)?;
     Ok(exit_code)
 }
@@ -353,7 +359,10 @@ impl Stored<'_> {
             rows,
             references,
             rules,
-            limits: limits(&base, head),
+            limits: limits(&base, head)
+                .into_iter()
+                .chain(sampled_differently(&base, head))
+                .collect(),
         })
     }
 
@@ -378,7 +387,7 @@ impl Stored<'_> {
                 measurement.noise_threshold = said.unwrap_or(measurement.noise_threshold);
             }
         })?;
-        found.about(options.comparison.analysis.subject);
+        found.about(options.comparison.analysis.subject, &head.decision);
         let settled = without_measurement(self.store, head.id, &found)?;
         let settled: Vec<Settled> = settled
             .into_iter()
@@ -413,7 +422,7 @@ fn measured_in_turn(
     let gates = gates(
         &rows,
         options.comparison.fail_rules(&context.tables),
-        head.decision.confidence_level,
+        &head.decision,
     );
     let broken = exit_code(&gates);
     sort(&mut rows, common.output.order);
@@ -444,6 +453,18 @@ fn measured_in_turn(
 }
 
 /// What to know of another test of runs that were measured in turn.
+/// That one of two runs is a side of an A/B measurement and the other none.
+fn sampled_differently(base: &Run, head: &Run) -> Option<String> {
+    let (side, plain) = match (base.pair, head.pair) {
+        (Some(_), None) => (base.id, head.id),
+        (None, Some(_)) => (head.id, base.id),
+        _ => return None,
+    };
+    Some(format!(
+        "run {side} was sampled in turn with another build, in many short rounds, run {plain} alone: small changes may come from that"
+    ))
+}
+
 fn rounds_as_launches() -> String {
     "both sides were measured in turn; this compares them as runs of their own, each round as a launch, and makes nothing of what they shared".to_owned()
 }

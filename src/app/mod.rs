@@ -34,6 +34,7 @@ mod options;
 mod page;
 mod paired;
 mod pairing;
+mod pins;
 mod pivot;
 mod prepare;
 mod prune;
@@ -65,6 +66,7 @@ pub use grouping::Pattern;
 pub use history::{HistoryBranch, HistoryOptions, history};
 pub use import::{Filter as ImportFilter, ImportOptions, StatedFact, import};
 pub use list::list;
+pub use naming::COMMANDS;
 pub use options::{
     Against, AgainstOptions, BaselineAction, BisectOptions, CompareOptions, CompareView,
     ComparisonOptions, Effort, FailOn, Order, OutputOptions, PairedOptions, RunOptions,

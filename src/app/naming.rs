@@ -10,6 +10,8 @@ const MOST_LISTED: usize = 12;
 const MOST_OFFERED: usize = 3;
 /// Names that are less alike (Jaro and Winkler's measure) are none that was meant.
 const LEAST_LIKENESS: f64 = 0.7;
+/// The same of commands, which are short.
+const LEAST_LIKENESS_OF_COMMANDS: f64 = 0.85;
 
 /// The benchmarks among `all` that `word` may stand for; one where it is clear which.
 pub(super) fn candidates<'k>(word: &str, all: &[&'k BenchmarkKey]) -> Vec<&'k BenchmarkKey> {
@@ -42,6 +44,35 @@ pub(super) fn alike<'k>(word: &str, all: &[&'k BenchmarkKey]) -> Vec<&'k Benchma
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     near.truncate(MOST_OFFERED);
     near.into_iter().map(|(_, key)| key).collect()
+}
+
+/// The commands, as users call them; a test of the command line keeps the list.
+pub const COMMANDS: [&str; 15] = [
+    "compare",
+    "bisect",
+    "self-test",
+    "doctor",
+    "list",
+    "runs",
+    "show",
+    "explain",
+    "report",
+    "export",
+    "import",
+    "history",
+    "accept",
+    "prune",
+    "baseline",
+];
+
+/// The command that a word was meant for, if it is spelled much like one.
+pub(super) fn command_like(word: &str) -> Option<&'static str> {
+    let likeness = |command: &str| strsim::jaro_winkler(&word.to_lowercase(), command);
+    let near = COMMANDS
+        .into_iter()
+        .map(|command| (likeness(command), command));
+    let nearest = near.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (nearest.0 >= LEAST_LIKENESS_OF_COMMANDS).then_some(nearest.1)
 }
 
 /// As `--no-run` lists it.
@@ -95,6 +126,16 @@ mod tests {
         assert_eq!(called("p/sorts: sort/10"), ["sort/10"]);
         assert_eq!(called("10"), ["sort/10", "merge/10"]);
         assert_eq!(called("nothing"), [""; 0]);
+    }
+
+    #[test]
+    fn a_command_is_known_by_its_misspelling_and_no_benchmark_is_taken_for_one() {
+        assert_eq!(command_like("histroy"), Some("history"));
+        assert_eq!(command_like("Compair"), Some("compare"));
+        assert_eq!(command_like("selftest"), Some("self-test"));
+        for word in ["sort", "json/parse", "fib", "hash", "group/10"] {
+            assert_eq!(command_like(word), None, "{word}");
+        }
     }
 
     #[test]

@@ -2,10 +2,15 @@
 
 use std::path::PathBuf;
 
+use super::naming::listed;
 use super::options::StoreOptions;
 use crate::compare::Comparison;
+use crate::exit_code::ExitCode;
 use crate::model::{RunId, Tally, Verdict};
 use crate::report::Row;
+
+/// Of so many benchmarks each is named.
+const FEW: usize = 3;
 
 /// What to do next. `again` is the command line up to a benchmark's name, `place` what leads other commands to this workspace.
 pub(super) fn next_steps(rows: &[Row<'_>], run: RunId, again: &str, place: &str) -> Vec<String> {
@@ -13,7 +18,8 @@ pub(super) fn next_steps(rows: &[Row<'_>], run: RunId, again: &str, place: &str)
     let count = |verdict| tally.count(verdict);
     let accept = (count(Verdict::Regressed) > 0).then(|| {
         format!(
-            "Run {run} is stored but not accepted. If the change is meant: cargo perfcheck accept {run}{place}"
+            "Run {run} is stored but not accepted. If the change is meant: {}",
+            accept(rows, Verdict::Regressed, run, place)
         )
     });
     let first = !rows.is_empty() && count(Verdict::New) == rows.len();
@@ -29,6 +35,44 @@ pub(super) fn next_steps(rows: &[Row<'_>], run: RunId, again: &str, place: &str)
         .chain(first)
         .chain(open)
         .collect()
+}
+
+/// Why a comparison with a run that the user named ends with status 6.
+pub(super) fn nothing_compared(
+    exit_code: ExitCode,
+    named: Option<&(RunId, String)>,
+) -> Option<String> {
+    let (base, name) = named.filter(|_| exit_code == ExitCode::NoBaseline)?;
+    Some(format!(
+        "Nothing could be compared with `{}` (run {base}): exit status {}.",
+        name.escape_debug(),
+        ExitCode::NoBaseline.number()
+    ))
+}
+
+/// The command that accepts what has this verdict: the benchmarks where they are few, the run where they are many or all.
+fn accept(rows: &[Row<'_>], verdict: Verdict, run: RunId, place: &str) -> String {
+    let meant: Vec<&Row<'_>> = rows
+        .iter()
+        .filter(|row| row.verdict == Some(verdict))
+        .collect();
+    let measured = rows.iter().filter(|row| row.measurement.is_some()).count();
+    if meant.len() > FEW || meant.len() == measured {
+        return format!("cargo perfcheck accept {run}{place}");
+    }
+    let name = |row: &Row<'_>| {
+        let alike = rows.iter().filter(|other| other.key.id == row.key.id);
+        // Before a word that looks like a flag stands what ends the flags.
+        match alike.count() {
+            1 => shell_quoted(&row.key.id),
+            _ => shell_quoted(&listed(&row.key)),
+        }
+    };
+    let names: Vec<String> = meant.into_iter().map(name).collect();
+    format!(
+        "cargo perfcheck accept --run {run}{place} -- {}",
+        names.join(" ")
+    )
 }
 
 /// The command that explains the worst regression.
@@ -60,7 +104,7 @@ fn suspects(rows: &[Row<'_>], run: RunId, again: &str, place: &str) -> Option<St
     let percent = |fraction: Option<f64>| format!("{:.1} %", fraction.unwrap_or(f64::NAN) * 100.0);
     let key = &worst.key;
     Some(format!(
-        "suspect: `{}` looks {} slower, but runs on this host drift by {} (standard deviation), so less than {} cannot be called from a stored run; run {run} is no reference for others.\nMeasure again: {again} -p {} --bench {} --exact {}\nIf the change is meant: cargo perfcheck accept {run}{place}",
+        "suspect: `{}` looks {} slower, but runs on this host drift by {} (standard deviation), so less than {} cannot be called from a stored run; run {run} is no reference for others.\nMeasure again: {again} -p {} --bench {} --exact {}\nIf the change is meant: {}",
         key.id.escape_debug(),
         percent(Some(seen(&worst))),
         percent(comparison.run_sd),
@@ -68,6 +112,7 @@ fn suspects(rows: &[Row<'_>], run: RunId, again: &str, place: &str) -> Option<St
         key.package,
         key.target,
         shell_quoted(&key.id),
+        accept(rows, Verdict::Suspect, run, place),
     ))
 }
 

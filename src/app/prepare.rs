@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::context::{Context, World};
 use super::error::AppError;
+use super::naming::command_like;
 use super::options::StoreOptions;
 use crate::cargo::{self, BenchTarget, CargoOptions, LeftOut, Toolchain};
 use crate::child::ChildError;
@@ -111,8 +112,15 @@ pub(super) fn nothing_found(filter: &Filter, discovered: &Discovered) -> AppErro
     } else if filter.words.is_empty() {
         "the bench targets have no benchmarks\n  help: without `harness = false` in Cargo.toml a bench target has the functions alone that are marked `#[bench]`; those of a library are measured with `--lib`".to_owned()
     } else {
+        let meant = match &filter.words[..] {
+            [word] => command_like(word),
+            _ => None,
+        };
+        let meant = meant.map_or_else(String::new, |command| {
+            format!("\n  help: did you mean the command `{command}`?")
+        });
         format!(
-            "there is {}\n  help: `cargo perfcheck --no-run` lists them",
+            "there is {}{meant}\n  help: `cargo perfcheck --no-run` lists them",
             no_match(filter)
         )
     })

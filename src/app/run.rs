@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::against::against;
+use super::baseline::give_name;
 use super::budget::cut_short;
 use super::confirm::Confirmation;
 use super::context::{Context, World, resolve_run};
@@ -11,16 +12,17 @@ use super::error::AppError;
 use super::findings::{Evidence, failed_targets, host_class, rows, sort, verdicts, warnings};
 use super::gates::{gates, has_worsened};
 use super::kept::{Rerun, against_baseline, drain, keep, opened, watch};
-use super::next_steps::{flags, next_steps, place};
+use super::next_steps::{flags, next_steps, nothing_compared, place};
 use super::options::{RunOptions, StoreOptions};
+use super::pins::{Pin, pinned_schedules};
 use super::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
-use super::reference::{Chooser, Chosen, References, Subject, Wanted};
+use super::reference::{Chooser, References, Subject, Wanted};
 use super::reports::Reporting;
 use crate::cargo::BenchTarget;
 use crate::compare::Rules;
 use crate::exit_code::ExitCode;
 use crate::host;
-use crate::measure::{Campaign, Discovered, DiscoveredTarget, Ended, FlatSchedule, Resolved};
+use crate::measure::{Campaign, Discovered, DiscoveredTarget, Ended, Resolved};
 use crate::model::{
     Acceptance, Benchmark, BenchmarkKey, DecisionSettings, Environment, Event, FileFact, GitState,
     Measurement, Observer, RunId, Tally, Verdict,
@@ -195,11 +197,7 @@ impl Session<'_> {
         if !failed.is_empty() || measurements.is_empty() {
             exit_code = exit_code.and(ExitCode::BenchmarkFailed);
         }
-        let gates = gates(
-            &rows,
-            self.options.comparison.fail_rules(tables),
-            decision.confidence_level,
-        );
+        let gates = gates(&rows, self.options.comparison.fail_rules(tables), &decision);
         exit_code = exit_code.and(super::gates::exit_code(&gates));
         let acceptance = self.acceptance(store, &tally, &gates)?;
         store.finish_run(
@@ -216,6 +214,7 @@ impl Session<'_> {
         let last_words = named
             .into_iter()
             .chain(next_steps(&rows, run, &self.command_again(), &self.place()))
+            .chain(nothing_compared(exit_code, self.baseline.as_ref()))
             .collect();
         sort(&mut rows, self.common.output.order);
         let head = store.run(run)?;
@@ -351,8 +350,8 @@ impl Session<'_> {
                 ),
             )),
             _ => {
-                store.set_baseline(self.workspace, name, run)?;
-                Ok((true, format!("Saved as baseline `{name}`.")))
+                let said = give_name(store, self.workspace, name, run)?;
+                Ok((true, said))
             }
         }
     }
@@ -432,6 +431,7 @@ impl Session<'_> {
                 noise_threshold: noise_threshold.unwrap_or(default_threshold),
                 pinned: pin.and_then(|pin| pin.flat),
                 pinned_samples: pin.map(|pin| pin.samples),
+                past_visit: pin.map(|pin| pin.visit),
             }
         };
         let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
@@ -502,42 +502,6 @@ pub(super) fn git_state(context: &Context, world: &World<'_>) -> Option<GitState
         state.branch.clone_from(&world.variables.ci_branch);
     }
     Some(state)
-}
-
-/// How the reference of a benchmark was sampled.
-struct Pin {
-    key: BenchmarkKey,
-    flat: Option<FlatSchedule>,
-    samples: u32,
-}
-
-/// The schedules of the reference runs: the new run follows them, so that equal samples are compared.
-fn pinned_schedules(store: &Store, references: &References) -> Result<Vec<Pin>, StoreError> {
-    let mut pins = Vec::new();
-    for (key, choice) in &references.chosen {
-        let Chosen::Runs { averaged, .. } = choice else {
-            continue;
-        };
-        let Some(newest) = averaged.first() else {
-            continue;
-        };
-        let measured = store.measurements(*newest, Some(std::slice::from_ref(key)))?;
-        let launch = measured
-            .first()
-            .and_then(|measurement| measurement.launches.first());
-        let Some(series) = launch.map(|launch| &launch.series) else {
-            continue;
-        };
-        pins.push(Pin {
-            key: key.clone(),
-            flat: series.flat.first().map(|sample| FlatSchedule {
-                iterations: sample.iterations,
-                samples: series.flat.len() as u64,
-            }),
-            samples: u32::try_from(series.deciding().len()).unwrap_or(u32::MAX),
-        });
-    }
-    Ok(pins)
 }
 
 fn all_targets(discovered: &Discovered) -> BTreeSet<(String, String)> {

@@ -18,10 +18,10 @@ pub fn runs(
         return context.note_nothing_stored(common, world);
     };
     let baselines = store.baselines(workspace)?;
-    let lines: Vec<RunLine> = store
-        .runs(workspace, Some(limit))?
-        .into_iter()
-        .map(|summary| RunLine {
+    let mut lines = Vec::new();
+    for summary in store.runs(workspace, Some(limit))? {
+        lines.push(RunLine {
+            accepted_benchmarks: store.accepted_steps(summary.run.id)?,
             started: host::to_rfc3339(summary.run.started),
             names: baselines
                 .iter()
@@ -31,8 +31,9 @@ pub fn runs(
             benchmarks: summary.benchmarks,
             tally: summary.tally,
             run: summary.run,
-        })
-        .collect();
-    write_runs(world.stdout, &lines, common.output.format)?;
+        });
+    }
+    let columns = common.output.view().columns;
+    write_runs(world.stdout, &lines, common.output.format, columns)?;
     Ok(ExitCode::Clean)
 }

@@ -32,6 +32,11 @@ pub fn self_test(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
+    if common.output.order == Order::Change {
+        return Err(AppError::Usage(
+            "a self-test has no changes, which `--sort change` goes by\n  help: `--sort worst` begins with what was found least often, `--sort time` with what took longest".to_owned(),
+        ));
+    }
     let paired = &options.paired;
     let load = host::load();
     let mut context = Context::load(&world.variables, common)?;
@@ -95,8 +100,12 @@ pub fn self_test(
         }
     }
     let mut rows: Vec<SelfTestRow> = rows.into_values().collect();
-    if common.output.order != Order::Name {
-        rows.sort_by_key(|row| (row.found(), usize::MAX - row.false_alarms()));
+    match common.output.order {
+        Order::Name | Order::Change => {}
+        Order::Time => rows.sort_by_key(|row| std::cmp::Reverse(row.time)),
+        Order::WorstFirst => {
+            rows.sort_by_key(|row| (row.found(), usize::MAX - row.false_alarms()));
+        }
     }
     let failed = rows.iter().any(SelfTestRow::has_failed);
     let mut exit_code = ExitCode::Clean;
@@ -120,7 +129,8 @@ pub fn self_test(
         interrupted: ended == Ended::Interrupted,
         exit_code: exit_code.number(),
     };
-    report::write_self_test(world.stdout, &findings, common.output.format)?;
+    let view = common.output.view();
+    report::write_self_test(world.stdout, &findings, common.output.format, &view)?;
     Ok(exit_code)
 }
 

@@ -8,6 +8,7 @@ use super::draw::draw;
 use super::error::AppError;
 use super::findings::{sort, summarize_all};
 use super::naming::{alike, candidates, list};
+use super::next_steps::shell_quoted;
 use super::options::{Order, StoreOptions};
 use super::replay::Replay;
 use super::run::write;
@@ -40,7 +41,12 @@ pub fn show(
 ) -> Result<ExitCode, AppError> {
     let context = Context::load(&world.variables, common)?;
     let (store, workspace) = context.require_stored()?;
-    let run = resolve_run(&store, workspace, run)?;
+    let run = match (resolve_run(&store, workspace, run), bench) {
+        (Err(error @ AppError::NoSuchRun { .. }), None) => {
+            return Err(benchmark_meant(run, &store, workspace)?.unwrap_or(error));
+        }
+        (run, _) => run?,
+    };
     let measurements = store.measurements(run, None)?;
     let all: Vec<&BenchmarkKey> = measurements
         .iter()
@@ -62,6 +68,24 @@ pub fn show(
         }
         Detail::Picture(file) => draw(&store.run(run)?, &measurements, file, world),
     }
+}
+
+/// That a word in a run's place is a benchmark's, if it is.
+fn benchmark_meant(
+    word: &str,
+    store: &Store,
+    workspace: WorkspaceId,
+) -> Result<Option<AppError>, AppError> {
+    let stored = store.benchmarks(workspace)?;
+    let all: Vec<&BenchmarkKey> = stored.iter().map(|benchmark| &benchmark.key).collect();
+    let found = candidates(word, &all);
+    let quoted = shell_quoted(word);
+    Ok((!found.is_empty()).then(|| {
+        AppError::Usage(format!(
+            "no run is called `{word}`{}\n  help: `cargo perfcheck show latest {quoted}` shows what the newest run measured of it, `cargo perfcheck history {quoted}` its course over runs",
+            list("these benchmarks are", &found)
+        ))
+    }))
 }
 
 /// The benchmark that a word stands for.

@@ -469,6 +469,16 @@ mod tests {
     }
 
     #[test]
+    fn the_commands_that_a_filter_may_be_a_misspelling_of_are_all_commands() {
+        let commands = command_line();
+        let names: Vec<&str> = commands
+            .get_subcommands()
+            .map(clap::Command::get_name)
+            .collect();
+        assert_eq!(names, crate::app::COMMANDS);
+    }
+
+    #[test]
     fn a_command_behind_a_flag_is_no_filter_unless_it_is_said_to_be() {
         let parse = |words: &str| parse(words.split(' ').map(OsString::from));
         let refused = parse("cargo-perfcheck --color always compare a b").expect_err("refused");

@@ -9,32 +9,14 @@ use std::time::{Duration, Instant};
 
 use super::chance;
 use super::discover::{ConductWatch, DiscoveredTarget, HarnessKind, begun, harness, launch_spec};
-use super::schedule::{FlatSchedule, Layout};
+use super::subject::{Resolved, Subject};
 use super::visit::{Reach, Visited, visit};
 use crate::cargo::BenchTarget;
 use crate::child::{Capability, ChildError, Session};
 use crate::host::ControlProbe;
-use crate::model::{
-    Benchmark, Beside, Conduct, Course, Event, Observer, SamplingSettings, Throughput,
-};
+use crate::model::{Benchmark, Bound, Conduct, Course, Event, Observer, Throughput};
 use crate::process::{Interrupt, Supervisor};
 use crate::store::{LaunchRecord, LaunchedBenchmark, Outcome, StoreError};
-
-/// A benchmark that failed in this many launches is not tried again.
-const MOST_FAILURES: u32 = 2;
-
-/// What is settled about a benchmark before it is measured.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Resolved {
-    /// How it is sampled.
-    pub sampling: SamplingSettings,
-    /// Noise threshold in force for it, a fraction.
-    pub noise_threshold: f64,
-    /// The flat phase of the run that it will be compared with.
-    pub pinned: Option<FlatSchedule>,
-    /// How many samples that run has, where the bench itself lays them out.
-    pub pinned_samples: Option<u32>,
-}
 
 /// How a campaign ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,20 +66,6 @@ pub(super) struct Target {
     late: Option<u32>,
 }
 
-pub(super) struct Subject {
-    pub(super) benchmark: Benchmark,
-    pub(super) resolved: Resolved,
-    layout: Option<Layout>,
-    /// Time of an iteration, where the bench itself lays its samples out and has told it.
-    pub(super) iteration_ns: Option<f64>,
-    /// Rounds in which it was visited, well or ill.
-    pub(super) visited: u32,
-    failures: u32,
-    pub(super) skipped: bool,
-    /// How long a visit takes: as expected, then as it was.
-    pub(super) visit: Duration,
-}
-
 /// One launch under way.
 pub(super) struct Launch {
     pub(super) record: LaunchRecord,
@@ -119,9 +87,9 @@ impl<'a> Campaign<'a> {
     ) -> Self {
         let subject = |benchmark: Benchmark| {
             let resolved = resolve(&benchmark);
-            let sampling = &resolved.sampling;
             Subject {
-                visit: Duration::from(sampling.warm_up) + Duration::from(sampling.measurement),
+                visit: resolved.visit(),
+                paced: resolved.past_visit.is_some(),
                 benchmark,
                 resolved,
                 layout: None,
@@ -187,6 +155,7 @@ impl<'a> Campaign<'a> {
             benchmarks: self.subjects().count(),
             visits: self.visits_left(),
             expected: self.time_left(),
+            bound: self.bound(),
             course: Course::Launches(rounds),
         });
         let mut ended = Ended::Complete;
@@ -399,6 +368,7 @@ impl<'a> Campaign<'a> {
         launch: &mut Launch,
     ) -> Result<(), ChildError> {
         let left = self.time_left();
+        let bound = self.bound();
         let visits = self.done + self.visits_left();
         let settled = self.settled();
         let subject = &mut self.targets[index].subjects[place];
@@ -408,6 +378,7 @@ impl<'a> Campaign<'a> {
             done: self.done,
             visits,
             left,
+            bound,
             settled,
         });
         subject.visited += 1;
@@ -426,7 +397,7 @@ impl<'a> Campaign<'a> {
                 throughput,
                 beside,
             }) => {
-                subject.visit = began.elapsed();
+                subject.took(began.elapsed());
                 let mut launched = subject.launched(Outcome::Measured(series));
                 launched.beside = *beside;
                 if throughput != Throughput::default() {
@@ -505,6 +476,16 @@ impl<'a> Campaign<'a> {
     pub(super) fn time_left(&self) -> Duration {
         self.targets.iter().map(Target::time_left).sum()
     }
+
+    /// How the time left is to be read.
+    pub(super) fn bound(&self) -> Bound {
+        let mut open = self.subjects().filter(|subject| subject.visits_left() > 0);
+        if open.all(|subject| subject.paced) {
+            Bound::About
+        } else {
+            Bound::AtLeast
+        }
+    }
 }
 
 impl Target {
@@ -520,40 +501,6 @@ impl Target {
         let rounds = open().map(Subject::visits_left).max().unwrap_or(0);
         // Starting processes, setting up and recording; nothing is known of it before the first round has ended.
         visits + self.round_time.saturating_sub(of_a_round) * rounds
-    }
-}
-
-impl AsRef<Benchmark> for Subject {
-    fn as_ref(&self) -> &Benchmark {
-        &self.benchmark
-    }
-}
-
-impl Subject {
-    fn wanted_in(&self, round: u32) -> bool {
-        !self.given_up() && round < self.resolved.sampling.launches
-    }
-
-    fn visits_left(&self) -> u32 {
-        if self.given_up() {
-            0
-        } else {
-            self.resolved.sampling.launches - self.visited
-        }
-    }
-
-    pub(super) fn launched(&self, outcome: Outcome) -> LaunchedBenchmark {
-        LaunchedBenchmark {
-            benchmark: self.benchmark.clone(),
-            sampling: self.resolved.sampling,
-            noise_threshold: self.resolved.noise_threshold,
-            outcome,
-            beside: Beside::default(),
-        }
-    }
-
-    fn given_up(&self) -> bool {
-        self.skipped || self.failures >= MOST_FAILURES
     }
 }
 

@@ -206,7 +206,9 @@ impl Campaign<'_> {
                     let subject = &mut subjects[place];
                     subject.iteration_ns = pace.iteration_ns;
                     subject.benchmark.settings = settings;
-                    subject.resolved = (self.resolve)(&subject.benchmark);
+                    let resolved = (self.resolve)(&subject.benchmark);
+                    let iteration = pace.iteration_ns.map(|ns| Duration::from_nanos(ns as u64));
+                    subject.glanced(resolved, iteration, SAMPLES[0]);
                 }
             }
             if self.interrupt.requested() {
@@ -322,7 +324,7 @@ impl Campaign<'_> {
             launched.sampling = in_force(launched.sampling, &measured);
             chosen.remove(position);
             subject.visited += 1;
-            subject.visit = began.elapsed();
+            subject.took(began.elapsed());
             // Once and for all: launches of a run are laid out alike.
             subject.iteration_ns = subject.iteration_ns.or(ns);
             launched.outcome = Outcome::Measured(measured.series);
@@ -358,6 +360,7 @@ impl Campaign<'_> {
             done: self.done,
             visits: self.done + self.visits_left(),
             left: self.time_left(),
+            bound: self.bound(),
             settled: self.settled(),
         });
     }

@@ -13,9 +13,10 @@ mod paired;
 mod places;
 mod printed;
 mod schedule;
+mod subject;
 mod visit;
 
-pub use campaign::{Campaign, Ended, MeasureError, Resolved};
+pub use campaign::{Campaign, Ended, MeasureError};
 pub use discover::{Discovered, DiscoveredTarget, HarnessKind, TargetFailure, discover};
 pub use filter::Filter;
 pub use paired::{
@@ -23,3 +24,4 @@ pub use paired::{
     Spent, lay_out_round,
 };
 pub use schedule::{FlatSchedule, Layout, lay_out};
+pub use subject::Resolved;

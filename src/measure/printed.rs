@@ -59,7 +59,7 @@ impl Campaign<'_> {
                     .usage
                     .map(|usage| watch.conduct_of(&usage, report.took));
                 launch.record.head.conduct = conduct;
-                subject.visit = report.took;
+                subject.took(report.took);
                 match report.reported {
                     PrintedValue::Value(value) => {
                         let launched = subject.launched(Outcome::Measured(series(value)));

@@ -13,6 +13,19 @@ pub enum Course {
     Rounds(u32),
 }
 
+/// How a time that is left is to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// All benchmarks have been seen: it will be about that.
+    About,
+    /// Nobody has seen some benchmark yet, and a single iteration of it may take longer than was planned for all.
+    AtLeast,
+    /// What is decided needs no more time.
+    AtMost,
+    /// The same before all benchmarks have been seen.
+    UsuallyAtMost,
+}
+
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event<'a> {
@@ -24,6 +37,8 @@ pub enum Event<'a> {
         visits: usize,
         /// How long that should take.
         expected: Duration,
+        /// How that is to be read.
+        bound: Bound,
         /// How they follow one another.
         course: Course,
     },
@@ -39,6 +54,8 @@ pub enum Event<'a> {
         visits: usize,
         /// How long the rest should take, by what visits have taken so far.
         left: Duration,
+        /// How that is to be read.
+        bound: Bound,
         /// Benchmarks that need no more visits.
         settled: usize,
     },

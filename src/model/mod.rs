@@ -27,7 +27,7 @@ pub use analysis::{
 pub use benchmark::{Benchmark, BenchmarkKey, Throughput};
 pub use beside::{Allocations, Beside, Latencies, LatencyWindow};
 pub use criterion::{CriterionBenchmark, CriterionSamples, Declared};
-pub use event::{Course, Event, Observer};
+pub use event::{Bound, Course, Event, Observer};
 pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts};
 pub use gate::{Gate, Limit, Statistic, Unit};
 pub use kept::{ContentHash, FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, PrivateLibrary, Secret};

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::content::MessageFormat;
 use super::json::{SCHEMA, estimate_json, write_object};
-use super::listing::write_columns;
+use super::ledger::{Heading, write_ledger};
 use super::{theme, units};
 use crate::compare::Estimate;
 use crate::model::{Happenings, HostFacts, MachineState, Verdict};
@@ -196,9 +196,9 @@ fn write_noise(
         return Ok(());
     };
     writeln!(writer)?;
-    let mut header = vec!["  a slowdown of"];
-    header.extend(known.iter().map(|noise| noise.workload.as_str()));
-    header.push("with");
+    let mut headings = vec![Heading::fact("  a slowdown of")];
+    headings.extend(known.iter().map(|noise| Heading::number(&noise.workload)));
+    headings.push(Heading::words("with"));
     let rows = first.resolvable.iter().enumerate().map(|(place, asked)| {
         let mut cells = vec![format!("  {}", units::percent(asked.change))];
         let found: Vec<Resolvable> = known.iter().map(|noise| noise.resolvable[place]).collect();
@@ -206,8 +206,8 @@ fn write_noise(
         cells.push(options(&found, findings));
         cells
     });
-    let durations: Vec<usize> = (1..=known.len()).collect();
-    write_columns(writer, &header, &durations, rows)?;
+    let rows: Vec<Vec<String>> = rows.collect();
+    write_ledger(writer, &headings, &rows, columns)?;
     let meaning = format!(
         "Time of one benchmark in `--against` until a slowdown is called, in {} of 10 comparisons. Longer where launches or set-up take long.",
         (findings.power * 10.0).round()

@@ -40,16 +40,21 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// Writes it.
-    pub(super) fn write(&self, writer: &mut dyn Write, format: TableFormat) -> io::Result<()> {
+    /// Writes it; as text in blocks of so many columns.
+    pub(super) fn write(
+        &self,
+        writer: &mut dyn Write,
+        format: TableFormat,
+        columns: usize,
+    ) -> io::Result<()> {
         match format {
-            TableFormat::Text => self.write_text(writer),
+            TableFormat::Text => self.write_text(writer, columns),
             TableFormat::Markdown => self.write_markdown(writer),
             TableFormat::Csv => self.write_csv(writer),
         }
     }
 
-    fn write_text(&self, writer: &mut dyn Write) -> io::Result<()> {
+    fn write_text(&self, writer: &mut dyn Write, columns: usize) -> io::Result<()> {
         let lines: Vec<Vec<String>> = std::iter::once(&self.heading)
             .map(|heading| {
                 heading
@@ -64,7 +69,7 @@ impl Grid {
             )
             .collect();
         let widths = units::widths(&lines);
-        let blocks = folded(&widths, self.labels, units::terminal_width());
+        let blocks = folded(&widths, self.labels, columns);
         for (index, block) in blocks.iter().enumerate() {
             if index > 0 {
                 writeln!(writer)?;
@@ -189,7 +194,7 @@ mod tests {
 
     fn written(format: TableFormat) -> String {
         let mut bytes = Vec::new();
-        grid().write(&mut bytes, format).unwrap();
+        grid().write(&mut bytes, format, usize::MAX).unwrap();
         String::from_utf8(without_colours(&bytes)).unwrap()
     }
 

@@ -74,16 +74,18 @@ pub fn write_grouped(
 ) -> io::Result<()> {
     match (message_format, format) {
         (MessageFormat::Json, _) => write_json(writer, found),
-        (MessageFormat::Human, TableFormat::Csv) => exact(found).write(writer, TableFormat::Csv),
+        (MessageFormat::Human, TableFormat::Csv) => {
+            exact(found).write(writer, TableFormat::Csv, columns)
+        }
         (MessageFormat::Human, TableFormat::Markdown) => {
-            grid(found).write(writer, TableFormat::Markdown)?;
+            grid(found).write(writer, TableFormat::Markdown, columns)?;
             for line in legend(found) {
                 writeln!(writer, "\n{}", escape::markdown(&line))?;
             }
             Ok(())
         }
         (MessageFormat::Human, TableFormat::Text) => {
-            grid(found).write(writer, TableFormat::Text)?;
+            grid(found).write(writer, TableFormat::Text, columns)?;
             writeln!(writer)?;
             for line in legend(found) {
                 writeln!(writer, "{}", prose(&units::on_one_line(&line), columns, ""))?;

@@ -1,18 +1,18 @@
 //! Lists of what is in the store, for people and as JSON lines.
 
-use comfy_table::{CellAlignment, Table, presets};
 use serde_json::json;
 use std::io::{self, Write};
 
 use super::content::MessageFormat;
 use super::json::{SCHEMA, key_json, tally_json, write_object};
+use super::ledger::{Heading, NO_BREAK, write_ledger};
 use super::sparkline::sparkline;
 use super::table::{Cell, Column, Section, fit};
 use super::view::{Arrangement, View};
 use super::{theme, units};
 use crate::escape;
 use crate::model::{
-    Acceptance, BenchmarkKey, GitState, Metric, Role, Run, RunId, RunStatus, Tally, Verdict,
+    Acceptance, BenchmarkKey, GitState, Metric, Pair, Role, Run, RunId, RunStatus, Tally, Verdict,
 };
 
 /// Runs that the picture of a benchmark's course has room for.
@@ -54,6 +54,8 @@ pub struct RunLine {
     pub benchmarks: usize,
     /// Its verdicts.
     pub tally: Tally,
+    /// The benchmarks whose level in this run was accepted by itself.
+    pub accepted_benchmarks: Vec<BenchmarkKey>,
 }
 
 /// A run whose executables could go.
@@ -84,6 +86,8 @@ pub struct BaselineLine {
     pub started: String,
     /// The checkout of that run.
     pub git: Option<GitState>,
+    /// What that run is a side of.
+    pub pair: Option<Pair>,
 }
 
 /// A workspace that the store knows.
@@ -137,6 +141,17 @@ pub fn write_benchmarks(
         }
         return Ok(());
     }
+    let keys: Vec<&BenchmarkKey> = lines.iter().map(|line| &line.key).collect();
+    write_keyed(writer, &keys, &columns_of(lines), view)
+}
+
+/// Benchmarks below their targets and groups, with what `columns` tell of each. A name takes one line at most, unless lines are endless.
+pub(super) fn write_keyed(
+    writer: &mut dyn Write,
+    keys: &[&BenchmarkKey],
+    columns: &[Column],
+    view: &View,
+) -> io::Result<()> {
     let view = View {
         // Whoever searches a file for a benchmark finds its whole name.
         arrangement: match view.columns {
@@ -145,10 +160,12 @@ pub fn write_benchmarks(
         },
         ..view.clone()
     };
-    let keys: Vec<&BenchmarkKey> = lines.iter().map(|line| &line.key).collect();
-    let sections = Section::all(&keys, view.arrangement);
+    let mut sections = Section::all(keys, view.arrangement);
+    for section in &mut sections {
+        section.shorten(view.columns);
+    }
     let widths: Vec<usize> = sections.iter().flat_map(Section::widths).collect();
-    let fitted = fit(&widths, &view, &columns_of(lines), &[]);
+    let fitted = fit(&widths, &view, columns, &[]);
     for (at, section) in sections.iter().enumerate() {
         if at > 0 {
             writeln!(writer)?;
@@ -198,11 +215,12 @@ fn columns_of(lines: &[BenchmarkLine]) -> Vec<Column> {
     ]
 }
 
-/// Writes runs.
+/// Writes runs in lines of so many columns.
 pub fn write_runs(
     writer: &mut dyn Write,
     lines: &[RunLine],
     format: MessageFormat,
+    columns: usize,
 ) -> io::Result<()> {
     if format == MessageFormat::Json {
         for line in lines {
@@ -211,62 +229,111 @@ pub fn write_runs(
                 "status": line.run.status, "acceptance": line.run.acceptance, "baselines": line.names,
                 "git": line.run.git, "environment": line.run.environment, "seed": line.run.seed,
                 "benchmarks": line.benchmarks, "verdicts": tally_json(&line.tally), "source": line.run.source,
+                "accepted_benchmarks": line.accepted_benchmarks.iter().map(key_json).collect::<Vec<_>>(),
                 "pair": line.run.pair.map(|pair| json!({"partner": pair.partner, "role": pair.role})),
             });
             write_object(writer, &object)?;
         }
         return Ok(());
     }
-    let rows = lines.iter().map(|line| {
-        let verdicts: Vec<String> = line
-            .tally
-            .iter()
-            .map(|(verdict, count)| format!("{count} {}", theme::verdict(verdict)))
-            .collect();
-        let state = match (line.run.status, line.run.acceptance) {
-            (RunStatus::Incomplete, _) => "incomplete",
-            (RunStatus::Complete, Acceptance::Pending) => "not accepted",
-            (RunStatus::Complete, Acceptance::Automatic) => "accepted",
-            (RunStatus::Complete, Acceptance::ByCommand) => "accepted by command",
-        };
-        let state = match (&line.run.pair, line.run.status) {
-            (Some(pair), RunStatus::Complete) => match pair.role {
-                Role::Base => format!("A/B, base of {}", pair.partner),
-                Role::Candidate => format!("A/B against {}", pair.partner),
-            },
-            _ => state.to_owned(),
-        };
-        let state = match &line.run.source {
-            Some(source) => format!("{state}; {}", escape::one_line(&source.summary())),
-            None => state,
-        };
-        vec![
-            line.run.id.to_string(),
-            line.started.clone(),
-            line.run.git.as_ref().map_or_else(|| "-".to_owned(), commit),
-            line.benchmarks.to_string(),
-            state,
-            escape::one_line(&line.names.join(", ")),
-            verdicts.join(", "),
-        ]
-    });
-    let header = [
-        "run",
-        "when",
-        "commit",
-        "benchmarks",
-        "state",
-        "baselines",
-        "verdicts",
+    let rows: Vec<Vec<String>> = lines
+        .iter()
+        .map(|line| {
+            let verdicts: Vec<String> = line
+                .tally
+                .iter()
+                .map(|(verdict, count)| format!("{count}{NO_BREAK}{}", theme::verdict(verdict)))
+                .collect();
+            let [commit, branch] = checkout(line.run.git.as_ref(), line.run.pair, columns);
+            vec![
+                line.run.id.to_string(),
+                when(&line.started, columns),
+                commit,
+                branch,
+                line.benchmarks.to_string(),
+                state(line),
+                escape::one_line(&line.names.join(", ")),
+                verdicts.join(", "),
+            ]
+        })
+        .collect();
+    let headings = [
+        Heading::number("run"),
+        Heading::fact(heading_of_when(columns)),
+        Heading::words("commit").dispensable(2),
+        Heading::name("branch").dispensable(3),
+        Heading::number("benchmarks").dispensable(4),
+        Heading::words("state"),
+        Heading::words("baselines").dispensable(1),
+        Heading::words("verdicts"),
     ];
-    write_columns(writer, &header, &[0, 3], rows)
+    write_ledger(writer, &headings, &rows, columns)
 }
 
-/// Writes baselines.
+/// Whether a run is a reference, and why.
+fn state(line: &RunLine) -> String {
+    let own = match (line.run.status, line.run.acceptance) {
+        (RunStatus::Incomplete, _) => "incomplete",
+        (RunStatus::Complete, Acceptance::Pending) => "not accepted",
+        (RunStatus::Complete, Acceptance::Automatic) => "accepted",
+        (RunStatus::Complete, Acceptance::ByCommand) => "accepted by command",
+    };
+    let own = match (&line.run.pair, line.run.status) {
+        (Some(pair), RunStatus::Complete) => match pair.role {
+            Role::Base => format!("A/B, base of {}", pair.partner),
+            Role::Candidate => format!("A/B against {}", pair.partner),
+        },
+        _ => own.to_owned(),
+    };
+    let single = match &line.accepted_benchmarks[..] {
+        [] => None,
+        [_] => Some("1 benchmark accepted by command".to_owned()),
+        several => Some(format!("{} benchmarks accepted by command", several.len())),
+    };
+    let source = line.run.source.as_ref();
+    let source = source.map(|source| escape::one_line(&source.summary()));
+    let parts: Vec<String> = [Some(own), single, source].into_iter().flatten().collect();
+    parts.join("; ")
+}
+
+/// In a narrow terminal dates have no seconds.
+const WIDE: usize = 120;
+
+fn heading_of_when(columns: usize) -> &'static str {
+    if columns < WIDE { "when (UTC)" } else { "when" }
+}
+
+/// `2026-11-21T18:58:45Z`, or `2026-11-21 18:58` where there is little room.
+fn when(started: &str, columns: usize) -> String {
+    match (started.get(..10), started.get(11..16)) {
+        (Some(day), Some(time)) if columns < WIDE => format!("{day} {time}"),
+        _ => started.to_owned(),
+    }
+}
+
+/// Commit and branch. What an A/B run was measured against was checked out for it alone, so that it is on no branch.
+fn checkout(git: Option<&GitState>, pair: Option<Pair>, columns: usize) -> [String; 2] {
+    let Some(git) = git else {
+        return ["-".to_owned(), String::new()];
+    };
+    let digits = if columns < WIDE { 7 } else { 12 };
+    let hash = git.commit.get(..digits).unwrap_or(&git.commit);
+    let dirty = if git.dirty { ", modified" } else { "" };
+    let is_base = pair.is_some_and(|pair| pair.role == Role::Base);
+    let branch = match &git.branch {
+        Some(branch) => escape::one_line(branch),
+        None if is_base => String::new(),
+        None => "(detached)".to_owned(),
+    };
+    [escape::one_line(&format!("{hash}{dirty}")), branch]
+}
+
+/// Writes baselines in lines of so many columns.
 pub fn write_baselines(
     writer: &mut dyn Write,
     lines: &[BaselineLine],
     format: MessageFormat,
+    columns: usize,
 ) -> io::Result<()> {
     if format == MessageFormat::Json {
         for line in lines {
@@ -278,23 +345,35 @@ pub fn write_baselines(
         }
         return Ok(());
     }
-    let rows = lines.iter().map(|line| {
-        let git = line.git.as_ref().map_or_else(|| "-".to_owned(), commit);
-        vec![
-            escape::one_line(&line.name),
-            line.run.to_string(),
-            line.started.clone(),
-            git,
-        ]
-    });
-    write_columns(writer, &["baseline", "run", "when", "commit"], &[1], rows)
+    let rows: Vec<Vec<String>> = lines
+        .iter()
+        .map(|line| {
+            let [commit, branch] = checkout(line.git.as_ref(), line.pair, columns);
+            vec![
+                escape::one_line(&line.name),
+                line.run.to_string(),
+                when(&line.started, columns),
+                commit,
+                branch,
+            ]
+        })
+        .collect();
+    let headings = [
+        Heading::name("baseline"),
+        Heading::number("run"),
+        Heading::fact(heading_of_when(columns)),
+        Heading::words("commit"),
+        Heading::name("branch").dispensable(1),
+    ];
+    write_ledger(writer, &headings, &rows, columns)
 }
 
-/// Writes runs whose executables could go.
+/// Writes runs whose executables could go, in lines of so many columns.
 pub fn write_kept(
     writer: &mut dyn Write,
     lines: &[KeptLine],
     format: MessageFormat,
+    columns: usize,
 ) -> io::Result<()> {
     if format == MessageFormat::Json {
         for line in lines {
@@ -310,32 +389,36 @@ pub fn write_kept(
     if lines.is_empty() {
         return Ok(());
     }
-    let rows = lines.iter().map(|line| {
-        vec![
-            line.run.to_string(),
-            line.started.clone(),
-            escape::one_line(&line.baselines.join(", ")),
-            line.targets.to_string(),
-            format!("{} MiB", line.freed_bytes >> 20),
-            escape::one_line(&line.workspace),
-        ]
-    });
-    let header = [
-        "run",
-        "when",
-        "baselines",
-        "executables",
-        "size",
-        "workspace",
+    let rows: Vec<Vec<String>> = lines
+        .iter()
+        .map(|line| {
+            vec![
+                line.run.to_string(),
+                when(&line.started, columns),
+                escape::one_line(&line.baselines.join(", ")),
+                line.targets.to_string(),
+                format!("{} MiB", line.freed_bytes >> 20),
+                escape::one_line(&line.workspace),
+            ]
+        })
+        .collect();
+    let headings = [
+        Heading::number("run"),
+        Heading::fact(heading_of_when(columns)),
+        Heading::words("baselines"),
+        Heading::number("executables").dispensable(1),
+        Heading::number("size"),
+        Heading::name("workspace"),
     ];
-    write_columns(writer, &header, &[0, 3, 4], rows)
+    write_ledger(writer, &headings, &rows, columns)
 }
 
-/// Writes workspaces.
+/// Writes workspaces in lines of so many columns.
 pub fn write_workspaces(
     writer: &mut dyn Write,
     lines: &[WorkspaceLine],
     format: MessageFormat,
+    columns: usize,
 ) -> io::Result<()> {
     if format == MessageFormat::Json {
         for line in lines {
@@ -347,46 +430,24 @@ pub fn write_workspaces(
         }
         return Ok(());
     }
-    let rows = lines.iter().map(|line| {
-        let own = if line.own { "this one" } else { "" };
-        vec![
-            escape::one_line(&line.key),
-            escape::one_line(&line.label),
-            line.runs.to_string(),
-            own.to_owned(),
-        ]
-    });
-    write_columns(writer, &["key", "last seen at", "runs", ""], &[2], rows)
-}
-
-/// `0123456789ab main, modified`
-fn commit(git: &GitState) -> String {
-    let hash = git.commit.get(..12).unwrap_or(&git.commit);
-    let branch = git.branch.as_deref().unwrap_or("(detached)");
-    let dirty = if git.dirty { ", modified" } else { "" };
-    escape::one_line(&format!("{hash} {branch}{dirty}"))
-}
-
-pub(super) fn write_columns(
-    writer: &mut dyn Write,
-    header: &[&str],
-    right_aligned: &[usize],
-    rows: impl Iterator<Item = Vec<String>>,
-) -> io::Result<()> {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(header.iter().map(theme::faint));
-    for row in rows {
-        table.add_row(row);
-    }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        if right_aligned.contains(&index) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    for line in table.lines() {
-        writeln!(writer, "{}", line.trim_end())?;
-    }
-    Ok(())
+    let rows: Vec<Vec<String>> = lines
+        .iter()
+        .map(|line| {
+            let own = if line.own { "this one" } else { "" };
+            vec![
+                escape::one_line(&line.key),
+                escape::one_line(&line.label),
+                line.runs.to_string(),
+                own.to_owned(),
+            ]
+        })
+        .collect();
+    // Keys are there to be copied.
+    let headings = [
+        Heading::fact("key"),
+        Heading::name("last seen at"),
+        Heading::number("runs"),
+        Heading::fact(""),
+    ];
+    write_ledger(writer, &headings, &rows, columns)
 }

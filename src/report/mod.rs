@@ -23,6 +23,7 @@ mod import;
 mod json;
 mod junit;
 mod kind;
+mod ledger;
 mod listing;
 mod markdown;
 mod page;

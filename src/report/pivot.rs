@@ -116,17 +116,18 @@ impl PivotKind {
     }
 }
 
-/// Writes a pivot. `format`: for people as text, unless they want another form; JSON is a message a row.
+/// Writes a pivot in lines of so many columns. `format`: for people as text, unless they want another form; JSON is a message a row.
 pub fn write_pivot(
     writer: &mut dyn Write,
     table: &PivotTable,
     message_format: MessageFormat,
     format: TableFormat,
+    columns: usize,
 ) -> io::Result<()> {
     if message_format == MessageFormat::Json {
         return write_json(writer, table);
     }
-    grid(table).write(writer, format)?;
+    grid(table).write(writer, format, columns)?;
     match format {
         TableFormat::Csv => Ok(()),
         TableFormat::Markdown => {
@@ -140,13 +141,12 @@ pub fn write_pivot(
                 writeln!(writer)?;
             }
             for note in &table.notes {
-                for line in units::filled(&theme::printable(note), units::terminal_width().min(110))
-                {
+                for line in units::filled(&theme::printable(note), columns.min(110)) {
                     writeln!(writer, "{line}")?;
                 }
             }
             for warning in &table.warnings {
-                write_warning_within(writer, warning, units::terminal_width())?;
+                write_warning_within(writer, warning, columns)?;
             }
             Ok(())
         }

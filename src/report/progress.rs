@@ -6,7 +6,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use super::theme;
-use crate::model::{BenchmarkKey, Course, Event, Observer};
+use crate::model::{BenchmarkKey, Bound, Course, Event, Observer};
 
 /// Where and how much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,10 +76,9 @@ impl<W: Write, B: Write> Progress<W, B> {
     }
 
     /// How far it is: a word for launch or round, and its number, what is decided, how long the rest takes.
-    fn reached(&self, launch: u32, settled: usize, left: Duration) -> (&'static str, String) {
+    fn reached(&self, launch: u32, settled: usize, left: String) -> (&'static str, String) {
         let number = launch + 1;
         let (benchmarks, course) = self.planned.get().unwrap_or((0, Course::Launches(number)));
-        let left = format!("{} left", takes(course, left));
         match course {
             Course::Launches(launches) => ("Launch", format!("{number} of {launches}, {left}")),
             // In the first round nothing can be decided.
@@ -139,6 +138,7 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 benchmarks,
                 visits,
                 expected,
+                bound,
                 course,
             } => {
                 self.bar.set_length(*visits as u64);
@@ -148,7 +148,7 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                     self.line(&format!(
                         "{} {benchmarks} benchmark{plural}, {}",
                         theme::status("Measuring"),
-                        takes(*course, *expected)
+                        takes(*bound, *expected)
                     ));
                 }
             }
@@ -158,9 +158,11 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 done,
                 visits,
                 left,
+                bound,
                 settled,
             } => {
-                let (word, reached) = self.reached(*launch, *settled, *left);
+                let (word, reached) =
+                    self.reached(*launch, *settled, format!("{} left", takes(*bound, *left)));
                 self.bar.set_length(*visits as u64);
                 self.bar.set_position(*done as u64);
                 let id = benchmark.id.escape_debug();
@@ -217,13 +219,15 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
     }
 }
 
-/// `about 2 minutes`. Of rounds it is known only how many there are at most: most benchmarks are decided earlier.
-fn takes(course: Course, duration: Duration) -> String {
-    let word = match course {
-        Course::Launches(_) => "about",
-        Course::Rounds(_) => "at most",
+/// `about 2 minutes`
+fn takes(bound: Bound, duration: Duration) -> String {
+    let word = match bound {
+        Bound::About => "about",
+        Bound::AtLeast => "at least",
+        Bound::AtMost => "at most",
+        Bound::UsuallyAtMost => "usually at most",
     };
-    if duration < Duration::from_secs(1) {
+    if duration < Duration::from_secs(1) && bound != Bound::AtLeast {
         "a moment".to_owned()
     } else {
         format!("{word} {}", HumanDuration(duration))
@@ -282,12 +286,21 @@ mod tests {
             done,
             visits: 4,
             left: Duration::from_secs(2),
+            bound: if launch == 0 {
+                Bound::AtLeast
+            } else {
+                Bound::About
+            },
             settled: 1,
         };
         let planned = |course| Event::Planned {
             benchmarks: 2,
             visits: 4,
             expected: Duration::from_mins(2),
+            bound: match course {
+                Course::Launches(_) => Bound::AtLeast,
+                Course::Rounds(_) => Bound::UsuallyAtMost,
+            },
             course,
         };
         let events = [

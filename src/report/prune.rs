@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::content::MessageFormat;
 use super::json::{SCHEMA, write_object};
-use super::listing::write_columns;
+use super::ledger::{Heading, write_ledger};
 use super::units;
 use crate::model::RunId;
 
@@ -138,16 +138,17 @@ pub fn write_prune(
                 what,
             ]
         });
-        let header = [
-            "run",
-            "when",
-            "branch",
-            "commit",
-            "benchmarks",
-            "samples",
-            "",
+        let headings = [
+            Heading::number("run"),
+            Heading::fact("when"),
+            Heading::name("branch"),
+            Heading::fact("commit").dispensable(1),
+            Heading::number("benchmarks").dispensable(2),
+            Heading::number("samples"),
+            Heading::words(""),
         ];
-        write_columns(writer, &header, &[0, 4, 5], rows)?;
+        let rows: Vec<Vec<String>> = rows.collect();
+        write_ledger(writer, &headings, &rows, units::terminal_width())?;
         writeln!(writer)?;
     }
     let staying = lines.len() - going.len();

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use super::content::MessageFormat;
 use super::json::{SCHEMA, key_json, tally_json, write_object};
-use super::listing::write_columns;
-use super::units::Room;
+use super::listing::write_keyed;
+use super::table::{Cell, Column};
+use super::view::View;
 use super::{theme, units};
 use crate::escape;
 use crate::model::{BenchmarkKey, Tally, Verdict};
@@ -127,58 +128,63 @@ fn times(verdicts: &[Verdict], wanted: Verdict) -> usize {
         .count()
 }
 
-/// Writes everything.
+/// Writes everything; for people as `view` lays it out.
 pub fn write_self_test(
     writer: &mut dyn Write,
     findings: &SelfTestFindings,
     format: MessageFormat,
+    view: &View,
 ) -> io::Result<()> {
     match format {
-        MessageFormat::Human => write_for_people(writer, findings),
+        MessageFormat::Human => write_for_people(writer, findings, view),
         MessageFormat::Json => write_messages(writer, findings),
     }
 }
 
-fn write_for_people(writer: &mut dyn Write, findings: &SelfTestFindings) -> io::Result<()> {
-    let room = Room::of_stdout();
-    let rows = findings.rows.iter().map(|row| {
-        vec![
-            format!(
-                "{}/{}: {}",
-                row.key.package,
-                row.key.target,
-                units::name(&row.key.id, room)
-            ),
-            counts(&row.same),
-            counts(&row.slowed),
-            units::percent(row.noise_threshold),
-            row.seconds_per_verdict()
-                .map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.1} s")),
-        ]
-    });
-    let slower = format!("{} slower", units::percent(findings.slowdown));
-    let header = [
-        "benchmark",
-        "the same",
-        &slower,
-        "noise threshold",
-        "per verdict",
-    ];
-    write_columns(writer, &header, &[3, 4], rows)?;
+fn write_for_people(
+    writer: &mut dyn Write,
+    findings: &SelfTestFindings,
+    view: &View,
+) -> io::Result<()> {
+    let keys: Vec<&BenchmarkKey> = findings.rows.iter().map(|row| &row.key).collect();
+    write_keyed(writer, &keys, &columns(findings), view)?;
     for (key, reason) in &findings.skipped {
         let skipped = format!(
             "skipped {}/{}: {}: {reason}",
             key.package,
             key.target,
-            units::name(&key.id, room)
+            units::name_in_prose(&key.id, view.columns)
         );
         writeln!(writer, "{}", theme::faint(escape::one_line(&skipped)))?;
     }
     writeln!(writer)?;
     for line in conclusion(findings) {
-        writeln!(writer, "{line}")?;
+        writeln!(writer, "{}", view.prose(&line, ""))?;
     }
     Ok(())
+}
+
+fn columns(findings: &SelfTestFindings) -> Vec<Column> {
+    let rows = &findings.rows;
+    let plain = |cell: &dyn Fn(&SelfTestRow) -> String| -> Vec<Cell> {
+        let texts = rows.iter().map(cell);
+        texts.map(Cell::plain).collect()
+    };
+    let slower = format!("{} slower", units::percent(findings.slowdown));
+    let seconds = |row: &SelfTestRow| {
+        row.seconds_per_verdict()
+            .map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.1} s"))
+    };
+    vec![
+        Column::left("the same", 0, plain(&|row| counts(&row.same))),
+        Column::left(&slower, 0, plain(&|row| counts(&row.slowed))),
+        Column::right(
+            "noise threshold",
+            2,
+            plain(&|row| units::percent(row.noise_threshold)),
+        ),
+        Column::right("per verdict", 1, plain(&seconds)),
+    ]
 }
 
 /// `4 regressed, 1 inconclusive`
@@ -395,7 +401,13 @@ mod tests {
 
     fn shown(findings: &SelfTestFindings) -> String {
         let mut text = Vec::new();
-        write_self_test(&mut text, findings, MessageFormat::Human).expect("written");
+        let view = View {
+            columns: usize::MAX,
+            verbosity: crate::report::view::Verbosity::Usual,
+            arrangement: crate::report::view::Arrangement::Targets,
+            only: None,
+        };
+        write_self_test(&mut text, findings, MessageFormat::Human, &view).expect("written");
         let text = String::from_utf8(text).expect("text");
         anstream::adapter::strip_str(&text).to_string()
     }

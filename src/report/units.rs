@@ -8,8 +8,6 @@ use crate::model::{HostFacts, Metric};
 
 /// A name that takes more columns than this is shortened in the middle, to these: its ends tell most.
 const LONGEST_NAME: usize = 60;
-const HEAD: usize = 40;
-const TAIL: usize = LONGEST_NAME - HEAD - 1;
 
 /// How much room there is for a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,10 +21,14 @@ pub(super) enum Room {
 impl Room {
     /// What stdout is.
     pub(super) fn of_stdout() -> Self {
-        if comfy_table::Table::new().is_tty() {
-            Self::Terminal
-        } else {
-            Self::Unlimited
+        Self::within(terminal_width())
+    }
+
+    /// Of lines of so many columns.
+    pub(super) fn within(columns: usize) -> Self {
+        match columns {
+            usize::MAX => Self::Unlimited,
+            _ => Self::Terminal,
         }
     }
 }
@@ -34,11 +36,21 @@ impl Room {
 /// An id as a table shows it: on one line, without anything that a terminal would obey, and not too long.
 pub(super) fn name(id: &str, room: Room) -> String {
     let escaped = id.escape_debug().to_string();
-    if room == Room::Unlimited || escaped.width() <= LONGEST_NAME {
-        return escaped;
+    match room {
+        Room::Unlimited => escaped,
+        Room::Terminal => in_the_middle(&escaped, LONGEST_NAME),
     }
-    let head = fitting(escaped.chars(), HEAD);
-    let tail: String = fitting(escaped.chars().rev(), TAIL).chars().rev().collect();
+}
+
+/// `text`, shortened in its middle where it takes more than so many columns.
+pub(super) fn in_the_middle(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let room = columns.saturating_sub(1);
+    let tail = fitting(text.chars().rev(), room / 3);
+    let tail: String = tail.chars().rev().collect();
+    let head = fitting(text.chars(), room - room / 3);
     format!("{head}…{tail}")
 }
 
@@ -49,11 +61,7 @@ pub(super) fn whole_name(id: &str) -> String {
 
 /// An id in a sentence that is to fit into so many columns.
 pub(super) fn name_in_prose(id: &str, columns: usize) -> String {
-    let room = match columns {
-        usize::MAX => Room::Unlimited,
-        _ => Room::Terminal,
-    };
-    name(id, room)
+    name(id, Room::within(columns))
 }
 
 /// How many columns text takes; its colours take none.

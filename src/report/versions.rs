@@ -86,8 +86,10 @@ pub fn write_versions(
         rows,
     };
     match format {
-        TableFormat::Csv => return grid.write(writer, TableFormat::Csv),
-        TableFormat::Text | TableFormat::Markdown => grid.write(writer, TableFormat::Markdown)?,
+        TableFormat::Csv => return grid.write(writer, TableFormat::Csv, usize::MAX),
+        TableFormat::Text | TableFormat::Markdown => {
+            grid.write(writer, TableFormat::Markdown, usize::MAX)?
+        }
     }
     let counts: Vec<String> = findings
         .tally()

@@ -51,7 +51,7 @@ fn settings() -> insta::Settings {
     settings.set_snapshot_path("snapshots");
     settings.set_prepend_module_to_snapshot(false);
     settings.add_filter(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "[TIME]");
-    settings.add_filter(r"[0-9a-f]{12} [^\s,]+(, modified)?", "[COMMIT]");
+    settings.add_filter(r"[0-9a-f]{12}(, modified)? +[^\s,]+", "[COMMIT]");
     settings.add_filter(r"--manifest-path \S+", "--manifest-path [PATH]");
     settings.add_filter(r" {2,}", "  ");
     settings.add_filter(

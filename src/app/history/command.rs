@@ -5,12 +5,13 @@ use super::options::{HistoryBranch, HistoryOptions};
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::naming::{alike, candidates, list};
-use crate::app::options::StoreOptions;
+use crate::app::options::{Order, StoreOptions};
 use crate::app::reference::parent_branch;
+use crate::compare::Position;
 use crate::exit_code::ExitCode;
 use crate::host;
 use crate::model::BenchmarkKey;
-use crate::report::write_histories;
+use crate::report::{BenchmarkHistory, write_histories};
 use crate::store::{BranchFilter, HistoryQuery, RunFilter, Store, WorkspaceId};
 
 /// So far back is looked for branches.
@@ -39,7 +40,8 @@ pub fn history(
         allowed: &options.allow_different,
         medians: keys.len() == 1,
     };
-    let found = histories(&store, workspace, &keys, &request)?;
+    let mut found = histories(&store, workspace, &keys, &request)?;
+    sort(&mut found, common.output.order);
     if found.is_empty() && !common.output.quiet {
         writeln!(
             world.stderr,
@@ -48,8 +50,43 @@ pub fn history(
             if since.is_some() { " since then" } else { "" }
         )?;
     }
-    write_histories(world.stdout, &found, &branch.words(), common.output.format)?;
+    write_histories(
+        world.stdout,
+        &found,
+        &branch.words(),
+        common.output.format,
+        &common.output.view(),
+    )?;
     Ok(ExitCode::Clean)
+}
+
+/// Puts histories into order: by the last step of their levels, by their present level, or by how far the newest run is off.
+fn sort(histories: &mut [BenchmarkHistory], order: Order) {
+    let step = |history: &BenchmarkHistory| {
+        let step = history.present().and_then(|level| level.step);
+        step.map_or(f64::NEG_INFINITY, |step| step.change.estimate)
+    };
+    let level = |history: &BenchmarkHistory| {
+        let level = history.present();
+        level.map_or(f64::NEG_INFINITY, |level| level.value)
+    };
+    let calm = |history: &BenchmarkHistory| match history.course.newest {
+        Position::AboveTwice => 0,
+        Position::AboveOnce => 1,
+        Position::Within => 2,
+        Position::BelowOnce => 3,
+        Position::BelowTwice => 4,
+        Position::Unknown => 5,
+    };
+    match order {
+        Order::Name => {}
+        Order::Change => histories.sort_by(|a, b| step(b).total_cmp(&step(a))),
+        Order::Time => histories.sort_by(|a, b| level(b).total_cmp(&level(a))),
+        Order::WorstFirst => histories.sort_by(|a, b| {
+            let newest = calm(a).cmp(&calm(b));
+            newest.then_with(|| step(b).total_cmp(&step(a)))
+        }),
+    }
 }
 
 /// The benchmarks that are asked for.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::cells::{Entry, Layout, Rules};
 use super::dimension::{Dimension, natural};
 use super::request::PivotRequest;
+use super::value::PivotValue;
 use crate::app::compare::{Stored, deliver, nothing_to_compare};
 use crate::app::context::{World, resolve_run};
 use crate::app::error::AppError;
@@ -32,6 +33,7 @@ pub(in crate::app) fn pivot(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     let options = stored.options;
+    let sorted_by = sorted_by(common.output.order, &request.values)?;
     let mut sides: Vec<Side> = Vec::new();
     for word in std::iter::once(&options.base).chain(&options.candidates) {
         let run: RunId = resolve_run(stored.store, stored.workspace, word)?;
@@ -82,12 +84,13 @@ pub(in crate::app) fn pivot(
             cells,
         })
         .collect();
-    if common.output.order != Order::Name {
+    if let Some(value) = sorted_by {
         let largest = |row: &PivotRow| {
-            let first = row.cells.first().and_then(|cells| cells.first());
-            first
-                .and_then(|cell| cell.number)
-                .unwrap_or(f64::NEG_INFINITY)
+            let cells = row
+                .cells
+                .iter()
+                .filter_map(|cells| cells.get(value)?.number);
+            cells.fold(f64::NEG_INFINITY, f64::max)
         };
         rows.sort_by(|a, b| largest(b).total_cmp(&largest(a)));
     }
@@ -107,10 +110,32 @@ pub(in crate::app) fn pivot(
             .collect(),
     };
     let form = options.format.unwrap_or(TableFormat::Text);
+    let columns = common.output.view_in(options.output.as_deref()).columns;
     deliver(options, world, |writer| {
-        write_pivot(writer, &table, common.output.format, form)
+        write_pivot(writer, &table, common.output.format, form, columns)
     })?;
     Ok(ExitCode::Clean)
+}
+
+/// The value that rows are sorted by, the largest of a row first; `None`: by their labels.
+fn sorted_by(order: Order, values: &[PivotValue]) -> Result<Option<usize>, AppError> {
+    let (word, what, suits): (_, _, fn(PivotValue) -> bool) = match order {
+        Order::Name => return Ok(None),
+        Order::Change => ("change", "change", PivotValue::is_a_change),
+        Order::Time => ("time", "time", PivotValue::is_a_time),
+        Order::WorstFirst => {
+            return Err(AppError::Usage(
+                "a pivot has no verdicts, which `--sort worst` goes by\n  help: `--sort change` and `--sort time` go by a value of the pivot".to_owned(),
+            ));
+        }
+    };
+    let found = values.iter().position(|value| suits(*value));
+    let refused = || {
+        AppError::Usage(format!(
+            "no value of this pivot is a {what}, which `--sort {word}` goes by\n  help: add one: `value=...+{word}`"
+        ))
+    };
+    found.map(Some).ok_or_else(refused)
 }
 
 /// What the import of `run` called the parts of its ids.

@@ -41,6 +41,28 @@ impl PivotValue {
         )
     }
 
+    /// Whether it says how much longer or larger something is.
+    pub(super) fn is_a_change(self) -> bool {
+        matches!(
+            self,
+            Self::Ratio | Self::Change | Self::CliffsDelta | Self::HedgesG
+        )
+    }
+
+    /// Whether it says how long something takes.
+    pub(super) fn is_a_time(self) -> bool {
+        match self {
+            Self::Figure(figure) => !matches!(
+                figure,
+                Figure::StdDev
+                    | Figure::LaunchStdDev
+                    | Figure::Variation
+                    | Figure::SubselectionMargin
+            ),
+            _ => self == Self::Time,
+        }
+    }
+
     /// Whether it is of single samples, which several benchmarks do not have in common.
     pub(super) fn is_of_samples(self) -> bool {
         matches!(self, Self::CliffsDelta | Self::HedgesG | Self::PValue)

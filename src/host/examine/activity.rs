@@ -21,11 +21,15 @@ pub struct Activity {
     /// Of this process and those that it has waited for.
     own: Option<u64>,
     /// By process: its name and its ticks, without those that it has waited for.
-    processes: BTreeMap<u32, (String, u64)>,
+    processes: BTreeMap<Process, (String, u64)>,
     slowed_by_heat: Option<u64>,
     out_of_quota: Option<u64>,
     swapped_pages: Option<u64>,
 }
+
+/// A number, and the tick at which the process with it began: a number may come to another process, and a process may change its name
+/// (kernel workers do so all the time).
+type Process = (u32, u64);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Times {
@@ -42,7 +46,7 @@ impl Activity {
             let id: u32 = name.parse().ok()?;
             let stat = files.text(&format!("/proc/{id}/stat"))?;
             let (name, ticks) = of_process(&stat)?;
-            (id != own_id).then(|| (id, (name.to_owned(), ticks.own)))
+            (id != own_id).then(|| ((id, ticks.began), (name.to_owned(), ticks.own)))
         });
         Self {
             times: files
@@ -88,10 +92,16 @@ impl Activity {
     fn busiest(&self, later: &Self, seconds: f64) -> Vec<BusyProgram> {
         let per_second = rustix::param::clock_ticks_per_second().max(1) as f64;
         let mut by_name: BTreeMap<&str, u64> = BTreeMap::new();
-        for (id, (name, ticks)) in &later.processes {
-            // A number may have come to another program meanwhile.
-            let before = self.processes.get(id).filter(|(before, _)| before == name);
+        for (process, (name, ticks)) in &later.processes {
+            let before = self.processes.get(process);
             let ticks = ticks.saturating_sub(before.map_or(0, |(_, ticks)| *ticks));
+            // What a kernel worker is working at is behind its number.
+            let name = name
+                .split_once('/')
+                .map_or(&**name, |(kind, _)| match kind {
+                    "kworker" => kind,
+                    _ => name,
+                });
             *by_name.entry(name).or_default() += ticks;
         }
         let mut found: Vec<BusyProgram> = by_name
@@ -123,6 +133,8 @@ fn times(line: &str) -> Option<Times> {
 }
 
 struct Ticks {
+    /// Since the machine began.
+    began: u64,
     own: u64,
     /// Of processes that it has waited for.
     waited: u64,
@@ -145,6 +157,7 @@ fn of_process(stat: &str) -> Option<(&str, Ticks)> {
     Some((
         name,
         Ticks {
+            began: fields.get(19).and_then(|field| field.parse().ok())?,
             own: sum(11..13)?,
             waited: sum(13..15)?,
         },
@@ -179,7 +192,7 @@ mod tests {
     use super::super::files::tests::Texts;
     use super::*;
 
-    const STAT: &str = "7 (a) b (c) R 1 7 7 0 -1 0 0 0 0 0 TICKS 40 5 20 0 1 0";
+    const STAT: &str = "7 (a) b (c) R 1 7 7 0 -1 0 0 0 0 0 TICKS 40 5 20 0 1 0 0 900";
 
     #[test]
     fn what_others_used_is_what_was_busy_less_our_own_time() {
@@ -195,14 +208,14 @@ mod tests {
         };
         let before = look(
             "cpu  100 0 0 900 0 0 0 0 0 0\ncpu0 1 1 1 1\n",
-            "50 (perfcheck) S 1 1 1 0 -1 0 0 0 0 0 10 0 0 0 20 0 1 0",
-            "60 (rustc) R 1 1 1 0 -1 0 0 0 0 0 100 0 0 0 20 0 1 0",
+            "50 (perfcheck) S 1 1 1 0 -1 0 0 0 0 0 10 0 0 0 20 0 1 0 0 500",
+            "60 (rustc) R 1 1 1 0 -1 0 0 0 0 0 100 0 0 0 20 0 1 0 0 600",
         );
         // Of 1000 ticks, 500 idle, 100 stolen, 400 busy: 150 of them ours.
         let after = look(
             "cpu  450 0 50 1300 100 0 0 100 0 0\n",
-            "50 (perfcheck) S 1 1 1 0 -1 0 0 0 0 0 60 0 100 0 20 0 1 0",
-            "60 (rustc) R 1 1 1 0 -1 0 0 0 0 0 300 50 0 0 20 0 1 0",
+            "50 (perfcheck) S 1 1 1 0 -1 0 0 0 0 0 60 0 100 0 20 0 1 0 0 500",
+            "60 (rustc) R 1 1 1 0 -1 0 0 0 0 0 300 50 0 0 20 0 1 0 0 600",
         );
         let found = before.until(&after, 5.0);
         assert_eq!(found.stolen_share, Some(0.1));
@@ -213,6 +226,28 @@ mod tests {
         assert_eq!(names, ["rustc"], "our own process is no other program");
         let per_second = rustix::param::clock_ticks_per_second() as f64;
         assert_eq!(found.busiest[0].processors, 250.0 / per_second / 5.0);
+    }
+
+    #[test]
+    fn a_process_that_changes_its_name_has_not_done_in_a_moment_what_it_did_since_it_began() {
+        let look = |stat: &'static str| {
+            let texts = Texts::of([("/proc/60/stat", stat)]);
+            Activity::look(&texts, 50)
+        };
+        let worker = "60 (kworker/u8:3-flush) I 2 0 0 0 -1 0 0 0 0 0 0 90000 0 0 20 0 1 0 0 600";
+        let renamed = "60 (kworker/u8:3-mm) I 2 0 0 0 -1 0 0 0 0 0 0 90002 0 0 20 0 1 0 0 600";
+        let busier = "60 (kworker/u8:3-mm) I 2 0 0 0 -1 0 0 0 0 0 0 99000 0 0 20 0 1 0 0 600";
+        let another = "60 (kworker/u8:3-flush) I 2 0 0 0 -1 0 0 0 0 0 0 90000 0 0 20 0 1 0 0 700";
+        let named = |later: &'static str| look(worker).until(&look(later), 10.0).busiest;
+        assert_eq!(named(renamed), []);
+        assert_eq!(named(busier)[0].name, "kworker");
+        let per_second = rustix::param::clock_ticks_per_second() as f64;
+        assert_eq!(named(busier)[0].processors, 9000.0 / per_second / 10.0);
+        assert_eq!(
+            named(another)[0].processors,
+            90000.0 / per_second / 10.0,
+            "the number came to a process that began later"
+        );
     }
 
     #[test]

@@ -16,7 +16,9 @@ use crate::compare::{Round, Side};
 use crate::measure::campaign::{Ended, MeasureError};
 use crate::measure::chance;
 use crate::measure::discover::HarnessKind;
-use crate::model::{Benchmark, BenchmarkKey, Course, Event, Observer, SamplingSettings, Turns};
+use crate::model::{
+    Benchmark, BenchmarkKey, Bound, Course, Event, Observer, SamplingSettings, Turns,
+};
 use crate::process::{Interrupt, Supervisor};
 use crate::store::{LaunchRecord, Outcome, StoreError};
 
@@ -150,6 +152,7 @@ impl<'a> PairedCampaign<'a> {
             benchmarks: self.subjects().count(),
             visits: self.visits_left(0),
             expected: self.time_left(0),
+            bound: self.bound(),
             course: Course::Rounds(self.plan.rounds),
         });
         let mut ended = Ended::Complete;
@@ -238,6 +241,7 @@ impl<'a> PairedCampaign<'a> {
             done: self.done,
             visits: self.done + self.visits_left(round),
             left: self.time_left(round),
+            bound: self.bound(),
             settled: self.subjects().filter(|subject| !subject.is_open()).count(),
         });
     }
@@ -306,6 +310,16 @@ impl<'a> PairedCampaign<'a> {
 
     fn visits_left(&self, round: u32) -> usize {
         self.rounds_left(round).map(|(_, left)| left as usize).sum()
+    }
+
+    /// How the time left is to be read: most benchmarks are settled earlier, but nothing bounds one that nobody has seen yet.
+    fn bound(&self) -> Bound {
+        let mut open = self.subjects().filter(|subject| subject.is_open());
+        if self.plan.time_budget.is_some() || open.all(|subject| !subject.rounds.is_empty()) {
+            Bound::AtMost
+        } else {
+            Bound::UsuallyAtMost
+        }
     }
 
     /// At most; most benchmarks are settled earlier.

@@ -164,7 +164,7 @@ fn a_block_has_a_line_for_each_figure_and_the_verdict_on_that_of_the_mean() {
     assert_eq!(starred, ["Amean"], "{written}");
     let mut bytes = Vec::new();
     markdown(&found)
-        .write(&mut bytes, TableFormat::Markdown)
+        .write(&mut bytes, TableFormat::Markdown, usize::MAX)
         .unwrap();
     let table = String::from_utf8(bytes).unwrap();
     assert_eq!(table.lines().count(), 2 + 2 * Figure::BLOCK.len());

@@ -35,7 +35,7 @@ pub(super) fn write_text(
     found: &SideBySide,
     room: usize,
 ) -> io::Result<()> {
-    let groups = text_groups(found);
+    let groups = text_groups(found, Room::within(room));
     let all: Vec<&TextLine> = groups.iter().flat_map(|(_, lines)| lines).collect();
     let widest = |texts: &mut dyn Iterator<Item = &String>| {
         let lines: Vec<Vec<String>> = texts.map(|text| vec![text.clone()]).collect();
@@ -46,7 +46,7 @@ pub(super) fn write_text(
         .iter()
         .map(|column| {
             [
-                units::name(&column.name, Room::of_stdout()),
+                units::name_in_prose(&column.name, room),
                 format!("run {}", column.run),
             ]
         })
@@ -130,8 +130,7 @@ fn heading_line(texts: &[&String], columns: &[usize], widths: &[usize]) -> Strin
 }
 
 /// The lines of each bench target with its name, and of all together at the end.
-fn text_groups(found: &SideBySide) -> Vec<(Option<String>, Vec<TextLine>)> {
-    let room = Room::of_stdout();
+fn text_groups(found: &SideBySide, room: Room) -> Vec<(Option<String>, Vec<TextLine>)> {
     let mut groups: Vec<(Option<String>, Vec<TextLine>)> = Vec::new();
     for line in &found.lines {
         let target = Some(units::on_one_line(&format!(
@@ -491,7 +490,7 @@ pub(super) fn markdown(found: &SideBySide) -> Grid {
             rows.push(row);
         }
     }
-    if let Some((_, lines)) = text_groups(found)
+    if let Some((_, lines)) = text_groups(found, Room::Unlimited)
         .pop()
         .filter(|(heading, _)| heading.is_none())
     {

@@ -7,22 +7,20 @@ use super::{exact, text};
 use crate::escape;
 use crate::report::content::MessageFormat;
 use crate::report::grid::TableFormat;
-use crate::report::units;
 
-/// Writes them. `format`: for people as text, unless they want another form; JSON is one message a benchmark.
+/// Writes them in lines of so many columns. `format`: for people as text, unless they want another form; JSON is one message a benchmark.
 pub fn write_columns(
     writer: &mut dyn Write,
     found: &SideBySide,
     message_format: MessageFormat,
     format: TableFormat,
+    columns: usize,
 ) -> io::Result<()> {
     match (message_format, format) {
         (MessageFormat::Json, _) => exact::write_json(writer, found),
-        (MessageFormat::Human, TableFormat::Text) => {
-            text::write_text(writer, found, units::terminal_width())
-        }
+        (MessageFormat::Human, TableFormat::Text) => text::write_text(writer, found, columns),
         (MessageFormat::Human, TableFormat::Markdown) => {
-            text::markdown(found).write(writer, TableFormat::Markdown)?;
+            text::markdown(found).write(writer, TableFormat::Markdown, columns)?;
             writeln!(writer)?;
             for line in text::legend(found) {
                 writeln!(writer, "{}  ", escape::markdown(&line))?;
@@ -30,7 +28,7 @@ pub fn write_columns(
             Ok(())
         }
         (MessageFormat::Human, TableFormat::Csv) => {
-            exact::exact(found).write(writer, TableFormat::Csv)
+            exact::exact(found).write(writer, TableFormat::Csv, columns)
         }
     }
 }

@@ -7,7 +7,7 @@ use super::scale::Scale;
 use super::words::conclusion;
 use crate::model::GitState;
 use crate::report::theme;
-use crate::report::units::{self, Room};
+use crate::report::units;
 
 /// Columns that the scale takes at least and at most.
 const NARROWEST: usize = 16;
@@ -26,14 +26,14 @@ pub(super) fn detail(
     writer: &mut dyn Write,
     history: &BenchmarkHistory,
     which: &str,
+    width: usize,
 ) -> io::Result<()> {
     let key = &history.key;
     let runs = history.points.len();
-    let name = units::name(&key.id, Room::of_stdout());
+    let name = units::name_in_prose(&key.id, width);
     let title = theme::heading(format!("{}/{}: {name}", key.package, key.target));
     let of_runs = format!("{runs} run{} {which}", if runs == 1 { "" } else { "s" });
     writeln!(writer, "{title}  {}", theme::faint(of_runs))?;
-    let width = units::terminal_width();
     let rows = Rows::of(history, width);
     let ends: Vec<(String, usize)> = (0..runs).map(|place| end(history, place)).collect();
     let longest_end = ends.iter().map(|(_, columns)| *columns).max().unwrap_or(0);
@@ -52,7 +52,7 @@ pub(super) fn detail(
         writeln!(writer, "{}", line.trim_end())?;
     }
     writeln!(writer)?;
-    conclusion(writer, history)
+    conclusion(writer, history, width)
 }
 
 /// Cells of all runs, of those columns that say something.

@@ -5,10 +5,13 @@ use std::io::{self, Write};
 use super::content::BenchmarkHistory;
 use super::words::counted;
 use crate::compare::{Level, Position};
-use crate::report::listing::write_columns;
+use crate::model::BenchmarkKey;
+use crate::report::listing::write_keyed;
 use crate::report::sparkline::sparkline;
+use crate::report::table::{Cell, Column};
 use crate::report::theme;
-use crate::report::units::{self, Room};
+use crate::report::units;
+use crate::report::view::View;
 
 /// Bars of an overview.
 const BARS: usize = 24;
@@ -18,44 +21,15 @@ pub(super) fn overview(
     writer: &mut dyn Write,
     histories: &[BenchmarkHistory],
     which: &str,
+    view: &View,
 ) -> io::Result<()> {
     writeln!(
         writer,
         "{}",
         theme::faint(format!("runs {which}, oldest first"))
     )?;
-    let room = Room::of_stdout();
-    let rows = histories.iter().map(|history| {
-        let key = &history.key;
-        let values: Vec<Option<f64>> = history.points.iter().map(|point| point.value).collect();
-        let present = history.present();
-        let level = present.map_or_else(
-            || "-".to_owned(),
-            |level| units::value(&history.metric, level.value),
-        );
-        vec![
-            format!(
-                "{}/{}: {}",
-                key.package,
-                key.target,
-                units::name(&key.id, room)
-            ),
-            history.points.len().to_string(),
-            sparkline(&values, BARS),
-            level,
-            present.map_or_else(String::new, |level| last_step(history, level)),
-            newest(history.course.newest).to_owned(),
-        ]
-    });
-    let header = [
-        "benchmark",
-        "runs",
-        "course",
-        "level",
-        "last step",
-        "newest run",
-    ];
-    write_columns(writer, &header, &[1, 3], rows)?;
+    let keys: Vec<&BenchmarkKey> = histories.iter().map(|history| &history.key).collect();
+    write_keyed(writer, &keys, &columns(histories), view)?;
     let stepped = histories
         .iter()
         .filter(|history| history.present().is_some_and(|level| level.step.is_some()));
@@ -70,6 +44,43 @@ pub(super) fn overview(
         outside.count()
     )?;
     writeln!(writer, "Run by run: cargo perfcheck history BENCH")
+}
+
+fn columns(histories: &[BenchmarkHistory]) -> Vec<Column> {
+    let cells = |cell: &dyn Fn(&BenchmarkHistory) -> String| -> Vec<Cell> {
+        let texts = histories.iter().map(cell);
+        texts.map(Cell::plain).collect()
+    };
+    let course = |history: &BenchmarkHistory| {
+        let values: Vec<Option<f64>> = history.points.iter().map(|point| point.value).collect();
+        sparkline(&values, BARS)
+    };
+    let level = |history: &BenchmarkHistory| {
+        let level = history.present();
+        level.map_or_else(
+            || "-".to_owned(),
+            |level| units::value(&history.metric, level.value),
+        )
+    };
+    let step = |history: &BenchmarkHistory| {
+        let level = history.present();
+        level.map_or_else(String::new, |level| last_step(history, level))
+    };
+    vec![
+        Column::right(
+            "runs",
+            2,
+            cells(&|history| history.points.len().to_string()),
+        ),
+        Column::left("course", 1, cells(&course)),
+        Column::right("level", 0, cells(&level)),
+        Column::left("last step", 0, cells(&step)),
+        Column::left(
+            "newest run",
+            0,
+            cells(&|history| newest(history.course.newest).to_owned()),
+        ),
+    ]
 }
 
 fn last_step(history: &BenchmarkHistory, level: &Level) -> String {

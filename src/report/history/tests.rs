@@ -5,6 +5,7 @@ use crate::compare::{Course, CoursePoint, CourseRules, Estimate, Location};
 use crate::model::{Acceptance, BenchmarkKey, GitState, Metric, RunId, Verdict};
 use crate::report::content::MessageFormat;
 use crate::report::grid::without_colours;
+use crate::report::view::{Arrangement, Verbosity, View};
 
 const RULES: CourseRules = CourseRules {
     noise_threshold: 0.02,
@@ -87,9 +88,25 @@ fn stepped() -> Vec<f64> {
         .collect()
 }
 
+fn view(columns: usize) -> View {
+    View {
+        columns,
+        verbosity: Verbosity::Usual,
+        arrangement: Arrangement::Groups,
+        only: None,
+    }
+}
+
 fn raw(histories: &[BenchmarkHistory], format: MessageFormat) -> Vec<u8> {
     let mut bytes = Vec::new();
-    write_histories(&mut bytes, histories, "of branch `main`", format).unwrap();
+    write_histories(
+        &mut bytes,
+        histories,
+        "of branch `main`",
+        format,
+        &view(usize::MAX),
+    )
+    .unwrap();
     bytes
 }
 

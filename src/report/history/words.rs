@@ -7,9 +7,13 @@ use crate::compare::{Difference, Estimate, Position};
 use crate::report::units;
 
 /// What it comes to, and what to do next.
-pub(super) fn conclusion(writer: &mut dyn Write, history: &BenchmarkHistory) -> io::Result<()> {
+pub(super) fn conclusion(
+    writer: &mut dyn Write,
+    history: &BenchmarkHistory,
+    columns: usize,
+) -> io::Result<()> {
     let mut say = |text: String| -> io::Result<()> {
-        for line in units::fitted(&text, units::terminal_width().min(110)) {
+        for line in units::fitted(&text, columns.min(110)) {
             writeln!(writer, "{line}")?;
         }
         Ok(())

@@ -75,6 +75,19 @@ impl Section {
         rows.map(|row| units::width(&row.label))
     }
 
+    /// Shortens what takes more than one line of so many columns, in its middle.
+    pub(in crate::report) fn shorten(&mut self, columns: usize) {
+        for group in &mut self.groups {
+            if let Some(name) = &mut group.name {
+                // Two blanks before it, a slash behind it.
+                *name = units::in_the_middle(name, columns.saturating_sub(3));
+            }
+            for row in &mut group.rows {
+                row.label = units::in_the_middle(&row.label, columns);
+            }
+        }
+    }
+
     /// Writes it.
     pub(in crate::report) fn write(
         &self,
