@@ -287,8 +287,8 @@ fn state(line: &RunLine) -> String {
     };
     let single = match &line.accepted_benchmarks[..] {
         [] => None,
-        [_] => Some("1 benchmark accepted by command".to_owned()),
-        several => Some(format!("{} benchmarks accepted by command", several.len())),
+        [_] => Some("1 level accepted".to_owned()),
+        several => Some(format!("{} levels accepted", several.len())),
     };
     let source = line.run.source.as_ref();
     let source = source.map(|source| escape::one_line(&source.summary()));
