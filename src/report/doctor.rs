@@ -209,7 +209,7 @@ fn write_noise(
     let rows: Vec<Vec<String>> = rows.collect();
     write_ledger(writer, &headings, &rows, columns)?;
     let meaning = format!(
-        "Time of one benchmark in `--against` until a slowdown is called, in {} of 10 comparisons. Longer where launches or set-up take long.",
+        "Time of one benchmark alone in `--against` until a slowdown is called, in {} of 10 comparisons. Longer for several together, for slow launches or set-up, and where the speed depends on how a process lies in memory, as that of very short benchmarks may.",
         (findings.power * 10.0).round()
     );
     for line in units::fitted(&meaning, columns - 2) {

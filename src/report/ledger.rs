@@ -11,7 +11,7 @@ const GAP: usize = 2;
 /// A name is not shortened to fewer columns than this.
 const NARROWEST_NAME: usize = 10;
 /// A longer word of a list may be shortened.
-const LONGEST_WORD: usize = 16;
+const LONGEST_WORD: usize = 15;
 /// Columns that are left out before anything is narrowed: from this number on.
 const LEFT_OUT_FIRST: u8 = 4;
 /// Keeps words of a list on one line; readers get a blank.

@@ -152,6 +152,9 @@ pub(super) fn write_keyed(
     columns: &[Column],
     view: &View,
 ) -> io::Result<()> {
+    if keys.is_empty() {
+        return Ok(());
+    }
     let view = View {
         // Whoever searches a file for a benchmark finds its whole name.
         arrangement: match view.columns {
