@@ -18,27 +18,9 @@ scratch_directory
 private_state
 export CRITERION_HOME=$work/criterion LAUNCH_ITERATIONS=$work/iterations
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$here/target}/criterion_runner
-mkdir -p "$work/crate/src" "$work/crate/benches" && cd "$work/crate"
-: >src/lib.rs
-cat >Cargo.toml <<'TOML'
-[package]
-name = "launch"
-version = "0.0.0"
-edition = "2021"
-
-[dev-dependencies]
-criterion = { version = "=0.8.2", default-features = false }
-
-[[bench]]
-name = "launch"
-harness = false
-
-[workspace]
-
-[profile.bench]
-opt-level = 1
-debug = false
-TOML
+criterion_crate "$work/crate" launch 0.8.2
+built_quickly "$work/crate"
+cd "$work/crate"
 cat >benches/launch.rs <<'RUST'
 use criterion::{criterion_group, BenchmarkId, Criterion};
 use std::fs::OpenOptions;

@@ -1,7 +1,7 @@
 //! Analyses what Criterion has stored and compares with what it made of it: slope, mean, median, MAD, standard deviation, fences and outliers to
 //! 1e-9, intervals to the noise of the resamples.
 //!
-//! `cargo run --release --example criterion_check -- CRITERION_HOME OUTPUT`, OUTPUT being a file with what the benches printed. Ends with 1 where
+//! `cargo run --example criterion_check -- CRITERION_HOME OUTPUT`, OUTPUT being a file with what the benches printed. Ends with 1 where
 //! something differs. `tests/criterion_check.sh` runs real benches and this.
 
 #![allow(clippy::print_stdout)]

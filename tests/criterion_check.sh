@@ -16,30 +16,16 @@ export CRITERION_HOME=$work/criterion
 target=${CARGO_TARGET_DIR:-$here/target}/criterion_check
 : >"$work/output"
 
-cargo build --quiet --release --locked --manifest-path "$here/Cargo.toml" --example criterion_check
+# In the profile of the tests, which build it too.
+cargo build --quiet --locked --manifest-path "$here/Cargo.toml" --example criterion_check
 
 source=$(fetched itoa 1.0.18)
 rm -rf "$work/itoa" && cp -r "$source" "$work/itoa" && chmod -R u+w "$work/itoa"
 # Its lock file goes with it; a workspace of its own keeps cargo from looking for one further up.
 printf '\n[workspace]\n' >>"$work/itoa/Cargo.toml"
 
-mkdir -p "$work/own/benches" "$work/own/src" && cd "$work/own"
-: >src/lib.rs
-cat >Cargo.toml <<'TOML'
-[package]
-name = "own"
-version = "0.0.0"
-edition = "2021"
-
-[dev-dependencies]
-criterion = { version = "=0.8.2", default-features = false }
-
-[[bench]]
-name = "own"
-harness = false
-
-[workspace]
-TOML
+criterion_crate "$work/own" own 0.8.2
+cd "$work/own"
 cat >benches/own.rs <<'RUST'
 use criterion::{criterion_group, criterion_main, Criterion, SamplingMode};
 use std::hint::black_box;
@@ -75,4 +61,4 @@ for crate in itoa own; do
         exit 1
     }
 done
-"$(dirname "$target")/release/examples/criterion_check" "$CRITERION_HOME" "$work/output"
+"$(dirname "$target")/debug/examples/criterion_check" "$CRITERION_HOME" "$work/output"

@@ -38,28 +38,11 @@ said() { grep -q "$1" "$work/$2" || failed "\`$1\` is not said"; }
 for version in "${versions[@]}"; do
     echo "==> criterion $version"
     crate=$work/v${version//./_}
-    rm -rf "$crate" && mkdir -p "$crate/src" "$crate/benches" && cd "$crate"
-    : >src/lib.rs
+    rm -rf "$crate"
+    criterion_crate "$crate" work "$version"
+    built_quickly "$crate"
+    cd "$crate"
     printf 'target\n' >.gitignore
-    cat >Cargo.toml <<TOML
-[package]
-name = "files"
-version = "0.0.0"
-edition = "2021"
-
-[dev-dependencies]
-criterion = { version = "=$version", default-features = false }
-
-[[bench]]
-name = "work"
-harness = false
-
-[profile.bench]
-opt-level = 1
-debug = false
-
-[workspace]
-TOML
     cat >benches/work.rs <<'RUST'
 use criterion::{criterion_group, criterion_main, Benchmark, Criterion, Throughput};
 use std::hint::black_box;

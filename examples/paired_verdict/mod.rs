@@ -22,7 +22,12 @@ pub fn judged(
         rounds,
         noise_threshold: theta,
     };
-    let plan = Plan {
+    judge_by(&[series], &plan(looks, seed), method).remove(0)
+}
+
+/// The default plan with these looks.
+pub fn plan(looks: &[u32], seed: u64) -> Plan {
+    Plan {
         looks: looks.to_vec(),
         significance_level: 0.01,
         planned: 1,
@@ -30,6 +35,5 @@ pub fn judged(
         resamples: 1,
         seed,
         noise: BTreeMap::new(),
-    };
-    judge_by(&[series], &plan, method).remove(0)
+    }
 }

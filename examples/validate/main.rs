@@ -1,7 +1,7 @@
 //! Whether intervals cover as often as they say, p-values are as rare as they say, and launch effects raise no false alarms: seeded simulations, as the
 //! Markdown of docs/VALIDATION.md.
 //!
-//! `cargo run --release --example validate [-- [coverage|p-values|alarms|histories|all] [RUNS]]` (all, 4000 runs per cell). Some minutes on one thread;
+//! `cargo run --release --example validate [-- [coverage|p-values|alarms|families|histories|all] [RUNS]]` (all, 4000 runs per cell). Some minutes on one thread;
 //! `RAYON_NUM_THREADS` changes the time and not a digit.
 
 #![allow(clippy::print_stdout)]
@@ -9,6 +9,7 @@
 mod alarms;
 mod band;
 mod coverage;
+mod families;
 mod histories;
 mod noise;
 #[path = "../numbers/mod.rs"]
@@ -49,6 +50,9 @@ fn main() {
     }
     if wanted("alarms") {
         alarms::print(runs);
+    }
+    if wanted("families") {
+        families::print(runs);
     }
     if wanted("histories") {
         histories::print(runs);

@@ -4,7 +4,8 @@ use super::series::measurement;
 use cargo_perfcheck::compare::{
     Comparison, Decider, HostClass, Question, Reference, Rules, compare,
 };
-use cargo_perfcheck::model::{DecisionSettings, Measurement, Nanos, Sample};
+use cargo_perfcheck::model::{DecisionSettings, Latencies, Measurement, Nanos, Sample};
+use cargo_perfcheck::stats::Histogram;
 
 /// Enough for a location; the noise within a launch is not the subject.
 const SAMPLES: usize = 20;
@@ -19,6 +20,18 @@ pub fn run(values: &[f64]) -> Measurement {
         (Vec::new(), vec![sample; SAMPLES])
     });
     measurement("simulated", launches.collect())
+}
+
+/// The same with operations that all last as long as an iteration of their launch, in hundreds of nanoseconds.
+pub fn run_with_latencies(values: &[f64]) -> Measurement {
+    let mut run = run(values);
+    for (launch, value) in run.launches.iter_mut().zip(values) {
+        launch.beside.latencies = Some(Latencies {
+            counts: vec![(Histogram::index_of((100.0 * value) as u64), 1_000)],
+            ..Latencies::default()
+        });
+    }
+    run
 }
 
 /// `new` against the mean of `base`, at the default level, for the drift of a shared host.

@@ -146,7 +146,7 @@ impl InTurn<'_> {
         let gates = gates(
             &rows,
             options.comparison.fail_rules(&context.tables),
-            decision.confidence_level,
+            &decision,
         );
         exit_code = exit_code.and(super::gates::exit_code(&gates));
         if pairing.failed_targets {

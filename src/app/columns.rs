@@ -140,8 +140,7 @@ fn side(stored: &Stored<'_>, base: &Side, head: Run, word: &str) -> Result<Side,
     if in_turn && !comparison.is_of_other_systems() {
         let (found, settled, plan) = stored.judged_in_turn(reference, &head)?;
         let rows = paired_rows(&found, &settled, &head.decision, plan.seed);
-        let level = head.decision.confidence_level;
-        let gates = gates(&rows, comparison.fail_rules(tables), level);
+        let gates = gates(&rows, comparison.fail_rules(tables), &head.decision);
         let judged = judged(rows);
         return Ok(Side {
             name: word.to_owned(),
@@ -157,9 +156,12 @@ fn side(stored: &Stored<'_>, base: &Side, head: Run, word: &str) -> Result<Side,
     }
     let measurements = stored.measurements(head.id)?;
     let compared = stored.compare(reference, &base.name, &head, &measurements)?;
-    let level = compared.rules.decision.confidence_level;
     Ok(Side {
-        gates: gates(&compared.rows, comparison.fail_rules(tables), level),
+        gates: gates(
+            &compared.rows,
+            comparison.fail_rules(tables),
+            &compared.rules.decision,
+        ),
         rules: Some(compared.rules),
         remarks: compared.limits,
         name: word.to_owned(),

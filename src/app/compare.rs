@@ -19,7 +19,7 @@ use super::pivot::pivot;
 use super::prepare::no_match;
 use super::reference::{Chooser, References, Subject, Wanted};
 use super::replay::judged_again;
-use super::reports::Reporting;
+use super::reports::{Reporting, is_same_file};
 use super::whole_file::write_whole;
 use crate::compare::{Plan, Readings, Rules};
 use crate::exit_code::ExitCode;
@@ -73,7 +73,18 @@ fn check_reports(options: &CompareOptions, common: &StoreOptions) -> Result<(), 
             "`--report` is about the verdicts of one candidate, not about columns or pivots\n  help: for those there are `--format` and `--output`".to_owned(),
         ));
     }
-    options.reports.check(common.output.format)
+    options.reports.check(common.output.format)?;
+    let Some(output) = &options.output else {
+        return Ok(());
+    };
+    let mut files = options.reports.wanted.iter().map(|wanted| &wanted.file);
+    if files.any(|file| file.as_ref().is_some_and(|file| is_same_file(file, output))) {
+        return Err(AppError::Usage(format!(
+            "`--report` and `--output` are both written to {}\n  help: give each a file of its own",
+            output.display()
+        )));
+    }
+    Ok(())
 }
 
 /// Compares two runs and writes the verdicts.
@@ -106,7 +117,7 @@ fn two(
     let gates = gates(
         &rows,
         options.comparison.fail_rules(&stored.context.tables),
-        decision.confidence_level,
+        &decision,
     );
     let broken = exit_code(&gates);
     sort(&mut rows, common.output.order);
@@ -155,10 +166,13 @@ fn write_two(
         context: stored.context,
     };
     let is_elsewhere = stored.options.output.is_some();
-    if is_elsewhere || !stored.options.reports.replaces_table() {
-        write_result(stored, base, findings, common, world)?;
-    }
-    reporting.write_reports(findings, world)
+    let shown = if is_elsewhere || !stored.options.reports.replaces_table() {
+        write_result(stored, base, findings, common, world)
+    } else {
+        Ok(())
+    };
+    // Where the result has no room, the reports may have some.
+    shown.and(reporting.write_reports(findings, world))
 }
 
 /// The result itself.
@@ -372,7 +386,7 @@ impl Stored<'_> {
                 measurement.noise_threshold = said.unwrap_or(measurement.noise_threshold);
             }
         })?;
-        found.about(options.comparison.analysis.subject);
+        found.about(options.comparison.analysis.subject, &head.decision);
         let settled = without_measurement(self.store, head.id, &found)?;
         let settled: Vec<Settled> = settled
             .into_iter()
@@ -407,7 +421,7 @@ fn measured_in_turn(
     let gates = gates(
         &rows,
         options.comparison.fail_rules(&context.tables),
-        head.decision.confidence_level,
+        &head.decision,
     );
     let broken = exit_code(&gates);
     sort(&mut rows, common.output.order);

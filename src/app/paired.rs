@@ -109,11 +109,11 @@ pub(super) struct Paired {
 
 impl Paired {
     /// Makes the verdicts those about `subject`.
-    pub(super) fn about(&mut self, subject: Subject) {
-        let comparisons = std::mem::take(&mut self.comparisons).into_iter();
-        self.comparisons = comparisons
-            .map(|(key, comparison)| (key, comparison.about(subject)))
-            .collect();
+    pub(super) fn about(&mut self, subject: Subject, decision: &DecisionSettings) {
+        let (keys, mut comparisons): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.comparisons).into_iter().unzip();
+        Comparison::about(&mut comparisons, subject, decision);
+        self.comparisons = keys.into_iter().zip(comparisons).collect();
     }
 }
 
@@ -177,7 +177,7 @@ impl PairedRun<'_> {
             comparisons,
             spent,
         };
-        paired.about(self.decision.analysis.subject);
+        paired.about(self.decision.analysis.subject, &self.decision);
         Ok(paired)
     }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
 use super::options::StoreOptions;
+use super::prune_references::later_references;
 use crate::exit_code::ExitCode;
 use crate::host;
 use crate::model::{Purpose, RunId, RunStatus, Timestamp};
@@ -55,12 +56,14 @@ pub fn prune(
         return context.note_nothing_stored(common, world);
     };
     let runs = store.stored_runs(workspace)?;
+    let references = later_references(&store, workspace)?;
     let known = context.checkout.as_ref().and_then(host::Checkout::branches);
     let fates = Policy {
         options,
         limit,
         now: host::now(),
         branches: known.as_ref(),
+        references: &references,
     }
     .fates(&runs);
     drop(store);
@@ -210,6 +213,8 @@ struct Policy<'a> {
     now: Timestamp,
     /// The branches that there still are; `None` where nobody knows.
     branches: Option<&'a BTreeSet<String>>,
+    /// What the next run would be compared with.
+    references: &'a BTreeSet<RunId>,
 }
 
 impl Policy<'_> {
@@ -239,7 +244,7 @@ impl Policy<'_> {
             RunFate::Kept
         } else if !run.baselines.is_empty() {
             RunFate::Named
-        } else if run.is_reference && self.branch_is_there(run) {
+        } else if self.references.contains(&run.run) && self.branch_is_there(run) {
             RunFate::Reference
         } else if may_be_under_way {
             RunFate::UnderWay

@@ -21,7 +21,6 @@ fn runs() -> Vec<StoredRun> {
             seed: number.unsigned_abs(),
             benchmarks: 1,
             baselines: Vec::new(),
-            is_reference: false,
             bytes: 1,
         })
         .collect()
@@ -32,12 +31,22 @@ fn fates(
     limit: Option<i64>,
     runs: &[StoredRun],
 ) -> BTreeMap<RunId, RunFate> {
+    fates_beside(options, limit, runs, &BTreeSet::new())
+}
+
+fn fates_beside(
+    options: &PruneOptions,
+    limit: Option<i64>,
+    runs: &[StoredRun],
+    references: &BTreeSet<RunId>,
+) -> BTreeMap<RunId, RunFate> {
     let there = BTreeSet::from(["main".to_owned()]);
     Policy {
         options,
         limit: limit.map(|day| Timestamp(day * DAY)),
         now: Timestamp(100 * DAY),
         branches: Some(&there),
+        references,
     }
     .fates(runs)
 }
@@ -84,11 +93,10 @@ fn a_run_goes_if_no_rule_keeps_it() {
 fn names_references_of_branches_that_are_there_and_what_may_be_under_way_stay() {
     let mut runs = runs();
     runs[9].baselines = vec!["v1".to_owned()];
-    runs[8].is_reference = true;
-    runs[7].is_reference = true;
     runs[0].status = RunStatus::Incomplete;
     runs[1].status = RunStatus::Incomplete;
-    let found = fates(&keep_last(0), None, &runs);
+    let references = BTreeSet::from([RunId(2), RunId(3)]);
+    let found = fates_beside(&keep_last(0), None, &runs, &references);
     assert_eq!(found[&RunId(1)], RunFate::Named);
     assert_eq!(found[&RunId(2)], RunFate::Reference);
     assert_eq!(found[&RunId(3)], RunFate::Goes, "its branch is gone");

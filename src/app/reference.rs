@@ -14,7 +14,7 @@ use crate::store::{
 };
 
 /// At most so many runs make up a reference and its spread.
-const MOST_RUNS: usize = 20;
+pub(super) const MOST_RUNS: usize = 20;
 /// So far back is looked for comparable runs of the same branch, and of any branch.
 const BRANCH_HORIZON: usize = 100;
 const FORK_HORIZON: usize = 400;

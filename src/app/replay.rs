@@ -62,7 +62,7 @@ impl Replay {
                 }
                 other => other?,
             };
-            paired.about(run.decision.analysis.subject);
+            paired.about(run.decision.analysis.subject, &run.decision);
             return Ok(Self {
                 found: of_pair(&paired, &stored),
                 stored,
@@ -326,7 +326,8 @@ impl Again<'_> {
                 base: pair.partner,
                 new: run,
             };
-            let (paired, _) = judged_again(self.store, &runs, &head, |_| {})?;
+            let (mut paired, _) = judged_again(self.store, &runs, &head, |_| {})?;
+            paired.about(head.decision.analysis.subject, &head.decision);
             let of_pair = self.store.verdicts(run)?;
             for known in of_pair {
                 let Some(stored) = self.stored.get(&known.key) else {

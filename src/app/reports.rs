@@ -1,11 +1,12 @@
 //! `--report`: what a run or a comparison found, for CI systems and pull requests; on GitHub Actions also without being asked.
 
-use std::fs::File;
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::context::{Context, World};
 use super::error::AppError;
+use super::job_summary;
 use super::options::StoreOptions;
 use super::run::write;
 use super::whole_file::write_whole;
@@ -56,8 +57,21 @@ impl ReportOptions {
                 "`--report {first}` and `--report {second}` are both written to stdout\n  help: name a file for one of them: --report {second}=FILE"
             )));
         }
-        for wanted in &self.wanted {
+        for (place, wanted) in self.wanted.iter().enumerate() {
             let Some(file) = &wanted.file else { continue };
+            let mut earlier = self.wanted[..place].iter();
+            let same = earlier.find(|other| {
+                let other = other.file.as_deref();
+                other.is_some_and(|other| is_same_file(other, file))
+            });
+            if let Some(other) = same {
+                return Err(AppError::Usage(format!(
+                    "`--report {}` and `--report {}` are both written to {}\n  help: give each a file of its own",
+                    other.kind,
+                    wanted.kind,
+                    file.display()
+                )));
+            }
             let parent = match file.parent() {
                 Some(parent) if !parent.as_os_str().is_empty() => parent,
                 _ => Path::new("."),
@@ -107,10 +121,13 @@ impl Reporting<'_> {
         common: &StoreOptions,
         world: &mut World<'_>,
     ) -> Result<(), AppError> {
-        if !self.options.replaces_table() {
-            write(findings, common, world)?;
-        }
-        self.write_reports(findings, world)
+        let shown = if self.options.replaces_table() {
+            Ok(())
+        } else {
+            write(findings, common, world)
+        };
+        // Where stdout is full, the files may have room.
+        shown.and(self.write_reports(findings, world))
     }
 
     /// Writes the reports: all that can be written, then the first error.
@@ -165,9 +182,7 @@ impl Reporting<'_> {
         };
         let mut summary = Vec::new();
         write_report(&mut summary, ReportKind::Markdown, findings, surroundings)?;
-        // Steps before this one in the same job have files of their own; calls within a step share one.
-        let file = File::options().append(true).create(true).open(path);
-        if let Err(error) = file.and_then(|mut file| file.write_all(&summary)) {
+        if let Err(error) = job_summary::append(path, &summary) {
             write_warning(
                 world.stderr,
                 &format!(
@@ -178,6 +193,20 @@ impl Reporting<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether two paths lead to one file, which has room for one report. Devices and pipes take several.
+pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
+    let place = |path: &Path| {
+        let known = fs::canonicalize(path).ok();
+        known.or_else(|| {
+            let parent = path.parent().filter(|parent| *parent != Path::new(""));
+            let parent = fs::canonicalize(parent.unwrap_or(Path::new("."))).ok()?;
+            Some(parent.join(path.file_name()?))
+        })
+    };
+    let is_file = fs::metadata(a).map_or(true, |found| found.is_file());
+    is_file && place(a).is_some_and(|place_of_a| place(b) == Some(place_of_a))
 }
 
 fn write_wanted(
@@ -223,6 +252,22 @@ mod tests {
         assert!(beside.check(MessageFormat::Json).is_err());
         let annotations = wanted(&[(GitHub, None)]);
         assert!(!annotations.replaces_table());
+    }
+
+    #[test]
+    fn a_file_holds_one_report_whatever_it_is_called() {
+        use ReportKind::{JUnit, Markdown};
+        let human = MessageFormat::Human;
+        let twice = wanted(&[(Markdown, Some("a.out")), (JUnit, Some("./src/../a.out"))]);
+        let error = twice.check(human).expect_err("one file").to_string();
+        assert!(
+            error.contains("`--report markdown` and `--report junit`"),
+            "{error}"
+        );
+        let apart = wanted(&[(Markdown, Some("a.out")), (JUnit, Some("b.out"))]);
+        assert!(apart.check(human).is_ok());
+        let nowhere = wanted(&[(Markdown, Some("/dev/null")), (JUnit, Some("/dev/null"))]);
+        assert!(!cfg!(unix) || nowhere.check(human).is_ok());
     }
 
     #[test]

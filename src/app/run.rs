@@ -197,11 +197,7 @@ impl Session<'_> {
         if !failed_targets.is_empty() || measurements.is_empty() {
             exit_code = exit_code.and(ExitCode::BenchmarkFailed);
         }
-        let gates = gates(
-            &rows,
-            self.options.comparison.fail_rules(tables),
-            decision.confidence_level,
-        );
+        let gates = gates(&rows, self.options.comparison.fail_rules(tables), &decision);
         exit_code = exit_code.and(super::gates::exit_code(&gates));
         let acceptance = self.acceptance(store, &tally, &gates)?;
         store.finish_run(

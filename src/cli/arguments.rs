@@ -38,10 +38,9 @@ Examples:
   cargo perfcheck explain json                 how the newest verdict about `json` came about
   cargo perfcheck --fail-on regressed,suspect  be strict in CI
   cargo perfcheck --report markdown=bench.md   and write a report for a pull request (docs/CI.md)
-  cargo perfcheck --fail median:5%             fail where a median is shown to be more than 5 % higher
+  cargo perfcheck --fail median:5%             and fail where a median rose by more than 5 %
 
-Exit status: 0 clean, 1 regression, 2 usage, 3 build failed, 4 a benchmark failed or nothing was measured,
-5 store unusable, 6 baseline missing or not comparable, 130 interrupted.";
+Exit status: 0 clean, 1 regression, 2 usage, 3 build failed, 4 a benchmark failed or nothing was measured, 5 store unusable, 6 baseline missing or not comparable, 130 interrupted.";
 
 /// Did my change make it slower? Measures a workspace's benchmarks, stores every run and compares.
 #[derive(Debug, Parser)]

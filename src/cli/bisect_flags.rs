@@ -19,8 +19,7 @@ Examples:
   cargo perfcheck bisect v1.0 --bench sort/10 --benches-from worktree
                                                            the benchmark was written later than some commits
 
-Exit status: 0 found, or narrowed down to commits that cannot be told apart; 2 usage, or BAD is not slower than GOOD;
-3 build failed, 4 GOOD or BAD could not be measured or gave no clear answer, 5 store unusable, 130 interrupted.";
+Exit status: 0 found, or narrowed down to commits that cannot be told apart; 2 usage, or BAD is not slower than GOOD; 3 build failed, 4 GOOD or BAD could not be measured or gave no clear answer, 5 store unusable, 130 interrupted.";
 
 /// The command line of `bisect`.
 #[derive(Debug, Args)]

@@ -27,8 +27,7 @@ Examples:
   cargo perfcheck compare v1 v2 --format markdown      change, adjusted p and effect sizes for a report
   cargo perfcheck compare main --report junit=out.xml  verdicts for a CI system (docs/CI.md)
 
-Exit status: 0 clean, 1 a column has a regression (or what --fail-on names), 2 usage, 4 a benchmark failed or nothing was compared,
-5 store unusable, 6 no such run, or a column with nothing comparable.";
+Exit status: 0 clean, 1 a column has a regression (or what --fail-on names), 2 usage, 4 a benchmark failed or nothing was compared, 5 store unusable, 6 no such run, or a column with nothing comparable.";
 
 /// Flags that would have no effect on a pivot: it has no verdicts, and tests and summaries of its own.
 const ABOUT_VERDICTS: [&str; 12] = [

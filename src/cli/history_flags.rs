@@ -116,9 +116,10 @@ impl AcceptArguments {
 }
 
 const AFTER_PRUNE: &str = "\
-A run goes if none of the given rules keeps it. These stay in any case: runs that a baseline names, the newest accepted run of each
-benchmark on a branch that git still knows, and incomplete runs of the last day. Both sides of an A/B measurement go or stay
-together, and what confirmed a run stays with it. Kept executables that no run needs go, too.
+A run goes if none of the given rules keeps it. These stay in any case: runs that a baseline names, those that the next run of a
+branch that git still knows would be compared with (the present level of each benchmark, up to 20 runs: how far runs drift is known
+from these), and incomplete runs of the last day. Both sides of an A/B measurement go or stay together, and what confirmed a run
+stays with it. Kept executables that no run needs go, too.
 
 Examples:
   cargo perfcheck prune --keep-last 100                          shows what would go

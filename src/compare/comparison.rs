@@ -3,11 +3,12 @@
 use serde::Serialize;
 
 use super::alternative::{Centers, Effects, Tested};
-use super::beside::{AllocationComparison, LatencyComparison};
+use super::beside::{AllocationComparison, LatencyComparison, SharedLevel};
 use super::grounds::Grounds;
 use super::launch_values::Location;
 use super::note::Note;
 use super::paired::Paired;
+use super::uncertainty::Uncertainties;
 use crate::model::Verdict;
 use crate::stats::{Interval, IntervalMethod, PairedRatio, Resampling, Scale, Statistic};
 
@@ -79,7 +80,8 @@ impl Estimate {
         }))
     }
 
-    pub(super) fn unbounded(estimate: f64) -> Self {
+    /// A value without bounds.
+    pub fn unbounded(estimate: f64) -> Self {
         Self {
             estimate,
             lower: f64::NEG_INFINITY,
@@ -104,6 +106,8 @@ pub struct Comparison {
     pub change_mean: Option<Estimate>,
     /// The change of the median of all samples, likewise.
     pub change_median: Option<Estimate>,
+    /// How far these two may be off, at any level.
+    pub uncertainties: Uncertainties,
     /// The noise threshold in force, a fraction.
     pub noise_threshold: f64,
     /// The smallest slowdown that this comparison could have called, a fraction.
@@ -124,6 +128,8 @@ pub struct Comparison {
     pub paired: Option<Paired>,
     /// What the verdict rests on besides the change; `None` where nothing was tested.
     pub grounds: Option<Grounds>,
+    /// The level of a verdict that is not about the time, and who shares it.
+    pub shared_level: Option<SharedLevel>,
     /// What the test of a published system said, where one decided.
     pub tested: Option<Tested>,
     /// How large the difference is; `None` of A/B and where a side has no samples.
@@ -148,6 +154,7 @@ impl Comparison {
             t_score_p: None,
             change_mean: None,
             change_median: None,
+            uncertainties: Uncertainties::default(),
             noise_threshold,
             smallest_callable: None,
             location: None,
@@ -158,6 +165,7 @@ impl Comparison {
             run_sd: None,
             paired: None,
             grounds: None,
+            shared_level: None,
             tested: None,
             effects: None,
             centers: None,

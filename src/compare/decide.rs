@@ -35,8 +35,8 @@ pub fn compare(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> {
             comparison.effects = alternative::effects(question, rules);
             comparison.centers = alternative::centers(question, rules);
         });
-    let about = |comparison: Comparison| comparison.about(analysis.subject);
-    comparisons.into_iter().map(about).collect()
+    Comparison::about(&mut comparisons, analysis.subject, &rules.decision);
+    comparisons
 }
 
 /// Which test of the project's own procedure decides.
@@ -283,6 +283,7 @@ fn answer(
                 .map(|score| t_score.adjusted(score.difference));
             comparison.change_mean = tests.change_mean;
             comparison.change_median = tests.change_median;
+            comparison.uncertainties = tests.uncertainties;
             comparison.location = Some(tests.location);
             comparison.run_sd = Some(tests.run_level.run_sd);
         }

@@ -7,6 +7,7 @@ use super::launch_values::{
 use super::note::{Note, Side};
 use super::question::{Question, Rules};
 use super::run_level::{RunLevel, RunValues};
+use super::uncertainty::Uncertainties;
 use crate::model::{MIN_LAUNCHES, Measurement, Verdict};
 use crate::stats::{ClusterMean, ClusterMedian, Resampling, Stream, TScore, derived_seed, median};
 
@@ -17,6 +18,7 @@ pub(super) struct Tests {
     pub t_score: Option<TScore>,
     pub change_mean: Option<Estimate>,
     pub change_median: Option<Estimate>,
+    pub uncertainties: Uncertainties,
     /// All launch values of both sides are one and the same.
     pub identical: bool,
 }
@@ -227,6 +229,7 @@ impl Sides {
                 level,
                 random.resampling("change of the median"),
             ),
+            uncertainties: Uncertainties::of(&new_clusters, &base_clusters, question, rules),
             identical,
         })
     }

@@ -6,10 +6,10 @@ use crate::model::{
 };
 
 /// A flat sample that lasts about a millisecond at ordinary values.
-pub(super) const ITERATIONS: u64 = 10_000;
+pub(crate) const ITERATIONS: u64 = 10_000;
 
 /// A launch with flat samples of `iterations` at `times` nanoseconds per iteration.
-pub(super) fn flat_launch(launch: u32, iterations: u64, times: &[f64]) -> LaunchSeries {
+pub(crate) fn flat_launch(launch: u32, iterations: u64, times: &[f64]) -> LaunchSeries {
     let flat = times
         .iter()
         .map(|time| Sample {
@@ -55,7 +55,7 @@ pub(super) fn with_ramp(
 }
 
 /// A measurement of the benchmark `p/t: b`.
-pub(super) fn measurement(launches: Vec<LaunchSeries>) -> Measurement {
+pub(crate) fn measurement(launches: Vec<LaunchSeries>) -> Measurement {
     Measurement {
         benchmark: Benchmark {
             key: BenchmarkKey {

@@ -17,6 +17,7 @@ mod fastest;
 mod figure;
 mod grounds;
 mod launch_values;
+mod limited;
 mod note;
 mod paired;
 mod portrait;
@@ -26,13 +27,14 @@ mod run_level;
 mod run_series;
 mod shape;
 mod summary;
+mod uncertainty;
 
 pub use alternative::{
     Centers, Effects, GateGroup, SideCenter, Tested, across_runs, outlier_policy, value_of,
 };
 pub use beside::{
     AllocationComparison, AllocationSummary, CountChange, LatencyComparison, LatencySummary,
-    OverLaunches, PercentileChange, PercentileSummary, WindowSummary,
+    OverLaunches, PercentileChange, PercentileSummary, Share, SharedLevel, WindowSummary,
 };
 pub use comparison::{Comparison, Estimate};
 pub use course::{Band, Course, CoursePoint, CourseRules, Level, Position, Step};
@@ -44,6 +46,7 @@ pub use fastest::{Contender, Rank, against_fastest, launch_medians};
 pub use figure::{Figure, Readings};
 pub use grounds::{Directions, FamilyTest, Grounds, LookGrounds, TScoreGrounds};
 pub use launch_values::{LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE};
+pub use limited::value_at;
 pub use note::{Note, Side};
 pub use paired::{
     Demand, Guard, HostNoise, Method, Paired, PairedSeries, Plan, Resolution, Round, RoundsNeeded,
@@ -57,8 +60,9 @@ pub use shape::{
     ChangeShape, DENSITY_POINTS, LAUNCH_POINTS, LaunchShape, MOST_VIOLINS, PROBABILITIES, Shape,
 };
 pub use summary::{Summary, summarize, summarize_by};
+pub use uncertainty::{Uncertainties, Uncertainty};
 
 #[cfg(test)]
-mod fixtures;
+pub(crate) mod fixtures;
 #[cfg(test)]
 mod tests;

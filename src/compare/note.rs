@@ -129,6 +129,15 @@ pub enum Note {
         /// The level that it had to be below.
         level: f64,
     },
+    /// Counts that vary differ beyond noise, but p is not small enough among as many benchmarks.
+    CountsNotSignificant {
+        /// p before the family.
+        p: f64,
+        /// The same adjusted for all benchmarks whose counts vary.
+        adjusted: f64,
+        /// The level that it had to be below.
+        level: f64,
+    },
     /// Only the t-score says faster.
     FasterByTScoreOnly,
     /// The floors and the rounds say different things.
@@ -231,6 +240,10 @@ impl Note {
             Self::NotSignificant { p, adjusted, level } => write!(
                 f,
                 "the interval lies beyond the noise threshold, but p is {p:.4}, and {adjusted:.4} adjusted for all benchmarks: not below {level} (more launches, fewer benchmarks, or another `--test`, `--observations` or `--correction`)"
+            ),
+            Self::CountsNotSignificant { p, adjusted, level } => write!(
+                f,
+                "the counts differ by more than noise, but p is {p:.4}, and {adjusted:.4} adjusted for all benchmarks whose counts vary: not below {level} (more launches)"
             ),
             _ => Ok(()),
         }
@@ -348,7 +361,8 @@ impl fmt::Display for Note {
             | Self::NoExactP
             | Self::NegligibleEffect { .. }
             | Self::WithinNoise
-            | Self::NotSignificant { .. } => self.of_another_system(f),
+            | Self::NotSignificant { .. }
+            | Self::CountsNotSignificant { .. } => self.of_another_system(f),
             Self::TestsContradict => f.write_str(
                 "the fastest samples of all rounds and the rounds one by one say different things (the host changed its speed?): only what both show counts",
             ),

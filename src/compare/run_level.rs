@@ -94,16 +94,8 @@ impl RunLevel {
         };
         let averaged_values = values(averaged);
         let difference = new.value(kind)? - mean(&averaged_values)?;
-        let (mut more_runs, mut seen) = (0.0, 0.0);
-        for level in std::iter::once(spread).chain(earlier.iter().map(Vec::as_slice)) {
-            let level = values(level);
-            let more = level.len().saturating_sub(1) as f64;
-            more_runs += more;
-            seen += more * sample_variance(&level).unwrap_or(0.0);
-        }
-        let df = PRIOR_DF + more_runs;
-        let prior = PRIOR_DF * host.prior_sd().powi(2);
-        let run_variance = (prior + seen) / df;
+        let levels = std::iter::once(spread).chain(earlier.iter().map(Vec::as_slice));
+        let (run_variance, df) = between_runs(levels.map(values), host);
         let predicted = 1.0 + 1.0 / averaged_values.len() as f64;
         let between_runs = run_variance * predicted;
         let (within, lone_floor) = match kind {
@@ -143,6 +135,18 @@ impl RunLevel {
     pub(super) fn margin(&self, level: f64) -> f64 {
         student_t::critical(level, self.df).map_or(f64::INFINITY, |t| t * self.standard_error)
     }
+}
+
+/// The variance between runs, prior and runs seen together, and its degrees of freedom, from the run values of each level.
+pub(super) fn between_runs(levels: impl Iterator<Item = Vec<f64>>, host: HostClass) -> (f64, f64) {
+    let (mut more_runs, mut seen) = (0.0, 0.0);
+    for level in levels {
+        let more = level.len().saturating_sub(1) as f64;
+        more_runs += more;
+        seen += more * sample_variance(&level).unwrap_or(0.0);
+    }
+    let df = PRIOR_DF + more_runs;
+    ((PRIOR_DF * host.prior_sd().powi(2) + seen) / df, df)
 }
 
 /// The distances between the two fastest launches of each run: how uncertain floors are.

@@ -125,14 +125,14 @@ fn times(launch: &LaunchSeries) -> Vec<f64> {
         .collect()
 }
 
-fn ramp(launch: &LaunchSeries) -> Vec<(f64, f64)> {
+pub(super) fn ramp(launch: &LaunchSeries) -> Vec<(f64, f64)> {
     let samples = launch.series.linear.iter();
     samples
         .map(|sample| (sample.iterations as f64, sample.elapsed.as_f64()))
         .collect()
 }
 
-fn scaled(estimate: Estimate, factor: f64) -> Estimate {
+pub(super) fn scaled(estimate: Estimate, factor: f64) -> Estimate {
     Estimate {
         estimate: estimate.estimate * factor,
         lower: estimate.lower * factor,

@@ -1,8 +1,9 @@
 //! Text for Markdown as GitHub and GitLab read it.
 //!
 //! Markup, HTML and the borders of tables are undone by escapes. Links from addresses, and mentions and references (`@name`, `#12`,
-//! GitLab's `!12`, `~label`, `$12`, `%name`), are found in the text that is left after that, so no escape undoes them: a space without a
-//! width behind the sign does, and in code elements nobody looks for references.
+//! GitLab's `!12`, `~label`, `$12`, `%name`, `[vulnerability:12]`, GitHub's `GH-12` and `:100:`, numbers of commits), are found in the text
+//! that is left after that, so no escape undoes them: a space without a width behind the sign does, and in code elements nobody looks for
+//! references.
 
 use std::fmt::Write as _;
 
@@ -21,8 +22,7 @@ pub fn prose(text: &str) -> String {
     let shown = shown.trim();
     let mut escaped = String::with_capacity(shown.len());
     let leading = leading_mark(shown);
-    let mut rest = shown.char_indices().peekable();
-    while let Some((at, c)) = rest.next() {
+    for (at, c) in shown.char_indices() {
         if leading == Some(at) {
             escaped.push('\\');
         }
@@ -36,9 +36,8 @@ pub fn prose(text: &str) -> String {
             '$' => escaped.push_str("&#36;"),
             _ => escaped.push(c),
         }
-        let next = rest.peek().map(|(_, next)| *next);
-        if begins_reference(c, next) || begins_address(&shown[..at], c, &shown[at + c.len_utf8()..])
-        {
+        let (before, after) = (&shown[..at], &shown[at + c.len_utf8()..]);
+        if begins_reference(before, c, after) || begins_address(before, c, after) {
             escaped.push_str(BREAK);
         }
     }
@@ -58,10 +57,50 @@ fn leading_mark(text: &str) -> Option<usize> {
     (is_mark && behind.is_none_or(|c| c == ' ' || c == mark)).then_some(digits)
 }
 
-/// Whether a sign and what follows name a person, an issue, a label.
-fn begins_reference(sign: char, next: Option<char>) -> bool {
-    matches!(sign, '@' | '#' | '!' | '~' | '$' | '%' | '&')
-        && next.is_some_and(|next| next.is_alphanumeric() || matches!(next, '_' | '"' | '-'))
+/// Whether a sign and what is around it name a person, an issue, a label, a picture.
+fn begins_reference(before: &str, sign: char, after: &str) -> bool {
+    let next = after.chars().next();
+    match sign {
+        '@' | '#' | '!' | '~' | '$' | '%' | '&' => {
+            next.is_some_and(|next| next.is_alphanumeric() || matches!(next, '_' | '"' | '-'))
+        }
+        // Two of the pictures have names of digits, as in the place `lib.rs:100:5`.
+        ':' => between_colons(after).is_some_and(|word| {
+            let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
+            !is_number || matches!(word, "100" | "1234")
+        }),
+        '[' => between_colons(after).is_some(),
+        '0'..='9' | 'a'..='f' => begins_commit(before, sign, after),
+        '-' => {
+            let letters = before.len().checked_sub(2).and_then(|at| before.get(at..));
+            letters.is_some_and(|letters| letters.eq_ignore_ascii_case("gh"))
+                && next.is_some_and(|next| next.is_ascii_digit())
+        }
+        _ => false,
+    }
+}
+
+/// Whether a word is what the number of a commit may look like: seven to forty digits of which some are letters.
+fn begins_commit(before: &str, first: char, after: &str) -> bool {
+    if before.ends_with(char::is_alphanumeric) {
+        return false;
+    }
+    let is_digit = |c: char| c.is_ascii_digit() || matches!(c, 'a'..='f');
+    let rest = after.trim_start_matches(is_digit);
+    let others = &after[..after.len() - rest.len()];
+    let digits = || std::iter::once(first).chain(others.chars());
+    !rest.starts_with(char::is_alphanumeric)
+        && (6..40).contains(&others.len())
+        && digits().any(|c| c.is_ascii_digit())
+        && digits().any(|c| c.is_ascii_lowercase())
+}
+
+/// The word that `text` begins with, if a colon comes behind it.
+fn between_colons(text: &str) -> Option<&str> {
+    let of_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '+' | '-');
+    let rest = text.trim_start_matches(of_word);
+    let word = &text[..text.len() - rest.len()];
+    (rest.starts_with(':') && !word.is_empty()).then_some(word)
 }
 
 /// Whether an address would be found here: behind the colon of `http://`, before the dot of `www.`.
@@ -109,6 +148,16 @@ mod tests {
                 "@me #1 a@b.c !2 $x$",
                 "\\@&#8203;me \\#&#8203;1 a\\@&#8203;b.c \\!&#8203;2 &#36;&#8203;x&#36;",
             ),
+            (
+                "lib.rs:100:5 lib.rs:17:5 a::b: :x",
+                "lib.rs:&#8203;100:5 lib.rs:17:5 a::&#8203;b: :x",
+            ),
+            (
+                "0ab82a4 defaced 1000000 x0ab82a4",
+                "0&#8203;ab82a4 defaced 1000000 x0ab82a4",
+            ),
+            ("GH-1 ugh-1 GH-a", "GH-&#8203;1 ugh-&#8203;1 GH-a"),
+            ("[work_item:1] [a]", "\\[&#8203;work\\_item:1\\] \\[a\\]"),
             ("- a", "\\- a"),
             ("12. a", "12\\. a"),
             ("1.5 % of 2", "1.5 % of 2"),

@@ -32,10 +32,13 @@ pub fn html(text: &str) -> String {
 }
 
 /// The value of a label in the text format of `OpenMetrics`, which knows three escapes.
+///
+/// GitLab takes a `#` for the beginning of a comment in a label too, and the rest of the line is none to it (`Parsers::Metrics::Generic`):
+/// one name would cost the whole report.
 pub fn openmetrics_label(text: &str) -> String {
     // What was a line end or a control character is a backslash and letters by then.
-    let shown = terminal::one_line(text).replace('\\', "\\\\");
-    shown.replace('"', "\\\"")
+    let shown = terminal::one_line(text).replace('#', "\\u{23}");
+    shown.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
 #[cfg(test)]
@@ -45,6 +48,7 @@ mod tests {
     #[test]
     fn a_label_cannot_leave_its_quotation_marks() {
         assert_eq!(openmetrics_label("a\"} 1\n\\"), r#"a\"} 1\\n\\"#);
+        assert_eq!(openmetrics_label("C#"), r"C\\u{23}");
     }
 
     #[test]

@@ -30,18 +30,26 @@ pub fn is_harmful(c: char) -> bool {
     c.is_control() || is_invisible(c) || is_no_character(c)
 }
 
-/// Characters without a width: marks and overrides of direction, joiners, separators of lines, tags, the byte order mark.
+/// Characters of which nothing is seen: marks and overrides of direction, joiners, separators of lines, tags, the byte order mark, fillers
+/// (Unicode's `Default_Ignorable_Code_Point`, but for variation selectors, which choose among pictures of the character before them).
 fn is_invisible(c: char) -> bool {
     matches!(
         c,
         '\u{ad}'
+            | '\u{34f}'
             | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
             | '\u{180e}'
             | '\u{200b}'..='\u{200f}'
             | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
             | '\u{feff}'
+            | '\u{ffa0}'
             | '\u{fff9}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
             | '\u{e0000}'..='\u{e007f}'
     )
 }
@@ -71,6 +79,7 @@ mod tests {
             r"a\u{202e}b\u{2066}c\u{61c}d"
         );
         assert_eq!(one_line("\u{ffff}\u{1fffe}"), r"\u{ffff}\u{1fffe}");
+        assert_eq!(one_line("a\u{3164}b\u{34f}"), r"a\u{3164}b\u{34f}");
     }
 
     #[test]

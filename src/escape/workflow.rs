@@ -86,6 +86,8 @@ enum Place {
     Code(Code),
     /// One colon so far.
     Colon,
+    /// One colon so far, or nothing: another stream came in between, and nobody knows whether it led to the same place.
+    ColonOrStart,
     /// Where no command begins.
     Middle,
 }
@@ -114,13 +116,14 @@ impl<'a, W: Write> Guarded<'a, W> {
     fn completes_sign(&mut self, byte: u8) -> bool {
         let hashes = self.hashes;
         self.hashes = if byte == b'#' { (hashes + 1).min(2) } else { 0 };
-        let is_second_colon = self.place == Place::Colon && byte == b':';
+        let is_behind_colon = matches!(self.place, Place::Colon | Place::ColonOrStart);
+        let is_second_colon = is_behind_colon && byte == b':';
         self.place = match (self.place, byte) {
             (_, b'\n' | b'\r')
             // Blanks of Unicode are blanks too; which bytes of theirs they are does not matter.
-            | (Place::Start, b' ' | b'\t' | 0x0b | 0x0c | 0x80..)
+            | (Place::Start | Place::ColonOrStart, b' ' | b'\t' | 0x0b | 0x0c | 0x80..)
             | (Place::Code(Code::Parameters), b'@'..=b'~') => Place::Start,
-            (Place::Start, 0x1b) => Place::Code(Code::Escape),
+            (Place::Start | Place::ColonOrStart, 0x1b) => Place::Code(Code::Escape),
             (Place::Code(Code::Escape), b'[') | (Place::Code(Code::Parameters), b'0'..=b'?') => {
                 Place::Code(Code::Parameters)
             }
@@ -140,8 +143,11 @@ impl<W: Write> Write for Guarded<'_, W> {
             return self.writer.write(bytes);
         }
         if self.commands.last.replace(self.number) != self.number {
-            // Two streams may lead to one place: the other may have ended the line.
-            self.place = Place::Start;
+            // Two streams may lead to one place: the other may have ended the line. Or to two, and then it has not.
+            self.place = match self.place {
+                Place::Colon | Place::ColonOrStart => Place::ColonOrStart,
+                Place::Start | Place::Code(_) | Place::Middle => Place::Start,
+            };
         }
         let mut harmless = Vec::with_capacity(bytes.len() + 8);
         for byte in bytes {
@@ -225,6 +231,25 @@ mod tests {
         assert!(bench.write_all(b"::error::x\n").is_ok());
         let text = String::from_utf8(log.into_inner()).expect("text");
         assert_eq!(text, "half a line\nMeasuring\n:\\:error::x\n");
+    }
+
+    #[test]
+    fn a_line_that_another_stream_comes_between_is_no_shelter() {
+        for (first, second, harmless) in [
+            (":", ":error::x", ":\\:error::x"),
+            (":", " ::error::x", ": :\\:error::x"),
+            (" :", "\u{1b}[1m::error::x", " :\u{1b}[1m:\\:error::x"),
+        ] {
+            let commands = Commands::new(true);
+            let (mut log, mut elsewhere) = (Vec::new(), Vec::new());
+            let mut bench = Guarded::new(&mut log, &commands);
+            let mut ours = Guarded::new(&mut elsewhere, &commands);
+            assert!(bench.write_all(first.as_bytes()).is_ok());
+            assert!(ours.write_all(b"{}\n").is_ok());
+            assert!(bench.write_all(second.as_bytes()).is_ok());
+            let text = String::from_utf8(log).expect("text");
+            assert_eq!(text, harmless);
+        }
     }
 
     struct Shared<'a>(&'a std::cell::RefCell<Vec<u8>>);

@@ -235,18 +235,30 @@ impl<'a> Campaign<'a> {
         Ok(Ended::Complete)
     }
 
-    fn launch(&mut self, index: usize, round: u32, attempt: u32, wanted: Vec<usize>) -> Launch {
+    /// A launch of a target that has nothing to tell yet, with its amount of padding.
+    pub(super) fn begin(
+        &self,
+        index: usize,
+        round: u32,
+        attempt: u32,
+        wanted: Vec<usize>,
+    ) -> (BenchTarget, Launch) {
         let target = self.targets[index].target.clone();
         let block = u64::from(round) << 32 | u64::from(attempt);
         let padding = chance::padding(self.seed, &target, block);
-        let mut launch = Launch {
+        let launch = Launch {
             record: begun(&target, round, attempt, padding),
             wanted,
             interrupted: false,
         };
+        (target, launch)
+    }
+
+    fn launch(&mut self, index: usize, round: u32, attempt: u32, wanted: Vec<usize>) -> Launch {
+        let (target, mut launch) = self.begin(index, round, attempt, wanted);
         let observer = self.observer;
         let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
-        let spec = launch_spec(&target, round, padding);
+        let spec = launch_spec(&target, round, launch.record.head.padding_bytes);
         let control = self.control.as_ref().and_then(|probe| probe.take(round));
         let watch = ConductWatch::start().with_control(control);
         let session = Session::start(

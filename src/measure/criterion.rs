@@ -11,8 +11,7 @@
 use std::time::{Duration, Instant};
 
 use super::campaign::{Campaign, Launch};
-use super::chance;
-use super::discover::{ConductWatch, begun, criterion_harness, launch_spec};
+use super::discover::{ConductWatch, criterion_harness, launch_spec};
 use super::places::{ids, place_of};
 use crate::cargo::BenchTarget;
 use crate::child::{
@@ -63,6 +62,21 @@ pub(super) fn samples(
         .into_iter()
         .rfind(|samples| f64::from(*samples) <= most);
     fitting.unwrap_or(SAMPLES[0])
+}
+
+/// Takes from the `wanted` places those that one process can measure: all of the first one's configuration, in the order of the program, in
+/// which they come. `None` where nothing is wanted.
+pub(super) fn sampled_alike(
+    wanted: &mut Vec<usize>,
+    config_of: impl Fn(usize) -> Config,
+) -> Option<(Config, Vec<usize>)> {
+    let config = config_of(wanted.iter().min().copied()?);
+    let (mut chosen, others): (Vec<usize>, Vec<usize>) = wanted
+        .iter()
+        .partition(|place| config_of(**place) == config);
+    *wanted = others;
+    chosen.sort_unstable();
+    Some((config, chosen))
 }
 
 /// Nanoseconds that an iteration took, from what was reported.
@@ -175,14 +189,7 @@ impl Campaign<'_> {
         wanted: Vec<usize>,
         version: CriterionVersion,
     ) -> Launch {
-        let target = self.targets[index].target.clone();
-        let block = u64::from(round) << 32 | u64::from(attempt);
-        let padding = chance::padding(self.seed, &target, block);
-        let mut launch = Launch {
-            record: begun(&target, round, attempt, padding),
-            wanted,
-            interrupted: false,
-        };
+        let (target, mut launch) = self.begin(index, round, attempt, wanted);
         if round == 0 && attempt == 0 {
             let ids = ids(&self.targets[index].subjects, &launch.wanted);
             let paces = glance(
@@ -209,16 +216,10 @@ impl Campaign<'_> {
                 return launch;
             }
         }
-        let Some(first) = launch.wanted.iter().min().copied() else {
+        let config_of = |place| self.config_of(index, place);
+        let Some((config, mut chosen)) = sampled_alike(&mut launch.wanted, config_of) else {
             return launch;
         };
-        let config = self.config_of(index, first);
-        let (mut chosen, others): (Vec<usize>, Vec<usize>) = launch
-            .wanted
-            .iter()
-            .partition(|place| self.config_of(index, **place) == config);
-        launch.wanted = others;
-        chosen.sort_unstable();
         launch.record.head.harness = Some(criterion_harness(version));
         let control = self.control.as_ref().and_then(|probe| probe.take(round));
         let watch = ConductWatch::start().with_control(control);

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use super::campaign::{Campaign, Launch};
-use super::chance;
 use super::criterion::{in_force, told};
-use super::discover::{ConductWatch, begun, launch_spec, printed_harness};
+use super::discover::{ConductWatch, launch_spec, printed_harness};
 use crate::child::{ChildError, Means, PrintedHarness, PrintedRequest, PrintedValue};
 use crate::model::{Event, Sample, Series};
 use crate::store::Outcome;
@@ -29,14 +28,7 @@ impl Campaign<'_> {
         wanted: Vec<usize>,
         harness: &PrintedHarness,
     ) -> Launch {
-        let target = self.targets[index].target.clone();
-        let block = u64::from(round) << 32 | u64::from(attempt);
-        let padding = chance::padding(self.seed, &target, block);
-        let mut launch = Launch {
-            record: begun(&target, round, attempt, padding),
-            wanted,
-            interrupted: false,
-        };
+        let (target, mut launch) = self.begin(index, round, attempt, wanted);
         let Some(place) = launch.wanted.pop() else {
             return launch;
         };
@@ -60,7 +52,7 @@ impl Campaign<'_> {
             samples: sampling.samples,
         };
         let watch = ConductWatch::start();
-        let spec = launch_spec(&target, round, padding);
+        let spec = launch_spec(&target, round, launch.record.head.padding_bytes);
         match harness.measure(&request, &spec, &means) {
             Ok(report) => {
                 let conduct = report

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
+use super::gate::Statistic;
+
 /// An enum whose variants are words.
 macro_rules! words {
     ($(#[$doc:meta])+ $name:ident { $($(#[$variant_doc:meta])+ $variant:ident = $word:literal,)+ }) => {
@@ -181,6 +183,23 @@ words! {
         P999 = "p99.9",
         /// The longest latency.
         Max = "max",
+    }
+}
+
+impl Subject {
+    /// What a statistic beside the time is.
+    pub fn of(statistic: Statistic) -> Option<Self> {
+        match statistic {
+            Statistic::Allocations => Some(Self::Allocations),
+            Statistic::Bytes => Some(Self::Bytes),
+            Statistic::Peak => Some(Self::Peak),
+            Statistic::Latency(500) => Some(Self::P50),
+            Statistic::Latency(950) => Some(Self::P95),
+            Statistic::Latency(990) => Some(Self::P99),
+            Statistic::Latency(999) => Some(Self::P999),
+            Statistic::Latency(1000) => Some(Self::Max),
+            _ => None,
+        }
     }
 }
 

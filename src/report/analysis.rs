@@ -6,7 +6,7 @@ use super::content::{Gates, Violation};
 use super::status::write_warning_within;
 use super::view::prose;
 use super::{theme, units};
-use crate::compare::{Centers, Estimate, SideCenter};
+use crate::compare::{Centers, Estimate, Share, SharedLevel, SideCenter};
 use crate::model::{
     Analysis, DecisionSettings, FamilyRule, Metric, Observations, Subject, Test, Thresholds, Unit,
 };
@@ -122,7 +122,11 @@ pub(super) fn broken(violation: &Violation) -> String {
         } else {
             "?".to_owned()
         };
-        format!(" [{}, {upper}]", number(lower))
+        format!(
+            " [{}, {upper}]{}",
+            number(lower),
+            share(violation.shared_level)
+        )
     };
     let found = match (violation.is_change, estimate.is_finite()) {
         (true, true) => format!("changed by {}{interval}", number(estimate)),
@@ -134,6 +138,25 @@ pub(super) fn broken(violation: &Violation) -> String {
         "{}: {} {found}, more than `{}` allows",
         violation.key.id, violation.statistic, violation.rule
     ))
+}
+
+/// How wide an interval is because others share its level.
+fn share(shared: Option<SharedLevel>) -> String {
+    match shared {
+        Some(SharedLevel {
+            family,
+            share:
+                Share::Interval {
+                    confidence_level,
+                    interval_level,
+                },
+        }) if family > 1 => format!(
+            " ({}: {family} numbers share {})",
+            units::percent(interval_level),
+            units::percent(confidence_level)
+        ),
+        _ => String::new(),
+    }
 }
 
 fn in_unit(value: f64, unit: Unit) -> String {
@@ -188,6 +211,7 @@ mod tests {
                 is_change: true,
                 limit: 0.1,
                 found,
+                shared_level: Some(SharedLevel::of_interval(0.95, 50)),
             })
         };
         let all = |value| Estimate {
@@ -202,6 +226,15 @@ mod tests {
         assert_eq!(
             said(all(f64::INFINITY)),
             "parse: allocations changed from none to some, more than `allocations:10%` allows"
+        );
+        let apart = Estimate {
+            estimate: 0.3,
+            lower: 0.2,
+            upper: 0.4,
+        };
+        assert_eq!(
+            said(apart),
+            "parse: allocations changed by +30.0 % [+20.0 %, +40.0 %] (99.9 %: 50 numbers share 95 %), more than `allocations:10%` allows"
         );
     }
 }

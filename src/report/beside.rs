@@ -278,7 +278,7 @@ pub(super) fn latency_changes_json(found: &LatencyComparison) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::Estimate;
+    use crate::compare::{Estimate, Uncertainty};
 
     fn change(base: f64, new: f64, verdict: Verdict) -> CountChange {
         CountChange {
@@ -310,6 +310,8 @@ mod tests {
                 lower: 0.1,
                 upper: 0.2,
             },
+            uncertainty: Uncertainty::unknown(0.157),
+            clock_step: 0.0,
             verdict,
         };
         let latencies = LatencyComparison {

@@ -3,7 +3,7 @@
 use super::beside::quantile_name;
 use super::units;
 use crate::compare::{
-    AllocationSummary, Estimate, LatencyComparison, LatencySummary, OverLaunches, WindowSummary,
+    AllocationSummary, LatencyComparison, LatencySummary, OverLaunches, WindowSummary,
 };
 
 /// Rows of the table of seconds; of more the first and the last are shown.
@@ -83,7 +83,10 @@ pub(super) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> Li
     }
     lines.extend(seconds(&found.windows));
     if let Some(drift) = &found.drift {
-        let text = format!("p50 {}, last second against first", with_bounds(drift));
+        let text = format!(
+            "p50 {}, last second against first",
+            units::change_with_interval(drift)
+        );
         lines.push(("drift".to_owned(), text));
     }
     lines
@@ -151,22 +154,6 @@ fn over_launches(found: &OverLaunches) -> String {
     format!("{} {bounds}", units::time(found.mean))
 }
 
-fn with_bounds(change: &Estimate) -> String {
-    let bound = |value: f64| {
-        if value.is_finite() {
-            units::change(value)
-        } else {
-            "?".to_owned()
-        }
-    };
-    format!(
-        "{} [{}, {}]",
-        units::change(change.estimate),
-        bound(change.lower),
-        bound(change.upper)
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,13 +193,5 @@ mod tests {
             interval: None,
         };
         assert_eq!(over_launches(&one), "1.000 µs -");
-        assert_eq!(
-            with_bounds(&Estimate {
-                estimate: 0.1,
-                lower: f64::NEG_INFINITY,
-                upper: f64::INFINITY
-            }),
-            "+10.0 % [?, ?]"
-        );
     }
 }

@@ -123,28 +123,12 @@ fn in_words(step: &BisectStep) -> String {
         parts.push(theme::verdict(verdict));
     }
     if let Some(change) = &step.change {
-        parts.push(with_interval(change));
+        parts.push(units::change_with_interval(change));
     }
     if let Some(why) = &step.why {
         parts.push(theme::printable(why));
     }
     parts.join(", ")
-}
-
-fn with_interval(change: &Estimate) -> String {
-    let bound = |value: f64| {
-        if value.is_finite() {
-            units::change(value)
-        } else {
-            "?".to_owned()
-        }
-    };
-    format!(
-        "{} [{}, {}]",
-        units::change(change.estimate),
-        bound(change.lower),
-        bound(change.upper)
-    )
 }
 
 /// Writes the answer.
@@ -225,11 +209,15 @@ fn write_possible(
     writeln!(writer)?;
     let change = slow.change.as_ref().map_or_else(
         || "slower".to_owned(),
-        |change| format!("{} there", with_interval(change)),
+        |change| format!("{} there", units::change_with_interval(change)),
     );
     let total = match &findings.total {
         Some(total) if slow.place < slow.of => {
-            format!(" ({} in {})", with_interval(total), findings.bad.0)
+            format!(
+                " ({} in {})",
+                units::change_with_interval(total),
+                findings.bad.0
+            )
         }
         _ => String::new(),
     };

@@ -1,6 +1,6 @@
 //! What the sinks are given: findings, not yet words.
 
-use crate::compare::{Comparison, Decider, Difference, Estimate, Summary};
+use crate::compare::{Comparison, Decider, Difference, Estimate, SharedLevel, Summary};
 use crate::model::{
     BenchmarkKey, DecisionSettings, Measurement, Run, RunId, Tally, Thresholds, Unit, Verdict,
 };
@@ -74,6 +74,9 @@ pub struct Violation {
     pub limit: f64,
     /// What was found, all of it above the limit.
     pub found: Estimate,
+    /// The level of the interval or test that this rests on, and who shares it; `None` of counts that do not vary, and of the change that the
+    /// verdict rests on, which has its own.
+    pub shared_level: Option<SharedLevel>,
 }
 
 /// How verdicts are reached.

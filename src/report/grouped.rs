@@ -30,6 +30,8 @@ pub struct Grouped {
     pub geometric_means: Option<Vec<f64>>,
     /// Benchmarks that it does not match.
     pub left_out: usize,
+    /// Benchmarks that it matches and that have no cell: without a positive value, or of another metric than the first of their row.
+    pub without_value: usize,
     /// The probability, at most, that the fastest is not among those that may be.
     pub level: f64,
     /// Whether times or ratios are shown.
@@ -128,8 +130,17 @@ fn grid(found: &Grouped) -> Grid {
 }
 
 fn headings(found: &Grouped, first: &str) -> Vec<String> {
-    let columns = found.columns.iter().cloned();
+    let columns = found.columns.iter().map(|column| heading(column));
     std::iter::once(first.to_owned()).chain(columns).collect()
+}
+
+/// What was captured; an expression may also match nothing at all.
+fn heading(column: &str) -> String {
+    if column.is_empty() {
+        "(nothing)".to_owned()
+    } else {
+        column.to_owned()
+    }
 }
 
 fn several_targets(found: &Grouped) -> bool {
@@ -180,7 +191,7 @@ fn legend(found: &Grouped) -> Vec<String> {
     wins.sort_by_key(|(_, count)| usize::MAX - count);
     let wins: Vec<String> = wins
         .into_iter()
-        .map(|(column, count)| format!("{column}: {count}"))
+        .map(|(column, count)| format!("{}: {count}", heading(column)))
         .collect();
     let run = if found.name == found.run.to_string() {
         format!("run {}", found.run)
@@ -199,6 +210,23 @@ fn legend(found: &Grouped) -> Vec<String> {
         ),
         "Exploratory: one run says nothing of drift between runs, nor how much code layout or other inputs would change the order; no verdict rests on it.".to_owned(),
     ];
+    let values = |row: &GroupedRow| row.cells.iter().flatten().count();
+    if found.rows.iter().all(|row| values(row) < 2) {
+        lines.push(
+            "No row has two benchmarks to compare: what the expression captures makes the columns, the rest of an id its row."
+                .to_owned(),
+        );
+    }
+    let whole = found
+        .rows
+        .iter()
+        .filter(|row| values(row) == found.columns.len());
+    let whole = whole.count();
+    if found.geometric_means.is_some() && whole < found.rows.len() {
+        lines.push(format!(
+            "Geometric means are of the {whole} rows that have a value in every column."
+        ));
+    }
     if all().any(|cell| cell.launches < 2) {
         lines.push("Of a single launch nothing can be told.".to_owned());
     }
@@ -207,6 +235,13 @@ fn legend(found: &Grouped) -> Vec<String> {
         lines.push(format!(
             "{} benchmark{plural} left out: the expression does not match.",
             found.left_out
+        ));
+    }
+    if found.without_value > 0 {
+        let plural = if found.without_value == 1 { "" } else { "s" };
+        lines.push(format!(
+            "{} benchmark{plural} without a value here: nothing above zero was measured, or something else than of the first of the row.",
+            found.without_value
         ));
     }
     lines
@@ -279,7 +314,8 @@ fn write_json(writer: &mut dyn Write, found: &Grouped) -> io::Result<()> {
     }
     let finished = json!({
         "reason": "group-finished", "schema": SCHEMA, "run": found.run, "pattern": found.pattern,
-        "columns": found.columns, "geometric_means": found.geometric_means, "left_out": found.left_out, "level": found.level,
+        "columns": found.columns, "geometric_means": found.geometric_means, "left_out": found.left_out,
+        "without_value": found.without_value, "level": found.level,
     });
     write_object(writer, &finished)
 }

@@ -207,6 +207,7 @@ fn compared(
         "effects": comparison.and_then(|found| found.effects.as_ref()).map(effects_json),
         "centers": comparison.and_then(|found| found.centers),
         "metric": verdicts.decision.analysis.subject,
+        "shared_level": comparison.and_then(|found| found.shared_level),
         "allocations": allocations.map(beside::allocation_changes_json),
         "latencies": latencies.map(beside::latency_changes_json),
         "differences": row.blocking,
@@ -250,6 +251,7 @@ pub(super) fn violated(run: RunId, violation: &Violation) -> Value {
         "of": if violation.is_change { "change" } else { "value" },
         "limit": violation.limit,
         "found": estimate_json(&violation.found),
+        "shared_level": violation.shared_level,
     })
 }
 

@@ -84,7 +84,7 @@ pub(super) fn write_junit(
         all.len(),
         outcomes(&all, Outcome::Failure),
         outcomes(&all, Outcome::Error),
-        seconds(&all),
+        seconds(&all, findings),
     )?;
     for rows in &suites {
         let key = &rows[0].key;
@@ -96,7 +96,7 @@ pub(super) fn write_junit(
             outcomes(rows, Outcome::Failure),
             outcomes(rows, Outcome::Error),
             outcomes(rows, Outcome::Skipped),
-            seconds(rows),
+            seconds(rows, findings),
             // Schemas that look at it want no zone; it is UTC.
             attribute(surroundings.started.trim_end_matches('Z')),
         )?;
@@ -113,9 +113,11 @@ fn attribute(text: &str) -> String {
     escape::xml(&escape::one_line(text))
 }
 
-/// How long the samples of these took.
-fn seconds(rows: &[&Row<'_>]) -> String {
+/// How long the samples of these took. Imported ones took no time here, and most are stored with iterations that are made up.
+fn seconds(rows: &[&Row<'_>], findings: &Findings<'_>) -> String {
+    let is_known = findings.run.source.is_none();
     let measured = rows.iter().filter_map(|row| row.measurement);
+    let measured = measured.filter(|_| is_known);
     // A sum of nothing would be -0.
     let spent = measured
         .map(measured_seconds)
@@ -197,7 +199,7 @@ fn write_case(
         "    <testcase name=\"{}\" classname=\"{}\" time=\"{}\">",
         attribute(&row.key.id),
         attribute(&format!("{}.{}", row.key.package, row.key.target)),
-        seconds(&[row]),
+        seconds(&[row], findings),
     )?;
     if let Some(element) = Outcome::of(row, findings, surroundings).element() {
         writeln!(

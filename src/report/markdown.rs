@@ -1,7 +1,7 @@
 //! Markdown for comments on pull requests and for summaries of jobs: what got worse first, everything else folded.
 //!
 //! The first line is a comment that readers do not see: a bot finds the comment by it that it has to update. GitHub takes comments of 65,536
-//! characters, so rows are left out, the least grave first, and counted where that would be more than 60 KB.
+//! characters, so every part has its share of 60 KB; what does not fit is left out, the least grave first, and counted.
 
 use std::io::{self, Write};
 
@@ -13,15 +13,20 @@ use crate::compare::Decider;
 use crate::escape;
 use crate::model::{Subject, Verdict};
 
-/// Bytes of a whole report, at most.
-const MOST: usize = 60_000;
-/// Of these, what the rows that come first may take, and with those the table of all benchmarks.
-const MOST_OF_FIRST: usize = 24_000;
-const MOST_WITH_TABLE: usize = 48_000;
+/// Bytes that the report may have at the end of each part. What says how much was left out, and where it was measured, fits into the
+/// rest of 60,000.
+const MOST_WITH_FIRST: usize = 22_000;
+const MOST_WITH_RULES: usize = 28_000;
+const MOST_WITH_REMARKS: usize = 36_000;
+const MOST_WITH_TABLE: usize = 46_000;
+const MOST_WITH_NOTES: usize = 51_000;
 /// Sentences about the comparison as a whole.
 const MOST_REMARKS: usize = 20;
+/// Characters of a name, and of a sentence.
 const LONGEST_NAME: usize = 120;
 const LONGEST_REMARK: usize = 500;
+/// Bytes of a sentence with its escapes.
+const MOST_OF_REMARK: usize = 2_400;
 /// Characters that a key of a report may have.
 const LONGEST_KEY: usize = 100;
 
@@ -42,7 +47,7 @@ pub(super) fn write_markdown(
     writer.write_all(text.as_bytes())
 }
 
-/// The comment that says whose report this is: the same for the same key, with nothing that ends a comment.
+/// The comment that says whose report this is: the same for the same key and for no other, with nothing that ends a comment.
 fn marker(key: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | ' ');
     let mut name = String::new();
@@ -54,10 +59,13 @@ fn marker(key: &str) -> String {
             name.push('-');
         }
     }
-    format!(
-        "<!-- cargo-perfcheck: {} -->",
-        name.trim_matches(['-', ' '])
-    )
+    let name = name.trim_matches(['-', ' ']);
+    if name == key {
+        return format!("<!-- cargo-perfcheck: {key} -->");
+    }
+    // Keys of which the same is left are told apart all the same.
+    let hash = &blake3::hash(key.as_bytes()).to_hex()[..8];
+    format!("<!-- cargo-perfcheck: {name} {hash} -->")
 }
 
 fn add_head(text: &mut String, findings: &Findings<'_>, surroundings: &Surroundings<'_>) {
@@ -69,7 +77,8 @@ fn add_head(text: &mut String, findings: &Findings<'_>, surroundings: &Surroundi
     line(text, "");
     let run = findings.run;
     let commit = run.git.as_ref().map_or_else(String::new, |git| {
-        let commit = git.commit.get(..12).unwrap_or(&git.commit);
+        let commit = sentences::shortened(&git.commit, LONGEST_NAME);
+        let commit = commit.get(..12).unwrap_or(&commit);
         let branch = git
             .branch
             .as_ref()
@@ -83,7 +92,7 @@ fn add_head(text: &mut String, findings: &Findings<'_>, surroundings: &Surroundi
         .map_or_else(String::new, |verdicts| {
             format!(
                 ", compared with {}; {}",
-                with_code(&verdicts.reference),
+                remark(&verdicts.reference),
                 method(verdicts)
             )
         });
@@ -130,18 +139,33 @@ fn add_first_rows(
         line(text, "No benchmark got worse or better.");
         line(text, "");
     } else {
-        add_table(text, &first, findings, MOST_OF_FIRST);
+        add_table(text, &first, findings, MOST_WITH_FIRST);
     }
-    for violation in verdicts.gates.violations.iter().take(MOST_REMARKS) {
-        line(text, &format!("- {}", remark(&analysis::broken(violation))));
-    }
-    let more = verdicts.gates.violations.len().saturating_sub(MOST_REMARKS);
+    let violations = &verdicts.gates.violations;
+    let broken = violations.iter().map(analysis::broken);
+    let sentences = broken.map(|broken| format!("- {}", remark(&broken)));
+    let more = add_sentences(text, sentences, MOST_WITH_RULES);
     if more > 0 {
         line(text, &format!("- and {more} more rules were broken"));
     }
-    if !verdicts.gates.violations.is_empty() {
+    if !violations.is_empty() {
         line(text, "");
     }
+}
+
+/// Adds some of the first of these lines, and tells how many there are more.
+fn add_sentences(
+    text: &mut String,
+    mut sentences: impl Iterator<Item = String>,
+    most: usize,
+) -> usize {
+    for (place, sentence) in sentences.by_ref().enumerate() {
+        if place == MOST_REMARKS || text.len() + sentence.len() > most {
+            return 1 + sentences.count();
+        }
+        line(text, &sentence);
+    }
+    0
 }
 
 /// A table of these, as many as fit, and how many do not.
@@ -251,13 +275,13 @@ fn add_remarks(text: &mut String, findings: &Findings<'_>) {
         .chain(verdicts.remarks.iter().cloned())
         .chain(verdicts.gates.remarks.iter().cloned())
         .collect();
-    for warning in warnings.iter().take(MOST_REMARKS) {
-        line(text, &format!("> warning: {}", remark(warning)));
-        line(text, "");
-    }
-    for advice in verdicts.advice.iter().take(MOST_REMARKS) {
-        line(text, &remark(advice));
-        line(text, "");
+    let paragraphs = warnings
+        .iter()
+        .map(|warning| format!("> warning: {}\n", remark(warning)))
+        .chain(verdicts.advice.iter().map(|advice| remark(advice) + "\n"));
+    let more = add_sentences(text, paragraphs, MOST_WITH_REMARKS);
+    if more > 0 {
+        line(text, &format!("{more} more remarks are left out here.\n"));
     }
 }
 
@@ -299,7 +323,7 @@ fn add_notes(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>) {
             [] => continue,
         };
         let written = format!("- {subject}: {}", remark(note));
-        if text.len() + written.len() > MOST - 2_000 {
+        if text.len() + written.len() > MOST_WITH_NOTES {
             break;
         }
         line(text, &written);
@@ -363,7 +387,15 @@ fn name_of(name: &str) -> String {
 }
 
 fn remark(sentence: &str) -> String {
-    with_code(&sentences::cut(sentence, LONGEST_REMARK))
+    let mut characters = LONGEST_REMARK;
+    loop {
+        let written = with_code(&sentences::cut(sentence, characters));
+        if written.len() <= MOST_OF_REMARK {
+            return written;
+        }
+        // Escapes of hardly any text are as long as this.
+        characters /= 2;
+    }
 }
 
 /// A sentence of ours in which names stand between backticks.
@@ -398,8 +430,21 @@ mod tests {
         assert_eq!(marker("ci/bench"), "<!-- cargo-perfcheck: ci/bench -->");
         assert_eq!(
             marker("--> <script>\nx"),
-            "<!-- cargo-perfcheck: script-x -->"
+            "<!-- cargo-perfcheck: script-x 59b83b75 -->"
         );
+        assert_eq!(marker("bench-2"), "<!-- cargo-perfcheck: bench-2 -->");
+    }
+
+    #[test]
+    fn different_keys_have_different_markers() {
+        let long = "k".repeat(LONGEST_KEY);
+        let keys = ["東京", "大阪", "", "-", "a:b", "a;b", "a b", "a-b", &long];
+        let mut markers: Vec<String> = keys.map(marker).to_vec();
+        markers.push(marker(&format!("{long}1")));
+        markers.push(marker(&format!("{long}2")));
+        markers.sort();
+        markers.dedup();
+        assert_eq!(markers.len(), keys.len() + 2, "{markers:?}");
     }
 
     #[test]

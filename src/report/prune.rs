@@ -43,7 +43,7 @@ impl RunFate {
         match self {
             Self::Goes | Self::Kept => None,
             Self::Named => Some("named by a baseline"),
-            Self::Reference => Some("newest accepted of a benchmark on its branch"),
+            Self::Reference => Some("later runs of its branch are compared with it"),
             Self::UnderWay => Some("incomplete and younger than a day"),
             Self::Together => Some("belongs to a run that stays"),
         }

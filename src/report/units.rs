@@ -2,7 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::compare::{HostSigns, Steadiness};
+use crate::compare::{Estimate, HostSigns, Steadiness};
 use crate::escape;
 use crate::model::{HostFacts, Metric};
 
@@ -221,6 +221,23 @@ pub fn change(fraction: f64) -> String {
     text.replace('-', "−")
 }
 
+/// A change with the bounds of its interval, unknown ones as `?`: `+2.31 % [+1.90 %, ?]`.
+pub(super) fn change_with_interval(found: &Estimate) -> String {
+    let bound = |value: f64| {
+        if value.is_finite() {
+            change(value)
+        } else {
+            "?".to_owned()
+        }
+    };
+    format!(
+        "{} [{}, {}]",
+        change(found.estimate),
+        bound(found.lower),
+        bound(found.upper)
+    )
+}
+
 /// An unsigned percentage: `1 %`, `0.5 %`.
 pub fn percent(fraction: f64) -> String {
     let rounded = (fraction * 1e6).round() / 1e4;
@@ -433,6 +450,18 @@ mod tests {
         );
         assert_eq!(spent(&rate, 500.0), "500.0 ns");
         assert_eq!(spent(&bytes, 12.0), "12.00 bytes");
+    }
+
+    #[test]
+    fn bounds_of_a_change_that_are_not_known_are_question_marks() {
+        assert_eq!(
+            change_with_interval(&Estimate {
+                estimate: 0.1,
+                lower: f64::NEG_INFINITY,
+                upper: f64::INFINITY,
+            }),
+            "+10.0 % [?, ?]"
+        );
     }
 
     #[test]

@@ -83,7 +83,10 @@ impl IntervalMethod {
 /// The jackknife's standard error of f(statistic): `sqrt((k - 1) / k sum (v_i - mean v)^2)`, `v_i` without cluster i.
 ///
 /// `None` below two clusters, or where a value is not finite.
-fn standard_error(statistic: &impl Statistic, f: impl Fn(f64) -> f64) -> Option<f64> {
+pub(super) fn jackknife_standard_error(
+    statistic: &impl Statistic,
+    f: impl Fn(f64) -> f64,
+) -> Option<f64> {
     let k = statistic.clusters();
     if k < 2 {
         return None;
@@ -115,16 +118,22 @@ pub fn jackknife_t_interval(
     let t = critical(level, statistic.clusters().checked_sub(1)? as f64)?;
     let observed = statistic.observed();
     if scale == Scale::Plain {
-        return around(observed, t * standard_error(statistic, |value| value)?);
+        return around(
+            observed,
+            t * jackknife_standard_error(statistic, |value| value)?,
+        );
     }
-    let logarithms = standard_error(statistic, f64::ln)
+    let logarithms = jackknife_standard_error(statistic, f64::ln)
         .and_then(|error| around(observed.ln(), t * error))
         .map(|found| Interval {
             lower: found.lower.exp(),
             upper: found.upper.exp(),
         });
     logarithms.or_else(|| {
-        let plain = around(observed, t * standard_error(statistic, |value| value)?)?;
+        let plain = around(
+            observed,
+            t * jackknife_standard_error(statistic, |value| value)?,
+        )?;
         Some(Interval {
             lower: plain.lower.max(0.0),
             upper: plain.upper,
@@ -140,8 +149,8 @@ pub fn jackknife_t_ratio_interval(
     base: &impl Statistic,
     level: f64,
 ) -> Option<Interval> {
-    let a = standard_error(new, f64::ln)?.powi(2);
-    let b = standard_error(base, f64::ln)?.powi(2);
+    let a = jackknife_standard_error(new, f64::ln)?.powi(2);
+    let b = jackknife_standard_error(base, f64::ln)?.powi(2);
     let df_of = |statistic: usize| (statistic - 1) as f64;
     let (df_a, df_b) = (df_of(new.clusters()), df_of(base.clusters()));
     let difference = new.observed().ln() - base.observed().ln();

@@ -3,6 +3,7 @@
 use super::bootstrap::{Resampling, TABULATED, replicates, tabulate};
 use super::description::{mean, sample_variance};
 use super::random::Draws;
+use super::relative_error::most_df;
 use super::student_t;
 
 /// Below this many values on either side the bootstrap has too few distinct resamples: Student's t guards it.
@@ -18,16 +19,6 @@ pub fn welch(new: &[f64], base: &[f64]) -> Option<(f64, f64)> {
     let b = sample_variance(base)? / base.len() as f64;
     let df = (a + b).powi(2) / (a * a / (new.len() - 1) as f64 + b * b / (base.len() - 1) as f64);
     Some(((a + b).sqrt(), df))
-}
-
-/// The degrees of freedom to which the guard is held: k - 1 of the smaller side, up to twice that where both are alike.
-///
-/// Welch's are estimated. Five values that happen to lie close together seem to leave the variance to the hundred on the other side, and
-/// their p falls to a quarter of what it should be (at .0005, normal data); so held, it stays at its level or below.
-fn most_df(new: &[f64], base: &[f64]) -> f64 {
-    let (a, b) = (new.len() as f64, base.len() as f64);
-    let (fewer, more) = (a.min(b), a.max(b));
-    (fewer - 1.0) * (1.0 + fewer / more)
 }
 
 /// The t-score of new against base and its null distribution.
@@ -89,7 +80,7 @@ impl TScore {
             upper_tail: Vec::new(),
             lower_tail: Vec::new(),
             guard_df: (new.len().min(base.len()) < SMALL_SAMPLE)
-                .then(|| df.min(most_df(new, base))),
+                .then(|| df.min(most_df(new.len(), base.len()))),
             resolution,
         };
         // Equal values whose mean is rounded vary by some units in the last place.

@@ -38,8 +38,6 @@ pub struct StoredRun {
     pub benchmarks: usize,
     /// The baselines that name it; then it stays.
     pub baselines: Vec<String>,
-    /// Whether it is the newest accepted run of a benchmark on its branch and kind of processor: what the next run is compared with.
-    pub is_reference: bool,
     /// Bytes that its samples take in the file.
     pub bytes: u64,
 }
@@ -57,7 +55,6 @@ impl Store {
     /// All runs of a workspace with what they take, newest first. Reads the whole history.
     pub fn stored_runs(&self, workspace: WorkspaceId) -> Result<Vec<StoredRun>, StoreError> {
         self.read(|connection| {
-            let references = references(connection, workspace)?;
             let mut names = connection.prepare("SELECT name FROM baselines WHERE run = ?1 ORDER BY name")?;
             let mut statement = connection.prepare(
                 "SELECT r.id, r.started, r.status, r.acceptance, r.git_branch, r.git_commit, r.partner, r.purpose, r.seed,
@@ -87,7 +84,6 @@ impl Store {
                     baselines: names
                         .query_map([run], |row| row.get(0))?
                         .collect::<Result<_, _>>()?,
-                    is_reference: references.contains(&run),
                     bytes: row.get::<_, Unsigned>(10)?.0,
                 });
             }
@@ -165,21 +161,6 @@ impl Store {
             .map(|metadata| metadata.len())
             .sum()
     }
-}
-
-/// The newest accepted runs, by branch, benchmark and processor.
-fn references(connection: &Connection, workspace: WorkspaceId) -> Attempt<BTreeSet<RunId>> {
-    let mut statement = connection.prepare(
-        "SELECT max(r.id) FROM runs r
-         JOIN environments e ON e.id = r.environment
-         JOIN run_benchmarks rb ON rb.run = r.id
-         WHERE r.workspace = ?1 AND r.partner IS NULL AND rb.verdict IS NOT 'failed'
-           AND (r.acceptance <> 'pending'
-                OR EXISTS (SELECT 1 FROM accepted_steps a WHERE a.benchmark = rb.benchmark AND a.run = rb.run))
-         GROUP BY r.git_branch, rb.benchmark, json_extract(e.facts, '$.host.cpu')",
-    )?;
-    let runs = statement.query_map([workspace.0], |row| row.get(0))?;
-    Ok(runs.collect::<Result<_, _>>()?)
 }
 
 /// Rows that runs shared and that none refers to any more.

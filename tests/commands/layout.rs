@@ -1,5 +1,7 @@
 //! What of a result people see and in which order, and benchmarks of one run side by side.
 
+use std::fs;
+
 use crate::crates::Crate;
 use crate::scripted::{CLOCK, QUICK, script, steady, stored};
 use crate::support::{Finished, Machine};
@@ -144,4 +146,41 @@ fn functions_of_one_run_stand_side_by_side_and_the_fastest_is_marked() {
         "{csv}"
     );
     assert_eq!(csv.stdout.lines().count(), 5, "{csv}");
+}
+
+#[test]
+fn two_benchmarks_of_one_cell_are_refused_and_cells_without_a_value_are_told() {
+    let machine = Machine::new();
+    let ids = ["x/y-z", "x-y/z"];
+    let made = Crate::of(&machine, &ids, "");
+    made.perfcheck(&machine, &QUICK)
+        .env(CLOCK, script(&ids, &[]))
+        .run()
+        .expect_code(0);
+    made.perfcheck(
+        &machine,
+        &["compare", "1", "--group-by", "(?<a>.+)-(?<b>.+)"],
+    )
+    .run()
+    .expect_code(2)
+    .expect_stderr(&["into one cell", "`x/y-z`", "`x-y/z`"]);
+
+    let table = machine.home().join("table.csv");
+    let file = table.display().to_string();
+    let grouped = |lines: &str, pattern: &str| {
+        fs::write(&table, format!("function,size,value\n{lines}")).expect("written");
+        let columns = ["--columns", "id=function/size,value=value", "--unit", "ns"];
+        let words = [&["import", file.as_str()][..], &columns].concat();
+        stored(&machine, &words).run().expect_code(0);
+        let found = stored(&machine, &["compare", "latest", "--group-by", pattern]);
+        found.run().expect_code(0).stdout
+    };
+    let zero = grouped("one,1,0\ntwo,1,2\n", "^[^/]+");
+    assert!(zero.contains("1 benchmark without a value here"), "{zero}");
+    assert!(zero.contains("No row has two benchmarks"), "{zero}");
+    let lines = "one,1,1\ntwo,1,2\none,2,1\ntwo,2,2\none,3,1\n";
+    let partly = grouped(lines, "^[^/]+");
+    assert!(partly.contains("are of the 2 rows"), "{partly}");
+    let nothing = grouped(lines, "x*");
+    assert!(nothing.contains("(nothing)"), "{nothing}");
 }

@@ -351,7 +351,8 @@ fn choices_that_contradict_each_other_are_refused_with_a_way_out() {
 #[test]
 fn n_x5_s_x6_a_rule_fails_only_where_the_whole_interval_lies_above_its_limit() {
     let machine = Machine::new();
-    two_runs(&machine, SLOW);
+    // Stored runs may have drifted apart by a tenth.
+    two_runs(&machine, "130/131/130.5/132/131.5");
     let fails = |rule: &str| {
         let run = compare(&machine, &format!("--fail-on none --fail {rule}"));
         let violations = run.messages("rule-violated");
@@ -360,14 +361,14 @@ fn n_x5_s_x6_a_rule_fails_only_where_the_whole_interval_lies_above_its_limit() {
         run.expect_code(code);
         violations.first().cloned()
     };
-    let found = fails("median:5%").expect("9 % slower");
+    let found = fails("median:5%").expect("29 % slower");
     assert_eq!(
         (&found["rule"], &found["of"]),
         (&"median:5%".into(), &"change".into())
     );
-    assert!(found["found"]["lower"].as_f64() > Some(0.05));
-    let interval = compared(&compare(&machine, ""))["change_of_median"].clone();
-    let bound = |name: &str| interval[name].as_f64().expect("a bound") * 100.0;
+    let bound = |name: &str| found["found"][name].as_f64().expect("a bound") * 100.0;
+    assert!(bound("lower") > 5.0);
+    assert_eq!(found["shared_level"]["family"], 1);
     // Between lower bound and estimate: more slower than allowed, as far as is known, and not shown.
     let between = f64::midpoint(bound("lower"), bound("estimate"));
     assert_eq!(fails(&format!("median:{between}%")), None);
@@ -399,6 +400,11 @@ fn n_x5_s_x6_a_rule_fails_only_where_the_whole_interval_lies_above_its_limit() {
         text.stdout
             .contains("`p99:1ms` says nothing of `text`: it is no latency benchmark"),
         "{text}"
+    );
+    let open = stored(&machine, &["compare", "1", "2", "--fail", "median:25%"]).run();
+    assert!(
+        (open.stdout).contains("`median:25%` is neither kept nor broken by `text`"),
+        "{open}"
     );
     assert!(
         text.stdout

@@ -16,10 +16,12 @@ fn runs(machine: &Machine) -> Vec<u64> {
     runs.iter().filter_map(|run| run["run"].as_u64()).collect()
 }
 
+/// Two runs of one level, then two of a lower one: what the next run rests on are the latter.
 fn four_runs() -> Machine {
     let machine = Machine::new();
-    for _ in 0..4 {
-        steady(&machine, &[]).arg("text").run().expect_code(0);
+    for nanoseconds in [100.0, 100.0, 50.0, 50.0] {
+        let run = steady(&machine, &[("text", nanoseconds)]).arg("text").run();
+        run.expect_code(0);
     }
     machine
 }
@@ -52,7 +54,7 @@ fn a_plan_removes_nothing_and_yes_removes_what_the_plan_showed() {
     assert_eq!(runs(&machine), [4, 3]);
     let nothing = prune(&["--yes"]);
     assert!(nothing.stdout.contains("Nothing has to go"), "{nothing}");
-    let next = steady(&machine, &[])
+    let next = steady(&machine, &[("text", 50.0)])
         .arg("text")
         .args(JSON)
         .run()
@@ -61,7 +63,7 @@ fn a_plan_removes_nothing_and_yes_removes_what_the_plan_showed() {
 }
 
 #[test]
-fn what_is_named_and_what_the_next_run_is_compared_with_stay() {
+fn what_is_named_and_all_that_the_next_run_rests_on_stay() {
     let machine = four_runs();
     steady(&machine, &[("text", 200.0)])
         .arg("text")
@@ -75,14 +77,31 @@ fn what_is_named_and_what_the_next_run_is_compared_with_stay() {
         .expect_code(0);
     for text in [
         "stays: baseline v1",
-        "stays: newest accepted of a benchmark",
+        "stays: later runs of its branch are compared with it",
     ] {
         assert!(plan.stdout.contains(text), "no {text:?} in {plan}");
     }
     stored(&machine, &["prune", "--keep-last", "0", "--yes"])
         .run()
         .expect_code(0);
-    assert_eq!(runs(&machine), [4, 1]);
+    assert_eq!(runs(&machine), [4, 3, 1]);
+}
+
+#[test]
+fn what_tells_of_the_noise_before_a_level_that_was_accepted_stays_with_it() {
+    let machine = Machine::new();
+    for _ in 0..3 {
+        steady(&machine, &[]).arg("text").run().expect_code(0);
+    }
+    let slower = || steady(&machine, &[("text", 200.0)]).arg("text").args(JSON);
+    slower().run().expect_code(1);
+    stored(&machine, &["accept", "4"]).run().expect_code(0);
+    let before = slower().run().expect_code(0);
+    stored(&machine, &["prune", "--keep-last", "1", "--yes"])
+        .run()
+        .expect_code(0);
+    assert_eq!(runs(&machine), [5, 4, 3, 2, 1]);
+    assert_eq!(reference_runs(&before, "text"), [4]);
 }
 
 #[test]
@@ -146,9 +165,10 @@ fn runs_of_a_branch_that_is_gone_need_not_stay() {
 }
 
 /// Runs that take so much room that removing them shows.
+/// Each of a lower level than the one before: the next run rests on the last alone.
 fn large_runs(machine: &Machine) {
-    for _ in 0..5 {
-        steady(machine, &[])
+    for nanoseconds in [800.0, 400.0, 200.0, 100.0, 50.0] {
+        steady(machine, &[("text", nanoseconds)])
             .args(["text", "--samples", "4000"])
             .run()
             .expect_code(0);

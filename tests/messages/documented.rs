@@ -64,7 +64,10 @@ fn every_workflow_parses_and_so_does_every_command_in_it() {
         let mut found = Vec::new();
         texts(&documents[0], &mut found);
         let lines = found.iter().flat_map(|text| text.lines());
-        for line in lines.filter(|line| line.trim_start().starts_with("cargo perfcheck ")) {
+        for line in lines.filter(|line| {
+            let mut words = line.split_whitespace();
+            words.next() == Some("cargo") && words.next() == Some("perfcheck")
+        }) {
             check(line);
             commands += 1;
         }
@@ -72,6 +75,51 @@ fn every_workflow_parses_and_so_does_every_command_in_it() {
         assert!(!top.is_empty());
     }
     assert_eq!(commands, 3);
+}
+
+fn member<'y>(node: &'y Yaml<'y>, name: &str) -> Option<&'y Yaml<'y>> {
+    let mut members = node.as_mapping()?.iter();
+    let found = members.find(|(key, _)| key.as_str() == Some(name));
+    found.map(|(_, value)| value)
+}
+
+#[test]
+fn workflows_give_no_foreign_text_to_a_shell_and_no_credentials_to_what_they_run() {
+    let mut scripts = 0;
+    for block in blocks("yaml") {
+        let documents = Yaml::load_from_str(block).expect(block);
+        let Some(jobs) = member(&documents[0], "jobs").and_then(Yaml::as_mapping) else {
+            continue;
+        };
+        let permissions = member(&documents[0], "permissions").expect("for all jobs");
+        assert_eq!(
+            member(permissions, "contents").and_then(Yaml::as_str),
+            Some("read")
+        );
+        for (_, job) in jobs {
+            let may_write = member(job, "permissions").is_some();
+            for step in member(job, "steps")
+                .and_then(Yaml::as_sequence)
+                .expect("steps")
+            {
+                let script = member(step, "run").and_then(Yaml::as_str);
+                let script = script.unwrap_or_default();
+                // What an expression becomes is part of the script: through a variable it is text.
+                assert!(!script.contains("${{"), "{script}");
+                // A job that may write runs nothing of the repository.
+                assert!(!(may_write && script.contains("cargo ")), "{script}");
+                scripts += usize::from(!script.is_empty());
+                let uses = member(step, "uses").and_then(Yaml::as_str);
+                if uses.is_some_and(|uses| uses.starts_with("actions/checkout@")) {
+                    assert!(!may_write);
+                    let options = member(step, "with").expect("options");
+                    let kept = member(options, "persist-credentials");
+                    assert_eq!(kept.and_then(Yaml::as_bool), Some(false), "{block}");
+                }
+            }
+        }
+    }
+    assert!(scripts >= 6, "{scripts}");
 }
 
 #[test]

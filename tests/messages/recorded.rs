@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use cargo_perfcheck::compare::{
     Comparison, Decider, Difference, Estimate, Fact, HostClass, Question, Reference, Rules,
-    compare, summarize_by,
+    SharedLevel, compare, summarize_by,
 };
 use cargo_perfcheck::model::{
     Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkKey, Beside, BuildFacts,
@@ -364,6 +364,7 @@ impl Recorded {
                         lower: 0.09,
                         upper: 0.15,
                     },
+                    shared_level: Some(SharedLevel::of_interval(0.95, 3)),
                 }],
                 remarks: vec![
                     "rule `p99:1ms` says nothing: no benchmark times single operations".into(),

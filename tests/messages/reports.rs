@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::recorded::{HOSTILE, Recorded};
-use cargo_perfcheck::model::{BenchmarkKey, Verdict};
+use cargo_perfcheck::model::{BenchmarkKey, Source, Verdict};
 use cargo_perfcheck::report::{Findings, ReportKind, Surroundings, write_report};
 use comrak::nodes::NodeValue;
 use comrak::{Arena, Options, markdown_to_html, parse_document};
@@ -217,6 +217,66 @@ fn markdown_of_many_benchmarks_fits_into_a_comment_and_counts_what_it_leaves_out
 }
 
 #[test]
+fn markdown_fits_into_a_comment_when_every_part_is_as_long_as_can_be() {
+    let mut recorded = Recorded::counted(500);
+    for text in ["\u{1f980}", "|", "@a", "\u{e0041}", "`"].map(|sign| sign.repeat(300)) {
+        if let Some(git) = &mut recorded.run.git {
+            git.branch = Some(text.clone());
+            git.commit = text.clone();
+        }
+        recorded.run.environment.host.cpu = text.clone();
+        recorded.run.environment.build.rustflags = text.clone();
+        let mut findings = recorded.findings_with_gates();
+        rename(&mut findings, |at| format!("{text}{at}"));
+        for (at, row) in findings.rows.iter_mut().enumerate() {
+            row.verdict = Some(Verdict::Regressed);
+            row.remarks = vec![format!("{at} {text}")];
+        }
+        let verdicts = findings.verdicts.as_mut().expect("verdicts");
+        verdicts.reference = format!("`{text}` (run 1)");
+        verdicts.gates.violations = vec![verdicts.gates.violations[0].clone(); 500];
+        verdicts.gates.remarks = vec![text.clone(); 100];
+        verdicts.remarks = vec![text.clone(); 100];
+        verdicts.advice = vec![text.clone(); 100];
+        let markdown = written(ReportKind::Markdown, &findings);
+        assert!(markdown.len() < 60_000, "{} of {text}", markdown.len());
+        assert!(markdown.contains("more rules were broken") && markdown.contains("more remarks"));
+        assert!(markdown.contains("more notes") && markdown.contains("Machine and build"));
+        let elements = |tag: &str| markdown.matches(tag).count();
+        assert_eq!(elements("<details>"), elements("</details>"));
+        // Nothing is cut within an element: each ends in the line that it begins in.
+        for line in markdown.lines() {
+            assert_eq!(
+                line.matches("<code>").count(),
+                line.matches("</code>").count(),
+                "{line}"
+            );
+        }
+        // Nor within a row: all have five cells, and together with what is left out they are all of them.
+        let arena = Arena::new();
+        let options = github();
+        let document = parse_document(&arena, &markdown, &options);
+        let tables = document
+            .descendants()
+            .filter(|node| matches!(node.data.borrow().value, NodeValue::Table(_)));
+        let counts: Vec<usize> = tables
+            .map(|table| {
+                let mut rows = table.children();
+                assert!(rows.all(|row| row.children().count() == 5));
+                table.children().count() - 1
+            })
+            .collect();
+        let left_out: Vec<usize> = markdown
+            .lines()
+            .filter_map(|line| line.split_once(" benchmarks left out here"))
+            .map(|(count, _)| count.parse().expect("a number"))
+            .collect();
+        let sums: Vec<usize> = counts.iter().zip(&left_out).map(|(a, b)| a + b).collect();
+        assert_eq!(sums, [500, 500], "{counts:?} {left_out:?}");
+    }
+}
+
+#[test]
 fn annotations_are_one_line_each_and_no_name_ends_one() {
     let recorded = hostile_runs();
     let findings = hostile_findings(&recorded);
@@ -306,7 +366,19 @@ fn metrics_are_lines_of_name_labels_and_number() {
         // Taking away escapes leaves the quotation marks of three labels.
         let bare = labels.replace("\\\\", "").replace("\\\"", "");
         assert_eq!(bare.matches('"').count(), 6, "{labels}");
+        // GitLab ends the line there.
+        assert!(!line.contains('#'), "{line}");
     }
+}
+
+#[test]
+fn junit_knows_no_time_of_imported_numbers() {
+    let mut recorded = Recorded::counted(2);
+    assert!(!written(ReportKind::JUnit, &recorded.findings()).contains("time=\"0.000\""));
+    recorded.run.source = Some(Source::default());
+    let text = written(ReportKind::JUnit, &recorded.findings());
+    assert_eq!(text.matches(" time=").count(), 4);
+    assert_eq!(text.matches(" time=\"0.000\"").count(), 4, "{text}");
 }
 
 #[test]

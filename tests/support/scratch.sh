@@ -21,3 +21,27 @@ private_state() {
     export PERFCHECK_STORE=$work/store.db PERFCHECK_CACHE=$work/cache PERFCHECK_SECRET=$work/secret
     unset PERFCHECK_STORED
 }
+
+# criterion_crate DIRECTORY BENCH VERSION: a crate, a workspace of its own, with a bench target on this Criterion; benches/BENCH.rs is left to the caller.
+criterion_crate() {
+    mkdir -p "$1/src" "$1/benches"
+    : >"$1/src/lib.rs"
+    cat >"$1/Cargo.toml" <<TOML
+[package]
+name = "$2"
+version = "0.0.0"
+edition = "2021"
+
+[dev-dependencies]
+criterion = { version = "=$3", default-features = false }
+
+[[bench]]
+name = "$2"
+harness = false
+
+[workspace]
+TOML
+}
+
+# built_quickly DIRECTORY: benches of this workspace are built quickly rather than well.
+built_quickly() { printf '\n[profile.bench]\nopt-level = 1\ndebug = false\n' >>"$1/Cargo.toml"; }

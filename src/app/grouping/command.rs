@@ -31,7 +31,7 @@ pub(in crate::app) fn group_by(
     if measurements.is_empty() {
         return Err(nothing_to_compare(options, &head, run));
     }
-    let (columns, rows, left_out) = places(&measurements, pattern);
+    let (columns, rows, left_out) = places(&measurements, pattern)?;
     if rows.is_empty() {
         return Err(AppError::Usage(format!(
             "`{}` matches no id of run {run}, such as `{}`\n  help: its first group, e.g. ([^/]+), captures what columns are told apart by",
@@ -43,6 +43,7 @@ pub(in crate::app) fn group_by(
         .comparison
         .decision(&stored.context.tables.workspace);
     let level = 1.0 - settings.confidence_level;
+    let placed = measurements.len() - left_out;
     let mut rows: Vec<GroupedRow> = rows
         .into_iter()
         .map(|((package, target, name), found)| {
@@ -60,6 +61,8 @@ pub(in crate::app) fn group_by(
             }
         })
         .collect();
+    let all_cells = rows.iter().flat_map(|row| row.cells.iter().flatten());
+    let without_value = placed - all_cells.count();
     let spread = |row: &GroupedRow| {
         let ratios = row.cells.iter().flatten().map(|cell| cell.contender.ratio);
         ratios.fold(1.0, f64::max)
@@ -84,6 +87,7 @@ pub(in crate::app) fn group_by(
         columns,
         rows,
         left_out,
+        without_value,
         level,
         terms: options.terms,
     };
@@ -113,11 +117,11 @@ fn geometric_means(rows: &[GroupedRow], columns: usize) -> Option<Vec<f64>> {
         .collect()
 }
 
-/// Columns and rows by name, and how many benchmarks have no place.
+/// Columns and rows by name, and how many benchmarks have no place. Two for one place are refused: one would hide the other.
 fn places<'m>(
     measurements: &'m [Measurement],
     pattern: &Pattern,
-) -> (Vec<String>, Rows<'m>, usize) {
+) -> Result<(Vec<String>, Rows<'m>, usize), AppError> {
     let found: Vec<(Place, &Measurement)> = measurements
         .iter()
         .filter_map(|one| Some((pattern.place(&one.benchmark.key.id)?, one)))
@@ -133,11 +137,20 @@ fn places<'m>(
     for (place, measurement) in found {
         let key = &measurement.benchmark.key;
         let name = (key.package.clone(), key.target.clone(), place.row);
-        if let Some(column) = columns.iter().position(|known| *known == place.column) {
-            rows.entry(name).or_default().insert(column, measurement);
+        let Some(column) = columns.iter().position(|known| *known == place.column) else {
+            continue;
+        };
+        let before = rows.entry(name).or_default().insert(column, measurement);
+        if let Some(before) = before {
+            return Err(AppError::Usage(format!(
+                "`{}` puts `{}` and `{}` into one cell\n  help: fewer or other groups tell them apart",
+                pattern.as_str(),
+                before.benchmark.key.id.escape_debug(),
+                key.id.escape_debug()
+            )));
         }
     }
-    (columns, rows, left_out)
+    Ok((columns, rows, left_out))
 }
 
 /// One cell for each column. What measures something else than the first benchmark of the row stays empty.

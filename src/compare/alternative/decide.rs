@@ -8,6 +8,7 @@ use crate::compare::comparison::{Comparison, Estimate};
 use crate::compare::note::{self, Note};
 use crate::compare::question::{Question, Rules};
 use crate::compare::summary::{clusters, sample_times};
+use crate::compare::uncertainty::Uncertainties;
 use crate::model::{Analysis, FamilyRule, MIN_LAUNCHES, Verdict};
 use crate::stats::{
     ClusterMean, ClusterMedian, Correction, RatioVerdict, Resampling, Significance, Stream,
@@ -20,6 +21,7 @@ struct Evidence {
     found: Result<Found, Verdict>,
     change_mean: Option<Estimate>,
     change_median: Option<Estimate>,
+    uncertainties: Uncertainties,
     launches: (usize, usize),
     notes: Vec<Note>,
 }
@@ -102,6 +104,11 @@ fn look(question: &Question<'_>, rules: &Rules, setting: &Setting<'_>) -> Eviden
                 Estimate::relative_change(&new, &base, level, resampling("change of the median"))
             })
             .flatten(),
+        uncertainties: if both {
+            Uncertainties::of(&new_clusters, &base_clusters, question, rules)
+        } else {
+            Uncertainties::default()
+        },
         launches: (new.launches.len(), base.launches.len()),
         notes,
     }
@@ -146,6 +153,7 @@ fn answer(
     let mut comparison = Comparison {
         change_mean: evidence.change_mean,
         change_median: evidence.change_median,
+        uncertainties: evidence.uncertainties,
         launches_new: evidence.launches.0,
         launches_base: evidence.launches.1,
         runs_averaged: question.reference.averaged.len(),

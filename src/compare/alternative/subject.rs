@@ -1,44 +1,11 @@
-//! Verdicts about something else than time: what a comparison carries beside the time takes the place of its verdict.
+//! What a word of `--metric` names: numbers that a comparison carries beside the time, or a run noted.
 
 use crate::compare::beside::{CountChange, PercentileChange};
 use crate::compare::comparison::{Comparison, Estimate};
-use crate::compare::note::Note;
-use crate::model::{Measurement, Subject, Verdict};
+use crate::model::{Measurement, Subject};
 use crate::stats::{Histogram, TInterval, mean};
 
 impl Comparison {
-    /// The same with its verdict about `subject`. What could not be measured stays failed; what does not have the subject is inconclusive, with a note.
-    #[must_use]
-    pub fn about(mut self, subject: Subject) -> Self {
-        if subject == Subject::Time || self.verdict == Verdict::Failed {
-            return self;
-        }
-        self.tested = None;
-        self.grounds = None;
-        self.smallest_callable = None;
-        self.t_score_p = None;
-        self.location = None;
-        self.run_sd = None;
-        self.effects = None;
-        // They are about the time.
-        self.notes.clear();
-        if let Some(count) = self.count(subject) {
-            self.change = count.change();
-            self.p_value = count.p_value;
-            self.verdict = count.verdict;
-        } else if let Some(found) = self.percentile(subject).copied() {
-            self.change = Some(found.change);
-            self.p_value = None;
-            self.verdict = found.verdict;
-        } else {
-            self.change = None;
-            self.p_value = None;
-            self.verdict = Verdict::Inconclusive;
-            self.notes.push(Note::NoSuchMetric { metric: subject });
-        }
-        self
-    }
-
     /// The numbers of allocations that `subject` is about.
     pub fn count(&self, subject: Subject) -> Option<CountChange> {
         let found = self.allocations.as_ref()?;

@@ -4,9 +4,11 @@ use serde::Serialize;
 
 use super::rules::{BesideRules, Pairing};
 use crate::compare::comparison::Estimate;
+use crate::compare::question::{Question, Rules};
+use crate::compare::uncertainty::{Uncertainty, drift};
 use crate::model::{LaunchSeries, Measurement, Verdict};
 use crate::stats::{
-    ClusterMean, Histogram, IntervalMethod, MeanRatio, PairedRatio, Resampling, Stream,
+    ClusterMean, Histogram, IntervalMethod, MeanRatio, PairedRatio, Resampling, Smoothness, Stream,
     derived_seed, mean,
 };
 
@@ -28,6 +30,12 @@ pub struct PercentileChange {
     pub new_ns: f64,
     /// new / base - 1 with its interval.
     pub change: Estimate,
+    /// How far the change may be off, at any level.
+    #[serde(skip)]
+    pub uncertainty: Uncertainty,
+    /// The step of the clock over the time of the reference.
+    #[serde(skip)]
+    pub clock_step: f64,
     /// What the interval says, beyond the noise threshold and whatever the histogram and the clock cannot tell apart.
     pub verdict: Verdict,
 }
@@ -80,11 +88,41 @@ impl LatencyComparison {
         })
     }
 
+    /// The same for runs that may have drifted apart.
+    #[must_use]
+    pub(super) fn drifting(mut self, question: &Question<'_>, rules: &Rules) -> Self {
+        for found in &mut self.percentiles {
+            let of_run = |run: &Measurement| {
+                let launches: Vec<&LaunchSeries> = run.launches.iter().collect();
+                percentiles_of(&launches, found.quantile)
+            };
+            found.uncertainty = found.uncertainty.drifting(drift(question, rules, of_run));
+        }
+        self
+    }
+
     /// The change of one of the percentiles.
     pub fn at(&self, quantile: f64) -> Option<&PercentileChange> {
         self.percentiles
             .iter()
             .find(|found| found.quantile == quantile)
+    }
+}
+
+impl PercentileChange {
+    /// What an interval of the change says. Neither the histogram nor the clock tells values apart that are closer than their steps.
+    pub(super) fn verdict_of(&self, change: &Estimate, noise_threshold: f64) -> Verdict {
+        let threshold = noise_threshold.max(Histogram::ERROR);
+        let callable = threshold.max(self.clock_step);
+        if change.lower > callable {
+            Verdict::Regressed
+        } else if change.upper < -callable {
+            Verdict::Improved
+        } else if change.lower >= -threshold && change.upper <= threshold {
+            Verdict::Unchanged
+        } else {
+            Verdict::Inconclusive
+        }
     }
 }
 
@@ -126,25 +164,30 @@ impl Sides {
         let change = self
             .interval(quantile, seed, rules)
             .unwrap_or_else(|| Estimate::unbounded(ratio - 1.0));
-        // Neither the histogram nor the clock tells values apart that are closer than these.
-        let threshold = rules.noise_threshold.max(Histogram::ERROR);
-        let callable = threshold.max(quantum_ns / base_ns);
-        let verdict = if change.lower > callable {
-            Verdict::Regressed
-        } else if change.upper < -callable {
-            Verdict::Improved
-        } else if change.lower >= -threshold && change.upper <= threshold {
-            Verdict::Unchanged
-        } else {
-            Verdict::Inconclusive
-        };
-        Some(PercentileChange {
+        let mut found = PercentileChange {
             quantile,
             base_ns,
             new_ns,
             change,
-            verdict,
-        })
+            uncertainty: self
+                .uncertainty()
+                .unwrap_or(Uncertainty::unknown(ratio - 1.0)),
+            clock_step: quantum_ns / base_ns,
+            verdict: Verdict::Inconclusive,
+        };
+        found.verdict = found.verdict_of(&change, rules.noise_threshold);
+        Some(found)
+    }
+
+    /// How far the change of the mean of the launches' percentiles may be off.
+    fn uncertainty(&self) -> Option<Uncertainty> {
+        let (new, base) = (single(&self.new), single(&self.base));
+        match self.pairing {
+            Pairing::Independent => Uncertainty::of(&new, &base, Smoothness::Smooth),
+            Pairing::ByRound => {
+                Uncertainty::of_pairs(&PairedRatio::new(new, base)?, Smoothness::Smooth)
+            }
+        }
     }
 
     /// The change of the mean of the launches' percentiles.
@@ -167,7 +210,6 @@ impl Sides {
             resamples: rules.resamples as usize,
             stream: Stream { seed, name: &name },
         };
-        let single = |values: &[f64]| ClusterMean::new(&values.chunks(1).collect::<Vec<_>>());
         let (new, base) = (single(&self.new), single(&self.base));
         match self.pairing {
             Pairing::Independent => Estimate::relative_change(&new, &base, level, resampling),
@@ -177,4 +219,9 @@ impl Sides {
             }
         }
     }
+}
+
+/// The mean of the launches' percentiles.
+fn single(values: &[f64]) -> ClusterMean {
+    ClusterMean::new(&values.chunks(1).collect::<Vec<_>>())
 }

@@ -1,10 +1,11 @@
 //! What is compared beside times: allocations by an exact rule, latencies percentile by percentile.
 //!
 //! Pure, like the rest of `compare`. Nothing here enters the verdict about the time of an iteration: a comparison carries it along, with
-//! verdicts of its own. The unit of replication is the launch; operations of different launches are never pooled for a test.
+//! verdicts of its own. Only where they are asked for in its place do those of all benchmarks become one family. The unit of replication is the launch; operations of different launches are never pooled for a test.
 
 mod allocations;
 mod description;
+mod family;
 mod latencies;
 mod rules;
 
@@ -12,7 +13,10 @@ pub use allocations::{AllocationComparison, CountChange};
 pub use description::{
     AllocationSummary, LatencySummary, OverLaunches, PercentileSummary, WindowSummary,
 };
+pub use family::{Share, SharedLevel};
 pub use latencies::{LatencyComparison, PercentileChange};
 
+#[cfg(test)]
+mod family_tests;
 #[cfg(test)]
 mod tests;

@@ -53,7 +53,11 @@ impl Comparison {
             seed: rules.seed,
         };
         let base = &question.reference.averaged;
-        self.with_beside(base, question.new, Pairing::Independent, &beside)
+        let mut found = self.with_beside(base, question.new, Pairing::Independent, &beside);
+        found.latencies = found
+            .latencies
+            .map(|latencies| latencies.drifting(question, rules));
+        found
     }
 
     fn with_beside(

@@ -29,7 +29,7 @@ fn launches(beside: impl Iterator<Item = (Vec<Allocations>, Option<Latencies>)>)
 }
 
 /// Launches whose iterations allocated so often, 64 bytes each time.
-fn counted(counts: &[&[u64]]) -> Measurement {
+pub(super) fn counted(counts: &[&[u64]]) -> Measurement {
     let allocations = |count: &u64| Allocations {
         count: *count,
         bytes: 64 * count,
@@ -55,11 +55,16 @@ fn latencies(values: impl IntoIterator<Item = u64>) -> Latencies {
 }
 
 /// A launch for each of the scales: a thousand operations of 10 to 20 us times that.
-fn timed(scales: &[f64]) -> Measurement {
+pub(super) fn timed(scales: &[f64]) -> Measurement {
     launches(scales.iter().map(|scale| {
         let values = (0..1_000).map(|i| ((10_000.0 + 10.0 * f64::from(i)) * scale) as u64);
         (Vec::new(), Some(latencies(values)))
     }))
+}
+
+/// Launches whose operations all last so many nanoseconds.
+pub(super) fn constant(ns: u64, count: usize) -> Measurement {
+    launches((0..count).map(|_| (vec![], Some(latencies([ns; 10])))))
 }
 
 fn allocated(base: &Measurement, new: &Measurement) -> CountChange {
@@ -214,7 +219,7 @@ fn b22_no_change_within_the_error_of_the_histogram_or_a_step_of_the_clock_is_cal
         ..RULES
     };
     let constant = |value: u64, quantum: u64| {
-        let mut found = launches((0..9).map(|_| (vec![], Some(latencies([value; 10])))));
+        let mut found = constant(value, 9);
         for launch in &mut found.launches {
             launch.quantum = Nanos(quantum);
         }

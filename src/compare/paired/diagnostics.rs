@@ -5,13 +5,14 @@ use super::plan::Plan;
 use super::rank_test::RankTest;
 use super::series::{Neighbours, PairedSeries, Round, UsableRounds, typical_length};
 use super::speed_test::SpeedTest;
-use crate::compare::comparison::Estimate;
+use crate::compare::comparison::{Comparison, Estimate};
 use crate::compare::launch_values::{Location, needed_ns};
 use crate::compare::note::{Note, Side};
+use crate::compare::uncertainty::Uncertainty;
 use crate::model::Verdict;
 use crate::stats::{
-    ClusterMean, ClusterMedian, PairedRatio, Resampling, Stream, derived_seed, mean, median,
-    sample_variance,
+    ClusterMean, ClusterMedian, PairedRatio, Resampling, Smoothness, Stream, derived_seed, mean,
+    median, sample_variance,
 };
 
 /// Clocks that are coarser show by samples that fall on few values.
@@ -57,12 +58,13 @@ pub(super) fn refusal(series: &PairedSeries<'_>, usable: &UsableRounds) -> Optio
         .then_some(Note::NoSamples { side: Side::New })
 }
 
-/// The changes of mean and median of all samples, with intervals over rounds, whose two sides are drawn together.
-pub(super) fn descriptive(
+/// Adds the changes of mean and median of all samples, with intervals over rounds, whose two sides are drawn together.
+pub(super) fn describe(
+    comparison: &mut Comparison,
     series: &PairedSeries<'_>,
     look: &Look,
     plan: &Plan,
-) -> [Option<Estimate>; 2] {
+) {
     let seed = derived_seed(plan.seed, &series.key.to_string());
     let times = |pick: fn(&Neighbours) -> &Vec<f64>| -> Vec<Vec<f64>> {
         let rounds = look.usable.rounds.iter();
@@ -78,14 +80,16 @@ pub(super) fn descriptive(
         stream: Stream { seed, name },
     };
     let level = plan.confidence_level;
-    [
-        PairedRatio::new(ClusterMean::new(&new), ClusterMean::new(&base)).and_then(|ratio| {
-            Estimate::relative_change_of_pairs(&ratio, level, resampling("change of the mean"))
-        }),
-        PairedRatio::new(ClusterMedian::new(&new), ClusterMedian::new(&base)).and_then(|ratio| {
-            Estimate::relative_change_of_pairs(&ratio, level, resampling("change of the median"))
-        }),
-    ]
+    if let Some(ratio) = PairedRatio::new(ClusterMean::new(&new), ClusterMean::new(&base)) {
+        comparison.change_mean =
+            Estimate::relative_change_of_pairs(&ratio, level, resampling("change of the mean"));
+        comparison.uncertainties.mean = Uncertainty::of_pairs(&ratio, Smoothness::Smooth);
+    }
+    if let Some(ratio) = PairedRatio::new(ClusterMedian::new(&new), ClusterMedian::new(&base)) {
+        comparison.change_median =
+            Estimate::relative_change_of_pairs(&ratio, level, resampling("change of the median"));
+        comparison.uncertainties.median = Uncertainty::of_pairs(&ratio, Smoothness::Median);
+    }
 }
 
 /// Remarks on what was measured.

@@ -208,8 +208,7 @@ impl Answer<'_> {
             },
         });
         comparison.grounds = Some(self.grounds(speed));
-        let [mean, median] = diagnostics::descriptive(self.series, look, self.plan);
-        (comparison.change_mean, comparison.change_median) = (mean, median);
+        diagnostics::describe(&mut comparison, self.series, look, self.plan);
         if let Some(found) = self.slow_path(comparison.verdict) {
             comparison.notes.push(Note::SlowPath {
                 side: found.side,

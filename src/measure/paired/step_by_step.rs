@@ -17,7 +17,7 @@ use crate::cargo::BenchTarget;
 use crate::child::{ChildError, Config, CriterionRequest, CriterionSession, CriterionVersion};
 use crate::compare::Side;
 use crate::measure::chance;
-use crate::measure::criterion::{glance, in_force, samples};
+use crate::measure::criterion::{glance, in_force, sampled_alike, samples};
 use crate::measure::discover::{ConductWatch, criterion_harness, launch_spec};
 use crate::measure::places::{ids, place_of};
 use crate::model::{Beside, Event, Turns};
@@ -48,17 +48,10 @@ impl PairedCampaign<'_> {
         if head.ordinal == 0 && head.attempt == 0 {
             self.look_at(index, &pair.wanted, versions.new);
         }
-        let Some(first) = pair.wanted.iter().min().copied() else {
+        let config_of = |place| self.config_of(index, place);
+        let Some((config, mut chosen)) = sampled_alike(&mut pair.wanted, config_of) else {
             return;
         };
-        let config = self.config_of(index, first);
-        let (mut chosen, others): (Vec<usize>, Vec<usize>) = pair
-            .wanted
-            .iter()
-            .partition(|place| self.config_of(index, **place) == config);
-        pair.wanted = others;
-        // The order of the program, in which they come.
-        chosen.sort_unstable();
         let began = chosen.len();
         match self.step_through(index, &config, &mut chosen, versions, pair) {
             Ok(()) => {

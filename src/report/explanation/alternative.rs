@@ -5,7 +5,7 @@ use serde_json::json;
 use super::content::{Explanation, Statement};
 use super::measured::{counted, failures, interval, level, p_is};
 use super::stored::{finite, notes, threshold};
-use crate::compare::{Comparison, Tested};
+use crate::compare::{Comparison, Share, SharedLevel, Tested};
 use crate::model::{Metric, Observations, Subject, Test, Thresholds, Verdict};
 use crate::report::json::estimate_json;
 use crate::report::table::p_value;
@@ -44,9 +44,20 @@ pub(super) fn about(subject: Subject, comparison: &Comparison) -> Vec<Statement>
         let how = if count.exact {
             "no iteration of either side differed from the others of its side, so a difference is a difference, whatever its size".to_owned()
         } else {
-            let p = count
-                .p_value
-                .map_or_else(String::new, |p| format!(" ({})", p_is(p)));
+            let p = match (count.p_value, comparison.p_value, comparison.shared_level) {
+                (Some(p), Some(adjusted), Some(shared)) => format!(
+                    " ({}; of {} {adjusted}, by Holm's procedure at {})",
+                    p_is(p),
+                    counted(
+                        shared.family,
+                        "benchmark whose counts vary",
+                        "benchmarks whose counts vary"
+                    ),
+                    level(shared.own()),
+                    adjusted = p_value(adjusted),
+                ),
+                _ => String::new(),
+            };
             format!(
                 "iterations differ among themselves, so launches were tested by their ranks{p}, and the change must be more than noise"
             )
@@ -57,11 +68,11 @@ pub(super) fn about(subject: Subject, comparison: &Comparison) -> Vec<Statement>
         )
     } else if let Some(found) = comparison.percentile(subject) {
         format!(
-            "The verdict was to be about {subject} of single operations: {} on average over launches against {}, a change of {} within {}.",
+            "The verdict was to be about {subject} of single operations: {} on average over launches against {}, a change of {}.{}",
             units::time(found.new_ns),
             units::time(found.base_ns),
             units::change(found.change.estimate),
-            interval(found.change.lower, found.change.upper)
+            of_interval(comparison)
         )
     } else {
         format!("The verdict was to be about {subject}.")
@@ -69,7 +80,11 @@ pub(super) fn about(subject: Subject, comparison: &Comparison) -> Vec<Statement>
     let mut statements = vec![Statement::new(
         "metric",
         seen,
-        json!({"metric": subject, "change": comparison.change.as_ref().map(estimate_json)}),
+        json!({
+            "metric": subject,
+            "change": comparison.change.as_ref().map(estimate_json),
+            "shared_level": comparison.shared_level,
+        }),
     )];
     statements.push(threshold(comparison));
     statements.push(Statement::new(
@@ -83,6 +98,45 @@ pub(super) fn about(subject: Subject, comparison: &Comparison) -> Vec<Statement>
     ));
     statements.extend(notes(&comparison.notes));
     statements
+}
+
+/// The interval that decides, and its level.
+fn of_interval(comparison: &Comparison) -> String {
+    let (
+        Some(change),
+        Some(SharedLevel {
+            family,
+            share:
+                Share::Interval {
+                    confidence_level,
+                    interval_level,
+                },
+        }),
+    ) = (comparison.change, comparison.shared_level)
+    else {
+        return String::new();
+    };
+    if !change.lower.is_finite() {
+        return " It has no bounds: one launch does not tell how launches differ.".to_owned();
+    }
+    let shares = if family > 1 {
+        format!(
+            "{}: {family} benchmarks have their say about it, and all their intervals together keep {}",
+            units::percent(interval_level),
+            units::percent(confidence_level)
+        )
+    } else {
+        units::percent(interval_level)
+    };
+    let between = if comparison.paired.is_some() {
+        ""
+    } else {
+        ", wide enough for the drift between runs"
+    };
+    format!(
+        " Student's interval is {}{between} (at {shares}).",
+        interval(change.lower, change.upper)
+    )
 }
 
 fn observations(tested: &Tested) -> Statement {

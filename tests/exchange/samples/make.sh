@@ -7,10 +7,10 @@
 # there is passed over and said. README.md has the versions that made the files.
 set -euo pipefail
 
-here=$(cd "$(dirname "$0")" && pwd)
-out=${1:-$here}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+here=$(cd "$(dirname "$0")/../../.." && pwd)
+. "$here/tests/support/scratch.sh"
+out=${1:-$here/tests/exchange/samples}
+scratch_directory
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$work/target}
@@ -222,22 +222,8 @@ criterion_main!(benches);
 RUST
 criterion() {
     local version=$1 place=$work/criterion-$1
-    mkdir -p "$place/benches" "$place/src" && cp "$work/bench.rs" "$place/benches/sums.rs" && : >"$place/src/lib.rs"
-    cat >"$place/Cargo.toml" <<TOML
-[package]
-name = "sums"
-version = "0.0.0"
-edition = "2021"
-
-[dev-dependencies]
-criterion = { version = "=$version", default-features = false }
-
-[[bench]]
-name = "sums"
-harness = false
-
-[workspace]
-TOML
+    criterion_crate "$place" sums "$version"
+    cp "$work/bench.rs" "$place/benches/sums.rs"
     cd "$place"
     export CRITERION_HOME=$place/target/criterion
     for baseline in before after; do

@@ -1,0 +1,151 @@
+//! Levels that are shared: of verdicts about something else than time all benchmarks of a comparison are one family, as they are about the time.
+//!
+//! Intervals share the level by Bonferroni, tests by ranks by Holm's procedure. Counts that do not vary rest on no chance and take no share.
+
+use serde::Serialize;
+
+use super::{CountChange, PercentileChange};
+use crate::compare::comparison::Comparison;
+use crate::compare::note::Note;
+use crate::model::{DecisionSettings, Subject, Verdict};
+use crate::stats::adjusted_p_values;
+
+/// The level of a verdict that is not about the time.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct SharedLevel {
+    /// How many intervals, or tests, share it.
+    pub family: usize,
+    /// How.
+    #[serde(flatten)]
+    pub share: Share,
+}
+
+/// What one of the benchmarks has of it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Share {
+    /// An interval.
+    Interval {
+        /// Of all intervals together, two-sided.
+        confidence_level: f64,
+        /// Of this one.
+        interval_level: f64,
+    },
+    /// A test by ranks.
+    Ranks {
+        /// Of all tests together, two-sided.
+        significance_level: f64,
+        /// p of this one, before it was adjusted.
+        unadjusted_p_value: f64,
+    },
+}
+
+impl SharedLevel {
+    /// That of each of `family` two-sided intervals that together have `confidence_level` (Bonferroni).
+    pub fn of_interval(confidence_level: f64, family: usize) -> Self {
+        let interval_level = 1.0 - (1.0 - confidence_level) / family.max(1) as f64;
+        Self {
+            family,
+            share: Share::Interval {
+                confidence_level,
+                interval_level,
+            },
+        }
+    }
+
+    /// The level of this interval, or of all tests.
+    pub fn own(&self) -> f64 {
+        match self.share {
+            Share::Interval { interval_level, .. } => interval_level,
+            Share::Ranks {
+                significance_level, ..
+            } => significance_level,
+        }
+    }
+}
+
+impl Comparison {
+    /// Makes the verdicts of one comparison those about `subject`. What could not be measured stays failed; what does not have the subject is
+    /// inconclusive, with a note.
+    pub fn about(comparisons: &mut [Self], subject: Subject, decision: &DecisionSettings) {
+        if subject == Subject::Time {
+            return;
+        }
+        let mut judged: Vec<&mut Self> = comparisons
+            .iter_mut()
+            .filter(|one| one.verdict != Verdict::Failed)
+            .collect();
+        for one in &mut judged {
+            one.forget_the_time();
+        }
+        let p_values: Vec<f64> = judged
+            .iter()
+            .filter_map(|one| one.count(subject)?.p_value)
+            .collect();
+        let mut adjusted = adjusted_p_values(&p_values).into_iter();
+        let intervals = judged
+            .iter()
+            .filter(|one| one.percentile(subject).is_some())
+            .count();
+        for one in judged {
+            if let Some(count) = one.count(subject) {
+                let adjusted = count.p_value.and_then(|_| adjusted.next());
+                one.by_count(count, adjusted, p_values.len(), decision);
+            } else if let Some(found) = one.percentile(subject).copied() {
+                one.by_percentile(&found, intervals, decision.confidence_level);
+            } else {
+                one.verdict = Verdict::Inconclusive;
+                one.notes.push(Note::NoSuchMetric { metric: subject });
+            }
+        }
+    }
+
+    /// Leaves out what is about the time.
+    fn forget_the_time(&mut self) {
+        self.tested = None;
+        self.grounds = None;
+        self.smallest_callable = None;
+        self.t_score_p = None;
+        self.location = None;
+        self.run_sd = None;
+        self.effects = None;
+        self.change = None;
+        self.p_value = None;
+        self.notes.clear();
+    }
+
+    fn by_count(
+        &mut self,
+        mut count: CountChange,
+        adjusted: Option<f64>,
+        family: usize,
+        decision: &DecisionSettings,
+    ) {
+        let level = decision.significance_level;
+        if let (Some(p), Some(adjusted)) = (count.p_value, adjusted) {
+            self.shared_level = Some(SharedLevel {
+                family,
+                share: Share::Ranks {
+                    significance_level: level,
+                    unadjusted_p_value: p,
+                },
+            });
+            if count.has_changed() && adjusted >= level {
+                count.verdict = Verdict::Inconclusive;
+                self.notes
+                    .push(Note::CountsNotSignificant { p, adjusted, level });
+            }
+        }
+        self.change = count.change();
+        self.p_value = adjusted;
+        self.verdict = count.verdict;
+    }
+
+    fn by_percentile(&mut self, found: &PercentileChange, family: usize, confidence_level: f64) {
+        let shared = SharedLevel::of_interval(confidence_level, family);
+        let change = found.uncertainty.at(shared.own());
+        self.verdict = found.verdict_of(&change, self.noise_threshold);
+        self.change = Some(change);
+        self.shared_level = Some(shared);
+    }
+}

@@ -1,0 +1,101 @@
+//! What a run shows of a statistic, with an interval at any level: for limits of the user's, which many benchmarks share.
+//!
+//! The estimates are those of a summary. The intervals are Student's for any number of launches, as those that decide are.
+
+use super::alternative::value_of;
+use super::comparison::Estimate;
+use super::summary::{clusters, ramp, sample_times, scaled};
+use crate::model::{Measurement, Statistic as Wanted, Subject};
+use crate::stats::{
+    ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, NORMAL_MAD, RelativeError,
+    Scale, Smoothness, Statistic, jackknife_t_interval,
+};
+
+/// What `measurement` shows of `statistic`; `None` where it does not have it. Without a second launch the samples stand for launches; without
+/// a second sample there are no bounds.
+pub fn value_at(measurement: &Measurement, statistic: Wanted, level: f64) -> Option<Estimate> {
+    let launches = sample_times(measurement);
+    let samples = clusters(&launches);
+    let found = match statistic {
+        Wanted::Mean => plain(&ClusterMean::new(&samples), Scale::Plain, level),
+        Wanted::Time | Wanted::Median => of_median(&ClusterMedian::new(&samples), level),
+        Wanted::Slope => {
+            let ramps: Vec<Vec<(f64, f64)>> = (measurement.launches.iter().map(ramp))
+                .filter(|points| !points.is_empty())
+                .collect();
+            plain(&ClusterSlope::new(&clusters(&ramps)), Scale::Plain, level)
+        }
+        Wanted::StdDev => plain(&ClusterSd::new(&samples), Scale::Logarithmic, level),
+        Wanted::Mad => {
+            let mad = plain(&ClusterMad::new(&samples), Scale::Logarithmic, level);
+            scaled(mad, NORMAL_MAD)
+        }
+        other => return value_of(measurement, Subject::of(other)?, level),
+    };
+    found.estimate.is_finite().then_some(found)
+}
+
+fn plain(statistic: &impl Statistic, scale: Scale, level: f64) -> Estimate {
+    let estimate = statistic.observed();
+    jackknife_t_interval(statistic, scale, level).map_or(Estimate::unbounded(estimate), |found| {
+        Estimate::with(estimate, found)
+    })
+}
+
+fn of_median(median: &ClusterMedian, level: f64) -> Estimate {
+    let estimate = median.observed();
+    let Some(error) = RelativeError::of(median, Smoothness::Median) else {
+        return Estimate::unbounded(estimate);
+    };
+    let factor = error.margin(level).exp();
+    Estimate {
+        estimate,
+        lower: estimate / factor,
+        upper: estimate * factor,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::fixtures::{flat_launch, measurement};
+    use crate::compare::summarize;
+
+    #[test]
+    fn the_values_are_those_of_the_summary_and_the_bounds_grow_with_the_level() {
+        let launch = |k: u32| {
+            let times: Vec<f64> = (0..9)
+                .map(|i| 100.0 + f64::from((k * 7) % 5) + f64::from(i * i % 7))
+                .collect();
+            flat_launch(k, 1_000, &times)
+        };
+        let run = measurement((0..10).map(launch).collect());
+        let summary = summarize(&run, 0.95, 1_000, 7).unwrap();
+        for (statistic, expected) in [
+            (Wanted::Mean, summary.mean),
+            (Wanted::Median, summary.median),
+            (Wanted::Time, summary.median),
+            (Wanted::StdDev, summary.sd.unwrap()),
+            (Wanted::Mad, summary.mad),
+        ] {
+            let [single, shared] = [0.95, 0.999].map(|level| value_at(&run, statistic, level));
+            let (single, shared) = (single.unwrap(), shared.unwrap());
+            assert_eq!(single.estimate, expected.estimate, "{statistic}");
+            assert!(shared.lower < single.lower && single.upper < shared.upper);
+        }
+        assert_eq!(value_at(&run, Wanted::Slope, 0.95), None);
+        assert_eq!(value_at(&run, Wanted::Latency(990), 0.95), None);
+        assert_eq!(value_at(&run, Wanted::Latency(123), 0.95), None);
+    }
+
+    #[test]
+    fn one_sample_has_no_bounds_and_nothing_has_no_value() {
+        let one = measurement(vec![flat_launch(0, 1_000, &[100.0])]);
+        for statistic in [Wanted::Mean, Wanted::Median] {
+            let found = value_at(&one, statistic, 0.95).unwrap();
+            assert_eq!(found, Estimate::unbounded(100.0));
+        }
+        let nothing = measurement(vec![]);
+        assert_eq!(value_at(&nothing, Wanted::Median, 0.95), None);
+    }
+}

@@ -1,0 +1,150 @@
+//! How far a relative change may be off, at any level: what rules and verdicts about something else than time decide by.
+//!
+//! Kept as standard errors of the logarithm, because the level of a bound is known only when all that share it are.
+
+use super::comparison::Estimate;
+use super::question::{Question, Rules};
+use super::run_level::between_runs;
+use super::summary::sample_times;
+use crate::model::Measurement;
+use crate::stats::{
+    ClusterMean, ClusterMedian, PairedRatio, RelativeError, Smoothness, Statistic, mean, median,
+};
+
+/// A relative change with its standard errors.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Uncertainty {
+    /// The change, a fraction.
+    estimate: f64,
+    /// From launch to launch, or round to round; `None` where that is not known.
+    within: Option<RelativeError>,
+    /// From run to run; `None` where both sides were measured in turn.
+    between: Option<RelativeError>,
+}
+
+impl Uncertainty {
+    /// Nothing is known but the change.
+    pub fn unknown(estimate: f64) -> Self {
+        Self {
+            estimate,
+            within: None,
+            between: None,
+        }
+    }
+
+    /// Of independent clusters. `None` where the change has no finite value.
+    pub(super) fn of(
+        new: &impl Statistic,
+        base: &impl Statistic,
+        smoothness: Smoothness,
+    ) -> Option<Self> {
+        let estimate = new.observed() / base.observed() - 1.0;
+        estimate.is_finite().then(|| Self {
+            estimate,
+            within: RelativeError::of_ratio(new, base, smoothness),
+            between: None,
+        })
+    }
+
+    /// Of rounds that were measured in turn: cluster i of both sides are a pair.
+    pub(super) fn of_pairs(
+        ratio: &PairedRatio<impl Statistic>,
+        smoothness: Smoothness,
+    ) -> Option<Self> {
+        let estimate = ratio.observed() - 1.0;
+        estimate.is_finite().then(|| Self {
+            estimate,
+            within: RelativeError::of(ratio, smoothness),
+            between: None,
+        })
+    }
+
+    /// The same of runs that may have drifted apart so far.
+    #[must_use]
+    pub(super) fn drifting(self, between: Option<RelativeError>) -> Self {
+        Self { between, ..self }
+    }
+
+    /// The change with its two-sided interval: the wider one of what launches and what runs allow.
+    pub fn at(&self, level: f64) -> Estimate {
+        let Some(within) = self.within else {
+            return Estimate::unbounded(self.estimate);
+        };
+        // Not one step apart in any launch: no drift hides a change so exactly.
+        let is_identical = self.estimate == 0.0 && within.standard_error == 0.0;
+        let between = self.between.filter(|_| !is_identical);
+        let between = between.map_or(0.0, |found| found.margin(level));
+        let margin = within.margin(level).max(between);
+        if margin == 0.0 {
+            return Estimate {
+                estimate: self.estimate,
+                lower: self.estimate,
+                upper: self.estimate,
+            };
+        }
+        let centre = self.estimate.ln_1p();
+        Estimate {
+            estimate: self.estimate,
+            lower: (centre - margin).exp_m1(),
+            upper: (centre + margin).exp_m1(),
+        }
+    }
+}
+
+/// The changes of mean and median of all samples.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Uncertainties {
+    /// Of the mean.
+    pub mean: Option<Uncertainty>,
+    /// Of the median.
+    pub median: Option<Uncertainty>,
+}
+
+impl Uncertainties {
+    /// Of stored runs, from the clusters of both sides.
+    pub(super) fn of(
+        new: &[&[f64]],
+        base: &[&[f64]],
+        question: &Question<'_>,
+        rules: &Rules,
+    ) -> Self {
+        let drift = |of_launch: fn(&[f64]) -> Option<f64>| {
+            drift(question, rules, |run| {
+                let launches = sample_times(run);
+                launches.iter().filter_map(|x| of_launch(x)).collect()
+            })
+        };
+        let (new_mean, base_mean) = (ClusterMean::new(new), ClusterMean::new(base));
+        let (new_median, base_median) = (ClusterMedian::new(new), ClusterMedian::new(base));
+        Self {
+            mean: Uncertainty::of(&new_mean, &base_mean, Smoothness::Smooth)
+                .map(|found| found.drifting(drift(mean))),
+            median: Uncertainty::of(&new_median, &base_median, Smoothness::Median)
+                .map(|found| found.drifting(drift(median))),
+        }
+    }
+}
+
+/// How far the new run and the reference may have drifted apart: docs/STATISTICS.md, section 5, steps 1 to 3, with the mean of the logarithms of the
+/// launches' values as the value of a run. `None` where no run of the reference has a value.
+pub(super) fn drift(
+    question: &Question<'_>,
+    rules: &Rules,
+    launches: impl Fn(&Measurement) -> Vec<f64>,
+) -> Option<RelativeError> {
+    let value = |run: &Measurement| {
+        let logarithms: Vec<f64> = launches(run).into_iter().map(f64::ln).collect();
+        mean(&logarithms).filter(|value| value.is_finite())
+    };
+    let values =
+        |runs: &[&Measurement]| -> Vec<f64> { runs.iter().filter_map(|run| value(run)).collect() };
+    let reference = question.reference;
+    let averaged = values(&reference.averaged).len();
+    let levels = std::iter::once(values(&reference.spread))
+        .chain(reference.earlier.iter().map(|level| values(level)));
+    let (variance, df) = between_runs(levels, rules.host);
+    (averaged > 0).then(|| RelativeError {
+        standard_error: (variance * (1.0 + 1.0 / averaged as f64)).sqrt(),
+        df,
+    })
+}
