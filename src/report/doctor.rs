@@ -505,6 +505,25 @@ mod tests {
     }
 
     #[test]
+    fn narrow_and_wide_terminals_lose_nothing_but_room() {
+        let words = |text: &str| -> String { text.split_whitespace().collect() };
+        let wide = shown(&findings(), usize::MAX);
+        for columns in [60, 100, 160] {
+            let text = shown(&findings(), columns);
+            for line in text.lines() {
+                let is_command = line.starts_with("        ");
+                assert!(
+                    is_command || units::width(line) <= columns,
+                    "{columns}: {line}"
+                );
+            }
+            if columns == 160 {
+                assert_eq!(words(&text), words(&wide));
+            }
+        }
+    }
+
+    #[test]
     fn with_too_few_rounds_nothing_is_promised() {
         let mut findings = findings();
         for noise in &mut findings.noise {

@@ -9,6 +9,11 @@ use super::theme;
 use super::units;
 use crate::escape;
 
+/// Between two columns.
+const GAP: usize = 2;
+/// A label is not shortened to less.
+const NARROWEST_LABEL: usize = 12;
+
 /// How a grid is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TableFormat {
@@ -55,7 +60,7 @@ impl Grid {
     }
 
     fn write_text(&self, writer: &mut dyn Write, columns: usize) -> io::Result<()> {
-        let lines: Vec<Vec<String>> = std::iter::once(&self.heading)
+        let mut lines: Vec<Vec<String>> = std::iter::once(&self.heading)
             .map(|heading| {
                 heading
                     .iter()
@@ -68,6 +73,7 @@ impl Grid {
                     .map(|row| row.iter().map(for_terminal).collect()),
             )
             .collect();
+        self.shorten_labels(&mut lines, columns);
         let widths = units::widths(&lines);
         let blocks = folded(&widths, self.labels, columns);
         for (index, block) in blocks.iter().enumerate() {
@@ -89,6 +95,24 @@ impl Grid {
             }
         }
         Ok(())
+    }
+
+    /// Shortens labels in their middle so that the widest value has a place beside them.
+    fn shorten_labels(&self, lines: &mut [Vec<String>], columns: usize) {
+        let widths = units::widths(lines);
+        let (labels, values) = widths.split_at(self.labels.min(widths.len()));
+        let widest = values.iter().max().copied().unwrap_or(0);
+        let taken: usize = labels.iter().map(|width| width + GAP).sum();
+        if labels.is_empty() || taken.saturating_add(widest) <= columns {
+            return;
+        }
+        let each = columns.saturating_sub(widest) / labels.len();
+        let each = each.saturating_sub(GAP).max(NARROWEST_LABEL);
+        for line in lines {
+            for label in line.iter_mut().take(labels.len()) {
+                *label = units::in_the_middle(label, each);
+            }
+        }
     }
 
     fn write_markdown(&self, writer: &mut dyn Write) -> io::Result<()> {
@@ -142,8 +166,7 @@ fn for_terminal(cell: &GridCell) -> String {
 /// The columns in blocks that fit into `room`, each with all labels and at least one value.
 pub(super) fn folded(widths: &[usize], labels: usize, room: usize) -> Vec<Vec<usize>> {
     let labels = labels.min(widths.len());
-    let gap = 2;
-    let taken: usize = widths[..labels].iter().map(|width| width + gap).sum();
+    let taken: usize = widths[..labels].iter().map(|width| width + GAP).sum();
     let mut blocks: Vec<Vec<usize>> = Vec::new();
     let mut used = 0_usize;
     for (at, width) in widths.iter().enumerate().skip(labels) {
@@ -155,7 +178,7 @@ pub(super) fn folded(widths: &[usize], labels: usize, room: usize) -> Vec<Vec<us
         if let Some(block) = blocks.last_mut() {
             block.push(at);
         }
-        used = used.saturating_add(width + gap);
+        used = used.saturating_add(width + GAP);
     }
     if blocks.is_empty() {
         blocks.push((0..labels).collect());

@@ -85,7 +85,7 @@ impl<W: Write, B: Write> Progress<W, B> {
     }
 
     /// How far it is: a word for launch or round, and its number, what is decided, how long the rest takes.
-    fn reached(&self, launch: u32, settled: usize, left: String) -> (&'static str, String) {
+    fn reached(&self, launch: u32, settled: usize, left: &str) -> (&'static str, String) {
         let number = launch + 1;
         let (benchmarks, course) = self.planned.get().unwrap_or((0, Course::Launches(number)));
         match course {
@@ -171,7 +171,7 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 settled,
             } => {
                 let (word, reached) =
-                    self.reached(*launch, *settled, format!("{} left", takes(*bound, *left)));
+                    self.reached(*launch, *settled, &format!("{} left", takes(*bound, *left)));
                 self.bar.set_length(*visits as u64);
                 self.bar.set_position(*done as u64);
                 let id = benchmark.id.escape_debug();

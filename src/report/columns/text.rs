@@ -30,12 +30,18 @@ struct Marked {
 /// Columns that `( +8.00%)` takes where a change has two digits.
 const MARK: usize = 10;
 
+/// In a terminal the name of a column is shortened to this.
+const LONGEST_HEADING: usize = 24;
+/// A label is not shortened to less.
+const NARROWEST_LABEL: usize = 16;
+
 pub(super) fn write_text(
     writer: &mut dyn Write,
     found: &SideBySide,
     room: usize,
 ) -> io::Result<()> {
-    let groups = text_groups(found, Room::within(room));
+    let mut groups = text_groups(found, Room::within(room));
+    shorten_labels(&mut groups, found, room);
     let all: Vec<&TextLine> = groups.iter().flat_map(|(_, lines)| lines).collect();
     let widest = |texts: &mut dyn Iterator<Item = &String>| {
         let lines: Vec<Vec<String>> = texts.map(|text| vec![text.clone()]).collect();
@@ -46,7 +52,7 @@ pub(super) fn write_text(
         .iter()
         .map(|column| {
             [
-                units::name_in_prose(&column.name, room),
+                heading_within(&column.name, room),
                 format!("run {}", column.run),
             ]
         })
@@ -127,6 +133,29 @@ fn heading_line(texts: &[&String], columns: &[usize], widths: &[usize]) -> Strin
         line += &units::padded(texts[at - 1], widths[*at], true);
     }
     line
+}
+
+/// A column's name where lines have so many columns: whole where they are endless.
+fn heading_within(name: &str, room: usize) -> String {
+    match room {
+        usize::MAX => units::whole_name(name),
+        _ => units::in_the_middle(&units::whole_name(name), LONGEST_HEADING),
+    }
+}
+
+/// Shortens labels so that the widest column has a place beside each, where lines have so many columns.
+fn shorten_labels(groups: &mut [(Option<String>, Vec<TextLine>)], found: &SideBySide, room: usize) {
+    let cells = groups
+        .iter()
+        .flat_map(|(_, lines)| lines.iter().flat_map(|line| &line.cells));
+    let cells = cells.map(|cell| units::width(&cell.value) + 1 + units::width(&cell.mark));
+    let headings = found.columns.iter();
+    let headings = headings.map(|column| units::width(&heading_within(&column.name, room)));
+    let widest = cells.chain(headings).max().unwrap_or(0);
+    let left = room.saturating_sub(widest + 2).max(NARROWEST_LABEL);
+    for line in groups.iter_mut().flat_map(|(_, lines)| lines) {
+        line.label = units::in_the_middle(&line.label, left);
+    }
 }
 
 /// The lines of each bench target with its name, and of all together at the end.
