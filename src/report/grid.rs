@@ -11,7 +11,9 @@ use crate::escape;
 
 /// Between two columns.
 const GAP: usize = 2;
-/// A label is not shortened to less.
+/// A label is shortened to this, no further, so that all values stand beside it.
+const READABLE_LABEL: usize = 24;
+/// It is not shortened to less for a single one.
 const NARROWEST_LABEL: usize = 12;
 
 /// How a grid is written.
@@ -97,17 +99,20 @@ impl Grid {
         Ok(())
     }
 
-    /// Shortens labels in their middle so that the widest value has a place beside them.
+    /// Shortens labels in their middle where they leave no place for values.
     fn shorten_labels(&self, lines: &mut [Vec<String>], columns: usize) {
         let widths = units::widths(lines);
         let (labels, values) = widths.split_at(self.labels.min(widths.len()));
-        let widest = values.iter().max().copied().unwrap_or(0);
-        let taken: usize = labels.iter().map(|width| width + GAP).sum();
-        if labels.is_empty() || taken.saturating_add(widest) <= columns {
+        let Some(longest) = labels.iter().max() else {
             return;
-        }
-        let each = columns.saturating_sub(widest) / labels.len();
-        let each = each.saturating_sub(GAP).max(NARROWEST_LABEL);
+        };
+        // Each of several labels has its part.
+        let each = label_beside(
+            *longest * labels.len() + GAP * (labels.len() - 1),
+            values,
+            columns,
+        );
+        let each = (each + GAP) / labels.len() - GAP;
         for line in lines {
             for label in line.iter_mut().take(labels.len()) {
                 *label = units::in_the_middle(label, each);
@@ -161,6 +166,17 @@ fn for_terminal(cell: &GridCell) -> String {
         GridCell::Text(text) | GridCell::Number(_, text) => units::on_one_line(text),
         GridCell::Nothing => "-".to_owned(),
     }
+}
+
+/// The room for a label of so many columns: beside all values where it stays readable, else beside the widest.
+pub(super) fn label_beside(label: usize, values: &[usize], room: usize) -> usize {
+    let all: usize = values.iter().map(|width| width + GAP).sum();
+    let beside_all = room.saturating_sub(all);
+    if beside_all >= label.min(READABLE_LABEL) {
+        return label.min(beside_all);
+    }
+    let widest = values.iter().max().map_or(0, |width| width + GAP);
+    label.min(room.saturating_sub(widest).max(NARROWEST_LABEL))
 }
 
 /// The columns in blocks that fit into `room`, each with all labels and at least one value.

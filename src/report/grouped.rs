@@ -323,7 +323,6 @@ fn write_json(writer: &mut dyn Write, found: &Grouped) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::Rank;
     use crate::report::grid::without_colours;
 
     /// So many rows, each with a fast and a slow function.

@@ -45,12 +45,12 @@ fn fits(text: &str, columns: usize) {
     }
 }
 
-fn git(branch: Option<&str>, dirty: bool) -> Option<GitState> {
-    Some(GitState {
+fn git(branch: Option<&str>, dirty: bool) -> GitState {
+    GitState {
         commit: "0123456789abcdef0123456789abcdef01234567".into(),
         branch: branch.map(str::to_owned),
         dirty,
-    })
+    }
 }
 
 /// Runs of every state.
@@ -89,22 +89,22 @@ fn runs() -> Vec<RunLine> {
         RunLine {
             tally: findings.tally(),
             accepted_benchmarks: vec![key("a"), key("b")],
-            ..line(1204, git(Some(long), true), Acceptance::Pending)
+            ..line(1204, Some(git(Some(long), true)), Acceptance::Pending)
         },
         of_pair(
-            line(1203, git(Some("main"), true), Acceptance::Automatic),
+            line(1203, Some(git(Some("main"), true)), Acceptance::Automatic),
             1202,
             Role::Candidate,
         ),
         of_pair(
-            line(1202, git(None, false), Acceptance::Automatic),
+            line(1202, Some(git(None, false)), Acceptance::Automatic),
             1203,
             Role::Base,
         ),
-        line(1201, git(None, false), Acceptance::Automatic),
+        line(1201, Some(git(None, false)), Acceptance::Automatic),
         RunLine {
             names: vec!["v1.0".into(), "release".into()],
-            ..line(1200, git(Some("main"), false), Acceptance::ByCommand)
+            ..line(1200, Some(git(Some("main"), false)), Acceptance::ByCommand)
         },
         line(9, None, Acceptance::Automatic),
     ]
@@ -137,7 +137,7 @@ fn baselines_fit_every_terminal() {
         name: name.into(),
         run: RunId(12),
         started: "2026-11-21T18:58:45Z".into(),
-        git: git(Some(branch), branch != "main"),
+        git: Some(git(Some(branch), branch != "main")),
         pair: None,
     };
     let lines = [

@@ -7,7 +7,7 @@ use crate::compare::{Decider, Difference, Figure};
 use crate::model::{Metric, Subject, Verdict};
 use crate::report::analysis;
 use crate::report::content::Method;
-use crate::report::grid::{Grid, GridCell, folded};
+use crate::report::grid::{Grid, GridCell, folded, label_beside};
 use crate::report::status::write_warning_within;
 use crate::report::theme;
 use crate::report::units::{self, Room};
@@ -32,8 +32,6 @@ const MARK: usize = 10;
 
 /// In a terminal the name of a column is shortened to this.
 const LONGEST_HEADING: usize = 24;
-/// A label is not shortened to less.
-const NARROWEST_LABEL: usize = 16;
 
 pub(super) fn write_text(
     writer: &mut dyn Write,
@@ -41,7 +39,6 @@ pub(super) fn write_text(
     room: usize,
 ) -> io::Result<()> {
     let mut groups = text_groups(found, Room::within(room));
-    shorten_labels(&mut groups, found, room);
     let all: Vec<&TextLine> = groups.iter().flat_map(|(_, lines)| lines).collect();
     let widest = |texts: &mut dyn Iterator<Item = &String>| {
         let lines: Vec<Vec<String>> = texts.map(|text| vec![text.clone()]).collect();
@@ -65,10 +62,16 @@ pub(super) fn write_text(
             ]
         })
         .collect();
-    let mut widths = vec![widest(&mut all.iter().map(|line| &line.label))];
-    for (heading, [value, mark]) in headings.iter().zip(&inner) {
-        widths.push(widest(&mut heading.iter()).max(value + 1 + mark));
+    let of_columns = headings.iter().zip(&inner);
+    let of_columns: Vec<usize> = of_columns
+        .map(|(heading, [value, mark])| widest(&mut heading.iter()).max(value + 1 + mark))
+        .collect();
+    let label = widest(&mut all.iter().map(|line| &line.label));
+    let label = label_beside(label, &of_columns, room);
+    for line in groups.iter_mut().flat_map(|(_, lines)| lines) {
+        line.label = units::in_the_middle(&line.label, label);
     }
+    let widths: Vec<usize> = std::iter::once(label).chain(of_columns).collect();
     let blocks = folded(&widths, 1, room);
     for block in &blocks {
         let columns = &block[1..];
@@ -140,21 +143,6 @@ fn heading_within(name: &str, room: usize) -> String {
     match room {
         usize::MAX => units::whole_name(name),
         _ => units::in_the_middle(&units::whole_name(name), LONGEST_HEADING),
-    }
-}
-
-/// Shortens labels so that the widest column has a place beside each, where lines have so many columns.
-fn shorten_labels(groups: &mut [(Option<String>, Vec<TextLine>)], found: &SideBySide, room: usize) {
-    let cells = groups
-        .iter()
-        .flat_map(|(_, lines)| lines.iter().flat_map(|line| &line.cells));
-    let cells = cells.map(|cell| units::width(&cell.value) + 1 + units::width(&cell.mark));
-    let headings = found.columns.iter();
-    let headings = headings.map(|column| units::width(&heading_within(&column.name, room)));
-    let widest = cells.chain(headings).max().unwrap_or(0);
-    let left = room.saturating_sub(widest + 2).max(NARROWEST_LABEL);
-    for line in groups.iter_mut().flat_map(|(_, lines)| lines) {
-        line.label = units::in_the_middle(&line.label, left);
     }
 }
 
