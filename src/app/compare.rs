@@ -143,9 +143,9 @@ fn two(
     let fail_on = options.comparison.fail_on(settings);
     let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true).and(broken);
     findings.exit_code = exit_code.number();
+    let named = (base, options.base.clone());
+    let why = nothing_compared(exit_code, Some(&named), &findings.rows);
     if let Some(verdicts) = &mut findings.verdicts {
-        let named = (base, options.base.clone());
-        let why = nothing_compared(exit_code, Some(&named));
         verdicts.advice.extend(why);
     }
     write_two(stored, base, &findings, &fail_on, common, world)?;

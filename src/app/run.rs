@@ -214,7 +214,7 @@ impl Session<'_> {
         let last_words = named
             .into_iter()
             .chain(next_steps(&rows, run, &self.command_again(), &self.place()))
-            .chain(nothing_compared(exit_code, self.baseline.as_ref()))
+            .chain(nothing_compared(exit_code, self.baseline.as_ref(), &rows))
             .collect();
         sort(&mut rows, self.common.output.order);
         let head = store.run(run)?;
