@@ -15,7 +15,7 @@ use super::options::{Against, AgainstOptions, RunOptions, StoreOptions};
 use super::paired::{PairedRun, finish, paired_decision, paired_rows, plan, verdict_of};
 use super::pairing::{Pairing, TargetName, name};
 use super::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
-use super::reports::Reporting;
+use super::reports::{Reporting, Told};
 use super::run::{git_state, is_worse};
 use crate::cargo::BenchTarget;
 use crate::compare::Fact;
@@ -196,6 +196,7 @@ impl InTurn<'_> {
             options: &options.reports,
             fail_on: &fail_on,
             context,
+            told: Told::Stored,
         };
         reporting.publish(&findings, self.common, world)?;
         Ok(exit_code)

@@ -17,7 +17,7 @@ use super::options::{RunOptions, StoreOptions};
 use super::pins::{Pin, pinned_schedules};
 use super::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
 use super::reference::{Chooser, References, Subject, Wanted};
-use super::reports::Reporting;
+use super::reports::{Reporting, Told};
 use crate::cargo::BenchTarget;
 use crate::compare::Rules;
 use crate::exit_code::ExitCode;
@@ -249,6 +249,7 @@ impl Session<'_> {
             options: &self.options.reports,
             fail_on,
             context: self.context,
+            told: Told::Stored,
         };
         reporting.publish(findings, self.common, world)
     }
