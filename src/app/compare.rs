@@ -136,15 +136,16 @@ fn two(
             advice: Vec::new(),
             gates,
         }),
+        failed_targets: Vec::new(),
         confidence_level: decision.confidence_level,
         exit_code: ExitCode::Clean.number(),
     };
     let fail_on = options.comparison.fail_on(settings);
     let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true).and(broken);
     findings.exit_code = exit_code.number();
+    let named = (base, options.base.clone());
+    let why = nothing_compared(exit_code, Some(&named), &findings.rows);
     if let Some(verdicts) = &mut findings.verdicts {
-        let named = (base, options.base.clone());
-        let why = nothing_compared(exit_code, Some(&named));
         verdicts.advice.extend(why);
     }
     let told = Told::Compared(None);
@@ -442,6 +443,7 @@ fn measured_in_turn(
             advice: Vec::new(),
             gates,
         }),
+        failed_targets: Vec::new(),
         confidence_level: head.decision.confidence_level,
         exit_code: 0,
     };

@@ -41,10 +41,17 @@ pub(super) fn next_steps(rows: &[Row<'_>], run: RunId, again: &str, place: &str)
 pub(super) fn nothing_compared(
     exit_code: ExitCode,
     named: Option<&(RunId, String)>,
+    rows: &[Row<'_>],
 ) -> Option<String> {
     let (base, name) = named.filter(|_| exit_code == ExitCode::NoBaseline)?;
+    let is_new = |row: &Row<'_>| row.verdict == Some(Verdict::New);
+    let why = if rows.iter().all(is_new) {
+        ", which has none of these benchmarks"
+    } else {
+        ""
+    };
     Some(format!(
-        "Nothing could be compared with `{}` (run {base}): exit status {}.",
+        "Nothing could be compared with `{}` (run {base}){why}: exit status {}.",
         name.escape_debug(),
         ExitCode::NoBaseline.number()
     ))
@@ -62,17 +69,23 @@ fn accept(rows: &[Row<'_>], verdict: Verdict, run: RunId, place: &str) -> String
     }
     let name = |row: &Row<'_>| {
         let alike = rows.iter().filter(|other| other.key.id == row.key.id);
-        // Before a word that looks like a flag stands what ends the flags.
         match alike.count() {
             1 => shell_quoted(&row.key.id),
             _ => shell_quoted(&listed(&row.key)),
         }
     };
-    let names: Vec<String> = meant.into_iter().map(name).collect();
-    format!(
-        "cargo perfcheck accept --run {run}{place} -- {}",
+    let words = |rows: Vec<&Row<'_>>| {
+        let names: Vec<String> = rows.into_iter().map(name).collect();
         names.join(" ")
-    )
+    };
+    if meant.iter().any(|row| row.key.id.starts_with('-')) {
+        // What looks like a flag stands behind what ends the flags.
+        return format!(
+            "cargo perfcheck accept --run {run}{place} -- {}",
+            words(meant)
+        );
+    }
+    format!("cargo perfcheck accept {} --run {run}{place}", words(meant))
 }
 
 /// The command that explains the worst regression.

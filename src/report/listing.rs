@@ -152,6 +152,9 @@ pub(super) fn write_keyed(
     columns: &[Column],
     view: &View,
 ) -> io::Result<()> {
+    if keys.is_empty() {
+        return Ok(());
+    }
     let view = View {
         // Whoever searches a file for a benchmark finds its whole name.
         arrangement: match view.columns {
@@ -287,8 +290,8 @@ fn state(line: &RunLine) -> String {
     };
     let single = match &line.accepted_benchmarks[..] {
         [] => None,
-        [_] => Some("1 benchmark accepted by command".to_owned()),
-        several => Some(format!("{} benchmarks accepted by command", several.len())),
+        [_] => Some("1 level accepted".to_owned()),
+        several => Some(format!("{} levels accepted", several.len())),
     };
     let source = line.run.source.as_ref();
     let source = source.map(|source| escape::one_line(&source.summary()));

@@ -170,3 +170,45 @@ fn a_block_has_a_line_for_each_figure_and_the_verdict_on_that_of_the_mean() {
     assert_eq!(table.lines().count(), 2 + 2 * Figure::BLOCK.len());
     assert!(table.contains("| crate/bench b | HStddev |"), "{table}");
 }
+
+/// So many benchmarks in two runs, one of them with a long name.
+fn many(count: usize) -> SideBySide {
+    let row = |at: usize| {
+        let id = match at {
+            1 => {
+                "a group with a long name/a function whose name says everything about it/10".into()
+            }
+            _ => format!("group/{at}"),
+        };
+        let cells = vec![
+            cell(100.0, None, None),
+            cell(108.0, Some(0.08), Some(Verdict::Regressed)),
+        ];
+        line(&id, Metric::Time, cells)
+    };
+    SideBySide {
+        columns: vec![
+            column(1, "a-baseline-whose-name-says-everything-about-it", &[]),
+            column(2, "new", &vec![Verdict::Regressed; count]),
+        ],
+        lines: (0..count).map(row).collect(),
+        ..found(Shown::One(Figure::Mean))
+    }
+}
+
+#[test]
+fn runs_side_by_side_fit_every_terminal() {
+    insta::assert_snapshot!("columns_60", text(&many(3), 60));
+    insta::assert_snapshot!("columns_100", text(&many(3), 100));
+    for room in [60, 80, 100, 160] {
+        for count in [0, 1, 3, 500] {
+            for line in text(&many(count), room).lines() {
+                let width = crate::report::units::width(line);
+                assert!(width <= room, "{width} of {room}: {line}");
+            }
+        }
+    }
+    let piped = text(&many(3), usize::MAX);
+    assert!(piped.contains("a function whose name says everything about it/10"));
+    assert!(piped.contains("a-baseline-whose-name-says-everything-about-it"));
+}

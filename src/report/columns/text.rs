@@ -7,7 +7,7 @@ use crate::compare::{Decider, Difference, Figure};
 use crate::model::{Metric, Subject, Verdict};
 use crate::report::analysis;
 use crate::report::content::Method;
-use crate::report::grid::{Grid, GridCell, folded};
+use crate::report::grid::{Grid, GridCell, folded, label_beside};
 use crate::report::status::write_warning_within;
 use crate::report::theme;
 use crate::report::units::{self, Room};
@@ -30,12 +30,15 @@ struct Marked {
 /// Columns that `( +8.00%)` takes where a change has two digits.
 const MARK: usize = 10;
 
+/// In a terminal the name of a column is shortened to this.
+const LONGEST_HEADING: usize = 24;
+
 pub(super) fn write_text(
     writer: &mut dyn Write,
     found: &SideBySide,
     room: usize,
 ) -> io::Result<()> {
-    let groups = text_groups(found, Room::within(room));
+    let mut groups = text_groups(found, Room::within(room));
     let all: Vec<&TextLine> = groups.iter().flat_map(|(_, lines)| lines).collect();
     let widest = |texts: &mut dyn Iterator<Item = &String>| {
         let lines: Vec<Vec<String>> = texts.map(|text| vec![text.clone()]).collect();
@@ -46,7 +49,7 @@ pub(super) fn write_text(
         .iter()
         .map(|column| {
             [
-                units::name_in_prose(&column.name, room),
+                heading_within(&column.name, room),
                 format!("run {}", column.run),
             ]
         })
@@ -59,10 +62,16 @@ pub(super) fn write_text(
             ]
         })
         .collect();
-    let mut widths = vec![widest(&mut all.iter().map(|line| &line.label))];
-    for (heading, [value, mark]) in headings.iter().zip(&inner) {
-        widths.push(widest(&mut heading.iter()).max(value + 1 + mark));
+    let of_columns = headings.iter().zip(&inner);
+    let of_columns: Vec<usize> = of_columns
+        .map(|(heading, [value, mark])| widest(&mut heading.iter()).max(value + 1 + mark))
+        .collect();
+    let label = widest(&mut all.iter().map(|line| &line.label));
+    let label = label_beside(label, &of_columns, room);
+    for line in groups.iter_mut().flat_map(|(_, lines)| lines) {
+        line.label = units::in_the_middle(&line.label, label);
     }
+    let widths: Vec<usize> = std::iter::once(label).chain(of_columns).collect();
     let blocks = folded(&widths, 1, room);
     for block in &blocks {
         let columns = &block[1..];
@@ -127,6 +136,14 @@ fn heading_line(texts: &[&String], columns: &[usize], widths: &[usize]) -> Strin
         line += &units::padded(texts[at - 1], widths[*at], true);
     }
     line
+}
+
+/// A column's name where lines have so many columns: whole where they are endless.
+fn heading_within(name: &str, room: usize) -> String {
+    match room {
+        usize::MAX => units::whole_name(name),
+        _ => units::in_the_middle(&units::whole_name(name), LONGEST_HEADING),
+    }
 }
 
 /// The lines of each bench target with its name, and of all together at the end.
