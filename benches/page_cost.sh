@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# What the page costs beside the reports of Criterion 0.8 with plotters, for the same number of benchmarks, both at 100,000 resamples.
+# What the page costs beside the reports of Criterion 0.8 with plotters, for the same number of benchmarks and of resamples.
 #
 # Criterion analyses and plots stored samples (100 of each benchmark) against a stored baseline, without sampling; its plots alone are the
 # difference to the same call with --noplot. Ours compares two stored runs of 10 launches of 100 samples a side and writes the page.
 # Whole processes, one after the other; CPU time is user and system together. Needs python3 and GNU time.
-# Usage: benches/page_cost.sh [COUNT...]      default: 200 2000
+# Criterion takes seconds of each benchmark at its usual 100,000 resamples: of thousands it is compared at fewer, which shrinks what both do.
+# Usage: benches/page_cost.sh [COUNT[:RESAMPLES]...]      default: 200:100000 2000:1000
 set -euo pipefail
 
 counts=("$@")
-((${#counts[@]})) || counts=(200 2000)
+((${#counts[@]})) || counts=(200:100000 2000:1000)
 root=$(cd "$(dirname "$0")/.." && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -18,7 +19,6 @@ perfcheck=${PERFCHECK:-$target/release/cargo-perfcheck}
 
 mkdir -p "$scratch/plots/benches" "$scratch/plots/src" "$scratch/text-index/src"
 touch "$scratch/plots/src/lib.rs" "$scratch/text-index/src/lib.rs"
-printf '[package]\nname = "text-index"\nversion = "0.1.0"\nedition = "2024"\n\n[workspace]\n' >"$scratch/text-index/Cargo.toml"
 cat >"$scratch/plots/Cargo.toml" <<'TOML'
 [package]
 name = "plots"
@@ -53,28 +53,33 @@ RUST
 criterion=$(CARGO_TARGET_DIR=$scratch/plots/target cargo bench --quiet --no-run --manifest-path "$scratch/plots/Cargo.toml" --message-format json |
     sed -n 's/.*"executable":"\([^"]*trivial-[^"]*\)".*/\1/p')
 
-# timed NAME COMMAND...: wall time, CPU time and memory of a command.
+# timed NAME COMMAND...: wall time, CPU time and memory of a command. Status 1 is a regression, which is a result.
 timed() {
-    local name=$1
+    local name=$1 status=0
     shift
-    /usr/bin/env time -f '%e %U %S %M' -o "$scratch/time" "$@" >"$scratch/out" 2>&1 || {
+    /usr/bin/env time -q -f '%e %U %S %M' -o "$scratch/time" "$@" >"$scratch/out" 2>&1 || status=$?
+    if ((status > 1)); then
         cat "$scratch/out"
-        return 1
-    }
+        return "$status"
+    fi
     awk -v name="$name" '{ printf "  %-34s %8.2f s wall %8.2f s CPU %8.1f MB\n", name, $1, $2 + $3, $4 / 1024 }' "$scratch/time"
 }
 
-for COUNT in "${counts[@]}"; do
-    export COUNT
-    echo "$COUNT benchmarks"
+for wanted in "${counts[@]}"; do
+    export COUNT=${wanted%%:*}
+    resamples=100000
+    [[ $wanted == *:* ]] && resamples=${wanted#*:}
+    echo "$COUNT benchmarks, $resamples resamples"
     export CRITERION_HOME=$scratch/criterion-$COUNT
+    # What is said while sampling is not kept: analysis is made anew from the samples.
     for baseline in base candidate; do
-        "$criterion" --bench --noplot --warm-up-time 0.001 --measurement-time 0.01 --save-baseline "$baseline" >/dev/null 2>&1
+        "$criterion" --bench --noplot --nresamples 1001 --warm-up-time 0.001 --measurement-time 0.01 --save-baseline "$baseline" >/dev/null 2>&1
     done
-    timed "Criterion, analysis and plots" "$criterion" --bench --load-baseline candidate --baseline base
-    timed "Criterion, analysis alone" "$criterion" --bench --noplot --load-baseline candidate --baseline base
-    export PERFCHECK_STORE=$scratch/$COUNT.db PERFCHECK_CACHE=$scratch/cache PERFCHECK_SECRET=$scratch/secret
-    python3 "$root/tests/page/store.py" many "$COUNT" >"$scratch/many.jsonl"
+    timed "Criterion, analysis and plots" "$criterion" --bench --nresamples "$resamples" --load-baseline candidate --baseline base
+    timed "Criterion, analysis alone" "$criterion" --bench --noplot --nresamples "$resamples" --load-baseline candidate --baseline base
+    printf '[package]\nname = "text-index"\nversion = "0.1.0"\nedition = "2024"\n\n[workspace]\n\n[workspace.metadata.perfcheck]\nresamples = %s\n' "$resamples" >"$scratch/text-index/Cargo.toml"
+    export PERFCHECK_STORE=$scratch/$COUNT-$resamples.db PERFCHECK_CACHE=$scratch/cache PERFCHECK_SECRET=$scratch/secret
+    python3 "$root/tests/page/store.py" many "$COUNT" | sed "s/\"resamples\":100000/\"resamples\":$resamples/" >"$scratch/many.jsonl"
     cd "$scratch/text-index"
     "$perfcheck" perfcheck import "$scratch/many.jsonl" >/dev/null 2>&1
     timed "page, comparison and statistics" "$perfcheck" perfcheck report before after --html "$scratch/page.html"

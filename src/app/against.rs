@@ -15,7 +15,7 @@ use super::options::{Against, AgainstOptions, RunOptions, StoreOptions};
 use super::paired::{PairedRun, finish, paired_decision, paired_rows, plan, verdict_of};
 use super::pairing::{Pairing, TargetName, name};
 use super::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
-use super::reports::Reporting;
+use super::reports::{Reporting, Told};
 use super::run::{git_state, is_worse};
 use crate::cargo::BenchTarget;
 use crate::compare::Fact;
@@ -149,7 +149,7 @@ impl InTurn<'_> {
             &decision,
         );
         exit_code = exit_code.and(super::gates::exit_code(&gates));
-        if pairing.failed_targets {
+        if !pairing.failed_targets.is_empty() {
             exit_code = exit_code.and(ExitCode::BenchmarkFailed);
         }
         finish(&mut store, &found.runs, exit_code, verdicts(&rows))?;
@@ -188,6 +188,7 @@ impl InTurn<'_> {
                 advice: last_words,
                 gates,
             }),
+            failed_targets: pairing.failed_targets,
             confidence_level: decision.confidence_level,
             exit_code: exit_code.number(),
         };
@@ -195,6 +196,7 @@ impl InTurn<'_> {
             options: &options.reports,
             fail_on: &fail_on,
             context,
+            told: Told::Stored,
         };
         reporting.publish(&findings, self.common, world)?;
         Ok(exit_code)

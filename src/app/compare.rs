@@ -19,7 +19,7 @@ use super::pivot::pivot;
 use super::prepare::no_match;
 use super::reference::{Chooser, References, Subject, Wanted};
 use super::replay::judged_again;
-use super::reports::{Reporting, is_same_file};
+use super::reports::{Reporting, Told, is_same_file};
 use super::whole_file::write_whole;
 use crate::compare::{Plan, Readings, Rules};
 use crate::exit_code::ExitCode;
@@ -136,6 +136,7 @@ fn two(
             advice: Vec::new(),
             gates,
         }),
+        failed_targets: Vec::new(),
         confidence_level: decision.confidence_level,
         exit_code: ExitCode::Clean.number(),
     };
@@ -147,7 +148,8 @@ fn two(
     if let Some(verdicts) = &mut findings.verdicts {
         verdicts.advice.extend(why);
     }
-    write_two(stored, base, &findings, &fail_on, common, world)?;
+    let told = Told::Compared(None);
+    write_two(stored, base, &findings, (&fail_on, told), common, world)?;
     Ok(exit_code)
 }
 
@@ -156,7 +158,7 @@ fn write_two(
     stored: &Stored<'_>,
     base: RunId,
     findings: &Findings<'_>,
-    fail_on: &[Verdict],
+    (fail_on, told): (&[Verdict], Told<'_>),
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<(), AppError> {
@@ -164,6 +166,7 @@ fn write_two(
         options: &stored.options.reports,
         fail_on,
         context: stored.context,
+        told,
     };
     let is_elsewhere = stored.options.output.is_some();
     let shown = if is_elsewhere || !stored.options.reports.replaces_table() {
@@ -440,13 +443,15 @@ fn measured_in_turn(
             advice: Vec::new(),
             gates,
         }),
+        failed_targets: Vec::new(),
         confidence_level: head.decision.confidence_level,
         exit_code: 0,
     };
     let fail_on = options.comparison.fail_on(&context.tables.workspace);
     let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true).and(broken);
     findings.exit_code = exit_code.number();
-    write_two(stored, base, &findings, &fail_on, common, world)?;
+    let told = Told::Compared(Some(&plan));
+    write_two(stored, base, &findings, (&fail_on, told), common, world)?;
     Ok(exit_code)
 }
 

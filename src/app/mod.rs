@@ -75,7 +75,7 @@ pub use options::{
 pub use pivot::{Dimension, PivotRequest, PivotValue, Versus};
 pub use prune::{PruneOptions, prune, remove_runs};
 pub use report::{PageOptions, report};
-pub use reports::{ReportOptions, WantedReport};
+pub use reports::{ReportOptions, WantedKind, WantedReport};
 pub use run::run;
 pub use runs::runs;
 pub use self_test::self_test;

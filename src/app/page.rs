@@ -22,22 +22,28 @@ use crate::host;
 use crate::measure::Filter;
 use crate::model::{BenchmarkKey, Measurement, Metric, Run, RunId, Verdict};
 use crate::report::{
-    BenchmarkHistory, Explanation, MeasuredSide, Method, Page, PageBenchmark, PageRun, PageSide,
-    Replayed, Row, Terms, explained,
+    BenchmarkHistory, Explanation, Findings, MeasuredSide, Method, Page, PageBenchmark, PageRun,
+    PageSide, Replayed, Row, Terms, Verdicts, explained,
 };
 use crate::store::{BranchFilter, Store, StoreError, WorkspaceId};
 
 /// Samples of a side that are drawn, over all benchmarks of a page: its size stays within bounds.
-const POINTS_OF_ALL: usize = 20_000;
+const POINTS_OF_ALL: usize = 12_000;
 /// Of each benchmark no fewer and no more than so many.
 const FEWEST_POINTS: usize = 60;
 const MOST_POINTS: usize = 1_500;
 
-/// Runs of histories, over all benchmarks of a page: each is read and analysed.
-const RUNS_OF_ALL: usize = 3_000;
+/// Runs of histories, over all benchmarks of a page: each is read, analysed, and takes room.
+const RUNS_OF_ALL: usize = 6_000;
 /// A history of fewer runs has no band and hardly a change point: the page has none.
 const FEWEST_RUNS: usize = 10;
 const MOST_RUNS: usize = 60;
+
+/// How many runs of each benchmark its history has at most; `None`: there are too many benchmarks to look back far enough.
+fn runs_of_each(benchmarks: usize) -> Option<usize> {
+    let limit = (RUNS_OF_ALL / benchmarks.max(1)).min(MOST_RUNS);
+    (limit >= FEWEST_RUNS).then_some(limit)
+}
 
 /// A benchmark and what was decided about it.
 struct Judged {
@@ -183,6 +189,26 @@ impl Subject {
         Ok(subject)
     }
 
+    /// Two stored runs as `compare` found them, whose verdicts these are; `plan`: of rounds that were measured in turn.
+    pub(super) fn of_findings(
+        findings: &Findings<'_>,
+        verdicts: &Verdicts,
+        plan: Option<&Plan>,
+    ) -> Self {
+        let mut head = findings.run.clone();
+        head.decision = verdicts.decision;
+        let mut subject = Self {
+            judged: judged_of(findings.rows.clone(), verdicts.method, head.id),
+            reference: Some(verdicts.reference.clone()),
+            plan: plan.cloned(),
+            warnings: verdicts.warnings.clone(),
+            remarks: verdicts.remarks.clone(),
+            head,
+        };
+        subject.sort();
+        subject
+    }
+
     /// Worst first: what a reader looks for.
     fn sort(&mut self) {
         // What has no verdict comes last.
@@ -249,10 +275,9 @@ impl Subject {
         store: &Store,
         workspace: WorkspaceId,
     ) -> Result<BTreeMap<BenchmarkKey, BenchmarkHistory>, StoreError> {
-        let limit = (RUNS_OF_ALL / self.judged.len().max(1)).min(MOST_RUNS);
-        if limit < FEWEST_RUNS {
+        let Some(limit) = runs_of_each(self.judged.len()) else {
             return Ok(BTreeMap::new());
-        }
+        };
         let git = self.head.git.as_ref();
         let request = HistoryRequest {
             branch: git.map_or(BranchFilter::Any, |git| {
@@ -357,8 +382,33 @@ impl Gathered {
             confidence_level: subject.head.decision.confidence_level,
             warnings: subject.warnings.clone(),
             remarks: subject.remarks.clone(),
+            omissions: self.omissions(points, &benchmarks),
             benchmarks,
         }
+    }
+
+    /// What is left out of a page about so many benchmarks, and where it is to be had.
+    fn omissions(&self, points: usize, benchmarks: &[PageBenchmark<'_>]) -> Vec<String> {
+        let count = benchmarks.len();
+        let mut sides = benchmarks
+            .iter()
+            .flat_map(|one| [&one.new, &one.base])
+            .flatten();
+        let samples = sides
+            .any(|side| points < MOST_POINTS && side.shape.samples > points)
+            .then(|| format!("Of {count} benchmarks about {points} samples a side are drawn; statistics and curves are those of all samples."));
+        let histories = match runs_of_each(count) {
+            None => Some(format!(
+                "Of {count} benchmarks there are no histories here: `cargo perfcheck history FILTER` has them."
+            )),
+            Some(limit) => {
+                let mut histories = self.histories.values();
+                histories
+                    .any(|history| history.points.len() >= limit)
+                    .then(|| format!("Histories go back {limit} runs at most: `cargo perfcheck history` goes further."))
+            }
+        };
+        samples.into_iter().chain(histories).collect()
     }
 
     fn benchmark<'a>(&'a self, one: &'a Judged, points: usize) -> PageBenchmark<'a> {

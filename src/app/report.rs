@@ -65,10 +65,7 @@ pub fn report(
         }
     };
     let gathered = subject.gather(&store, workspace)?;
-    // Pages are sent to others, whom the rest of the path does not concern.
-    let root = context.workspace.root();
-    let name = root.file_name().unwrap_or(root.as_os_str());
-    let page = gathered.page(name.to_string_lossy().into_owned());
+    let page = gathered.page(name_of(&context));
     if to_stdout {
         write_page(world.stdout, &page)?;
         return Ok(ExitCode::Clean);
@@ -103,19 +100,28 @@ pub fn report(
     Ok(ExitCode::Clean)
 }
 
+/// What a page calls the workspace. Pages are sent to others, whom the rest of the path does not concern.
+pub(super) fn name_of(context: &Context) -> String {
+    let root = context.workspace.root();
+    let name = root.file_name().unwrap_or(root.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+/// Whether a place is meant as a directory.
+pub(super) fn is_directory(place: &Path) -> bool {
+    let text = place.as_os_str().to_string_lossy();
+    text.ends_with(std::path::is_separator) || place.is_dir()
+}
+
 /// The file that a place stands for: of a directory, which is made where it is said to be one, its index.
-fn file_at(place: &Path) -> io::Result<PathBuf> {
+pub(super) fn file_at(place: &Path) -> io::Result<PathBuf> {
     let about =
         |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", place.display()));
-    let text = place.as_os_str().to_string_lossy();
-    let is_said = text.ends_with(std::path::is_separator);
-    if is_said {
-        fs::create_dir_all(place).map_err(about)?;
+    if !is_directory(place) {
+        return Ok(place.to_owned());
     }
-    if is_said || place.is_dir() {
-        return Ok(place.join(INDEX));
-    }
-    Ok(place.to_owned())
+    fs::create_dir_all(place).map_err(about)?;
+    Ok(place.join(INDEX))
 }
 
 #[cfg(test)]

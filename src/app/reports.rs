@@ -1,19 +1,24 @@
 //! `--report`: what a run or a comparison found, for CI systems and pull requests; on GitHub Actions also without being asked.
 
+use std::fmt;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use super::context::{Context, World};
 use super::error::AppError;
 use super::job_summary;
 use super::options::StoreOptions;
+use super::page::Subject;
+use super::report::{file_at, is_directory, name_of};
 use super::run::write;
 use super::whole_file::write_whole;
+use crate::compare::Plan;
 use crate::host;
 use crate::model::{BenchmarkKey, Verdict};
 use crate::report::{
-    Findings, MessageFormat, ReportKind, Surroundings, write_report, write_warning,
+    Findings, MessageFormat, ReportKind, Surroundings, write_page, write_report, write_warning,
 };
 
 /// The key of a report where nobody says another.
@@ -32,15 +37,66 @@ pub struct ReportOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WantedReport {
     /// Which kind.
-    pub kind: ReportKind,
-    /// The file; `None`: stdout.
+    pub kind: WantedKind,
+    /// The file, of a page also a directory; `None`: stdout.
     pub file: Option<PathBuf>,
+}
+
+/// What a report is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WantedKind {
+    /// The findings in the form that somebody else wants.
+    Findings(ReportKind),
+    /// The page, which has more than the findings: what the store knows of both sides.
+    Page,
+}
+
+impl WantedKind {
+    const PAGE: &str = "html";
+
+    /// Whether it is a result by itself: on stdout it stands in place of the table, not below it.
+    fn is_whole(self) -> bool {
+        match self {
+            Self::Findings(kind) => kind.is_whole(),
+            Self::Page => true,
+        }
+    }
+}
+
+impl fmt::Display for WantedKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Findings(kind) => kind.fmt(f),
+            Self::Page => f.write_str(Self::PAGE),
+        }
+    }
+}
+
+impl FromStr for WantedKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == Self::PAGE {
+            return Ok(Self::Page);
+        }
+        let found = text.parse().map(Self::Findings);
+        found.map_err(|error: String| format!("{error}, {}", Self::PAGE))
+    }
+}
+
+/// Where the verdicts of a page come from.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Told<'a> {
+    /// A run has just stored them.
+    Stored,
+    /// Two stored runs have just been compared: in turn by this plan.
+    Compared(Option<&'a Plan>),
 }
 
 impl ReportOptions {
     /// Refuses what could not be written, before anything is measured.
     pub(super) fn check(&self, format: MessageFormat) -> Result<(), AppError> {
-        let on_stdout: Vec<ReportKind> = self
+        let on_stdout: Vec<WantedKind> = self
             .wanted
             .iter()
             .filter(|wanted| wanted.file.is_none())
@@ -72,6 +128,9 @@ impl ReportOptions {
                     file.display()
                 )));
             }
+            if wanted.kind == WantedKind::Page && is_directory(file) {
+                continue;
+            }
             let parent = match file.parent() {
                 Some(parent) if !parent.as_os_str().is_empty() => parent,
                 _ => Path::new("."),
@@ -102,6 +161,7 @@ impl ReportOptions {
     }
 
     fn asks_for(&self, kind: ReportKind) -> bool {
+        let kind = WantedKind::Findings(kind);
         self.wanted.iter().any(|wanted| wanted.kind == kind)
     }
 }
@@ -111,6 +171,7 @@ pub(super) struct Reporting<'a> {
     pub(super) options: &'a ReportOptions,
     pub(super) fail_on: &'a [Verdict],
     pub(super) context: &'a Context,
+    pub(super) told: Told<'a>,
 }
 
 impl Reporting<'_> {
@@ -154,7 +215,7 @@ impl Reporting<'_> {
         };
         let mut result = Ok(());
         for wanted in &self.options.wanted {
-            let written = write_wanted(wanted, findings, &surroundings, world);
+            let written = self.write_wanted(wanted, findings, &surroundings, world);
             result = result.and(written);
         }
         if world.commands.are_obeyed() {
@@ -193,6 +254,47 @@ impl Reporting<'_> {
         }
         Ok(())
     }
+
+    fn write_wanted(
+        &self,
+        wanted: &WantedReport,
+        findings: &Findings<'_>,
+        surroundings: &Surroundings<'_>,
+        world: &mut World<'_>,
+    ) -> Result<(), AppError> {
+        let text = match wanted.kind {
+            WantedKind::Page => self.page(findings)?,
+            WantedKind::Findings(kind) => {
+                let mut text = Vec::new();
+                write_report(&mut text, kind, findings, surroundings)?;
+                text
+            }
+        };
+        let stdout = &mut world.stdout;
+        match (&wanted.file, wanted.kind) {
+            (Some(file), WantedKind::Page) => write_whole(&file_at(file)?, &text)?,
+            (Some(file), WantedKind::Findings(_)) => write_whole(file, &text)?,
+            (None, WantedKind::Findings(ReportKind::GitHub)) => {
+                world.commands.let_through(|| stdout.write_all(&text))?;
+            }
+            (None, _) => stdout.write_all(&text)?,
+        }
+        Ok(())
+    }
+
+    fn page(&self, findings: &Findings<'_>) -> Result<Vec<u8>, AppError> {
+        let (store, workspace) = self.context.require_stored()?;
+        let subject = match (self.told, &findings.verdicts) {
+            (Told::Compared(plan), Some(verdicts)) => {
+                Subject::of_findings(findings, verdicts, plan)
+            }
+            _ => Subject::of_run(&store, workspace, self.context, findings.run.id)?,
+        };
+        let gathered = subject.gather(&store, workspace)?;
+        let mut text = Vec::new();
+        write_page(&mut text, &gathered.page(name_of(self.context)))?;
+        Ok(text)
+    }
 }
 
 /// Whether two paths lead to one file, which has room for one report. Devices and pipes take several.
@@ -209,29 +311,12 @@ pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
     is_file && place(a).is_some_and(|place_of_a| place(b) == Some(place_of_a))
 }
 
-fn write_wanted(
-    wanted: &WantedReport,
-    findings: &Findings<'_>,
-    surroundings: &Surroundings<'_>,
-    world: &mut World<'_>,
-) -> Result<(), AppError> {
-    let mut text = Vec::new();
-    write_report(&mut text, wanted.kind, findings, surroundings)?;
-    let stdout = &mut world.stdout;
-    match (&wanted.file, wanted.kind) {
-        (Some(file), _) => write_whole(file, &text)?,
-        (None, ReportKind::GitHub) => world.commands.let_through(|| stdout.write_all(&text))?,
-        (None, _) => stdout.write_all(&text)?,
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn wanted(kinds: &[(ReportKind, Option<&str>)]) -> ReportOptions {
-        let report = |(kind, file): &(ReportKind, Option<&str>)| WantedReport {
+    fn wanted(kinds: &[(WantedKind, Option<&str>)]) -> ReportOptions {
+        let report = |(kind, file): &(WantedKind, Option<&str>)| WantedReport {
             kind: *kind,
             file: file.map(PathBuf::from),
         };
@@ -243,39 +328,63 @@ mod tests {
 
     #[test]
     fn stdout_holds_one_result() {
-        use ReportKind::{GitHub, JUnit, Markdown};
+        let [markdown, junit, github] =
+            [ReportKind::Markdown, ReportKind::JUnit, ReportKind::GitHub].map(WantedKind::Findings);
         let human = MessageFormat::Human;
-        let both = wanted(&[(Markdown, None), (JUnit, None)]);
+        let both = wanted(&[(markdown, None), (junit, None)]);
         assert!(both.check(human).is_err());
-        let beside = wanted(&[(Markdown, None), (GitHub, None), (JUnit, Some("a.xml"))]);
+        let page = wanted(&[(markdown, None), (WantedKind::Page, None)]);
+        assert!(page.check(human).is_err());
+        let beside = wanted(&[(markdown, None), (github, None), (junit, Some("a.xml"))]);
         assert!(beside.check(human).is_ok() && beside.replaces_table());
         assert!(beside.check(MessageFormat::Json).is_err());
-        let annotations = wanted(&[(GitHub, None)]);
+        let annotations = wanted(&[(github, None)]);
         assert!(!annotations.replaces_table());
     }
 
     #[test]
     fn a_file_holds_one_report_whatever_it_is_called() {
-        use ReportKind::{JUnit, Markdown};
+        let [markdown, junit] = [ReportKind::Markdown, ReportKind::JUnit].map(WantedKind::Findings);
         let human = MessageFormat::Human;
-        let twice = wanted(&[(Markdown, Some("a.out")), (JUnit, Some("./src/../a.out"))]);
+        let twice = wanted(&[(markdown, Some("a.out")), (junit, Some("./src/../a.out"))]);
         let error = twice.check(human).expect_err("one file").to_string();
         assert!(
             error.contains("`--report markdown` and `--report junit`"),
             "{error}"
         );
-        let apart = wanted(&[(Markdown, Some("a.out")), (JUnit, Some("b.out"))]);
+        let apart = wanted(&[(markdown, Some("a.out")), (junit, Some("b.out"))]);
         assert!(apart.check(human).is_ok());
-        let nowhere = wanted(&[(Markdown, Some("/dev/null")), (JUnit, Some("/dev/null"))]);
+        let nowhere = wanted(&[(markdown, Some("/dev/null")), (junit, Some("/dev/null"))]);
         assert!(!cfg!(unix) || nowhere.check(human).is_ok());
     }
 
     #[test]
     fn a_file_that_cannot_be_written_is_refused_before_anything_is_measured() {
-        let lost = wanted(&[(ReportKind::JUnit, Some("no/such/directory/a.xml"))]);
+        let junit = WantedKind::Findings(ReportKind::JUnit);
+        let lost = wanted(&[(junit, Some("no/such/directory/a.xml"))]);
         let error = lost.check(MessageFormat::Human).expect_err("no directory");
         assert!(error.to_string().contains("no/such/directory"), "{error}");
-        let directory = wanted(&[(ReportKind::JUnit, Some("."))]);
+        let directory = wanted(&[(junit, Some("."))]);
         assert!(directory.check(MessageFormat::Human).is_err());
+        let lost = wanted(&[(WantedKind::Page, Some("no/such/directory/a.html"))]);
+        assert!(lost.check(MessageFormat::Human).is_err());
+    }
+
+    #[test]
+    fn a_page_may_go_into_a_directory() {
+        for place in [".", "public/", "no/such/directory/"] {
+            let page = wanted(&[(WantedKind::Page, Some(place))]);
+            assert!(page.check(MessageFormat::Human).is_ok(), "{place}");
+        }
+    }
+
+    #[test]
+    fn every_kind_is_read_as_it_is_written() {
+        let findings = ReportKind::ALL.map(WantedKind::Findings).into_iter();
+        for kind in findings.chain([WantedKind::Page]) {
+            assert_eq!(kind.to_string().parse(), Ok(kind));
+        }
+        let error = "xml".parse::<WantedKind>().expect_err("no kind");
+        assert!(error.ends_with("junit, html"), "{error}");
     }
 }

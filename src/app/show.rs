@@ -151,6 +151,7 @@ fn table(
         run: &summary.run,
         rows,
         verdicts: None,
+        failed_targets: Vec::new(),
         confidence_level: decision.confidence_level,
         exit_code: summary.exit_code.unwrap_or(0),
     };

@@ -11,7 +11,7 @@ use crate::app::{ReportOptions, WantedReport};
 pub(super) struct ReportingFlags {
     /// Also write a report, to FILE or to stdout (in place of the table); may be given several times.
     ///
-    /// Kinds: markdown (for comments on pull requests), github (annotations; beside the table), gitlab (code quality), gitlab-metrics, junit. In a job of GitHub Actions annotations and the summary of the job are written without asking.
+    /// Kinds: markdown (for comments on pull requests), github (annotations; beside the table), gitlab (code quality), gitlab-metrics, junit, html (the page of `cargo perfcheck report`, also into a directory). In a job of GitHub Actions annotations and the summary of the job are written without asking.
     #[arg(long = "report", value_name = "KIND[=FILE]", value_parser = report)]
     wanted: Vec<WantedReport>,
     /// Tells the reports of several jobs about one commit apart [default: the name of the CI job, else `benchmarks`]
@@ -44,13 +44,15 @@ fn report(text: &str) -> Result<WantedReport, String> {
 #[cfg(test)]
 mod tests {
     use super::report;
+    use crate::app::WantedKind;
     use crate::report::ReportKind;
     use std::path::Path;
 
     #[test]
     fn a_report_is_a_kind_and_perhaps_a_file() {
         let read = report("junit=out/a=b.xml").expect("a kind and a file");
-        assert_eq!(read.kind, ReportKind::JUnit);
+        assert_eq!(read.kind, WantedKind::Findings(ReportKind::JUnit));
+        assert_eq!(report("html=a/").expect("a page").kind, WantedKind::Page);
         assert_eq!(read.file.as_deref(), Some(Path::new("out/a=b.xml")));
         for text in ["markdown", "markdown=-"] {
             assert_eq!(report(text).expect("a kind").file, None);

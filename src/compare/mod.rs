@@ -57,7 +57,8 @@ pub use question::{Decider, HostClass, Question, Reference, Rules};
 pub use record::BenchmarkRecord;
 pub use run_series::RunSeries;
 pub use shape::{
-    ChangeShape, DENSITY_POINTS, LAUNCH_POINTS, LaunchShape, MOST_VIOLINS, PROBABILITIES, Shape,
+    BULK_POINTS, ChangeShape, DENSITY_POINTS, LAUNCH_POINTS, LaunchShape, MOST_VIOLINS,
+    PROBABILITIES, Shape,
 };
 pub use summary::{Summary, summarize, summarize_by};
 pub use uncertainty::{Uncertainties, Uncertainty};

@@ -12,6 +12,8 @@ use crate::stats::{
 
 /// Places of the density of all samples.
 pub const DENSITY_POINTS: usize = 80;
+/// So many of them lie where the bulk of the samples does, however far the picture reaches beyond.
+pub const BULK_POINTS: usize = 60;
 /// Places of the density of one launch.
 pub const LAUNCH_POINTS: usize = 18;
 /// Launches whose density is drawn; of more there are quartiles.
@@ -51,7 +53,10 @@ pub const PROBABILITIES: [f64; 48] = {
 pub struct Shape {
     /// The times that are drawn, from and to.
     pub range: (f64, f64),
-    /// Density of the samples within the range, at [`DENSITY_POINTS`] places from its one end to the other; empty where they do not spread.
+    /// Where the bulk of the samples ends: the end of the range, or before it.
+    pub bulk_end: f64,
+    /// Density of the samples within the range; empty where they do not spread. Of [`DENSITY_POINTS`] places all lie evenly over the range, or the
+    /// first [`BULK_POINTS`] from its start to the end of the bulk and the others beyond, the last one at its end.
     pub density: Vec<f64>,
     /// The launches with samples.
     pub launches: Vec<LaunchShape>,
@@ -74,7 +79,9 @@ pub struct LaunchShape {
     pub times: Vec<f64>,
     /// Lower quartile, median, upper quartile.
     pub quartiles: [f64; 3],
-    /// Density of its samples at [`LAUNCH_POINTS`] places; empty where they do not spread or the launches are many.
+    /// Where most of its samples lie, within the range of all.
+    pub range: (f64, f64),
+    /// Density of its samples at [`LAUNCH_POINTS`] places over its range; empty where they do not spread or the launches are many.
     pub density: Vec<f64>,
 }
 
@@ -84,7 +91,7 @@ impl Shape {
         let launches = sample_times(measurement);
         let mut all: Vec<f64> = launches.iter().flatten().copied().collect();
         all.sort_by(f64::total_cmp);
-        let range = range(&all)?;
+        let (bulk, range) = ranges(&all)?;
         let inside = within(&all, range);
         let quantiles = PROBABILITIES
             .iter()
@@ -95,7 +102,8 @@ impl Shape {
         let violins = launches.len() <= MOST_VIOLINS;
         Some(Self {
             range,
-            density: density(&inside, range, DENSITY_POINTS),
+            bulk_end: bulk.1,
+            density: density_of_all(&inside, bulk, range),
             outside: all.len() - inside.len(),
             samples: all.len(),
             launches: launches
@@ -109,15 +117,16 @@ impl Shape {
     }
 }
 
-/// The drawn range of a portrait, and further up where a part of the samples that counts lies there: a slow path is no outlier.
-fn range(sorted: &[f64]) -> Option<(f64, f64)> {
+/// Where the bulk of the samples lies, which is the drawn range of a portrait; and the same further up where a part of the samples that counts
+/// lies there: a slow path is no outlier.
+fn ranges(sorted: &[f64]) -> Option<((f64, f64), (f64, f64))> {
     let (low, high) = drawn_range(sorted)?;
     let above = sorted.iter().filter(|time| **time > high).count();
     if above as f64 <= FEW * sorted.len() as f64 {
-        return Some((low, high));
+        return Some(((low, high), (low, high)));
     }
     let far = Quantile::InvertedCdf.of_sorted(sorted, FAR)?;
-    Some((low, far + (far - low) * 0.04))
+    Some(((low, high), (low, far + (far - low) * 0.04)))
 }
 
 /// How resampled changes of the mean lie.
@@ -184,6 +193,21 @@ fn density(values: &[f64], range: (f64, f64), points: usize) -> Vec<f64> {
     })
 }
 
+/// Evenly over a range that the bulk fills, else closer where the bulk is.
+fn density_of_all(inside: &[f64], bulk: (f64, f64), range: (f64, f64)) -> Vec<f64> {
+    if bulk.1 >= range.1 {
+        return density(inside, range, DENSITY_POINTS);
+    }
+    let Some(bandwidth) = silverman_bandwidth(inside) else {
+        return Vec::new();
+    };
+    let beyond = DENSITY_POINTS - BULK_POINTS;
+    // The end of the bulk is in both: once is enough.
+    let tail = density_curve(inside, bandwidth, (bulk.1, range.1), beyond + 1);
+    let near = density_curve(inside, bandwidth, bulk, BULK_POINTS);
+    heights(near.into_iter().chain(tail.into_iter().skip(1)).collect())
+}
+
 fn heights(curve: Vec<(f64, f64)>) -> Vec<f64> {
     curve.into_iter().map(|(_, height)| height).collect()
 }
@@ -197,13 +221,17 @@ fn launch(
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);
     let quartile = |p| Quantile::Linear.of_sorted(&sorted, p);
+    let (low, high) = drawn_range(&sorted)?;
+    // A launch may lie outside of what is drawn of all.
+    let own = (low.clamp(range.0, range.1), high.clamp(range.0, range.1));
     Some(LaunchShape {
         quartiles: [quartile(0.25)?, quartile(0.5)?, quartile(0.75)?],
         density: if with_density {
-            density(&within(&sorted, range), range, LAUNCH_POINTS)
+            density(&within(&sorted, own), own, LAUNCH_POINTS)
         } else {
             Vec::new()
         },
+        range: own,
         times: times.iter().step_by(every).copied().collect(),
     })
 }
@@ -283,6 +311,10 @@ mod tests {
             "{:?}",
             slow.range
         );
+        assert!(slow.bulk_end < 110.0 && slow.launches[0].range.1 < 110.0);
+        assert_eq!(slow.density.len(), DENSITY_POINTS);
+        let peak = slow.density.iter().copied().fold(0.0, f64::max);
+        assert!(slow.density[..BULK_POINTS].contains(&peak));
         let interrupted = with_slow(100);
         assert!(interrupted.range.1 < 110.0);
         assert_eq!(interrupted.outside, 4);

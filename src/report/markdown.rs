@@ -15,6 +15,7 @@ use crate::model::{Subject, Verdict};
 
 /// Bytes that the report may have at the end of each part. What says how much was left out, and where it was measured, fits into the
 /// rest of 60,000.
+const MOST_WITH_TARGETS: usize = 12_000;
 const MOST_WITH_FIRST: usize = 22_000;
 const MOST_WITH_RULES: usize = 28_000;
 const MOST_WITH_REMARKS: usize = 36_000;
@@ -39,6 +40,7 @@ pub(super) fn write_markdown(
     let mut text = String::new();
     let rows = sentences::worst_first(findings);
     add_head(&mut text, findings, surroundings);
+    add_failed_targets(&mut text, findings);
     add_first_rows(&mut text, &rows, findings, surroundings);
     add_remarks(&mut text, findings);
     add_all_rows(&mut text, &rows, findings);
@@ -70,9 +72,14 @@ fn marker(key: &str) -> String {
 
 fn add_head(text: &mut String, findings: &Findings<'_>, surroundings: &Surroundings<'_>) {
     line(text, &marker(surroundings.key));
+    let failed = match findings.failed_targets.len() {
+        0 => String::new(),
+        1 => "; 1 bench target failed".to_owned(),
+        several => format!("; {several} bench targets failed"),
+    };
     line(
         text,
-        &format!("### Benchmarks: {}", sentences::tally(findings)),
+        &format!("### Benchmarks: {}{failed}", sentences::tally(findings)),
     );
     line(text, "");
     let run = findings.run;
@@ -98,6 +105,21 @@ fn add_head(text: &mut String, findings: &Findings<'_>, surroundings: &Surroundi
         });
     line(text, &format!("Run {}{commit}{compared}.", run.id));
     line(text, "");
+}
+
+/// What is missing in all that follows.
+fn add_failed_targets(text: &mut String, findings: &Findings<'_>) {
+    let paragraphs = findings.failed_targets.iter().map(|failed| {
+        let name = name_of(&format!("{}/{}", failed.package, failed.target));
+        format!(
+            "> error: {name}: {}\n",
+            remark(&sentences::of_target(failed))
+        )
+    });
+    let more = add_sentences(text, paragraphs, MOST_WITH_TARGETS);
+    if more > 0 {
+        line(text, &format!("{more} more bench targets failed.\n"));
+    }
 }
 
 /// How the verdicts were reached, in words.

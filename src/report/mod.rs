@@ -52,7 +52,7 @@ pub use charts::{Sitter, write_portrait};
 pub use columns::{
     Column, ColumnCell, ColumnsLine, Shown, SideBySide, Terms, Together, write_columns,
 };
-pub use content::{Findings, Gates, MessageFormat, Method, Row, Verdicts, Violation};
+pub use content::{FailedTarget, Findings, Gates, MessageFormat, Method, Row, Verdicts, Violation};
 pub use doctor::{
     Advice, DoctorFindings, Finding, NoiseFindings, Resolvable, Severity, write_doctor,
 };

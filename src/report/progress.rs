@@ -139,6 +139,15 @@ impl<W: Write, B: Write> Progress<W, B> {
     }
 }
 
+impl<W: Write, B: Write> Drop for Progress<W, B> {
+    /// What comes next begins a line: behind half a one, an annotation for a CI system would be none.
+    fn drop(&mut self) {
+        if self.unfinished_line.get() {
+            let _ = writeln!(self.writer.borrow_mut());
+        }
+    }
+}
+
 impl<W: Write, B: Write> Observer for Progress<W, B> {
     fn observe(&self, event: &Event<'_>) {
         let loud = self.mode != ProgressMode::Quiet;
@@ -284,6 +293,20 @@ mod tests {
 
         fn flush(&mut self) -> std::io::Result<()> {
             Ok(())
+        }
+    }
+
+    #[test]
+    fn what_comes_after_it_begins_a_line() {
+        for mode in [ProgressMode::Lines, ProgressMode::Quiet] {
+            for (output, shown) in [("half a line", "half a line\n"), ("whole\n", "whole\n")] {
+                let terminal = Terminal::default();
+                let progress = Progress::new(&terminal, &terminal, mode);
+                progress.observe(&Event::Output(output.as_bytes()));
+                drop(progress);
+                let text = String::from_utf8(terminal.0.take()).expect("text");
+                assert_eq!(text, shown);
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! What reports say of a benchmark: how grave it is, and the sentences about it. Nothing here is escaped yet.
 
-use super::content::{Findings, Row, Violation};
+use super::content::{FailedTarget, Findings, Row, Violation};
 use super::{analysis, beside, units};
 use crate::compare::Note;
 use crate::escape;
@@ -203,6 +203,12 @@ fn failures(row: &Row<'_>) -> Vec<String> {
         format!("failed in {launches} launch{plural}: {message}")
     };
     found.into_iter().map(in_words).collect()
+}
+
+/// What became of a bench target of which not all benchmarks are known.
+pub(super) fn of_target(failed: &FailedTarget) -> String {
+    let message = cut(&failed.message, LONGEST_SENTENCE);
+    format!("not all of its benchmarks are known: {message}")
 }
 
 /// `2 regressed, 5 unchanged`; without verdicts how many were measured.

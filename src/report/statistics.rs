@@ -71,6 +71,8 @@ fn message(run: RunId, one: &BenchmarkStatistics<'_>, confidence_level: f64) -> 
         "run": run,
         "benchmark": key_json(one.key),
         "metric": one.measurement.benchmark.metric,
+        "throughput": one.measurement.benchmark.throughput,
+        "other_throughput": one.measurement.benchmark.other_throughput,
         "confidence_level": confidence_level,
         "statistics": one.record.as_ref().map(record_json),
         "mean_allocated_bytes": allocations.map(|found| found.bytes),
@@ -144,6 +146,12 @@ fn write_block(
             &one.measurement.benchmark.metric,
             confidence_level,
         )?,
+    }
+    let median = one.record.as_ref().map(|record| record.summary.median);
+    let throughput =
+        median.and_then(|median| units::throughput(&one.measurement.benchmark, median.estimate));
+    if let Some(throughput) = throughput {
+        write_line(writer, "throughput", &theme::printable(&throughput))?;
     }
     if let Some(found) = AllocationSummary::of(one.measurement) {
         write_lines(writer, &allocation_lines(&found))?;

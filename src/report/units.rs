@@ -4,7 +4,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::compare::{Estimate, HostSigns, Steadiness};
 use crate::escape;
-use crate::model::{HostFacts, Metric};
+use crate::model::{Benchmark, HostFacts, Metric, Throughput};
 
 /// A name that takes more columns than this is shortened in the middle, to these: its ends tell most.
 const LONGEST_NAME: usize = 60;
@@ -279,6 +279,20 @@ pub(super) fn byte_rate(bytes: u64, nanoseconds: f64) -> String {
 /// Elements per second: `1.23 Melem/s`.
 pub(super) fn element_rate(elements: u64, nanoseconds: f64) -> String {
     rate(elements as f64 * 1e9 / nanoseconds, "elem/s")
+}
+
+/// What is worked off in a second at `median` nanoseconds per iteration; where that is neither bytes nor elements, the author's words.
+pub(super) fn throughput(benchmark: &Benchmark, median: f64) -> Option<String> {
+    let Throughput { bytes, elements } = benchmark.throughput;
+    let rates = [
+        bytes.map(|bytes| byte_rate(bytes, median)),
+        elements.map(|elements| element_rate(elements, median)),
+    ];
+    let rates: Vec<String> = rates.into_iter().flatten().collect();
+    if rates.is_empty() {
+        return benchmark.other_throughput.clone();
+    }
+    Some(rates.join(", "))
 }
 
 /// Operations per second: `1.23 M/s`.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::recorded::{HOSTILE, Recorded};
 use cargo_perfcheck::model::{BenchmarkKey, Source, Verdict};
-use cargo_perfcheck::report::{Findings, ReportKind, Surroundings, write_report};
+use cargo_perfcheck::report::{FailedTarget, Findings, ReportKind, Surroundings, write_report};
 use comrak::nodes::NodeValue;
 use comrak::{Arena, Options, markdown_to_html, parse_document};
 use roxmltree::Document;
@@ -351,6 +351,48 @@ fn code_quality_keeps_to_gitlab_s_format() {
     let kept = kept
         .filter(|issue| fingerprints.contains(issue["fingerprint"].as_str().unwrap_or_default()));
     assert!(kept.count() >= 3);
+}
+
+#[test]
+fn a_bench_target_that_failed_as_a_whole_is_in_every_report() {
+    let recorded = Recorded::counted(1);
+    let mut findings = recorded.findings();
+    for target in ["sorting", "=1|`@me"] {
+        findings.failed_targets.push(FailedTarget {
+            package: "algorithms".into(),
+            target: target.into(),
+            message: hostile(0),
+        });
+    }
+    let markdown = written(ReportKind::Markdown, &findings);
+    assert!(markdown.contains("### Benchmarks: 1 unchanged; 2 bench targets failed\n"));
+    let html = markdown_to_html(&markdown, &github());
+    assert!(html.contains("error: <code>algorithms/sorting</code>: not all of its"));
+    assert!(!html.contains("<script") && !html.contains("<a "), "{html}");
+
+    let annotations = written(ReportKind::GitHub, &findings);
+    let head = "::error file=crates/algorithms/benches/sorting.rs,line=1,title=failed%3A algorithms/sorting::";
+    assert!(annotations.starts_with(head), "{annotations}");
+    assert_eq!(annotations.lines().count(), 2);
+
+    let issues: Value =
+        serde_json::from_str(&written(ReportKind::GitLab, &findings)).expect("JSON");
+    assert_eq!(issues[0]["severity"], "critical");
+    assert_ne!(issues[0]["fingerprint"], issues[1]["fingerprint"]);
+
+    let junit = written(ReportKind::JUnit, &findings);
+    // `.ci/run` holds it against the schema.
+    snapshot("report_junit_failed_targets", &junit);
+    let document = Document::parse(&junit).expect("XML");
+    let root = document.root_element();
+    let count = |name: &str| root.attribute(name);
+    assert_eq!((count("tests"), count("errors")), (Some("3"), Some("2")));
+    let errors = root.descendants().filter(|node| node.has_tag_name("error"));
+    assert_eq!(errors.count(), 2);
+    let suites = root
+        .children()
+        .filter(|node| node.has_tag_name("testsuite"));
+    assert_eq!(suites.count(), 2, "one has a benchmark, too");
 }
 
 #[test]

@@ -111,7 +111,11 @@ def make_pages():
     (package / "src").mkdir(parents=True)
     (package / "src/lib.rs").touch()
     (package / "Cargo.toml").write_text('[package]\nname = "text-index"\nversion = "0.1.0"\nedition = "2024"\n\n[workspace]\n')
-    for kind in (["story"], ["cases"], ["many", "500"]):
+    for kind in (["story"], ["cases"], ["many", "2000", "2", "20"]):
+        if kind[0] == "many":
+            # Intervals are not what is looked at there.
+            with (package / "Cargo.toml").open("a") as manifest:
+                manifest.write("\n[workspace.metadata.perfcheck]\nresamples = 1000\n")
         exported = ROOT / f"{kind[0]}.jsonl"
         exported.write_bytes(subprocess.run([sys.executable, HERE / "store.py", *kind], check=True, capture_output=True).stdout)
         perfcheck(kind[0], "import", str(exported))
@@ -375,13 +379,46 @@ class Page(unittest.TestCase):
             for cell in filter(lambda cell: cell not in ("", "–"), cells):
                 self.assertIn(cell, lines[name], name)
 
-    def test_many_benchmarks_can_be_filtered_and_walked(self):
+    def test_the_words_of_an_author_are_there_and_what_is_left_out(self):
+        self.open("story", next(link for link in self.links("story") if link.endswith("boolean")))
+        self.assertIn("3 terms", self.run_script("return document.getElementById('detail').innerText"))
         self.open("many")
-        self.assertEqual(len(self.names()), 400)
-        self.press("/", "group07")
-        self.assertTrue(all("group07" in name for name in self.names()))
+        self.assertIn("no histories here", self.run_script("return document.getElementById('omissions').innerText"))
+
+    def test_two_thousand_benchmarks_can_be_sorted_filtered_and_walked(self):
+        self.open("many")
         took = self.run_script("const [entry] = performance.getEntriesByType('navigation'); return entry.domComplete")
-        print(f"500 benchmarks: complete after {took:.0f} ms, {(ROOT / 'many.html').stat().st_size} bytes")
+        print(f"2,000 benchmarks: complete after {took:.0f} ms, {(ROOT / 'many.html').stat().st_size} bytes")
+        self.assertEqual(self.run_script("return document.getElementById('shown').textContent"), "2,000 benchmarks")
+        first = len(self.names())
+        self.assertLess(first, 400)
+        self.browser.find_element(By.CSS_SELECTOR, "[data-sort=change]").send_keys(Keys.ENTER)
+        self.settle()
+        changes = self.run_script("return JSON.parse(document.getElementById('data').textContent).benchmarks.map((one) => [one.compared.change[0], one.id]).sort((a, b) => b[0] - a[0])")
+        self.assertEqual(self.names()[:5], [name for _, name in changes[:5]])
+        # Whoever scrolls gets more, whoever walks too, and all on demand.
+        self.run_script("document.getElementById('more').scrollIntoView()")
+        self.settle()
+        self.settle()
+        self.assertGreater(len(self.names()), first)
+        rows = len(self.names())
+        self.run_script("[...document.querySelectorAll('#table tbody a')].at(-1).focus()")
+        self.press("j")
+        self.assertGreater(len(self.names()), rows)
+        self.assertEqual(self.run_script("return document.activeElement.innerText.split('\\n')[0]"), self.names()[rows])
+        self.press(Keys.ENTER)
+        self.assertGreater(self.run_script("return document.querySelectorAll('#detail .plot svg').length"), 6)
+        self.press("j")
+        self.assertEqual(self.run_script("return document.getElementById('title').innerText"), self.names()[rows + 1])
+        self.press(Keys.ESCAPE)
+        self.run_script("document.getElementById('more').click()")
+        self.assertEqual(len(set(self.names())), 2000)
+        self.press("/", "group07")
+        self.assertEqual(len(self.names()), 50)
+        self.assertTrue(all("group07" in name for name in self.names()))
+        last = self.run_script("const { head, benchmarks } = JSON.parse(document.getElementById('data').textContent), one = benchmarks.at(-1); return '#' + [...head.places[one.place], one.id].map(encodeURIComponent).join('/')")
+        self.open("many", last)
+        self.assertEqual(self.run_script("return document.querySelector('#table tr[aria-current=true] a').getAttribute('href')"), last)
 
 
 def screenshots(directory):

@@ -6,21 +6,37 @@
 #[path = "../messages/recorded.rs"]
 mod recorded;
 
-use cargo_perfcheck::compare::{BenchmarkRecord, ChangeShape, HostSigns, Shape, summarize_by};
-use cargo_perfcheck::model::{Measurement, RunId, Verdict};
-use cargo_perfcheck::report::{Page, PageBenchmark, PageRun, PageSide, write_page};
+use cargo_perfcheck::compare::{
+    BenchmarkRecord, ChangeShape, Course, CoursePoint, CourseRules, HostSigns, Location, Shape,
+    summarize_by,
+};
+use cargo_perfcheck::model::{
+    Acceptance, BenchmarkKey, GitState, Measurement, Metric, RunId, Verdict,
+};
+use cargo_perfcheck::report::{
+    BenchmarkHistory, HistoryPoint, Page, PageBenchmark, PageRun, PageSide, write_page,
+};
 use recorded::{HOSTILE, Recorded};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// The page about recorded runs, and its data.
 fn written(recorded: &Recorded) -> (String, Value) {
+    written_with(recorded, 100, &[])
+}
+
+/// The same with so many samples of a side, and with the histories of its benchmarks where there are any.
+fn written_with(
+    recorded: &Recorded,
+    points: usize,
+    histories: &[BenchmarkHistory],
+) -> (String, Value) {
     let findings = recorded.findings();
     let run = findings.run;
     let side = |measurement: &'_ Measurement| -> Option<(BenchmarkRecord, Shape)> {
         let summary = summarize_by(measurement, &run.decision, run.seed)?;
         let record = BenchmarkRecord::of(measurement, &summary, &run.decision, run.seed)?;
-        Some((record, Shape::of(measurement, 100)?))
+        Some((record, Shape::of(measurement, points)?))
     };
     let base = |row_key| {
         let newest = recorded.base.last()?;
@@ -55,7 +71,7 @@ fn written(recorded: &Recorded) -> (String, Value) {
                 change: new
                     .zip(base)
                     .and_then(|(new, base)| ChangeShape::of(new, base, run.seed)),
-                history: None,
+                history: histories.iter().find(|history| history.key == row.key),
                 sentences: vec![(
                     "verdict",
                     format!("{HOSTILE}: 12.5 ns in {index} launches."),
@@ -80,6 +96,7 @@ fn written(recorded: &Recorded) -> (String, Value) {
         confidence_level: findings.confidence_level,
         warnings: Vec::new(),
         remarks: vec![HOSTILE.to_owned()],
+        omissions: vec![HOSTILE.to_owned()],
         benchmarks,
     };
     let mut text = Vec::new();
@@ -89,7 +106,57 @@ fn written(recorded: &Recorded) -> (String, Value) {
     (text, data)
 }
 
-static TIME: cargo_perfcheck::model::Metric = cargo_perfcheck::model::Metric::Time;
+static TIME: Metric = Metric::Time;
+
+/// The histories of all benchmarks over so many runs, with a step.
+fn histories(recorded: &Recorded, runs: u32) -> Vec<BenchmarkHistory> {
+    let value = |run: u32| {
+        let level = if run < runs / 3 { 4.4 } else { 4.6 };
+        level + f64::from(run * 7 % 11) * 0.000_123_456
+    };
+    let points: Vec<CoursePoint> = (0..runs)
+        .map(|run| CoursePoint {
+            value: value(run),
+            accepted: false,
+        })
+        .collect();
+    let rules = CourseRules {
+        noise_threshold: 0.02,
+        confidence_level: 0.95,
+        seed: 0,
+    };
+    let course = Course::of(&points, &rules, "a history");
+    let point = |run: u32| HistoryPoint {
+        run: RunId(i64::from(run) + 100),
+        started: format!("2026-{:02}-{:02}T10:00:00Z", run / 28 + 1, run % 28 + 1),
+        git: Some(GitState {
+            commit: format!("{run:040x}"),
+            branch: Some("main".to_owned()),
+            dirty: false,
+        }),
+        acceptance: Acceptance::Automatic,
+        accepted: false,
+        verdict: Some(Verdict::Unchanged),
+        change: Some(0.0),
+        value: Some(value(run).exp()),
+        median: None,
+        left_out: None,
+    };
+    let findings = recorded.findings();
+    let history = |key: &BenchmarkKey| BenchmarkHistory {
+        key: key.clone(),
+        metric: Metric::Time,
+        location: Some(Location::LowQuantile),
+        noise_threshold: 0.02,
+        confidence_level: 0.95,
+        points: (0..runs).map(point).collect(),
+        counted: (0..points.len()).collect(),
+        course: course.clone(),
+        since_baselines: Vec::new(),
+        accept_words: String::new(),
+    };
+    findings.rows.iter().map(|row| history(&row.key)).collect()
+}
 
 /// What the page's script reads.
 fn block(text: &str) -> &str {
@@ -183,6 +250,21 @@ fn no_benchmark_one_and_five_hundred_have_a_page() {
 }
 
 #[test]
+fn two_hundred_benchmarks_with_histories_are_less_than_a_megabyte() {
+    let recorded = Recorded::counted(200);
+    // What `report` draws of so many: see the limits in src/app/page.rs.
+    let (text, data) = written_with(&recorded, 60, &histories(&recorded, 30));
+    let history = &data["benchmarks"][17]["history"];
+    assert_eq!(history["values"].as_array().map(Vec::len), Some(30));
+    assert_eq!(history["verdicts"].as_str().map(str::len), Some(30));
+    assert_eq!(history["runs"], 0, "all runs of the page, from the first");
+    assert_eq!(data["head"]["history"].as_array().map(Vec::len), Some(30));
+    assert_eq!(history["levels"].as_array().map(Vec::len), Some(2));
+    // Explanations of measured runs take some 200 bytes of each benchmark besides.
+    assert!(text.len() < 900_000, "{} bytes", text.len());
+}
+
+#[test]
 fn sentences_that_differ_in_numbers_alone_are_there_once() {
     let (_, data) = written(&Recorded::counted(50));
     assert_eq!(data["phrases"].as_array().map(Vec::len), Some(1));
@@ -200,12 +282,15 @@ fn numbers_are_finite_and_a_side_has_what_charts_need() {
     let mut seen = 0;
     for side in sides.filter(|side| !side.is_null()) {
         let order = side["order"].as_str().expect("samples in order").len();
-        let counts = side["counts"].as_array().expect("of each launch");
-        let drawn: u64 = counts.iter().filter_map(Value::as_u64).sum();
+        let launches = side["quartiles"].as_str().map_or(0, str::len) as u64 / 6;
+        let drawn: u64 = match &side["counts"] {
+            Value::Array(counts) => counts.iter().filter_map(Value::as_u64).sum(),
+            each => each.as_u64().expect("of each launch") * launches,
+        };
         assert_eq!(order as u64, 2 * drawn);
         assert_eq!(side["quantiles"].as_str().map(str::len), Some(3 * 48));
         assert!(side["range"][0].as_f64() < side["range"][1].as_f64());
-        assert!(side["median"][0].is_number());
+        assert!(side["estimates"][3][0].is_number());
         seen += 1;
     }
     assert!(seen > 6, "{seen}");

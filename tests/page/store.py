@@ -3,7 +3,8 @@
 
   store.py story           forty runs of a small workspace, as a user would have them; the last one is compared with the one before
   store.py cases           runs with every verdict, and with names that would like to be markup
-  store.py many N          two runs of N benchmarks, 10 launches of 100 samples each
+  store.py many N [RUNS [SAMPLES]]
+                           two runs of N benchmarks, 10 launches of 100 samples each; before them others with a history
 
 Baselines `before` and `after` name the last two runs.
 """
@@ -47,7 +48,8 @@ class Run:
         self.dirty = dirty
 
     def measure(self, ident, ns, *, spread=0.0015, noise=0.003, launches=10, samples=100, throughput=None,
-                target="bench", drift=0.0, slow=0.0, ramp=True, features=(), modes=None, verdict="unchanged"):
+                target="bench", drift=0.0, slow=0.0, ramp=True, features=(), modes=None, verdict="unchanged",
+                threshold=0.02, words=None):
         """Adds a benchmark of `ns` nanoseconds: `spread` between launches, `noise` within one."""
         rng = random.Random(f"{self.number} {ident}")
         iterations = max(1, round(1e6 / ns))
@@ -78,7 +80,8 @@ class Run:
                 "features": list(features),
                 "sampling": {"launches": launches, "samples": samples, "warm_up": 100_000_000,
                              "measurement": 400_000_000, "mode": "standard"},
-                "noise_threshold": 0.02,
+                "noise_threshold": threshold,
+                "other_throughput": words,
                 "warm_up": warm, "linear": linear, "flat": flat,
             })
         self.verdict(ident, verdict, ns, target)
@@ -155,9 +158,9 @@ def story(runs=40):
         run = Run(number, dirty=number == runs - 1)
         last = number == runs - 1
         rng = random.Random(f"day {number}")
-        today = lambda: math.exp(rng.gauss(0, 0.0004))
+        today = lambda: math.exp(rng.gauss(0, 0.0012))
         # What is past is there for its values: few samples tell them.
-        few = {} if number >= runs - 2 else {"samples": 60}
+        few = {"threshold": 0.03} | ({} if number >= runs - 2 else {"samples": 60})
         for size in (256, 1024, 4096, 16384, 65536):
             json_ns = 60 + 0.92 * size ** 1.01
             toml_ns = 140 + 2.3 * size
@@ -168,8 +171,8 @@ def story(runs=40):
                         verdict="improved" if number == 9 else "unchanged", **few)
             run.measure(f"parse/toml/{size}", toml_ns * today(), throughput=throughput(size), target="parse", **few)
         for count in (100, 1000, 10_000):
-            faster = 0.79 if last else 1.0
             log = math.log2(count)
+            faster = 0.92 - 0.011 * log if last else 1.0
             run.measure(f"index/insert/{count}", 21 * log * count ** 0.2 * faster * today(), target="index",
                         throughput=throughput(count, True), **few)
             run.measure(f"index/lookup/{count}", 9.4 * log * today(), target="index",
@@ -177,7 +180,7 @@ def story(runs=40):
         run.measure("index/merge", 412_000 * today() * (1.013 if last else 1), target="index", noise=0.01, **few)
         run.measure("query/prefix", 1_830 * today() * (1.031 if last else 1), target="query", spread=0.012, noise=0.02, **few)
         run.measure("query/fuzzy", 88_400 * today(), target="query", spread=0.03, noise=0.05, modes=(1.12, 0.4), **few)
-        run.measure("query/boolean", 12_700 * today(), target="query", **few)
+        run.measure("query/boolean", 12_700 * today(), target="query", words="3 terms", **few)
         run.measure("tokenize/ascii", 486 * today(), target="query", throughput=throughput(4096), **few)
         run.measure("tokenize/unicode", 2_212 * today(), target="query", throughput=throughput(4096), **few)
         if last:
@@ -219,16 +222,18 @@ def cases():
     return found
 
 
-def many(count):
+def many(count, runs=2, samples=100):
     found = []
-    for number in (12, 13):
+    last = 13
+    for number in range(last + 1 - runs, last + 1):
         run = Run(number)
+        few = {"samples": samples} if number >= last - 1 else {"launches": 4, "samples": samples // 2, "ramp": False}
         for index in range(count):
             group, size = divmod(index, 5)
             ns = 40 * 4 ** size * (1 + group % 7 / 3)
-            change = 1.1 if number == 13 and index % 23 == 0 else 1.0
+            change = 1.1 if number == last and index % 23 == 0 else 1.0
             run.measure(f"group{group % 40:02}/function{group:03}/{4 ** (size + 3)}", ns * change,
-                        throughput=throughput(4 ** (size + 3)), target=f"bench{group % 4}")
+                        throughput=throughput(4 ** (size + 3)), target=f"bench{group % 4}", **few)
         found.append(run)
     name(found)
     return found
@@ -245,8 +250,8 @@ def main():
             write(story())
         case ["cases"]:
             write(cases())
-        case ["many", count]:
-            write(many(int(count)))
+        case ["many", count, *more]:
+            write(many(int(count), *map(int, more)))
         case _:
             sys.exit(__doc__)
 

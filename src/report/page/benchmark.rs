@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::content::{PageBenchmark, PageSide, estimates};
-use super::history::history;
+use super::history::{Timeline, history};
 use super::phrases::Phrasebook;
 use super::quantized::{places, short, short_or_null};
 use crate::compare::{
@@ -12,14 +12,14 @@ use crate::compare::{
 use crate::escape::one_line;
 use crate::model::{Metric, Verdict};
 use crate::report::beside_record::{allocation_lines, latency_lines};
-use crate::report::json::decided_by;
+use crate::stats::IntervalMethod;
 
 /// What all benchmarks of a page share.
 pub(super) struct Shared<'a> {
     pub(super) phrases: &'a mut Phrasebook,
     /// Packages and their targets, in order.
     pub(super) places: &'a [(&'a str, &'a str)],
-    pub(super) subject: crate::model::Subject,
+    pub(super) timeline: &'a Timeline<'a>,
     pub(super) confidence_level: f64,
 }
 
@@ -60,13 +60,18 @@ pub(super) fn benchmark(one: &PageBenchmark<'_>, shared: &mut Shared<'_>) -> Val
     let optional = [
         ("metric", metric(one.metric)),
         ("throughput", throughput(one)),
+        ("compared", one.comparison.map(comparison)),
         (
-            "compared",
-            one.comparison.map(|found| comparison(found, one, shared)),
+            "stored",
+            one.stored_change
+                .filter(|_| one.comparison.is_none_or(|found| found.change.is_none()))
+                .map(short),
         ),
-        ("stored", one.stored_change.map(short)),
         ("resampled", one.change.as_ref().map(resampled)),
-        ("history", one.history.map(history)),
+        (
+            "history",
+            one.history.map(|found| history(found, shared.timeline)),
+        ),
         (
             "runs",
             (one.reference_runs.len() > 1).then(|| json!(one.reference_runs)),
@@ -105,14 +110,19 @@ fn metric(metric: &Metric) -> Option<Value> {
     (!metric.is_time()).then(|| json!(metric))
 }
 
+/// Bytes and elements of an iteration; where it has neither, the author's words.
 fn throughput(one: &PageBenchmark<'_>) -> Option<Value> {
     let side = one.new.as_ref().or(one.base.as_ref())?;
-    let found = side.measurement.benchmark.throughput;
-    (found.bytes.is_some() || found.elements.is_some())
-        .then(|| json!([found.bytes, found.elements]))
+    let benchmark = &side.measurement.benchmark;
+    let found = benchmark.throughput;
+    if found.bytes.is_some() || found.elements.is_some() {
+        return Some(json!([found.bytes, found.elements]));
+    }
+    let words = benchmark.other_throughput.as_deref()?;
+    Some(json!(one_line(words)))
 }
 
-fn comparison(found: &Comparison, one: &PageBenchmark<'_>, shared: &Shared<'_>) -> Value {
+fn comparison(found: &Comparison) -> Value {
     json!({
         "change": found.change.as_ref().map(estimate),
         "p": short_or_null(found.p_value),
@@ -120,7 +130,6 @@ fn comparison(found: &Comparison, one: &PageBenchmark<'_>, shared: &Shared<'_>) 
         "median": found.change_median.as_ref().map(estimate),
         "threshold": short(found.noise_threshold),
         "callable": short_or_null(found.smallest_callable),
-        "by": one.method.map(|method| decided_by(method, shared.subject)),
     })
 }
 
@@ -152,22 +161,25 @@ fn side(side: &PageSide<'_>, top: f64, confidence_level: f64) -> Value {
         }
     };
     put("run", json!(side.run));
-    put("samples", json!(summary.samples));
-    put("launches", json!(summary.launches));
-    put("intervals", json!(summary.intervals.name()));
-    for (name, found) in estimates(record) {
-        put(name, found.as_ref().map_or(Value::Null, estimate));
-    }
-    put("min", short(summary.min));
-    put("max", short(summary.max));
-    put("percentiles", record.percentiles.map(short).to_vec().into());
-    put("cv", short_or_null(record.cv));
-    put("r2", short_or_null(summary.r_squared));
+    // Names would take more room than what they name.
     put(
-        "error",
-        short_or_null(record.over_launches.map(|over| over.standard_error)),
+        "numbers",
+        json!([
+            summary.samples,
+            summary.launches,
+            short(summary.min),
+            short(summary.max),
+            short_or_null(record.cv),
+            short_or_null(summary.r_squared),
+            short_or_null(record.over_launches.map(|over| over.standard_error)),
+        ]),
     );
-    put("overhead", short_or_null(summary.overhead_ns));
+    let stated = estimates(record).map(|found| found.as_ref().map_or(Value::Null, estimate));
+    put("estimates", stated.to_vec().into());
+    put("percentiles", record.percentiles.map(short).to_vec().into());
+    if summary.intervals != IntervalMethod::Bootstrap {
+        put("intervals", json!(summary.intervals.name()));
+    }
     let outliers = &summary.outliers;
     put(
         "outliers",
@@ -209,13 +221,13 @@ fn drawn(shape: &Shape, top: f64) -> Vec<(&'static str, Value)> {
     let launches = &shape.launches;
     let times = launches.iter().flat_map(|launch| &launch.times).copied();
     let counts: Vec<usize> = launches.iter().map(|launch| launch.times.len()).collect();
+    let alike = counts.windows(2).all(|pair| pair[0] == pair[1]);
     let quartiles = launches.iter().flat_map(|launch| launch.quartiles);
-    let violins = launches.iter().flat_map(|launch| &launch.density).copied();
-    let widest = launches
-        .iter()
-        .flat_map(|launch| &launch.density)
-        .copied()
-        .fold(0.0, f64::max);
+    // Each as wide as it can be.
+    let violins = launches.iter().map(|launch| {
+        let widest = launch.density.iter().copied().fold(0.0, f64::max);
+        places(launch.density.iter().copied(), (0.0, widest), 1)
+    });
     let ends = (
         shape
             .quantiles
@@ -231,13 +243,32 @@ fn drawn(shape: &Shape, top: f64) -> Vec<(&'static str, Value)> {
             "density",
             places(shape.density.iter().copied(), (0.0, top), 2).into(),
         ),
+        (
+            "spans",
+            places(
+                launches.iter().flat_map(|l| [l.range.0, l.range.1]),
+                range,
+                2,
+            )
+            .into(),
+        ),
         ("order", places(times, range, 2).into()),
-        ("counts", json!(counts)),
+        (
+            "counts",
+            if alike {
+                json!(counts.first())
+            } else {
+                json!(counts)
+            },
+        ),
         ("quartiles", places(quartiles, range, 2).into()),
         ("quantiles", places(quantiles, ends, 3).into()),
     ];
-    if widest > 0.0 && launches.iter().all(|launch| !launch.density.is_empty()) {
-        found.push(("violins", places(violins, (0.0, widest), 1).into()));
+    if launches.iter().all(|launch| !launch.density.is_empty()) {
+        found.push(("violins", violins.collect::<String>().into()));
+    }
+    if shape.bulk_end < range.1 {
+        found.push(("bulk", short(shape.bulk_end)));
     }
     if shape.outside > 0 {
         found.push(("outside", json!(shape.outside)));

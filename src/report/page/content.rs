@@ -24,6 +24,8 @@ pub struct Page<'a> {
     pub warnings: Vec<Difference>,
     /// What else a reader must know of the whole, a sentence each.
     pub remarks: Vec<String>,
+    /// What the page leaves out so that its size stays within bounds, a sentence each.
+    pub omissions: Vec<String>,
     /// In the order in which they are shown first.
     pub benchmarks: Vec<PageBenchmark<'a>>,
 }
@@ -85,17 +87,17 @@ pub struct PageSide<'a> {
     pub shape: Shape,
 }
 
-/// The estimates of a side by the names that the page's script knows them by.
-pub(super) fn estimates(record: &BenchmarkRecord) -> [(&'static str, Option<Estimate>); 8] {
+/// The estimates of a side in the order in which the page's script knows them (`ESTIMATES_OF` in `assets/data.js`).
+pub(super) fn estimates(record: &BenchmarkRecord) -> [Option<Estimate>; 8] {
     let summary = &record.summary;
     [
-        ("mean", Some(summary.mean)),
-        ("over", record.mean_of_launches()),
-        ("bca", record.mean_bca),
-        ("median", Some(summary.median)),
-        ("free", record.median_of_launches),
-        ("sd", summary.sd),
-        ("mad", Some(summary.mad)),
-        ("slope", summary.slope),
+        Some(summary.mean),
+        record.mean_of_launches(),
+        record.mean_bca,
+        Some(summary.median),
+        record.median_of_launches,
+        summary.sd,
+        Some(summary.mad),
+        summary.slope,
     ]
 }

@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use super::benchmark::{Shared, benchmark, differences, tally};
 use super::content::Page;
 use super::environment::environment;
-use super::history::runs_of_histories;
+use super::history::Timeline;
 use super::phrases::Phrasebook;
-use crate::compare::{LAUNCH_POINTS, PROBABILITIES};
+use crate::compare::{BULK_POINTS, LAUNCH_POINTS, PROBABILITIES};
 use crate::escape::{html, json_in_script, one_line};
 use crate::report::content::MessageFormat;
 use crate::report::json::{SCHEMA, write_object};
@@ -40,8 +40,8 @@ const SCRIPT: &str = concat!(
 const BODY: &str = include_str!("assets/page.html");
 
 /// SHA-256 of [`STYLE`] and [`SCRIPT`], by which the policy allows them and nothing else. A test says what they are.
-const STYLE_HASH: &str = "sha256-zfwvOoByT8MBqPdC4U3hMy+wkCdRuceSNPHdGLGVdow=";
-const SCRIPT_HASH: &str = "sha256-s+51MWPHmsSFpcla5iZKd98HUYIbbnOlDRa/TFrO60A=";
+const STYLE_HASH: &str = "sha256-OGpSlIanN7cW0chWtyFTHH6qsp5HoYjpx4cySibBpcw=";
+const SCRIPT_HASH: &str = "sha256-+ucQSSNKF2HjNcDOyb/OM2I4JRu/R93c3wd+DGrHVgA=";
 
 /// Writes the page.
 pub fn write_page(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
@@ -71,10 +71,11 @@ fn write_data(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
     let mut phrases = Phrasebook::default();
     writer.write_all(b"{\"benchmarks\":[")?;
     let places = places(page);
+    let timeline = Timeline::of(page);
     let mut shared = Shared {
         phrases: &mut phrases,
         places: &places,
-        subject: page.run.decision.analysis.subject,
+        timeline: &timeline,
         confidence_level: page.confidence_level,
     };
     for (index, one) in page.benchmarks.iter().enumerate() {
@@ -84,7 +85,7 @@ fn write_data(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
         write_value(writer, &benchmark(one, &mut shared))?;
     }
     writer.write_all(b"],\n\"head\":")?;
-    write_value(writer, &head(page))?;
+    write_value(writer, &head(page, &timeline))?;
     writer.write_all(b",\n\"phrases\":")?;
     write_value(writer, &json!(phrases.into_phrases()))?;
     writer.write_all(b"}")
@@ -101,7 +102,7 @@ fn places<'a>(page: &'a Page<'_>) -> Vec<(&'a str, &'a str)> {
     places
 }
 
-fn head(page: &Page<'_>) -> Value {
+fn head(page: &Page<'_>, timeline: &Timeline<'_>) -> Value {
     let runs: Vec<Value> = page
         .runs
         .iter()
@@ -127,12 +128,14 @@ fn head(page: &Page<'_>) -> Value {
         "verdicts": tally(&page.benchmarks),
         "runs": runs,
         "places": places(page).iter().map(|(package, target)| [one_line(package), one_line(target)]).collect::<Vec<_>>(),
-        "history": runs_of_histories(page),
+        "history": timeline.value(),
         "environment": environment(page),
         "warnings": differences(&page.warnings),
         "remarks": page.remarks.iter().map(|text| one_line(text)).collect::<Vec<_>>(),
+        "omissions": page.omissions.iter().map(|text| one_line(text)).collect::<Vec<_>>(),
         "probabilities": &PROBABILITIES[..],
         "launch_points": LAUNCH_POINTS,
+        "bulk_points": BULK_POINTS,
     })
 }
 

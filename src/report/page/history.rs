@@ -1,7 +1,7 @@
 //! The course of a benchmark over runs, as the page's script reads it.
 
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::benchmark::estimate;
 use super::content::Page;
@@ -10,8 +10,51 @@ use crate::escape::one_line;
 use crate::model::{RunId, Verdict};
 use crate::report::history::{BenchmarkHistory, HistoryPoint, LeftOut};
 
+/// All runs that the histories of a page have, oldest first.
+pub(super) struct Timeline<'a> {
+    points: Vec<&'a HistoryPoint>,
+    places: HashMap<RunId, usize>,
+}
+
+impl<'a> Timeline<'a> {
+    pub(super) fn of(page: &'a Page<'_>) -> Self {
+        let histories = page.benchmarks.iter().filter_map(|one| one.history);
+        let all = histories.flat_map(|history| &history.points);
+        let runs: BTreeMap<(&str, RunId), &HistoryPoint> = all
+            .map(|point| ((&*point.started, point.run), point))
+            .collect();
+        let points: Vec<&HistoryPoint> = runs.into_values().collect();
+        let places = points.iter().enumerate();
+        Self {
+            places: places.map(|(place, point)| (point.run, place)).collect(),
+            points,
+        }
+    }
+
+    /// Number, day and commit of each run.
+    pub(super) fn value(&self) -> Value {
+        let lines = self.points.iter().map(|point| {
+            let commit = point.git.as_ref().and_then(|git| git.commit.get(..10));
+            json!([point.run, point.started.get(..10), commit])
+        });
+        lines.collect()
+    }
+
+    /// Where the runs of a history stand: the first place alone where no run between them is without the benchmark.
+    fn places(&self, points: &[HistoryPoint]) -> Value {
+        let places: Vec<usize> = points
+            .iter()
+            .filter_map(|point| self.places.get(&point.run).copied())
+            .collect();
+        if places.windows(2).all(|pair| pair[0] + 1 == pair[1]) {
+            return json!(places.first());
+        }
+        json!(places)
+    }
+}
+
 /// Points oldest first, levels by the places of their points, and the band of the newest run.
-pub(super) fn history(found: &BenchmarkHistory) -> Value {
+pub(super) fn history(found: &BenchmarkHistory, timeline: &Timeline<'_>) -> Value {
     let place = |counted: usize| found.counted.get(counted).copied();
     let levels: Vec<Value> = found
         .course
@@ -29,51 +72,50 @@ pub(super) fn history(found: &BenchmarkHistory) -> Value {
         })
         .collect();
     let band = found.course.band.as_ref();
-    json!({
-        "points": found.points.iter().map(point).collect::<Vec<_>>(),
+    let verdicts = found.points.iter().map(|point| letter(point.verdict));
+    let mut object = json!({
+        "runs": timeline.places(&found.points),
+        "values": found.points.iter().map(|point| short_or_null(point.value)).collect::<Vec<_>>(),
+        "verdicts": verdicts.collect::<String>(),
         "levels": levels,
         "band": band.map(|band| json!([short(band.value), short(band.lower), short(band.upper)])),
         "value": found.location.map(|location| location.to_string()),
-    })
-}
-
-/// Run, value, verdict, and why the course is without it; what is behind the last that is known is left out.
-fn point(point: &HistoryPoint) -> Value {
-    let why = point.left_out.as_ref().map(|why| match why {
-        LeftOut::Incomparable(differing) => {
-            let facts: Vec<String> = differing.iter().map(ToString::to_string).collect();
-            one_line(&facts.join(", "))
-        }
-        LeftOut::Failed => "failed".to_owned(),
-        LeftOut::OtherSamples => "other samples".to_owned(),
     });
-    let verdict = point.verdict.and_then(place_of);
-    let mut members = vec![
-        json!(point.run),
-        short_or_null(point.value),
-        json!(verdict),
-        json!(why),
-    ];
-    while members.last().is_some_and(Value::is_null) {
-        members.pop();
+    let without = left_out(&found.points);
+    if let Some(members) = object.as_object_mut().filter(|_| !without.is_empty()) {
+        members.insert("without".to_owned(), without.into());
     }
-    members.into()
+    object
 }
 
-/// The place of a verdict among all.
-fn place_of(verdict: Verdict) -> Option<usize> {
-    Verdict::ALL.iter().position(|known| *known == verdict)
+/// Why the course is without points, and the first and last of those that one reason holds for.
+fn left_out(points: &[HistoryPoint]) -> Vec<Value> {
+    let mut found: Vec<(String, usize, usize)> = Vec::new();
+    for (place, point) in points.iter().enumerate() {
+        let Some(why) = &point.left_out else { continue };
+        let why = match why {
+            LeftOut::Incomparable(differing) => {
+                let facts: Vec<String> = differing.iter().map(ToString::to_string).collect();
+                one_line(&facts.join(", "))
+            }
+            LeftOut::Failed => "failed".to_owned(),
+            LeftOut::OtherSamples => "other samples".to_owned(),
+        };
+        match found.last_mut() {
+            Some((known, _, last)) if *known == why && *last + 1 == place => *last = place,
+            _ => found.push((why, place, place)),
+        }
+    }
+    let found = found.into_iter();
+    found
+        .map(|(why, first, last)| json!([why, first, last]))
+        .collect()
 }
 
-/// Day and commit of all runs that histories have, by number.
-pub(super) fn runs_of_histories(page: &Page<'_>) -> Value {
-    let histories = page.benchmarks.iter().filter_map(|one| one.history);
-    let points = histories.flat_map(|history| &history.points);
-    let runs: BTreeMap<RunId, &HistoryPoint> = points.map(|point| (point.run, point)).collect();
-    let lines = runs.into_iter().map(|(run, point)| {
-        let commit = point.git.as_ref().and_then(|git| git.commit.get(..10));
-        let day = point.started.get(..10);
-        (run.to_string(), json!([day, commit]))
-    });
-    Value::Object(lines.collect())
+/// The place of a verdict among all as a letter, `-` without one.
+fn letter(verdict: Option<Verdict>) -> char {
+    let place = verdict.and_then(|verdict| Verdict::ALL.iter().position(|known| *known == verdict));
+    place.map_or('-', |place| {
+        u8::try_from(place).map_or('-', |place| char::from(b'a' + place))
+    })
 }

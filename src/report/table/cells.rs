@@ -3,7 +3,7 @@
 use super::bar::{Part, Scale};
 use super::column::{Cell, Column};
 use crate::compare::{AllocationSummary, Estimate, LatencySummary};
-use crate::model::{Metric, Throughput, Verdict};
+use crate::model::{Metric, Verdict};
 use crate::report::content::{Findings, Row};
 use crate::report::view::Verbosity;
 use crate::report::{analysis, beside, theme, units};
@@ -123,17 +123,7 @@ fn interval_cell(row: &Row<'_>) -> String {
 
 fn throughput_cell(row: &Row<'_>) -> Option<String> {
     let median = row.summary.as_ref()?.median.estimate;
-    let benchmark = &row.measurement?.benchmark;
-    let Throughput { bytes, elements } = benchmark.throughput;
-    let rates = [
-        bytes.map(|bytes| units::byte_rate(bytes, median)),
-        elements.map(|elements| units::element_rate(elements, median)),
-    ];
-    let rates: Vec<String> = rates.into_iter().flatten().collect();
-    if rates.is_empty() {
-        return benchmark.other_throughput.clone();
-    }
-    Some(rates.join(", "))
+    units::throughput(&row.measurement?.benchmark, median)
 }
 
 /// The level does not matter: no interval is shown.

@@ -34,7 +34,7 @@ function changeChart(one) {
     words: `Change: ${text(found.change)}, noise threshold ${percent(found.threshold)}, verdict ${one.verdict}.`
       + (curve ? ` The resampled changes of the mean lie from ${change(curve.range[0])} to ${change(curve.range[1])}.` : ""),
     caption: together(
-      curve && `Curve: ${counted(curve.count, "resample")} of the change of the mean, launch by launch.`,
+      curve && `Curve: ${counted(curve.count, "resample")} of the change of the mean${sidesOf(one).every((side) => one[side].launches > 1) ? ", launch by launch" : ""}.`,
       `Shaded: within the noise threshold of ${percent(found.threshold)}.`,
       `“Decided” is the interval that the verdict rests on; mean and median are described at ${level}.`,
     ),
@@ -74,8 +74,17 @@ function changeChart(one) {
   };
 }
 
-/** Which time the place of a density is. */
-const placeOf = (side) => scale(0, places(side.density, 2).length - 1, ...side.range);
+/** Which time a place of the density is: places lie closer where the bulk of the samples does. */
+function placeOf(side) {
+  const last = side.density.length / 2 - 1;
+  if (!side.bulk) return scale(0, last, ...side.range);
+  const near = scale(0, HEAD.bulk_points - 1, side.range[0], side.bulk);
+  const beyond = scale(HEAD.bulk_points - 1, last, side.bulk, side.range[1]);
+  return (place) => (place < HEAD.bulk_points ? near(place) : beyond(place));
+}
+
+/** A range with a margin, so that nothing sticks to the edge of a picture. */
+const roomy = ([low, high]) => [Math.max(0, low - (high - low) * 0.03), high + (high - low) * 0.03];
 
 /** How the samples of both sides lie. */
 function densityChart(one) {
@@ -92,7 +101,7 @@ function densityChart(one) {
     draw(width) {
       const rugs = sides.length * 15;
       const box = { left: 16, right: width - 16, top: 8, bottom: 190 + rugs };
-      const x = valueAxis(one.metric, ...rangeOf(one), box.left, box.right, width / 90, measured(one.metric));
+      const x = valueAxis(one.metric, ...roomy(rangeOf(one)), box.left, box.right, width / 90, measured(one.metric));
       const ground = box.bottom - rugs - 4;
       const nodes = [frame(box, x, null)];
       for (const side of sides) {
@@ -121,12 +130,14 @@ function launchesChart(one) {
   return {
     name: "launches", title: "Launch by launch", legend: sidesLegend(one),
     words: sides.map((side) => `${nameOf(one, side)}: medians of its launches ${curves(one, side).launches.map((launch) => spent(one.metric, launch.quartiles[1])).join(", ")}`).join(". "),
-    caption: violins ? "Violins with the median across." : "From the lower to the upper quartile, the median across.",
+    caption: violins ? "Violins of the bulk of each launch, the median across." : "From the lower to the upper quartile, the median across.",
     table: () => plainTable("Launches", ["launch", "lower quartile", "median", "upper quartile"], all.map(({ side, launch, index }) =>
       [`${nameOf(one, side)}, ${index + 1}`, ...launch.quartiles.map((value) => spent(one.metric, value))])),
     draw(width) {
       const box = { left: 56, right: width - 10, top: 20, bottom: 240 };
-      const y = valueAxis(one.metric, ...rangeOf(one), box.bottom, box.top, 6);
+      const ends = all.flatMap(({ launch }) => (violins ? launch.span : launch.quartiles));
+      const [low, high] = [Math.min(...ends), Math.max(...ends)];
+      const y = valueAxis(one.metric, ...(low < high ? roomy([low, high]) : rangeOf(one)), box.bottom, box.top, 6);
       const gap = sides.length > 1 ? 1 : 0;
       const room = (box.right - box.left) / (all.length + gap);
       const middle = (place) => box.left + room * (place + 0.5 + (gap && all[place].side === "new" ? 1 : 0));
@@ -137,15 +148,15 @@ function launchesChart(one) {
       const x = { at: (value) => value, ticks: labelled.map(([at]) => at), labels: labelled.map(([, label]) => label), bare: true, all: true };
       const nodes = [frame(box, x, y)];
       const half = Math.min(room * 0.46, 34);
-      all.forEach(({ side, launch }, place) => {
+      all.forEach(({ launch, side }, place) => {
         const centre = middle(place);
-        const [low, median, high] = launch.quartiles.map((value) => number(y.at(value)));
+        const [lower, median, upper] = launch.quartiles.map((value) => number(y.at(value)));
         if (violins) {
-          const place = scale(0, launch.density.length - 1, ...one[side].range);
-          const shape = launch.density.map((height, i) => [height * half, y.at(place(i))]).filter(([height]) => height > 0.25);
+          const at = scale(0, launch.density.length - 1, ...launch.span);
+          const shape = launch.density.map((height, i) => [height * half, y.at(at(i))]).filter(([height]) => height > 0.25);
           if (shape.length) nodes.push(s("path", { class: `area of-${side}`, d: `${path([...shape.map(([w, v]) => [centre + w, v]), ...shape.reverse().map(([w, v]) => [centre - w, v])])}Z` }));
         } else {
-          nodes.push(s("path", { class: `rug of-${side}`, "stroke-width": 3, d: `M${number(centre)} ${low}V${high}` }));
+          nodes.push(s("path", { class: `rug of-${side}`, "stroke-width": 3, d: `M${number(centre)} ${lower}V${upper}` }));
         }
         nodes.push(s("path", { class: `median of-${side}`, d: `M${number(centre - half * 0.7)} ${median}h${number(half * 1.4)}` }));
       });
@@ -281,7 +292,7 @@ function percentileChart(one) {
       const last = Math.log10(samples + 1);
       const depth = (p) => Math.min(-Math.log10(1 - p + 1 / (samples + 1)), last);
       const marks = [0, 0.5, 0.9, 0.99, 0.999, 0.9999].filter((p) => depth(p) <= last && 1 - p >= 1 / samples);
-      const x = { at: scale(depth(0), last, box.left, box.right), ticks: marks.map(depth), labels: marks.map(percent), title: "percentile", all: true };
+      const x = { at: scale(depth(0), last, box.left, box.right), ticks: marks.map(depth), labels: marks.map(percent), title: "percentile" };
       const drawn = sides.map((side) => curves(one, side).quantiles);
       const low = Math.min(...drawn.flat()), high = Math.max(...drawn.flat());
       const room = (high - low) * 0.05 || high * 0.01 || 1;

@@ -46,7 +46,7 @@ function familyChart(title, members, mark) {
       const [y0, y1] = [log ? Math.min(...values) * 0.85 : 0, Math.max(...values) * (log ? 1.15 : 1.06)];
       const across = log ? logTicks(x0, x1) : ticks(x0, x1, width / 90);
       const places = across.length > 1 ? across : [...new Set(own)];
-      const x = { at: (log ? logScale : scale)(x0, x1, box.left + 8, box.right - 8), ticks: places, labels: places.map((v) => v.toLocaleString("en", { notation: "compact", maximumSignificantDigits: 4 })) };
+      const x = { at: (log ? logScale : scale)(x0, x1, box.left + 8, box.right - 8), ticks: places, labels: places.map((v) => v.toLocaleString("en", { notation: "compact", maximumSignificantDigits: 4 })), title: "number at the end of the id" };
       const up = log ? logTicks(y0, y1) : ticks(y0, y1, 6);
       const labels = log || state.rate ? up.map((v) => compact(metric, v, state.rate && rateOf(all[0]).unit)) : valueLabels(metric, up).labels;
       const y = { at: (log ? logScale : scale)(y0, y1, box.bottom, box.top), ticks: up, labels, title: log || state.rate ? "" : valueLabels(metric, up).unit };
@@ -67,7 +67,7 @@ function familyChart(title, members, mark) {
           );
         }
       });
-      return { height: box.bottom + 28, nodes };
+      return { height: box.bottom + 42, nodes };
     },
   };
 }

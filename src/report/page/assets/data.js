@@ -20,8 +20,21 @@ const VERDICTS = {
 const RANK = new Map(Object.keys(VERDICTS).map((word, rank) => [word, rank]));
 const toneOf = (one) => (VERDICTS[one.verdict] || { tone: "calm" }).tone;
 
+/** The members of a side that are written without their names. */
+const NUMBERS_OF = ["samples", "launches", "min", "max", "cv", "r2", "error"];
+const ESTIMATES_OF = ["mean", "over", "bca", "median", "free", "sd", "mad", "slope"];
+
+function named(side) {
+  NUMBERS_OF.forEach((name, i) => { side[name] = side.numbers[i]; });
+  ESTIMATES_OF.forEach((name, i) => { side[name] = side.estimates[i]; });
+  side.intervals = side.intervals || "bootstrap";
+  const launches = side.quartiles.length / 6;
+  if (isNumber(side.counts)) side.counts = new Array(launches).fill(side.counts);
+}
+
 BENCHMARKS.forEach((one, index) => {
   one.index = index;
+  for (const side of [one.new, one.base]) if (side) named(side);
   one.metric = one.metric || TIME;
   [one.package, one.target] = HEAD.places[one.place];
   one.place = `${one.package}/${one.target}`;
@@ -38,13 +51,16 @@ const threshold = (one) => (one.compared ? one.compared.threshold : 0);
 /** Units per second of a side: bytes, then elements. */
 function rates(one, side) {
   const median = medianOf(one, side);
-  if (!one.throughput || !median) return [];
+  if (!Array.isArray(one.throughput) || !median) return [];
   const [bytes, elements] = one.throughput;
   return [
     bytes && { value: (bytes * 1e9) / median, unit: "B/s" },
     elements && { value: (elements * 1e9) / median, unit: "elem/s" },
   ].filter(Boolean);
 }
+
+/** Throughput as it is written: rates, or what the author calls an iteration's work. */
+const throughputText = (one, side) => (typeof one.throughput === "string" ? one.throughput : rates(one, side).map((found) => rate(found.value, found.unit)).join(", "));
 
 /** The curves of a side, in nanoseconds and changes. */
 function curves(one, side) {
@@ -59,11 +75,13 @@ function curves(one, side) {
   const launches = [];
   const quartiles = inRange(found.quartiles, 2);
   const violins = places(found.violins, 1);
+  const spans = inRange(found.spans, 2);
   let start = 0;
   found.counts.forEach((count, index) => {
     launches.push({
       times: order.slice(start, start + count),
       quartiles: quartiles.slice(index * 3, index * 3 + 3),
+      span: spans.slice(index * 2, index * 2 + 2),
       density: violins.slice(index * HEAD.launch_points, (index + 1) * HEAD.launch_points),
     });
     start += count;
@@ -104,6 +122,7 @@ function sentence([phrase, numbers]) {
 
 /** Benchmarks whose ids are alike but for a number at the end: curves over that number. */
 function families() {
+  if (DATA.families) return DATA.families;
   const found = new Map();
   for (const one of BENCHMARKS) {
     const match = /^(.*\D)?(\d+(?:\.\d+)?)$/.exec(one.id);
@@ -114,5 +133,6 @@ function families() {
   }
   const all = [...found.values()].filter((family) => new Set(family.members.map((member) => member.at)).size > 2);
   all.forEach((family) => family.members.sort((a, b) => a.at - b.at));
+  DATA.families = all;
   return all;
 }

@@ -36,18 +36,19 @@ function statistics(one) {
     ...ESTIMATES.filter(([name]) => sides.some((side) => one[side][name])).map(([name, label]) => row(label, (_, side) => estimate(side, name))),
     row("Smallest, largest", (side) => `${exact(side.min)}, ${exact(side.max)}`),
     ...["5th", "25th", "75th", "95th", "99th"].map((name, i) => row(`${name} percentile`, (side) => exact(side.percentiles[i]))),
+    ...(sides.some((side) => isNumber(one[side].error)) ? [row("Standard error of the mean of launches", (side) => exact(side.error))] : []),
     row("Coefficient of variation", (side) => (isNumber(side.cv) ? `${(side.cv * 100).toFixed(2)} %` : "-")),
     ...(sides.some((side) => isNumber(one[side].r2)) ? [row("R² of the slope", (side) => (isNumber(side.r2) ? side.r2.toFixed(6) : "-"))] : []),
     row("Samples, launches", (side) => `${side.samples.toLocaleString("en")}, ${side.launches}`),
     row("Outliers (low severe, mild; high mild, severe)", (side) => side.outliers.join(", ")),
-    ...(one.throughput ? [row("Throughput", (_, side) => rates(one, side).map((found) => rate(found.value, found.unit)).join(", "))] : []),
+    ...(one.throughput ? [row("Throughput", (_, side) => throughputText(one, side))] : []),
   ];
   const more = sides.flatMap((side) => (one[side].more || []).map(([label, text]) => [`${label}, ${nameOf(one, side)}`, text]));
   return h("section", { class: "section" }, h("h3", null, "Statistics"),
     h("div", { class: "card" },
       h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Statistics" }, plainTable("Statistics", ["", ...sides.map((side) => nameOf(one, side))], rows)),
       more.length > 0 && h("div", { class: "scroll" }, plainTable("More", ["", ""], more, "wrap")),
-      h("p", { class: "caption" }, `${percent(HEAD.level)} intervals (${sides.map((side) => `${nameOf(one, side)}: ${one[side].intervals}`).join(", ")}); the same as \`cargo perfcheck show ${one[sides.at(-1)].run} --stats\` prints.`)));
+      h("p", { class: "caption" }, `${percent(HEAD.level)} intervals (${sides.map((side) => `${nameOf(one, side)}: ${one[side].intervals}`).join(", ")}); the same as `, h("code", null, `cargo perfcheck show ${one[sides.at(-1)].run} --stats`), " prints.")));
 }
 
 function explanation(one) {
@@ -57,7 +58,7 @@ function explanation(one) {
     const [word] = DATA.phrases[entry[0]];
     const about = word === before ? "" : word;
     before = word;
-    return [h("dt", null, about), h("dd", null, sentence(entry))];
+    return [h("dt", null, about), h("dd", null, prose(sentence(entry)))];
   });
   return h("section", { class: "section" }, h("h3", null, "How the verdict came about"), h("div", { class: "card" }, h("dl", { class: "why" }, lines)));
 }
@@ -79,8 +80,11 @@ function sheet(one, level) {
     verdictLine(one),
     failures.length > 0 && h("div", { class: "fails" }, failures.slice(0, 5).map((text) => h("p", null, text)), failures.length > 5 && h("p", null, `and ${failures.length - 5} more`)),
     (one.differs || []).map(([fact, base, now]) => h("p", { class: "note" }, `Not comparable, ${fact} differs: ${base} → ${now}`)),
-    (one.remarks || []).map((text) => h("p", { class: "note" }, text)),
+    (one.remarks || []).map((text) => h("p", { class: "note" }, prose(text))),
     one.runs && h("p", { class: "note" }, `The reference is the mean of runs ${one.runs.join(", ")}; drawn is run ${one.base ? one.base.run : one.runs[0]}.`),
+    !sidesOf(one).length && h("p", { class: "note" }, "There are no samples: nothing can be drawn."),
+    one.new && !one.base && one.verdict && h("p", { class: "note" }, `There is nothing to compare it with: the charts show run ${one.new.run} alone.`),
+    one.base && !one.new && h("p", { class: "note" }, `Run ${HEAD.run} has no samples of it: the charts show run ${one.base.run}.`),
     cards(chartsOf(one), one.id),
     statistics(one),
     explanation(one),
@@ -104,14 +108,18 @@ function openDetail(one, focus) {
       step(-1, "↑", "Previous benchmark (k)"), step(1, "↓", "Next benchmark (j)"), h("button", { type: "button", class: "quiet", "aria-label": "Close (Escape)", onclick: closeDetail }, "✕")),
     ...sheet(one, 2).flat().filter(Boolean),
   );
-  for (const row of byId("table").querySelectorAll("tbody tr")) {
-    const current = row.dataset.index === String(one.index);
-    if (current) row.setAttribute("aria-current", "true");
-    else row.removeAttribute("aria-current");
-    if (current) row.scrollIntoView({ block: "nearest" });
-  }
+  markRow(one);
   window.scrollTo(0, 0);
   if (focus) byId("title").focus({ preventScroll: true });
+}
+
+/** Marks the row of the benchmark that is open; `null`: of none. */
+function markRow(one) {
+  for (const row of byId("table").querySelectorAll("tr[aria-current]")) row.removeAttribute("aria-current");
+  const row = one && rowFor(one);
+  if (!row) return;
+  row.setAttribute("aria-current", "true");
+  row.scrollIntoView({ block: "nearest" });
 }
 
 function closeDetail() {
@@ -121,7 +129,7 @@ function closeDetail() {
   byId("detail").hidden = true;
   byId("detail").replaceChildren();
   if (location.hash) history.replaceState(null, "", location.pathname + location.search);
-  showTable();
-  const link = was && byId("table").querySelector(`a[data-index="${was.index}"]`);
-  if (link) link.focus();
+  markRow(null);
+  const row = was && rowFor(was);
+  if (row) row.querySelector("a").focus();
 }

@@ -25,6 +25,9 @@ const byId = (id) => document.getElementById(id);
 /** A name that may be broken behind its slashes. */
 const breakable = (text) => text.split(/(?<=\/)/).flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part]));
 
+/** Words of commands and names stand between backticks. */
+const prose = (text) => text.split(/`([^`]+)`/).map((part, i) => (i % 2 ? h("code", null, part) : part));
+
 /** Rows of cells; the first cell of each row is its head. */
 function plainTable(caption, columns, rows, kind) {
   return h("table", { class: `plain ${kind || ""}` },

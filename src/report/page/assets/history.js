@@ -4,10 +4,11 @@ function historyChart(one) {
   const found = one.history;
   if (!found) return null;
   const words = Object.keys(VERDICTS);
-  const points = found.points.map(([run, value, verdict, why], place) => {
-    const [day, commit] = HEAD.history[run];
-    return { run, day, commit, value, verdict: words[verdict], why, place };
+  const points = found.values.map((value, place) => {
+    const [run, day, commit] = HEAD.history[isNumber(found.runs) ? found.runs + place : found.runs[place]];
+    return { run, day, commit, value, verdict: words[found.verdicts.charCodeAt(place) - 97], place };
   });
+  for (const [why, first, last] of found.without || []) points.slice(first, last + 1).forEach((point) => { point.why = why; });
   const counted = points.filter((point) => isNumber(point.value));
   if (counted.length < 2) return null;
   const newest = counted.at(-1);

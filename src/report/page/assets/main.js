@@ -28,7 +28,7 @@ function walk(by) {
   if (view.open) {
     if (next !== view.open) location.hash = next.hash;
   } else {
-    byId("table").querySelector(`a[data-index="${next.index}"]`)?.focus();
+    rowFor(next)?.querySelector("a").focus();
   }
 }
 
@@ -58,7 +58,6 @@ function onKey(event) {
 
 function onFilter() {
   view.words = byId("filter").value;
-  view.rows = ROWS_AT_ONCE;
   showTable();
 }
 
@@ -74,6 +73,7 @@ const SHEETS = 60;
 
 function beforePrint() {
   view.printing = true;
+  addRows(view.shown.length);
   setTheme(view.theme);
   for (const known of VIEWS) {
     const panel = byId(`view-${known.name}`);
@@ -105,9 +105,12 @@ showHero();
 showChips();
 showTabs();
 showTable();
+showOmissions();
 showView("overview");
 byId("theme").addEventListener("click", nextTheme);
 byId("filter").addEventListener("input", onFilter);
+byId("more").addEventListener("click", () => addRows(view.shown.length));
+nearEnd.observe(byId("more"));
 byId("table").addEventListener("click", (event) => {
   const row = event.target.closest("tbody tr[data-index]");
   // A link opens itself, and whoever marks text does not want to leave.

@@ -1,9 +1,9 @@
 // The table of all benchmarks, what it is filtered and sorted by, and the headline above it.
 
-/** Rows beyond this are shown on demand: a table of thousands is slow to lay out and nobody reads it. */
-const ROWS_AT_ONCE = 400;
+/** A table of thousands is slow to lay out: so many rows are made at a time, the next ones when a reader comes near. */
+const ROWS_AT_ONCE = 120;
 
-const view = { words: "", verdicts: new Set(), sort: "verdict", ascending: true, rows: ROWS_AT_ONCE, shown: [] };
+const view = { words: "", verdicts: new Set(), sort: "verdict", ascending: true, rows: 0, shown: [] };
 
 const badge = (verdict) => {
   const { symbol, tone } = VERDICTS[verdict] || { symbol: "·", tone: "calm" };
@@ -49,7 +49,7 @@ const COLUMNS = [
   { name: "after", title: "Median", class: "time number", descends: true, key: (one) => [medianOf(one, "new") ?? -1], cell: (one) => medianText(one, "new") },
   { name: "change", title: "Change", class: "delta number", descends: true, key: (one) => [one.change ?? -Infinity], cell: (one) => (one.change === null ? "" : h("span", { class: `v-${toneOf(one)}` }, change(one.change))) },
   { name: "bar", title: "with its interval", class: "bar", cell: (one) => changeBar(one, view.reach) },
-  { name: "rate", title: "Throughput", class: "rate number", descends: true, key: (one) => [(rates(one, "new")[0] || { value: -1 }).value], cell: (one) => rates(one, "new").map((found) => rate(found.value, found.unit)).join(", ") },
+  { name: "rate", title: "Throughput", class: "rate number", descends: true, key: (one) => [(rates(one, "new")[0] || { value: -1 }).value], cell: (one) => throughputText(one, "new") },
 ];
 
 const medianText = (one, side) => {
@@ -66,14 +66,16 @@ function columns() {
   const any = (test) => BENCHMARKS.some(test);
   const wanted = {
     verdict: any((one) => one.verdict), before: any((one) => one.base), change: any((one) => one.change !== null),
-    bar: any((one) => one.change !== null), rate: any((one) => rates(one, "new").length),
+    bar: any((one) => one.change !== null), rate: any((one) => throughputText(one, "new")),
   };
   return COLUMNS.filter((column) => wanted[column.name] !== false);
 }
 
+const collator = new Intl.Collator("en", { numeric: true });
+
 function compare(a, b) {
   for (let i = 0; i < a.length; i++) {
-    const found = typeof a[i] === "string" ? a[i].localeCompare(b[i], "en", { numeric: true }) : a[i] - b[i];
+    const found = typeof a[i] === "string" ? collator.compare(a[i], b[i]) : a[i] - b[i];
     if (found) return found;
   }
   return 0;
@@ -90,28 +92,60 @@ function selected() {
   return keyed.map(([, one]) => one);
 }
 
+function rowOf(one, shownColumns) {
+  return h("tr", { "data-index": one.index, "aria-current": one === view.open ? "true" : null },
+    shownColumns.map((column) => h("td", { class: column.class }, column.cell(one))));
+}
+
+/** Makes the rows up to the one at `count` that are not there yet. */
+function addRows(count) {
+  const body = byId("table").tBodies[0];
+  const shownColumns = columns();
+  body.append(...view.shown.slice(view.rows, count).map((one) => rowOf(one, shownColumns)));
+  view.rows = Math.min(Math.max(view.rows, count), view.shown.length);
+  const rest = view.shown.length - view.rows;
+  const more = byId("more");
+  more.hidden = !rest;
+  more.textContent = `${rest.toLocaleString("en")} more below: show all`;
+}
+
+/** The row of a benchmark that the filter leaves, made where it is not there yet. */
+function rowFor(one) {
+  const place = view.shown.indexOf(one);
+  if (place < 0) return null;
+  if (place >= view.rows) addRows(place + ROWS_AT_ONCE);
+  return byId("table").querySelector(`tr[data-index="${one.index}"]`);
+}
+
 function showTable(focusOn) {
   view.shown = selected();
+  view.rows = 0;
   const shownColumns = columns();
-  const rows = view.shown.slice(0, view.rows);
   const head = h("tr", null, shownColumns.map((column) => {
     const sorted = view.sort === column.name;
     const aria = sorted ? (view.ascending ? "ascending" : "descending") : null;
-    const label = [h("span", { class: "label" }, column.title), column.key && h("span", { class: "arrow", "aria-hidden": "true" }, sorted ? (view.ascending ? " ↑" : " ↓") : "")];
+    const label = [h("span", { class: "label" }, column.title), column.key && h("span", { class: "arrow", "aria-hidden": "true" }, sorted ? (view.ascending ? "↑" : "↓") : "")];
     return h("th", { scope: "col", class: column.class, "aria-sort": aria },
       column.key ? h("button", { type: "button", "data-sort": column.name, onclick: () => sortBy(column) }, label) : h("span", { class: "hidden" }, column.title));
   }));
-  const body = rows.map((one) => h("tr", { "data-index": one.index, "aria-current": one === view.open ? "true" : null },
-    shownColumns.map((column) => h("td", { class: column.class }, column.cell(one)))));
-  if (!rows.length) body.push(h("tr", null, h("td", { class: "empty", colspan: shownColumns.length }, BENCHMARKS.length ? "No benchmark fits." : "The run has no benchmarks.")));
-  byId("table").replaceChildren(h("caption", { class: "hidden" }, "Benchmarks"), h("thead", null, head), h("tbody", null, body));
-  const box = byId("table").parentNode;
-  box.querySelector(".more")?.remove();
-  const rest = view.shown.length - rows.length;
-  if (rest > 0) box.append(h("button", { type: "button", class: "more", onclick: () => { view.rows += 2000; showTable(); } }, `Show ${Math.min(rest, 2000).toLocaleString("en")} more`));
+  const body = h("tbody", null);
+  if (!view.shown.length) body.append(h("tr", null, h("td", { class: "empty", colspan: shownColumns.length }, BENCHMARKS.length ? "No benchmark fits." : "The run has no benchmarks.")));
+  const table = byId("table");
+  table.setAttribute("aria-rowcount", view.shown.length + 1);
+  table.replaceChildren(h("caption", { class: "hidden" }, "Benchmarks"), h("thead", null, head), body);
+  addRows(ROWS_AT_ONCE);
   byId("shown").textContent = view.shown.length === BENCHMARKS.length ? counted(BENCHMARKS.length, "benchmark") : `${view.shown.length.toLocaleString("en")} of ${counted(BENCHMARKS.length, "benchmark")}`;
-  if (focusOn) byId("table").querySelector(focusOn)?.focus();
+  if (focusOn) table.querySelector(focusOn)?.focus();
 }
+
+/** Whoever scrolls to the end of the rows gets the next ones. */
+const nearEnd = new IntersectionObserver((entries) => {
+  if (!entries.some((entry) => entry.isIntersecting) || view.printing) return;
+  addRows(view.rows + ROWS_AT_ONCE);
+  // It tells of changes alone: still in sight, it has to be asked again.
+  nearEnd.unobserve(byId("more"));
+  nearEnd.observe(byId("more"));
+}, { rootMargin: "800px" });
 
 function sortBy(column) {
   view.ascending = view.sort === column.name ? !view.ascending : !column.descends;
@@ -127,7 +161,6 @@ function showChips() {
       onclick: (event) => {
         if (!view.verdicts.delete(word)) view.verdicts.add(word);
         event.currentTarget.setAttribute("aria-pressed", String(view.verdicts.has(word)));
-        view.rows = ROWS_AT_ONCE;
         showTable();
       },
     }, h("span", { class: "symbol", "aria-hidden": "true" }, symbol), word, h("span", { class: "count" }, count.toLocaleString("en")));
@@ -145,7 +178,9 @@ function headline() {
   const bad = ["regressed", "failed", "suspect"].filter(of).map((word) => `${of(word).toLocaleString("en")} ${word}`);
   if (bad.length) return `${bad.join(", ")} of ${counted(all, "benchmark")}`;
   if (of("new") === all) return `${counted(all, "benchmark")}, all new`;
-  return of("improved") ? `${counted(of("improved"), "benchmark")} improved, none regressed` : `No regression in ${counted(all, "benchmark")}`;
+  const undecided = of("inconclusive") + of("incomparable");
+  const rest = undecided ? `, ${undecided.toLocaleString("en")} undecided` : "";
+  return (of("improved") ? `${counted(of("improved"), "benchmark")} improved, none regressed` : `No regression found in ${counted(all, "benchmark")}`) + rest;
 }
 
 function showHero() {
@@ -154,11 +189,16 @@ function showHero() {
   byId("hero").replaceChildren();
   fill(byId("hero"), null, [
     h("h1", null, headline()),
-    h("p", { class: "about" }, h("b", null, `Run ${HEAD.run}`), HEAD.reference && [" compared with ", h("b", null, HEAD.reference)], commit, `, ${(run.started || "").slice(0, 10)}`, h("br"), HEAD.workspace),
+    h("p", { class: "about" }, h("b", null, `Run ${HEAD.run}`), HEAD.reference && [" compared with ", h("b", null, prose(HEAD.reference))], commit, `, ${(run.started || "").slice(0, 10)}`, h("br"), HEAD.workspace),
     HEAD.warnings.map(([fact, before, after]) => h("p", { class: "remark" }, `The sides differ in ${fact}: ${before} → ${after}`)),
-    HEAD.remarks.map((text) => h("p", { class: "remark" }, text)),
+    HEAD.remarks.map((text) => h("p", { class: "remark" }, prose(text))),
     strip(),
   ]);
+}
+
+/** What is not on the page, and where it is to be had. */
+function showOmissions() {
+  byId("omissions").replaceChildren(...HEAD.omissions.map((text) => h("p", null, prose(text))));
 }
 
 /** All changes on one axis: each benchmark a dot, those that are alike on top of each other. */
@@ -166,7 +206,7 @@ function strip() {
   const found = BENCHMARKS.filter((one) => one.change !== null);
   if (found.length < 4) return null;
   const svg = s("svg", { role: "img", "aria-label": `All changes: from ${change(Math.min(...found.map((one) => one.change)))} to ${change(Math.max(...found.map((one) => one.change)))}. ${HEAD.verdicts.filter(([, n]) => n).map(([word, n]) => `${n} ${word}`).join(", ")}.` });
-  const box = h("div", { class: "strip plot" }, svg);
+  const box = h("div", { class: "plot" }, svg);
   box.paint = () => {
     const width = Math.floor(box.clientWidth);
     if (!width || svg.dataset.width === String(width)) return;
@@ -197,5 +237,5 @@ function strip() {
     );
   };
   observer.observe(box);
-  return box;
+  return h("div", { class: "strip" }, box, h("p", { class: "caption" }, "Each dot is a benchmark by its change against the reference. Shaded: within the noise threshold."));
 }

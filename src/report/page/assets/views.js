@@ -30,7 +30,7 @@ const GRID_VALUES = [
   ["median", "Median", (one) => medianText(one, one.new ? "new" : "base")],
   ["change", "Change", (one) => (one.change === null ? "–" : h("span", { class: `v-${toneOf(one)}` }, change(one.change)))],
   ["verdict", "Verdict", (one) => badge(one.verdict)],
-  ["rate", "Throughput", (one) => { const [found] = rates(one, one.new ? "new" : "base"); return found ? rate(found.value, found.unit) : "–"; }],
+  ["rate", "Throughput", (one) => throughputText(one, one.new ? "new" : "base") || "–"],
 ];
 
 function pivotView() {
