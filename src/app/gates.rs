@@ -230,12 +230,11 @@ fn found<'a>(row: &'a Row<'_>, rule: &FailRule) -> Found<'a> {
 
 /// The change of a statistic against the reference.
 fn change(comparison: &Comparison, statistic: Statistic) -> Option<Number<'static>> {
-    let of_verdict = comparison.change.map(Number::Settled);
     let uncertainties = comparison.uncertainties;
     match statistic {
-        Statistic::Time => of_verdict,
-        Statistic::Mean => uncertainties.mean.map(Number::Change).or(of_verdict),
-        Statistic::Median => uncertainties.median.map(Number::Change).or(of_verdict),
+        Statistic::Time => comparison.change.map(Number::Settled),
+        Statistic::Mean => uncertainties.mean.map(Number::Change),
+        Statistic::Median => uncertainties.median.map(Number::Change),
         other => {
             let subject = Subject::of(other)?;
             if let Some(count) = comparison.count(subject) {
