@@ -183,7 +183,7 @@ impl Subject {
             }
         };
         if subject.judged.is_empty() {
-            return Err(nothing_to_compare(&options, &subject.head, base));
+            return Err(nothing_to_compare(store, &options, &subject.head, base));
         }
         subject.sort();
         Ok(subject)

@@ -121,6 +121,10 @@ pub(super) fn write_junit(
         for row in rows {
             write_case(writer, row, findings, surroundings)?;
         }
+        if let Some(sentence) = sentences::incomplete(findings.run) {
+            let said = escape::xml(&sentence);
+            writeln!(writer, "    <system-out>{said}</system-out>")?;
+        }
         writeln!(writer, "  </testsuite>")?;
     }
     writeln!(writer, "</testsuites>")
@@ -184,6 +188,9 @@ fn write_properties(
         ("run".to_owned(), findings.run.id.to_string()),
         ("seed".to_owned(), findings.run.seed.to_string()),
     ];
+    if let Some(sentence) = sentences::incomplete(findings.run) {
+        properties.push(("incomplete".to_owned(), sentence));
+    }
     if let Some(verdicts) = &findings.verdicts {
         let method = decided_by(verdicts.method, verdicts.decision.analysis.subject);
         properties.push(("reference".to_owned(), verdicts.reference.clone()));

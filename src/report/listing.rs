@@ -25,7 +25,7 @@ pub struct BenchmarkLine {
     pub key: BenchmarkKey,
     /// How many runs measured it.
     pub runs: usize,
-    /// The newest of them.
+    /// The newest of them that came to its end; without any, the newest.
     pub last_run: RunId,
     /// When that began, RFC 3339.
     pub last_started: String,

@@ -75,6 +75,7 @@ pub use progress::{Progress, ProgressMode};
 pub use prune::{PruneLine, PruneSummary, RunFate, write_prune};
 pub use run_head::write_run_head;
 pub use self_test::{Rate, SelfTestFindings, SelfTestRow, write_self_test};
+pub use sentences::incomplete;
 pub use statistics::{BenchmarkStatistics, write_statistics};
 pub use status::{write_build_event, write_error, write_warning};
 pub use table::write_table;

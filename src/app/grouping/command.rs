@@ -29,7 +29,7 @@ pub(in crate::app) fn group_by(
     let head = stored.store.run(run)?;
     let measurements = stored.measurements(run)?;
     if measurements.is_empty() {
-        return Err(nothing_to_compare(options, &head, run));
+        return Err(nothing_to_compare(stored.store, options, &head, run));
     }
     let (columns, rows, left_out) = places(&measurements, pattern)?;
     if rows.is_empty() {

@@ -55,6 +55,7 @@ pub(in crate::app) fn pivot(
     let layout = lay_out(request, &sides);
     if layout.rows.is_empty() {
         return Err(nothing_to_compare(
+            stored.store,
             options,
             &sides[0].head,
             sides[0].head.id,
