@@ -236,7 +236,7 @@ fn lines(stored: &Stored<'_>, sides: &[Side], shown: Shown, order: Order) -> Vec
             Order::Time => largest(b).total_cmp(&largest(a)),
             Order::WorstFirst => (rank(a).cmp(&rank(b))).then(change(b).total_cmp(&change(a))),
         };
-        first.then_with(|| a.key.cmp(&b.key))
+        first.then_with(|| a.key.in_natural_order(&b.key))
     });
     lines
 }

@@ -49,6 +49,8 @@ pub(super) struct Context {
     pub(super) tables: Tables,
     pub(super) checkout: Option<Checkout>,
     store_path: PathBuf,
+    /// Whether the user said where the store is.
+    store_named: bool,
 }
 
 impl Context {
@@ -67,7 +69,9 @@ impl Context {
                 )
             }),
         )?;
-        let store_path = match options.store.clone().or_else(|| variables.store.clone()) {
+        let named = options.store.clone().or_else(|| variables.store.clone());
+        let store_named = named.is_some();
+        let store_path = match named {
             Some(path) => path,
             None => default_path()?,
         };
@@ -77,6 +81,7 @@ impl Context {
             tables,
             checkout,
             store_path,
+            store_named,
         })
     }
 
@@ -114,6 +119,11 @@ impl Context {
 
     /// That a run is wanted where none was stored yet.
     fn nothing_stored(&self) -> AppError {
+        if self.store_named && !self.store_path.exists() {
+            return AppError::NoStore {
+                path: self.store_path.clone(),
+            };
+        }
         AppError::NothingStored {
             workspace: self.workspace.root().to_owned(),
         }

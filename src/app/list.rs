@@ -44,6 +44,8 @@ pub fn list(common: &StoreOptions, world: &mut World<'_>) -> Result<ExitCode, Ap
     let change = |line: &BenchmarkLine| line.change.unwrap_or(f64::NEG_INFINITY);
     let time = |line: &BenchmarkLine| line.typical_ns.unwrap_or(f64::NEG_INFINITY);
     let rank = |line: &BenchmarkLine| (line.verdict.is_none(), line.verdict);
+    // What is alike in the rest stays in this order.
+    lines.sort_by(|a, b| a.key.in_natural_order(&b.key));
     match common.output.order {
         Order::Name => {}
         Order::Change => lines.sort_by(|a, b| change(b).total_cmp(&change(a))),

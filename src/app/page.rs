@@ -218,7 +218,7 @@ impl Subject {
             rank(a)
                 .cmp(&rank(b))
                 .then(change(b).total_cmp(&change(a)))
-                .then(a.key.cmp(&b.key))
+                .then_with(|| a.key.in_natural_order(&b.key))
         });
     }
 

@@ -100,7 +100,7 @@ pub(super) fn write_junit(
         seconds(&all, findings),
     )?;
     for ((package, target), suite) in &mut suites {
-        suite.rows.sort_by(|a, b| a.key.cmp(&b.key));
+        suite.rows.sort_by(|a, b| a.key.in_natural_order(&b.key));
         let rows = &suite.rows;
         writeln!(
             writer,

@@ -273,6 +273,16 @@ pub fn write_runs(
     write_ledger(writer, &headings, &rows, columns)
 }
 
+/// Says that runs are left out, where some are.
+pub fn write_older_runs(writer: &mut dyn Write, older: usize) -> io::Result<()> {
+    if older == 0 {
+        return Ok(());
+    }
+    let plural = if older == 1 { "" } else { "s" };
+    let text = format!("{older} older run{plural}: `--limit N` shows more of them.");
+    writeln!(writer, "{}", theme::faint(text))
+}
+
 /// Whether a run is a reference, and why.
 fn state(line: &RunLine) -> String {
     let own = match (line.run.status, line.run.acceptance) {

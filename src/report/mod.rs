@@ -67,7 +67,7 @@ pub use json::{SCHEMA, write_json};
 pub use kind::{ReportKind, Surroundings, write_report};
 pub use listing::{
     BaselineLine, BenchmarkLine, KeptLine, RunLine, WorkspaceLine, write_announced,
-    write_baselines, write_benchmarks, write_kept, write_runs, write_workspaces,
+    write_baselines, write_benchmarks, write_kept, write_older_runs, write_runs, write_workspaces,
 };
 pub use page::{Page, PageBenchmark, PageRun, PageSide, write_page, write_page_place};
 pub use pivot::{PivotCell, PivotKind, PivotRow, PivotTable, write_pivot};

@@ -58,7 +58,7 @@ pub(super) fn worst_first<'f, 'm>(findings: &'f Findings<'m>) -> Vec<&'f Row<'m>
         (a.verdict.is_none(), a.verdict)
             .cmp(&(b.verdict.is_none(), b.verdict))
             .then(change(b).total_cmp(&change(a)))
-            .then(a.key.cmp(&b.key))
+            .then_with(|| a.key.in_natural_order(&b.key))
     });
     rows
 }
