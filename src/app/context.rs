@@ -49,7 +49,7 @@ pub(super) struct Context {
     pub(super) tables: Tables,
     pub(super) checkout: Option<Checkout>,
     store_path: PathBuf,
-    /// Whether the user said where the store is.
+    /// Whether the command line says where the store is.
     store_named: bool,
 }
 
@@ -69,9 +69,7 @@ impl Context {
                 )
             }),
         )?;
-        let named = options.store.clone().or_else(|| variables.store.clone());
-        let store_named = named.is_some();
-        let store_path = match named {
+        let store_path = match options.store.clone().or_else(|| variables.store.clone()) {
             Some(path) => path,
             None => default_path()?,
         };
@@ -81,7 +79,7 @@ impl Context {
             tables,
             checkout,
             store_path,
-            store_named,
+            store_named: options.store.is_some(),
         })
     }
 
