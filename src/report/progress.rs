@@ -250,10 +250,12 @@ fn takes(bound: Bound, duration: Duration) -> String {
         Bound::AtMost => "at most",
         Bound::UsuallyAtMost => "usually at most",
     };
-    if duration < Duration::from_secs(1) && bound != Bound::AtLeast {
-        "a moment".to_owned()
-    } else {
-        format!("{word} {}", HumanDuration(duration))
+    if duration >= Duration::from_secs(1) {
+        return format!("{word} {}", HumanDuration(duration));
+    }
+    match bound {
+        Bound::AtLeast => "a moment or more".to_owned(),
+        _ => "a moment".to_owned(),
     }
 }
 
