@@ -109,7 +109,7 @@ pub(super) fn sort(rows: &mut [Row<'_>], order: Order) {
             Order::Time => time(b).total_cmp(&time(a)),
             Order::WorstFirst => (a.verdict.cmp(&b.verdict)).then(change(b).total_cmp(&change(a))),
         };
-        first.then_with(|| a.key.cmp(&b.key))
+        first.then_with(|| a.key.in_natural_order(&b.key))
     });
 }
 

@@ -80,7 +80,9 @@ pub(super) fn gates<'r>(
             .collect();
         gates.remarks.push(undecided(together[0].0, &ids, family));
     }
-    gates.violations.sort_by(|a, b| a.key.cmp(&b.key));
+    gates
+        .violations
+        .sort_by(|a, b| a.key.in_natural_order(&b.key));
     gates
 }
 

@@ -140,8 +140,29 @@ pub(super) fn shell_quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=+,@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
+    } else if word.contains(char::is_control) {
+        // A line end would tear the command apart. POSIX knows this quoting since 2024, shells for longer.
+        let quoted: String = word.chars().map(dollar_quoted).collect();
+        format!("$'{quoted}'")
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// A character between `$'` and `'`.
+fn dollar_quoted(c: char) -> String {
+    match c {
+        '\\' | '\'' => format!("\\{c}"),
+        '\n' => "\\n".to_owned(),
+        '\r' => "\\r".to_owned(),
+        '\t' => "\\t".to_owned(),
+        c if c.is_control() => {
+            let mut bytes = [0; 4];
+            let bytes = c.encode_utf8(&mut bytes).bytes();
+            // Always three digits: what follows is not taken for one.
+            bytes.map(|byte| format!("\\{byte:03o}")).collect()
+        }
+        c => c.to_string(),
     }
 }
 
@@ -170,5 +191,7 @@ mod tests {
         assert_eq!(shell_quoted("sort/10"), "sort/10");
         assert_eq!(shell_quoted("two words"), "'two words'");
         assert_eq!(shell_quoted("it's"), r"'it'\''s'");
+        assert_eq!(shell_quoted("line\nfeed"), r"$'line\nfeed'");
+        assert_eq!(shell_quoted("it's\u{1b}1\\"), r"$'it\'s\0331\\'");
     }
 }

@@ -76,8 +76,18 @@ pub(super) fn write_annotations(
     let mut errors: Vec<Annotation> = targets
         .map(|failed| Annotation::of_target(failed, surroundings))
         .collect();
-    let mut warnings = Vec::new();
-    for row in sentences::worst_first(findings) {
+    let mut warnings: Vec<Annotation> = sentences::incomplete(findings.run)
+        .map(|message| Annotation {
+            file: None,
+            title: format!("incomplete: run {}", findings.run.id),
+            message,
+        })
+        .into_iter()
+        .collect();
+    // What could not be measured stands first: whoever sees ten of these must see that nothing is known of some benchmarks.
+    let mut rows = sentences::worst_first(findings);
+    rows.sort_by_key(|row| Gravity::of(row, findings, surroundings.fail_on));
+    for row in rows {
         let kind = match Gravity::of(row, findings, surroundings.fail_on) {
             Gravity::Error | Gravity::Failure => &mut errors,
             Gravity::Warning => &mut warnings,

@@ -100,7 +100,7 @@ pub(super) fn write_junit(
         seconds(&all, findings),
     )?;
     for ((package, target), suite) in &mut suites {
-        suite.rows.sort_by(|a, b| a.key.cmp(&b.key));
+        suite.rows.sort_by(|a, b| a.key.in_natural_order(&b.key));
         let rows = &suite.rows;
         writeln!(
             writer,
@@ -120,6 +120,10 @@ pub(super) fn write_junit(
         }
         for row in rows {
             write_case(writer, row, findings, surroundings)?;
+        }
+        if let Some(sentence) = sentences::incomplete(findings.run) {
+            let said = escape::xml(&sentence);
+            writeln!(writer, "    <system-out>{said}</system-out>")?;
         }
         writeln!(writer, "  </testsuite>")?;
     }
@@ -184,6 +188,9 @@ fn write_properties(
         ("run".to_owned(), findings.run.id.to_string()),
         ("seed".to_owned(), findings.run.seed.to_string()),
     ];
+    if let Some(sentence) = sentences::incomplete(findings.run) {
+        properties.push(("incomplete".to_owned(), sentence));
+    }
     if let Some(verdicts) = &findings.verdicts {
         let method = decided_by(verdicts.method, verdicts.decision.analysis.subject);
         properties.push(("reference".to_owned(), verdicts.reference.clone()));

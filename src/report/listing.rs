@@ -25,7 +25,7 @@ pub struct BenchmarkLine {
     pub key: BenchmarkKey,
     /// How many runs measured it.
     pub runs: usize,
-    /// The newest of them.
+    /// The newest of them that came to its end; without any, the newest.
     pub last_run: RunId,
     /// When that began, RFC 3339.
     pub last_started: String,
@@ -271,6 +271,16 @@ pub fn write_runs(
         Heading::words("verdicts"),
     ];
     write_ledger(writer, &headings, &rows, columns)
+}
+
+/// Says that runs are left out, where some are.
+pub fn write_older_runs(writer: &mut dyn Write, older: usize) -> io::Result<()> {
+    if older == 0 {
+        return Ok(());
+    }
+    let plural = if older == 1 { "" } else { "s" };
+    let text = format!("{older} older run{plural}: `--limit N` shows more of them.");
+    writeln!(writer, "{}", theme::faint(text))
 }
 
 /// Whether a run is a reference, and why.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::recorded::{HOSTILE, Recorded};
-use cargo_perfcheck::model::{BenchmarkKey, Source, Verdict};
+use cargo_perfcheck::model::{BenchmarkKey, RunStatus, Source, Verdict};
 use cargo_perfcheck::report::{FailedTarget, Findings, ReportKind, Surroundings, write_report};
 use comrak::nodes::NodeValue;
 use comrak::{Arena, Options, markdown_to_html, parse_document};
@@ -314,6 +314,46 @@ fn a_step_shows_ten_annotations_of_a_kind_and_the_last_counts_the_rest() {
     assert_eq!(
         last,
         "::error title=cargo perfcheck::11 benchmarks more: see the summary of this job, or the log"
+    );
+}
+
+#[test]
+fn what_could_not_be_measured_is_annotated_first() {
+    let recorded = Recorded::all_verdicts();
+    let text = written(ReportKind::GitHub, &recorded.findings_with_gates());
+    let places = ["title=failed", "title=regressed"].map(|title| text.find(title));
+    assert!(places[0].is_some() && places[0] < places[1], "{text}");
+}
+
+#[test]
+fn an_incomplete_run_is_called_so_in_reports_for_people() {
+    let mut recorded = Recorded::all_verdicts();
+    recorded.run.status = RunStatus::Incomplete;
+    let findings = recorded.findings_with_gates();
+    let sentence = "run 42 is incomplete: it was stopped before its end";
+    for kind in [ReportKind::Markdown, ReportKind::JUnit, ReportKind::GitHub] {
+        let text = written(kind, &findings);
+        assert!(text.contains(sentence), "{kind}: {text}");
+    }
+    let markdown = written(ReportKind::Markdown, &findings);
+    let head = markdown.split("| benchmark").next().expect("a head");
+    assert!(head.contains(sentence), "{markdown}");
+}
+
+#[test]
+fn markdown_of_a_first_run_has_no_columns_of_changes() {
+    let recorded = Recorded::all_verdicts();
+    let mut findings = recorded.findings();
+    findings.rows.retain(|row| row.measurement.is_some());
+    for row in &mut findings.rows {
+        (row.verdict, row.comparison) = (Some(Verdict::New), None);
+        row.reference.clear();
+    }
+    let text = written(ReportKind::Markdown, &findings);
+    assert!(text.contains("| benchmark | verdict | median |"), "{text}");
+    assert!(
+        !text.contains("interval |") && !text.contains("compared with"),
+        "{text}"
     );
 }
 

@@ -92,7 +92,7 @@ fn m6_m7_m_x8_plus_is_worse_of_times_and_of_rates_and_a_change_has_stars() {
                       base                     new                   other
                      run 1                   run 2                   run 3
 crate/bench
-  a    100.0 ns (   0.00%)     108.0 ns *  +8.00%*    50.00 ns (     n/c)
+  a    100.0 ns (   0.00%)     108.0 ns *  +8.00%*▲    50.00 ns (     n/c)
   b  100.0 req/s (   0.00%)  92.00 req/s ?  +8.00%?                     -
 ";
     let written = text(&found(Shown::One(Figure::Mean)), usize::MAX);
@@ -104,7 +104,7 @@ crate/bench
     for words in [
         "Amean or Hmean of each run.",
         "+ is worse (slower, more, a lower rate), − is better",
-        "*…* is called a change: 1 % family-wise in each column, drift between runs included",
+        "*…* is called a change, ▲ for the worse, ▼ for the better: 1 % family-wise in each column, drift between runs included",
         "?…? looks like one",
         "n/c: not comparable",
         "new (run 2): 1 regressed, 1 suspect.",
