@@ -32,12 +32,17 @@ fn main() -> process::ExitCode {
         Ok(parsed) => parsed,
         Err(error) => {
             // Help and version are results, everything else is a wrong use; a reader that is gone changes neither.
+            let charset = |is_terminal| charset(&Variables::read(), is_terminal);
             if !error.use_stderr() {
-                let _ = error.print();
+                let charset = charset(io::stdout().is_terminal());
+                let mut stdout = InCharset::new(anstream::stdout(), charset);
+                let _ = write!(stdout, "{}", error.render().ansi());
                 return ExitCode::Clean.number().into();
             }
             let commands = Commands::new(Variables::read().github_actions);
-            let mut stderr = Visible::new(Guarded::new(anstream::stderr(), &commands));
+            let charset = charset(io::stderr().is_terminal());
+            let stderr = InCharset::new(anstream::stderr(), charset);
+            let mut stderr = Visible::new(Guarded::new(stderr, &commands));
             let _ = write!(stderr, "{}", error.render().ansi());
             return ExitCode::Usage.number().into();
         }
@@ -88,7 +93,7 @@ fn dispatch(
     let progress = if common.output.quiet {
         ProgressMode::Quiet
     } else if io::stderr().is_terminal() && common.output.format == MessageFormat::Human {
-        ProgressMode::Bar
+        ProgressMode::Bar(self::charset(&variables, true))
     } else {
         ProgressMode::Lines
     };

@@ -33,7 +33,7 @@ enum Setting {
     InTurn { rounds: usize },
 }
 
-const SETTINGS: [(&str, Setting); 7] = [
+const SETTINGS: [(&str, Setting); 6] = [
     (
         "stored, 5 launches, one reference run, no drift",
         Setting::Stored {
@@ -75,7 +75,6 @@ const SETTINGS: [(&str, Setting); 7] = [
         },
     ),
     ("in turn, 10 rounds", Setting::InTurn { rounds: 10 }),
-    ("in turn, 30 rounds", Setting::InTurn { rounds: 30 }),
 ];
 
 /// How processes of the same executable differ.

@@ -149,7 +149,7 @@ impl InTurn<'_> {
             &decision,
         );
         exit_code = exit_code.and(super::gates::exit_code(&gates));
-        if pairing.failed_targets {
+        if !pairing.failed_targets.is_empty() {
             exit_code = exit_code.and(ExitCode::BenchmarkFailed);
         }
         finish(&mut store, &found.runs, exit_code, verdicts(&rows))?;
@@ -191,6 +191,7 @@ impl InTurn<'_> {
                 advice: last_words,
                 gates,
             }),
+            failed_targets: pairing.failed_targets,
             confidence_level: decision.confidence_level,
             exit_code: exit_code.number(),
         };

@@ -17,7 +17,7 @@ use crate::exit_code::ExitCode;
 use crate::model::{BenchmarkKey, Measurement, Metric, Run, Tally, Test, Verdict};
 use crate::report::{
     Column, ColumnCell, ColumnsLine, Gates, Method, Row, Shown, SideBySide, TableFormat, Together,
-    write_columns,
+    incomplete, write_columns,
 };
 use crate::stats::GeometricMean;
 
@@ -73,7 +73,12 @@ pub(super) fn columns(
     }
     let mut lines = lines(stored, &sides, shown, common.output.order);
     if lines.is_empty() {
-        return Err(nothing_to_compare(options, &sides[0].head, base));
+        return Err(nothing_to_compare(
+            stored.store,
+            options,
+            &sides[0].head,
+            base,
+        ));
     }
     let settings = &stored.context.tables.workspace;
     let fail_on = options.comparison.fail_on(settings);
@@ -148,7 +153,7 @@ fn side(stored: &Stored<'_>, base: &Side, head: Run, word: &str) -> Result<Side,
             judged,
             warnings: Vec::new(),
             method: Some(Method::Paired),
-            remarks: Vec::new(),
+            remarks: incomplete(&head).into_iter().collect(),
             gates,
             rules: None,
             head,
@@ -163,7 +168,11 @@ fn side(stored: &Stored<'_>, base: &Side, head: Run, word: &str) -> Result<Side,
             &compared.rules.decision,
         ),
         rules: Some(compared.rules),
-        remarks: compared.limits,
+        remarks: compared
+            .limits
+            .into_iter()
+            .chain(incomplete(&head))
+            .collect(),
         name: word.to_owned(),
         warnings: warnings(&compared.references),
         method: Some(Method::Stored(compared.rules.decider)),
@@ -227,7 +236,7 @@ fn lines(stored: &Stored<'_>, sides: &[Side], shown: Shown, order: Order) -> Vec
             Order::Time => largest(b).total_cmp(&largest(a)),
             Order::WorstFirst => (rank(a).cmp(&rank(b))).then(change(b).total_cmp(&change(a))),
         };
-        first.then_with(|| a.key.cmp(&b.key))
+        first.then_with(|| a.key.in_natural_order(&b.key))
     });
     lines
 }

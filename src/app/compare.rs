@@ -11,6 +11,7 @@ use super::findings::{Evidence, host_class, rows, sort, warnings};
 use super::gates::{exit_code, gates};
 use super::grouping::group_by;
 use super::imported::{limits, suited};
+use super::naming::{alike, list};
 use super::next_steps::nothing_compared;
 use super::options::{CompareOptions, CompareView, StoreOptions};
 use super::paired::{Paired, paired_rows};
@@ -29,7 +30,7 @@ use crate::model::{
 };
 use crate::report::{
     Findings, MessageFormat, Method, Row, Shown, TableFormat, Verdicts, VersionDifference,
-    without_colours, write_json, write_table, write_versions,
+    incomplete, without_colours, write_json, write_table, write_versions,
 };
 use crate::stats::{EffectSize, cliffs_delta, hedges_g, median};
 use crate::store::{Store, StoreError, WorkspaceId};
@@ -112,7 +113,7 @@ fn two(
     } = stored.compare(base, &options.base, &head, &measurements)?;
     let (settings, decision) = (&stored.context.tables.workspace, rules.decision);
     if rows.is_empty() {
-        return Err(nothing_to_compare(options, &head, base));
+        return Err(nothing_to_compare(store, options, &head, base));
     }
     let gates = gates(
         &rows,
@@ -136,15 +137,16 @@ fn two(
             advice: Vec::new(),
             gates,
         }),
+        failed_targets: Vec::new(),
         confidence_level: decision.confidence_level,
         exit_code: ExitCode::Clean.number(),
     };
     let fail_on = options.comparison.fail_on(settings);
     let exit_code = ExitCode::of_verdicts(&findings.tally(), &fail_on, true).and(broken);
     findings.exit_code = exit_code.number();
+    let named = (base, options.base.clone());
+    let why = nothing_compared(exit_code, Some(&named), &findings.rows);
     if let Some(verdicts) = &mut findings.verdicts {
-        let named = (base, options.base.clone());
-        let why = nothing_compared(exit_code, Some(&named));
         verdicts.advice.extend(why);
     }
     let told = Told::Compared(None);
@@ -269,13 +271,37 @@ pub(super) fn deliver(
 }
 
 /// That no benchmark is left.
-pub(super) fn nothing_to_compare(options: &CompareOptions, head: &Run, base: RunId) -> AppError {
+pub(super) fn nothing_to_compare(
+    store: &Store,
+    options: &CompareOptions,
+    head: &Run,
+    base: RunId,
+) -> AppError {
     let candidate = head.id;
     AppError::NothingToCompare(if options.filter.words.is_empty() {
         format!("neither run {base} nor run {candidate} has a benchmark")
     } else {
+        // A store that cannot be read now could be a moment ago: the names are a help alone.
+        let verdicts = store.verdicts(candidate).unwrap_or_default();
+        let all: Vec<&BenchmarkKey> = verdicts.iter().map(|found| &found.key).collect();
+        let mut near: Vec<&BenchmarkKey> = Vec::new();
+        for key in options
+            .filter
+            .words
+            .iter()
+            .flat_map(|word| alike(word, &all))
+        {
+            if !near.contains(&key) {
+                near.push(key);
+            }
+        }
+        let offered = if near.is_empty() {
+            list("it has", &all)
+        } else {
+            list("did you mean", &near)
+        };
         format!(
-            "run {candidate} has {}\n  help: `cargo perfcheck show {candidate}` lists its benchmarks",
+            "run {candidate} has {}{offered}\n  help: `cargo perfcheck show {candidate}` lists its benchmarks",
             no_match(&options.filter)
         )
     })
@@ -363,6 +389,8 @@ impl Stored<'_> {
             limits: limits(&base, head)
                 .into_iter()
                 .chain(sampled_differently(&base, head))
+                // The table says it of the candidate.
+                .chain(incomplete(&base))
                 .collect(),
         })
     }
@@ -420,6 +448,9 @@ fn measured_in_turn(
     let (options, context) = (stored.options, stored.context);
     let (found, settled, plan) = stored.judged_in_turn(base, head)?;
     let mut rows = paired_rows(&found, &settled, &head.decision, plan.seed);
+    if rows.is_empty() {
+        return Err(nothing_to_compare(stored.store, options, head, base));
+    }
     let gates = gates(
         &rows,
         options.comparison.fail_rules(&context.tables),
@@ -442,6 +473,7 @@ fn measured_in_turn(
             advice: Vec::new(),
             gates,
         }),
+        failed_targets: Vec::new(),
         confidence_level: head.decision.confidence_level,
         exit_code: 0,
     };
@@ -453,7 +485,6 @@ fn measured_in_turn(
     Ok(exit_code)
 }
 
-/// What to know of another test of runs that were measured in turn.
 /// That one of two runs is a side of an A/B measurement and the other none.
 fn sampled_differently(base: &Run, head: &Run) -> Option<String> {
     let (side, plain) = match (base.pair, head.pair) {
@@ -466,6 +497,7 @@ fn sampled_differently(base: &Run, head: &Run) -> Option<String> {
     ))
 }
 
+/// What to know of another test of runs that were measured in turn.
 fn rounds_as_launches() -> String {
     "both sides were measured in turn; this compares them as runs of their own, each round as a launch, and makes nothing of what they shared".to_owned()
 }

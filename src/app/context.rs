@@ -49,6 +49,8 @@ pub(super) struct Context {
     pub(super) tables: Tables,
     pub(super) checkout: Option<Checkout>,
     store_path: PathBuf,
+    /// Whether the command line says where the store is.
+    store_named: bool,
 }
 
 impl Context {
@@ -77,6 +79,7 @@ impl Context {
             tables,
             checkout,
             store_path,
+            store_named: options.store.is_some(),
         })
     }
 
@@ -114,6 +117,11 @@ impl Context {
 
     /// That a run is wanted where none was stored yet.
     fn nothing_stored(&self) -> AppError {
+        if self.store_named && !self.store_path.exists() {
+            return AppError::NoStore {
+                path: self.store_path.clone(),
+            };
+        }
         AppError::NothingStored {
             workspace: self.workspace.root().to_owned(),
         }

@@ -44,10 +44,7 @@ pub enum AppError {
     #[error(transparent)]
     Exchange(#[from] ExchangeError),
     /// A name, number or commit that stands for no run.
-    #[error(
-        "there is no baseline or run `{name}`; {}",
-        existing_baselines(existing)
-    )]
+    #[error("there is no baseline or run `{name}`; {}", there_is(name, existing))]
     NoSuchRun {
         /// What was asked for.
         name: String,
@@ -62,6 +59,15 @@ pub enum AppError {
     NothingStored {
         /// Its root.
         workspace: PathBuf,
+    },
+    /// A run of a store that is not where the user says.
+    #[error(
+        "there is no store at {path}\n  help: a run makes one there: `cargo perfcheck --store {path}`; without `--store` the usual one is read",
+        path = path.display()
+    )]
+    NoStore {
+        /// Where it should be.
+        path: PathBuf,
     },
     /// Two runs were to be compared, but no benchmark is left.
     #[error("nothing was compared: {0}")]
@@ -93,9 +99,10 @@ impl AppError {
             Self::Sides(error) => of_sides(error),
             Self::Store(error) => of_store(error),
             Self::Secret(_) | Self::Output(_) => ExitCode::StoreUnusable,
-            Self::NoSuchRun { .. } | Self::NothingStored { .. } | Self::NoVerdict(_) => {
-                ExitCode::NoBaseline
-            }
+            Self::NoSuchRun { .. }
+            | Self::NothingStored { .. }
+            | Self::NoStore { .. }
+            | Self::NoVerdict(_) => ExitCode::NoBaseline,
             Self::NothingToMeasure(_) | Self::NothingToCompare(_) => ExitCode::BenchmarkFailed,
         }
     }
@@ -176,8 +183,13 @@ impl From<MeasureError> for AppError {
     }
 }
 
-fn existing_baselines(existing: &[String]) -> String {
-    if existing.is_empty() {
+/// What there is in place of a run that is not there.
+fn there_is(name: &str, existing: &[String]) -> String {
+    let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number || name == "latest" || name.starts_with('@') {
+        "no run of this workspace is that\n  help: `cargo perfcheck runs` lists the stored runs"
+            .to_owned()
+    } else if existing.is_empty() {
         "no baseline has been saved yet\n  help: `cargo perfcheck --save-baseline NAME` saves one"
             .to_owned()
     } else {

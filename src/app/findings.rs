@@ -10,8 +10,9 @@ use super::reference::{Chosen, References};
 use crate::compare::{
     Comparison, Difference, HostClass, Question, Reference, Rules, Summary, compare, summarize_by,
 };
+use crate::measure::TargetFailure;
 use crate::model::{BenchmarkKey, DecisionSettings, Measurement, RunId, Verdict};
-use crate::report::Row;
+use crate::report::{FailedTarget, Row};
 use crate::store::{RunVerdict, Store, StoreError};
 
 /// Everything that rows are made from.
@@ -27,6 +28,28 @@ pub(super) struct Evidence<'a, 'm> {
     pub(super) in_scope: &'a dyn Fn(&BenchmarkKey) -> bool,
     /// Bench targets (package, target) that could not be driven.
     pub(super) failed_targets: &'a BTreeSet<(String, String)>,
+}
+
+/// Targets of which not all benchmarks are known, each once.
+pub(super) fn failed_targets<'f>(
+    failures: impl IntoIterator<Item = &'f TargetFailure>,
+) -> Vec<FailedTarget> {
+    let mut found: Vec<FailedTarget> = Vec::new();
+    for failure in failures {
+        let mut known = found.iter_mut();
+        let same = |one: &&mut FailedTarget| {
+            one.package == failure.package && one.target == failure.target
+        };
+        match known.find(same) {
+            Some(known) => known.message = format!("{}; {}", known.message, failure.message),
+            None => found.push(FailedTarget {
+                package: failure.package.clone(),
+                target: failure.target.clone(),
+                message: failure.message.clone(),
+            }),
+        }
+    }
+    found
 }
 
 /// Rows, by key.
@@ -86,7 +109,7 @@ pub(super) fn sort(rows: &mut [Row<'_>], order: Order) {
             Order::Time => time(b).total_cmp(&time(a)),
             Order::WorstFirst => (a.verdict.cmp(&b.verdict)).then(change(b).total_cmp(&change(a))),
         };
-        first.then_with(|| a.key.cmp(&b.key))
+        first.then_with(|| a.key.in_natural_order(&b.key))
     });
 }
 

@@ -80,7 +80,9 @@ pub(super) fn gates<'r>(
             .collect();
         gates.remarks.push(undecided(together[0].0, &ids, family));
     }
-    gates.violations.sort_by(|a, b| a.key.cmp(&b.key));
+    gates
+        .violations
+        .sort_by(|a, b| a.key.in_natural_order(&b.key));
     gates
 }
 
@@ -230,12 +232,11 @@ fn found<'a>(row: &'a Row<'_>, rule: &FailRule) -> Found<'a> {
 
 /// The change of a statistic against the reference.
 fn change(comparison: &Comparison, statistic: Statistic) -> Option<Number<'static>> {
-    let of_verdict = comparison.change.map(Number::Settled);
     let uncertainties = comparison.uncertainties;
     match statistic {
-        Statistic::Time => of_verdict,
-        Statistic::Mean => uncertainties.mean.map(Number::Change).or(of_verdict),
-        Statistic::Median => uncertainties.median.map(Number::Change).or(of_verdict),
+        Statistic::Time => comparison.change.map(Number::Settled),
+        Statistic::Mean => uncertainties.mean.map(Number::Change),
+        Statistic::Median => uncertainties.median.map(Number::Change),
         other => {
             let subject = Subject::of(other)?;
             if let Some(count) = comparison.count(subject) {
@@ -310,6 +311,10 @@ mod tests {
 
     /// What rules make of benchmarks that are slower by these factors than one stored run on a machine of their own.
     fn kept(rules: &[&str], factors: &[f64]) -> Gates {
+        kept_where(rules, factors, |_| ())
+    }
+
+    fn kept_where(rules: &[&str], factors: &[f64], alter: impl Fn(&mut Comparison)) -> Gates {
         let new: Vec<Measurement> = factors
             .iter()
             .enumerate()
@@ -342,6 +347,10 @@ mod tests {
         let rows: Vec<Row<'_>> = new
             .iter()
             .zip(compare(&questions, &by))
+            .map(|(new, mut comparison)| {
+                alter(&mut comparison);
+                (new, comparison)
+            })
             .map(|(new, comparison)| Row {
                 measurement: Some(new),
                 summary: summarize(new, 0.95, 1_000, 7),
@@ -416,6 +425,19 @@ mod tests {
             !among.remarks[0].contains("--against"),
             "{:?}",
             among.remarks
+        );
+    }
+
+    #[test]
+    fn a_rule_about_medians_never_takes_the_change_of_another_metric() {
+        // As with `--metric p95`, where nothing was found of the medians.
+        let of_another = |comparison: &mut Comparison| comparison.uncertainties.median = None;
+        let found = kept_where(&["median:5%"], &[1.4], of_another);
+        assert_eq!(found.violations, []);
+        assert!(
+            found.remarks[0].contains("says nothing of `b0`"),
+            "{:?}",
+            found.remarks
         );
     }
 

@@ -4,9 +4,9 @@ use super::context::{Context, World};
 use super::error::AppError;
 use super::options::{Order, StoreOptions};
 use crate::exit_code::ExitCode;
-use crate::model::BenchmarkKey;
+use crate::model::{BenchmarkKey, RunStatus};
 use crate::report::{BenchmarkLine, write_benchmarks};
-use crate::store::{BranchFilter, History, HistoryQuery, RunFilter};
+use crate::store::{BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter};
 
 /// Values of so many runs are drawn.
 const LAST_RUNS: usize = 16;
@@ -44,6 +44,8 @@ pub fn list(common: &StoreOptions, world: &mut World<'_>) -> Result<ExitCode, Ap
     let change = |line: &BenchmarkLine| line.change.unwrap_or(f64::NEG_INFINITY);
     let time = |line: &BenchmarkLine| line.typical_ns.unwrap_or(f64::NEG_INFINITY);
     let rank = |line: &BenchmarkLine| (line.verdict.is_none(), line.verdict);
+    // What is alike in the rest stays in this order.
+    lines.sort_by(|a, b| a.key.in_natural_order(&b.key));
     match common.output.order {
         Order::Name => {}
         Order::Change => lines.sort_by(|a, b| change(b).total_cmp(&change(a))),
@@ -60,12 +62,15 @@ pub fn list(common: &StoreOptions, world: &mut World<'_>) -> Result<ExitCode, Ap
 /// What the last runs measured, oldest first, as long as they measured the same: a new version or metric begins anew.
 fn last_values(history: &History, key: &BenchmarkKey) -> Vec<Option<f64>> {
     let past = history.benchmarks.get(key).map_or(&[][..], Vec::as_slice);
-    let Some(newest) = past.first() else {
+    let is_complete = |found: &&PastMeasurement| {
+        let head = history.runs.get(&found.run);
+        head.is_some_and(|head| head.status == RunStatus::Complete)
+    };
+    let mut past = past.iter().filter(is_complete).peekable();
+    let Some(newest) = past.peek().copied() else {
         return Vec::new();
     };
-    let alike = past
-        .iter()
-        .take_while(|run| run.version == newest.version && run.metric == newest.metric);
+    let alike = past.take_while(|run| run.version == newest.version && run.metric == newest.metric);
     let mut values: Vec<Option<f64>> = alike.map(|run| run.typical_ns).collect();
     values.reverse();
     values

@@ -57,11 +57,11 @@ pub const COMMANDS: [&str; 15] = [
     "show",
     "explain",
     "report",
-    "export",
-    "import",
     "history",
     "accept",
     "prune",
+    "export",
+    "import",
     "baseline",
 ];
 

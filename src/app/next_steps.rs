@@ -41,10 +41,17 @@ pub(super) fn next_steps(rows: &[Row<'_>], run: RunId, again: &str, place: &str)
 pub(super) fn nothing_compared(
     exit_code: ExitCode,
     named: Option<&(RunId, String)>,
+    rows: &[Row<'_>],
 ) -> Option<String> {
     let (base, name) = named.filter(|_| exit_code == ExitCode::NoBaseline)?;
+    let is_new = |row: &Row<'_>| row.verdict == Some(Verdict::New);
+    let why = if rows.iter().all(is_new) {
+        ", which has none of these benchmarks"
+    } else {
+        ""
+    };
     Some(format!(
-        "Nothing could be compared with `{}` (run {base}): exit status {}.",
+        "Nothing could be compared with `{}` (run {base}){why}: exit status {}.",
         name.escape_debug(),
         ExitCode::NoBaseline.number()
     ))
@@ -62,17 +69,23 @@ fn accept(rows: &[Row<'_>], verdict: Verdict, run: RunId, place: &str) -> String
     }
     let name = |row: &Row<'_>| {
         let alike = rows.iter().filter(|other| other.key.id == row.key.id);
-        // Before a word that looks like a flag stands what ends the flags.
         match alike.count() {
             1 => shell_quoted(&row.key.id),
             _ => shell_quoted(&listed(&row.key)),
         }
     };
-    let names: Vec<String> = meant.into_iter().map(name).collect();
-    format!(
-        "cargo perfcheck accept --run {run}{place} -- {}",
+    let words = |rows: Vec<&Row<'_>>| {
+        let names: Vec<String> = rows.into_iter().map(name).collect();
         names.join(" ")
-    )
+    };
+    if meant.iter().any(|row| row.key.id.starts_with('-')) {
+        // What looks like a flag stands behind what ends the flags.
+        return format!(
+            "cargo perfcheck accept --run {run}{place} -- {}",
+            words(meant)
+        );
+    }
+    format!("cargo perfcheck accept {} --run {run}{place}", words(meant))
 }
 
 /// The command that explains the worst regression.
@@ -127,8 +140,29 @@ pub(super) fn shell_quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=+,@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
+    } else if word.contains(char::is_control) {
+        // A line end would tear the command apart. POSIX knows this quoting since 2024, shells for longer.
+        let quoted: String = word.chars().map(dollar_quoted).collect();
+        format!("$'{quoted}'")
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// A character between `$'` and `'`.
+fn dollar_quoted(c: char) -> String {
+    match c {
+        '\\' | '\'' => format!("\\{c}"),
+        '\n' => "\\n".to_owned(),
+        '\r' => "\\r".to_owned(),
+        '\t' => "\\t".to_owned(),
+        c if c.is_control() => {
+            let mut bytes = [0; 4];
+            let bytes = c.encode_utf8(&mut bytes).bytes();
+            // Always three digits: what follows is not taken for one.
+            bytes.map(|byte| format!("\\{byte:03o}")).collect()
+        }
+        c => c.to_string(),
     }
 }
 
@@ -157,5 +191,7 @@ mod tests {
         assert_eq!(shell_quoted("sort/10"), "sort/10");
         assert_eq!(shell_quoted("two words"), "'two words'");
         assert_eq!(shell_quoted("it's"), r"'it'\''s'");
+        assert_eq!(shell_quoted("line\nfeed"), r"$'line\nfeed'");
+        assert_eq!(shell_quoted("it's\u{1b}1\\"), r"$'it\'s\0331\\'");
     }
 }

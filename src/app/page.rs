@@ -197,7 +197,7 @@ impl Subject {
             }
         };
         if subject.judged.is_empty() {
-            return Err(nothing_to_compare(&options, &subject.head, base));
+            return Err(nothing_to_compare(store, &options, &subject.head, base));
         }
         subject.sort();
         Ok(subject)
@@ -254,7 +254,7 @@ impl Subject {
             rank(a)
                 .cmp(&rank(b))
                 .then(change(b).total_cmp(&change(a)))
-                .then(a.key.cmp(&b.key))
+                .then_with(|| a.key.in_natural_order(&b.key))
         });
     }
 

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::findings;
 use crate::cargo::BenchTarget;
-use crate::measure::{BySide, Discovered, PairedTarget};
+use crate::measure::{BySide, Discovered, PairedTarget, TargetFailure};
 use crate::model::{Benchmark, BenchmarkKey, Verdict};
+use crate::report::FailedTarget;
 
 /// Why a benchmark of the work tree has nothing to be measured against.
 const NEW: &str = "the reference does not have it (with `--against REV`, `--benches-from worktree` lays the current benchmarks over the older revision)";
@@ -27,13 +29,23 @@ pub(super) struct Settled {
     pub(super) remark: Option<String>,
 }
 
+/// The failures of both sides, with the side where it is not the candidate.
+fn failed_targets(found: &BySide<Discovered>) -> Vec<FailedTarget> {
+    let of_base = found.base.failures.iter().map(|failure| TargetFailure {
+        message: format!("in the reference: {}", failure.message),
+        ..failure.clone()
+    });
+    let all: Vec<TargetFailure> = found.new.failures.iter().cloned().chain(of_base).collect();
+    findings::failed_targets(&all)
+}
+
 /// Which benchmarks are measured against which, and which are left alone.
 #[derive(Default)]
 pub(super) struct Pairing {
     pub(super) pairs: Vec<PairedTarget>,
     /// Verdicts that need no measurement.
     pub(super) settled: Vec<Settled>,
-    pub(super) failed_targets: bool,
+    pub(super) failed_targets: Vec<FailedTarget>,
     /// The candidate's targets, measured or not.
     pub(super) targets: Vec<BenchTarget>,
 }
@@ -46,7 +58,7 @@ impl Pairing {
         versions_may_differ: bool,
     ) -> Self {
         let mut pairing = Self {
-            failed_targets: !found.new.failures.is_empty() || !found.base.failures.is_empty(),
+            failed_targets: failed_targets(&found),
             targets: found
                 .new
                 .targets

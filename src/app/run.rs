@@ -9,7 +9,7 @@ use super::budget::cut_short;
 use super::confirm::Confirmation;
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
-use super::findings::{Evidence, host_class, rows, sort, verdicts, warnings};
+use super::findings::{Evidence, failed_targets, host_class, rows, sort, verdicts, warnings};
 use super::gates::{gates, has_worsened};
 use super::kept::{Rerun, against_baseline, drain, keep, opened, watch};
 use super::next_steps::{flags, next_steps, nothing_compared, place};
@@ -27,7 +27,9 @@ use crate::model::{
     Acceptance, Benchmark, BenchmarkKey, DecisionSettings, Environment, Event, FileFact, GitState,
     Measurement, Observer, RunId, Tally, Verdict,
 };
-use crate::report::{self, Findings, Gates, MessageFormat, Method, Progress, Row, Verdicts};
+use crate::report::{
+    self, FailedTarget, Findings, Gates, MessageFormat, Method, Progress, Row, Verdicts,
+};
 use crate::settings::Layers;
 use crate::store::{NewRun, RunEnd, Store, StoreError, WorkspaceId, check_baseline_name};
 
@@ -142,11 +144,9 @@ impl Session<'_> {
         let references = self.references(store, &discovered.targets)?;
         let pins = pinned_schedules(store, &references)?;
         let scope: BTreeSet<(String, String)> = all_targets(&discovered);
-        let failed_targets: BTreeSet<(String, String)> = discovered
-            .failures
-            .iter()
-            .map(|failure| (failure.package.clone(), failure.target.clone()))
-            .collect();
+        let failed = failed_targets(&discovered.failures);
+        let name = |failed: &FailedTarget| (failed.package.clone(), failed.target.clone());
+        let failed_names: BTreeSet<(String, String)> = failed.iter().map(name).collect();
         let run = self.begin(store, decision)?;
         let targets: Vec<BenchTarget> = discovered
             .targets
@@ -177,7 +177,7 @@ impl Session<'_> {
             rules: &rules,
             noise_threshold: &|measurement: &Measurement| measurement.noise_threshold,
             in_scope: &in_scope,
-            failed_targets: &failed_targets,
+            failed_targets: &failed_names,
         })?;
         cut_short(&mut rows, self.options.effort.time_budget);
         if let Err(error) = self.confirm(store, &mut rows, world) {
@@ -194,7 +194,7 @@ impl Session<'_> {
         let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
         let fail_on = self.options.comparison.fail_on(&tables.workspace);
         let mut exit_code = ExitCode::of_verdicts(&tally, &fail_on, self.baseline.is_some());
-        if !failed_targets.is_empty() || measurements.is_empty() {
+        if !failed.is_empty() || measurements.is_empty() {
             exit_code = exit_code.and(ExitCode::BenchmarkFailed);
         }
         let gates = gates(&rows, self.options.comparison.fail_rules(tables), &decision);
@@ -214,7 +214,7 @@ impl Session<'_> {
         let last_words = named
             .into_iter()
             .chain(next_steps(&rows, run, &self.command_again(), &self.place()))
-            .chain(nothing_compared(exit_code, self.baseline.as_ref()))
+            .chain(nothing_compared(exit_code, self.baseline.as_ref(), &rows))
             .collect();
         sort(&mut rows, self.common.output.order);
         let head = store.run(run)?;
@@ -230,6 +230,7 @@ impl Session<'_> {
                 advice: last_words,
                 gates,
             }),
+            failed_targets: failed,
             confidence_level: decision.confidence_level,
             exit_code: exit_code.number(),
         };

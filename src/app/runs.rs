@@ -5,7 +5,7 @@ use super::error::AppError;
 use super::options::StoreOptions;
 use crate::exit_code::ExitCode;
 use crate::host;
-use crate::report::{RunLine, write_runs};
+use crate::report::{MessageFormat, RunLine, write_older_runs, write_runs};
 
 /// Runs the command.
 pub fn runs(
@@ -35,5 +35,11 @@ pub fn runs(
     }
     let columns = common.output.view().columns;
     write_runs(world.stdout, &lines, common.output.format, columns)?;
+    if lines.len() == limit && common.output.format == MessageFormat::Human && !common.output.quiet
+    {
+        let all = store.workspaces()?.into_iter();
+        let all = all.filter(|one| one.id == workspace).map(|one| one.runs);
+        write_older_runs(world.stdout, all.sum::<usize>().saturating_sub(limit))?;
+    }
     Ok(ExitCode::Clean)
 }

@@ -151,6 +151,7 @@ fn table(
         run: &summary.run,
         rows,
         verdicts: None,
+        failed_targets: Vec::new(),
         confidence_level: decision.confidence_level,
         exit_code: summary.exit_code.unwrap_or(0),
     };
@@ -210,7 +211,7 @@ fn statistics(
                 (rank(a.verdict).cmp(&rank(b.verdict))).then(change(b).total_cmp(&change(a)))
             }
         };
-        first.then_with(|| a.key.cmp(b.key))
+        first.then_with(|| a.key.in_natural_order(b.key))
     });
     if common.output.format == MessageFormat::Human {
         write_run_head(world.stdout, &head, &HostSigns::of(measurements.iter()))?;

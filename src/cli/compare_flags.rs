@@ -161,7 +161,10 @@ impl CompareArguments {
             (Some(pattern), ..) => CompareView::GroupBy(pattern),
             (None, Some(pivot), _) => CompareView::Pivot(pivot),
             (None, None, Some(shown)) => CompareView::Columns(shown),
-            (None, None, None) if candidates.len() > 1 => CompareView::Columns(Shown::Judged),
+            // Ratios are shown in columns.
+            (None, None, None) if candidates.len() > 1 || matches!(self.show, Show::Ratio) => {
+                CompareView::Columns(Shown::Judged)
+            }
             (None, None, None) => CompareView::Verdicts,
         };
         let options = CompareOptions {

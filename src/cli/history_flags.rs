@@ -8,8 +8,8 @@ use crate::compare::Fact;
 use crate::measure::Filter;
 
 const AFTER_HISTORY: &str = "\
-The value of a run is what later runs are compared with: its fastest launch's 1st percentile where there are samples enough.
-Levels are told apart by change points (E-divisive, p <= 0.001, four runs on each side) and by what was accepted; the band is
+The value of a run is what later runs are compared with: its fastest launch's 1st percentile where there are samples enough. \
+Levels are told apart by change points (E-divisive, p <= 0.001, four runs on each side) and by what was accepted; the band is \
 where the newest run was to be expected (99.8 %). It describes and decides nothing: the exit status is 0.
 
 Examples:
@@ -116,9 +116,9 @@ impl AcceptArguments {
 }
 
 const AFTER_PRUNE: &str = "\
-A run goes if none of the given rules keeps it. These stay in any case: runs that a baseline names, those that the next run of a
-branch that git still knows would be compared with (the present level of each benchmark, up to 20 runs: how far runs drift is known
-from these), and incomplete runs of the last day. Both sides of an A/B measurement go or stay together, and what confirmed a run
+A run goes if none of the given rules keeps it. These stay in any case: runs that a baseline names, those that the next run of a \
+branch that git still knows would be compared with (the present level of each benchmark, up to 20 runs: how far runs drift is known \
+from these), and incomplete runs of the last day. Both sides of an A/B measurement go or stay together, and what confirmed a run \
 stays with it. Kept executables that no run needs go, too.
 
 Examples:

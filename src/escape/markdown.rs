@@ -1,9 +1,9 @@
 //! Text for Markdown as GitHub and GitLab read it.
 //!
 //! Markup, HTML and the borders of tables are undone by escapes. Links from addresses, and mentions and references (`@name`, `#12`,
-//! GitLab's `!12`, `~label`, `$12`, `%name`, `[vulnerability:12]`, GitHub's `GH-12` and `:100:`, numbers of commits), are found in the text
+//! GitLab's `!12`, `~label`, `$12`, `%name`, `[vulnerability:12]`, GitHub's `GH-12` and `:100:`), are found in the text
 //! that is left after that, so no escape undoes them: a space without a width behind the sign does, and in code elements nobody looks for
-//! references.
+//! references: numbers of commits stand in one.
 
 use std::fmt::Write as _;
 
@@ -22,9 +22,20 @@ pub fn prose(text: &str) -> String {
     let shown = shown.trim();
     let mut escaped = String::with_capacity(shown.len());
     let leading = leading_mark(shown);
+    let mut hash_ends = 0;
     for (at, c) in shown.char_indices() {
+        if at < hash_ends {
+            continue;
+        }
         if leading == Some(at) {
             escaped.push('\\');
+        }
+        let (before, after) = (&shown[..at], &shown[at + c.len_utf8()..]);
+        if let Some(others) = begun_commit(before, c, after) {
+            // Nothing is put into it, so that it can be copied and searched for.
+            hash_ends = at + 1 + others;
+            let _ = write!(escaped, "<code>{}</code>", &shown[at..hash_ends]);
+            continue;
         }
         match c {
             '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '~' | '#' | '!' | '&' | '@' => {
@@ -36,7 +47,6 @@ pub fn prose(text: &str) -> String {
             '$' => escaped.push_str("&#36;"),
             _ => escaped.push(c),
         }
-        let (before, after) = (&shown[..at], &shown[at + c.len_utf8()..]);
         if begins_reference(before, c, after) || begins_address(before, c, after) {
             escaped.push_str(BREAK);
         }
@@ -70,7 +80,6 @@ fn begins_reference(before: &str, sign: char, after: &str) -> bool {
             !is_number || matches!(word, "100" | "1234")
         }),
         '[' => between_colons(after).is_some(),
-        '0'..='9' | 'a'..='f' => begins_commit(before, sign, after),
         '-' => {
             let letters = before.len().checked_sub(2).and_then(|at| before.get(at..));
             letters.is_some_and(|letters| letters.eq_ignore_ascii_case("gh"))
@@ -80,19 +89,20 @@ fn begins_reference(before: &str, sign: char, after: &str) -> bool {
     }
 }
 
-/// Whether a word is what the number of a commit may look like: seven to forty digits of which some are letters.
-fn begins_commit(before: &str, first: char, after: &str) -> bool {
-    if before.ends_with(char::is_alphanumeric) {
-        return false;
+/// How many digits follow the first one of a word that looks like the number of a commit: seven to forty digits of which some are letters.
+fn begun_commit(before: &str, first: char, after: &str) -> Option<usize> {
+    if !matches!(first, '0'..='9' | 'a'..='f') || before.ends_with(char::is_alphanumeric) {
+        return None;
     }
     let is_digit = |c: char| c.is_ascii_digit() || matches!(c, 'a'..='f');
     let rest = after.trim_start_matches(is_digit);
     let others = &after[..after.len() - rest.len()];
     let digits = || std::iter::once(first).chain(others.chars());
-    !rest.starts_with(char::is_alphanumeric)
+    let is_commit = !rest.starts_with(char::is_alphanumeric)
         && (6..40).contains(&others.len())
         && digits().any(|c| c.is_ascii_digit())
-        && digits().any(|c| c.is_ascii_lowercase())
+        && digits().any(|c| c.is_ascii_lowercase());
+    is_commit.then_some(others.len())
 }
 
 /// The word that `text` begins with, if a colon comes behind it.
@@ -154,7 +164,7 @@ mod tests {
             ),
             (
                 "0ab82a4 defaced 1000000 x0ab82a4",
-                "0&#8203;ab82a4 defaced 1000000 x0ab82a4",
+                "<code>0ab82a4</code> defaced 1000000 x0ab82a4",
             ),
             ("GH-1 ugh-1 GH-a", "GH-&#8203;1 ugh-&#8203;1 GH-a"),
             ("[work_item:1] [a]", "\\[&#8203;work\\_item:1\\] \\[a\\]"),

@@ -85,6 +85,8 @@ pub struct Surroundings {
     pub hypervisor: Option<String>,
     /// What kind of container this is.
     pub container: Option<String>,
+    /// Whether what sets limits could be read; where it could not, no quota is known, and there may be one.
+    pub limits_readable: bool,
     /// Processor time that our group may use, in processors.
     pub processor_quota: Option<f64>,
     /// Period of that quota: who has used his share waits for the next one.

@@ -24,7 +24,7 @@ mod verdict;
 pub use analysis::{
     Analysis, Center, FamilyRule, Observations, Outliers, QuantileRule, RankP, Subject, Test,
 };
-pub use benchmark::{Benchmark, BenchmarkKey, Throughput};
+pub use benchmark::{Benchmark, BenchmarkKey, Throughput, in_natural_order};
 pub use beside::{Allocations, Beside, Latencies, LatencyWindow};
 pub use criterion::{CriterionBenchmark, CriterionSamples, Declared};
 pub use event::{Bound, Course, Event, Observer};

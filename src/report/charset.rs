@@ -69,7 +69,7 @@ impl<W: Write> Write for InCharset<W> {
 }
 
 /// `text` with ASCII characters alone.
-fn in_ascii(text: &str) -> String {
+pub(super) fn in_ascii(text: &str) -> String {
     let mut ascii = String::with_capacity(text.len());
     for c in text.chars() {
         match ascii_for(c) {

@@ -23,10 +23,34 @@ pub struct Findings<'a> {
     pub rows: Vec<Row<'a>>,
     /// Verdicts and what they rest on; `None` where nothing was compared.
     pub verdicts: Option<Verdicts>,
+    /// Bench targets of which not all benchmarks are in the rows.
+    pub failed_targets: Vec<FailedTarget>,
     /// Level of the intervals of times.
     pub confidence_level: f64,
     /// The status that the process ends with.
     pub exit_code: u8,
+}
+
+/// A bench target that died, or broke the rules, before all of its benchmarks were known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailedTarget {
+    /// Name of the package.
+    pub package: String,
+    /// Name of the target.
+    pub target: String,
+    /// What happened.
+    pub message: String,
+}
+
+impl FailedTarget {
+    /// A key that stands for the target as a whole.
+    pub fn key(&self) -> BenchmarkKey {
+        BenchmarkKey {
+            package: self.package.clone(),
+            target: self.target.clone(),
+            id: String::new(),
+        }
+    }
 }
 
 /// How the verdicts of [`Findings`] were reached.

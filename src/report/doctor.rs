@@ -209,7 +209,7 @@ fn write_noise(
     let rows: Vec<Vec<String>> = rows.collect();
     write_ledger(writer, &headings, &rows, columns)?;
     let meaning = format!(
-        "Time of one benchmark in `--against` until a slowdown is called, in {} of 10 comparisons. Longer where launches or set-up take long.",
+        "Time of one benchmark alone in `--against` until a slowdown is called, in {} of 10 comparisons. Longer for several together, for slow launches or set-up, and where the speed depends on how a process lies in memory, as that of very short benchmarks may.",
         (findings.power * 10.0).round()
     );
     for line in units::fitted(&meaning, columns - 2) {
@@ -502,6 +502,25 @@ mod tests {
             "{text}"
         );
         insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn narrow_and_wide_terminals_lose_nothing_but_room() {
+        let words = |text: &str| -> String { text.split_whitespace().collect() };
+        let wide = shown(&findings(), usize::MAX);
+        for columns in [60, 100, 160] {
+            let text = shown(&findings(), columns);
+            for line in text.lines() {
+                let is_command = line.starts_with("        ");
+                assert!(
+                    is_command || units::width(line) <= columns,
+                    "{columns}: {line}"
+                );
+            }
+            if columns == 160 {
+                assert_eq!(words(&text), words(&wide));
+            }
+        }
     }
 
     #[test]

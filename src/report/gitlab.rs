@@ -6,10 +6,11 @@
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-use super::content::{Findings, Row};
+use super::content::{FailedTarget, Findings, Row};
 use super::kind::Surroundings;
 use super::sentences::{self, Gravity};
 use crate::escape;
+use crate::model::BenchmarkKey;
 
 /// Where no source file is known: a path there has to be.
 const NO_FILE: &str = "Cargo.toml";
@@ -21,9 +22,14 @@ pub(super) fn write_code_quality(
     findings: &Findings<'_>,
     surroundings: &Surroundings<'_>,
 ) -> io::Result<()> {
-    let issues: Vec<Value> = sentences::worst_first(findings)
-        .into_iter()
-        .filter_map(|row| issue(row, findings, surroundings))
+    let targets = findings.failed_targets.iter();
+    let issues: Vec<Value> = targets
+        .map(|failed| issue_of_target(failed, surroundings))
+        .chain(
+            sentences::worst_first(findings)
+                .into_iter()
+                .filter_map(|row| issue(row, findings, surroundings)),
+        )
         .collect();
     let text = serde_json::to_string_pretty(&issues)?;
     writeln!(writer, "{}", escape::json(&text))
@@ -41,22 +47,52 @@ fn issue(row: &Row<'_>, findings: &Findings<'_>, surroundings: &Surroundings<'_>
         .chain(sentences::other_notes(row, findings, &complaint))
         .map(|sentence| escape::one_line(&sentence))
         .collect();
-    Some(json!({
-        "description": sentences::cut(&description.join("; "), LONGEST_DESCRIPTION),
+    let description = description.join("; ");
+    Some(written(
+        check,
+        &row.key,
+        severity,
+        &description,
+        surroundings,
+    ))
+}
+
+fn issue_of_target(failed: &FailedTarget, surroundings: &Surroundings<'_>) -> Value {
+    let sentence = sentences::of_target(failed);
+    let description = format!("{}/{}: {sentence}", failed.package, failed.target);
+    let description = escape::one_line(&description);
+    written(
+        "failed",
+        &failed.key(),
+        "critical",
+        &description,
+        surroundings,
+    )
+}
+
+fn written(
+    check: &str,
+    key: &BenchmarkKey,
+    severity: &str,
+    description: &str,
+    surroundings: &Surroundings<'_>,
+) -> Value {
+    json!({
+        "description": sentences::cut(description, LONGEST_DESCRIPTION),
         "check_name": format!("perfcheck-{check}"),
-        "fingerprint": fingerprint(check, row),
+        "fingerprint": fingerprint(check, key),
         "severity": severity,
         "location": {
-            "path": (surroundings.source_file)(&row.key).unwrap_or_else(|| NO_FILE.to_owned()),
+            "path": (surroundings.source_file)(key).unwrap_or_else(|| NO_FILE.to_owned()),
             "lines": {"begin": 1},
         },
-    }))
+    })
 }
 
 /// The same for the same benchmark with the same thing wrong with it.
-fn fingerprint(check: &str, row: &Row<'_>) -> String {
+fn fingerprint(check: &str, key: &BenchmarkKey) -> String {
     let mut hasher = blake3::Hasher::new();
-    for part in [check, &row.key.package, &row.key.target, &row.key.id] {
+    for part in [check, &key.package, &key.target, &key.id] {
         // The lengths keep parts apart, whatever they hold.
         hasher.update(&(part.len() as u64).to_le_bytes());
         hasher.update(part.as_bytes());

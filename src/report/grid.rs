@@ -9,6 +9,13 @@ use super::theme;
 use super::units;
 use crate::escape;
 
+/// Between two columns.
+const GAP: usize = 2;
+/// A label is shortened to this, no further, so that all values stand beside it.
+const READABLE_LABEL: usize = 24;
+/// It is not shortened to less for a single one.
+const NARROWEST_LABEL: usize = 12;
+
 /// How a grid is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TableFormat {
@@ -55,7 +62,7 @@ impl Grid {
     }
 
     fn write_text(&self, writer: &mut dyn Write, columns: usize) -> io::Result<()> {
-        let lines: Vec<Vec<String>> = std::iter::once(&self.heading)
+        let mut lines: Vec<Vec<String>> = std::iter::once(&self.heading)
             .map(|heading| {
                 heading
                     .iter()
@@ -68,6 +75,7 @@ impl Grid {
                     .map(|row| row.iter().map(for_terminal).collect()),
             )
             .collect();
+        self.shorten_labels(&mut lines, columns);
         let widths = units::widths(&lines);
         let blocks = folded(&widths, self.labels, columns);
         for (index, block) in blocks.iter().enumerate() {
@@ -89,6 +97,27 @@ impl Grid {
             }
         }
         Ok(())
+    }
+
+    /// Shortens labels in their middle where they leave no place for values.
+    fn shorten_labels(&self, lines: &mut [Vec<String>], columns: usize) {
+        let widths = units::widths(lines);
+        let (labels, values) = widths.split_at(self.labels.min(widths.len()));
+        let Some(longest) = labels.iter().max() else {
+            return;
+        };
+        // Each of several labels has its part.
+        let each = label_beside(
+            *longest * labels.len() + GAP * (labels.len() - 1),
+            values,
+            columns,
+        );
+        let each = (each + GAP) / labels.len() - GAP;
+        for line in lines {
+            for label in line.iter_mut().take(labels.len()) {
+                *label = units::in_the_middle(label, each);
+            }
+        }
     }
 
     fn write_markdown(&self, writer: &mut dyn Write) -> io::Result<()> {
@@ -139,11 +168,21 @@ fn for_terminal(cell: &GridCell) -> String {
     }
 }
 
+/// The room for a label of so many columns: beside all values where it stays readable, else beside the widest.
+pub(super) fn label_beside(label: usize, values: &[usize], room: usize) -> usize {
+    let all: usize = values.iter().map(|width| width + GAP).sum();
+    let beside_all = room.saturating_sub(all);
+    if beside_all >= label.min(READABLE_LABEL) {
+        return label.min(beside_all);
+    }
+    let widest = values.iter().max().map_or(0, |width| width + GAP);
+    label.min(room.saturating_sub(widest).max(NARROWEST_LABEL))
+}
+
 /// The columns in blocks that fit into `room`, each with all labels and at least one value.
 pub(super) fn folded(widths: &[usize], labels: usize, room: usize) -> Vec<Vec<usize>> {
     let labels = labels.min(widths.len());
-    let gap = 2;
-    let taken: usize = widths[..labels].iter().map(|width| width + gap).sum();
+    let taken: usize = widths[..labels].iter().map(|width| width + GAP).sum();
     let mut blocks: Vec<Vec<usize>> = Vec::new();
     let mut used = 0_usize;
     for (at, width) in widths.iter().enumerate().skip(labels) {
@@ -155,7 +194,7 @@ pub(super) fn folded(widths: &[usize], labels: usize, room: usize) -> Vec<Vec<us
         if let Some(block) = blocks.last_mut() {
             block.push(at);
         }
-        used = used.saturating_add(width + gap);
+        used = used.saturating_add(width + GAP);
     }
     if blocks.is_empty() {
         blocks.push((0..labels).collect());

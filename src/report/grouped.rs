@@ -319,3 +319,91 @@ fn write_json(writer: &mut dyn Write, found: &Grouped) -> io::Result<()> {
     });
     write_object(writer, &finished)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::grid::without_colours;
+
+    /// So many rows, each with a fast and a slow function.
+    fn grouped(rows: usize) -> Grouped {
+        let cell = |id: String, value_ns, ratio, rank| {
+            Some(GroupedCell {
+                id,
+                launches: 5,
+                contender: Contender {
+                    value_ns,
+                    ratio,
+                    rank,
+                    p_value: (ratio > 1.0).then_some(0.000_1),
+                },
+            })
+        };
+        let row = |at: usize| {
+            GroupedRow {
+            package: "algorithms".into(),
+            target: "sorting".into(),
+            name: match at {
+                1 => "a group with a long name/*/a parameter whose name says everything about it=1000000".into(),
+                _ => format!("sort/*/{at}"),
+            },
+            metric: Metric::Time,
+            cells: vec![
+                cell(format!("sort/heap/{at}"), 120.0, 1.2, Rank::Slower),
+                cell(format!("sort/quick/{at}"), 100.0, 1.0, Rank::Fastest),
+                None,
+            ],
+        }
+        };
+        Grouped {
+            run: RunId(12),
+            name: "latest".into(),
+            pattern: "sort/([^/]+)".into(),
+            columns: vec![
+                "heap".into(),
+                "quick".into(),
+                "a function with a name".into(),
+            ],
+            rows: (0..rows).map(row).collect(),
+            geometric_means: None,
+            left_out: 0,
+            without_value: 0,
+            level: 0.05,
+            terms: Terms::Values,
+        }
+    }
+
+    fn shown(rows: usize, columns: usize) -> String {
+        let mut bytes = Vec::new();
+        let found = grouped(rows);
+        write_grouped(
+            &mut bytes,
+            &found,
+            MessageFormat::Human,
+            TableFormat::Text,
+            columns,
+        )
+        .expect("memory takes everything");
+        String::from_utf8(without_colours(&bytes)).expect("text")
+    }
+
+    #[test]
+    fn functions_side_by_side_fit_every_terminal_and_columns_go_on_below() {
+        insta::assert_snapshot!("grouped_60", shown(3, 60));
+        insta::assert_snapshot!("grouped_100", shown(3, 100));
+        for columns in [60, 80, 100, 160] {
+            for rows in [0, 1, 3, 500] {
+                for line in shown(rows, columns).lines() {
+                    assert!(units::width(line) <= columns, "{columns}: {line}");
+                }
+            }
+        }
+        let piped = shown(3, usize::MAX);
+        assert!(
+            piped.contains("a parameter whose name says everything about it"),
+            "{piped}"
+        );
+        let many = shown(500, 80);
+        assert_eq!(many.matches("sort/*/").count() % 499, 0, "{many}");
+    }
+}

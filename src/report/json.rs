@@ -35,6 +35,7 @@ pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result
         "reason": "run-finished",
         "schema": SCHEMA,
         "run": run.id,
+        "status": run.status,
         "exit_code": findings.exit_code,
         "benchmarks": findings.rows.len(),
         "verdicts": tally_json(&findings.tally()),

@@ -3,9 +3,10 @@
 //! There is no standard. This keeps to what the schemas in use have in common: those of Ant, of Maven's Surefire and of Jenkins' xUnit plugin
 //! (`junit-10.xsd`). None of them allows properties of test cases, so these are properties of the suite, named after the benchmark.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::content::{Findings, Row};
+use super::content::{FailedTarget, Findings, Row};
 use super::json::decided_by;
 use super::kind::Surroundings;
 use super::sentences::{self, Gravity};
@@ -53,22 +54,34 @@ impl Outcome {
     }
 }
 
+/// A bench target: its benchmarks, and itself where not all of them are known.
+#[derive(Default)]
+struct Suite<'f, 'm> {
+    rows: Vec<&'f Row<'m>>,
+    failed: Option<&'f FailedTarget>,
+}
+
+impl Suite<'_, '_> {
+    fn cases(&self) -> usize {
+        self.rows.len() + usize::from(self.failed.is_some())
+    }
+}
+
 /// Writes it.
 pub(super) fn write_junit(
     writer: &mut dyn Write,
     findings: &Findings<'_>,
     surroundings: &Surroundings<'_>,
 ) -> io::Result<()> {
-    let mut suites: Vec<Vec<&Row<'_>>> = Vec::new();
-    let mut rows: Vec<&Row<'_>> = findings.rows.iter().collect();
     // Whatever the order of the table is: one suite for a target.
-    rows.sort_by(|a, b| a.key.cmp(&b.key));
-    for row in rows {
-        let target = |row: &Row<'_>| (row.key.package.clone(), row.key.target.clone());
-        match suites.last_mut() {
-            Some(suite) if target(suite[0]) == target(row) => suite.push(row),
-            _ => suites.push(vec![row]),
-        }
+    let mut suites: BTreeMap<(&str, &str), Suite<'_, '_>> = BTreeMap::new();
+    for row in &findings.rows {
+        let suite = suites.entry((&row.key.package, &row.key.target));
+        suite.or_default().rows.push(row);
+    }
+    for failed in &findings.failed_targets {
+        let suite = suites.entry((&failed.package, &failed.target));
+        suite.or_default().failed = Some(failed);
     }
     let outcomes = |rows: &[&Row<'_>], wanted: Outcome| {
         rows.iter()
@@ -81,32 +94,60 @@ pub(super) fn write_junit(
         writer,
         "<testsuites name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"{}\">",
         escape::xml(&escape::one_line(surroundings.key)),
-        all.len(),
+        suites.values().map(Suite::cases).sum::<usize>(),
         outcomes(&all, Outcome::Failure),
-        outcomes(&all, Outcome::Error),
+        outcomes(&all, Outcome::Error) + findings.failed_targets.len(),
         seconds(&all, findings),
     )?;
-    for rows in &suites {
-        let key = &rows[0].key;
+    for ((package, target), suite) in &mut suites {
+        suite.rows.sort_by(|a, b| a.key.in_natural_order(&b.key));
+        let rows = &suite.rows;
         writeln!(
             writer,
             "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{}\" timestamp=\"{}\">",
-            attribute(&format!("{}/{}", key.package, key.target)),
-            rows.len(),
+            attribute(&format!("{package}/{target}")),
+            suite.cases(),
             outcomes(rows, Outcome::Failure),
-            outcomes(rows, Outcome::Error),
+            outcomes(rows, Outcome::Error) + usize::from(suite.failed.is_some()),
             outcomes(rows, Outcome::Skipped),
             seconds(rows, findings),
             // Schemas that look at it want no zone; it is UTC.
             attribute(surroundings.started.trim_end_matches('Z')),
         )?;
         write_properties(writer, rows, findings)?;
+        if let Some(failed) = suite.failed {
+            write_failed_target(writer, failed)?;
+        }
         for row in rows {
             write_case(writer, row, findings, surroundings)?;
+        }
+        if let Some(sentence) = sentences::incomplete(findings.run) {
+            let said = escape::xml(&sentence);
+            writeln!(writer, "    <system-out>{said}</system-out>")?;
         }
         writeln!(writer, "  </testsuite>")?;
     }
     writeln!(writer, "</testsuites>")
+}
+
+/// A case that stands for all that the target would have had.
+fn write_failed_target(writer: &mut dyn Write, failed: &FailedTarget) -> io::Result<()> {
+    let sentence = sentences::of_target(failed);
+    writeln!(
+        writer,
+        "    <testcase name=\"(bench target)\" classname=\"{}\" time=\"0.000\">",
+        attribute(&format!("{}.{}", failed.package, failed.target)),
+    )?;
+    writeln!(
+        writer,
+        "      <error type=\"failed\" message=\"{}\"></error>",
+        attribute(&sentence)
+    )?;
+    writeln!(
+        writer,
+        "      <system-out>{}</system-out>\n    </testcase>",
+        escape::xml(&sentence)
+    )
 }
 
 fn attribute(text: &str) -> String {
@@ -147,6 +188,9 @@ fn write_properties(
         ("run".to_owned(), findings.run.id.to_string()),
         ("seed".to_owned(), findings.run.seed.to_string()),
     ];
+    if let Some(sentence) = sentences::incomplete(findings.run) {
+        properties.push(("incomplete".to_owned(), sentence));
+    }
     if let Some(verdicts) = &findings.verdicts {
         let method = decided_by(verdicts.method, verdicts.decision.analysis.subject);
         properties.push(("reference".to_owned(), verdicts.reference.clone()));

@@ -11,7 +11,9 @@ const GAP: usize = 2;
 /// A name is not shortened to fewer columns than this.
 const NARROWEST_NAME: usize = 10;
 /// A longer word of a list may be shortened.
-const LONGEST_WORD: usize = 16;
+const LONGEST_WORD: usize = 15;
+/// Columns that are left out before anything is narrowed: from this number on.
+const LEFT_OUT_FIRST: u8 = 4;
 /// Keeps words of a list on one line; readers get a blank.
 pub(super) const NO_BREAK: char = '\u{a0}';
 
@@ -184,6 +186,9 @@ fn fitted(
             .sum::<usize>()
             .saturating_sub(GAP)
     };
+    if taken(&mut shown.iter().map(|at| widths[*at].0)) > columns {
+        shown.retain(|at| headings[*at].dispensable < LEFT_OUT_FIRST);
+    }
     while taken(&mut shown.iter().map(|at| widths[*at].1)) > columns {
         let soonest = shown.iter().map(|at| headings[*at].dispensable).max();
         let Some(soonest) = soonest.filter(|dispensable| *dispensable > 0) else {
@@ -249,15 +254,15 @@ mod tests {
     #[test]
     fn names_are_shortened_and_words_folded_but_numbers_and_dates_stay() {
         insta::assert_snapshot!(written(56), @r"
-        run  when        branch                verdicts
-          7  2026-11-21  feature/a-lon…branch  2 regressed, 1 new
-         12  2026-11-22  main                  3 new
+        run  when        branch               verdicts
+          7  2026-11-21  feature/a-lo…branch  2 regressed, 1 new
+         12  2026-11-22  main                 3 new
         ");
         insta::assert_snapshot!(written(45), @r"
-        run  when        branch        verdicts
-          7  2026-11-21  feature/…nch  2 regressed,
-                                       1 new
-         12  2026-11-22  main          3 new
+        run  when        branch         verdicts
+          7  2026-11-21  feature/…anch  2 regressed,
+                                        1 new
+         12  2026-11-22  main           3 new
         ");
     }
 

@@ -25,7 +25,7 @@ pub struct BenchmarkLine {
     pub key: BenchmarkKey,
     /// How many runs measured it.
     pub runs: usize,
-    /// The newest of them.
+    /// The newest of them that came to its end; without any, the newest.
     pub last_run: RunId,
     /// When that began, RFC 3339.
     pub last_started: String,
@@ -152,6 +152,9 @@ pub(super) fn write_keyed(
     columns: &[Column],
     view: &View,
 ) -> io::Result<()> {
+    if keys.is_empty() {
+        return Ok(());
+    }
     let view = View {
         // Whoever searches a file for a benchmark finds its whole name.
         arrangement: match view.columns {
@@ -270,6 +273,16 @@ pub fn write_runs(
     write_ledger(writer, &headings, &rows, columns)
 }
 
+/// Says that runs are left out, where some are.
+pub fn write_older_runs(writer: &mut dyn Write, older: usize) -> io::Result<()> {
+    if older == 0 {
+        return Ok(());
+    }
+    let plural = if older == 1 { "" } else { "s" };
+    let text = format!("{older} older run{plural}: `--limit N` shows more of them.");
+    writeln!(writer, "{}", theme::faint(text))
+}
+
 /// Whether a run is a reference, and why.
 fn state(line: &RunLine) -> String {
     let own = match (line.run.status, line.run.acceptance) {
@@ -287,8 +300,8 @@ fn state(line: &RunLine) -> String {
     };
     let single = match &line.accepted_benchmarks[..] {
         [] => None,
-        [_] => Some("1 benchmark accepted by command".to_owned()),
-        several => Some(format!("{} benchmarks accepted by command", several.len())),
+        [_] => Some("1 level accepted".to_owned()),
+        several => Some(format!("{} levels accepted", several.len())),
     };
     let source = line.run.source.as_ref();
     let source = source.map(|source| escape::one_line(&source.summary()));

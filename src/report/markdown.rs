@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use super::content::{Findings, Method, Row, Verdicts};
 use super::kind::Surroundings;
-use super::sentences::{self, Gravity};
+use super::sentences::{self, Gravity, InTurn};
 use super::{analysis, theme, units};
 use crate::compare::Decider;
 use crate::escape;
@@ -15,6 +15,7 @@ use crate::model::{Subject, Verdict};
 
 /// Bytes that the report may have at the end of each part. What says how much was left out, and where it was measured, fits into the
 /// rest of 60,000.
+const MOST_WITH_TARGETS: usize = 12_000;
 const MOST_WITH_FIRST: usize = 22_000;
 const MOST_WITH_RULES: usize = 28_000;
 const MOST_WITH_REMARKS: usize = 36_000;
@@ -39,6 +40,7 @@ pub(super) fn write_markdown(
     let mut text = String::new();
     let rows = sentences::worst_first(findings);
     add_head(&mut text, findings, surroundings);
+    add_failed_targets(&mut text, findings);
     add_first_rows(&mut text, &rows, findings, surroundings);
     add_remarks(&mut text, findings);
     add_all_rows(&mut text, &rows, findings);
@@ -70,9 +72,14 @@ fn marker(key: &str) -> String {
 
 fn add_head(text: &mut String, findings: &Findings<'_>, surroundings: &Surroundings<'_>) {
     line(text, &marker(surroundings.key));
+    let failed = match findings.failed_targets.len() {
+        0 => String::new(),
+        1 => "; 1 bench target failed".to_owned(),
+        several => format!("; {several} bench targets failed"),
+    };
     line(
         text,
-        &format!("### Benchmarks: {}", sentences::tally(findings)),
+        &format!("### Benchmarks: {}{failed}", sentences::tally(findings)),
     );
     line(text, "");
     let run = findings.run;
@@ -89,15 +96,53 @@ fn add_head(text: &mut String, findings: &Findings<'_>, surroundings: &Surroundi
     let compared = findings
         .verdicts
         .as_ref()
-        .map_or_else(String::new, |verdicts| {
-            format!(
-                ", compared with {}; {}",
-                remark(&verdicts.reference),
-                method(verdicts)
-            )
-        });
+        .map_or_else(String::new, |verdicts| compared_with(findings, verdicts));
     line(text, &format!("Run {}{commit}{compared}.", run.id));
     line(text, "");
+    if let Some(sentence) = sentences::incomplete(run) {
+        line(text, &format!("> warning: {}\n", remark(&sentence)));
+    }
+}
+
+/// What is missing in all that follows.
+fn add_failed_targets(text: &mut String, findings: &Findings<'_>) {
+    let paragraphs = findings.failed_targets.iter().map(|failed| {
+        let name = name_of(&format!("{}/{}", failed.package, failed.target));
+        format!(
+            "> error: {name}: {}\n",
+            remark(&sentences::of_target(failed))
+        )
+    });
+    let more = add_sentences(text, paragraphs, MOST_WITH_TARGETS);
+    if more > 0 {
+        line(text, &format!("{more} more bench targets failed.\n"));
+    }
+}
+
+/// The reference and how the verdicts were reached, as far as there was something to compare.
+fn compared_with(findings: &Findings<'_>, verdicts: &Verdicts) -> String {
+    let is_new = |row: &Row<'_>| row.verdict == Some(Verdict::New);
+    if !findings.rows.is_empty() && findings.rows.iter().all(is_new) {
+        return "; there was nothing to compare it with".to_owned();
+    }
+    let reference = remark(&verdicts.reference);
+    if findings.rows.iter().all(|row| row.comparison.is_none()) {
+        return format!(", compared with {reference}");
+    }
+    let again = match (verdicts.method, sentences::in_turn(findings)) {
+        (Method::Paired, _) | (_, InTurn::None) => String::new(),
+        (_, InTurn::All) => {
+            let level = units::percent(verdicts.decision.significance_level);
+            return format!(
+                ", compared with {reference}, then measured again in turn with it, {level} family-wise"
+            );
+        }
+        (_, InTurn::Some(count)) => format!(
+            "; {} measured again in turn with it",
+            sentences::were(count)
+        ),
+    };
+    format!(", compared with {reference}; {}{again}", method(verdicts))
 }
 
 /// How the verdicts were reached, in words.
@@ -136,8 +181,10 @@ fn add_first_rows(
     };
     let first: Vec<&Row<'_>> = rows.iter().filter(is_first).copied().collect();
     if first.is_empty() {
-        line(text, "No benchmark got worse or better.");
-        line(text, "");
+        if rows.iter().any(|row| row.verdict != Some(Verdict::New)) {
+            line(text, "No benchmark got worse or better.");
+            line(text, "");
+        }
     } else {
         add_table(text, &first, findings, MOST_WITH_FIRST);
     }
@@ -174,8 +221,12 @@ fn add_table(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>, most
     let interval = level.map_or_else(String::new, |level| format!("{level} interval"));
     let of_median = units::percent(findings.confidence_level);
     let is_compared = findings.verdicts.is_some();
-    let heading = if is_compared {
+    // Without a change anywhere there is no interval of one.
+    let has_changes = rows.iter().any(|row| sentences::change(row).is_some());
+    let heading = if is_compared && has_changes {
         format!("| benchmark | verdict | change | {interval} | median |\n|:--|:--|--:|--:|--:|")
+    } else if is_compared {
+        "| benchmark | verdict | median |\n|:--|:--|--:|".to_owned()
     } else {
         format!("| benchmark | median | {of_median} interval |\n|:--|--:|--:|")
     };
@@ -189,7 +240,10 @@ fn add_table(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>, most
         let cell = |value: Option<String>| {
             value.map_or("-".to_owned(), |text| escape::markdown(&unbroken(&text)))
         };
-        let written = if is_compared {
+        let written = if is_compared && !has_changes {
+            let verdict = verdict_of(row, findings);
+            format!("| {name} | {verdict} | {} |", cell(sentences::median(row)))
+        } else if is_compared {
             format!(
                 "| {name} | {} | {} | {} | {} |",
                 verdict_of(row, findings),

@@ -52,7 +52,7 @@ pub use charts::{Sitter, write_portrait};
 pub use columns::{
     Column, ColumnCell, ColumnsLine, Shown, SideBySide, Terms, Together, write_columns,
 };
-pub use content::{Findings, Gates, MessageFormat, Method, Row, Verdicts, Violation};
+pub use content::{FailedTarget, Findings, Gates, MessageFormat, Method, Row, Verdicts, Violation};
 pub use doctor::{
     Advice, DoctorFindings, Finding, NoiseFindings, Resolvable, Severity, write_doctor,
 };
@@ -67,7 +67,7 @@ pub use json::{SCHEMA, write_json};
 pub use kind::{ReportKind, Surroundings, write_report};
 pub use listing::{
     BaselineLine, BenchmarkLine, KeptLine, RunLine, WorkspaceLine, write_announced,
-    write_baselines, write_benchmarks, write_kept, write_runs, write_workspaces,
+    write_baselines, write_benchmarks, write_kept, write_older_runs, write_runs, write_workspaces,
 };
 pub use page::{Page, PageBenchmark, PageRun, PageSide, write_page, write_page_place};
 pub use pivot::{PivotCell, PivotKind, PivotRow, PivotTable, write_pivot};
@@ -75,6 +75,7 @@ pub use progress::{Progress, ProgressMode};
 pub use prune::{PruneLine, PruneSummary, RunFate, write_prune};
 pub use run_head::write_run_head;
 pub use self_test::{Rate, SelfTestFindings, SelfTestRow, write_self_test};
+pub use sentences::incomplete;
 pub use statistics::{BenchmarkStatistics, write_statistics};
 pub use status::{write_build_event, write_error, write_warning};
 pub use table::write_table;

@@ -5,18 +5,25 @@ use std::cell::{Cell, RefCell};
 use std::io::Write;
 use std::time::Duration;
 
+use super::charset::{Charset, in_ascii};
 use super::theme;
 use crate::model::{BenchmarkKey, Bound, Course, Event, Observer};
 
 /// Where and how much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProgressMode {
-    /// A bar, redrawn between samples.
-    Bar,
+    /// A bar, redrawn between samples, of these characters.
+    Bar(Charset),
     /// A line for each of the first launches of all benchmarks, then for some.
     Lines,
     /// Only what went wrong, and what the bench prints.
     Quiet,
+}
+
+impl ProgressMode {
+    fn is_bar(self) -> bool {
+        matches!(self, Self::Bar(_))
+    }
 }
 
 /// Without a bar these launches have a line each, and then one in so many.
@@ -45,7 +52,9 @@ impl<W: Write, B: Write> Progress<W, B> {
     /// A sink for the events of one run: our own lines go to `writer`, what benches print to `bench_output`.
     pub fn new(writer: W, bench_output: B, mode: ProgressMode) -> Self {
         let bar = match mode {
-            ProgressMode::Bar => ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()),
+            ProgressMode::Bar(_) => {
+                ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
+            }
             ProgressMode::Lines | ProgressMode::Quiet => ProgressBar::hidden(),
         };
         if let Ok(style) = ProgressStyle::with_template("[{bar:20}] {wide_msg}") {
@@ -76,7 +85,7 @@ impl<W: Write, B: Write> Progress<W, B> {
     }
 
     /// How far it is: a word for launch or round, and its number, what is decided, how long the rest takes.
-    fn reached(&self, launch: u32, settled: usize, left: String) -> (&'static str, String) {
+    fn reached(&self, launch: u32, settled: usize, left: &str) -> (&'static str, String) {
         let number = launch + 1;
         let (benchmarks, course) = self.planned.get().unwrap_or((0, Course::Launches(number)));
         match course {
@@ -91,7 +100,7 @@ impl<W: Write, B: Write> Progress<W, B> {
     }
 
     fn output(&self, bytes: &[u8]) {
-        if self.mode != ProgressMode::Bar {
+        if !self.mode.is_bar() {
             self.write_output(bytes);
             return;
         }
@@ -120,12 +129,21 @@ impl<W: Write, B: Write> Progress<W, B> {
             let mut output = self.bench_output.borrow_mut();
             let _ = output.write_all(bytes).and_then(|()| output.flush());
             // The bar comes next, on a line of its own.
-            if self.mode == ProgressMode::Bar && !bytes.ends_with(b"\n") {
+            if self.mode.is_bar() && !bytes.ends_with(b"\n") {
                 let _ = output.write_all(b"\n");
             }
         });
-        if self.mode != ProgressMode::Bar {
+        if !self.mode.is_bar() {
             self.unfinished_line.set(!bytes.ends_with(b"\n"));
+        }
+    }
+}
+
+impl<W: Write, B: Write> Drop for Progress<W, B> {
+    /// What comes next begins a line: behind half a one, an annotation for a CI system would be none.
+    fn drop(&mut self) {
+        if self.unfinished_line.get() {
+            let _ = writeln!(self.writer.borrow_mut());
         }
     }
 }
@@ -162,11 +180,16 @@ impl<W: Write, B: Write> Observer for Progress<W, B> {
                 settled,
             } => {
                 let (word, reached) =
-                    self.reached(*launch, *settled, format!("{} left", takes(*bound, *left)));
+                    self.reached(*launch, *settled, &format!("{} left", takes(*bound, *left)));
                 self.bar.set_length(*visits as u64);
                 self.bar.set_position(*done as u64);
                 let id = benchmark.id.escape_debug();
-                self.bar.set_message(format!("{word} {reached}: {id}"));
+                let message = format!("{word} {reached}: {id}");
+                // The bar has a way to the terminal of its own.
+                self.bar.set_message(match self.mode {
+                    ProgressMode::Bar(Charset::Ascii) => in_ascii(&message),
+                    _ => message,
+                });
                 let new_launch = self.announced.replace(Some(*launch)) != Some(*launch);
                 let shown = *launch < FIRST_LAUNCHES || launch % SOME_LAUNCHES == 0;
                 if self.mode == ProgressMode::Lines && new_launch && shown {
@@ -227,10 +250,12 @@ fn takes(bound: Bound, duration: Duration) -> String {
         Bound::AtMost => "at most",
         Bound::UsuallyAtMost => "usually at most",
     };
-    if duration < Duration::from_secs(1) && bound != Bound::AtLeast {
-        "a moment".to_owned()
-    } else {
-        format!("{word} {}", HumanDuration(duration))
+    if duration >= Duration::from_secs(1) {
+        return format!("{word} {}", HumanDuration(duration));
+    }
+    match bound {
+        Bound::AtLeast => "a moment or more".to_owned(),
+        _ => "a moment".to_owned(),
     }
 }
 
@@ -274,23 +299,33 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_after_it_begins_a_line() {
+        for mode in [ProgressMode::Lines, ProgressMode::Quiet] {
+            for (output, shown) in [("half a line", "half a line\n"), ("whole\n", "whole\n")] {
+                let terminal = Terminal::default();
+                let progress = Progress::new(&terminal, &terminal, mode);
+                progress.observe(&Event::Output(output.as_bytes()));
+                drop(progress);
+                let text = String::from_utf8(terminal.0.take()).expect("text");
+                assert_eq!(text, shown);
+            }
+        }
+    }
+
+    #[test]
     fn without_a_terminal_there_is_a_line_for_each_launch() {
         let key = BenchmarkKey {
             package: "p".into(),
             target: "t".into(),
             id: "i".into(),
         };
-        let visiting = |launch, done| Event::Visiting {
+        let visiting = |launch, done, bound| Event::Visiting {
             benchmark: &key,
             launch,
             done,
             visits: 4,
             left: Duration::from_secs(2),
-            bound: if launch == 0 {
-                Bound::AtLeast
-            } else {
-                Bound::About
-            },
+            bound,
             settled: 1,
         };
         let planned = |course| Event::Planned {
@@ -305,27 +340,27 @@ mod tests {
         };
         let events = [
             planned(Course::Launches(2)),
-            visiting(0, 0),
-            visiting(0, 1),
-            visiting(1, 2),
+            visiting(0, 0, Bound::AtLeast),
+            visiting(0, 1, Bound::AtLeast),
+            visiting(1, 2, Bound::About),
             Event::Measured,
         ];
         insta::assert_snapshot!(shown_in(ProgressMode::Lines, &events), @r"
-           Measuring 2 benchmarks, about 2 minutes
-              Launch 1 of 2, about 2 seconds left
+           Measuring 2 benchmarks, at least 2 minutes
+              Launch 1 of 2, at least 2 seconds left
               Launch 2 of 2, about 2 seconds left
         ");
         assert_eq!(shown_in(ProgressMode::Quiet, &events), "");
         let events = [
             planned(Course::Rounds(40)),
-            visiting(0, 0),
-            visiting(1, 1),
-            visiting(7, 2),
-            visiting(10, 2),
+            visiting(0, 0, Bound::UsuallyAtMost),
+            visiting(1, 1, Bound::AtMost),
+            visiting(7, 2, Bound::AtMost),
+            visiting(10, 2, Bound::AtMost),
         ];
         insta::assert_snapshot!(shown_in(ProgressMode::Lines, &events), @r"
-           Measuring 2 benchmarks, at most 2 minutes
-               Round 1, at most 2 seconds left
+           Measuring 2 benchmarks, usually at most 2 minutes
+               Round 1, usually at most 2 seconds left
                Round 2, 1 of 2 decided, at most 2 seconds left
                Round 11, 1 of 2 decided, at most 2 seconds left
         ");

@@ -152,6 +152,13 @@ pub fn write_prune(
         writeln!(writer)?;
     }
     let staying = lines.len() - going.len();
+    let by_rule = lines.iter().filter(|line| line.fate == RunFate::Kept);
+    let by_rule = match (by_rule.count(), summary.removed) {
+        (kept, None) if kept < staying => {
+            format!(" ({kept} by the rules given, the others as above)")
+        }
+        _ => String::new(),
+    };
     match (summary.removed, summary.freed_bytes) {
         (Some(removed), Some(freed)) => writeln!(
             writer,
@@ -164,7 +171,7 @@ pub fn write_prune(
         }
         _ => writeln!(
             writer,
-            "{} would go with {} of samples, {staying} stay. Nothing was removed: `--yes` does it.",
+            "{} would go with {} of samples, {staying} stay{by_rule}. Nothing was removed: `--yes` does it.",
             counted(going.len()),
             units::bytes(bytes as f64)
         ),

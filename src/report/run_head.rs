@@ -65,7 +65,7 @@ fn host_signs(signs: &HostSigns) -> Vec<String> {
         let range = signs.control_range.unwrap_or(0.0) * 100.0;
         let jitter = units::jitter(signs).unwrap_or_default();
         format!(
-            "control workload {}, {range:.1} % apart between launches, {jitter}",
+            "control workload {} a pass, {range:.1} % apart between launches, {jitter}",
             units::time(pass)
         )
     });

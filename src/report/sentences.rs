@@ -1,10 +1,10 @@
 //! What reports say of a benchmark: how grave it is, and the sentences about it. Nothing here is escaped yet.
 
-use super::content::{Findings, Row, Violation};
+use super::content::{FailedTarget, Findings, Row, Violation};
 use super::{analysis, beside, units};
-use crate::compare::Note;
+use crate::compare::{Comparison, Note};
 use crate::escape;
-use crate::model::{Metric, Verdict};
+use crate::model::{Metric, Run, RunStatus, Verdict};
 
 /// A sentence that somebody else wrote (a panic, say) is cut after so many characters.
 const LONGEST_SENTENCE: usize = 500;
@@ -58,7 +58,7 @@ pub(super) fn worst_first<'f, 'm>(findings: &'f Findings<'m>) -> Vec<&'f Row<'m>
         (a.verdict.is_none(), a.verdict)
             .cmp(&(b.verdict.is_none(), b.verdict))
             .then(change(b).total_cmp(&change(a)))
-            .then(a.key.cmp(&b.key))
+            .then_with(|| a.key.in_natural_order(&b.key))
     });
     rows
 }
@@ -205,6 +205,12 @@ fn failures(row: &Row<'_>) -> Vec<String> {
     found.into_iter().map(in_words).collect()
 }
 
+/// What became of a bench target of which not all benchmarks are known.
+pub(super) fn of_target(failed: &FailedTarget) -> String {
+    let message = cut(&failed.message, LONGEST_SENTENCE);
+    format!("not all of its benchmarks are known: {message}")
+}
+
 /// `2 regressed, 5 unchanged`; without verdicts how many were measured.
 pub(super) fn tally(findings: &Findings<'_>) -> String {
     let counts: Vec<String> = findings
@@ -219,6 +225,47 @@ pub(super) fn tally(findings: &Findings<'_>) -> String {
     } else {
         counts.join(", ")
     }
+}
+
+/// Which benchmarks of those that were compared were measured again, in turn with their reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum InTurn {
+    /// None of them.
+    None,
+    /// So many of more.
+    Some(usize),
+    /// All of them.
+    All,
+}
+
+/// How many of the compared benchmarks have the answer of an A/B measurement.
+pub(super) fn in_turn(findings: &Findings<'_>) -> InTurn {
+    let compared = findings
+        .rows
+        .iter()
+        .filter_map(|row| row.comparison.as_ref());
+    let (again, once): (Vec<&Comparison>, Vec<_>) = compared.partition(|one| one.paired.is_some());
+    match (again.len(), once.len()) {
+        (0, _) => InTurn::None,
+        (_, 0) => InTurn::All,
+        (some, _) => InTurn::Some(some),
+    }
+}
+
+/// `1 benchmark was`, `2 benchmarks were`.
+pub(super) fn were(count: usize) -> String {
+    let verb = if count == 1 { "was" } else { "were" };
+    format!("{} {verb}", benchmarks(count))
+}
+
+/// What a reader must know of a run that did not come to its end.
+pub fn incomplete(run: &Run) -> Option<String> {
+    (run.status == RunStatus::Incomplete).then(|| {
+        format!(
+            "run {} is incomplete: it was stopped before its end, and only what it had measured until then is here",
+            run.id
+        )
+    })
 }
 
 /// `1 benchmark`, `2 benchmarks`.

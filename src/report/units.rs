@@ -345,7 +345,7 @@ fn four_digits(value: f64) -> String {
         size if size < 999.95 => 1,
         _ => 0,
     };
-    format!("{value:.decimals$}")
+    format!("{value:.decimals$}").replace('-', "−")
 }
 
 /// A machine, for people.

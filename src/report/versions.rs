@@ -88,7 +88,7 @@ pub fn write_versions(
     match format {
         TableFormat::Csv => return grid.write(writer, TableFormat::Csv, usize::MAX),
         TableFormat::Text | TableFormat::Markdown => {
-            grid.write(writer, TableFormat::Markdown, usize::MAX)?
+            grid.write(writer, TableFormat::Markdown, usize::MAX)?;
         }
     }
     let counts: Vec<String> = findings

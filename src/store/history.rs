@@ -88,7 +88,7 @@ pub struct BenchmarkSummary {
     pub key: BenchmarkKey,
     /// How many runs measured it.
     pub runs: usize,
-    /// The newest of them.
+    /// The newest of them that came to its end; without any, the newest.
     pub last_run: RunId,
     /// When that began.
     pub last_started: Timestamp,
@@ -257,11 +257,16 @@ pub(super) const CONFIRMATIONS: &str = "
       AND c.status = 'complete' AND c.seed = r.seed AND c.started <= coalesce(r.finished, c.started)
     ORDER BY c.id";
 
+/// The query for all benchmarks of a workspace. What they measured last is of a run that came to its end, where there is one: until then
+/// there are no values and no verdicts.
 pub(super) const LIST: &str = "
     SELECT b.package, b.target, b.name, b.runs, rb.run, r.started, rb.verdict, rb.typical_ns, rb.change, rb.conditions
     FROM benchmarks b
     JOIN run_benchmarks rb ON rb.benchmark = b.id
-        AND rb.run = (SELECT max(run) FROM run_benchmarks WHERE benchmark = b.id)
+        AND rb.run = coalesce(
+            (SELECT c.run FROM run_benchmarks c CROSS JOIN runs cr ON cr.id = c.run
+             WHERE c.benchmark = b.id AND cr.status = 'complete' ORDER BY c.run DESC LIMIT 1),
+            (SELECT max(run) FROM run_benchmarks WHERE benchmark = b.id))
     JOIN runs r ON r.id = rb.run
     WHERE b.workspace = ?1 ORDER BY b.package, b.target, b.name";
 

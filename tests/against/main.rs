@@ -19,6 +19,7 @@ mod exchanging;
 mod executables;
 mod explaining;
 mod hosts;
+mod mixing;
 mod printed;
 mod project;
 mod revisions;

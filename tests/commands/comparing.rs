@@ -120,3 +120,45 @@ fn a_comparison_measures_and_stores_nothing() {
     compare(&machine, &["1"]).expect_code(0);
     assert_eq!(stored(&machine, &["runs"]).run().stdout, before);
 }
+
+#[test]
+fn a_filter_that_selects_nothing_is_named_with_what_is_called_alike() {
+    let machine = Machine::new();
+    for _ in 0..2 {
+        steady(&machine, &[]).run().expect_code(0);
+    }
+    stored(&machine, &["compare", "1", "2", "--filter", "arithmatic"])
+        .run()
+        .expect_code(4)
+        .expect_stderr(&[
+            "contains `arithmatic`",
+            "did you mean",
+            "steady/steady: arithmetic",
+        ]);
+    stored(&machine, &["compare", "1", "2", "--filter", "zzz"])
+        .run()
+        .expect_code(4)
+        .expect_stderr(&["contains `zzz`", "it has", "steady/steady: text"]);
+}
+
+#[test]
+fn two_runs_are_set_side_by_side_as_ratios_and_a_called_change_shows_its_direction() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    steady(&machine, &[("text", 200.0), ("memory", 50.0)])
+        .run()
+        .expect_code(1);
+    let shown = stored(&machine, &["compare", "1", "2", "--show", "ratio"])
+        .run()
+        .expect_code(1);
+    let line = |id: &str| {
+        let mut lines = shown.stdout.lines();
+        lines
+            .find(|line| line.trim_start().starts_with(id))
+            .unwrap_or_else(|| panic!("{shown}"))
+    };
+    assert!(line("text").ends_with("2.000 *+100.00%*▲"), "{shown}");
+    assert!(line("memory").ends_with("0.500 * −50.00%*▼"), "{shown}");
+    assert!(line("arithmetic").ends_with("1.000 (   0.00%)"), "{shown}");
+    assert_eq!(shown.stdout.matches("run 2").count(), 2, "{shown}");
+}

@@ -70,11 +70,8 @@ fn several_benchmarks_are_a_line_each() {
         steady(&machine, &[]).run().expect_code(0);
     }
     let lines = stored(&machine, &["history"]).run().expect_code(0);
-    for id in ["arithmetic", "memory", "text"] {
-        assert!(
-            lines.stdout.contains(&format!("steady/steady: {id}")),
-            "{lines}"
-        );
+    for text in ["steady/steady", "  arithmetic  ", "  memory  ", "  text  "] {
+        assert!(lines.stdout.contains(text), "no {text:?} in {lines}");
     }
     assert!(lines.stdout.contains('▅'), "{lines}");
     let two = stored(&machine, &["history", "mem", "text"])

@@ -50,6 +50,10 @@ fn runs_are_listed_newest_first_with_names_states_and_verdicts() {
     for text in ["main", "accepted by command", "1 regressed"] {
         assert!(table.stdout.contains(text), "no {text:?} in {table}");
     }
+    assert!(!table.stdout.contains("older run"), "{table}");
+    let limited = stored(&machine, &["runs", "--limit", "1"]).run();
+    let last = limited.stdout.lines().last();
+    assert_eq!(last, Some("2 older runs: `--limit N` shows more of them."));
 }
 
 #[test]
@@ -143,4 +147,29 @@ fn where_nothing_was_stored_there_is_nothing_to_show_and_the_store_is_not_made()
         .run()
         .expect_code(0);
     assert!(!machine.store().exists());
+}
+
+#[test]
+fn a_run_that_is_not_there_leads_to_the_list_and_a_store_that_is_not_there_is_named() {
+    let machine = Machine::new();
+    steady(&machine, &[]).arg("text").run().expect_code(0);
+    for words in [
+        &["accept", "99"][..],
+        &["show", "99"],
+        &["compare", "@0f0f"],
+    ] {
+        let refused = stored(&machine, words).run().expect_code(6);
+        let refused = refused.expect_stderr(&["`cargo perfcheck runs`"]);
+        assert!(!refused.stderr.contains("--save-baseline"), "{refused}");
+    }
+    let nowhere = machine.home().join("nowhere.db");
+    for (words, code) in [(&["show"][..], 6), (&["list"], 0), (&["runs"], 0)] {
+        stored(&machine, words)
+            .arg("--store")
+            .arg(&nowhere)
+            .run()
+            .expect_code(code)
+            .expect_stderr(&[&format!("there is no store at {}", nowhere.display())]);
+    }
+    assert!(!nowhere.exists());
 }

@@ -9,6 +9,7 @@ mod crates;
 mod scripted;
 
 mod accepting;
+mod advice;
 mod baselines;
 mod beside;
 mod bisect;

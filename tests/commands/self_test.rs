@@ -56,7 +56,8 @@ fn a_slowdown_below_the_noise_threshold_is_noise_and_the_report_says_what_to_do(
     let words = ["arithmetic", "--trials", "1", "--slowdown", "0.5%"];
     let finished = self_test(&machine, "steady", &words).run().expect_code(0);
     for text in [
-        "steady/steady: arithmetic",
+        "steady/steady",
+        "  arithmetic  ",
         "Found: 0 of 1 slowdown of 0.5 %",
         "--noise-threshold 0.125%",
         "False alarms: none in 1 comparison",

@@ -110,6 +110,21 @@ fn what_a_bench_prints_commands_nothing_in_a_job_and_passes_as_it_is_elsewhere()
 }
 
 #[test]
+fn a_bench_target_that_failed_as_a_whole_is_annotated_though_all_others_are_fine() {
+    let machine = Machine::new();
+    let both = quick(&machine, "duplicate_ids").args(["-p", "sequential"]);
+    let run = in_job(both, &machine).run().expect_code(4);
+    let head = "::error file=testbench/duplicate_ids/benches/duplicate_ids.rs,line=1,title=failed%3A duplicate_ids/duplicate_ids::";
+    assert!(
+        commands(&run)
+            .iter()
+            .any(|command| command.starts_with(head)),
+        "{run}"
+    );
+    assert!(summary(&machine).contains("; 1 bench target failed\n"));
+}
+
+#[test]
 fn a_report_that_cannot_be_written_loses_no_run() {
     let machine = Machine::new();
     let directory = machine.home().join("reports");

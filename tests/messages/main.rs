@@ -10,6 +10,7 @@ mod github_actions;
 mod hostile;
 mod human;
 mod json;
+mod listing;
 mod recorded;
 mod reports;
 mod terminal;

@@ -342,6 +342,7 @@ impl Recorded {
                 advice: Vec::new(),
                 gates: Gates::default(),
             }),
+            failed_targets: Vec::new(),
             confidence_level: decision.confidence_level,
             exit_code: u8::from(regressed),
         }

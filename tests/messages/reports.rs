@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::recorded::{HOSTILE, Recorded};
-use cargo_perfcheck::model::{BenchmarkKey, Source, Verdict};
-use cargo_perfcheck::report::{Findings, ReportKind, Surroundings, write_report};
+use cargo_perfcheck::model::{BenchmarkKey, RunStatus, Source, Verdict};
+use cargo_perfcheck::report::{FailedTarget, Findings, ReportKind, Surroundings, write_report};
 use comrak::nodes::NodeValue;
 use comrak::{Arena, Options, markdown_to_html, parse_document};
 use roxmltree::Document;
@@ -318,6 +318,46 @@ fn a_step_shows_ten_annotations_of_a_kind_and_the_last_counts_the_rest() {
 }
 
 #[test]
+fn what_could_not_be_measured_is_annotated_first() {
+    let recorded = Recorded::all_verdicts();
+    let text = written(ReportKind::GitHub, &recorded.findings_with_gates());
+    let places = ["title=failed", "title=regressed"].map(|title| text.find(title));
+    assert!(places[0].is_some() && places[0] < places[1], "{text}");
+}
+
+#[test]
+fn an_incomplete_run_is_called_so_in_reports_for_people() {
+    let mut recorded = Recorded::all_verdicts();
+    recorded.run.status = RunStatus::Incomplete;
+    let findings = recorded.findings_with_gates();
+    let sentence = "run 42 is incomplete: it was stopped before its end";
+    for kind in [ReportKind::Markdown, ReportKind::JUnit, ReportKind::GitHub] {
+        let text = written(kind, &findings);
+        assert!(text.contains(sentence), "{kind}: {text}");
+    }
+    let markdown = written(ReportKind::Markdown, &findings);
+    let head = markdown.split("| benchmark").next().expect("a head");
+    assert!(head.contains(sentence), "{markdown}");
+}
+
+#[test]
+fn markdown_of_a_first_run_has_no_columns_of_changes() {
+    let recorded = Recorded::all_verdicts();
+    let mut findings = recorded.findings();
+    findings.rows.retain(|row| row.measurement.is_some());
+    for row in &mut findings.rows {
+        (row.verdict, row.comparison) = (Some(Verdict::New), None);
+        row.reference.clear();
+    }
+    let text = written(ReportKind::Markdown, &findings);
+    assert!(text.contains("| benchmark | verdict | median |"), "{text}");
+    assert!(
+        !text.contains("interval |") && !text.contains("compared with"),
+        "{text}"
+    );
+}
+
+#[test]
 fn code_quality_keeps_to_gitlab_s_format() {
     let recorded = hostile_runs();
     let findings = hostile_findings(&recorded);
@@ -351,6 +391,48 @@ fn code_quality_keeps_to_gitlab_s_format() {
     let kept = kept
         .filter(|issue| fingerprints.contains(issue["fingerprint"].as_str().unwrap_or_default()));
     assert!(kept.count() >= 3);
+}
+
+#[test]
+fn a_bench_target_that_failed_as_a_whole_is_in_every_report() {
+    let recorded = Recorded::counted(1);
+    let mut findings = recorded.findings();
+    for target in ["sorting", "=1|`@me"] {
+        findings.failed_targets.push(FailedTarget {
+            package: "algorithms".into(),
+            target: target.into(),
+            message: hostile(0),
+        });
+    }
+    let markdown = written(ReportKind::Markdown, &findings);
+    assert!(markdown.contains("### Benchmarks: 1 unchanged; 2 bench targets failed\n"));
+    let html = markdown_to_html(&markdown, &github());
+    assert!(html.contains("error: <code>algorithms/sorting</code>: not all of its"));
+    assert!(!html.contains("<script") && !html.contains("<a "), "{html}");
+
+    let annotations = written(ReportKind::GitHub, &findings);
+    let head = "::error file=crates/algorithms/benches/sorting.rs,line=1,title=failed%3A algorithms/sorting::";
+    assert!(annotations.starts_with(head), "{annotations}");
+    assert_eq!(annotations.lines().count(), 2);
+
+    let issues: Value =
+        serde_json::from_str(&written(ReportKind::GitLab, &findings)).expect("JSON");
+    assert_eq!(issues[0]["severity"], "critical");
+    assert_ne!(issues[0]["fingerprint"], issues[1]["fingerprint"]);
+
+    let junit = written(ReportKind::JUnit, &findings);
+    // `.ci/run` holds it against the schema.
+    snapshot("report_junit_failed_targets", &junit);
+    let document = Document::parse(&junit).expect("XML");
+    let root = document.root_element();
+    let count = |name: &str| root.attribute(name);
+    assert_eq!((count("tests"), count("errors")), (Some("3"), Some("2")));
+    let errors = root.descendants().filter(|node| node.has_tag_name("error"));
+    assert_eq!(errors.count(), 2);
+    let suites = root
+        .children()
+        .filter(|node| node.has_tag_name("testsuite"));
+    assert_eq!(suites.count(), 2, "one has a benchmark, too");
 }
 
 #[test]

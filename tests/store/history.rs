@@ -165,6 +165,13 @@ fn the_list_of_benchmarks_shows_the_newest_run_of_each() {
         .finish_run(second, &end(Acceptance::Automatic, vec![faster, missing]))
         .expect("ends");
     record_elsewhere(&mut store);
+    // What was interrupted, or is under way, hides nothing.
+    let unfinished = store
+        .begin_run(workspace, &new_run("c0ffee", "main"))
+        .expect("begins");
+    store
+        .record_launch(unfinished, &launch(0, &["a", "c"]))
+        .expect("records");
 
     let list = store.benchmarks(workspace).expect("reads");
     let facts: Vec<_> = list
@@ -185,7 +192,7 @@ fn the_list_of_benchmarks_shows_the_newest_run_of_each() {
         [
             (
                 "a",
-                1,
+                2,
                 first,
                 Some(Verdict::Unchanged),
                 Some(1000.5),
@@ -199,6 +206,7 @@ fn the_list_of_benchmarks_shows_the_newest_run_of_each() {
                 Some(500.0),
                 Some(-0.5)
             ),
+            ("c", 1, unfinished, None, None, None),
         ]
     );
     assert_eq!(list[0].throughput.bytes, Some(u64::MAX));

@@ -70,10 +70,13 @@ fn a_termination_signal_does_the_same() {
 #[test]
 fn an_interrupted_run_is_no_reference() {
     let machine = Machine::new();
-    let mut run = long_run(&machine);
-    run.wait_for_stderr("Launch 2 ");
-    run.signal(Signal::INT);
-    run.finish().expect_code(130);
+    let interrupt = || {
+        let mut run = long_run(&machine);
+        run.wait_for_stderr("Launch 2 ");
+        run.signal(Signal::INT);
+        run.finish().expect_code(130);
+    };
+    interrupt();
     let next = machine
         .perfcheck()
         .testbench("")
@@ -91,6 +94,25 @@ fn an_interrupted_run_is_no_reference() {
     for message in next.messages("benchmark-compared") {
         assert_eq!(message["verdict"], "new", "{message}");
     }
+    interrupt();
+    // What the complete run measured is what is known last.
+    let listed = stored(&machine, &["list"]).messages("benchmark");
+    assert_eq!(listed.len(), 3);
+    for message in listed {
+        assert_eq!(message["last_run"], 2, "{message}");
+        assert!(message["typical_ns"].is_number(), "{message}");
+        assert_eq!(message["verdict"], "new", "{message}");
+        assert_eq!(message["last_values_ns"].as_array().map(Vec::len), Some(1));
+    }
+    let compared = machine
+        .perfcheck()
+        .args(["compare", "2", "3"])
+        .testbench("")
+        .run();
+    assert!(
+        compared.stdout.contains("run 3 is incomplete"),
+        "{compared}"
+    );
 }
 
 #[test]

@@ -53,7 +53,7 @@ pub(super) fn frequency(frequency: &FrequencyState) -> Finding {
     if frequency.governors.is_empty() {
         return unknown(
             TOPIC,
-            "the system does not tell who chooses it: usual in virtual machines and containers",
+            "not readable here, as usual in virtual machines and containers: who chooses it is not known",
         );
     }
     let mut found = format!("governor {}", frequency.governors.join(", "));

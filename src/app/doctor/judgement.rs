@@ -65,7 +65,7 @@ impl Finding {
     }
 }
 
-pub(super) const NOT_TOLD: &str = "the system does not tell";
+pub(super) const NOT_TOLD: &str = "not readable here";
 
 fn noise(noise: &[NoiseFindings]) -> Finding {
     const TOPIC: &str = "noise";

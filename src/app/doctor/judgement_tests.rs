@@ -36,6 +36,7 @@ fn workstation() -> MachineState {
         },
         surroundings: Surroundings {
             virtual_machine: Some(false),
+            limits_readable: true,
             ..Surroundings::default()
         },
         memory: MemoryState {
@@ -113,12 +114,43 @@ fn a_good_machine_is_good_and_nothing_is_to_be_done() {
 fn a_machine_that_tells_nothing_is_unknown_and_gets_no_advice() {
     let findings = found(&MachineState::default(), &Happenings::default(), None);
     for finding in findings {
-        // What sets limits would be there to be read.
-        let may_be_good = finding.topic == "limits";
-        assert!(
-            finding.severity == Severity::Unknown || may_be_good,
-            "{finding:?}"
-        );
+        assert_eq!(finding.severity, Severity::Unknown, "{finding:?}");
+        assert_eq!(finding.advice, None, "{finding:?}");
+    }
+}
+
+#[test]
+fn in_a_container_what_is_hidden_is_not_taken_for_what_is_not_there() {
+    let state = MachineState {
+        frequency: FrequencyState::default(),
+        power: PowerState::default(),
+        surroundings: Surroundings {
+            container: Some("Docker".into()),
+            ..Surroundings::default()
+        },
+        ..workstation()
+    };
+    let meanwhile = Happenings {
+        slowed_by_heat: None,
+        out_of_quota: None,
+        ..quiet()
+    };
+    let findings = found(&state, &meanwhile, Some(0.012));
+    let hidden = [
+        "frequency",
+        "boost",
+        "virtual machine",
+        "limits",
+        "temperature",
+        "power",
+    ];
+    for finding in findings {
+        let expected = if hidden.contains(&finding.topic) {
+            Severity::Unknown
+        } else {
+            Severity::Good
+        };
+        assert_eq!(finding.severity, expected, "{finding:?}");
         assert_eq!(finding.advice, None, "{finding:?}");
     }
 }

@@ -62,6 +62,9 @@ pub(super) fn limits(state: &MachineState, meanwhile: &Happenings) -> Finding {
             "{place}{quota:.2} processors in each {} ms",
             period as f64 / 1e3
         ),
+        _ if !surroundings.limits_readable && meanwhile.out_of_quota.is_none() => {
+            return unknown(TOPIC, &format!("{place}{NOT_TOLD}"));
+        }
         _ => format!("{place}no quota of processor time is set"),
     };
     if let Some(bytes) = surroundings.memory_limit_bytes {

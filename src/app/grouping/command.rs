@@ -7,10 +7,9 @@ use crate::app::compare::{Stored, deliver, nothing_to_compare};
 use crate::app::context::{World, resolve_run};
 use crate::app::error::AppError;
 use crate::app::options::{Order, StoreOptions};
-use crate::app::pivot::natural;
 use crate::compare::{against_fastest, launch_medians};
 use crate::exit_code::ExitCode;
-use crate::model::Measurement;
+use crate::model::{Measurement, in_natural_order};
 use crate::report::{Grouped, GroupedCell, GroupedRow, TableFormat, write_grouped};
 use crate::stats::GeometricMean;
 
@@ -29,7 +28,7 @@ pub(in crate::app) fn group_by(
     let head = stored.store.run(run)?;
     let measurements = stored.measurements(run)?;
     if measurements.is_empty() {
-        return Err(nothing_to_compare(options, &head, run));
+        return Err(nothing_to_compare(stored.store, options, &head, run));
     }
     let (columns, rows, left_out) = places(&measurements, pattern)?;
     if rows.is_empty() {
@@ -73,7 +72,11 @@ pub(in crate::app) fn group_by(
         values.fold(0.0, f64::max)
     };
     match common.output.order {
-        Order::Name => {}
+        Order::Name => rows.sort_by(|a, b| {
+            in_natural_order(&a.package, &b.package)
+                .then_with(|| in_natural_order(&a.target, &b.target))
+                .then_with(|| in_natural_order(&a.name, &b.name))
+        }),
         Order::Change | Order::WorstFirst => {
             rows.sort_by(|a, b| spread(b).total_cmp(&spread(a)));
         }
@@ -130,7 +133,7 @@ fn places<'m>(
         .iter()
         .map(|(place, _)| place.column.clone())
         .collect();
-    columns.sort_by(|a, b| natural(a, b));
+    columns.sort_by(|a, b| in_natural_order(a, b));
     columns.dedup();
     let mut rows = Rows::new();
     let left_out = measurements.len() - found.len();

@@ -78,6 +78,8 @@ fn sort(histories: &mut [BenchmarkHistory], order: Order) {
         Position::BelowTwice => 4,
         Position::Unknown => 5,
     };
+    // What is alike in the rest stays in this order.
+    histories.sort_by(|a, b| a.key.in_natural_order(&b.key));
     match order {
         Order::Name => {}
         Order::Change => histories.sort_by(|a, b| step(b).total_cmp(&step(a))),

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::cells::{Entry, Layout, Rules};
-use super::dimension::{Dimension, natural};
+use super::dimension::Dimension;
 use super::request::PivotRequest;
 use super::value::PivotValue;
 use crate::app::compare::{Stored, deliver, nothing_to_compare};
@@ -13,7 +13,7 @@ use crate::app::error::AppError;
 use crate::app::options::{Order, StoreOptions};
 use crate::compare::Readings;
 use crate::exit_code::ExitCode;
-use crate::model::{Measurement, Run, RunId, Thresholds};
+use crate::model::{Measurement, Run, RunId, Thresholds, in_natural_order};
 use crate::report::{PivotRow, PivotTable, TableFormat, write_pivot};
 
 /// A run of a pivot.
@@ -55,6 +55,7 @@ pub(in crate::app) fn pivot(
     let layout = lay_out(request, &sides);
     if layout.rows.is_empty() {
         return Err(nothing_to_compare(
+            stored.store,
             options,
             &sides[0].head,
             sides[0].head.id,
@@ -204,7 +205,7 @@ type Label = (usize, String);
 fn order_of(a: &[Label], b: &[Label]) -> Ordering {
     let pairs = a.iter().zip(b);
     pairs
-        .map(|((run_a, a), (run_b, b))| run_a.cmp(run_b).then_with(|| natural(a, b)))
+        .map(|((run_a, a), (run_b, b))| run_a.cmp(run_b).then_with(|| in_natural_order(a, b)))
         .find(|order| order.is_ne())
         .unwrap_or(Ordering::Equal)
 }

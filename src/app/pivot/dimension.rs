@@ -1,6 +1,5 @@
 //! What rows and columns of a pivot are told apart by: runs, packages, targets, ids and their parts.
 
-use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
@@ -101,17 +100,6 @@ impl Dimension {
     }
 }
 
-/// The order of labels: numbers by their value, everything else by its letters.
-pub(in crate::app) fn natural(a: &str, b: &str) -> Ordering {
-    let number = |text: &str| text.parse::<f64>().ok().filter(|value| value.is_finite());
-    match (number(a), number(b)) {
-        (Some(x), Some(y)) => x.total_cmp(&y).then(a.cmp(b)),
-        (Some(_), None) => Ordering::Less,
-        (None, Some(_)) => Ordering::Greater,
-        (None, None) => a.cmp(b),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,13 +144,6 @@ mod tests {
             named_like_a_part.label("a", &key("sorted/10"), &names),
             "sorted"
         );
-    }
-
-    #[test]
-    fn labels_that_are_numbers_are_in_the_order_of_numbers() {
-        let mut labels = ["b", "100", "9", "a", "10"];
-        labels.sort_by(|a, b| natural(a, b));
-        assert_eq!(labels, ["9", "10", "100", "a", "b"]);
     }
 
     #[test]

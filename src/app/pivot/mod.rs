@@ -10,6 +10,5 @@ mod value;
 
 pub(super) use command::pivot;
 pub use dimension::Dimension;
-pub(super) use dimension::natural;
 pub use request::PivotRequest;
 pub use value::{PivotValue, Versus};

@@ -14,6 +14,9 @@ use crate::stats::{normal, student_t};
 /// Plans that are tried, by their largest number of rounds; the first is the usual one.
 const PLANS: [u32; 7] = [100, 150, 200, 300, 450, 600, 1000];
 
+/// Standard errors that are added to an estimated deviation: it is larger in one of ten cases.
+const CAUTION: f64 = 1.2816;
+
 /// How well changes can be told.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Resolution {
@@ -21,7 +24,7 @@ pub struct Resolution {
     pub rounds: usize,
     /// The difference of the two sides, with its interval.
     pub difference: Estimate,
-    /// Standard deviation that a round adds to the difference of floors; the standard error is this over the root of the rounds.
+    /// Standard deviation that a round adds to the difference of floors, at most (90 %); the standard error is this over the root of the rounds.
     floor: f64,
     /// The same of the difference of ranks.
     ranks: f64,
@@ -64,6 +67,8 @@ impl Resolution {
         let ranks = RankTest::of(&usable, 0.0)?;
         let rounds = usable.rounds.len();
         let root = (rounds as f64).sqrt();
+        // A deviation is known to 1 / sqrt(2k) of itself: what is promised has to hold if it is larger.
+        let cautious = root * (1.0 + CAUTION / (2.0 * rounds as f64).sqrt());
         Some(Self {
             rounds,
             difference: Estimate::from_logarithms(
@@ -71,8 +76,8 @@ impl Resolution {
                 speed.lower(tail),
                 speed.upper(tail),
             ),
-            floor: floor.standard_error * root,
-            ranks: (ranks.upper(ONE_DEVIATION) - ranks.lower(ONE_DEVIATION)) / 2.0 * root,
+            floor: floor.standard_error * cautious,
+            ranks: (ranks.upper(ONE_DEVIATION) - ranks.lower(ONE_DEVIATION)) / 2.0 * cautious,
             least_error: floor.resolution,
         })
     }

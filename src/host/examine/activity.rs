@@ -192,7 +192,7 @@ mod tests {
     use super::super::files::tests::Texts;
     use super::*;
 
-    const STAT: &str = "7 (a) b (c) R 1 7 7 0 -1 0 0 0 0 0 TICKS 40 5 20 0 1 0 0 900";
+    const STAT: &str = "7 (a) b (c) R 1 7 7 0 -1 0 0 0 0 0 TICKS 40 5 20 20 0 1 0 900";
 
     #[test]
     fn what_others_used_is_what_was_busy_less_our_own_time() {
@@ -208,14 +208,14 @@ mod tests {
         };
         let before = look(
             "cpu  100 0 0 900 0 0 0 0 0 0\ncpu0 1 1 1 1\n",
-            "50 (perfcheck) S 1 1 1 0 -1 0 0 0 0 0 10 0 0 0 20 0 1 0 0 500",
-            "60 (rustc) R 1 1 1 0 -1 0 0 0 0 0 100 0 0 0 20 0 1 0 0 600",
+            "50 (perfcheck) S 1 1 1 0 -1 0 0 0 0 0 10 0 0 0 20 0 1 0 500",
+            "60 (rustc) R 1 1 1 0 -1 0 0 0 0 0 100 0 0 0 20 0 1 0 600",
         );
         // Of 1000 ticks, 500 idle, 100 stolen, 400 busy: 150 of them ours.
         let after = look(
             "cpu  450 0 50 1300 100 0 0 100 0 0\n",
-            "50 (perfcheck) S 1 1 1 0 -1 0 0 0 0 0 60 0 100 0 20 0 1 0 0 500",
-            "60 (rustc) R 1 1 1 0 -1 0 0 0 0 0 300 50 0 0 20 0 1 0 0 600",
+            "50 (perfcheck) S 1 1 1 0 -1 0 0 0 0 0 60 0 100 0 20 0 1 0 500",
+            "60 (rustc) R 1 1 1 0 -1 0 0 0 0 0 300 50 0 0 20 0 1 0 600",
         );
         let found = before.until(&after, 5.0);
         assert_eq!(found.stolen_share, Some(0.1));
@@ -234,10 +234,10 @@ mod tests {
             let texts = Texts::of([("/proc/60/stat", stat)]);
             Activity::look(&texts, 50)
         };
-        let worker = "60 (kworker/u8:3-flush) I 2 0 0 0 -1 0 0 0 0 0 0 90000 0 0 20 0 1 0 0 600";
-        let renamed = "60 (kworker/u8:3-mm) I 2 0 0 0 -1 0 0 0 0 0 0 90002 0 0 20 0 1 0 0 600";
-        let busier = "60 (kworker/u8:3-mm) I 2 0 0 0 -1 0 0 0 0 0 0 99000 0 0 20 0 1 0 0 600";
-        let another = "60 (kworker/u8:3-flush) I 2 0 0 0 -1 0 0 0 0 0 0 90000 0 0 20 0 1 0 0 700";
+        let worker = "60 (kworker/u8:3-flush) I 2 0 0 0 -1 0 0 0 0 0 0 90000 0 0 20 0 1 0 600";
+        let renamed = "60 (kworker/u8:3-mm) I 2 0 0 0 -1 0 0 0 0 0 0 90002 0 0 20 0 1 0 600";
+        let busier = "60 (kworker/u8:3-mm) I 2 0 0 0 -1 0 0 0 0 0 0 99000 0 0 20 0 1 0 600";
+        let another = "60 (kworker/u8:3-flush) I 2 0 0 0 -1 0 0 0 0 0 0 90000 0 0 20 0 1 0 700";
         let named = |later: &'static str| look(worker).until(&look(later), 10.0).busiest;
         assert_eq!(named(renamed), []);
         assert_eq!(named(busier)[0].name, "kworker");

@@ -15,6 +15,7 @@ pub(super) fn surroundings(files: &dyn SystemFiles, ci: bool) -> Surroundings {
         virtual_machine: virtual_machine(files),
         hypervisor: hypervisor(files),
         container: container(files),
+        limits_readable: groups.are_readable(),
         processor_quota: quota.map(|(processors, _)| processors),
         quota_period_us: quota.map(|(_, period_us)| period_us),
         memory_limit_bytes: groups.memory_limit(),
@@ -104,6 +105,16 @@ impl<'f> Groups<'f> {
             }
         }
         groups
+    }
+
+    /// Whether some group on the way up tells of processor time; the root group has no limits of its own.
+    fn are_readable(&self) -> bool {
+        const OF_TWO: [&str; 3] = ["cpu.max", "cpu.stat", "cgroup.controllers"];
+        let has = |group: &str, name: &str| self.files.text(&format!("{group}/{name}")).is_some();
+        let mut of_two = self.unified.iter();
+        let mut of_one = self.processor.iter();
+        of_two.any(|group| OF_TWO.iter().any(|name| has(group, name)))
+            || of_one.any(|group| has(group, "cpu.cfs_quota_us"))
     }
 
     /// The smallest quota on the way up, in processors, and its period in microseconds.
@@ -239,6 +250,23 @@ mod tests {
             ("/sys/fs/cgroup/a/cpu.max", "100000 0\n"),
             ("/sys/fs/cgroup/cpu.max", "100000\n"),
         ]);
-        assert_eq!(surroundings(&texts, false), Surroundings::default());
+        let expected = Surroundings {
+            limits_readable: true,
+            ..Surroundings::default()
+        };
+        assert_eq!(surroundings(&texts, false), expected);
+    }
+
+    #[test]
+    fn groups_that_cannot_be_read_are_not_groups_without_limits() {
+        let unmounted = Texts::of([("/proc/self/cgroup", "0::/job\n")]);
+        assert!(!surroundings(&unmounted, false).limits_readable);
+        let root = Texts::of([
+            ("/proc/self/cgroup", "0::/\n"),
+            ("/sys/fs/cgroup/cgroup.controllers", "cpu memory\n"),
+        ]);
+        let found = surroundings(&root, false);
+        assert!(found.limits_readable);
+        assert_eq!(found.processor_quota, None);
     }
 }

@@ -80,6 +80,31 @@ pub struct Column {
     pub together: Option<Together>,
 }
 
+impl Column {
+    /// Whether the user called the run something else than its number.
+    pub(super) fn is_named(&self) -> bool {
+        self.name != self.run.to_string()
+    }
+
+    /// `main (run 3)`, or `run 3` where the user said no more.
+    pub(super) fn title(&self) -> String {
+        if self.is_named() {
+            format!("{} (run {})", self.name, self.run)
+        } else {
+            format!("run {}", self.run)
+        }
+    }
+
+    /// `main`, or `run 3`.
+    pub(super) fn short(&self) -> String {
+        if self.is_named() {
+            self.name.clone()
+        } else {
+            format!("run {}", self.run)
+        }
+    }
+}
+
 /// The geometric mean of the ratios of a column's benchmarks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Together {

@@ -92,7 +92,7 @@ fn m6_m7_m_x8_plus_is_worse_of_times_and_of_rates_and_a_change_has_stars() {
                       base                     new                   other
                      run 1                   run 2                   run 3
 crate/bench
-  a    100.0 ns (   0.00%)     108.0 ns *  +8.00%*    50.00 ns (     n/c)
+  a    100.0 ns (   0.00%)     108.0 ns *  +8.00%*▲    50.00 ns (     n/c)
   b  100.0 req/s (   0.00%)  92.00 req/s ?  +8.00%?                     -
 ";
     let written = text(&found(Shown::One(Figure::Mean)), usize::MAX);
@@ -104,7 +104,7 @@ crate/bench
     for words in [
         "Amean or Hmean of each run.",
         "+ is worse (slower, more, a lower rate), − is better",
-        "*…* is called a change: 1 % family-wise in each column, drift between runs included",
+        "*…* is called a change, ▲ for the worse, ▼ for the better: 1 % family-wise in each column, drift between runs included",
         "?…? looks like one",
         "n/c: not comparable",
         "new (run 2): 1 regressed, 1 suspect.",
@@ -169,4 +169,46 @@ fn a_block_has_a_line_for_each_figure_and_the_verdict_on_that_of_the_mean() {
     let table = String::from_utf8(bytes).unwrap();
     assert_eq!(table.lines().count(), 2 + 2 * Figure::BLOCK.len());
     assert!(table.contains("| crate/bench b | HStddev |"), "{table}");
+}
+
+/// So many benchmarks in two runs, one of them with a long name.
+fn many(count: usize) -> SideBySide {
+    let row = |at: usize| {
+        let id = match at {
+            1 => {
+                "a group with a long name/a function whose name says everything about it/10".into()
+            }
+            _ => format!("group/{at}"),
+        };
+        let cells = vec![
+            cell(100.0, None, None),
+            cell(108.0, Some(0.08), Some(Verdict::Regressed)),
+        ];
+        line(&id, Metric::Time, cells)
+    };
+    SideBySide {
+        columns: vec![
+            column(1, "a-baseline-whose-name-says-everything-about-it", &[]),
+            column(2, "new", &vec![Verdict::Regressed; count]),
+        ],
+        lines: (0..count).map(row).collect(),
+        ..found(Shown::One(Figure::Mean))
+    }
+}
+
+#[test]
+fn runs_side_by_side_fit_every_terminal() {
+    insta::assert_snapshot!("columns_60", text(&many(3), 60));
+    insta::assert_snapshot!("columns_100", text(&many(3), 100));
+    for room in [60, 80, 100, 160] {
+        for count in [0, 1, 3, 500] {
+            for line in text(&many(count), room).lines() {
+                let width = crate::report::units::width(line);
+                assert!(width <= room, "{width} of {room}: {line}");
+            }
+        }
+    }
+    let piped = text(&many(3), usize::MAX);
+    assert!(piped.contains("a function whose name says everything about it/10"));
+    assert!(piped.contains("a-baseline-whose-name-says-everything-about-it"));
 }

@@ -7,7 +7,7 @@ use crate::compare::{Decider, Difference, Figure};
 use crate::model::{Metric, Subject, Verdict};
 use crate::report::analysis;
 use crate::report::content::Method;
-use crate::report::grid::{Grid, GridCell, folded};
+use crate::report::grid::{Grid, GridCell, folded, label_beside};
 use crate::report::status::write_warning_within;
 use crate::report::theme;
 use crate::report::units::{self, Room};
@@ -30,12 +30,15 @@ struct Marked {
 /// Columns that `( +8.00%)` takes where a change has two digits.
 const MARK: usize = 10;
 
+/// In a terminal the name of a column is shortened to this.
+const LONGEST_HEADING: usize = 24;
+
 pub(super) fn write_text(
     writer: &mut dyn Write,
     found: &SideBySide,
     room: usize,
 ) -> io::Result<()> {
-    let groups = text_groups(found, Room::within(room));
+    let mut groups = text_groups(found, Room::within(room));
     let all: Vec<&TextLine> = groups.iter().flat_map(|(_, lines)| lines).collect();
     let widest = |texts: &mut dyn Iterator<Item = &String>| {
         let lines: Vec<Vec<String>> = texts.map(|text| vec![text.clone()]).collect();
@@ -45,10 +48,11 @@ pub(super) fn write_text(
         .columns
         .iter()
         .map(|column| {
-            [
-                units::name_in_prose(&column.name, room),
-                format!("run {}", column.run),
-            ]
+            let run = format!("run {}", column.run);
+            match column.is_named() {
+                true => [heading_within(&column.name, room), run],
+                false => [run, String::new()],
+            }
         })
         .collect();
     let inner: Vec<[usize; 2]> = (0..found.columns.len())
@@ -59,10 +63,16 @@ pub(super) fn write_text(
             ]
         })
         .collect();
-    let mut widths = vec![widest(&mut all.iter().map(|line| &line.label))];
-    for (heading, [value, mark]) in headings.iter().zip(&inner) {
-        widths.push(widest(&mut heading.iter()).max(value + 1 + mark));
+    let of_columns = headings.iter().zip(&inner);
+    let of_columns: Vec<usize> = of_columns
+        .map(|(heading, [value, mark])| widest(&mut heading.iter()).max(value + 1 + mark))
+        .collect();
+    let label = widest(&mut all.iter().map(|line| &line.label));
+    let label = label_beside(label, &of_columns, room);
+    for line in groups.iter_mut().flat_map(|(_, lines)| lines) {
+        line.label = units::in_the_middle(&line.label, label);
     }
+    let widths: Vec<usize> = std::iter::once(label).chain(of_columns).collect();
     let blocks = folded(&widths, 1, room);
     for block in &blocks {
         let columns = &block[1..];
@@ -73,11 +83,10 @@ pub(super) fn write_text(
             theme::heading(heading_line(&names, columns, &widths))
         )?;
         let runs = headings.iter().map(|[_, run]| run).collect::<Vec<_>>();
-        writeln!(
-            writer,
-            "{}",
-            theme::faint(heading_line(&runs, columns, &widths))
-        )?;
+        if columns.iter().any(|at| !runs[at - 1].is_empty()) {
+            let line = heading_line(&runs, columns, &widths);
+            writeln!(writer, "{}", theme::faint(line.trim_end()))?;
+        }
         for (heading, lines) in &groups {
             if let Some(heading) = heading {
                 writeln!(writer, "{}", theme::heading(heading))?;
@@ -127,6 +136,14 @@ fn heading_line(texts: &[&String], columns: &[usize], widths: &[usize]) -> Strin
         line += &units::padded(texts[at - 1], widths[*at], true);
     }
     line
+}
+
+/// A column's name where lines have so many columns: whole where they are endless.
+fn heading_within(name: &str, room: usize) -> String {
+    match room {
+        usize::MAX => units::whole_name(name),
+        _ => units::in_the_middle(&units::whole_name(name), LONGEST_HEADING),
+    }
 }
 
 /// The lines of each bench target with its name, and of all together at the end.
@@ -220,7 +237,7 @@ fn marked(
         (0, ..) => bracketed(['(', ')'], &percent(0.0)),
         (_, _, Some(Verdict::Incomparable)) => bracketed(['(', ')'], "n/c"),
         (_, None, _) => String::new(),
-        (_, Some(change), _) => bracketed(marks_of(verdict), &percent(change)),
+        (_, Some(change), _) => bracketed(marks_of(verdict), &percent(change)) + direction(verdict),
     };
     Marked {
         value,
@@ -235,6 +252,15 @@ fn marks_of(verdict: Option<Verdict>) -> [char; 2] {
         Some(Verdict::Regressed | Verdict::Improved) => ['*', '*'],
         Some(Verdict::Suspect) => ['?', '?'],
         _ => ['(', ')'],
+    }
+}
+
+/// The sign of a called change. The number beside it may be of another statistic, and point the other way.
+fn direction(verdict: Option<Verdict>) -> &'static str {
+    match verdict {
+        Some(Verdict::Regressed) => "▲",
+        Some(Verdict::Improved) => "▼",
+        _ => "",
     }
 }
 
@@ -303,7 +329,7 @@ fn write_notes(writer: &mut dyn Write, found: &SideBySide, room: usize) -> io::R
         {
             let text = format!(
                 "the geometric mean of {} is of {used} of {} benchmarks: the others have no ratio to the reference, or one of zero",
-                units::on_one_line(&column.name),
+                units::on_one_line(&column.title()),
                 used + excluded
             );
             for line in prose(&text, room, "").split('\n') {
@@ -324,8 +350,8 @@ fn by_difference(
         for Difference { fact, new, base } in of_column(at) {
             let text = format!("{fact} {base}->{new}");
             match all.iter_mut().find(|(known, _)| *known == text) {
-                Some((_, columns)) => columns.push(column.name.clone()),
-                None => all.push((text, vec![column.name.clone()])),
+                Some((_, columns)) => columns.push(column.short()),
+                None => all.push((text, vec![column.short()])),
             }
         }
     }
@@ -384,7 +410,7 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
         })
     };
     let mut signs = format!(
-        "+ is worse (slower, more, a lower rate), − is better than the first column; *…* is called a change: {how}"
+        "+ is worse (slower, more, a lower rate), − is better than the first column; *…* is called a change, ▲ for the worse, ▼ for the better: {how}"
     );
     if verdicts(&[Verdict::Suspect]) {
         signs += "; ?…? looks like one, but cannot be called";
@@ -405,7 +431,7 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
     }
     if matches!(found.shown, Shown::One(_)) {
         lines.push(
-            "The marks are the verdicts of `compare` without `--statistic`: they are not about this statistic.".to_owned(),
+            "The marks are the verdicts of `compare` without `--statistic`: they are not about this statistic, whose change may point the other way.".to_owned(),
         );
     }
     if subject != Subject::Time {
@@ -448,12 +474,7 @@ fn write_column_sum(writer: &mut dyn Write, column: &Column, room: usize) -> io:
     } else {
         counts.join(", ")
     };
-    writeln!(
-        writer,
-        "{} (run {}): {counts}.",
-        units::on_one_line(&column.name),
-        column.run
-    )?;
+    writeln!(writer, "{}: {counts}.", units::on_one_line(&column.title()))?;
     analysis::write_gates(writer, &column.gates, room)
 }
 
@@ -465,12 +486,7 @@ pub(super) fn markdown(found: &SideBySide) -> Grid {
         heading.push("statistic".to_owned());
     }
     let labels = heading.len();
-    heading.extend(
-        found
-            .columns
-            .iter()
-            .map(|column| format!("{} (run {})", column.name, column.run)),
-    );
+    heading.extend(found.columns.iter().map(Column::title));
     let cell = |marked: Marked| {
         let mark = marked.mark.replace(' ', "");
         text(format!("{} {mark}", marked.value).trim_end())

@@ -36,13 +36,13 @@ pub(super) fn overview(
     let outside = histories
         .iter()
         .filter(|history| !matches!(history.course.newest, Position::Unknown | Position::Within));
-    writeln!(
-        writer,
-        "\n{}: {} at another level than before, the newest run of {} outside its band.",
+    let words = format!(
+        "{}: {} at another level than before, the newest run of {} outside its band.",
         counted(histories.len(), "benchmark"),
         stepped.count(),
         outside.count()
-    )?;
+    );
+    writeln!(writer, "\n{}", view.prose(&words, ""))?;
     writeln!(writer, "Run by run: cargo perfcheck history BENCH")
 }
 
@@ -69,15 +69,15 @@ fn columns(histories: &[BenchmarkHistory]) -> Vec<Column> {
     vec![
         Column::right(
             "runs",
-            2,
+            3,
             cells(&|history| history.points.len().to_string()),
         ),
-        Column::left("course", 1, cells(&course)),
+        Column::left("course", 2, cells(&course)),
         Column::right("level", 0, cells(&level)),
         Column::left("last step", 0, cells(&step)),
         Column::left(
             "newest run",
-            0,
+            1,
             cells(&|history| newest(history.course.newest).to_owned()),
         ),
     ]

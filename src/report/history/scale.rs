@@ -3,6 +3,9 @@
 use super::content::BenchmarkHistory;
 use crate::report::{theme, units};
 
+/// Columns between what the ends of a scale stand for.
+const BETWEEN_ENDS: usize = 2;
+
 /// The scale on which values are drawn.
 pub(super) struct Scale {
     lowest: f64,
@@ -20,10 +23,13 @@ impl Scale {
             (low.min(y), high.max(y))
         });
         let missing = (0.05 * highest - (highest - lowest)).max(0.0);
+        let (lowest, highest) = (lowest - missing / 2.0, highest + missing / 2.0);
+        let width = |end: f64| units::width(&units::value(&history.metric, end));
         lowest.is_finite().then(|| Self {
-            lowest: lowest - missing / 2.0,
-            highest: highest + missing / 2.0,
-            columns,
+            lowest,
+            highest,
+            // What its ends stand for has to be told apart.
+            columns: columns.max(width(lowest) + BETWEEN_ENDS + width(highest)),
         })
     }
 
@@ -38,7 +44,7 @@ impl Scale {
     pub(super) fn ends(&self, history: &BenchmarkHistory) -> String {
         let low = units::value(&history.metric, self.lowest);
         let high = units::value(&history.metric, self.highest);
-        let between = self.columns.saturating_sub(low.chars().count());
+        let between = self.columns.saturating_sub(units::width(&low));
         format!("{low}{}", units::padded(&high, between, true))
     }
 

@@ -173,3 +173,67 @@ fn nothing_that_a_terminal_obeys_is_written_and_bounds_that_are_missing_are_null
         (Some(0.04), None)
     );
 }
+
+/// Three benchmarks, one with a long name, in a terminal of so many columns.
+fn overview_in(columns: usize) -> String {
+    let name =
+        "a group with a long name/a function whose name says everything about it/parameter=1000000";
+    let histories = [
+        history(name, &stepped(), &[], None),
+        history("sort/10", &stepped()[..12], &[], None),
+        history("sort/1000", &stepped()[..14], &[12], None),
+    ];
+    let mut bytes = Vec::new();
+    write_histories(
+        &mut bytes,
+        &histories,
+        "of branch `main`",
+        MessageFormat::Human,
+        &view(columns),
+    )
+    .unwrap();
+    String::from_utf8(without_colours(&bytes)).unwrap()
+}
+
+#[test]
+fn narrow_terminals_have_fewer_columns_and_whole_numbers() {
+    insta::assert_snapshot!("overview_60", overview_in(60));
+    insta::assert_snapshot!("overview_80", overview_in(80));
+    insta::assert_snapshot!("overview_160", overview_in(160));
+}
+
+#[test]
+fn of_no_benchmark_there_is_nothing_to_say() {
+    assert_eq!(written(&[], MessageFormat::Human), "");
+}
+
+#[test]
+fn five_hundred_benchmarks_are_a_line_each() {
+    let many: Vec<BenchmarkHistory> = (0..500)
+        .map(|at| {
+            history(
+                &format!("group{:02}/{at}", at % 50),
+                &stepped()[..6],
+                &[],
+                None,
+            )
+        })
+        .collect();
+    let mut bytes = Vec::new();
+    write_histories(
+        &mut bytes,
+        &many,
+        "of branch `main`",
+        MessageFormat::Human,
+        &view(80),
+    )
+    .unwrap();
+    let text = String::from_utf8(without_colours(&bytes)).unwrap();
+    let rows = text.lines().filter(|line| line.starts_with("    "));
+    assert_eq!(rows.count(), 500);
+    assert!(
+        text.lines()
+            .all(|line| crate::report::units::width(line) <= 80),
+        "{text}"
+    );
+}

@@ -10,10 +10,10 @@ use super::history::Timeline;
 use super::phrases::Phrasebook;
 use crate::compare::{Decider, LAUNCH_POINTS, PROBABILITIES};
 use crate::escape::{html, json_in_script, one_line};
-use crate::model::{RunStatus, Subject, Verdict};
+use crate::model::{Subject, Verdict};
 use crate::report::content::{MessageFormat, Method};
 use crate::report::json::{SCHEMA, write_object};
-use crate::report::{analysis, theme, units};
+use crate::report::{analysis, sentences, theme, units};
 
 const STYLE: &str = concat!(
     include_str!("assets/page.css"),
@@ -42,7 +42,7 @@ const BODY: &str = include_str!("assets/page.html");
 
 /// SHA-256 of [`STYLE`] and [`SCRIPT`], by which the policy allows them and nothing else. A test says what they are.
 const STYLE_HASH: &str = "sha256-lTgMDx7JG0LwJatQe14Jq2l7SJEJb2ymj8ks/I8klFE=";
-const SCRIPT_HASH: &str = "sha256-Ol8mwSyMcNix/9JJwA5rmPBor/wMlIICWaX/dW8sMlE=";
+const SCRIPT_HASH: &str = "sha256-T6CV3uDWWRHVjoi6yakZ/QiwAA33jYGumbfagCDEMbk=";
 
 /// Writes the page.
 pub fn write_page(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
@@ -131,7 +131,7 @@ fn head(page: &Page<'_>, timeline: &Timeline<'_>) -> Value {
         "places": places(page).iter().map(|(package, target)| [one_line(package), one_line(target)]).collect::<Vec<_>>(),
         "history": timeline.value(),
         "environment": environment(page),
-        "incomplete": page.run.status == RunStatus::Incomplete,
+        "incomplete": sentences::incomplete(page.run),
         "how": how(page),
         "symbols": Verdict::ALL.map(|verdict| (verdict, theme::symbol(verdict))),
         "warnings": differences(&page.warnings),

@@ -6,6 +6,7 @@ use super::cells::metric;
 use crate::compare::Decider;
 use crate::model::{Metric, Subject};
 use crate::report::content::{Findings, Method, Verdicts};
+use crate::report::sentences::{self, InTurn};
 use crate::report::status::write_warning_within;
 use crate::report::view::{Verbosity, View};
 use crate::report::{analysis, theme, units};
@@ -21,7 +22,10 @@ pub(super) fn write_conclusion(
     let compared = findings.rows.iter().any(|row| row.comparison.is_some());
     let line = |writer: &mut dyn Write, text: &str| writeln!(writer, "{}", view.prose(text, ""));
     if compared && view.verbosity != Verbosity::Quiet {
-        line(writer, &compared_with(verdicts))?;
+        line(
+            writer,
+            &compared_with(verdicts, sentences::in_turn(findings)),
+        )?;
         let rates = findings
             .rows
             .iter()
@@ -42,6 +46,9 @@ pub(super) fn write_conclusion(
         write_warning_within(writer, remark, view.columns)?;
     }
     line(writer, &counts(findings))?;
+    if let Some(sentence) = sentences::incomplete(findings.run) {
+        write_warning_within(writer, &sentence, view.columns)?;
+    }
     if hidden > 0 {
         let plural = if hidden == 1 { "" } else { "s" };
         let reason = match view.only {
@@ -59,7 +66,7 @@ pub(super) fn write_conclusion(
 }
 
 /// The two sides, and how they were compared.
-fn compared_with(verdicts: &Verdicts) -> String {
+fn compared_with(verdicts: &Verdicts, in_turn: InTurn) -> String {
     let decision = &verdicts.decision;
     let subject = decision.analysis.subject;
     let reference = theme::printable(&verdicts.reference);
@@ -76,10 +83,19 @@ fn compared_with(verdicts: &Verdicts) -> String {
         Method::Stored(Decider::Screen) => "t-score alone (--screen)",
         Method::Paired => "both sides measured in turn",
     };
-    format!(
-        "Compared with {reference}; {} family-wise, {decider}.",
-        units::percent(decision.significance_level),
-    )
+    let level = units::percent(decision.significance_level);
+    match (verdicts.method, in_turn) {
+        (Method::Paired, _) | (_, InTurn::None) => {
+            format!("Compared with {reference}; {level} family-wise, {decider}.")
+        }
+        (_, InTurn::All) => format!(
+            "Compared with {reference}, then measured again in turn with it: changes and intervals are of that; {level} family-wise."
+        ),
+        (_, InTurn::Some(count)) => format!(
+            "Compared with {reference}; {level} family-wise, {decider}. {} measured again in turn with it: there changes and intervals are of that.",
+            sentences::were(count)
+        ),
+    }
 }
 
 /// `Run 2: 3 benchmarks: 1 regressed, 2 inconclusive.`

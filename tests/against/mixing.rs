@@ -1,0 +1,35 @@
+//! Sides of A/B measurements among runs that were measured alone.
+
+use crate::project::Project;
+use crate::scripted::QUICK;
+use crate::support::Machine;
+
+#[test]
+fn a_side_is_no_reference_and_beside_a_run_measured_alone_it_is_marked() {
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    project.measure(&QUICK).run().expect_code(0);
+    project.commit();
+    project.takes(200);
+    project.measure(&["--against", "HEAD"]).run().expect_code(1);
+    // Run 2 is the base, run 3 the candidate.
+    for words in [&["accept", "3"][..], &["accept", "cost", "--run", "3"]] {
+        project
+            .perfcheck(words)
+            .run()
+            .expect_code(2)
+            .expect_stderr(&["run 3 is a side of an A/B measurement"]);
+    }
+    let compared = project.perfcheck(&["compare", "1", "3"]).run();
+    assert!(
+        compared
+            .stdout
+            .contains("warning: run 3 was sampled in turn with another build"),
+        "{compared}"
+    );
+    let in_turn = project.perfcheck(&["compare", "2", "3"]).run();
+    assert!(!in_turn.stdout.contains("was sampled in turn"), "{in_turn}");
+    let runs = project.perfcheck(&["runs"]).run().expect_code(0);
+    assert!(runs.stdout.contains("A/B, base of 3"), "{runs}");
+    assert!(!runs.stdout.contains("detached"), "{runs}");
+}

@@ -1,0 +1,141 @@
+//! What is said of what to do next, and of words that were meant in another way.
+
+use crate::scripted::{steady, stored};
+use crate::support::Machine;
+
+#[test]
+fn few_benchmarks_are_accepted_by_name_and_the_command_that_is_offered_does_that() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    let table = steady(&machine, &[("text", 200.0)]).run().expect_code(1);
+    assert!(
+        table.stdout.contains("cargo perfcheck accept text --run 2"),
+        "{table}"
+    );
+    stored(&machine, &["accept", "text", "--run", "2"])
+        .run()
+        .expect_code(0);
+    let runs = stored(&machine, &["runs"]).run().expect_code(0);
+    assert!(
+        runs.stdout.contains("not accepted; 1 level accepted"),
+        "{runs}"
+    );
+    let json = ["runs", "--message-format", "json"];
+    let messages = stored(&machine, &json).run().messages("run");
+    assert_eq!(messages[0]["accepted_benchmarks"][0]["id"], "text");
+    assert_eq!(messages[1]["accepted_benchmarks"], serde_json::json!([]));
+}
+
+#[test]
+fn where_everything_is_slower_the_run_is_accepted() {
+    let machine = Machine::new();
+    steady(&machine, &[]).arg("text").run().expect_code(0);
+    let table = steady(&machine, &[("text", 200.0)])
+        .arg("text")
+        .run()
+        .expect_code(1);
+    assert!(table.stdout.contains("cargo perfcheck accept 2"), "{table}");
+}
+
+#[test]
+fn with_nothing_but_new_benchmarks_status_6_has_its_reason() {
+    let machine = Machine::new();
+    steady(&machine, &[])
+        .args(["text", "--save-baseline", "v1"])
+        .run()
+        .expect_code(0);
+    let run = steady(&machine, &[])
+        .args(["memory", "--baseline", "v1"])
+        .run()
+        .expect_code(6);
+    let reason = "Nothing could be compared with `v1` (run 1), which has none of these benchmarks: exit status 6.";
+    assert!(run.stdout.contains(reason), "{run}");
+    let compared = stored(&machine, &["compare", "v1", "latest", "--filter", "memory"])
+        .run()
+        .expect_code(6);
+    assert!(compared.stdout.contains(reason), "{compared}");
+}
+
+#[test]
+fn a_name_that_moves_says_from_where() {
+    let machine = Machine::new();
+    let save = || {
+        let run = steady(&machine, &[]).args(["--save-baseline", "v1"]).run();
+        run.expect_code(0).stdout
+    };
+    assert!(save().contains("Baseline `v1` is run 1."));
+    assert!(save().contains("Baseline `v1` was run 1, is run 2 now."));
+}
+
+#[test]
+fn a_misspelled_command_is_offered_where_no_benchmark_is_called_that() {
+    let machine = Machine::new();
+    steady(&machine, &[])
+        .arg("histroy")
+        .run()
+        .expect_code(4)
+        .expect_stderr(&["did you mean the command `history`?"]);
+    let other = steady(&machine, &[]).arg("nothing_like_it").run();
+    assert!(!other.stderr.contains("did you mean"), "{other}");
+}
+
+#[test]
+fn a_benchmark_in_the_place_of_a_run_is_recognised() {
+    let machine = Machine::new();
+    steady(&machine, &[]).run().expect_code(0);
+    stored(&machine, &["show", "tex"])
+        .run()
+        .expect_code(2)
+        .expect_stderr(&[
+            "no run is called `tex`",
+            "steady/steady: text",
+            "show latest tex",
+        ]);
+    stored(&machine, &["show", "nothing_like_it"])
+        .run()
+        .expect_code(6)
+        .expect_stderr(&["there is no baseline or run `nothing_like_it`"]);
+}
+
+#[test]
+fn an_order_that_means_nothing_is_refused_before_anything_is_done() {
+    let machine = Machine::new();
+    for time in [100.0, 100.5] {
+        steady(&machine, &[("text", time)]).run().expect_code(0);
+    }
+    let pivot = |values: &str, order: &str| {
+        let request = format!("rows=id,cols=run,value={values}");
+        let words = ["compare", "1", "2", "--pivot", &request, "--sort", order];
+        stored(&machine, &words).run()
+    };
+    pivot("time", "worst")
+        .expect_code(2)
+        .expect_stderr(&["no verdicts"]);
+    pivot("time", "change")
+        .expect_code(2)
+        .expect_stderr(&["is a change", "+change"]);
+    pivot("ratio", "time")
+        .expect_code(2)
+        .expect_stderr(&["is a time"]);
+    pivot("time+change", "change").expect_code(0);
+    let self_test = ["self-test", "--sort", "change"];
+    stored(&machine, &self_test)
+        .run()
+        .expect_code(2)
+        .expect_stderr(&["--sort worst"]);
+}
+
+#[test]
+fn histories_are_sorted_by_their_levels() {
+    let machine = Machine::new();
+    let times = [("text", 50.0), ("memory", 300.0)];
+    steady(&machine, &times).run().expect_code(0);
+    let words = ["history", "--all-branches", "--sort", "time"];
+    let table = stored(&machine, &words).run().expect_code(0).stdout;
+    let place = |id: &str| {
+        table
+            .find(id)
+            .unwrap_or_else(|| panic!("no {id} in {table}"))
+    };
+    assert!(place("memory") < place("text"), "{table}");
+}
