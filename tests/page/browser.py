@@ -380,7 +380,7 @@ class Page(unittest.TestCase):
 
     def test_the_address_names_a_benchmark_or_a_view_however_it_is_written(self):
         titled = "return document.getElementById('title')?.innerText"
-        for address in ("#text-index/bench/parse/json/16384", "#text-index/bench/parse%2Fjson%2F16384", "#text-index%2fbench%2Fparse%2fjson%2F16384"):
+        for address in ("#text-index/parse/parse/json/16384", "#text-index/parse/parse%2Fjson%2F16384", "#text-index%2fparse%2Fparse%2fjson%2F16384"):
             self.open("story", address)
             self.assertEqual(self.run_script(titled), "parse/json/16384", address)
         seen = "return [...document.querySelectorAll('.view')].filter((view) => !view.hidden).map((view) => view.id)"
