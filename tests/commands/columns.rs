@@ -326,7 +326,7 @@ fn columns_go_into_files_as_csv_and_markdown() {
     );
     let markdown = compare(&machine, "main slow fast --format markdown").expect_code(1);
     assert!(
-        markdown.stdout.contains("| steady/steady memory | 100.3 ns (0.00%) | 200.6 ns \\*+100.00%\\* | 100.3 ns (0.00%) |"),
+        markdown.stdout.contains("| steady/steady memory | 100.3 ns (0.00%) | 200.6 ns \\*+100.00%\\*▲ | 100.3 ns (0.00%) |"),
         "{markdown}"
     );
     let dash = compare(&machine, "main slow fast --format markdown -o -").expect_code(1);
