@@ -374,7 +374,8 @@ class Page(unittest.TestCase):
     def test_numbers_are_written_as_the_terminal_writes_them(self):
         printed = perfcheck("story", "compare", "before", "after")
         shown = self.run_script("return [...document.querySelectorAll('#table tbody tr')].map((row) => [row.querySelector('.name').innerText.split('\\n')[0], row.querySelector('td.time:not(.before)').innerText, row.querySelector('.delta').innerText, row.querySelector('.rate').innerText])")
-        lines = {line.split()[0]: line for line in printed.splitlines() if line.startswith("  ")}
+        # Backwards: remarks stand below the table and begin with a name, too.
+        lines = {line.split()[0]: line for line in reversed(printed.splitlines()) if line.startswith("  ")}
         for name, *cells in shown:
             for cell in filter(lambda cell: cell not in ("", "–"), cells):
                 self.assertIn(cell, lines[name], name)

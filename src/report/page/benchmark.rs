@@ -12,7 +12,9 @@ use crate::compare::{
 use crate::escape::one_line;
 use crate::model::{Metric, Verdict};
 use crate::report::beside_record::{allocation_lines, latency_lines};
-use crate::stats::IntervalMethod;
+
+/// What the script takes intervals for that it is told nothing of.
+const USUAL_INTERVALS: &str = "bootstrap";
 
 /// What all benchmarks of a page share.
 pub(super) struct Shared<'a> {
@@ -177,7 +179,7 @@ fn side(side: &PageSide<'_>, top: f64, confidence_level: f64) -> Value {
     let stated = estimates(record).map(|found| found.as_ref().map_or(Value::Null, estimate));
     put("estimates", stated.to_vec().into());
     put("percentiles", record.percentiles.map(short).to_vec().into());
-    if summary.intervals != IntervalMethod::Bootstrap {
+    if summary.intervals.name() != USUAL_INTERVALS {
         put("intervals", json!(summary.intervals.name()));
     }
     let outliers = &summary.outliers;

@@ -196,8 +196,9 @@ function orderChart(one) {
       nodes.push(frame(box, x, y));
       for (const side of sides) {
         curves(one, side).launches.forEach((launch, k) => {
-          const at = scale(0, Math.max(1, launch.times.length - 1), box.left + room * (k + 0.06), box.left + room * (k + 0.94));
-          launch.times.forEach((nanoseconds, i) => nodes.push(s("circle", { class: `dot of-${side}`, cx: number(at(i)), cy: number(y.at(nanoseconds)), r: 1.7 })));
+          const last = launch.times.length - 1;
+          const at = last ? scale(0, last, box.left + room * (k + 0.06), box.left + room * (k + 0.94)) : () => box.left + room * (k + 0.5);
+          launch.times.forEach((nanoseconds, i) => nodes.push(s("circle", { class: `dot of-${side}`, cx: number(at(i)), cy: number(y.at(nanoseconds)), r: last ? 1.7 : 3 })));
         });
       }
       return { height: box.bottom + 42, nodes };
