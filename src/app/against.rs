@@ -167,7 +167,10 @@ impl InTurn<'_> {
                 last_words.push(said);
             }
         }
-        last_words.extend(layout_hint(&rows));
+        let change = |row: &Row<'_>| Some(row.comparison.as_ref()?.change?.estimate);
+        last_words.extend(layout_hint(
+            rows.iter().map(|row| (row.verdict, change(row))),
+        ));
         sort(&mut rows, self.common.output.order);
         let head = store.run(found.runs.new)?;
         let findings = Findings {
@@ -409,13 +412,14 @@ pub(super) fn versions_may_differ(options: &RunOptions) -> bool {
 }
 
 /// A warning about small changes: where the linker puts code can make as much of a difference as what it does.
-fn layout_hint(rows: &[Row<'_>]) -> Option<String> {
-    let is_small = |row: &Row<'_>| {
-        let changed = matches!(row.verdict, Some(Verdict::Regressed | Verdict::Improved));
-        let change = row.comparison.as_ref().and_then(|found| found.change);
-        changed && change.is_some_and(|change| change.estimate.abs() < SMALL_CHANGE)
+pub(super) fn layout_hint(
+    mut changes: impl Iterator<Item = (Option<Verdict>, Option<f64>)>,
+) -> Option<String> {
+    let is_small = |(verdict, change): (Option<Verdict>, Option<f64>)| {
+        let changed = matches!(verdict, Some(Verdict::Regressed | Verdict::Improved));
+        changed && change.is_some_and(|change| change.abs() < SMALL_CHANGE)
     };
-    rows.iter().any(is_small).then(|| {
+    changes.any(is_small).then(|| {
         "Changes below 3 % may come from another layout of the code rather than from what it does; in tight loops larger ones may, too.".to_owned()
     })
 }

@@ -145,16 +145,39 @@ impl Confirmation<'_> {
     }
 }
 
+/// What the stored numbers alone had said, and what measuring both in turn made of it.
+pub(super) fn in_turn(
+    first: &str,
+    change: Option<f64>,
+    then: Verdict,
+    runs: &BySide<RunId>,
+) -> String {
+    let words = match then {
+        Verdict::Regressed => "confirmed",
+        Verdict::Inconclusive | Verdict::Suspect => "not confirmed",
+        _ => "refuted",
+    };
+    format!(
+        "the stored numbers said {first}{}; {words} by measuring both in turn (runs {} and {})",
+        seen(change),
+        runs.base,
+        runs.new
+    )
+}
+
+fn seen(change: Option<f64>) -> String {
+    change.map_or_else(String::new, |change| {
+        format!(" ({})", percent_change(change))
+    })
+}
+
 /// Puts the answer of the second measurement in place of the first one's.
 fn replace(row: &mut Row<'_>, reference: RunId, paired: &Paired, settled: &[Settled]) {
     let first = row.verdict.map_or("", Verdict::word);
-    let seen = row
-        .comparison
-        .as_ref()
-        .and_then(|comparison| comparison.change)
-        .map_or_else(String::new, |change| {
-            format!(" ({})", percent_change(change.estimate))
-        });
+    let comparison = row.comparison.as_ref();
+    let change = comparison.and_then(|comparison| comparison.change);
+    let change = change.map(|change| change.estimate);
+    let seen = seen(change);
     let runs = &paired.runs;
     if let Some(known) = settled.iter().find(|settled| settled.key == row.key) {
         if known.verdict == Verdict::Unchanged {
@@ -177,17 +200,14 @@ fn replace(row: &mut Row<'_>, reference: RunId, paired: &Paired, settled: &[Sett
         );
         return;
     };
-    let (verdict, words) = match comparison.verdict {
-        Verdict::Regressed => (Verdict::Regressed, "confirmed"),
+    row.remarks
+        .push(in_turn(first, change, comparison.verdict, runs));
+    row.verdict = Some(match comparison.verdict {
+        Verdict::Regressed => Verdict::Regressed,
         // Neither confirmed nor refuted.
-        Verdict::Inconclusive | Verdict::Suspect => (Verdict::Suspect, "not confirmed"),
-        other => (other, "refuted"),
-    };
-    row.remarks.push(format!(
-        "the stored numbers said {first}{seen}; {words} by measuring both in turn (runs {} and {})",
-        runs.base, runs.new
-    ));
-    row.verdict = Some(verdict);
+        Verdict::Inconclusive | Verdict::Suspect => Verdict::Suspect,
+        other => other,
+    });
     row.comparison = Some(comparison.clone());
     let spent = paired.spent.iter().find(|spent| spent.key == row.key);
     row.seconds = spent.map(|spent| spent.time.as_secs_f64());

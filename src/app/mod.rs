@@ -32,6 +32,7 @@ mod naming;
 mod next_steps;
 mod options;
 mod page;
+mod page_remarks;
 mod paired;
 mod pairing;
 mod pins;

@@ -12,6 +12,7 @@ use super::explain::{asked_for, side};
 use super::findings::warnings;
 use super::history::gather::{HistoryRequest, histories};
 use super::options::{CompareOptions, CompareView, ComparisonOptions};
+use super::page_remarks::{differing, of_benchmark, of_whole};
 use super::paired::paired_rows;
 use super::replay::Replay;
 use super::reports::ReportOptions;
@@ -22,8 +23,8 @@ use crate::host;
 use crate::measure::Filter;
 use crate::model::{BenchmarkKey, Measurement, Metric, Run, RunId, Verdict};
 use crate::report::{
-    BenchmarkHistory, Explanation, Findings, MeasuredSide, Method, Page, PageBenchmark, PageRun,
-    PageSide, Replayed, Row, Terms, Verdicts, explained,
+    BenchmarkHistory, Explanation, Findings, Gates, MeasuredSide, Method, Page, PageBenchmark,
+    PageRun, PageSide, Replayed, Row, Terms, Verdicts, explained,
 };
 use crate::store::{BranchFilter, Store, StoreError, WorkspaceId};
 
@@ -46,14 +47,14 @@ fn runs_of_each(benchmarks: usize) -> Option<usize> {
 }
 
 /// A benchmark and what was decided about it.
-struct Judged {
+pub(super) struct Judged {
     key: BenchmarkKey,
-    verdict: Option<Verdict>,
-    change: Option<f64>,
+    pub(super) verdict: Option<Verdict>,
+    pub(super) change: Option<f64>,
     reference: Option<RunId>,
-    replayed: Option<Replayed>,
+    pub(super) replayed: Option<Replayed>,
     /// The runs whose measurements are the two sides.
-    new: Option<RunId>,
+    pub(super) new: Option<RunId>,
     base: Option<RunId>,
     remarks: Vec<String>,
 }
@@ -66,6 +67,9 @@ pub(super) struct Subject {
     plan: Option<Plan>,
     warnings: Vec<Difference>,
     remarks: Vec<String>,
+    /// Said of the whole, and nothing to worry about.
+    notes: Vec<String>,
+    gates: Gates,
 }
 
 impl Subject {
@@ -88,7 +92,7 @@ impl Subject {
             .copied()
             .chain(replay.stored.keys())
             .collect();
-        let judged: Vec<Judged> = keys
+        let mut judged: Vec<Judged> = keys
             .into_iter()
             .map(|key| {
                 let stored = replay.stored.get(key);
@@ -109,12 +113,18 @@ impl Subject {
                 }
             })
             .collect();
+        for one in &mut judged {
+            one.remarks = of_benchmark(one, &head);
+        }
+        let (remarks, notes) = of_whole(&judged, &head);
         let mut subject = Self {
             reference: references(&judged),
             judged,
             plan: replay.plan,
             warnings: Vec::new(),
-            remarks: Vec::new(),
+            remarks,
+            notes,
+            gates: Gates::default(),
             head,
         };
         subject.sort();
@@ -167,6 +177,8 @@ impl Subject {
                 plan: Some(plan),
                 warnings: Vec::new(),
                 remarks: Vec::new(),
+                notes: Vec::new(),
+                gates: Gates::default(),
                 head,
             }
         } else {
@@ -179,6 +191,8 @@ impl Subject {
                 reference: Some(name),
                 plan: None,
                 remarks: found.limits,
+                notes: Vec::new(),
+                gates: Gates::default(),
                 head,
             }
         };
@@ -203,10 +217,32 @@ impl Subject {
             plan: plan.cloned(),
             warnings: verdicts.warnings.clone(),
             remarks: verdicts.remarks.clone(),
+            notes: Vec::new(),
+            gates: verdicts.gates.clone(),
             head,
         };
         subject.sort();
         subject
+    }
+
+    /// The same with what the run has said at its end and the store does not keep.
+    pub(super) fn told(mut self, findings: &Findings<'_>) -> Self {
+        if let Some(verdicts) = &findings.verdicts {
+            self.remarks = add_new(self.remarks, &verdicts.remarks);
+            self.warnings.clone_from(&verdicts.warnings);
+            self.gates = verdicts.gates.clone();
+        }
+        let said: BTreeMap<&BenchmarkKey, &Vec<String>> = findings
+            .rows
+            .iter()
+            .map(|row| (&row.key, &row.remarks))
+            .collect();
+        for one in &mut self.judged {
+            if let Some(remarks) = said.get(&one.key) {
+                one.remarks = add_new(std::mem::take(&mut one.remarks), remarks);
+            }
+        }
+        self
     }
 
     /// Worst first: what a reader looks for.
@@ -297,9 +333,23 @@ impl Subject {
     }
 }
 
+/// `known`, and of `more` what is not among them.
+fn add_new(mut known: Vec<String>, more: &[String]) -> Vec<String> {
+    for text in more {
+        if !known.contains(text) {
+            known.push(text.clone());
+        }
+    }
+    known
+}
+
 /// What the verdicts compare with, in words; `None` where nothing was compared.
 fn references(judged: &[Judged]) -> Option<String> {
-    let runs: BTreeSet<RunId> = judged.iter().filter_map(|one| one.base).collect();
+    // What was measured again has another side beside it than what the run was compared with.
+    let runs: BTreeSet<RunId> = judged
+        .iter()
+        .filter_map(|one| one.reference.or(one.base))
+        .collect();
     let mut runs = runs.iter().rev().map(ToString::to_string);
     let first = runs.next()?;
     let others: Vec<String> = runs.collect();
@@ -380,11 +430,29 @@ impl Gathered {
                 })
                 .collect(),
             confidence_level: subject.head.decision.confidence_level,
-            warnings: subject.warnings.clone(),
+            warnings: if subject.warnings.is_empty() {
+                self.warnings(&benchmarks)
+            } else {
+                subject.warnings.clone()
+            },
             remarks: subject.remarks.clone(),
+            notes: subject.notes.clone(),
+            gates: subject.gates.clone(),
             omissions: self.omissions(points, &benchmarks),
             benchmarks,
         }
+    }
+
+    /// Facts of the runs that differ without making the sides incomparable.
+    fn warnings(&self, benchmarks: &[PageBenchmark<'_>]) -> Vec<Difference> {
+        let sides = benchmarks
+            .iter()
+            .filter(|one| one.comparison.is_some())
+            .filter_map(|one| one.new.as_ref().zip(one.base.as_ref()));
+        let run = |side: &PageSide<'_>| self.heads.get(&side.run).map(|(run, _)| run);
+        differing(sides.filter_map(|(new, base)| {
+            Some([(run(new)?, new.measurement), (run(base)?, base.measurement)])
+        }))
     }
 
     /// What is left out of a page about so many benchmarks, and where it is to be had.

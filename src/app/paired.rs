@@ -330,7 +330,7 @@ pub(super) fn verdict_of(rows: &[Row<'_>], fail_on: &[Verdict]) -> (ExitCode, Ta
 }
 
 /// What would settle an inconclusive comparison.
-fn settling(comparison: Option<&Comparison>) -> Option<String> {
+pub(super) fn settling(comparison: Option<&Comparison>) -> Option<String> {
     let needed = comparison?.paired?.rounds_needed?;
     Some(format!(
         "about {needed} rounds in all would settle it (`--rounds {needed}`)"

@@ -19,7 +19,7 @@ const REFERENCE_FAILED: &str =
     "the reference's bench target failed before its benchmarks were known; the error is above";
 const FAILED: &str = "the bench target failed before its benchmarks were known; the error is above";
 /// Why nothing was measured.
-const IDENTICAL: &str =
+pub(super) const IDENTICAL: &str =
     "both sides are the same executable, byte for byte (`--control` measures all the same)";
 
 /// A verdict that needs no measurement.

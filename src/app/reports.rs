@@ -288,7 +288,7 @@ impl Reporting<'_> {
             (Told::Compared(plan), Some(verdicts)) => {
                 Subject::of_findings(findings, verdicts, plan)
             }
-            _ => Subject::of_run(&store, workspace, self.context, findings.run.id)?,
+            _ => Subject::of_run(&store, workspace, self.context, findings.run.id)?.told(findings),
         };
         let gathered = subject.gather(&store, workspace)?;
         let mut text = Vec::new();

@@ -57,8 +57,7 @@ pub use question::{Decider, HostClass, Question, Reference, Rules};
 pub use record::BenchmarkRecord;
 pub use run_series::RunSeries;
 pub use shape::{
-    BULK_POINTS, ChangeShape, DENSITY_POINTS, LAUNCH_POINTS, LaunchShape, MOST_VIOLINS,
-    PROBABILITIES, Shape,
+    ChangeShape, DENSITY_POINTS, LAUNCH_POINTS, LaunchShape, MOST_VIOLINS, PROBABILITIES, Shape,
 };
 pub use summary::{Summary, summarize, summarize_by};
 pub use uncertainty::{Uncertainties, Uncertainty};

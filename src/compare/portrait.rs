@@ -4,13 +4,15 @@
 
 use super::summary::{Summary, sample_times};
 use crate::model::{LaunchSeries, Measurement};
-use crate::stats::{Quantile, density_curve, silverman_bandwidth};
+use crate::stats::{density_curve, silverman_bandwidth};
 
 /// Places at which a density is computed.
 const POINTS: usize = 160;
 
-/// Samples further than this many interquartile ranges outside of the quartiles are counted and not drawn.
-const REACH: f64 = 3.0;
+/// Of the samples this share, where it lies closest together, says what is near: up to a quarter of them may be interruptions.
+const CLOSE: f64 = 0.75;
+/// Samples further away than so many times what these take up are counted and not drawn; of a normal distribution none is.
+const REACH: f64 = 2.0;
 
 /// Everything that is drawn of one benchmark. Times are nanoseconds per iteration.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,12 +78,12 @@ impl Portrait {
     }
 }
 
-/// From the smallest to the largest value within reach of the quartiles, and a little beyond.
+/// From the smallest to the largest value within reach of the closest three quarters, and a little beyond. Quartiles would not do: of a busy
+/// host's samples nearly a quarter may lie far above, and then the upper one does, too.
 pub(super) fn drawn_range(sorted: &[f64]) -> Option<(f64, f64)> {
-    let quartile = |p| Quantile::Linear.of_sorted(sorted, p);
-    let (q1, q3) = (quartile(0.25)?, quartile(0.75)?);
-    let reach = REACH * (q3 - q1);
-    let is_near = |time: &&f64| reach == 0.0 || (q1 - reach..=q3 + reach).contains(*time);
+    let (from, to) = closest(sorted)?;
+    let reach = REACH * (to - from);
+    let is_near = |time: &&f64| reach == 0.0 || (from - reach..=to + reach).contains(*time);
     let least = sorted.iter().find(is_near)?;
     let most = sorted.iter().rfind(is_near)?;
     let near: Vec<f64> = sorted.iter().filter(is_near).copied().collect();
@@ -92,6 +94,15 @@ pub(super) fn drawn_range(sorted: &[f64]) -> Option<(f64, f64)> {
         room => room,
     };
     Some(((least - room).max(0.0), most + room))
+}
+
+/// The shortest interval from sample to sample that holds [`CLOSE`] of them.
+fn closest(sorted: &[f64]) -> Option<(f64, f64)> {
+    let held = (sorted.len() as f64 * CLOSE).ceil().max(1.0) as usize;
+    let ends = sorted
+        .windows(held)
+        .map(|held| (held[0], held[held.len() - 1]));
+    ends.min_by(|a, b| (a.1 - a.0).total_cmp(&(b.1 - b.0)))
 }
 
 fn density(values: &[f64], range: (f64, f64)) -> Vec<(f64, f64)> {
@@ -122,6 +133,31 @@ mod tests {
         assert_eq!(found.launches[0].times.len(), 41);
         assert_eq!(found.density.len(), POINTS);
         assert!(found.density.iter().all(|(_, y)| y.is_finite()));
+    }
+
+    #[test]
+    fn up_to_a_quarter_of_the_samples_may_be_interruptions() {
+        for every in [5, 8, 13] {
+            let times: Vec<f64> = (0..390)
+                .map(|i| match i % every {
+                    0 => 250.0 + f64::from(i) * 15.0,
+                    _ => 100.0 + f64::from(i * 7 % 80) * 0.1,
+                })
+                .collect();
+            let found = portrait(vec![flat_launch(0, 1000, &times)]);
+            assert!(found.range.1 < 115.0, "{every}: {:?}", found.range);
+            assert_eq!(found.outside, 390usize.div_ceil(every as usize));
+        }
+    }
+
+    #[test]
+    fn two_speeds_are_both_drawn_where_each_has_its_share() {
+        let times: Vec<f64> = (0..100)
+            .map(|i| if i % 3 == 0 { 180.0 } else { 100.0 } + f64::from(i % 7))
+            .collect();
+        let found = portrait(vec![flat_launch(0, 1000, &times)]);
+        assert_eq!(found.outside, 0);
+        assert!(found.range.1 > 186.0);
     }
 
     #[test]

@@ -12,8 +12,6 @@ use crate::stats::{
 
 /// Places of the density of all samples.
 pub const DENSITY_POINTS: usize = 80;
-/// So many of them lie where the bulk of the samples does, however far the picture reaches beyond.
-pub const BULK_POINTS: usize = 60;
 /// Places of the density of one launch.
 pub const LAUNCH_POINTS: usize = 18;
 /// Launches whose density is drawn; of more there are quartiles.
@@ -22,10 +20,6 @@ pub const MOST_VIOLINS: usize = 16;
 const CHANGE_POINTS: usize = 48;
 /// Resamples of the change: their density is drawn, no bound is read off it.
 const RESAMPLES: usize = 4_000;
-/// Where more than this share of the samples would lie outside of the picture, they are a part of it.
-const FEW: f64 = 0.02;
-/// Then it reaches to this quantile.
-const FAR: f64 = 0.99;
 /// Of the resamples this share at either end may lie outside of the picture.
 const TAIL: f64 = 0.001;
 
@@ -53,10 +47,7 @@ pub const PROBABILITIES: [f64; 48] = {
 pub struct Shape {
     /// The times that are drawn, from and to.
     pub range: (f64, f64),
-    /// Where the bulk of the samples ends: the end of the range, or before it.
-    pub bulk_end: f64,
-    /// Density of the samples within the range; empty where they do not spread. Of [`DENSITY_POINTS`] places all lie evenly over the range, or the
-    /// first [`BULK_POINTS`] from its start to the end of the bulk and the others beyond, the last one at its end.
+    /// Density of the samples within the range at [`DENSITY_POINTS`] places over it; empty where they do not spread.
     pub density: Vec<f64>,
     /// The launches with samples.
     pub launches: Vec<LaunchShape>,
@@ -91,7 +82,7 @@ impl Shape {
         let launches = sample_times(measurement);
         let mut all: Vec<f64> = launches.iter().flatten().copied().collect();
         all.sort_by(f64::total_cmp);
-        let (bulk, range) = ranges(&all)?;
+        let range = drawn_range(&all)?;
         let inside = within(&all, range);
         let quantiles = PROBABILITIES
             .iter()
@@ -102,8 +93,7 @@ impl Shape {
         let violins = launches.len() <= MOST_VIOLINS;
         Some(Self {
             range,
-            bulk_end: bulk.1,
-            density: density_of_all(&inside, bulk, range),
+            density: density(&inside, range, DENSITY_POINTS),
             outside: all.len() - inside.len(),
             samples: all.len(),
             launches: launches
@@ -115,18 +105,6 @@ impl Shape {
             ramp: thinned(&ramp, points / 4),
         })
     }
-}
-
-/// Where the bulk of the samples lies, which is the drawn range of a portrait; and the same further up where a part of the samples that counts
-/// lies there: a slow path is no outlier.
-fn ranges(sorted: &[f64]) -> Option<((f64, f64), (f64, f64))> {
-    let (low, high) = drawn_range(sorted)?;
-    let above = sorted.iter().filter(|time| **time > high).count();
-    if above as f64 <= FEW * sorted.len() as f64 {
-        return Some(((low, high), (low, high)));
-    }
-    let far = Quantile::InvertedCdf.of_sorted(sorted, FAR)?;
-    Some(((low, high), (low, far + (far - low) * 0.04)))
 }
 
 /// How resampled changes of the mean lie.
@@ -191,21 +169,6 @@ fn density(values: &[f64], range: (f64, f64), points: usize) -> Vec<f64> {
     silverman_bandwidth(values).map_or_else(Vec::new, |bandwidth| {
         heights(density_curve(values, bandwidth, range, points))
     })
-}
-
-/// Evenly over a range that the bulk fills, else closer where the bulk is.
-fn density_of_all(inside: &[f64], bulk: (f64, f64), range: (f64, f64)) -> Vec<f64> {
-    if bulk.1 >= range.1 {
-        return density(inside, range, DENSITY_POINTS);
-    }
-    let Some(bandwidth) = silverman_bandwidth(inside) else {
-        return Vec::new();
-    };
-    let beyond = DENSITY_POINTS - BULK_POINTS;
-    // The end of the bulk is in both: once is enough.
-    let tail = density_curve(inside, bandwidth, (bulk.1, range.1), beyond + 1);
-    let near = density_curve(inside, bandwidth, bulk, BULK_POINTS);
-    heights(near.into_iter().chain(tail.into_iter().skip(1)).collect())
 }
 
 fn heights(curve: Vec<(f64, f64)>) -> Vec<f64> {
@@ -298,26 +261,29 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_path_is_in_the_picture_and_a_few_interruptions_are_not() {
-        let with_slow = |every: u32| {
-            let times: Vec<f64> = (0..400)
-                .map(|i| 100.0 + f64::from(i % 8) * 0.1 + if i % every == 0 { 35.0 } else { 0.0 })
+    fn the_picture_is_that_of_a_portrait_and_holds_no_interruptions() {
+        let interrupted = |k: u32| {
+            let times: Vec<f64> = (0..100)
+                .map(|i| (100.0 + f64::from(i * 7 % 13)) * if i % 6 == 0 { 3.0 } else { 1.0 })
                 .collect();
-            Shape::of(&measurement(vec![flat_launch(0, 1000, &times)]), 100).unwrap()
+            flat_launch(k, 1000, &times)
         };
-        let slow = with_slow(20);
-        assert!(
-            slow.range.1 > 135.0 && slow.outside == 0,
-            "{:?}",
-            slow.range
+        let measured = measurement((0..6).map(interrupted).collect());
+        let shape = Shape::of(&measured, 100).unwrap();
+        let summary = summarize(&measured, 0.95, 1000, 1).unwrap();
+        let portrait = crate::compare::Portrait::of(&measured, &summary).unwrap();
+        assert_eq!(
+            (shape.range, shape.outside),
+            (portrait.range, portrait.outside)
         );
-        assert!(slow.bulk_end < 110.0 && slow.launches[0].range.1 < 110.0);
-        assert_eq!(slow.density.len(), DENSITY_POINTS);
-        let peak = slow.density.iter().copied().fold(0.0, f64::max);
-        assert!(slow.density[..BULK_POINTS].contains(&peak));
-        let interrupted = with_slow(100);
-        assert!(interrupted.range.1 < 110.0);
-        assert_eq!(interrupted.outside, 4);
+        assert_eq!(shape.outside, 6 * 17);
+        assert!(shape.range.1 < 125.0, "{:?}", shape.range);
+        // A curve over the picture, neither a spike nor a plain.
+        let peak = shape.density.iter().copied().fold(0.0, f64::max);
+        let high = shape.density.iter().filter(|height| **height > peak / 2.0);
+        assert!(high.count() > DENSITY_POINTS / 4);
+        let reaches = |launch: &LaunchShape| launch.range.1 - launch.range.0 > 12.0;
+        assert!(shape.launches.iter().all(reaches));
     }
 
     #[test]

@@ -126,7 +126,9 @@ def make_pages():
     nothing = json.loads(data[1])
     nothing["benchmarks"] = []
     nothing["head"]["verdicts"] = []
-    (ROOT / "empty.html").write_text(empty[: data.start(1)] + json.dumps(nothing).replace("<", "\\u003c") + empty[data.end(1):])
+    for name in ("empty", "interrupted"):
+        nothing["head"]["incomplete"] = "run 7 is incomplete" if name == "interrupted" else None
+        (ROOT / f"{name}.html").write_text(empty[: data.start(1)] + json.dumps(nothing).replace("<", "\\u003c") + empty[data.end(1):])
 
 
 class Page(unittest.TestCase):
@@ -156,7 +158,7 @@ class Page(unittest.TestCase):
             message = json.loads(entry["message"])["message"]
             if message["method"] == "Network.requestWillBeSent":
                 asked.add(message["params"]["request"]["url"].split("#")[0])
-        pages = {(ROOT / f"{name}.html").as_uri() for name in ("story", "cases", "many", "empty")}
+        pages = {(ROOT / f"{name}.html").as_uri() for name in ("story", "cases", "many", "empty", "interrupted")}
         self.assertEqual({url for url in asked if not url.startswith(("blob:", "about:"))} - pages, set())
 
     def open(self, page, address="", width=1280, theme="light"):
@@ -370,6 +372,33 @@ class Page(unittest.TestCase):
         self.open("empty")
         self.assertIn("No benchmarks", self.run_script("return document.querySelector('h1').textContent"))
         self.assertIn("no benchmarks", self.run_script("return document.getElementById('table').innerText"))
+
+    def test_an_interrupted_run_says_so(self):
+        self.open("interrupted")
+        self.assertEqual("Interrupted before anything was measured", self.run_script("return document.querySelector('h1').textContent"))
+        self.assertIn(", incomplete", self.run_script("return document.querySelector('.about').textContent"))
+
+    def test_the_address_names_a_benchmark_or_a_view_however_it_is_written(self):
+        titled = "return document.getElementById('title')?.innerText"
+        for address in ("#text-index/bench/parse/json/16384", "#text-index/bench/parse%2Fjson%2F16384", "#text-index%2fbench%2Fparse%2fjson%2F16384"):
+            self.open("story", address)
+            self.assertEqual(self.run_script(titled), "parse/json/16384", address)
+        seen = "return [...document.querySelectorAll('.view')].filter((view) => !view.hidden).map((view) => view.id)"
+        for address, name in (("#grid", "pivot"), ("#curves", "curves"), ("#environment", "environment"), ("#100%", "overview")):
+            self.open("story", address)
+            self.assertEqual(self.run_script(seen), [f"view-{name}"])
+        self.browser.find_element(By.ID, "tab-curves").send_keys(Keys.ENTER)
+        self.assertEqual(self.run_script("return location.hash"), "#curves")
+
+    def test_interruptions_do_not_squeeze_the_charts(self):
+        self.open("cases", "#text-index/bench/host/busy")
+        one = self.run_script("return JSON.parse(document.getElementById('data').textContent).benchmarks.find((one) => one.id === 'host/busy')")
+        for side in ("base", "new"):
+            self.assertLess(one[side]["range"][1], 3200)
+            self.assertGreater(one[side]["outside"], 80)
+        self.assertIn("Far outside and not drawn", self.run_script("return document.getElementById('detail').innerText"))
+        widths = self.run_script("return [...document.querySelectorAll('#detail svg')].flatMap((svg) => [...svg.querySelectorAll('path.area')].map((area) => area.getBBox().height)).sort((a, b) => a - b)")
+        self.assertGreater(widths[0], 15, "no violin is flat")
 
     def test_numbers_are_written_as_the_terminal_writes_them(self):
         printed = perfcheck("story", "compare", "before", "after")

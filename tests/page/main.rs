@@ -14,7 +14,8 @@ use cargo_perfcheck::model::{
     Acceptance, BenchmarkKey, GitState, Measurement, Metric, RunId, Verdict,
 };
 use cargo_perfcheck::report::{
-    BenchmarkHistory, HistoryPoint, Page, PageBenchmark, PageRun, PageSide, write_page,
+    Arrangement, BenchmarkHistory, Gates, HistoryPoint, Page, PageBenchmark, PageRun, PageSide,
+    Verbosity, View, without_colours, write_page, write_table,
 };
 use recorded::{HOSTILE, Recorded};
 use serde_json::Value;
@@ -96,6 +97,8 @@ fn written_with(
         confidence_level: findings.confidence_level,
         warnings: Vec::new(),
         remarks: vec![HOSTILE.to_owned()],
+        notes: vec![HOSTILE.to_owned()],
+        gates: Gates::default(),
         omissions: vec![HOSTILE.to_owned()],
         benchmarks,
     };
@@ -183,6 +186,44 @@ fn every_verdict_is_on_the_page() {
         .filter_map(|pair| pair[1].as_u64())
         .sum();
     assert_eq!(counted, benchmarks.len() as u64);
+}
+
+#[test]
+fn symbols_of_the_page_are_those_of_the_table() {
+    let recorded = Recorded::all_verdicts();
+    let (_, data) = written(&recorded);
+    let mut table = Vec::new();
+    let view = View {
+        columns: 100,
+        verbosity: Verbosity::Usual,
+        arrangement: Arrangement::Groups,
+        only: None,
+    };
+    write_table(&mut table, &recorded.findings(), &view).expect("memory takes all");
+    let table = String::from_utf8(without_colours(&table)).expect("UTF-8");
+    for pair in data["head"]["symbols"].as_array().expect("a list") {
+        let (word, symbol) = (pair[0].as_str().expect("a word"), pair[1].as_str());
+        let both = format!("{} {word}", symbol.expect("a symbol"));
+        assert!(table.contains(&both), "{both}");
+    }
+}
+
+#[test]
+fn what_the_table_says_of_a_benchmark_and_of_the_whole_is_on_the_page() {
+    let (_, data) = written(&Recorded::all_verdicts());
+    assert_eq!(data["head"]["incomplete"], Value::Null);
+    let how = data["head"]["how"].as_str().expect("how it was decided");
+    assert!(how.contains("family-wise"), "{how}");
+    let phrases = data["phrases"].as_array().expect("a list");
+    let noted = data["benchmarks"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .flat_map(|one| one["remarks"].as_array().into_iter().flatten())
+        .filter_map(|entry| entry[0].as_u64())
+        .count();
+    assert!(noted > 0);
+    assert!(phrases.iter().any(|phrase| phrase[0] == "note"));
 }
 
 #[test]

@@ -49,8 +49,8 @@ class Run:
 
     def measure(self, ident, ns, *, spread=0.0015, noise=0.003, launches=10, samples=100, throughput=None,
                 target="bench", drift=0.0, slow=0.0, ramp=True, features=(), modes=None, verdict="unchanged",
-                threshold=0.02, words=None):
-        """Adds a benchmark of `ns` nanoseconds: `spread` between launches, `noise` within one."""
+                threshold=0.02, words=None, interrupted=0.0):
+        """Adds a benchmark of `ns` nanoseconds: `spread` between launches, `noise` within one; a share of samples takes thrice as long and more."""
         rng = random.Random(f"{self.number} {ident}")
         iterations = max(1, round(1e6 / ns))
         for launch in range(launches):
@@ -64,6 +64,8 @@ class Run:
                     time *= 1 + rng.paretovariate(2.5) * 0.05
                 if rng.random() < slow:
                     time *= 1.35
+                if interrupted and rng.random() < interrupted:
+                    time *= 2 + rng.paretovariate(1)
                 return [count, max(1, round(count * time + rng.gauss(0, 12)))]
 
             unit = max(1, iterations // 10)
@@ -207,6 +209,7 @@ def cases():
         run.measure("verdict/incomparable", 1000, target="other", features=["simd"] if new else [])
         run.measure("verdict/one-launch", 1000, launches=1)
         run.measure("verdict/one-sample", 1000, launches=3, samples=1, ramp=False)
+        run.measure("host/busy", 2470, interrupted=0.15)
         if new:
             run.measure("verdict/new", 1000)
             run.fail("verdict/failed")

@@ -76,16 +76,29 @@ pub(super) fn ramp(svg: &mut Svg, portrait: &Portrait, metric: &Metric, top: f64
         |pick: fn(&(f64, f64)) -> f64| portrait.ramps.iter().map(pick).fold(0.0, f64::max);
     let (iterations, elapsed) = (largest(|point| point.0), largest(|point| point.1));
     let x = Axis::new(Quantity::Count, (0.0, iterations * 1.04), (LEFT, RIGHT));
-    let y = Axis::new(quantity(metric), (0.0, elapsed * 1.08), (below, above));
+    let most = elapsed * 1.08;
+    let y = Axis::new(quantity(metric), (0.0, most), (below, above));
     let title = match metric {
         Metric::Time | Metric::Rate { .. } => "Iterations and time".to_owned(),
         Metric::Amount { unit } => format!("Iterations and {unit}"),
     };
     head(svg, top, &title, &stated("slope", &slope, metric));
-    let at_end = |slope: f64| (x.place(iterations), y.place(slope * iterations));
+    // No line leaves the frame: one that is too steep for it ends where it meets its upper edge.
+    let at_end = |slope: f64| match slope * iterations {
+        end if end > most => (x.place(most / slope), y.place(most)),
+        end => (x.place(iterations), y.place(end.max(0.0))),
+    };
     let origin = (x.place(0.0), y.place(0.0));
     if slope.lower.is_finite() && slope.upper.is_finite() {
-        svg.area("band", [origin, at_end(slope.lower), at_end(slope.upper)]);
+        let leaves = slope.upper * iterations > most && slope.lower * iterations < most;
+        let corner = leaves.then(|| (x.place(iterations), y.place(most)));
+        let ends = [at_end(slope.lower)].into_iter().chain(corner);
+        svg.area(
+            "band",
+            std::iter::once(origin)
+                .chain(ends)
+                .chain([at_end(slope.upper)]),
+        );
     }
     svg.line("line", [origin, at_end(slope.estimate)]);
     for (iterations, elapsed) in &portrait.ramps {

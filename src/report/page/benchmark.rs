@@ -7,11 +7,12 @@ use super::history::{Timeline, history};
 use super::phrases::Phrasebook;
 use super::quantized::{places, short, short_or_null};
 use crate::compare::{
-    AllocationSummary, ChangeShape, Comparison, Difference, Estimate, LatencySummary, Shape,
+    AllocationSummary, ChangeShape, Comparison, Difference, Estimate, LatencySummary, Note, Shape,
 };
 use crate::escape::one_line;
 use crate::model::{Metric, Verdict};
 use crate::report::beside_record::{allocation_lines, latency_lines};
+use crate::report::{analysis, beside};
 
 /// What the script takes intervals for that it is told nothing of.
 const USUAL_INTERVALS: &str = "bootstrap";
@@ -49,8 +50,13 @@ pub(super) fn benchmark(one: &PageBenchmark<'_>, shared: &mut Shared<'_>) -> Val
         side.as_ref()
             .map(|side| self::side(side, top, shared.confidence_level))
     };
-    let plain =
-        |texts: &[String]| -> Vec<String> { texts.iter().map(|text| one_line(text)).collect() };
+    let notes: Vec<Value> = notes(one)
+        .iter()
+        .map(|note| {
+            let (phrase, numbers) = shared.phrases.enter("note", &one_line(note));
+            json!([phrase, numbers.join("|")])
+        })
+        .collect();
     let mut object = json!({
         "place": place,
         "id": one_line(&one.key.id),
@@ -82,10 +88,7 @@ pub(super) fn benchmark(one: &PageBenchmark<'_>, shared: &mut Shared<'_>) -> Val
             "differs",
             (!one.blocking.is_empty()).then(|| differences(&one.blocking)),
         ),
-        (
-            "remarks",
-            (!one.remarks.is_empty()).then(|| json!(plain(&one.remarks))),
-        ),
+        ("remarks", (!notes.is_empty()).then(|| json!(notes))),
     ];
     if let Some(members) = object.as_object_mut() {
         for (name, value) in optional {
@@ -93,6 +96,24 @@ pub(super) fn benchmark(one: &PageBenchmark<'_>, shared: &mut Shared<'_>) -> Val
         }
     }
     object
+}
+
+/// What a table says below it of a benchmark; what limits a comparison is of interest where it did not come out clearly well.
+fn notes(one: &PageBenchmark<'_>) -> Vec<String> {
+    let is_fine = matches!(
+        one.verdict,
+        Some(Verdict::Unchanged | Verdict::Improved | Verdict::New)
+    );
+    let comparison = one.comparison;
+    let moved = comparison.map(beside::changes).unwrap_or_default();
+    let limits = comparison.filter(|_| !is_fine).map(|found| &found.notes);
+    let centers = comparison.and_then(|found| found.centers.as_ref());
+    moved
+        .into_iter()
+        .chain(limits.into_iter().flatten().map(Note::to_string))
+        .chain(one.remarks.iter().cloned())
+        .chain(centers.map(|found| analysis::centers(found, one.metric)))
+        .collect()
 }
 
 /// Facts that differ, each with what it is on either side.
@@ -268,9 +289,6 @@ fn drawn(shape: &Shape, top: f64) -> Vec<(&'static str, Value)> {
     ];
     if launches.iter().all(|launch| !launch.density.is_empty()) {
         found.push(("violins", violins.collect::<String>().into()));
-    }
-    if shape.bulk_end < range.1 {
-        found.push(("bulk", short(shape.bulk_end)));
     }
     if shape.outside > 0 {
         found.push(("outside", json!(shape.outside)));

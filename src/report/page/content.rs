@@ -4,7 +4,7 @@ use crate::compare::{
     BenchmarkRecord, ChangeShape, Comparison, Difference, Estimate, HostSigns, Shape,
 };
 use crate::model::{BenchmarkKey, Measurement, Metric, Run, RunId, Verdict};
-use crate::report::content::Method;
+use crate::report::content::{Gates, Method};
 use crate::report::history::BenchmarkHistory;
 
 /// Everything that a page shows.
@@ -24,6 +24,10 @@ pub struct Page<'a> {
     pub warnings: Vec<Difference>,
     /// What else a reader must know of the whole, a sentence each.
     pub remarks: Vec<String>,
+    /// What is good to know of the whole, a sentence each.
+    pub notes: Vec<String>,
+    /// What the rules of `--fail` made of it.
+    pub gates: Gates,
     /// What the page leaves out so that its size stays within bounds, a sentence each.
     pub omissions: Vec<String>,
     /// In the order in which they are shown first.

@@ -8,11 +8,12 @@ use super::content::Page;
 use super::environment::environment;
 use super::history::Timeline;
 use super::phrases::Phrasebook;
-use crate::compare::{BULK_POINTS, LAUNCH_POINTS, PROBABILITIES};
+use crate::compare::{Decider, LAUNCH_POINTS, PROBABILITIES};
 use crate::escape::{html, json_in_script, one_line};
-use crate::report::content::MessageFormat;
+use crate::model::{Subject, Verdict};
+use crate::report::content::{MessageFormat, Method};
 use crate::report::json::{SCHEMA, write_object};
-use crate::report::units;
+use crate::report::{analysis, sentences, theme, units};
 
 const STYLE: &str = concat!(
     include_str!("assets/page.css"),
@@ -40,8 +41,8 @@ const SCRIPT: &str = concat!(
 const BODY: &str = include_str!("assets/page.html");
 
 /// SHA-256 of [`STYLE`] and [`SCRIPT`], by which the policy allows them and nothing else. A test says what they are.
-const STYLE_HASH: &str = "sha256-OGpSlIanN7cW0chWtyFTHH6qsp5HoYjpx4cySibBpcw=";
-const SCRIPT_HASH: &str = "sha256-c8OUX1nZMhcu3URO8OcEQQgdEkEuCWX4+HdVUOG069A=";
+const STYLE_HASH: &str = "sha256-lTgMDx7JG0LwJatQe14Jq2l7SJEJb2ymj8ks/I8klFE=";
+const SCRIPT_HASH: &str = "sha256-T6CV3uDWWRHVjoi6yakZ/QiwAA33jYGumbfagCDEMbk=";
 
 /// Writes the page.
 pub fn write_page(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
@@ -130,12 +131,39 @@ fn head(page: &Page<'_>, timeline: &Timeline<'_>) -> Value {
         "places": places(page).iter().map(|(package, target)| [one_line(package), one_line(target)]).collect::<Vec<_>>(),
         "history": timeline.value(),
         "environment": environment(page),
+        "incomplete": sentences::incomplete(page.run),
+        "how": how(page),
+        "symbols": Verdict::ALL.map(|verdict| (verdict, theme::symbol(verdict))),
         "warnings": differences(&page.warnings),
-        "remarks": page.remarks.iter().map(|text| one_line(text)).collect::<Vec<_>>(),
+        "broken": page.gates.violations.iter().map(|found| one_line(&analysis::broken(found))).collect::<Vec<_>>(),
+        "remarks": page.gates.remarks.iter().chain(&page.remarks).map(|text| one_line(text)).collect::<Vec<_>>(),
+        "notes": page.notes.iter().map(|text| one_line(text)).collect::<Vec<_>>(),
         "omissions": page.omissions.iter().map(|text| one_line(text)).collect::<Vec<_>>(),
         "probabilities": &PROBABILITIES[..],
         "launch_points": LAUNCH_POINTS,
-        "bulk_points": BULK_POINTS,
+    })
+}
+
+/// How the verdicts were reached, where any was.
+fn how(page: &Page<'_>) -> Option<String> {
+    let decision = &page.run.decision;
+    // What was measured again was compared with the other method before.
+    let mut methods = page.benchmarks.iter().filter_map(|one| one.method);
+    let method = match page.run.pair {
+        Some(_) => methods.next()?,
+        None => {
+            let stored = methods.clone().find(|method| *method != Method::Paired);
+            stored.or_else(|| methods.next())?
+        }
+    };
+    if decision.analysis.subject != Subject::Time {
+        return Some(format!("about {}", decision.analysis.subject));
+    }
+    let level = units::percent(decision.significance_level);
+    Some(match method {
+        Method::Stored(Decider::Test(_)) => analysis::method(decision),
+        Method::Stored(_) => format!("{level} family-wise"),
+        Method::Paired => format!("{level} family-wise, both sides measured in turn"),
     })
 }
 

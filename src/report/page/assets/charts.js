@@ -74,14 +74,8 @@ function changeChart(one) {
   };
 }
 
-/** Which time a place of the density is: places lie closer where the bulk of the samples does. */
-function placeOf(side) {
-  const last = side.density.length / 2 - 1;
-  if (!side.bulk) return scale(0, last, ...side.range);
-  const near = scale(0, HEAD.bulk_points - 1, side.range[0], side.bulk);
-  const beyond = scale(HEAD.bulk_points - 1, last, side.bulk, side.range[1]);
-  return (place) => (place < HEAD.bulk_points ? near(place) : beyond(place));
-}
+/** Which time a place of the density is. */
+const placeOf = (side) => scale(0, side.density.length / 2 - 1, ...side.range);
 
 /** A range with a margin, so that nothing sticks to the edge of a picture. */
 const roomy = ([low, high]) => [Math.max(0, low - (high - low) * 0.03), high + (high - low) * 0.03];
@@ -113,7 +107,7 @@ function densityChart(one) {
       }
       sides.forEach((side, index) => {
         const y = ground + 4 + index * 15;
-        const strokes = new Set(curves(one, side).launches.flatMap((launch) => launch.times).map((value) => Math.round(x.at(value) * 2) / 2));
+        const strokes = new Set(curves(one, side).launches.flatMap((launch) => launch.times).filter(isNumber).map((value) => Math.round(x.at(value) * 2) / 2));
         nodes.push(s("path", { class: `rug of-${side}`, d: [...strokes].map((at) => `M${at} ${y}v12`).join("") }));
       });
       return { height: box.bottom + 42, nodes };
@@ -170,7 +164,7 @@ function orderChart(one) {
   const sides = sidesOf(one);
   if (!sides.length) return null;
   const launches = Math.max(...sides.map((side) => curves(one, side).launches.length));
-  const value = (launch, i) => spent(one.metric, launch.times[i]);
+  const value = (launch, i) => (launch.times[i] === null ? "far outside" : spent(one.metric, launch.times[i]));
   return {
     name: "order", title: "Samples in order", legend: sidesLegend(one),
     words: `Samples in the order taken, launch by launch. ${sides.map((side) => {
@@ -198,7 +192,7 @@ function orderChart(one) {
         curves(one, side).launches.forEach((launch, k) => {
           const last = launch.times.length - 1;
           const at = last ? scale(0, last, box.left + room * (k + 0.06), box.left + room * (k + 0.94)) : () => box.left + room * (k + 0.5);
-          launch.times.forEach((nanoseconds, i) => nodes.push(s("circle", { class: `dot of-${side}`, cx: number(at(i)), cy: number(y.at(nanoseconds)), r: last ? 1.7 : 3 })));
+          launch.times.forEach((nanoseconds, i) => nanoseconds !== null && nodes.push(s("circle", { class: `dot of-${side}`, cx: number(at(i)), cy: number(y.at(nanoseconds)), r: last ? 1.7 : 3 })));
         });
       }
       return { height: box.bottom + 42, nodes };
@@ -206,34 +200,54 @@ function orderChart(one) {
   };
 }
 
+/** How high the picture of iterations and times reaches: interrupted samples may be ten times as long as all others, and they lift the slope, too. */
+function rampTop(one, sides) {
+  const reach = (side) => {
+    const { points, iterations } = curves(one, side).ramp;
+    const each = points.filter(([count]) => count > 0).map(([count, elapsed]) => elapsed / count).sort((a, b) => a - b);
+    return Math.max(one[side].range[1], (each[Math.floor(each.length * 0.7)] || 0) * 1.25) * iterations;
+  };
+  const near = Math.max(...sides.map(reach));
+  const tallest = Math.max(...sides.flatMap((side) => [...curves(one, side).ramp.points.map((point) => point[1]), one[side].slope[0] * curves(one, side).ramp.iterations]));
+  return Math.min(tallest, near * 1.2) * 1.05;
+}
+
 /** What so many iterations took, with the line through the origin and its band. */
 function rampChart(one) {
   const sides = sidesOf(one).filter((side) => curves(one, side).ramp && one[side].slope);
   if (!sides.length) return null;
   const of = (side) => curves(one, side).ramp;
+  const top = rampTop(one, sides);
+  const above = () => {
+    const parts = sides.map((side) => [side, of(side).points.filter((point) => point[1] > top)]).filter(([, found]) => found.length)
+      .map(([side, found]) => `${counted(found.length, "sample")} of ${nameOf(one, side)} (largest ${spent(one.metric, Math.max(...found.map((point) => point[1])))})`);
+    return parts.length ? `Above the picture and not drawn: ${parts.join(", ")}; the slope is that of all samples, these too.` : null;
+  };
   return {
     name: "ramp", title: one.metric.kind === "amount" ? `Iterations and ${one.metric.unit}` : "Iterations and time", legend: sidesLegend(one),
     words: sides.map((side) => `${nameOf(one, side)}: slope ${stated(one, side, "slope")}${isNumber(one[side].r2) ? `, R² ${one[side].r2.toFixed(4)}` : ""}`).join("; "),
-    caption: together("Line through the origin, shaded: the interval of its slope.",
+    caption: together("Line through the origin, shaded: the interval of its slope.", above(),
       sides.some((side) => of(side).points.length < of(side).of) && `Thinned: ${sides.map((side) => `${of(side).points.length} of ${of(side).of}`).join(" and ")} samples are drawn.`),
     table: () => plainTable("Iterations and time", ["iterations", ...sides.map((side) => nameOf(one, side))],
       sides.flatMap((side) => of(side).points.map(([count, elapsed]) => [Math.round(count).toLocaleString("en"), ...sides.map((own) => (own === side ? spent(one.metric, elapsed) : ""))]))),
     draw(width) {
       const box = { left: 60, right: width - 12, top: 20, bottom: 240 };
       const most = Math.max(...sides.map((side) => of(side).iterations)) * 1.03;
-      const tallest = Math.max(...sides.flatMap((side) => [...of(side).points.map((point) => point[1]), one[side].slope[0] * of(side).iterations]));
-      // One interrupted sample may be ten times as long as all others: what is drawn is what the lines need.
-      const needed = Math.max(...sides.map((side) => one[side].slope[0] * of(side).iterations)) * 1.6;
-      const top = Math.min(tallest, needed) * 1.05;
       const counts = ticks(0, most, width / 90);
       const x = { at: scale(0, most, box.left, box.right), ticks: counts, labels: counts.map((value) => value.toLocaleString("en", { notation: "compact" })), title: "iterations of a sample" };
       const y = valueAxis(one.metric, 0, top, box.bottom, box.top, 6);
       const nodes = [frame(box, x, y)];
-      const end = (side, slope) => [x.at(of(side).iterations), Math.max(box.top, y.at(slope * of(side).iterations))];
+      // Where a line of this slope ends: at the last count of iterations, or where it leaves the picture.
+      const end = (side, slope) => {
+        const count = of(side).iterations;
+        return slope * count > top ? [x.at(top / slope), y.at(top)] : [x.at(count), y.at(slope * count)];
+      };
+      const corner = (side, lower, upper) => (upper * of(side).iterations > top && lower * of(side).iterations < top ? [[x.at(of(side).iterations), y.at(top)]] : []);
       for (const side of sides) {
-        const [estimate, lower, upper] = one[side].slope;
+        const [estimate, , upper] = one[side].slope;
+        const lower = isNumber(one[side].slope[1]) ? Math.max(0, one[side].slope[1]) : null;
         const origin = [x.at(0), y.at(0)];
-        if (isNumber(lower) && isNumber(upper)) nodes.push(s("path", { class: `fit-band of-${side}`, d: `${path([origin, end(side, lower), end(side, upper)])}Z` }));
+        if (isNumber(lower) && isNumber(upper)) nodes.push(s("path", { class: `fit-band of-${side}`, d: `${path([origin, end(side, lower), ...corner(side, lower, upper), end(side, upper)])}Z` }));
         nodes.push(s("path", { class: `curve of-${side}`, d: path([origin, end(side, estimate)]) }));
         for (const [count, elapsed] of of(side).points) {
           if (elapsed <= top) nodes.push(s("circle", { class: `dot of-${side}`, cx: number(x.at(count)), cy: number(y.at(elapsed)), r: 2.4 }));
@@ -252,6 +266,17 @@ const statedQuantiles = (one) => [0.05, 0.5, 0.95, 0.99].map((p) => {
 const quantileTable = (one) => plainTable("Quantiles", ["share of samples", ...sidesOf(one).map((side) => nameOf(one, side))],
   HEAD.probabilities.map((p, i) => [percent(p), ...sidesOf(one).map((side) => spent(one.metric, curves(one, side).quantiles[i]))]));
 
+/** Quantiles and their probabilities as far as they are in the picture; one that leaves it does so at its edge. */
+function quantilesWithin(one, side) {
+  const [low, high] = rangeOf(one);
+  const all = zip(curves(one, side).quantiles, HEAD.probabilities);
+  const inside = all.filter(([value]) => low <= value && value <= high);
+  const next = all.find(([value]) => value > high);
+  const last = inside.at(-1);
+  if (next && last) inside.push([high, last[1] + (next[1] - last[1]) * (high - last[0]) / (next[0] - last[0])]);
+  return inside;
+}
+
 /** Which share of the samples took no longer. */
 function ecdfChart(one) {
   const sides = sidesOf(one);
@@ -259,7 +284,7 @@ function ecdfChart(one) {
   return {
     name: "ecdf", title: "Cumulative distribution", legend: sidesLegend(one),
     words: `Which share of the samples took no longer. ${statedQuantiles(one)}.`,
-    caption: "A shift to the right is slower; where curves part tells which samples are.",
+    caption: together("A shift to the right is slower; where curves part tells which samples are.", outsideNote(one)),
     table: () => quantileTable(one),
     draw(width) {
       const box = { left: 48, right: width - 14, top: 12, bottom: 232 };
@@ -267,10 +292,8 @@ function ecdfChart(one) {
       const shares = [0, 0.25, 0.5, 0.75, 1];
       const y = { at: scale(0, 1, box.bottom, box.top), ticks: shares, labels: shares.map(percent) };
       const nodes = [frame(box, x, y)];
-      const [low, high] = rangeOf(one);
       for (const side of sides) {
-        const inside = zip(curves(one, side).quantiles, HEAD.probabilities).filter(([value]) => low <= value && value <= high);
-        const points = inside.map(([value, p]) => [x.at(value), y.at(p)]);
+        const points = quantilesWithin(one, side).map(([value, p]) => [x.at(value), y.at(p)]);
         nodes.push(s("path", { class: `curve of-${side}`, d: path(points) }));
       }
       return { height: box.bottom + 42, nodes };
@@ -285,7 +308,7 @@ function percentileChart(one) {
   return {
     name: "percentiles", title: "Percentiles", legend: sidesLegend(one),
     words: `Percentiles with room for the tail. ${statedQuantiles(one)}; largest: ${sides.map((side) => `${spent(one.metric, one[side].max)} (${nameOf(one, side)})`).join(", ")}.`,
-    caption: "Each step to the right is a tenth of the samples that are left.",
+    caption: together("Each step to the right is a tenth of the samples that are left.", outsideNote(one)),
     table: () => quantileTable(one),
     draw(width) {
       const box = { left: 56, right: width - 18, top: 20, bottom: 232 };
@@ -294,12 +317,10 @@ function percentileChart(one) {
       const depth = (p) => Math.min(-Math.log10(1 - p + 1 / (samples + 1)), last);
       const marks = [0, 0.5, 0.9, 0.99, 0.999, 0.9999].filter((p) => depth(p) <= last && 1 - p >= 1 / samples);
       const x = { at: scale(depth(0), last, box.left, box.right), ticks: marks.map(depth), labels: marks.map(percent), title: "percentile" };
-      const drawn = sides.map((side) => curves(one, side).quantiles);
-      const low = Math.min(...drawn.flat()), high = Math.max(...drawn.flat());
-      const room = (high - low) * 0.05 || high * 0.01 || 1;
-      const y = valueAxis(one.metric, Math.max(0, low - room), high + room, box.bottom, box.top, 6);
+      const [low, high] = rangeOf(one);
+      const y = valueAxis(one.metric, low, high, box.bottom, box.top, 6);
       const nodes = [frame(box, x, y)];
-      sides.forEach((side, i) => nodes.push(s("path", { class: `curve of-${side}`, d: path(zip(drawn[i], HEAD.probabilities).map(([value, p]) => [x.at(depth(p)), y.at(value)])) })));
+      sides.forEach((side) => nodes.push(s("path", { class: `curve of-${side}`, d: path(quantilesWithin(one, side).map(([value, p]) => [x.at(depth(p)), y.at(value)])) })));
       return { height: box.bottom + 42, nodes };
     },
   };

@@ -40,7 +40,8 @@ function familyChart(title, members, mark) {
         return state.rate ? ends.map((time) => toRate(member, time)) : ends;
       };
       const own = all.map((member) => member.at);
-      const values = all.flatMap((member) => [value(member), ...interval(member)]).filter((v) => v > 0);
+      const before = (member) => (showsBase && !state.rate && member.one.base ? [medianOf(member.one, "base")] : []);
+      const values = all.flatMap((member) => [value(member), ...interval(member), ...before(member)]).filter((v) => v > 0);
       const log = state.log && Math.min(...own) > 0 && values.length > 0;
       const [x0, x1] = [Math.min(...own), Math.max(...own)];
       const [y0, y1] = [log ? Math.min(...values) * 0.85 : 0, Math.max(...values) * (log ? 1.15 : 1.06)];

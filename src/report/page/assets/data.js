@@ -5,19 +5,12 @@ const HEAD = DATA.head;
 const BENCHMARKS = DATA.benchmarks;
 const TIME = { kind: "time" };
 
-/** Symbol, tone, and the plural that a headline needs. */
-const VERDICTS = {
-  regressed: { symbol: "▲", tone: "bad" },
-  suspect: { symbol: "△", tone: "warn" },
-  failed: { symbol: "✕", tone: "bad" },
-  incomparable: { symbol: "≠", tone: "odd" },
-  missing: { symbol: "∅", tone: "odd" },
-  inconclusive: { symbol: "?", tone: "calm" },
-  new: { symbol: "✦", tone: "odd" },
-  unchanged: { symbol: "=", tone: "calm" },
-  improved: { symbol: "▼", tone: "good" },
+const TONES = {
+  regressed: "bad", suspect: "warn", failed: "bad", incomparable: "odd", missing: "odd", inconclusive: "calm", new: "odd", unchanged: "calm", improved: "good",
 };
-const RANK = new Map(Object.keys(VERDICTS).map((word, rank) => [word, rank]));
+/** Symbols are those of the program's tables, in the order of gravity. */
+const VERDICTS = Object.fromEntries(HEAD.symbols.map(([word, symbol]) => [word, { symbol, tone: TONES[word] }]));
+const RANK = new Map(HEAD.symbols.map(([word], rank) => [word, rank]));
 const toneOf = (one) => (VERDICTS[one.verdict] || { tone: "calm" }).tone;
 
 /** The members of a side that are written without their names. */
@@ -38,6 +31,7 @@ BENCHMARKS.forEach((one, index) => {
   one.metric = one.metric || TIME;
   [one.package, one.target] = HEAD.places[one.place];
   one.place = `${one.package}/${one.target}`;
+  one.address = `${one.place}/${one.id}`;
   one.hash = `#${[one.package, one.target, one.id].map(encodeURIComponent).join("/")}`;
   one.words = `${one.id}\n${one.place}`.toLowerCase();
   const found = one.compared && one.compared.change;
@@ -71,7 +65,8 @@ function curves(one, side) {
   const inRange = (text, width) => places(text, width).map((place) => low + place * (high - low));
   const least = Math.log(Math.max(found.min, 1e-6));
   const most = Math.log(Math.max(found.max, 1e-6));
-  const order = inRange(found.order, 2);
+  // A place at the end of the range is a sample far outside: within it there is room on either side.
+  const order = places(found.order, 2).map((place) => (place === 1 || (place === 0 && low > 0) ? null : low + place * (high - low)));
   const launches = [];
   const quartiles = inRange(found.quartiles, 2);
   const violins = places(found.violins, 1);
@@ -131,7 +126,7 @@ function families() {
     if (!found.has(key)) found.set(key, { place: one.place, name: (match[1] || "").replace(/[\s/:_=-]+$/, ""), members: [] });
     found.get(key).members.push({ one, at: Number(match[2]) });
   }
-  const all = [...found.values()].filter((family) => new Set(family.members.map((member) => member.at)).size > 2);
+  const all = [...found.values()].filter((family) => new Set(family.members.map((member) => member.at)).size > 1);
   all.forEach((family) => family.members.sort((a, b) => a.at - b.at));
   DATA.families = all;
   return all;

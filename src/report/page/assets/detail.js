@@ -80,7 +80,7 @@ function sheet(one, level) {
     verdictLine(one),
     failures.length > 0 && h("div", { class: "fails" }, failures.slice(0, 5).map((text) => h("p", null, text)), failures.length > 5 && h("p", null, `and ${failures.length - 5} more`)),
     (one.differs || []).map(([fact, base, now]) => h("p", { class: "note" }, `Not comparable, ${fact} differs: ${base} → ${now}`)),
-    (one.remarks || []).map((text) => h("p", { class: "note" }, prose(text))),
+    (one.remarks || []).map((entry) => h("p", { class: "note" }, prose(sentence(entry)))),
     one.runs && h("p", { class: "note" }, `The reference is the mean of runs ${one.runs.join(", ")}; drawn is run ${one.base ? one.base.run : one.runs[0]}.`),
     !sidesOf(one).length && h("p", { class: "note" }, "There are no samples: nothing can be drawn."),
     one.new && !one.base && one.verdict && h("p", { class: "note" }, `There is nothing to compare it with: the charts show run ${one.new.run} alone.`),

@@ -63,9 +63,15 @@ function onFilter() {
 
 /** Opens what the address names. */
 function onAddress(focus) {
-  const one = BENCHMARKS.find((known) => known.hash === location.hash);
-  if (one) { showView("overview"); openDetail(one, focus); }
-  else if (view.open) closeDetail();
+  const written = location.hash.slice(1);
+  let address = written;
+  try { address = decodeURIComponent(written); } catch { /* a lone percent sign stands for itself */ }
+  const one = BENCHMARKS.find((known) => known.hash === location.hash)
+    || BENCHMARKS.find((known) => known.address === address || known.address === written);
+  if (one) { showView("overview"); openDetail(one, focus); return; }
+  const named = VIEWS.find((known) => addressOf(known) === address.toLowerCase());
+  if (view.open) closeDetail();
+  if (named) showView(named.name);
 }
 
 /** Sheets on paper: those that the table shows, up to a number that a printer can bear. */

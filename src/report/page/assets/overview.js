@@ -37,18 +37,25 @@ function changeBar(one, reach) {
     s("rect", { class: "band", x: number(at(clamp(-band))), y: 0, width: number(at(clamp(band)) - at(clamp(-band))), height }),
     s("path", { class: "zero", d: `M${at(0)} 0v${height}` }),
     s("path", { class: `bar-line s-${toneOf(one)}`, d: `M${number(from)} ${middle}H${number(to)}` }),
+    [lower, upper].some(isNumber) && [[lower, from], [upper, to]].filter(([bound]) => isNumber(bound) && Math.abs(bound) <= reach)
+      .map(([, end]) => s("path", { class: `bar-line s-${toneOf(one)}`, d: `M${number(end)} ${middle - 6}v12` })),
     beyond
       ? s("path", { class: `f-${toneOf(one)}`, d: estimate > 0 ? `M${number(dot - 5)} ${middle - 6}l9 6l-9 6z` : `M${number(dot + 5)} ${middle - 6}l-9 6l9 6z` })
-      : s("circle", { class: `bar-dot f-${toneOf(one)}`, cx: number(dot), cy: middle, r: 4.5 }));
+      : s("circle", { class: `bar-dot f-${toneOf(one)}`, cx: number(dot), cy: middle, r: 3.2 }));
 }
+
+/** What the bars' ends are. */
+const barScale = () => h("span", { class: "ends" }, [-view.reach, 0, view.reach].map((end) => h("span", null, end ? change(end) : "0")));
+
+const CHANGE_IS = "Change is that of what the verdict rests on, mostly a low quantile of the samples; the medians beside it may differ.";
 
 const COLUMNS = [
   { name: "verdict", title: "Verdict", class: "verdict", key: (one) => [RANK.has(one.verdict) ? RANK.get(one.verdict) : 99, -(one.change ?? -Infinity)], cell: (one) => badge(one.verdict) },
   { name: "name", title: "Benchmark", class: "name", key: (one) => [one.place, one.id], cell: nameCell },
   { name: "before", title: "Reference", class: "time before number", descends: true, key: (one) => [medianOf(one, "base") ?? -1], cell: (one) => medianText(one, "base") },
   { name: "after", title: "Median", class: "time number", descends: true, key: (one) => [medianOf(one, "new") ?? -1], cell: (one) => medianText(one, "new") },
-  { name: "change", title: "Change", class: "delta number", descends: true, key: (one) => [one.change ?? -Infinity], cell: (one) => (one.change === null ? "" : h("span", { class: `v-${toneOf(one)}` }, change(one.change))) },
-  { name: "bar", title: "with its interval", class: "bar", cell: (one) => changeBar(one, view.reach) },
+  { name: "change", title: "Change", hint: CHANGE_IS, class: "delta number", descends: true, key: (one) => [one.change ?? -Infinity], cell: (one) => (one.change === null ? "" : h("span", { class: `v-${toneOf(one)}` }, change(one.change))) },
+  { name: "bar", title: "Its interval", class: "bar", head: barScale, cell: (one) => changeBar(one, view.reach) },
   { name: "rate", title: "Throughput", class: "rate number", descends: true, key: (one) => [(rates(one, "new")[0] || { value: -1 }).value], cell: (one) => throughputText(one, "new") },
 ];
 
@@ -58,7 +65,8 @@ const medianText = (one, side) => {
 };
 
 function nameCell(one) {
-  return h("a", { href: one.hash, "data-index": one.index }, breakable(one.id), h("span", { class: "place" }, one.place));
+  const again = one.new && one.new.run !== HEAD.run && h("span", { class: "place" }, `measured again in turn in run ${one.new.run}`);
+  return h("a", { href: one.hash, "data-index": one.index }, breakable(one.id), h("span", { class: "place" }, one.place), again);
 }
 
 /** The columns that have something to say. */
@@ -126,10 +134,10 @@ function showTable(focusOn) {
     const aria = sorted ? (view.ascending ? "ascending" : "descending") : null;
     const label = [h("span", { class: "label" }, column.title), column.key && h("span", { class: "arrow", "aria-hidden": "true" }, sorted ? (view.ascending ? "↑" : "↓") : "")];
     return h("th", { scope: "col", class: column.class, "aria-sort": aria },
-      column.key ? h("button", { type: "button", "data-sort": column.name, onclick: () => sortBy(column) }, label) : h("span", { class: "hidden" }, column.title));
+      column.key ? h("button", { type: "button", title: column.hint, "data-sort": column.name, onclick: () => sortBy(column) }, label) : [h("span", { class: "title-of" }, column.title), column.head && column.head()]);
   }));
   const body = h("tbody", null);
-  if (!view.shown.length) body.append(h("tr", null, h("td", { class: "empty", colspan: shownColumns.length }, BENCHMARKS.length ? "No benchmark fits." : "The run has no benchmarks.")));
+  if (!view.shown.length) body.append(h("tr", null, h("td", { class: "empty", colspan: shownColumns.length }, BENCHMARKS.length ? "No benchmark fits." : HEAD.incomplete ? "The run was interrupted before anything was measured." : "The run has no benchmarks.")));
   const table = byId("table");
   table.setAttribute("aria-rowcount", view.shown.length + 1);
   table.replaceChildren(h("caption", { class: "hidden" }, "Benchmarks"), h("thead", null, head), body);
@@ -173,7 +181,7 @@ function headline() {
   const count = new Map(HEAD.verdicts);
   const all = BENCHMARKS.length;
   const of = (word) => count.get(word) || 0;
-  if (!all) return "No benchmarks";
+  if (!all) return HEAD.incomplete ? "Interrupted before anything was measured" : "No benchmarks";
   if (!HEAD.verdicts.some(([, n]) => n)) return `${counted(all, "benchmark")} measured`;
   const bad = ["regressed", "failed", "suspect"].filter(of).map((word) => `${of(word).toLocaleString("en")} ${word}`);
   if (bad.length) return `${bad.join(", ")} of ${counted(all, "benchmark")}`;
@@ -189,16 +197,20 @@ function showHero() {
   byId("hero").replaceChildren();
   fill(byId("hero"), null, [
     h("h1", null, headline()),
-    h("p", { class: "about" }, h("b", null, `Run ${HEAD.run}`), HEAD.reference && [" compared with ", h("b", null, prose(HEAD.reference))], commit, `, ${(run.started || "").slice(0, 10)}`, h("br"), HEAD.workspace),
+    h("p", { class: "about" }, h("b", null, `Run ${HEAD.run}`), HEAD.incomplete && ", incomplete", HEAD.reference && [" compared with ", h("b", null, prose(HEAD.reference))], commit, `, ${(run.started || "").slice(0, 10)}`, h("br"), HEAD.workspace, HEAD.how && `; verdicts: ${HEAD.how}`),
+    HEAD.incomplete && h("p", { class: "remark" }, `${HEAD.incomplete[0].toUpperCase()}${HEAD.incomplete.slice(1)}.`.replace("..", ".")),
+    HEAD.broken.map((text) => h("p", { class: "remark worse" }, prose(text))),
     HEAD.warnings.map(([fact, before, after]) => h("p", { class: "remark" }, `The sides differ in ${fact}: ${before} → ${after}`)),
     HEAD.remarks.map((text) => h("p", { class: "remark" }, prose(text))),
+    HEAD.notes.map((text) => h("p", { class: "remark calm" }, prose(text))),
     strip(),
   ]);
 }
 
 /** What is not on the page, and where it is to be had. */
 function showOmissions() {
-  byId("omissions").replaceChildren(...HEAD.omissions.map((text) => h("p", null, prose(text))));
+  const compared = BENCHMARKS.some((one) => one.change !== null) && `${CHANGE_IS} Bars: its intervals, shaded: within the noise threshold.`;
+  byId("omissions").replaceChildren(...[compared, ...HEAD.omissions].filter(Boolean).map((text) => h("p", null, prose(text))));
 }
 
 /** All changes on one axis: each benchmark a dot, those that are alike on top of each other. */

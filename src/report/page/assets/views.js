@@ -98,12 +98,22 @@ function showView(name, focus) {
   view.tab = name;
 }
 
+/** What a view is called in the page's address. */
+const addressOf = (known) => (known.name === "pivot" ? "grid" : known.name);
+
+/** Puts the view, or what is open in it, into the address. */
+function writeAddress() {
+  const known = VIEWS.find(({ name }) => name === view.tab);
+  const address = known.name !== "overview" ? `#${addressOf(known)}` : view.open ? view.open.hash : "";
+  history.replaceState(null, "", location.pathname + location.search + address);
+}
+
 function showTabs() {
   byId("tabs").replaceChildren(...VIEWS.map((known) => {
     byId(`view-${known.name}`).setAttribute("aria-labelledby", `tab-${known.name}`);
     return h("button", {
       type: "button", role: "tab", id: `tab-${known.name}`, "aria-controls": `view-${known.name}`,
-      onclick: () => { if (known.name === "overview" && view.tab === "overview" && view.open) closeDetail(); showView(known.name); window.scrollTo(0, 0); },
+      onclick: () => { if (known.name === "overview" && view.tab === "overview" && view.open) closeDetail(); showView(known.name); writeAddress(); window.scrollTo(0, 0); },
     }, known.title);
   }));
   byId("tabs").addEventListener("keydown", (event) => {
@@ -111,6 +121,7 @@ function showTabs() {
     if (!step) return;
     const at = VIEWS.findIndex((known) => known.name === view.tab);
     showView(VIEWS[(at + step + VIEWS.length) % VIEWS.length].name, true);
+    writeAddress();
     event.preventDefault();
   });
 }
