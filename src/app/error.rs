@@ -187,12 +187,11 @@ impl From<MeasureError> for AppError {
 fn there_is(name: &str, existing: &[String]) -> String {
     let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
     if is_number || name == "latest" || name.starts_with('@') {
-        "no run of this workspace is that\n  help: `cargo perfcheck runs` lists the stored runs"
-            .to_owned()
+        "\n  help: `cargo perfcheck runs` lists the stored runs".to_owned()
     } else if existing.is_empty() {
-        "no baseline has been saved yet\n  help: `cargo perfcheck --save-baseline NAME` saves one"
+        "; no baseline has been saved yet\n  help: `cargo perfcheck --save-baseline NAME` saves one"
             .to_owned()
     } else {
-        format!("the baselines are: {}", existing.join(", "))
+        format!("; the baselines are: {}", existing.join(", "))
     }
 }

@@ -160,7 +160,7 @@ fn dollar_quoted(c: char) -> String {
             let mut bytes = [0; 4];
             let bytes = c.encode_utf8(&mut bytes).bytes();
             // Always three digits: what follows is not taken for one.
-            bytes.map(|byte| format!("\\{byte:03o}")).collect()
+            bytes.fold(String::new(), |octal, byte| format!("{octal}\\{byte:03o}"))
         }
         c => c.to_string(),
     }

@@ -239,11 +239,28 @@ impl<'a> CriterionSession<'a> {
                 },
                 Incoming::Closed => return self.ended(),
                 Incoming::Wrong(error) => return Err(protocol(&error)),
-                Incoming::Connected(_) | Incoming::Again => {
-                    return Err(wrong(TWICE));
-                }
+                Incoming::Connected(_) | Incoming::Again => return Err(self.connected_twice()),
             }
         }
+    }
+
+    /// It has connected again. Another thread reads what it said before that: which benchmark it has begun may come after.
+    fn connected_twice(&mut self) -> ChildError {
+        while self.under_way.is_none() {
+            let Ok(Some(incoming)) = self.incoming(MEASURE, STRAGGLERS) else {
+                break;
+            };
+            match incoming {
+                Incoming::Greeted(_) => {}
+                Incoming::Message(message) => match *message {
+                    Message::BeginningBenchmark { id } => self.under_way = Some(self.unique(&id)),
+                    Message::SkippingBenchmark { id } => drop(self.passed_over(&id)),
+                    _ => break,
+                },
+                _ => break,
+            }
+        }
+        wrong(TWICE)
     }
 
     /// Lets it go on: the first time by a greeting.
@@ -394,6 +411,8 @@ impl<'a> CriterionSession<'a> {
 const CONNECT: &str = "connect to its runner";
 const MEASURE: &str = "measure";
 const TWICE: &str = "it connected to its runner twice";
+/// Time for what has been sent before to be read.
+const STRAGGLERS: Duration = Duration::from_secs(1);
 const NO_SAMPLE: Sample = Sample {
     iterations: 1,
     elapsed: Nanos(0),

@@ -49,9 +49,10 @@ pub(super) fn write_text(
         .iter()
         .map(|column| {
             let run = format!("run {}", column.run);
-            match column.is_named() {
-                true => [heading_within(&column.name, room), run],
-                false => [run, String::new()],
+            if column.is_named() {
+                [heading_within(&column.name, room), run]
+            } else {
+                [run, String::new()]
             }
         })
         .collect();

@@ -149,12 +149,10 @@ fn how(page: &Page<'_>) -> Option<String> {
     let decision = &page.run.decision;
     // What was measured again was compared with the other method before.
     let mut methods = page.benchmarks.iter().filter_map(|one| one.method);
-    let method = match page.run.pair {
-        Some(_) => methods.next()?,
-        None => {
-            let stored = methods.clone().find(|method| *method != Method::Paired);
-            stored.or_else(|| methods.next())?
-        }
+    let of_stored = methods.clone().find(|method| *method != Method::Paired);
+    let method = match of_stored.filter(|_| page.run.pair.is_none()) {
+        None => methods.next()?,
+        Some(stored) => stored,
     };
     if decision.analysis.subject != Subject::Time {
         return Some(format!("about {}", decision.analysis.subject));
