@@ -1,6 +1,7 @@
 //! Bench crates that a test makes for itself, where it wants them: workspaces, git repositories, changes.
 
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -48,6 +49,26 @@ impl Crate {
         let written = Self { root };
         written.list(benchmarks);
         written
+    }
+
+    /// A bench target of its own making. The package gets a name of its own, too: cargo keeps the executables of all that are called `listed` in one place,
+    /// and another test may build there while this one runs.
+    pub fn with_source(machine: &Machine, benchmarks: &[&str], source: &str) -> Self {
+        let made = Self::of(machine, benchmarks, "");
+        let mut hasher = DefaultHasher::new();
+        source.hash(&mut hasher);
+        let name = format!("name = \"listed-{:016x}\"\nversion", hasher.finish());
+        let manifest = made.root.join("Cargo.toml");
+        let text = fs::read_to_string(&manifest).expect("it was written");
+        fs::write(manifest, text.replace("name = \"listed\"\nversion", &name)).expect("written");
+        fs::write(made.root.join("benches/listed.rs"), source).expect("written");
+        made
+    }
+
+    /// The bench target that reads its list, with `from` in its text replaced by `to`.
+    pub fn altered(machine: &Machine, benchmarks: &[&str], from: &str, to: &str) -> Self {
+        assert!(BENCH.contains(from), "{from}");
+        Self::with_source(machine, benchmarks, &BENCH.replace(from, to))
     }
 
     /// In the home directory of `machine`.

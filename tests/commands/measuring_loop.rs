@@ -1,7 +1,6 @@
 //! The measuring loop as a user meets it: warm-up, schedules, order, what is stored of it.
 
 use serde_json::Value;
-use std::fs;
 
 use crate::crates::Crate;
 use crate::scripted::{CLOCK, QUICK, STEADY, reference_runs, script, steady, stored};
@@ -47,12 +46,10 @@ pub fn phase(message: &Value, name: &str) -> Vec<Vec<(u64, u64)>> {
 
 /// A crate whose only bench function is this.
 pub fn bench(machine: &Machine, function: &str) -> Crate {
-    let made = Crate::of(machine, &[], "");
     let source = format!(
         "use perfcheck::{{BatchSize, Suite, black_box}};\n{function}\nperfcheck::main!(measured);\n"
     );
-    fs::write(made.root.join("benches/listed.rs"), source).expect("written");
-    made
+    Crate::with_source(machine, &[], &source)
 }
 
 pub fn quick(made: &Crate, machine: &Machine) -> Perfcheck {
