@@ -42,6 +42,16 @@ pub struct View {
 const LONGEST_PROSE: usize = 110;
 
 impl View {
+    /// A terminal of so many columns, where nothing else was asked for.
+    pub fn of_terminal(columns: usize) -> Self {
+        Self {
+            columns,
+            verbosity: Verbosity::Usual,
+            arrangement: Arrangement::Groups,
+            only: None,
+        }
+    }
+
     /// As many columns as stdout has. In a file or a pipe ids stay whole, so that they can be searched for.
     pub fn of_stdout(
         verbosity: Verbosity,
@@ -93,25 +103,16 @@ pub(super) fn prose(text: &str, columns: usize, indent: &str) -> String {
 mod tests {
     use super::*;
 
-    fn view(columns: usize) -> View {
-        View {
-            columns,
-            verbosity: Verbosity::Usual,
-            arrangement: Arrangement::Groups,
-            only: None,
-        }
-    }
-
     #[test]
     fn prose_is_broken_between_words_and_commands_stay_whole() {
         let text = "Run 2 is not accepted. If that is meant: cargo perfcheck accept 2 --manifest-path a/long/path";
         assert_eq!(
-            view(30).prose(text, ""),
+            View::of_terminal(30).prose(text, ""),
             "Run 2 is not accepted. If that\nis meant:\n  cargo perfcheck accept 2 --manifest-path a/long/path"
         );
-        assert_eq!(view(usize::MAX).prose(text, ""), text);
+        assert_eq!(View::of_terminal(usize::MAX).prose(text, ""), text);
         assert_eq!(
-            view(80).prose("short: cargo perfcheck list", "  "),
+            View::of_terminal(80).prose("short: cargo perfcheck list", "  "),
             "short: cargo perfcheck list"
         );
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::scripted::{CLOCK, about, explanation, stored, verdict};
+use crate::scripted::{CLOCK, about, explanation, says, stored, verdict};
 use crate::support::{Finished, Machine, Perfcheck};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
@@ -326,4 +326,71 @@ fn b12_b18_a_longer_tail_is_told_percentile_by_percentile_and_not_in_the_median(
     ] {
         assert!(text.contains(said), "no {said:?} in {text:?}");
     }
+}
+
+/// A run of the benchmarks that allocate, `more` or not.
+fn allocating(machine: &Machine, more: bool) -> Perfcheck {
+    let quick = "-p counts_allocations --launches 3 --warm-up-time 1ms --measurement-time 5ms --resamples 1000";
+    let command = machine.perfcheck().testbench("").args(quick.split(' '));
+    let command = command.args(["--fail-on", "none", "--stored"]);
+    if more {
+        command.env("ALLOCATES_MORE", "1")
+    } else {
+        command
+    }
+}
+
+#[test]
+fn verdicts_and_rules_may_be_about_allocations() {
+    let machine = Machine::new();
+    allocating(&machine, false).run().expect_code(0);
+    let fresh = allocating(&machine, true)
+        .args(["--metric", "allocations", "--fail", "allocations:10%"])
+        .args([
+            "--fail",
+            "no*=allocations:0",
+            "--fail",
+            "beside*=bytes:100B",
+        ])
+        .args(JSON)
+        .run()
+        .expect_code(1);
+    for (id, expected) in [
+        ("nothing", "unchanged"),
+        ("twelve", "regressed"),
+        ("beside_set_up", "unchanged"),
+    ] {
+        assert_eq!(verdict(&fresh, id), expected, "{fresh}");
+    }
+    let broken = fresh.messages("rule-violated");
+    let of = |rule: &str, id: &str| {
+        let mut found = broken.iter();
+        found.any(|message| message["rule"] == rule && message["benchmark"]["id"] == id)
+    };
+    assert!(of("allocations:10%", "twelve"), "{broken:?}");
+    // Three blocks of 64 bytes.
+    assert!(of("beside*=bytes:100B", "beside_set_up"), "{broken:?}");
+    assert!(!of("no*=allocations:0", "nothing"), "{broken:?}");
+    let words = ["explain", "twelve"];
+    let explained = stored(&machine, &words).args(JSON).run().expect_code(0);
+    let message = explanation(&explained);
+    assert_eq!(
+        (&message["replayed"], &message["decided_by"]),
+        (&true.into(), &"metric".into())
+    );
+    says(
+        &message,
+        "metric",
+        &[
+            "about allocations: 14 per iteration against 12",
+            "a difference is a difference",
+        ],
+    );
+    let counted = about(&message, "allocations").to_string();
+    assert!(!counted.contains("time alone"), "{counted}");
+    let of_time = stored(&machine, &["compare", "1", "2", "--metric", "p99"]).run();
+    assert!(
+        of_time.stdout.contains("there is no p99 on both sides"),
+        "{of_time}"
+    );
 }

@@ -6,30 +6,14 @@ use cargo_perfcheck::model::{
     Acceptance, BenchmarkKey, GitState, Metric, Pair, Role, RunId, Verdict,
 };
 use cargo_perfcheck::report::{
-    Arrangement, BaselineLine, BenchmarkLine, Charset, InCharset, MessageFormat, RunLine,
-    Verbosity, View, without_colours, write_baselines, write_benchmarks, write_runs,
+    BaselineLine, BenchmarkLine, Charset, InCharset, MessageFormat, RunLine, View, without_colours,
+    write_baselines, write_benchmarks, write_runs,
 };
 
+use crate::layout;
 use crate::recorded::{HOSTILE, Recorded};
 
 const WIDTHS: [usize; 4] = [60, 80, 100, 160];
-
-fn settings() -> insta::Settings {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("snapshots");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings
-}
-
-fn view(columns: usize) -> View {
-    View {
-        columns,
-        verbosity: Verbosity::Usual,
-        arrangement: Arrangement::Groups,
-        only: None,
-    }
-}
 
 /// What `write` writes, as people see it.
 fn plain(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> String {
@@ -117,7 +101,7 @@ fn runs_in(lines: &[RunLine], columns: usize) -> String {
 #[test]
 fn runs_fit_every_terminal_and_numbers_and_dates_stay_whole() {
     let lines = runs();
-    settings().bind(|| {
+    layout().bind(|| {
         for columns in WIDTHS {
             let text = runs_in(&lines, columns);
             fits(&text, columns);
@@ -150,7 +134,7 @@ fn baselines_fit_every_terminal() {
     let shown = |lines: &[BaselineLine], columns| {
         plain(|writer| write_baselines(writer, lines, MessageFormat::Human, columns))
     };
-    settings().bind(|| {
+    layout().bind(|| {
         for columns in WIDTHS {
             let text = shown(&lines, columns);
             fits(&text, columns);
@@ -182,14 +166,21 @@ fn benchmark(id: &str) -> BenchmarkLine {
 }
 
 fn list_in(lines: &[BenchmarkLine], columns: usize) -> String {
-    plain(|writer| write_benchmarks(writer, lines, MessageFormat::Human, &view(columns)))
+    plain(|writer| {
+        write_benchmarks(
+            writer,
+            lines,
+            MessageFormat::Human,
+            &View::of_terminal(columns),
+        )
+    })
 }
 
 #[test]
 fn benchmarks_fit_every_terminal_and_their_ends_tell_them_apart() {
     let long = "a group with a long name/a function whose name says everything about it/with_parameters=1000000,mode=exhaustive";
     let lines = ["sort/10", "sort/1000", long, HOSTILE, "größe/長い名前/λ"].map(benchmark);
-    settings().bind(|| {
+    layout().bind(|| {
         for columns in WIDTHS {
             let text = list_in(&lines, columns);
             fits(&text, columns);

@@ -46,6 +46,15 @@ fn stored(machine: &Machine, words: &str) -> Finished {
         .run()
 }
 
+/// Snapshots of layout, with all their blanks.
+fn layout() -> insta::Settings {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("snapshots");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings
+}
+
 /// Hides what differs from one machine and time to another.
 fn settings() -> insta::Settings {
     let mut settings = insta::Settings::clone_current();

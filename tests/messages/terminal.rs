@@ -7,16 +7,8 @@ use cargo_perfcheck::report::{
     Arrangement, Charset, Findings, InCharset, Verbosity, View, without_colours, write_table,
 };
 
+use crate::layout;
 use crate::recorded::Recorded;
-
-fn view(columns: usize) -> View {
-    View {
-        columns,
-        verbosity: Verbosity::Usual,
-        arrangement: Arrangement::Groups,
-        only: None,
-    }
-}
 
 /// The table as it is written, colours included.
 fn coloured(findings: &Findings<'_>, view: &View) -> String {
@@ -34,27 +26,18 @@ fn columns_of(line: &str) -> usize {
     unicode_width::UnicodeWidthStr::width(line)
 }
 
-/// Snapshots with their blanks: this is about layout.
-fn settings() -> insta::Settings {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("snapshots");
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings
-}
-
 #[test]
 fn every_verdict_has_its_row_at_every_width() {
     let recorded = Recorded::all_verdicts();
     let findings = recorded.findings_with_gates();
-    settings().bind(|| {
-        insta::assert_snapshot!("terminal-60", plain(&findings, &view(60)));
-        insta::assert_snapshot!("terminal-80", plain(&findings, &view(80)));
-        insta::assert_snapshot!("terminal-120", plain(&findings, &view(120)));
-        insta::assert_snapshot!("terminal-160", plain(&findings, &view(160)));
+    layout().bind(|| {
+        insta::assert_snapshot!("terminal-60", plain(&findings, &View::of_terminal(60)));
+        insta::assert_snapshot!("terminal-80", plain(&findings, &View::of_terminal(80)));
+        insta::assert_snapshot!("terminal-120", plain(&findings, &View::of_terminal(120)));
+        insta::assert_snapshot!("terminal-160", plain(&findings, &View::of_terminal(160)));
         let pipe = View {
             arrangement: Arrangement::Targets,
-            ..view(usize::MAX)
+            ..View::of_terminal(usize::MAX)
         };
         insta::assert_snapshot!("terminal-pipe", plain(&findings, &pipe));
     });
@@ -70,7 +53,7 @@ fn no_line_is_longer_than_the_terminal_but_those_with_a_command() {
                 let view = View {
                     verbosity,
                     arrangement,
-                    ..view(columns)
+                    ..View::of_terminal(columns)
                 };
                 for line in plain(&findings, &view).lines() {
                     let is_command = line.trim_start().starts_with("cargo perfcheck ");
@@ -88,7 +71,7 @@ fn no_line_is_longer_than_the_terminal_but_those_with_a_command() {
 fn no_benchmark_loses_its_name_however_narrow_it_is() {
     let recorded = Recorded::all_verdicts();
     let findings = recorded.findings();
-    let text = plain(&findings, &view(40));
+    let text = plain(&findings, &View::of_terminal(40));
     let joined: String = text.lines().map(str::trim).collect();
     for row in &findings.rows {
         let id = row.key.id.escape_debug().to_string();
@@ -105,12 +88,12 @@ fn no_benchmark_loses_its_name_however_narrow_it_is() {
 fn colours_only_repeat_what_words_and_symbols_say() {
     let recorded = Recorded::all_verdicts();
     let findings = recorded.findings();
-    settings().bind(|| {
-        let text = coloured(&findings, &view(100));
+    layout().bind(|| {
+        let text = coloured(&findings, &View::of_terminal(100));
         insta::assert_snapshot!("terminal-coloured", text.replace('\u{1b}', "␛"));
     });
     for verdict in Verdict::ALL {
-        let text = plain(&findings, &view(100));
+        let text = plain(&findings, &View::of_terminal(100));
         let marked = format!(" {}", verdict.word());
         assert!(text.contains(&marked), "{verdict}");
     }
@@ -119,14 +102,14 @@ fn colours_only_repeat_what_words_and_symbols_say() {
 #[test]
 fn a_terminal_without_utf_8_gets_ascii() {
     let recorded = Recorded::all_verdicts();
-    let text = plain(&recorded.findings_with_gates(), &view(80));
+    let text = plain(&recorded.findings_with_gates(), &View::of_terminal(80));
     let mut bytes = Vec::new();
     InCharset::new(&mut bytes, Charset::Ascii)
         .write_all(text.as_bytes())
         .expect("memory takes everything");
     let ascii = String::from_utf8(bytes).expect("text");
     assert!(ascii.is_ascii());
-    settings().bind(|| insta::assert_snapshot!("terminal-ascii", ascii));
+    layout().bind(|| insta::assert_snapshot!("terminal-ascii", ascii));
 }
 
 #[test]
@@ -137,12 +120,12 @@ fn more_and_less_can_be_asked_for_and_the_counts_stay_those_of_all() {
         let view = View {
             verbosity,
             only,
-            ..view(100)
+            ..View::of_terminal(100)
         };
         plain(&findings, &view)
     };
     let only = Some(vec![Verdict::Regressed, Verdict::Improved]);
-    settings().bind(|| {
+    layout().bind(|| {
         insta::assert_snapshot!("terminal-quiet", with(Verbosity::Quiet, None));
         insta::assert_snapshot!("terminal-verbose", with(Verbosity::Verbose, None));
         insta::assert_snapshot!("terminal-only", with(Verbosity::Usual, only));
@@ -164,16 +147,19 @@ fn none_one_and_five_hundred_benchmarks() {
     let of = |count: usize, view: &View| plain(&Recorded::counted(count).findings(), view);
     let list = View {
         arrangement: Arrangement::List,
-        ..view(80)
+        ..View::of_terminal(80)
     };
-    settings().bind(|| {
-        insta::assert_snapshot!("terminal-none", of(0, &view(80)));
-        insta::assert_snapshot!("terminal-one", of(1, &view(80)));
-        insta::assert_snapshot!("terminal-500", head_and_tail(&of(500, &view(80))));
+    layout().bind(|| {
+        insta::assert_snapshot!("terminal-none", of(0, &View::of_terminal(80)));
+        insta::assert_snapshot!("terminal-one", of(1, &View::of_terminal(80)));
+        insta::assert_snapshot!(
+            "terminal-500",
+            head_and_tail(&of(500, &View::of_terminal(80)))
+        );
         insta::assert_snapshot!("terminal-500-list", head_and_tail(&of(500, &list)));
         let quiet = View {
             verbosity: Verbosity::Quiet,
-            ..view(80)
+            ..View::of_terminal(80)
         };
         insta::assert_snapshot!("terminal-500-quiet", of(500, &quiet));
     });

@@ -14,8 +14,8 @@ use cargo_perfcheck::model::{
     Acceptance, BenchmarkKey, GitState, Measurement, Metric, RunId, Verdict,
 };
 use cargo_perfcheck::report::{
-    Arrangement, BenchmarkHistory, Gates, HistoryPoint, Page, PageBenchmark, PageRun, PageSide,
-    Verbosity, View, without_colours, write_page, write_table,
+    BenchmarkHistory, Gates, HistoryPoint, Page, PageBenchmark, PageRun, PageSide, View,
+    without_colours, write_page, write_table,
 };
 use recorded::{HOSTILE, Recorded};
 use serde_json::Value;
@@ -193,12 +193,7 @@ fn symbols_of_the_page_are_those_of_the_table() {
     let recorded = Recorded::all_verdicts();
     let (_, data) = written(&recorded);
     let mut table = Vec::new();
-    let view = View {
-        columns: 100,
-        verbosity: Verbosity::Usual,
-        arrangement: Arrangement::Groups,
-        only: None,
-    };
+    let view = View::of_terminal(100);
     write_table(&mut table, &recorded.findings(), &view).expect("memory takes all");
     let table = String::from_utf8(without_colours(&table)).expect("UTF-8");
     for pair in data["head"]["symbols"].as_array().expect("a list") {

@@ -5,7 +5,7 @@ use crate::compare::{Course, CoursePoint, CourseRules, Estimate, Location};
 use crate::model::{Acceptance, BenchmarkKey, GitState, Metric, RunId, Verdict};
 use crate::report::content::MessageFormat;
 use crate::report::grid::without_colours;
-use crate::report::view::{Arrangement, Verbosity, View};
+use crate::report::view::View;
 
 const RULES: CourseRules = CourseRules {
     noise_threshold: 0.02,
@@ -88,15 +88,6 @@ fn stepped() -> Vec<f64> {
         .collect()
 }
 
-fn view(columns: usize) -> View {
-    View {
-        columns,
-        verbosity: Verbosity::Usual,
-        arrangement: Arrangement::Groups,
-        only: None,
-    }
-}
-
 fn raw(histories: &[BenchmarkHistory], format: MessageFormat) -> Vec<u8> {
     let mut bytes = Vec::new();
     write_histories(
@@ -104,7 +95,7 @@ fn raw(histories: &[BenchmarkHistory], format: MessageFormat) -> Vec<u8> {
         histories,
         "of branch `main`",
         format,
-        &view(usize::MAX),
+        &View::of_terminal(usize::MAX),
     )
     .unwrap();
     bytes
@@ -189,7 +180,7 @@ fn overview_in(columns: usize) -> String {
         &histories,
         "of branch `main`",
         MessageFormat::Human,
-        &view(columns),
+        &View::of_terminal(columns),
     )
     .unwrap();
     String::from_utf8(without_colours(&bytes)).unwrap()
@@ -225,7 +216,7 @@ fn five_hundred_benchmarks_are_a_line_each() {
         &many,
         "of branch `main`",
         MessageFormat::Human,
-        &view(80),
+        &View::of_terminal(80),
     )
     .unwrap();
     let text = String::from_utf8(without_colours(&bytes)).unwrap();
