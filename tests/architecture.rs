@@ -1,14 +1,26 @@
-//! Keeps the architecture of docs/DESIGN.md: which module may import which, where a third-party crate is at home, what a module file
-//! looks like, and that the document names every file.
+//! Keeps the architecture: which module may import which, that no files import each other in a circle, where a third-party crate is at home,
+//! what a module file looks like, and that the page on it names every folder.
 
 #![expect(clippy::unwrap_used, reason = "a test: what cannot be read fails it")]
 
+#[path = "architecture/circles.rs"]
+mod circles;
+#[path = "architecture/imports.rs"]
+mod imports;
+#[path = "architecture/modules.rs"]
+mod modules;
+#[path = "architecture/page.rs"]
+mod page;
 #[path = "architecture/scanner.rs"]
 mod scanner;
 
+use circles::{circles, described};
+use imports::{Imports, imports};
+use page::page_faults;
 use scanner::{contains, crate_modules, names_crate, tokens};
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Every module of `src/`, from the bottom up, and what it may import of the crate.
 const LAYERS: [(&str, &[&str]); 18] = [
@@ -118,7 +130,7 @@ const MOST_LINES: usize = 600;
 /// Files above [`MOST_LINES`] and the reason for each.
 const LONG_FILES: [(&str, &str); 0] = [];
 
-/// A source file below the directories of [`HARNESSES`] or `src/`.
+/// A source file of one of [`crates`].
 struct Source {
     /// Relative to the repository, with `/`.
     path: String,
@@ -160,7 +172,8 @@ fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn sources(below: &str) -> Vec<Source> {
+/// The Rust files below a folder, relative to the repository, with `/`.
+fn rust_files(below: &str) -> Vec<String> {
     fn collect(directory: &Path, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
@@ -174,18 +187,19 @@ fn sources(below: &str) -> Vec<Source> {
     let mut paths = Vec::new();
     collect(&repository().join(below), &mut paths);
     paths.sort();
-    let sources: Vec<Source> = paths
+    let relative = paths.iter().map(|path| {
+        let path = path.strip_prefix(repository()).unwrap();
+        let parts = path.components().map(Component::as_os_str);
+        let parts: Vec<&str> = parts.map(|part| part.to_str().unwrap()).collect();
+        parts.join("/")
+    });
+    relative.collect()
+}
+
+fn sources(below: &str) -> Vec<Source> {
+    let sources: Vec<Source> = rust_files(below)
         .iter()
-        .map(|path| {
-            let relative = path.strip_prefix(repository()).unwrap();
-            let relative = relative
-                .components()
-                .map(|part| part.as_os_str().to_str().unwrap());
-            Source::new(
-                &relative.collect::<Vec<_>>().join("/"),
-                &fs::read_to_string(path).unwrap(),
-            )
-        })
+        .map(|path| Source::new(path, &fs::read_to_string(repository().join(path)).unwrap()))
         .collect();
     assert!(
         sources.len() > 10,
@@ -195,16 +209,38 @@ fn sources(below: &str) -> Vec<Source> {
     sources
 }
 
-/// Where the crates for bench authors are.
-const HARNESSES: [&str; 2] = ["harness/src", "harness/criterion/src"];
+/// The folders with the sources of all crates.
+fn crates() -> Vec<String> {
+    let mut found: Vec<String> = ["src", "harness/src", "harness/criterion/src"]
+        .map(str::to_owned)
+        .into();
+    for entry in fs::read_dir(repository().join("crates"))
+        .into_iter()
+        .flatten()
+    {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        found.push(format!("crates/{name}/src"));
+    }
+    found
+}
 
 /// The files of all crates.
 fn all_sources() -> Vec<Source> {
-    let mut all = sources("src");
-    for below in HARNESSES {
-        all.extend(sources(below));
-    }
-    all
+    crates().iter().flat_map(|below| sources(below)).collect()
+}
+
+/// The folder `below` and all within it that hold Rust, each with a `/` at its end; none if there is no such folder.
+fn folders(below: &str) -> BTreeSet<String> {
+    let files = if repository().join(below).is_dir() {
+        rust_files(below)
+    } else {
+        Vec::new()
+    };
+    files
+        .iter()
+        .filter_map(|file| file.rsplit_once('/'))
+        .map(|(folder, _)| format!("{folder}/"))
+        .collect()
 }
 
 /// Fails with all complaints, one a line.
@@ -388,26 +424,47 @@ fn module_files_begin_with_their_docs_and_stay_short() {
     }
 }
 
+/// Prints the circles that there are with `cargo test --test architecture circles -- --nocapture`.
 #[test]
-fn the_design_names_every_file_and_no_other() {
-    let design = fs::read_to_string(repository().join("docs/DESIGN.md")).unwrap();
-    let all = all_sources();
-    let missing = all
-        .iter()
-        .filter(|source| !design.contains(&format!("`{}`", source.path)))
-        .map(|source| format!("docs/DESIGN.md has no sentence on `{}`", source.path));
-    let gone = design
-        .split('`')
-        .filter(|quoted| {
-            Path::new(quoted)
-                .extension()
-                .is_some_and(|extension| extension == "rs")
-                && (quoted.starts_with("src/")
-                    || HARNESSES.iter().any(|below| quoted.starts_with(below)))
-        })
-        .filter(|quoted| !repository().join(quoted).is_file())
-        .map(|quoted| format!("docs/DESIGN.md names `{quoted}`, which is not there"));
-    none_of(&missing.chain(gone).collect::<Vec<_>>());
+fn no_files_import_each_other_in_circles() {
+    let mut known: BTreeSet<&str> = include_str!("architecture/known_circles.txt")
+        .lines()
+        .collect();
+    let mut complaints = Vec::new();
+    let mut count = 0;
+    for below in crates() {
+        let imports = imports(&sources(&below));
+        for circle in circles(&imports) {
+            eprintln!("{}\n", described(&imports, &circle));
+            count += 1;
+            for file in circle {
+                if !known.remove(file) {
+                    complaints.push(format!("{file} is in a circle, see above"));
+                }
+            }
+        }
+    }
+    eprintln!("{count} circles in all");
+    let gone = known.into_iter().map(|file| {
+        format!("{file} is in no circle: remove it from tests/architecture/known_circles.txt")
+    });
+    none_of(&complaints.into_iter().chain(gone).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_architecture_page_names_every_folder_and_lists_no_files() {
+    let Ok(page) = fs::read_to_string(repository().join("docs/ARCHITECTURE.md")) else {
+        // The page is yet to be written; the one before it says what it is for.
+        let design = fs::read_to_string(repository().join("docs/DESIGN.md")).unwrap();
+        assert!(design.contains("# Design"));
+        return;
+    };
+    let mut roots = crates();
+    roots.extend(["tests", "tools"].map(str::to_owned));
+    let folders: Vec<String> = roots.iter().flat_map(|root| folders(root)).collect();
+    none_of(&page_faults(&page, &folders, |path| {
+        repository().join(path).exists()
+    }));
 }
 
 // The scanner and the rules themselves, on planted violations.
@@ -524,4 +581,115 @@ fn direct_output_and_misshapen_files_are_found() {
 fn dependencies_are_read_from_the_manifest() {
     let manifest = "[package]\nname = \"x\"\n[dependencies]\na-b = \"1\"\nc = { version = \"1\" }\n\n[dev-dependencies]\nd = \"1\"\n";
     assert_eq!(dependencies(manifest), ["a_b", "c"]);
+}
+
+/// The imports of a crate of these files.
+fn imports_of(files: &[(&str, &str)]) -> Imports {
+    let files: Vec<Source> = files
+        .iter()
+        .map(|(path, text)| Source::new(path, text))
+        .collect();
+    imports(&files)
+}
+
+/// What the file `src/user.rs` imports, if this is its text, in a crate with two folders.
+fn imported_by(user: &str) -> Vec<String> {
+    let all = imports_of(&[
+        ("src/lib.rs", "pub mod shelf; pub mod plain; mod user;"),
+        (
+            "src/shelf/mod.rs",
+            "mod books; mod prints; pub use books::{Book as Volume, open}; pub use prints::*; pub mod made;",
+        ),
+        (
+            "src/shelf/books.rs",
+            "use super::Print; pub struct Book(Print); pub fn open() {} #[cfg(test)] mod tests { use crate::user; fn f() { user::f() } }",
+        ),
+        ("src/shelf/prints.rs", "pub enum Print { Large }"),
+        ("src/shelf/made.rs", "newtype!(Made);"),
+        (
+            "src/plain.rs",
+            "pub use crate::shelf::open; pub mod deep { pub fn f() {} }",
+        ),
+        ("src/user.rs", user),
+    ]);
+    assert_eq!(
+        all["src/shelf/books.rs"].keys().collect::<Vec<_>>(),
+        ["src/shelf/prints.rs"]
+    );
+    let of_user = all.get("src/user.rs").cloned().unwrap_or_default();
+    of_user.into_keys().collect()
+}
+
+#[test]
+fn imports_lead_to_the_file_that_defines_the_item() {
+    let books: &[&str] = &["src/shelf/books.rs"];
+    let prints: &[&str] = &["src/shelf/prints.rs"];
+    let made: &[&str] = &["src/shelf/made.rs"];
+    for (planted, expected) in [
+        ("use crate::shelf::Volume;", books),
+        ("use crate::{shelf::{self, open}};", books),
+        ("use super::shelf; fn f() { shelf::open() }", books),
+        ("fn f() { call!(crate::shelf::open()) }", books),
+        ("fn f() { use crate::shelf::Volume; }", books),
+        ("mod inner { use super::super::shelf::Volume; }", books),
+        ("use crate::shelf as s; type V = s::Volume;", books),
+        ("use crate::shelf::Print::{self, Large};", prints),
+        ("use crate::shelf::*; type P = Print;", prints),
+        ("use crate::shelf::made::Made;", made),
+        // What a file that is no map hands on is imported from both.
+        (
+            "use crate::plain::open;",
+            &["src/plain.rs", "src/shelf/books.rs"],
+        ),
+        ("fn f() { crate::plain::deep::f() }", &["src/plain.rs"]),
+        // Nothing is used.
+        ("use crate::shelf;", &[]),
+        ("use crate::shelf::*;", &[]),
+        ("pub(in crate::shelf) fn f() {}", &[]),
+        ("#[cfg(test)] use crate::shelf::Volume;", &[]),
+        ("#[cfg(test)] mod tests { use crate::shelf::open; }", &[]),
+        (
+            "use std::{fs, io::{self, Write}}; fn f(open: u8) { self.open(); }",
+            &[],
+        ),
+    ] {
+        assert_eq!(imported_by(planted), expected, "{planted}");
+    }
+}
+
+#[test]
+fn a_circle_is_found_however_long_and_a_line_is_none() {
+    let there_and_back = imports_of(&[
+        ("src/lib.rs", "mod a; mod b; mod c; mod d; mod e;"),
+        ("src/a.rs", "use crate::b::B; pub struct A;"),
+        ("src/b.rs", "use crate::c::C; pub struct B;"),
+        ("src/c.rs", "pub struct C(crate::a::A); use crate::d::D;"),
+        ("src/d.rs", "pub struct D; fn f(_: D) -> D { D }"),
+        ("src/e.rs", "use crate::a::A;"),
+    ]);
+    let found = circles(&there_and_back);
+    assert_eq!(
+        found,
+        [BTreeSet::from(["src/a.rs", "src/b.rs", "src/c.rs"])]
+    );
+    let described = described(&there_and_back, &found[0]);
+    assert!(
+        described.contains("src/c.rs imports\n    src/a.rs  (crate::a::A)"),
+        "{described}"
+    );
+    assert!(!described.contains("src/d.rs"), "{described}");
+}
+
+#[test]
+fn a_folder_without_a_sentence_and_a_list_of_files_are_found() {
+    let folders = ["src/app/".to_owned(), "src/store/".to_owned()];
+    let exists = |path: &str| path != "src/gone/";
+    let page = |text: &str| page_faults(text, &folders, exists);
+    let whole = "`src/app/` and `src/store/`, `src/store/open.rs`, `cargo test`, `src/*.rs`";
+    assert_eq!(page(whole), [""; 0]);
+    assert_eq!(page("`src/app/` alone").len(), 1);
+    assert_eq!(page(&format!("{whole} `src/gone/`")).len(), 1);
+    assert_eq!(page(&format!("{whole}{}", "long ".repeat(4000))).len(), 1);
+    let files: Vec<String> = (0..20).map(|n| format!("`src/{n}.rs`")).collect();
+    assert_eq!(page(&format!("{whole} {}", files.join(" "))).len(), 1);
 }

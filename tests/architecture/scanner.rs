@@ -1,9 +1,10 @@
-//! Reads Rust source just well enough to know which modules and crates it names: comments and literals are blanked, the rest is cut into
-//! identifiers and punctuation. Unlike a parser of syntax trees it also sees what stands inside macro calls.
+//! Reads Rust source just well enough to know which modules and crates it names: comments are left out, literals kept whole, the rest is cut
+//! into identifiers and punctuation. Unlike a parser of syntax trees it also sees what stands inside macro calls.
 
 use std::collections::BTreeSet;
 
-/// The tokens of `source`: identifiers, `::`, and single characters of punctuation. Comments, strings, characters and lifetimes are left out.
+/// The tokens of `source`: identifiers, `::`, strings with their quotation marks, and single characters of punctuation. Comments, raw strings,
+/// characters and lifetimes are left out.
 pub fn tokens(source: &str) -> Vec<String> {
     let chars: Vec<char> = source.chars().collect();
     let mut found = Vec::new();
@@ -13,7 +14,11 @@ pub fn tokens(source: &str) -> Vec<String> {
         at += match rest {
             ['/', '/', ..] => length_until(rest, '\n'),
             ['/', '*', ..] => block_comment(rest),
-            ['"', ..] => string(rest),
+            ['"', ..] => {
+                let length = string(rest).min(rest.len());
+                found.push(rest[..length].iter().collect());
+                length
+            }
             ['\'', ..] => quote(rest),
             [':', ':', ..] => {
                 found.push("::".to_owned());

@@ -1,0 +1,47 @@
+//! Circles of files: files of which each leads to all others by way of imports.
+
+use super::imports::Imports;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The largest sets of two or more files that import each other, over any number of steps.
+pub fn circles(imports: &Imports) -> Vec<BTreeSet<&str>> {
+    let ahead: BTreeMap<&str, BTreeSet<&str>> = imports
+        .keys()
+        .map(|file| (file.as_str(), reached(imports, file)))
+        .collect();
+    let circles = ahead.iter().map(|(from, files)| {
+        let leads_back = |file: &&str| ahead.get(file).is_some_and(|files| files.contains(from));
+        files.iter().copied().filter(leads_back).collect()
+    });
+    let distinct: BTreeSet<BTreeSet<&str>> = circles.collect();
+    distinct
+        .into_iter()
+        .filter(|circle| circle.len() > 1)
+        .collect()
+}
+
+/// What `from` imports, and what that imports, and so on.
+fn reached<'a>(imports: &'a Imports, from: &str) -> BTreeSet<&'a str> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![from];
+    while let Some(file) = open.pop() {
+        for target in imports.get(file).into_iter().flat_map(|to| to.keys()) {
+            if found.insert(target.as_str()) {
+                open.push(target);
+            }
+        }
+    }
+    found
+}
+
+/// A circle's files, and the imports within it.
+pub fn described(imports: &Imports, circle: &BTreeSet<&str>) -> String {
+    let mut lines = vec![format!("a circle of {} files:", circle.len())];
+    for file in circle {
+        lines.push(format!("  {file} imports"));
+        let within = imports[*file].iter();
+        let within = within.filter(|(target, _)| circle.contains(target.as_str()));
+        lines.extend(within.map(|(target, path)| format!("    {target}  ({path})")));
+    }
+    lines.join("\n")
+}

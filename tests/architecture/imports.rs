@@ -1,0 +1,157 @@
+//! Which file of a crate imports which: every path leads to the file that defines the item at its end.
+
+use super::Source;
+use super::modules::{Meaning, Segments, Tree};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// For each file, the files whose items it names, with the longest of the paths that lead there.
+pub type Imports = BTreeMap<String, BTreeMap<String, String>>;
+
+/// The imports between `files`, which are all files of one crate. No circle leaves a crate: cargo forbids it.
+pub fn imports(files: &[Source]) -> Imports {
+    let tree = Tree::read(files);
+    let mut found = Imports::new();
+    for (index, module) in tree.modules.iter().enumerate() {
+        let from = &files[module.file].path;
+        for path in &module.mentions {
+            for file in resolve(&tree, index, path) {
+                if file != module.file {
+                    let targets = found.entry(from.clone()).or_default();
+                    let shown = targets.entry(files[file].path.clone()).or_default();
+                    let path = path.join("::");
+                    if path.len() > shown.len() {
+                        *shown = path;
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The files that `path` needs if `module` mentions it: the one that defines its item, and on the way there all that import the item
+/// themselves and are no maps.
+fn resolve(tree: &Tree, module: usize, path: &[String]) -> BTreeSet<usize> {
+    let mut search = Search {
+        tree,
+        asked: BTreeSet::new(),
+        found: BTreeSet::new(),
+    };
+    search.from(module, path);
+    search.found
+}
+
+/// Where a search stands: it is in scope where it begins, and outside of the modules that it walks through.
+#[derive(Clone, Copy, PartialEq)]
+enum View {
+    Scope,
+    Named,
+    Glob,
+}
+
+struct Search<'a> {
+    tree: &'a Tree<'a>,
+    /// What was asked before: imports may be circular.
+    asked: BTreeSet<(usize, Segments)>,
+    found: BTreeSet<usize>,
+}
+
+impl Search<'_> {
+    fn from(&mut self, module: usize, path: &[String]) -> bool {
+        match anchor(self.tree, module, path) {
+            Some((start, rest)) => self.member(start, rest, View::Named),
+            None => self.member(module, path, View::Scope),
+        }
+    }
+
+    /// Finds the first name of `path` in `module` and follows the rest; says whether the name is there.
+    fn member(&mut self, module: usize, path: &[String], view: View) -> bool {
+        let Some((name, rest)) = path.split_first() else {
+            return true; // A module by itself: what is used of it counts.
+        };
+        if !self.asked.insert((module, path.to_vec())) {
+            return false;
+        }
+        let here = &self.tree.modules[module];
+        let is_map = self.tree.is_map(here.file);
+        let meanings = here.names.get(name).map_or(&[][..], Vec::as_slice);
+        let has_module = meanings
+            .iter()
+            .any(|meaning| matches!(meaning, Meaning::Module(_)));
+        for meaning in meanings {
+            match meaning {
+                Meaning::Module(child) => {
+                    self.member(*child, rest, View::Named);
+                }
+                _ if has_module && !rest.is_empty() => {}
+                Meaning::Item => {
+                    self.found.insert(here.file);
+                }
+                Meaning::Import(target) => {
+                    if view != View::Scope && !is_map {
+                        self.found.insert(here.file);
+                    }
+                    self.from(module, &[target.as_slice(), rest].concat());
+                }
+            }
+        }
+        if !meanings.is_empty() {
+            return true;
+        }
+        for glob in &here.globs {
+            if let Some(target) = module_at(self.tree, module, glob, 0)
+                && self.member(target, path, View::Glob)
+            {
+                return true;
+            }
+        }
+        // A macro made it.
+        let is_made = view == View::Named && !is_map;
+        if is_made {
+            self.found.insert(here.file);
+        }
+        is_made
+    }
+}
+
+/// The module that the first words of `path` name if these are `crate`, `self` or `super`, and what follows them.
+fn anchor<'a>(tree: &Tree, module: usize, path: &'a [String]) -> Option<(usize, &'a [String])> {
+    let above = |module: usize| tree.modules[module].parent;
+    let (mut at, mut rest) = match path.first()?.as_str() {
+        "crate" => {
+            let mut root = module;
+            while let Some(parent) = above(root) {
+                root = parent;
+            }
+            (root, &path[1..])
+        }
+        "self" => (module, &path[1..]),
+        "super" => (above(module)?, &path[1..]),
+        _ => return None,
+    };
+    while rest.first().is_some_and(|segment| segment == "super") {
+        (at, rest) = (above(at)?, &rest[1..]);
+    }
+    Some((at, rest))
+}
+
+/// The module that `path` leads to.
+fn module_at(tree: &Tree, module: usize, path: &[String], depth: usize) -> Option<usize> {
+    if depth > 16 {
+        return None;
+    }
+    let (mut at, mut rest) = anchor(tree, module, path).unwrap_or((module, path));
+    while let Some((name, following)) = rest.split_first() {
+        at = tree.modules[at]
+            .names
+            .get(name)?
+            .iter()
+            .find_map(|meaning| match meaning {
+                Meaning::Module(child) => Some(*child),
+                Meaning::Import(target) => module_at(tree, at, target, depth + 1),
+                Meaning::Item => None,
+            })?;
+        rest = following;
+    }
+    Some(at)
+}

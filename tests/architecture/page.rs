@@ -1,0 +1,41 @@
+//! What the architecture page must say, and what it must not.
+
+use std::collections::BTreeSet;
+
+/// The architecture page is short, and what it says of files are examples.
+const MOST_BYTES: usize = 20_000;
+const MOST_NAMED_FILES: usize = 20;
+
+/// What is wrong with the architecture page: it names each of `folders` as `src/app/` between backquotes, nothing that does not exist, a
+/// file only here and there, and stays short.
+pub fn page_faults(page: &str, folders: &[String], exists: impl Fn(&str) -> bool) -> Vec<String> {
+    let quoted: BTreeSet<&str> = page.split('`').skip(1).step_by(2).collect();
+    let mut faults: Vec<String> = folders
+        .iter()
+        .filter(|folder| !quoted.contains(folder.as_str()))
+        .map(|folder| format!("the page has no sentence on `{folder}`"))
+        .collect();
+    let is_path = |path: &str| {
+        let begins = ["src/", "crates/", "harness/", "tests/", "tools/"];
+        begins.iter().any(|begin| path.starts_with(begin)) && !path.contains([' ', '*', '<', '{'])
+    };
+    let paths = || quoted.iter().filter(|path| is_path(path));
+    faults.extend(
+        paths()
+            .filter(|path| !exists(path))
+            .map(|path| format!("the page names `{path}`, which is not there")),
+    );
+    let files = paths().filter(|path| path.contains(".rs")).count();
+    if files > MOST_NAMED_FILES {
+        faults.push(format!(
+            "the page names {files} files: each says itself what it is for"
+        ));
+    }
+    if page.len() > MOST_BYTES {
+        faults.push(format!(
+            "the page has {} bytes, more than {MOST_BYTES}",
+            page.len()
+        ));
+    }
+    faults
+}
