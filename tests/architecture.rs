@@ -82,7 +82,7 @@ const HOMES: [(&str, &[&str]); 34] = [
     ("blake3", &["sides", "store", "host", "exchange", "report"]),
     ("cargo_config2", &["cargo"]),
     ("cargo_metadata", &["cargo"]),
-    ("ciborium", &["child"]),
+    ("ciborium", &["child", "compare/tests/stored"]),
     ("clap", &["cli"]),
     ("clap_cargo", &["cli"]),
     ("comfy_table", &["report"]),

@@ -232,7 +232,7 @@ fn version_difference(
             base_median,
             median: new_median,
             cliffs_delta: known.cliffs_delta,
-            size: known.label,
+            size: known.label.map(EffectSize::label),
             hedges_g: known.hedges_g,
         };
     }

@@ -1,6 +1,6 @@
 //! The answer to a question.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::alternative::{Centers, Effects, Tested};
 use super::beside::{AllocationComparison, LatencyComparison, SharedLevel};
@@ -13,7 +13,7 @@ use crate::model::Verdict;
 use crate::stats::{Interval, IntervalMethod, PairedRatio, Resampling, Scale, Statistic};
 
 /// A value with its interval. A bound that the data do not give is infinite.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The value.
     pub estimate: f64,
@@ -91,7 +91,7 @@ impl Estimate {
 }
 
 /// What was found about one question. Changes are fractions: 0.05 is 5 % slower.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// The verdict.
     pub verdict: Verdict,

@@ -1,13 +1,13 @@
 //! What makes two measurements incomparable, and what merely calls for caution.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
 use crate::model::{Environment, Metric, TargetFacts};
 
 /// A fact about how something was measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fact {
     /// CPU model.
@@ -109,7 +109,7 @@ impl FromStr for Fact {
 }
 
 /// A fact that is not the same on both sides.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
     /// Which one.
     pub fact: Fact,
@@ -127,7 +127,7 @@ impl fmt::Display for Difference {
 }
 
 /// All facts that differ, and only those.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Differences {
     /// Those that make the measurements incomparable.
     pub blocking: Vec<Difference>,

@@ -3,7 +3,7 @@
 //! Describes and decides nothing: a verdict is the same with and without it. What the system did not tell is absent. Its bounds are no
 //! thresholds of a workspace: they give the same words to the same host, whoever reads them, and a host becomes no steadier by a setting.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use super::comparison::{Comparison, Estimate};
@@ -136,7 +136,7 @@ impl Disturbance {
 }
 
 /// What the host did to a comparison of stored runs. `Display` gives a sentence without a full stop.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "note", rename_all = "kebab-case")]
 pub enum HostNote {
     /// The control workload moved in the direction of the change, and by more.

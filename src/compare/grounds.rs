@@ -2,10 +2,12 @@
 //!
 //! Nothing here decides: `decide` and `paired::judge` fill it in from what they have compared.
 
+use serde::{Deserialize, Serialize};
+
 use super::comparison::Estimate;
 
 /// A number for each direction.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Directions {
     /// Of "slower by more than the threshold".
     pub slower: f64,
@@ -14,7 +16,7 @@ pub struct Directions {
 }
 
 /// One test of a benchmark within its family.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct FamilyTest {
     /// The level of the whole family, one-sided.
     pub family_level: f64,
@@ -27,7 +29,7 @@ pub struct FamilyTest {
 }
 
 /// The t-score of stored runs.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TScoreGrounds {
     /// The change of the mean over launches, with its bounds at the levels of the steps.
     pub change: Estimate,
@@ -36,7 +38,7 @@ pub struct TScoreGrounds {
 }
 
 /// The look that decided an A/B comparison.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LookGrounds {
     /// The share of each level that is this look's own.
     pub share: f64,
@@ -53,7 +55,7 @@ pub struct LookGrounds {
 }
 
 /// What a verdict rests on.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Grounds {
     /// Benchmarks in the family.
     pub family: usize,

@@ -3,7 +3,7 @@
 //! Only samples that are long enough for the clock count. Both sides use the same number of samples per launch, the first ones
 //! in the order taken, and the same location, because a low quantile depends on the number it is taken from.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use super::run_level::RunValue;
@@ -21,7 +21,7 @@ const MIN_SAMPLE_NS: f64 = 100_000.0;
 const MIN_SAMPLE_QUANTA: f64 = 512.0;
 
 /// What is taken of the samples of a launch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Location {
     /// The quantile [`LOW_QUANTILE`], by nearest rank.

@@ -1,13 +1,13 @@
 //! What a reader must know about a comparison besides its numbers.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use super::disturbance::HostNote;
 use crate::model::{Center, Subject};
 
 /// One of the two things compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
     /// The measurement in question.
@@ -26,7 +26,7 @@ impl fmt::Display for Side {
 }
 
 /// A remark on a comparison. `Display` gives a sentence without a full stop.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "note", rename_all = "kebab-case")]
 pub enum Note {
     /// A side has no samples.

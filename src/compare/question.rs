@@ -1,9 +1,12 @@
 //! What is asked, and by which rules it is decided.
 
+use serde::{Deserialize, Serialize};
+
 use crate::model::{DecisionSettings, Measurement, Test};
 
 /// How far runs of identical code drift apart on a host, before any run has been seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum HostClass {
     /// A machine of one's own.
     Dedicated,
@@ -44,7 +47,8 @@ pub struct Question<'a> {
 }
 
 /// Which test decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Decider {
     /// The run-level prediction interval; the t-score alone makes a `suspect`.
     RunLevel,

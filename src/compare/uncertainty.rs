@@ -2,6 +2,8 @@
 //!
 //! Kept as standard errors of the logarithm, because the level of a bound is known only when all that share it are.
 
+use serde::{Deserialize, Serialize};
+
 use super::comparison::Estimate;
 use super::question::{Question, Rules};
 use super::run_level::between_runs;
@@ -12,7 +14,7 @@ use crate::stats::{
 };
 
 /// A relative change with its standard errors.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Uncertainty {
     /// The change, a fraction.
     estimate: f64,
@@ -92,7 +94,7 @@ impl Uncertainty {
 }
 
 /// The changes of mean and median of all samples.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Uncertainties {
     /// Of the mean.
     pub mean: Option<Uncertainty>,

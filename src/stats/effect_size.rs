@@ -1,10 +1,13 @@
 //! How large a difference is, whatever its p: Cliff's delta, Cohen's d, Hedges' g. Positive where the new side's values are larger (slower).
 
+use serde::{Deserialize, Serialize};
+
 use super::description::{mean, sample_variance};
 use super::mann_whitney::MannWhitney;
 
 /// In words (Romano et al. 2006).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum EffectSize {
     /// Below the first bound; .147.
     Negligible,

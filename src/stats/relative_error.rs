@@ -3,6 +3,8 @@
 //! What decides among many benchmarks asks for bounds far out, where the percentile bootstrap of few clusters covers far too seldom; Student's t
 //! does not.
 
+use serde::{Deserialize, Serialize};
+
 use super::description::{mean, sample_variance};
 use super::jackknife::jackknife_standard_error;
 use super::statistic::Statistic;
@@ -22,7 +24,7 @@ pub enum Smoothness {
 }
 
 /// The standard error of a logarithm.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RelativeError {
     /// It.
     pub standard_error: f64,

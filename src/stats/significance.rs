@@ -1,7 +1,10 @@
 //! What a p-value says, in three words: "not tested" is never "no difference".
 
+use serde::{Deserialize, Serialize};
+
 /// The outcome of a two-sided test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Significance {
     /// p < alpha.
     Significant,
@@ -37,6 +40,11 @@ impl Significance {
             Self::Significant if delta.abs() < practical => Self::NotSignificant,
             other => other,
         }
+    }
+
+    /// Whether there was a test at all.
+    pub fn is_tested(self) -> bool {
+        self != Self::NotTested
     }
 
     /// In words with hyphens.

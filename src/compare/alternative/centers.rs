@@ -2,7 +2,7 @@
 //!
 //! It describes; no test is of what a policy left.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::observations::{Side, definition, of_samples};
 use crate::compare::question::{Question, Rules};
@@ -10,7 +10,7 @@ use crate::model::{Analysis, Center, Outliers, Thresholds};
 use crate::stats::{Cleaned, FirstSample, IqrFence, OutlierPolicy, Quantile, derived_seed};
 
 /// A center of both sides.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Centers {
     /// Which.
     pub center: Center,
@@ -25,7 +25,7 @@ pub struct Centers {
 }
 
 /// A center of one side: raw = skipped + removed + used.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SideCenter {
     /// In nanoseconds per iteration.
     pub value_ns: f64,

@@ -202,7 +202,7 @@ fn answer(
         degrees_of_freedom: found.degrees_of_freedom,
         p_value: p,
         adjusted_p_value: adjusted,
-        significance: said.word(),
+        significance: said,
         level: setting.level,
     });
     comparison

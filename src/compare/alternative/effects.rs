@@ -1,6 +1,6 @@
 //! How large a difference is, whatever its p: Cliff's delta, Hedges' g, and the shift with its interval.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::observations::Side;
 use crate::compare::comparison::Estimate;
@@ -11,14 +11,14 @@ use crate::stats::{
 };
 
 /// Effect sizes; positive is slower.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Effects {
     /// What counts as one observation.
     pub observations: Observations,
     /// P(new > base) - P(new < base).
     pub cliffs_delta: Option<f64>,
-    /// That in a word.
-    pub label: Option<&'static str>,
+    /// The size of Cliff's delta in a word.
+    pub label: Option<EffectSize>,
     /// The difference of the means in pooled deviations, corrected for few observations; `None` where neither side varies.
     pub hedges_g: Option<f64>,
     /// The median of all pairwise differences, in nanoseconds, with its interval at the confidence level. Bounds that so few
@@ -51,7 +51,7 @@ pub(in crate::compare) fn effects(question: &Question<'_>, rules: &Rules) -> Opt
     Some(Effects {
         observations: analysis.observations,
         cliffs_delta: delta,
-        label: delta.map(|delta| EffectSize::within(delta, bounds).label()),
+        label: delta.map(|delta| EffectSize::within(delta, bounds)),
         hedges_g: hedges_g(&new, &base),
         shift_ns: shift(&new, &base, rules.decision.confidence_level),
         paired_change: (analysis.observations == Observations::Launches

@@ -1,6 +1,6 @@
 //! The tests, each of two sides: a statistic, its p where it has one, and the relative change with its interval.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::observations::{Side, definition};
 use crate::compare::comparison::Estimate;
@@ -13,7 +13,7 @@ use crate::stats::{
 };
 
 /// What a test of one of the published systems said.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Tested {
     /// Which test.
     pub test: Test,
@@ -33,8 +33,8 @@ pub struct Tested {
     pub p_value: Option<f64>,
     /// The same adjusted for all benchmarks.
     pub adjusted_p_value: Option<f64>,
-    /// `significant`, `not-significant` or `not-tested`.
-    pub significance: &'static str,
+    /// What p and the practical bounds together say.
+    pub significance: Significance,
     /// The level of the test, two-sided, and of one minus it the interval.
     pub level: f64,
 }

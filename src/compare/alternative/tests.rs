@@ -7,7 +7,7 @@ use crate::model::{
     Allocations, Analysis, Center, DecisionSettings, FamilyRule, Measurement, Nanos, Observations,
     Outliers, RankP, Subject, Test, Thresholds, Verdict,
 };
-use crate::stats::{MannWhitney, MannWhitneyMethod, WelchDf, WelchTest};
+use crate::stats::{EffectSize, MannWhitney, MannWhitneyMethod, Significance, WelchDf, WelchTest};
 
 const LEVEL: f64 = 0.05;
 
@@ -93,7 +93,10 @@ fn n29_n35_mann_whitney_tests_what_counts_as_an_observation_and_says_one_of_thre
     let exact = MannWhitney::of(&SLOWER, &BASE).unwrap();
     let p = exact.p(MannWhitneyMethod::Exact);
     assert_eq!(found.tested.unwrap().p_value, p);
-    assert_eq!(found.tested.unwrap().significance, "significant");
+    assert_eq!(
+        found.tested.unwrap().significance,
+        Significance::Significant
+    );
     let of_samples = Analysis {
         observations: Observations::Samples,
         ..by(Test::MannWhitney)
@@ -104,11 +107,14 @@ fn n29_n35_mann_whitney_tests_what_counts_as_an_observation_and_says_one_of_thre
     let alike = compared(&BASE, &BASE, by(Test::MannWhitney))
         .tested
         .unwrap();
-    assert_eq!(alike.significance, "not-significant");
+    assert_eq!(alike.significance, Significance::NotSignificant);
     let few = compared(&BASE[..4], &SLOWER, by(Test::MannWhitney))
         .tested
         .unwrap();
-    assert_eq!((few.significance, few.p_value), ("not-tested", None));
+    assert_eq!(
+        (few.significance, few.p_value),
+        (Significance::NotTested, None)
+    );
 }
 
 #[test]
@@ -206,7 +212,10 @@ fn n_x11_what_is_significant_and_negligible_is_no_change() {
         &rules(analysis, Thresholds::default()),
     );
     assert!(found.p_value.unwrap() < LEVEL);
-    assert_eq!(found.tested.unwrap().significance, "not-significant");
+    assert_eq!(
+        found.tested.unwrap().significance,
+        Significance::NotSignificant
+    );
     assert!(
         matches!(found.notes[..], [.., Note::NegligibleEffect { .. }]),
         "{:?}",
@@ -215,7 +224,10 @@ fn n_x11_what_is_significant_and_negligible_is_no_change() {
     let mut none = Thresholds::default();
     none.set("practical-effect", 0.0).unwrap();
     let found = asked(&many(0.0), &many(1.2), &rules(analysis, none));
-    assert_eq!(found.tested.unwrap().significance, "significant");
+    assert_eq!(
+        found.tested.unwrap().significance,
+        Significance::Significant
+    );
 }
 
 #[test]
@@ -247,13 +259,16 @@ fn m_x2_intervals_of_means_that_do_not_overlap_differ_and_narrow_with_more_launc
     let found = compared(&BASE, &near, interval);
     let tested = found.tested.unwrap();
     assert!(tested.statistic.unwrap() < 1.0);
-    assert_eq!(tested.significance, "not-significant");
+    assert_eq!(tested.significance, Significance::NotSignificant);
     let change = found.change.unwrap();
     assert!(change.lower < 0.0 && 0.0 < change.upper);
     // Intervals of deviations, as mmtests' script takes them, would overlap for ever.
     let many = |values: &[f64]| values.repeat(10);
     let found = compared(&many(&BASE), &many(&near), interval);
-    assert_eq!(found.tested.unwrap().significance, "significant");
+    assert_eq!(
+        found.tested.unwrap().significance,
+        Significance::Significant
+    );
 }
 
 #[test]
@@ -413,7 +428,7 @@ fn s17_s18_n_x12_effects_are_those_of_the_observations_whatever_decides() {
         };
         let effects = compared(&BASE, &SLOWER, analysis).effects.unwrap();
         assert_eq!(effects.cliffs_delta, Some(1.0));
-        assert_eq!(effects.label, Some("large"));
+        assert_eq!(effects.label, Some(EffectSize::Large));
         // (10 / sd) (1 - 3 / 31) with sd = sqrt(0.625)
         let g = 10.0 / 0.625_f64.sqrt() * (1.0 - 3.0 / 31.0);
         assert!((effects.hedges_g.unwrap() - g).abs() < 1e-9);

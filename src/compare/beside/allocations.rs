@@ -1,13 +1,13 @@
 //! Allocations of two sides: numbers that do not vary differ or do not; others are tested by launch.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::rules::BesideRules;
 use crate::model::{Allocations, Measurement, Verdict};
 use crate::stats::{mean, rank_permutation_p};
 
 /// How the allocations of an iteration differ.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct AllocationComparison {
     /// How often memory was allocated.
     pub count: CountChange,
@@ -18,7 +18,7 @@ pub struct AllocationComparison {
 }
 
 /// One number per iteration on both sides, each the mean of the means of the launches.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CountChange {
     /// That of the reference.
     pub base: f64,

@@ -2,7 +2,7 @@
 //!
 //! Intervals share the level by Bonferroni, tests by ranks by Holm's procedure. Counts that do not vary rest on no chance and take no share.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{CountChange, PercentileChange};
 use crate::compare::comparison::Comparison;
@@ -11,7 +11,7 @@ use crate::model::{DecisionSettings, Subject, Verdict};
 use crate::stats::adjusted_p_values;
 
 /// The level of a verdict that is not about the time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SharedLevel {
     /// How many intervals, or tests, share it.
     pub family: usize,
@@ -21,7 +21,7 @@ pub struct SharedLevel {
 }
 
 /// What one of the benchmarks has of it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Share {
     /// An interval.

@@ -1,6 +1,6 @@
 //! Latencies of two sides, percentile by percentile, over the percentiles of the single launches.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::rules::{BesideRules, Pairing};
 use crate::compare::comparison::Estimate;
@@ -13,14 +13,14 @@ use crate::stats::{
 };
 
 /// How the latencies of single operations differ.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LatencyComparison {
     /// The median, the 95th, 99th and 99.9th percentile and the longest operation, in this order.
     pub percentiles: Vec<PercentileChange>,
 }
 
 /// One percentile on both sides.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PercentileChange {
     /// Which, as a fraction: 0.99, and 1 for the longest.
     pub quantile: f64,
@@ -31,10 +31,8 @@ pub struct PercentileChange {
     /// new / base - 1 with its interval.
     pub change: Estimate,
     /// How far the change may be off, at any level.
-    #[serde(skip)]
     pub uncertainty: Uncertainty,
     /// The step of the clock over the time of the reference.
-    #[serde(skip)]
     pub clock_step: f64,
     /// What the interval says, beyond the noise threshold and whatever the histogram and the clock cannot tell apart.
     pub verdict: Verdict,

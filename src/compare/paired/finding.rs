@@ -1,11 +1,11 @@
 //! What an A/B comparison found besides the change and its verdict.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::compare::note::Side;
 
 /// Samples of one side that are slower than their neighbours of the other, while its fastest ones are not.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SlowPath {
     /// The slower side.
     pub side: Side,
@@ -18,7 +18,7 @@ pub struct SlowPath {
 }
 
 /// How an A/B comparison went.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Paired {
     /// Rounds that the verdict rests on.
     pub rounds: usize,

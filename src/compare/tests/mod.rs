@@ -4,6 +4,7 @@ mod calibration;
 mod degenerate;
 mod floor;
 mod laws;
+mod stored;
 
 use crate::compare::fixtures::{ITERATIONS, flat_launch, floors, measurement, with_ramp};
 use crate::compare::*;

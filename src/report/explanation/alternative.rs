@@ -187,7 +187,7 @@ fn test(tested: &Tested, comparison: &Comparison, thresholds: &Thresholds) -> St
         ),
         _ => String::new(),
     };
-    let text = if tested.significance == "not-tested" {
+    let text = if !tested.significance.is_tested() {
         format!("{} was asked for and could not be made.", tested.test)
     } else {
         let seen = comparison.change.map_or_else(String::new, |change| {
@@ -205,7 +205,7 @@ fn test(tested: &Tested, comparison: &Comparison, thresholds: &Thresholds) -> St
         };
         format!(
             "{exact}{seen} That is {}.",
-            tested.significance.replace('-', " ")
+            tested.significance.word().replace('-', " ")
         )
     };
     Statement::new(
@@ -282,7 +282,7 @@ pub(super) fn effects(comparison: &Comparison, metric: &Metric) -> Option<Statem
         "effect",
         format!(
             "{pairs}: Cliff's delta is {delta:+.3}, {}.{hedges}{shift}{paired}",
-            effects.label.unwrap_or("-")
+            effects.label.map_or("-", |size| size.label())
         ),
         json!({
             "cliffs_delta": delta, "label": effects.label, "hedges_g": effects.hedges_g,

@@ -1,0 +1,234 @@
+//! A comparison that was written down and read again is the same one, bit for bit: whatever decided it, and whatever it notes.
+
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::model::{
+    Allocations, Analysis, BenchmarkKey, Center, Latencies, Nanos, Observations, Outliers, Sample,
+    Subject, Test,
+};
+use crate::stats::Histogram;
+
+fn written(comparison: &Comparison) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    ciborium::into_writer(comparison, &mut bytes).expect("CBOR");
+    bytes
+}
+
+fn read(bytes: &[u8]) -> Comparison {
+    ciborium::from_reader(bytes).expect("a comparison")
+}
+
+#[track_caller]
+fn survives(comparison: &Comparison) {
+    let bytes = written(comparison);
+    let again = read(&bytes);
+    assert_eq!(&again, comparison);
+    // Equality takes 0 for -0.
+    assert_eq!(written(&again), bytes);
+}
+
+/// Six launches around a floor, with allocations that vary and operations that were timed.
+fn with_all(floor: f64) -> Measurement {
+    let mut found = floors(
+        &[0.0, 1.0, -1.0, 2.0, -2.0, 3.0].map(|step| floor * (1.0 + step * 1e-3)),
+        40,
+    );
+    for (k, launch) in (0_u64..).zip(&mut found.launches) {
+        launch.beside.allocations = (0..4)
+            .map(|i| Allocations {
+                count: (floor as u64) + k + i % 2,
+                bytes: 64,
+                ..Allocations::default()
+            })
+            .collect();
+        let mut counts = BTreeMap::new();
+        for i in 0..500 {
+            let ns = (floor * 100.0) as u64 + k * 10 + i;
+            *counts.entry(Histogram::index_of(ns)).or_insert(0) += 1;
+        }
+        launch.beside.latencies = Some(Latencies {
+            counts: counts.into_iter().collect(),
+            ..Latencies::default()
+        });
+    }
+    found
+}
+
+fn decided(decider: Decider, analysis: Analysis, factor: f64) -> Comparison {
+    let base = with_all(100.0);
+    let new = with_all(100.0 * factor);
+    let reference = Reference {
+        averaged: vec![&base],
+        spread: vec![&base],
+        earlier: vec![],
+    };
+    let question = Question {
+        new: &new,
+        reference: &reference,
+        noise_threshold: 0.02,
+    };
+    let mut rules = rules(decider, HostClass::Dedicated);
+    rules.decision.analysis = analysis;
+    compare(&[question], &rules).remove(0)
+}
+
+fn in_turn(rounds: u32, factor: f64) -> Comparison {
+    let side = |round: u32, factor: f64| -> Vec<Sample> {
+        let times =
+            (0..30).map(|i| 100.0 * factor * (1.0 + 1e-3 * f64::from((i * 7 + round) % 11)));
+        times
+            .map(|time| Sample {
+                iterations: 5_000,
+                elapsed: Nanos((time * 5_000.0) as u64),
+            })
+            .collect()
+    };
+    let key = BenchmarkKey {
+        package: "p".into(),
+        target: "t".into(),
+        id: "b".into(),
+    };
+    let rounds: Vec<Round> = (0..rounds)
+        .map(|round| Round {
+            base: side(round, 1.0),
+            new: side(round * 3, factor),
+            led: Vec::new(),
+        })
+        .collect();
+    let plan = Plan {
+        looks: vec![10, 30],
+        significance_level: 0.01,
+        planned: 2,
+        confidence_level: 0.95,
+        resamples: 100,
+        seed: 3,
+        noise: BTreeMap::new(),
+    };
+    let series = PairedSeries {
+        key: &key,
+        rounds: &rounds,
+        noise_threshold: 0.02,
+    };
+    let (base, new) = (with_all(100.0), with_all(100.0 * factor));
+    judge(&[series], &plan)
+        .remove(0)
+        .beside_in_turn(&base, &new, &plan)
+}
+
+#[test]
+fn stored_runs_survive_whichever_test_decided() {
+    for factor in [0.8, 1.0, 1.2] {
+        for decider in [RUN_LEVEL, SCREEN] {
+            let found = decided(decider, Analysis::default(), factor);
+            assert!(found.grounds.is_some() && found.allocations.is_some());
+            assert!(found.latencies.is_some() && found.effects.is_some());
+            survives(&found);
+        }
+        for test in Test::ALL.iter().filter(|test| **test != Test::BootstrapT) {
+            for observations in Observations::ALL {
+                let analysis = Analysis {
+                    test: *test,
+                    observations: *observations,
+                    ..Analysis::default()
+                };
+                let found = decided(Decider::Test(*test), analysis, factor);
+                assert!(found.tested.is_some());
+                survives(&found);
+            }
+        }
+        for subject in Subject::ALL {
+            let analysis = Analysis {
+                subject: *subject,
+                center: Some(Center::Best90),
+                outliers: Outliers::Iqr,
+                ..Analysis::default()
+            };
+            let found = decided(RUN_LEVEL, analysis, factor);
+            assert!(found.centers.is_some());
+            survives(&found);
+        }
+    }
+}
+
+#[test]
+fn what_could_not_be_tested_survives() {
+    let (nothing, some) = (measurement(vec![]), run(100.0));
+    for (new, base) in [(&nothing, &some), (&some, &nothing)] {
+        let found = dedicated(new, base);
+        assert_eq!(found.grounds, None);
+        survives(&found);
+    }
+}
+
+#[test]
+fn sides_measured_in_turn_survive_settled_open_and_refused() {
+    for (rounds, factor) in [(30, 1.0), (30, 1.3), (10, 0.7), (3, 1.0), (0, 1.0)] {
+        let found = in_turn(rounds, factor);
+        assert_eq!(found.grounds.is_some(), rounds > 3, "{rounds}");
+        survives(&found);
+    }
+}
+
+/// A note of each kind of data: of the host ones and the others.
+fn notes(x: f64, count: usize) -> Vec<Note> {
+    let side = Side::Base;
+    vec![
+        Note::NoSamples { side },
+        Note::FewLaunches {
+            side,
+            launches: count,
+        },
+        Note::SamplesAsUnits,
+        Note::TooFewResamples { needed: u64::MAX },
+        Note::LoneFloor { side, gap: x },
+        Note::NoCenter {
+            center: Center::Slope,
+        },
+        Note::NoSuchMetric {
+            metric: Subject::P999,
+        },
+        Note::NotSignificant {
+            p: x,
+            adjusted: x,
+            level: x,
+        },
+        Note::ThresholdRaised {
+            controls: count,
+            change: x,
+            too_noisy: true,
+        },
+        Note::Host(HostNote::HostMoved { change: x }),
+        Note::Host(HostNote::LaunchesDrift {
+            side,
+            drifting: count,
+            launches: count,
+        }),
+        Note::Host(HostNote::SamplesInterrupted { side, share: x }),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn every_number_survives_infinities_and_what_is_no_number_included(
+        numbers in prop::array::uniform4(prop::num::f64::ANY),
+        count in any::<usize>(),
+    ) {
+        let [estimate, lower, upper, other] = numbers;
+        let mut found = dedicated(&measurement(vec![]), &measurement(vec![]));
+        found.change = Some(Estimate { estimate, lower, upper });
+        found.smallest_callable = Some(other);
+        found.runs_spread = count;
+        found.notes = notes(other, count);
+        let bytes = written(&found);
+        let again = read(&bytes);
+        prop_assert_eq!(written(&again), bytes);
+        let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+        let change = again.change.expect("a change");
+        prop_assert!(same(change.estimate, estimate) && same(change.lower, lower));
+        prop_assert!(same(change.upper, upper));
+        prop_assert!(same(again.smallest_callable.expect("a number"), other));
+        prop_assert_eq!(again.runs_spread, count);
+    }
+}
