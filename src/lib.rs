@@ -1,7 +1,7 @@
 //! `cargo perfcheck`: benchmarks with stored baselines, a trustworthy verdict and an exit code.
 //!
 //! The data flow: `cli` parses, `app` directs; `cargo` builds the bench targets, `measure` drives them through
-//! `child`, `store` keeps every launch, `compare` reaches verdicts by means of `stats`, `report` writes them down and
+//! `child`, `store` keeps every launch, `compare` reaches verdicts by means of `stats`, `findings` puts together what is to be told, `report` writes it down and
 //! `exit_code` says what the process ends with. docs/DESIGN.md explains why it is so, and
 //! tests/architecture.rs keeps the directions of the imports.
 
@@ -15,6 +15,7 @@ pub mod compare;
 pub mod escape;
 pub mod exchange;
 pub mod exit_code;
+pub mod findings;
 pub mod host;
 pub mod measure;
 pub mod model;

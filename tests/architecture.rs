@@ -23,7 +23,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 /// Every module of `src/`, from the bottom up, and what it may import of the crate.
-const LAYERS: [(&str, &[&str]); 18] = [
+const LAYERS: [(&str, &[&str]); 19] = [
     ("escape", &[]),
     ("model", &[]),
     ("stats", &[]),
@@ -31,6 +31,7 @@ const LAYERS: [(&str, &[&str]); 18] = [
     ("settings", &["model"]),
     ("exchange", &["escape", "model", "stats"]),
     ("compare", &["model", "stats"]),
+    ("findings", &["model", "exit_code", "settings", "compare"]),
     ("process", &[]),
     ("cargo", &["model", "process"]),
     ("child", &["model", "process", "stats"]),
@@ -43,7 +44,7 @@ const LAYERS: [(&str, &[&str]); 18] = [
         ],
     ),
     ("sides", &["model", "process", "cargo", "host"]),
-    ("report", &["escape", "model", "compare"]),
+    ("report", &["escape", "model", "compare", "findings"]),
     (
         "app",
         &[
@@ -53,6 +54,7 @@ const LAYERS: [(&str, &[&str]); 18] = [
             "exit_code",
             "settings",
             "compare",
+            "findings",
             "process",
             "cargo",
             "child",

@@ -8,7 +8,6 @@ use super::cache_build::{CacheBuild, cache_directory, in_words};
 use super::context::{Context, World};
 use super::error::AppError;
 use super::findings::{sort, verdicts};
-use super::gates::gates;
 use super::kept::{keep_candidate, watch};
 use super::next_steps::{how_it_came_about, place};
 use super::options::{Against, AgainstOptions, RunOptions, StoreOptions};
@@ -20,10 +19,11 @@ use super::run::{git_state, is_worse};
 use crate::cargo::BenchTarget;
 use crate::compare::Fact;
 use crate::exit_code::ExitCode;
+use crate::findings::{Findings, Method, Row, Verdicts};
+use crate::findings::{gates, status_of_gates};
 use crate::host::{self, Revision};
 use crate::measure::{BySide, Discovered};
 use crate::model::{Environment, GitState, Purpose, Verdict};
-use crate::report::{Findings, Method, Row, Verdicts};
 use crate::sides::{BenchesFrom, Side, Stage, TargetPair};
 use crate::store::check_baseline_name;
 
@@ -148,7 +148,7 @@ impl InTurn<'_> {
             options.comparison.fail_rules(&context.tables),
             &decision,
         );
-        exit_code = exit_code.and(super::gates::exit_code(&gates));
+        exit_code = exit_code.and(status_of_gates(&gates));
         if !pairing.failed_targets.is_empty() {
             exit_code = exit_code.and(ExitCode::BenchmarkFailed);
         }

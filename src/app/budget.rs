@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use crate::findings::Row;
 use crate::model::{MIN_LAUNCHES, Measurement, Verdict};
-use crate::report::Row;
 
 /// Takes back the verdicts that rest on too few launches because of `budget`, and says why.
 pub(super) fn cut_short(rows: &mut [Row<'_>], budget: Option<Duration>) {

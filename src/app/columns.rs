@@ -7,17 +7,18 @@ use super::compare::{Stored, deliver, nothing_to_compare, refuse_itself};
 use super::context::{World, resolve_run};
 use super::error::AppError;
 use super::findings::warnings;
-use super::gates::{exit_code as of_gates, gates};
 use super::options::{Order, StoreOptions};
 use super::paired::paired_rows;
 use crate::compare::{
     Decider, Difference, Estimate, Figure, GateGroup, Readings, Rules, across_runs,
 };
 use crate::exit_code::ExitCode;
+use crate::findings::{Gates, Method, Row};
+use crate::findings::{gates, status_of_gates as of_gates};
 use crate::model::{BenchmarkKey, Measurement, Metric, Run, Tally, Test, Verdict};
 use crate::report::{
-    Column, ColumnCell, ColumnsLine, Gates, Method, Row, Shown, SideBySide, TableFormat, Together,
-    incomplete, write_columns,
+    Column, ColumnCell, ColumnsLine, Shown, SideBySide, TableFormat, Together, incomplete,
+    write_columns,
 };
 use crate::stats::GeometricMean;
 

@@ -8,7 +8,6 @@ use super::columns::columns;
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
 use super::findings::{Evidence, host_class, rows, sort, warnings};
-use super::gates::{exit_code, gates};
 use super::grouping::group_by;
 use super::imported::{limits, suited};
 use super::naming::{alike, list};
@@ -24,13 +23,15 @@ use super::reports::{Reporting, Told, is_same_file};
 use super::whole_file::write_whole;
 use crate::compare::{Plan, Readings, Rules};
 use crate::exit_code::ExitCode;
+use crate::findings::{Findings, Method, Row, Verdicts};
+use crate::findings::{gates, status_of_gates as exit_code};
 use crate::measure::BySide;
 use crate::model::{
     BenchmarkKey, DecisionSettings, Measurement, Role, Run, RunId, Thresholds, Verdict,
 };
 use crate::report::{
-    Findings, MessageFormat, Method, Row, Shown, TableFormat, Verdicts, VersionDifference,
-    incomplete, without_colours, write_json, write_table, write_versions,
+    MessageFormat, Shown, TableFormat, VersionDifference, incomplete, without_colours, write_json,
+    write_table, write_versions,
 };
 use crate::stats::{EffectSize, cliffs_delta, hedges_g, median};
 use crate::store::{Store, StoreError, WorkspaceId};

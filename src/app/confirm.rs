@@ -13,9 +13,10 @@ use super::paired::{Paired, PairedRun, finish, paired_decision, paired_rows, pla
 use super::pairing::{Pairing, Settled};
 use super::prepare::timeout;
 use crate::exit_code::ExitCode;
+use crate::findings::Row;
 use crate::measure::{BySide, Discovered};
 use crate::model::{BenchmarkKey, GitState, Purpose, RunId, Verdict};
-use crate::report::{Row, percent_change, write_build_event};
+use crate::report::{percent_change, write_build_event};
 use crate::store::{Store, WorkspaceId};
 
 /// What confirming needs of the run.

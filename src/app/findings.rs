@@ -10,9 +10,9 @@ use super::reference::{Chosen, References};
 use crate::compare::{
     Comparison, Difference, HostClass, Question, Reference, Rules, Summary, compare, summarize_by,
 };
+use crate::findings::{FailedTarget, Row};
 use crate::measure::TargetFailure;
 use crate::model::{BenchmarkKey, DecisionSettings, Measurement, RunId, Verdict};
-use crate::report::{FailedTarget, Row};
 use crate::store::{RunVerdict, Store, StoreError};
 
 /// Everything that rows are made from.

@@ -20,7 +20,6 @@ mod error;
 mod explain;
 mod export;
 mod findings;
-mod gates;
 mod grouping;
 mod history;
 mod import;

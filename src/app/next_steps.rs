@@ -6,8 +6,8 @@ use super::naming::listed;
 use super::options::StoreOptions;
 use crate::compare::Comparison;
 use crate::exit_code::ExitCode;
+use crate::findings::Row;
 use crate::model::{RunId, Tally, Verdict};
-use crate::report::Row;
 
 /// Of so many benchmarks each is named.
 const FEW: usize = 3;

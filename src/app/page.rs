@@ -19,12 +19,13 @@ use super::reports::ReportOptions;
 use crate::compare::{
     BenchmarkRecord, ChangeShape, Difference, HostSigns, Plan, Shape, summarize_by,
 };
+use crate::findings::{Findings, Gates, Method, Row, Verdicts};
 use crate::host;
 use crate::measure::Filter;
 use crate::model::{BenchmarkKey, Measurement, Metric, Run, RunId, Verdict};
 use crate::report::{
-    BenchmarkHistory, Explanation, Findings, Gates, MeasuredSide, Method, Page, PageBenchmark,
-    PageRun, PageSide, Replayed, Row, Terms, Verdicts, explained,
+    BenchmarkHistory, Explanation, MeasuredSide, Page, PageBenchmark, PageRun, PageSide, Replayed,
+    Terms, explained,
 };
 use crate::store::{BranchFilter, Store, StoreError, WorkspaceId};
 

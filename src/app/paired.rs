@@ -15,6 +15,7 @@ use crate::compare::{
     Comparison, HostNoise, PairedSeries, Plan, Round, Side, Standing, judge, standing,
 };
 use crate::exit_code::ExitCode;
+use crate::findings::Row;
 use crate::host;
 use crate::measure::{
     BySide, Ended, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings, Spent,
@@ -23,7 +24,7 @@ use crate::model::{
     Acceptance, Benchmark, BenchmarkKey, DecisionSettings, Environment, Event, GitState,
     Measurement, Observer, Purpose, RunId, Sample, Subject, Tally, Verdict,
 };
-use crate::report::{Progress, Row};
+use crate::report::Progress;
 use crate::store::{
     LaunchHead, LaunchRecord, NewRun, RunEnd, RunVerdict, Store, StoreError, WorkspaceId,
 };

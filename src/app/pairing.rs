@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::findings;
 use crate::cargo::BenchTarget;
+use crate::findings::FailedTarget;
 use crate::measure::{BySide, Discovered, PairedTarget, TargetFailure};
 use crate::model::{Benchmark, BenchmarkKey, Verdict};
-use crate::report::FailedTarget;
 
 /// Why a benchmark of the work tree has nothing to be measured against.
 const NEW: &str = "the reference does not have it (with `--against REV`, `--benches-from worktree` lays the current benchmarks over the older revision)";

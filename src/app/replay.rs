@@ -12,9 +12,10 @@ use super::findings::{Evidence, host_class, rows};
 use super::paired::{Paired, judged};
 use super::reference::{Chooser, Chosen, References, Subject, Wanted};
 use crate::compare::{Comparison, Decider, Fact, HostClass, Plan, Rules};
+use crate::findings::Method;
 use crate::measure::BySide;
 use crate::model::{BenchmarkKey, Measurement, Role, Run, RunId, Test, Verdict};
-use crate::report::{Confirmed, Method, Replayed};
+use crate::report::{Confirmed, Replayed};
 use crate::store::{RunVerdict, Store, WorkspaceId};
 
 /// Changes that differ by less, relative to one, are the same: another version may add in another order.

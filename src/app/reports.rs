@@ -15,10 +15,11 @@ use super::report::{file_at, is_directory, name_of};
 use super::run::write;
 use super::whole_file::write_whole;
 use crate::compare::Plan;
+use crate::findings::Findings;
 use crate::host;
 use crate::model::{BenchmarkKey, Verdict};
 use crate::report::{
-    Findings, MessageFormat, ReportKind, Surroundings, write_page, write_report, write_warning,
+    MessageFormat, ReportKind, Surroundings, write_page, write_report, write_warning,
 };
 
 /// The key of a report where nobody says another.

@@ -10,7 +10,6 @@ use super::confirm::Confirmation;
 use super::context::{Context, World, resolve_run};
 use super::error::AppError;
 use super::findings::{Evidence, failed_targets, host_class, rows, sort, verdicts, warnings};
-use super::gates::{gates, has_worsened};
 use super::kept::{Rerun, against_baseline, drain, keep, opened, watch};
 use super::next_steps::{flags, next_steps, nothing_compared, place};
 use super::options::{RunOptions, StoreOptions};
@@ -21,15 +20,15 @@ use super::reports::{Reporting, Told};
 use crate::cargo::BenchTarget;
 use crate::compare::Rules;
 use crate::exit_code::ExitCode;
+use crate::findings::{FailedTarget, Findings, Gates, Method, Row, Verdicts};
+use crate::findings::{gates, has_worsened, status_of_gates};
 use crate::host;
 use crate::measure::{Campaign, Discovered, DiscoveredTarget, Ended, Resolved};
 use crate::model::{
     Acceptance, Benchmark, BenchmarkKey, DecisionSettings, Environment, Event, FileFact, GitState,
     Measurement, Observer, RunId, Tally, Verdict,
 };
-use crate::report::{
-    self, FailedTarget, Findings, Gates, MessageFormat, Method, Progress, Row, Verdicts,
-};
+use crate::report::{self, MessageFormat, Progress};
 use crate::settings::Layers;
 use crate::store::{NewRun, RunEnd, Store, StoreError, WorkspaceId, check_baseline_name};
 
@@ -198,7 +197,7 @@ impl Session<'_> {
             exit_code = exit_code.and(ExitCode::BenchmarkFailed);
         }
         let gates = gates(&rows, self.options.comparison.fail_rules(tables), &decision);
-        exit_code = exit_code.and(super::gates::exit_code(&gates));
+        exit_code = exit_code.and(status_of_gates(&gates));
         let acceptance = self.acceptance(store, &tally, &gates)?;
         store.finish_run(
             run,

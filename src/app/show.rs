@@ -14,10 +14,9 @@ use super::replay::Replay;
 use super::run::write;
 use crate::compare::{BenchmarkRecord, HostSigns};
 use crate::exit_code::ExitCode;
+use crate::findings::{Findings, Row};
 use crate::model::{BenchmarkKey, Measurement, Run, RunId, Verdict};
-use crate::report::{
-    BenchmarkStatistics, Findings, MessageFormat, Row, write_run_head, write_statistics,
-};
+use crate::report::{BenchmarkStatistics, MessageFormat, write_run_head, write_statistics};
 use crate::store::{Store, WorkspaceId};
 
 /// How much is shown.

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::content::{Gates, Violation};
 use super::status::write_warning_within;
 use super::view::prose;
 use super::{theme, units};
 use crate::compare::{Centers, Estimate, Share, SharedLevel, SideCenter};
+use crate::findings::{Gates, Violation};
 use crate::model::{
     Analysis, DecisionSettings, FamilyRule, Metric, Observations, Subject, Test, Thresholds, Unit,
 };

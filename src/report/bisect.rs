@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-use super::content::MessageFormat;
 use super::json::{SCHEMA, estimate_json, key_json, write_object};
 use super::{theme, units};
 use crate::compare::Estimate;
 use crate::escape;
 use crate::model::{BenchmarkKey, Commit, RunId, Verdict};
+use crate::report::view::MessageFormat;
 
 /// What was found about a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

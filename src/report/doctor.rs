@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-use super::content::MessageFormat;
 use super::json::{SCHEMA, estimate_json, write_object};
 use super::ledger::{Heading, write_ledger};
 use super::{theme, units};
 use crate::compare::Estimate;
 use crate::model::{Happenings, HostFacts, MachineState, Verdict};
+use crate::report::view::MessageFormat;
 
 /// Columns of a line of text, where the terminal has more.
 const WIDEST: usize = 100;

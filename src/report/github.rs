@@ -4,10 +4,10 @@
 
 use std::io::{self, Write};
 
-use super::content::{FailedTarget, Findings, Row};
 use super::kind::Surroundings;
 use super::sentences::{self, Gravity};
 use crate::escape;
+use crate::findings::{FailedTarget, Findings, Row};
 
 /// More of one kind are not shown.
 const SHOWN: usize = 10;

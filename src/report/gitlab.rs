@@ -6,10 +6,10 @@
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-use super::content::{FailedTarget, Findings, Row};
 use super::kind::Surroundings;
 use super::sentences::{self, Gravity};
 use crate::escape;
+use crate::findings::{FailedTarget, Findings, Row};
 use crate::model::BenchmarkKey;
 
 /// Where no source file is known: a path there has to be.

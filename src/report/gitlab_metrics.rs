@@ -5,8 +5,8 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::content::{Findings, Row};
 use crate::escape;
+use crate::findings::{Findings, Row};
 use crate::model::Metric;
 
 /// A metric: its name, its unit, what it is, and its value of a row.

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 
 use super::columns::Terms;
-use super::content::MessageFormat;
 use super::grid::{Grid, GridCell, TableFormat};
 use super::json::{SCHEMA, write_object};
 use super::units;
@@ -12,6 +11,7 @@ use super::view::prose;
 use crate::compare::{Contender, Rank};
 use crate::escape;
 use crate::model::{Metric, RunId};
+use crate::report::view::MessageFormat;
 
 /// One run, laid out by a part of its ids.
 #[derive(Debug, Clone)]

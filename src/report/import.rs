@@ -4,12 +4,12 @@ use comfy_table::{CellAlignment, Table, presets};
 use serde_json::json;
 use std::io::{self, Write};
 
-use super::content::MessageFormat;
 use super::json::{SCHEMA, key_json, write_object};
 use super::units::Room;
 use super::{theme, units};
 use crate::escape;
 use crate::model::{BenchmarkKey, Metric, RunId, Source};
+use crate::report::view::MessageFormat;
 
 /// A benchmark that was imported, as it would be summarised. All values are stored.
 #[derive(Debug, Clone)]

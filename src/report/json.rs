@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 
 use super::beside;
-use super::content::{Findings, Method, Row, Verdicts, Violation};
 use crate::compare::{Comparison, Decider, Effects, Estimate, HostSigns, LatencySummary, Summary};
 use crate::escape;
+use crate::findings::{Findings, Method, Row, Verdicts, Violation};
 use crate::model::{
     Benchmark, BenchmarkKey, Measurement, Metric, RunId, Sample, Subject, Tally, Thresholds,
     Verdict,

@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::content::{FailedTarget, Findings, Row};
 use super::json::decided_by;
 use super::kind::Surroundings;
 use super::sentences::{self, Gravity};
 use crate::escape;
+use crate::findings::{FailedTarget, Findings, Row};
 use crate::model::{Measurement, Verdict};
 
 /// How a test case ended.

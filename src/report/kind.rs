@@ -4,12 +4,12 @@ use std::fmt;
 use std::io::{self, Write};
 use std::str::FromStr;
 
-use super::content::Findings;
 use super::github::write_annotations;
 use super::gitlab::write_code_quality;
 use super::gitlab_metrics::write_metrics;
 use super::junit::write_junit;
 use super::markdown::write_markdown;
+use crate::findings::Findings;
 use crate::model::{BenchmarkKey, Verdict};
 
 /// A kind of report.

@@ -3,7 +3,6 @@
 use serde_json::json;
 use std::io::{self, Write};
 
-use super::content::MessageFormat;
 use super::json::{SCHEMA, key_json, tally_json, write_object};
 use super::ledger::{Heading, NO_BREAK, write_ledger};
 use super::sparkline::sparkline;
@@ -14,6 +13,7 @@ use crate::escape;
 use crate::model::{
     Acceptance, BenchmarkKey, GitState, Metric, Pair, Role, Run, RunId, RunStatus, Tally, Verdict,
 };
+use crate::report::view::MessageFormat;
 
 /// Runs that the picture of a benchmark's course has room for.
 const SPARKLINE: usize = 16;

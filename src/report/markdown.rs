@@ -5,12 +5,12 @@
 
 use std::io::{self, Write};
 
-use super::content::{Findings, Method, Row, Verdicts};
 use super::kind::Surroundings;
 use super::sentences::{self, Gravity, InTurn};
 use super::{analysis, theme, units};
 use crate::compare::Decider;
 use crate::escape;
+use crate::findings::{Findings, Method, Row, Verdicts};
 use crate::model::{Subject, Verdict};
 
 /// Bytes that the report may have at the end of each part. What says how much was left out, and where it was measured, fits into the

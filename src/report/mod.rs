@@ -10,7 +10,6 @@ mod bisect;
 mod charset;
 mod charts;
 mod columns;
-mod content;
 mod doctor;
 mod explanation;
 mod github;
@@ -52,7 +51,6 @@ pub use charts::{Sitter, write_portrait};
 pub use columns::{
     Column, ColumnCell, ColumnsLine, Shown, SideBySide, Terms, Together, write_columns,
 };
-pub use content::{FailedTarget, Findings, Gates, MessageFormat, Method, Row, Verdicts, Violation};
 pub use doctor::{
     Advice, DoctorFindings, Finding, NoiseFindings, Resolvable, Severity, write_doctor,
 };
@@ -82,4 +80,4 @@ pub use table::write_table;
 pub use transfer::{TakenOver, write_exported, write_taken_over};
 pub use units::{change as percent_change, percent as in_percent};
 pub use versions::{VersionDifference, write_versions};
-pub use view::{Arrangement, Verbosity, View};
+pub use view::{Arrangement, MessageFormat, Verbosity, View};

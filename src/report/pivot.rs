@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-use super::content::MessageFormat;
 use super::grid::{Grid, GridCell, TableFormat};
 use super::json::{SCHEMA, write_object};
 use super::status::write_warning_within;
@@ -12,6 +11,7 @@ use super::theme;
 use super::units;
 use crate::escape;
 use crate::model::Metric;
+use crate::report::view::MessageFormat;
 
 /// A pivot, laid out.
 #[derive(Debug, Clone)]

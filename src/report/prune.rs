@@ -3,11 +3,11 @@
 use serde_json::json;
 use std::io::{self, Write};
 
-use super::content::MessageFormat;
 use super::json::{SCHEMA, write_object};
 use super::ledger::{Heading, write_ledger};
 use super::units;
 use crate::model::RunId;
+use crate::report::view::MessageFormat;
 
 /// What becomes of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::time::Duration;
 
-use super::content::MessageFormat;
 use super::json::{SCHEMA, key_json, tally_json, write_object};
 use super::listing::write_keyed;
 use super::table::{Cell, Column};
@@ -12,6 +11,7 @@ use super::view::View;
 use super::{theme, units};
 use crate::escape;
 use crate::model::{BenchmarkKey, Tally, Verdict};
+use crate::report::view::MessageFormat;
 
 /// Below this share of slowdowns found there is advice.
 const FEW: f64 = 0.9;

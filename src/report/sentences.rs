@@ -1,9 +1,9 @@
 //! What reports say of a benchmark: how grave it is, and the sentences about it. Nothing here is escaped yet.
 
-use super::content::{FailedTarget, Findings, Row, Violation};
 use super::{analysis, beside, units};
 use crate::compare::{Comparison, Note};
 use crate::escape;
+use crate::findings::{FailedTarget, Findings, Row, Violation};
 use crate::model::{Metric, Run, RunStatus, Verdict};
 
 /// A sentence that somebody else wrote (a panic, say) is cut after so many characters.

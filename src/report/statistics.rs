@@ -6,13 +6,13 @@ use std::io::{self, Write};
 use super::analysis::write_thresholds;
 use super::beside;
 use super::beside_record::{Lines, allocation_lines, latency_lines};
-use super::content::MessageFormat;
 use super::json::{SCHEMA, estimate_json, key_json, thresholds_json, write_object};
 use super::table::p_value;
 use super::units::Room;
 use super::{theme, units};
 use crate::compare::{AllocationSummary, BenchmarkRecord, Estimate, LatencySummary};
 use crate::model::{BenchmarkKey, Measurement, Metric, RunId, Thresholds, Verdict};
+use crate::report::view::MessageFormat;
 
 /// One benchmark of a run.
 #[derive(Debug, Clone)]

@@ -3,10 +3,10 @@
 use serde_json::json;
 use std::io::{self, Write};
 
-use super::content::MessageFormat;
 use super::json::{SCHEMA, write_object};
 use super::theme;
 use crate::model::RunId;
+use crate::report::view::MessageFormat;
 
 /// A run that was exported elsewhere.
 #[derive(Debug, Clone)]

@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 
 use super::analysis;
-use super::content::{Findings, Method, Row, Verdicts};
 use super::grid::{Grid, GridCell, TableFormat};
 use super::table::p_value;
 use super::units;
 use crate::compare::Decider;
 use crate::escape;
+use crate::findings::{Findings, Method, Row, Verdicts};
 use crate::model::{Metric, Observations, Subject};
 
 /// The other side of a benchmark, and how large the difference is, whatever its p; positive is slower.

@@ -3,6 +3,15 @@
 use super::units;
 use crate::model::Verdict;
 
+/// For whom the result is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MessageFormat {
+    /// A table.
+    Human,
+    /// One JSON object a line.
+    Json,
+}
+
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verbosity {

@@ -18,13 +18,13 @@ use cargo_perfcheck::compare::{
     Comparison, Decider, Difference, Estimate, Fact, HostClass, Question, Reference, Rules,
     SharedLevel, compare, summarize_by,
 };
+use cargo_perfcheck::findings::{Findings, Gates, Method, Row, Verdicts, Violation};
 use cargo_perfcheck::model::{
     Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkKey, Beside, BuildFacts,
     DecisionSettings, Environment, Failure, GitState, HostFacts, Latencies, LaunchSeries,
     Measurement, Metric, Nanos, Run, RunId, RunStatus, Sample, SamplingSettings, Series,
     TargetFacts, Throughput, Timestamp, Unit, Verdict,
 };
-use cargo_perfcheck::report::{Findings, Gates, Method, Row, Verdicts, Violation};
 
 /// Text that would do harm in a terminal, in Markdown, in HTML, in XML, in a spreadsheet or in a log of GitHub.
 pub const HOSTILE: &str =

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::recorded::{HOSTILE, Recorded};
+use cargo_perfcheck::findings::{FailedTarget, Findings};
 use cargo_perfcheck::model::{BenchmarkKey, RunStatus, Source, Verdict};
-use cargo_perfcheck::report::{FailedTarget, Findings, ReportKind, Surroundings, write_report};
+use cargo_perfcheck::report::{ReportKind, Surroundings, write_report};
 use comrak::nodes::NodeValue;
 use comrak::{Arena, Options, markdown_to_html, parse_document};
 use roxmltree::Document;

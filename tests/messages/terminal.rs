@@ -2,9 +2,10 @@
 
 use std::io::Write;
 
+use cargo_perfcheck::findings::Findings;
 use cargo_perfcheck::model::Verdict;
 use cargo_perfcheck::report::{
-    Arrangement, Charset, Findings, InCharset, Verbosity, View, without_colours, write_table,
+    Arrangement, Charset, InCharset, Verbosity, View, without_colours, write_table,
 };
 
 use crate::layout;

@@ -10,12 +10,13 @@ use cargo_perfcheck::compare::{
     BenchmarkRecord, ChangeShape, Course, CoursePoint, CourseRules, HostSigns, Location, Shape,
     summarize_by,
 };
+use cargo_perfcheck::findings::Gates;
 use cargo_perfcheck::model::{
     Acceptance, BenchmarkKey, GitState, Measurement, Metric, RunId, Verdict,
 };
 use cargo_perfcheck::report::{
-    BenchmarkHistory, Gates, HistoryPoint, Page, PageBenchmark, PageRun, PageSide, View,
-    without_colours, write_page, write_table,
+    BenchmarkHistory, HistoryPoint, Page, PageBenchmark, PageRun, PageSide, View, without_colours,
+    write_page, write_table,
 };
 use recorded::{HOSTILE, Recorded};
 use serde_json::Value;

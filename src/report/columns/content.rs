@@ -1,8 +1,8 @@
 //! What runs side by side are: columns, and a line for each benchmark.
 
 use crate::compare::{Difference, Estimate, Figure, GateGroup};
+use crate::findings::{Gates, Method};
 use crate::model::{BenchmarkKey, DecisionSettings, Metric, RunId, Tally, Verdict};
-use crate::report::content::{Gates, Method};
 
 /// What columns show of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

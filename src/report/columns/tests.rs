@@ -3,8 +3,8 @@
 use super::text::{markdown, write_text};
 use super::*;
 use crate::compare::{Decider, Difference, Fact, Figure};
+use crate::findings::{Gates, Method};
 use crate::model::{BenchmarkKey, DecisionSettings, Metric, RunId, Verdict};
-use crate::report::content::{Gates, Method};
 use crate::report::grid::{TableFormat, without_colours};
 
 fn column(run: i64, name: &str, verdicts: &[Verdict]) -> Column {

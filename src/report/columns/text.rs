@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use super::content::{Column, ColumnCell, ColumnsLine, Shown, SideBySide, Terms, Together};
 use crate::compare::{Decider, Difference, Figure};
+use crate::findings::Method;
 use crate::model::{Metric, Subject, Verdict};
 use crate::report::analysis;
-use crate::report::content::Method;
 use crate::report::grid::{Grid, GridCell, folded, label_beside};
 use crate::report::status::write_warning_within;
 use crate::report::theme;

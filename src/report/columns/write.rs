@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use super::content::SideBySide;
 use super::{exact, text};
 use crate::escape;
-use crate::report::content::MessageFormat;
 use crate::report::grid::TableFormat;
+use crate::report::view::MessageFormat;
 
 /// Writes them in lines of so many columns. `format`: for people as text, unless they want another form; JSON is one message a benchmark.
 pub fn write_columns(

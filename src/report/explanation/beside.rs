@@ -4,11 +4,11 @@ use super::content::Statement;
 use crate::compare::{
     AllocationComparison, Comparison, CountChange, LatencyComparison, PercentileChange,
 };
+use crate::findings::Method;
 use crate::model::{Subject, Verdict};
 use crate::report::beside::{
     allocation_changes_json, changed_counts, latency_changes_json, percentile_change, quantile_name,
 };
-use crate::report::content::Method;
 use crate::report::units;
 
 /// A statement about each that was compared, beside a verdict about `subject`.

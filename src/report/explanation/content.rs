@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::compare::{Comparison, Difference, HostSigns, Plan};
+use crate::findings::Method;
 use crate::model::{BenchmarkKey, Failure, GitState, Metric, Run, RunId, Verdict};
-use crate::report::content::Method;
 
 /// A verdict reached again from what is stored.
 #[derive(Debug, Clone)]

@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::content::{Explanation, MeasuredSide, Statement};
 use crate::compare::HostSigns;
+use crate::findings::Method;
 use crate::model::Failure;
-use crate::report::content::Method;
 use crate::report::{source, table, units};
 
 /// More reference runs than these are counted and not named.

@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::content::{Explanation, Statement};
 use super::measured::{capital, failures};
+use crate::findings::Method;
 use crate::model::{MIN_LAUNCHES, Verdict};
-use crate::report::content::Method;
 
 /// What decided, and what would have made it another verdict.
 pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {

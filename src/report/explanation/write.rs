@@ -6,10 +6,11 @@ use std::io::{self, Write};
 use super::content::{Confirmed, Explanation, Replayed, Statement};
 use super::{alternative, beside, measured, paired, stored, unmeasured};
 use crate::compare::Decider;
+use crate::findings::Method;
 use crate::model::{Subject, Verdict};
-use crate::report::content::{MessageFormat, Method};
 use crate::report::json::{SCHEMA, key_json, write_object};
 use crate::report::units::Room;
+use crate::report::view::MessageFormat;
 use crate::report::{theme, units};
 
 /// Columns of the text, and of the words at its left.

@@ -3,8 +3,8 @@
 use crate::compare::{
     BenchmarkRecord, ChangeShape, Comparison, Difference, Estimate, HostSigns, Shape,
 };
+use crate::findings::{Gates, Method};
 use crate::model::{BenchmarkKey, Measurement, Metric, Run, RunId, Verdict};
-use crate::report::content::{Gates, Method};
 use crate::report::history::BenchmarkHistory;
 
 /// Everything that a page shows.

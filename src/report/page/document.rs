@@ -10,9 +10,10 @@ use super::history::Timeline;
 use super::phrases::Phrasebook;
 use crate::compare::{Decider, LAUNCH_POINTS, PROBABILITIES};
 use crate::escape::{html, json_in_script, one_line};
+use crate::findings::Method;
 use crate::model::{Subject, Verdict};
-use crate::report::content::{MessageFormat, Method};
 use crate::report::json::{SCHEMA, write_object};
+use crate::report::view::MessageFormat;
 use crate::report::{analysis, sentences, theme, units};
 
 const STYLE: &str = concat!(

@@ -3,8 +3,8 @@
 use super::bar::{Part, Scale};
 use super::column::{Cell, Column};
 use crate::compare::{AllocationSummary, Estimate, LatencySummary};
+use crate::findings::{Findings, Row};
 use crate::model::{Metric, Verdict};
-use crate::report::content::{Findings, Row};
 use crate::report::view::Verbosity;
 use crate::report::{analysis, beside, theme, units};
 

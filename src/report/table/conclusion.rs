@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use super::cells::metric;
 use crate::compare::Decider;
+use crate::findings::{Findings, Method, Verdicts};
 use crate::model::{Metric, Subject};
-use crate::report::content::{Findings, Method, Verdicts};
 use crate::report::sentences::{self, InTurn};
 use crate::report::status::write_warning_within;
 use crate::report::view::{Verbosity, View};

@@ -3,7 +3,7 @@
 use super::bar::Scale;
 use super::cells::{BARS, Contents, changes};
 use super::column::Column;
-use crate::report::content::{Findings, Row};
+use crate::findings::{Findings, Row};
 use crate::report::view::View;
 
 /// Between two columns.

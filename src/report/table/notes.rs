@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use super::cells::metric;
 use crate::compare::Note;
+use crate::findings::Row;
 use crate::model::Verdict;
-use crate::report::content::Row;
 use crate::report::view::{Verbosity, View};
 use crate::report::{analysis, beside, theme, units};
 

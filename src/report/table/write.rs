@@ -6,8 +6,8 @@ use super::conclusion::write_conclusion;
 use super::fit::fit_rows;
 use super::notes::write_notes;
 use super::sections::Section;
+use crate::findings::{Findings, Row};
 use crate::model::{BenchmarkKey, Measurement, Verdict};
-use crate::report::content::{Findings, Row};
 use crate::report::view::{Verbosity, View};
 use crate::report::{analysis, beside, theme};
 

@@ -1,18 +1,9 @@
-//! What the sinks are given: findings, not yet words.
+//! What a run measured and how it compares: rows with verdicts, what they rest on, rules that were broken.
 
 use crate::compare::{Comparison, Decider, Difference, Estimate, SharedLevel, Summary};
 use crate::model::{
     BenchmarkKey, DecisionSettings, Measurement, Run, RunId, Tally, Thresholds, Unit, Verdict,
 };
-
-/// For whom the result is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MessageFormat {
-    /// A table.
-    Human,
-    /// One JSON object a line.
-    Json,
-}
 
 /// What a run measured and how it compares.
 #[derive(Debug, Clone)]

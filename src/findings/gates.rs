@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use super::content::{Gates, Row, Violation};
 use crate::compare::{
     Comparison, CountChange, Estimate, Share, SharedLevel, Uncertainty, value_at,
 };
@@ -11,13 +12,12 @@ use crate::exit_code::ExitCode;
 use crate::model::{
     BenchmarkKey, DecisionSettings, Limit, Measurement, Metric, Statistic, Subject, Unit,
 };
-use crate::report::{Gates, Row, Violation};
 use crate::settings::FailRule;
 
 /// What `rules` make of `rows`. Rules of the workspace count beside those of the command line.
 ///
 /// All numbers that they ask for and that rest on an interval or a test share the level (Bonferroni).
-pub(super) fn gates<'r>(
+pub fn gates<'r>(
     rows: &[Row<'_>],
     rules: impl Iterator<Item = &'r FailRule>,
     decision: &DecisionSettings,
@@ -130,7 +130,7 @@ fn family(asked: &[(&Row<'_>, &FailRule, Number<'_>)], confidence_level: f64) ->
 }
 
 /// The status of a command whose rules were applied.
-pub(super) fn exit_code(gates: &Gates) -> ExitCode {
+pub fn status_of_gates(gates: &Gates) -> ExitCode {
     if gates.violations.is_empty() {
         ExitCode::Clean
     } else {
@@ -139,7 +139,7 @@ pub(super) fn exit_code(gates: &Gates) -> ExitCode {
 }
 
 /// Whether a change is more than a rule allows: such a run is no reference for later ones, or it would turn green by itself.
-pub(super) fn has_worsened(gates: &Gates) -> bool {
+pub fn has_worsened(gates: &Gates) -> bool {
     gates.violations.iter().any(|violation| violation.is_change)
 }
 
