@@ -8,8 +8,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use crate::batch::BatchSize;
-use crate::bencher::Measure;
 use crate::counting::Window;
+use crate::driver::Measure;
 use crate::executor::AsyncExecutor;
 use crate::latencies::Latencies;
 use crate::timing::{Batches, noted};
@@ -190,7 +190,7 @@ mod tests {
     impl Measure for TwoOfFour {
         fn measure_noting(
             &mut self,
-            sampler: &mut crate::bencher::Sampler<'_>,
+            sampler: &mut crate::sampler::Sampler<'_>,
             _: Option<&RefCell<Latencies>>,
         ) {
             sampler(4);

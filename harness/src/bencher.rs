@@ -1,5 +1,5 @@
-//! What a benchmark's closure is given: the choice of how its routine is measured. Each method makes a *sampler*, a function from
-//! an iteration count to a time, and hands it to the driver, which asks for samples until it has enough.
+//! What a benchmark's closure is given: the choice of how its routine is measured. Each method makes a sampler and hands it to the driver,
+//! which asks for samples until it has enough.
 
 use std::cell::RefCell;
 use std::convert::Infallible;
@@ -9,37 +9,12 @@ use std::time::Duration;
 use crate::async_bencher::AsyncBencher;
 use crate::batch::BatchSize;
 use crate::counting::Window;
+use crate::driver::{Driver, Measure};
 use crate::executor::AsyncExecutor;
 use crate::latencies::Latencies;
+use crate::sampler::Sampler;
 use crate::throughput::Throughput;
 use crate::timing::{self, Batches};
-
-/// Takes one sample of the given number of iterations.
-pub(crate) type Sampler<'s> = dyn FnMut(u64) -> Duration + 's;
-
-/// Who asks for samples: `cargo perfcheck` through the protocol, the plain table, or a test that runs the body once.
-pub(crate) trait Driver {
-    /// Called once set-up is done. Takes as many samples as it wants; of a latency benchmark through [`latencies::sample`](crate::latencies::sample).
-    fn drive(
-        &mut self,
-        throughput: Throughput,
-        sampler: &mut Sampler<'_>,
-        latencies: Option<&RefCell<Latencies>>,
-    );
-}
-
-/// Something that can be measured with a sampler.
-pub(crate) trait Measure {
-    /// Hands `sampler` to the driver, with what it notes of single operations.
-    #[track_caller]
-    fn measure_noting(&mut self, sampler: &mut Sampler<'_>, latencies: Option<&RefCell<Latencies>>);
-
-    /// Hands `sampler` to the driver.
-    #[track_caller]
-    fn measure(&mut self, sampler: &mut Sampler<'_>) {
-        self.measure_noting(sampler, None);
-    }
-}
 
 /// How a closure used its bencher.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,20 +7,24 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::process::{self, ExitCode};
 
-use crate::bencher::{Bencher, Driver, Outcome, Sampler};
+use crate::bencher::{Bencher, Outcome};
+use crate::clock::{self, saturating_nanos};
 use crate::count::count;
-use crate::frame::{ADDRESSABLE, Frames, Harness, saturating_nanos};
+use crate::driver::Driver;
+use crate::frame::{ADDRESSABLE, Frames, Harness};
 use crate::latencies::{self, Latencies};
+use crate::output::fail;
 use crate::request::{Request, Schedule};
 use crate::reservoir::Reservoir;
+use crate::sampler::Sampler;
 use crate::scripted::{self, Script, Stopwatch};
+use crate::settings::Announcement;
 use crate::slowdown::{self, Slowdown};
+use crate::suite::Visitor;
 use crate::throughput::Throughput;
-use crate::walk::{
-    Announcement, BenchFunction, Catalogue, Missing, Visitor, duplicate_message, walk,
-};
+use crate::walk::{BenchFunction, Catalogue, Missing, duplicate_message, walk};
 use crate::warm_up::warm_up;
-use crate::{clock, counting, descriptors, panics, shift};
+use crate::{counting, descriptors, panics, shift};
 
 /// The variable by which a parent makes itself known, with the versions it speaks.
 pub(crate) const VARIABLE: &str = "PERFCHECK_PROTOCOL";
@@ -49,7 +53,7 @@ pub(crate) fn run(functions: &[BenchFunction], parent_speaks: &str) -> ExitCode 
     };
     match serve() {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => crate::run::fail(2, &format!("cannot serve cargo perfcheck: {error}")),
+        Err(error) => fail(2, &format!("cannot serve cargo perfcheck: {error}")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The clock's smallest step.
+//! The clock's smallest step, and its times as the protocol has them.
 
 use std::time::{Duration, Instant};
 
@@ -19,10 +19,23 @@ pub(crate) fn quantum() -> Duration {
         .unwrap_or(Duration::from_nanos(1))
 }
 
+/// Nanoseconds as the protocol has them: below 2^63.
+pub(crate) fn saturating_nanos(time: Duration) -> u64 {
+    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX) as u64
+}
+
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn the_quantum_is_never_zero() {
-        assert!(!super::quantum().is_zero());
+        assert!(!quantum().is_zero());
+    }
+
+    #[test]
+    fn times_stay_below_two_to_the_63() {
+        assert_eq!(saturating_nanos(Duration::from_nanos(7)), 7);
+        assert_eq!(saturating_nanos(Duration::MAX), (1 << 63) - 1);
     }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering::Relaxed, Order
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 
-use crate::count::Counts;
+use crate::allocations::Counts;
 
 /// Nobody asks.
 const OFF: u8 = 0;

@@ -6,11 +6,11 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::process;
 
-use crate::count::Counts;
-use crate::latencies::{Latencies, Window};
-use crate::settings::Settings;
+use crate::allocations::Counts;
+use crate::clock::saturating_nanos;
+use crate::latencies::{Latencies, Second};
+use crate::settings::{Announcement, Settings};
 use crate::throughput::Throughput;
-use crate::walk::Announcement;
 use crate::warm_up::WarmUp;
 
 /// Longest text of a count or a time below 2^63, and the comma after it.
@@ -212,7 +212,7 @@ impl Frames {
         self.end();
     }
 
-    fn window(&mut self, window: &Window) {
+    fn window(&mut self, window: &Second) {
         self.item();
         push(
             &mut self.line,
@@ -362,11 +362,6 @@ fn push_settings(line: &mut String, settings: &Settings) {
     line.push('}');
 }
 
-/// Nanoseconds as the protocol has them: below 2^63.
-pub(crate) fn saturating_nanos(time: std::time::Duration) -> u64 {
-    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX) as u64
-}
-
 fn push(line: &mut String, value: impl std::fmt::Display) {
     write!(line, "{value}").expect("a String takes any text");
 }
@@ -440,11 +435,5 @@ mod tests {
         let mut line = String::new();
         push_array(&mut line, &largest);
         assert!(2 * line.len() <= REST_OF_SAMPLES / 2 + 2 * LONGEST_NUMBER * largest.len());
-    }
-
-    #[test]
-    fn times_stay_below_two_to_the_63() {
-        assert_eq!(saturating_nanos(Duration::from_nanos(7)), 7);
-        assert_eq!(saturating_nanos(Duration::MAX), (1 << 63) - 1);
     }
 }

@@ -5,9 +5,9 @@ use std::cell::RefCell;
 use std::fmt::{Display, Write as _};
 use std::time::{Duration, Instant};
 
-use crate::bencher::Sampler;
 use crate::histogram::Histogram;
 use crate::reservoir::Reservoir;
+use crate::sampler::Sampler;
 use crate::scripted::OperationClock;
 
 const NS_PER_WINDOW: u64 = 1_000_000_000;
@@ -23,7 +23,7 @@ const LONGEST_MESSAGE: usize = 1000;
 
 /// A second of a latency benchmark.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Window {
+pub(crate) struct Second {
     /// Those that succeeded.
     pub(crate) operations: u64,
     pub(crate) errors: u64,
@@ -44,7 +44,7 @@ pub(crate) struct Latencies {
     errors: u64,
     messages: Vec<String>,
     /// Windows that have ended; the next is the open one.
-    windows: Vec<Window>,
+    windows: Vec<Second>,
     in_window: Histogram,
     errors_in_window: u64,
 }
@@ -113,8 +113,8 @@ impl Latencies {
         }
     }
 
-    fn open_window(&self) -> Window {
-        Window {
+    fn open_window(&self) -> Second {
+        Second {
             operations: self.in_window.total(),
             errors: self.errors_in_window,
             p50_ns: self.in_window.percentile(500),
@@ -144,7 +144,7 @@ impl Latencies {
     }
 
     /// The seconds since the first sample began that are over, and the one that is not.
-    pub(crate) fn windows(&self) -> (&[Window], Option<Window>) {
+    pub(crate) fn windows(&self) -> (&[Second], Option<Second>) {
         let open = self.began.map(|_| self.open_window());
         (&self.windows, open)
     }

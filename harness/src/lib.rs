@@ -133,6 +133,7 @@
 //! killed; elsewhere it ends with its current sample. On Windows everything written in Rust behaves the same; text printed by C code may get between
 //! the frames of the protocol, because the C runtime keeps its own idea of standard output.
 
+mod allocations;
 mod args;
 mod async_bencher;
 mod batch;
@@ -143,17 +144,20 @@ mod count;
 #[cfg_attr(not(feature = "allocations"), path = "uncounted.rs")]
 mod counting;
 mod descriptors;
+mod driver;
 mod executor;
 mod frame;
 mod histogram;
 mod inputs;
 mod latencies;
 mod listing;
+mod output;
 mod panics;
 mod quantity;
 mod request;
 mod reservoir;
 mod run;
+mod sampler;
 mod scripted;
 mod selected;
 #[doc(hidden)]

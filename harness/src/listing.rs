@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use crate::args::ListFormat;
+use crate::output::print;
 use crate::request::escape;
-use crate::run::print;
 use crate::walk::Entry;
 
 /// Prints one line for each wanted benchmark.

@@ -1,9 +1,9 @@
 //! The start of the executable: finds out who is calling.
 
-use std::io::{self, Write};
-use std::process::{self, ExitCode};
+use std::process::ExitCode;
 
 use crate::args::{Args, Mode};
+use crate::output::{fail, note, print};
 use crate::walk::{BenchFunction, Catalogue, Entry, duplicate_message};
 use crate::{child, listing, smoke, table};
 
@@ -67,31 +67,4 @@ pub fn run(functions: &[BenchFunction]) -> ExitCode {
         }
     };
     if broken { ExitCode::from(101) } else { status }
-}
-
-/// Prints to stdout. A reader that has seen enough and closed the pipe is a success.
-pub fn print(text: &str) {
-    let mut stdout = io::stdout().lock();
-    let written = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush());
-    match written {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => process::exit(0),
-        Err(error) => {
-            note(&format!("error: cannot write the results: {error}"));
-            process::exit(2);
-        }
-    }
-}
-
-/// Prints a line to stderr, if there is one.
-pub fn note(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
-}
-
-/// Ends with an error.
-pub(crate) fn fail(code: u8, message: &str) -> ExitCode {
-    note(&format!("error: {message}"));
-    ExitCode::from(code)
 }

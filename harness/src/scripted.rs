@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::bencher::Sampler;
-use crate::frame::saturating_nanos;
+use crate::clock::saturating_nanos;
+use crate::sampler::Sampler;
 use crate::slowdown::Slowdown;
 
 /// The variable that holds the script.

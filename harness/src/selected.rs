@@ -3,10 +3,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::bencher::{Bencher, Driver, Outcome};
+use crate::bencher::{Bencher, Outcome};
+use crate::driver::Driver;
 use crate::panics;
-use crate::settings::Settings;
-use crate::walk::{Announcement, BenchFunction, Entry, Visitor, walk};
+use crate::settings::{Announcement, Settings};
+use crate::suite::Visitor;
+use crate::walk::{BenchFunction, Entry, walk};
 
 /// How one benchmark ended.
 pub(crate) enum Ending {

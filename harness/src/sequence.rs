@@ -5,20 +5,21 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::bencher::{Bencher, Driver, Measure, Outcome};
+use crate::bencher::{Bencher, Outcome};
 use crate::child::{self, Opened};
+use crate::driver::{Driver, Measure};
 use crate::frame::Harness;
+use crate::output::fail;
 use crate::panics;
 use crate::scripted::Stopwatch;
-use crate::settings::{SamplingMode, Settings};
+use crate::settings::{Announcement, SamplingMode, Settings};
 use crate::table::Sampling;
 use crate::throughput::Throughput;
-use crate::walk::Announcement;
 
 pub use crate::counting::Window;
+pub use crate::output::{note, print};
 pub use crate::quantity::{per_second, time};
 pub use crate::request::escape;
-pub use crate::run::{note, print};
 pub use crate::timing::Batches;
 
 /// A benchmark as it is declared.
@@ -106,10 +107,7 @@ impl Parent {
                 owes_announcement: false,
             })),
             Ok(None) => Err(ExitCode::SUCCESS),
-            Err(error) => Err(crate::run::fail(
-                2,
-                &format!("cannot serve cargo perfcheck: {error}"),
-            )),
+            Err(error) => Err(fail(2, &format!("cannot serve cargo perfcheck: {error}"))),
         }
     }
 

@@ -45,6 +45,13 @@ pub(crate) struct Settings {
     pub(crate) unit: Option<String>,
 }
 
+/// A benchmark as it is declared.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Announcement {
+    pub(crate) id: String,
+    pub(crate) settings: Settings,
+}
+
 /// The setters that [`Suite`](crate::Suite) and [`Group`](crate::Group) share; both have a member `settings`.
 macro_rules! settings_methods {
     () => {

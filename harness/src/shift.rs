@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
-use crate::bencher::Sampler;
+use crate::sampler::Sampler;
 
 /// A prime number, so that whoever takes every second or third sample sees all places.
 const PLACES: usize = 17;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::bencher::Sampler;
+use crate::sampler::Sampler;
 
 /// The variable that holds it, in millionths.
 pub(crate) const VARIABLE: &str = "PERFCHECK_SLOWDOWN";

@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use crate::args::Verbosity;
-use crate::bencher::{Driver, Sampler};
+use crate::driver::Driver;
 use crate::latencies::{self, Latencies};
+use crate::output::{note, print};
 use crate::request::escape;
-use crate::run::{note, print};
+use crate::sampler::Sampler;
 use crate::selected::{Caller, Ending, run_selected};
 use crate::settings::Settings;
 use crate::throughput::Throughput;

@@ -5,9 +5,14 @@ use std::time::Duration;
 
 use crate::bencher::Bencher;
 use crate::inputs::IntoInputs;
-use crate::settings::{SamplingMode, Settings, settings_methods};
+use crate::settings::{Announcement, SamplingMode, Settings, settings_methods};
 use crate::throughput::Throughput;
-use crate::walk::{Announcement, Visitor};
+
+/// What is done with each benchmark on a walk.
+pub(crate) trait Visitor {
+    /// Called for each benchmark in program order. `body` runs the author's closure.
+    fn visit(&mut self, announcement: Announcement, body: &mut dyn FnMut(&mut Bencher<'_>));
+}
 
 /// The benchmarks of an executable, handed to each function of [`main!`](crate::main).
 ///

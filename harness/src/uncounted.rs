@@ -1,6 +1,6 @@
 //! In place of `counting.rs` where the feature `allocations` is off: nothing is counted, and windows are nothing.
 
-use crate::count::Counts;
+use crate::allocations::Counts;
 
 /// Nothing.
 #[must_use]

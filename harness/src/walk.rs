@@ -8,8 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::bencher::Bencher;
 use crate::panics;
-use crate::settings::Settings;
-use crate::suite::Suite;
+use crate::settings::Announcement;
+use crate::suite::{Suite, Visitor};
 
 /// A function that declares benchmarks, with its name. [`main!`](crate::main) makes them.
 #[derive(Debug, Clone, Copy)]
@@ -23,19 +23,6 @@ impl BenchFunction {
     pub const fn new(name: &'static str, function: fn(&mut Suite<'_>)) -> Self {
         Self { name, function }
     }
-}
-
-/// A benchmark as it is declared.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Announcement {
-    pub(crate) id: String,
-    pub(crate) settings: Settings,
-}
-
-/// What is done with each benchmark on a walk.
-pub(crate) trait Visitor {
-    /// Called for each benchmark in program order. `body` runs the author's closure.
-    fn visit(&mut self, announcement: Announcement, body: &mut dyn FnMut(&mut Bencher<'_>));
 }
 
 /// What a panic carried.
@@ -152,6 +139,7 @@ impl BenchFunction {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::Settings;
 
     fn declares(suite: &mut Suite<'_>) {
         suite.bench("a", |_| panic!("must not run"));

@@ -7,18 +7,18 @@ use perfcheck::sequence::Window;
 
 use crate::async_executor::AsyncExecutor;
 use crate::batch::BatchSize;
-use crate::bencher::Bencher;
 use crate::measurement::{Measurement, WallTime};
+use crate::sample::Sample;
 
-/// A [`Bencher`] for routines that return futures, made by [`Bencher::to_async`].
+/// A [`Bencher`](crate::Bencher) for routines that return futures, made by [`Bencher::to_async`](crate::Bencher::to_async).
 pub struct AsyncBencher<'a, 'b, A: AsyncExecutor, M: Measurement = WallTime> {
-    bencher: &'b mut Bencher<'a, M>,
+    sample: &'b mut Sample<'a, M>,
     runner: A,
 }
 
 impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
-    pub(crate) fn new(bencher: &'b mut Bencher<'a, M>, runner: A) -> Self {
-        Self { bencher, runner }
+    pub(crate) fn new(sample: &'b mut Sample<'a, M>, runner: A) -> Self {
+        Self { sample, runner }
     }
 
     /// Measures `routine`, awaited to its end; the drop of its output is part of it.
@@ -29,7 +29,7 @@ impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
         R: FnMut() -> F,
         F: Future<Output = O>,
     {
-        let (iterations, measurement, value) = self.bencher.parts();
+        let (iterations, measurement, value) = self.sample.parts();
         *value = Some(self.runner.block_on(async {
             let counted = Window::open();
             let start = measurement.start();
@@ -48,7 +48,7 @@ impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
         R: FnMut(u64) -> F,
         F: Future<Output = M::Value>,
     {
-        let (iterations, _, value) = self.bencher.parts();
+        let (iterations, _, value) = self.sample.parts();
         // `routine` may need the executor's context before it returns a future.
         *value = Some(self.runner.block_on(async {
             let counted = Window::open();
@@ -75,7 +75,7 @@ impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
         R: FnMut(I) -> F,
         F: Future<Output = O>,
     {
-        let (iterations, measurement, value) = self.bencher.parts();
+        let (iterations, measurement, value) = self.sample.parts();
         *value = Some(self.runner.block_on(async {
             let mut batches = size.batches(iterations);
             let mut sum = measurement.zero();
@@ -101,7 +101,7 @@ impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
         R: FnMut(&mut I) -> F,
         F: Future<Output = O>,
     {
-        let (iterations, measurement, value) = self.bencher.parts();
+        let (iterations, measurement, value) = self.sample.parts();
         *value = Some(self.runner.block_on(async {
             let mut batches = size.batches(iterations);
             let mut sum = measurement.zero();

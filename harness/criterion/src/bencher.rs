@@ -7,12 +7,11 @@ use perfcheck::sequence::Window;
 
 use crate::batch::BatchSize;
 use crate::measurement::{Measurement, WallTime};
+use crate::sample::Sample;
 
 /// Runs the iterations of one sample and measures them. A closure calls one of the methods `iter*`.
 pub struct Bencher<'a, M: Measurement = WallTime> {
-    iterations: u64,
-    measurement: &'a M,
-    value: Option<M::Value>,
+    sample: Sample<'a, M>,
 }
 
 impl<'a, M: Measurement> Bencher<'a, M> {
@@ -24,12 +23,14 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         closure: impl FnOnce(&mut Bencher<'a, M>),
     ) -> f64 {
         let mut bencher = Self {
-            iterations,
-            measurement,
-            value: None,
+            sample: Sample {
+                iterations,
+                measurement,
+                value: None,
+            },
         };
         closure(&mut bencher);
-        let value = bencher.value.expect(
+        let value = bencher.sample.value.expect(
             "the benchmark's closure measured nothing: it must call one of the methods `iter*`",
         );
         measurement.to_f64(&value)
@@ -43,11 +44,11 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         R: FnMut() -> O,
     {
         let counted = Window::open();
-        let start = self.measurement.start();
-        for _ in 0..self.iterations {
+        let start = self.sample.measurement.start();
+        for _ in 0..self.sample.iterations {
             black_box(routine());
         }
-        self.value = Some(self.measurement.end(start));
+        self.sample.value = Some(self.sample.measurement.end(start));
         counted.close();
     }
 
@@ -57,7 +58,7 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         R: FnMut(u64) -> M::Value,
     {
         let counted = Window::open();
-        self.value = Some(routine(self.iterations));
+        self.sample.value = Some(routine(self.sample.iterations));
         counted.close();
     }
 
@@ -100,17 +101,17 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         size: BatchSize,
         mut window: impl FnMut(&mut Vec<I>, &mut Vec<O>),
     ) {
-        let mut batches = size.batches(self.iterations);
-        let mut sum = self.measurement.zero();
+        let mut batches = size.batches(self.sample.iterations);
+        let mut sum = self.sample.measurement.zero();
         while let Some((inputs, outputs)) = batches.next(&mut setup) {
             let counted = Window::open();
-            let start = self.measurement.start();
+            let start = self.sample.measurement.start();
             window(inputs, outputs);
-            let value = self.measurement.end(start);
+            let value = self.sample.measurement.end(start);
             counted.close();
-            sum = self.measurement.add(&sum, &value);
+            sum = self.sample.measurement.add(&sum, &value);
         }
-        self.value = Some(sum);
+        self.sample.value = Some(sum);
     }
 
     /// As [`iter_batched`](Self::iter_batched), one input at a time.
@@ -139,13 +140,7 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         &'b mut self,
         runner: A,
     ) -> crate::AsyncBencher<'a, 'b, A, M> {
-        crate::AsyncBencher::new(self, runner)
-    }
-
-    /// Iterations, measurement, and where the value goes.
-    #[cfg(feature = "async")]
-    pub(crate) fn parts(&mut self) -> (u64, &'a M, &mut Option<M::Value>) {
-        (self.iterations, self.measurement, &mut self.value)
+        crate::AsyncBencher::new(&mut self.sample, runner)
     }
 }
 

@@ -3,19 +3,20 @@
 use std::collections::HashSet;
 
 use crate::bencher::Bencher;
+use crate::conditions::Conditions;
 use crate::configuration::{Configuration, SamplingMode, setting_methods};
 use crate::id::{BenchmarkId, IntoBenchmarkId};
-use crate::manager::Criterion;
 use crate::measurement::{Measurement, Scale};
 use crate::output;
 use crate::presentation::PlotConfiguration;
-use crate::session::{self, Profiling, Visit};
+use crate::session;
 use crate::throughput::Throughput;
+use crate::visit::{Profiling, Visit};
 use perfcheck::sequence::{escape, note};
 
-/// Benchmarks whose ids begin with the same name, made by [`Criterion::benchmark_group`].
+/// Benchmarks whose ids begin with the same name, made by [`Criterion::benchmark_group`](crate::Criterion::benchmark_group).
 pub struct BenchmarkGroup<'a, M: Measurement> {
-    criterion: &'a mut Criterion<M>,
+    conditions: &'a Conditions<M>,
     name: String,
     ids: HashSet<BenchmarkId>,
     has_wanted: bool,
@@ -24,9 +25,9 @@ pub struct BenchmarkGroup<'a, M: Measurement> {
 }
 
 impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
-    pub(crate) fn new(criterion: &'a mut Criterion<M>, name: String) -> Self {
+    pub(crate) fn new(conditions: &'a Conditions<M>, name: String) -> Self {
         Self {
-            criterion,
+            conditions,
             name,
             ids: HashSet::new(),
             has_wanted: false,
@@ -91,9 +92,9 @@ impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
             self.ids.insert(id),
             "two benchmarks of a group have the id `{full_id}`"
         );
-        let criterion = &*self.criterion;
+        let conditions = self.conditions;
         let throughput = self.throughput.as_ref();
-        let measurement = &criterion.measurement;
+        let measurement = &conditions.measurement;
         let formatter = measurement.formatter();
         let scale = Scale::of(formatter);
         let show = |stored: f64| {
@@ -105,16 +106,16 @@ impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
                 rate.unwrap_or_default().trim().to_owned(),
             )
         };
-        let settings = criterion.settings(&self.configuration);
+        let settings = conditions.settings(&self.configuration);
         self.has_wanted |= session::visit(Visit {
             declaration: settings.declare(full_id, throughput, scale.unit.clone()),
-            mode: criterion.mode,
-            accepts: &|id| criterion.filter.accepts(id, &escape(id)),
+            mode: conditions.mode,
+            accepts: &|id| conditions.filter.accepts(id, &escape(id)),
             sampler: &mut |iterations| {
                 scale.store(Bencher::sample(measurement, iterations, &mut *closure))
             },
             show: &show,
-            profile: &|moment, id| profile(criterion, moment, id),
+            profile: &|moment, id| profile(conditions, moment, id),
         });
     }
 
@@ -122,9 +123,9 @@ impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
     pub fn finish(self) {}
 }
 
-fn profile<M: Measurement>(criterion: &Criterion<M>, moment: Profiling, id: &str) {
-    let directory = criterion.profile_directory(id);
-    let mut profiler = criterion.profiler.borrow_mut();
+fn profile<M>(conditions: &Conditions<M>, moment: Profiling, id: &str) {
+    let directory = conditions.profile_directory(id);
+    let mut profiler = conditions.profiler.borrow_mut();
     match moment {
         Profiling::Starts => {
             if let Err(error) = std::fs::create_dir_all(&directory) {
@@ -142,7 +143,7 @@ fn profile<M: Measurement>(criterion: &Criterion<M>, moment: Profiling, id: &str
 impl<M: Measurement> Drop for BenchmarkGroup<'_, M> {
     fn drop(&mut self) {
         if self.has_wanted && !std::thread::panicking() && !session::is_driven() {
-            output::group_ended(self.criterion.mode);
+            output::group_ended(self.conditions.mode);
         }
     }
 }

@@ -25,6 +25,7 @@ pub mod async_executor;
 mod batch;
 mod bencher;
 mod command_line;
+mod conditions;
 mod configuration;
 mod filter;
 mod group;
@@ -37,9 +38,11 @@ mod output;
 mod pattern;
 mod presentation;
 pub mod profiler;
+mod sample;
 mod session;
 mod stored;
 mod throughput;
+mod visit;
 
 pub use std::hint::black_box;
 

@@ -1,32 +1,24 @@
 //! `Criterion`: settings, a filter and a measurement, and the way to benchmarks and groups of them.
 
 use std::cell::RefCell;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use crate::bencher::Bencher;
 use crate::command_line::{Format, Mode, command_line};
+use crate::conditions::Conditions;
 use crate::configuration::{Configuration, setting_methods};
 use crate::filter::BenchmarkFilter;
 use crate::group::BenchmarkGroup;
 use crate::id::BenchmarkId;
 use crate::measurement::{Measurement, WallTime};
 use crate::presentation::PlottingBackend;
-use crate::profiler::{ExternalProfiler, Profiler};
+use crate::profiler::Profiler;
 use crate::{session, stored};
-
-/// `--quick`: settings for a look.
-const QUICK: (Duration, Duration) = (Duration::from_millis(30), Duration::from_millis(100));
 
 /// Where benchmarks are declared; handed to each target of [`criterion_group!`](crate::criterion_group).
 pub struct Criterion<M: Measurement = WallTime> {
-    pub(crate) configuration: Configuration,
-    pub(crate) filter: BenchmarkFilter,
-    pub(crate) measurement: M,
-    pub(crate) mode: Mode,
-    pub(crate) is_quick: bool,
-    pub(crate) profiler: RefCell<Box<dyn Profiler>>,
-    output_directory: Option<PathBuf>,
+    conditions: Conditions<M>,
 }
 
 impl Default for Criterion {
@@ -34,13 +26,7 @@ impl Default for Criterion {
     fn default() -> Self {
         session::begin();
         Self {
-            configuration: Configuration::default(),
-            filter: BenchmarkFilter::AcceptAll,
-            measurement: WallTime,
-            mode: Mode::Bench(Format::Table),
-            is_quick: false,
-            profiler: RefCell::new(Box::new(ExternalProfiler)),
-            output_directory: None,
+            conditions: Conditions::default(),
         }
     }
 }
@@ -53,26 +39,18 @@ impl<M: Measurement> Criterion<M> {
     /// The same, measuring something else.
     pub fn with_measurement<M2: Measurement>(self, m: M2) -> Criterion<M2> {
         Criterion {
-            configuration: self.configuration,
-            filter: self.filter,
-            measurement: m,
-            mode: self.mode,
-            is_quick: self.is_quick,
-            profiler: self.profiler,
-            output_directory: self.output_directory,
+            conditions: self.conditions.with_measurement(m),
         }
     }
 
     /// The same, with hooks for `--profile-time`.
-    pub fn with_profiler<P: Profiler + 'static>(self, p: P) -> Self {
-        Self {
-            profiler: RefCell::new(Box::new(p)),
-            ..self
-        }
+    pub fn with_profiler<P: Profiler + 'static>(mut self, p: P) -> Self {
+        self.conditions.profiler = RefCell::new(Box::new(p));
+        self
     }
 
     fn set(mut self, set: impl FnOnce(&mut Configuration)) -> Self {
-        set(&mut self.configuration);
+        set(&mut self.conditions.configuration);
         self
     }
 
@@ -123,7 +101,7 @@ impl<M: Measurement> Criterion<M> {
 
     /// Only the benchmarks that `filter` accepts.
     pub fn with_benchmark_filter(mut self, filter: BenchmarkFilter) -> Self {
-        self.filter = filter;
+        self.conditions.filter = filter;
         self
     }
 
@@ -135,14 +113,14 @@ impl<M: Measurement> Criterion<M> {
     /// Where profilers put their files.
     #[doc(hidden)]
     pub fn output_directory(mut self, path: &Path) -> Self {
-        self.output_directory = Some(path.to_owned());
+        self.conditions.output_directory = Some(path.to_owned());
         self
     }
 
     /// As `--profile-time`.
     #[doc(hidden)]
     pub fn profile_time(mut self, profile_time: Option<Duration>) -> Self {
-        self.mode = profile_time.map_or(Mode::Bench(Format::Table), Mode::Profile);
+        self.conditions.mode = profile_time.map_or(Mode::Bench(Format::Table), Mode::Profile);
         self
     }
 
@@ -157,10 +135,10 @@ impl<M: Measurement> Criterion<M> {
         }
         let line = command_line();
         stored::hand_over(line);
-        self.mode = line.mode;
-        self.filter = line.filter.clone();
-        self.configuration = line.configuration.over(&self.configuration);
-        self.is_quick = line.is_quick;
+        self.conditions.mode = line.mode;
+        self.conditions.filter = line.filter.clone();
+        self.conditions.configuration = line.configuration.over(&self.conditions.configuration);
+        self.conditions.is_quick = line.is_quick;
         self
     }
 
@@ -172,7 +150,7 @@ impl<M: Measurement> Criterion<M> {
     pub fn benchmark_group<S: Into<String>>(&mut self, group_name: S) -> BenchmarkGroup<'_, M> {
         let name = group_name.into();
         assert!(!name.is_empty(), "a group needs a name");
-        BenchmarkGroup::new(self, name)
+        BenchmarkGroup::new(&self.conditions, name)
     }
 
     /// Declares the benchmark `id`. `f` calls one of the methods `iter*` of its [`Bencher`], and is called once for each sample.
@@ -212,54 +190,5 @@ impl<M: Measurement> Criterion<M> {
         self.benchmark_group(function)
             .bench_with_input(id, input, f);
         self
-    }
-
-    /// The settings of a benchmark whose group has set `above`.
-    pub(crate) fn settings(&self, above: &Configuration) -> Configuration {
-        let mut settings = above.over(&self.configuration);
-        if self.is_quick {
-            settings.warm_up_time = Some(QUICK.0);
-            settings.measurement_time = Some(QUICK.1);
-            settings.sample_size = None;
-            settings.sampling_mode = None;
-        }
-        settings
-    }
-
-    /// A directory for what a profiler writes about the benchmark `id`.
-    pub(crate) fn profile_directory(&self, id: &str) -> PathBuf {
-        let home = || std::env::var_os("CRITERION_HOME").map(PathBuf::from);
-        let root = self
-            .output_directory
-            .clone()
-            .or_else(home)
-            .unwrap_or_else(|| {
-                let executable = std::env::current_exe().unwrap_or_default();
-                // target/release/deps/NAME-HASH
-                let target = executable.ancestors().nth(3).unwrap_or(Path::new("target"));
-                target.join("criterion")
-            });
-        let mut directory = root;
-        for part in id.split('/').filter(|part| !part.is_empty()) {
-            let part: String = part
-                .chars()
-                .map(|c| {
-                    if r#"?"\*<>:|^"#.contains(c) || c.is_control() {
-                        '_'
-                    } else {
-                        c
-                    }
-                })
-                .take(60)
-                .collect();
-            // A part of dots alone would lead elsewhere.
-            directory.push(if part.bytes().all(|byte| byte == b'.') {
-                "_"
-            } else {
-                &part
-            });
-        }
-        directory.push("profile");
-        directory
     }
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use perfcheck::sequence::{escape, print};
 
 use crate::command_line::{Format, ListFormat, Mode};
-use crate::session::{Profiling, Visit};
+use crate::visit::{Profiling, Visit};
 
 /// Ids are not known beforehand, so the first column has the width of most.
 const ID_WIDTH: usize = 40;

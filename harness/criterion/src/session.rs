@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::ExitCode;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
-use std::time::Duration;
 
-use perfcheck::sequence::{Declaration, Flow, Moment, Parent, note};
+use perfcheck::sequence::{Flow, Moment, Parent, note};
 
-use crate::command_line::{Mode, command_line};
+use crate::command_line::command_line;
 use crate::output::{self, Output};
+use crate::visit::Visit;
 
 /// How the benchmarks are reached that one thread declares after another.
 static SESSION: Mutex<Option<Session>> = Mutex::new(None);
@@ -28,26 +28,6 @@ struct Session {
 
 /// What unwinds when the parent has said goodbye, so that the author's values are dropped.
 struct Farewell;
-
-/// A benchmark to deal with.
-pub(crate) struct Visit<'v> {
-    pub(crate) declaration: Declaration,
-    pub(crate) mode: Mode,
-    pub(crate) accepts: &'v dyn Fn(&str) -> bool,
-    /// Takes a sample: what it came to, in stored units.
-    pub(crate) sampler: &'v mut dyn FnMut(u64) -> Duration,
-    /// Shows a value of stored units per iteration, and the throughput that it comes to.
-    pub(crate) show: &'v dyn Fn(f64) -> (String, String),
-    /// Told before and after a profiled benchmark.
-    pub(crate) profile: &'v dyn Fn(Profiling, &str),
-}
-
-/// A moment of `--profile-time`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Profiling {
-    Starts,
-    Stops,
-}
 
 thread_local! {
     /// Ends the conversation with the thread that began it, where there is no `criterion_main!`.

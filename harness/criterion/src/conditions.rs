@@ -1,0 +1,103 @@
+//! The conditions under which a `Criterion` and its groups measure: settings, a filter, a measurement, and what else the command line says.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::command_line::{Format, Mode};
+use crate::configuration::Configuration;
+use crate::filter::BenchmarkFilter;
+use crate::measurement::WallTime;
+use crate::profiler::{ExternalProfiler, Profiler};
+
+/// `--quick`: settings for a look.
+const QUICK: (Duration, Duration) = (Duration::from_millis(30), Duration::from_millis(100));
+
+/// What holds for all benchmarks of a `Criterion`.
+pub(crate) struct Conditions<M> {
+    pub(crate) configuration: Configuration,
+    pub(crate) filter: BenchmarkFilter,
+    pub(crate) measurement: M,
+    pub(crate) mode: Mode,
+    pub(crate) is_quick: bool,
+    pub(crate) profiler: RefCell<Box<dyn Profiler>>,
+    pub(crate) output_directory: Option<PathBuf>,
+}
+
+impl Default for Conditions<WallTime> {
+    fn default() -> Self {
+        Self {
+            configuration: Configuration::default(),
+            filter: BenchmarkFilter::AcceptAll,
+            measurement: WallTime,
+            mode: Mode::Bench(Format::Table),
+            is_quick: false,
+            profiler: RefCell::new(Box::new(ExternalProfiler)),
+            output_directory: None,
+        }
+    }
+}
+
+impl<M> Conditions<M> {
+    /// The same, measuring something else.
+    pub(crate) fn with_measurement<M2>(self, measurement: M2) -> Conditions<M2> {
+        Conditions {
+            configuration: self.configuration,
+            filter: self.filter,
+            measurement,
+            mode: self.mode,
+            is_quick: self.is_quick,
+            profiler: self.profiler,
+            output_directory: self.output_directory,
+        }
+    }
+
+    /// The settings of a benchmark whose group has set `above`.
+    pub(crate) fn settings(&self, above: &Configuration) -> Configuration {
+        let mut settings = above.over(&self.configuration);
+        if self.is_quick {
+            settings.warm_up_time = Some(QUICK.0);
+            settings.measurement_time = Some(QUICK.1);
+            settings.sample_size = None;
+            settings.sampling_mode = None;
+        }
+        settings
+    }
+
+    /// A directory for what a profiler writes about the benchmark `id`.
+    pub(crate) fn profile_directory(&self, id: &str) -> PathBuf {
+        let home = || std::env::var_os("CRITERION_HOME").map(PathBuf::from);
+        let root = self
+            .output_directory
+            .clone()
+            .or_else(home)
+            .unwrap_or_else(|| {
+                let executable = std::env::current_exe().unwrap_or_default();
+                // target/release/deps/NAME-HASH
+                let target = executable.ancestors().nth(3).unwrap_or(Path::new("target"));
+                target.join("criterion")
+            });
+        let mut directory = root;
+        for part in id.split('/').filter(|part| !part.is_empty()) {
+            let part: String = part
+                .chars()
+                .map(|c| {
+                    if r#"?"\*<>:|^"#.contains(c) || c.is_control() {
+                        '_'
+                    } else {
+                        c
+                    }
+                })
+                .take(60)
+                .collect();
+            // A part of dots alone would lead elsewhere.
+            directory.push(if part.bytes().all(|byte| byte == b'.') {
+                "_"
+            } else {
+                &part
+            });
+        }
+        directory.push("profile");
+        directory
+    }
+}
