@@ -6,62 +6,23 @@
 )]
 
 use cargo_metadata::{Artifact, BuildScript, Message};
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use super::bench_target::BenchTarget;
 use super::error::CargoError;
 use super::metadata::Workspace;
 use super::options::CargoOptions;
 use super::output::BuildOutput;
 use super::toolchain::Toolchain;
-use crate::model::TargetFacts;
 use crate::process::{Interrupt, Leftovers, Supervisor};
 
 /// How long cargo may take to put its house in order after Ctrl-C.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
-
-/// A bench executable, ready to be launched.
-#[derive(Debug, Clone)]
-pub struct BenchTarget {
-    /// Name of the package.
-    pub package: String,
-    /// Name of the target.
-    pub target: String,
-    /// What to start: the executable, or the configured runner.
-    pub program: PathBuf,
-    /// Arguments of the runner, ending with the executable; empty without a runner.
-    pub first_arguments: Vec<OsString>,
-    /// Working directory.
-    pub directory: PathBuf,
-    /// Variables to set (`None`: to remove).
-    pub variables: BTreeMap<String, Option<OsString>>,
-    /// Facts for comparability.
-    pub facts: TargetFacts,
-}
-
-impl BenchTarget {
-    /// The executable itself, behind any runner.
-    pub fn executable(&self) -> &Path {
-        self.first_arguments
-            .last()
-            .map_or(self.program.as_path(), Path::new)
-    }
-
-    /// The same with another executable.
-    #[must_use]
-    pub fn with_executable(mut self, executable: PathBuf) -> Self {
-        match self.first_arguments.last_mut() {
-            Some(behind_runner) => *behind_runner = executable.into(),
-            None => self.program = executable,
-        }
-        self
-    }
-}
 
 /// The outcome of a build that worked.
 #[derive(Debug, Clone)]

@@ -4,6 +4,7 @@
 //! Calls the cargo that `$CARGO` names and reads its JSON messages; never guesses at files below the target
 //! directory. Must not start a bench. Invariant: targets come in a stable order, whatever order cargo built them in.
 
+mod bench_target;
 mod build;
 mod error;
 mod features;
@@ -13,7 +14,8 @@ mod options;
 mod output;
 mod toolchain;
 
-pub use build::{BenchTarget, BuildOrder, Built, build};
+pub use bench_target::BenchTarget;
+pub use build::{BuildOrder, Built, build};
 pub use error::CargoError;
 pub use features::LeftOut;
 pub use metadata::{BenchPackage, PackageSettings, Workspace};

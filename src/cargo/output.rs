@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::build::BenchTarget;
+use super::bench_target::BenchTarget;
 use super::error::CargoError;
 use super::library_path::{Binary, Surroundings, directory, variables};
 use super::metadata::Workspace;

@@ -3,9 +3,11 @@
 use serde::Deserialize;
 use std::fmt;
 
-use super::beside::{Counted, ToldLatencies};
+use super::answers::{Counted, ToldLatencies};
 use crate::model::{AuthorSettings, Metric, Nanos, Sample, Throughput};
 
+/// The version of docs/PROTOCOL.md that we speak.
+pub const PROTOCOL_VERSION: u64 = 1;
 /// A frame longer than this is no frame.
 pub(super) const LONGEST_FRAME: usize = 64 << 20;
 
@@ -16,6 +18,25 @@ pub enum Capability {
     Addressable,
     /// Program order: run or skip.
     Sequential,
+}
+
+/// What can be asked of a benchmark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Samples.
+    Time,
+    /// Besides, what single operations took.
+    Latency,
+}
+
+impl Kind {
+    /// Kinds that we do not know give samples.
+    pub(super) fn of(word: Option<&str>) -> Self {
+        match word {
+            Some("latency") => Self::Latency,
+            _ => Self::Time,
+        }
+    }
 }
 
 /// The first frame.

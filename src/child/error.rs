@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::session::PROTOCOL_VERSION;
+use super::codec::PROTOCOL_VERSION;
 
 /// A situation that ended a conversation, or (for [`ChildError::Bench`]) one benchmark of it.
 #[derive(Debug, thiserror::Error)]

@@ -3,7 +3,7 @@
 //! Owns docs/PROTOCOL.md from the parent's side. Must not decide what is measured, nor print: bench output is
 //! handed to the caller. Invariant: every pipe is drained at all times and every wait has a deadline.
 
-mod beside;
+mod answers;
 mod codec;
 mod criterion;
 mod error;
@@ -13,14 +13,13 @@ mod printed;
 mod running;
 mod session;
 
-pub use beside::Kind;
-pub use codec::{Announcement, Capability, Hello, Listing, SampleSpec, WarmUp};
+pub use codec::{
+    Announcement, Capability, Hello, Kind, Listing, PROTOCOL_VERSION, SampleSpec, WarmUp,
+};
 pub use criterion::{
     Config, CriterionRequest, CriterionSession, CriterionVersion, Measured, Reported,
 };
 pub use error::ChildError;
 pub use launch_spec::LaunchSpec;
-pub use printed::{
-    Means, PrintedHarness, PrintedRequest, Printer, Report, Reported as PrintedValue,
-};
-pub use session::{PROTOCOL_VERSION, Ready, Recognised, Session, Started};
+pub use printed::{Means, PrintedHarness, PrintedRequest, PrintedValue, Printer, Report};
+pub use session::{Ready, Recognised, Session, Started};

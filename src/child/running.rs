@@ -19,6 +19,8 @@ const END_GRACE: Duration = Duration::from_secs(2);
 const PIPE_GRACE: Duration = Duration::from_secs(2);
 /// However much there is left, and however slowly it can be passed on.
 const OUTPUT_GRACE: Duration = Duration::from_secs(30);
+/// How much is expected of a request, times this, is allowed on top of the timeout.
+pub(super) const PATIENCE: u32 = 10;
 /// Quoted output is cut to this many characters.
 const QUOTED: usize = 200;
 

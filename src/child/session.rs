@@ -11,28 +11,23 @@ use std::io::Write;
 use std::process::{ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::beside::Kind;
-use super::codec::{Announcement, Frame, Hello, Listing, Request, SampleSpec, WarmUp};
+use super::answers::LIMIT;
+use super::codec::{
+    Announcement, Frame, Hello, Kind, Listing, PROTOCOL_VERSION, Request, SampleSpec, WarmUp,
+};
 use super::criterion::{CriterionVersion, Quiet, Runner};
 use super::error::ChildError;
 use super::launch_spec::{LaunchSpec, bench_command};
 use super::pipes::{Incoming, read_lines, read_pieces};
 use super::printed::{Printer, printer_of};
-use super::running::{Either, Running, Wait, quote};
-use crate::model::{Nanos, Sample, Throughput};
+use super::running::{Either, PATIENCE, Running, Wait, quote};
+use crate::model::{Allocations, Latencies, Nanos, Sample, Throughput};
 use crate::process::{Interrupt, Leftovers, Supervisor, Usage};
-
-/// The version of docs/PROTOCOL.md that we speak.
-pub const PROTOCOL_VERSION: u64 = 1;
 
 /// How long a child may take to say hello.
 const HELLO_DEADLINE: Duration = Duration::from_secs(10);
 /// What old versions of Criterion say before anything else, and of nothing that is of interest here.
 const OF_PLOTS: &[u8] = b"Gnuplot not found";
-/// How much is expected of a request, times this, is allowed on top of the timeout.
-pub(super) const PATIENCE: u32 = 10;
-/// Counts and times are below this.
-pub(super) const LIMIT: u64 = 1 << 63;
 
 /// What `start` and `run` lead to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -222,11 +217,6 @@ impl<'a> Session<'a> {
         Usage::of(self.id())
     }
 
-    /// How many operations the latencies of the benchmark under way must have: an iteration is one.
-    pub(super) fn operations(&self) -> u64 {
-        self.sampled
-    }
-
     /// How long the child has worked on requests so far.
     pub fn asked(&self) -> Duration {
         self.asked
@@ -355,6 +345,35 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// What each of at most `iterations` iterations allocated, in the order run, which is expected to take `expected`. Only for
+    /// children that count.
+    pub fn count(
+        &mut self,
+        iterations: u64,
+        expected: Duration,
+    ) -> Result<Vec<Allocations>, ChildError> {
+        let request = Request::Count(iterations);
+        match self.ask(&request, expected)? {
+            Frame::Counted(counted) => {
+                let checked = counted.checked(iterations);
+                checked.map_err(|what| wrong(&request, &what))
+            }
+            _ => Err(self.unexpected(&request)),
+        }
+    }
+
+    /// What the operations of all samples since the start took, with at most `reservoir` single times. Only for benchmarks of that kind.
+    pub fn latencies(&mut self, reservoir: u64) -> Result<Latencies, ChildError> {
+        let request = Request::Latencies(reservoir);
+        match self.ask(&request, Duration::ZERO)? {
+            Frame::Latencies(told) => {
+                let checked = told.checked(reservoir, self.sampled);
+                checked.map_err(|what| wrong(&request, &what))
+            }
+            _ => Err(self.unexpected(&request)),
+        }
+    }
+
     /// Tears the started benchmark down.
     pub fn finish(&mut self, id: &str) -> Result<(), ChildError> {
         match self.ask(&Request::Finish, Duration::ZERO)? {
@@ -400,11 +419,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    pub(super) fn ask(
-        &mut self,
-        request: &Request<'_>,
-        expected: Duration,
-    ) -> Result<Frame, ChildError> {
+    fn ask(&mut self, request: &Request<'_>, expected: Duration) -> Result<Frame, ChildError> {
         let began = Instant::now();
         self.send(request)?;
         let answer = self.answer(request, expected);
@@ -538,10 +553,17 @@ impl<'a> Session<'a> {
     }
 
     /// That the last frame is not what the request wants.
-    pub(super) fn unexpected(&self, request: &Request<'_>) -> ChildError {
+    fn unexpected(&self, request: &Request<'_>) -> ChildError {
         ChildError::Protocol {
             what: format!("`{}` is no answer to `{request}`", self.last_frame),
         }
+    }
+}
+
+/// That an answer to `request` contradicts the protocol or itself.
+fn wrong(request: &Request<'_>, what: &str) -> ChildError {
+    ChildError::Protocol {
+        what: format!("its answer to `{request}` {what}"),
     }
 }
 

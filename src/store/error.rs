@@ -169,6 +169,21 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// The error of a failed file operation. A full device is the store's, whichever of its files met it.
+    pub(super) fn of_file(path: &Path, action: &'static str, source: io::Error) -> Self {
+        use io::ErrorKind::{FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+        let path = path.to_owned();
+        match source.kind() {
+            StorageFull | QuotaExceeded | FileTooLarge => Self::Full { path },
+            ReadOnlyFilesystem => Self::ReadOnly { path },
+            _ => Self::Io {
+                path,
+                action,
+                source,
+            },
+        }
+    }
+
     /// What to do next.
     pub fn hint(&self) -> String {
         match self {

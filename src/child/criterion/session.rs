@@ -18,8 +18,7 @@ use super::scale::{Scale, whole};
 use crate::child::error::ChildError;
 use crate::child::launch_spec::{LaunchSpec, bench_command};
 use crate::child::pipes::read_pieces_of;
-use crate::child::running::{Running, Wait};
-use crate::child::session::PATIENCE;
+use crate::child::running::{PATIENCE, Running, Wait};
 use crate::model::{AuthorSettings, Metric, Nanos, Sample, SamplingMode, Series, Throughput};
 use crate::process::{Interrupt, Leftovers, Supervisor, Usage};
 

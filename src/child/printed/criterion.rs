@@ -228,7 +228,7 @@ fn reported(
         set_up: Duration::ZERO,
         measured: Some(Measured {
             series: Series {
-                warm_up: super::harness::NO_WARM_UP,
+                warm_up: super::value::NO_WARM_UP,
                 linear,
                 flat,
             },

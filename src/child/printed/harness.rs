@@ -5,14 +5,13 @@ use std::ffi::OsStr;
 use std::time::Duration;
 
 use super::process::{Call, Means, Printed, run};
-use super::value::PrintedTime;
+use super::value::{NO_WARM_UP, PrintedTime};
 use super::{criterion, divan, libtest};
-use crate::child::criterion::Reported as CriterionReported;
+use crate::child::criterion::Reported;
 use crate::child::error::ChildError;
 use crate::child::launch_spec::LaunchSpec;
-use crate::child::running::quote;
-use crate::child::session::PATIENCE;
-use crate::model::{Nanos, Sample};
+use crate::child::running::{PATIENCE, quote};
+use crate::model::Sample;
 use crate::process::Usage;
 
 /// A time that is fewer steps of what is printed than this cannot be compared at 1 %.
@@ -70,7 +69,7 @@ pub struct PrintedRequest<'r> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// The result.
-    pub reported: Reported,
+    pub reported: PrintedValue,
     /// How the process ran, where the system tells.
     pub usage: Option<Usage>,
     /// How long it took.
@@ -79,11 +78,11 @@ pub struct Report {
 
 /// What a benchmark reported.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Reported {
+pub enum PrintedValue {
     /// The value that stands for the launch.
     Value(Sample),
     /// Every sample of the launch.
-    Samples(Box<CriterionReported>),
+    Samples(Box<Reported>),
     /// Nothing that can be compared, for this reason.
     Nothing(String),
 }
@@ -223,7 +222,7 @@ impl PrintedHarness {
         }
         match folder.read(request.id, &config) {
             Ok(Some(reported)) => Ok(Report {
-                reported: Reported::Samples(Box::new(reported)),
+                reported: PrintedValue::Samples(Box::new(reported)),
                 usage: printed.usage,
                 took: printed.took,
             }),
@@ -234,7 +233,7 @@ impl PrintedHarness {
         }
     }
 
-    fn reported(&self, printed: &Printed) -> Result<Reported, ChildError> {
+    fn reported(&self, printed: &Printed) -> Result<PrintedValue, ChildError> {
         let found = match self.printer {
             Printer::Libtest => libtest::result(&printed.stdout),
             Printer::Divan => match divan::medians(&printed.stdout)[..] {
@@ -262,15 +261,15 @@ impl PrintedHarness {
             return Err(failed(&message));
         };
         Ok(match time.sample() {
-            None => Reported::Nothing(
+            None => PrintedValue::Nothing(
                 "it took no time at all: the loop was not run, or nothing is left of its body"
                     .to_owned(),
             ),
-            Some(sample) if self.steps(time) < FEWEST_STEPS => Reported::Nothing(format!(
+            Some(sample) if self.steps(time) < FEWEST_STEPS => PrintedValue::Nothing(format!(
                 "its {} ns are too few digits to be compared: let an iteration do more",
                 sample.per_iteration()
             )),
-            Some(sample) => Reported::Value(sample),
+            Some(sample) => PrintedValue::Value(sample),
         })
     }
 
@@ -526,15 +525,10 @@ fn failed(message: &str) -> ChildError {
     }
 }
 
-impl Reported {
+impl PrintedValue {
     /// What is timed before: nobody tells.
     pub const NO_WARM_UP: Sample = NO_WARM_UP;
 }
-
-pub(super) const NO_WARM_UP: Sample = Sample {
-    iterations: 1,
-    elapsed: Nanos(0),
-};
 
 #[cfg(test)]
 mod tests {

@@ -12,5 +12,5 @@ mod process;
 mod value;
 
 pub(super) use harness::printer_of;
-pub use harness::{PrintedHarness, PrintedRequest, Printer, Report, Reported};
+pub use harness::{PrintedHarness, PrintedRequest, PrintedValue, Printer, Report};
 pub use process::Means;

@@ -48,25 +48,9 @@ impl Drop for Packed {
     }
 }
 
-/// The error of a failed file operation. A full device is the store's, whichever of its files met it.
-pub(super) fn failed(path: &Path, action: &'static str, source: io::Error) -> StoreError {
-    let path = path.to_owned();
-    match source.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
-            StoreError::Full { path }
-        }
-        ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnly { path },
-        _ => StoreError::Io {
-            path,
-            action,
-            source,
-        },
-    }
-}
-
 /// The hash and size of a file.
 pub(super) fn identify(path: &Path) -> Result<Content, StoreError> {
-    let read = |source| failed(path, "read", source);
+    let read = |source| StoreError::of_file(path, "read", source);
     let mut hasher = blake3::Hasher::new();
     hasher
         .update_reader(File::open(path).map_err(read)?)
@@ -110,10 +94,10 @@ impl Contents {
             path,
             _file: file
                 .try_clone()
-                .map_err(|error| failed(&self.directory, "create a file in", error))?,
+                .map_err(|error| StoreError::of_file(&self.directory, "create a file in", error))?,
         };
-        let write = |error| failed(&packed.path, "write", error);
-        let read = |error| failed(source, "read", error);
+        let write = |error| StoreError::of_file(&packed.path, "write", error);
+        let read = |error| StoreError::of_file(source, "read", error);
         let mut hasher = blake3::Hasher::new();
         let mut encoder = zstd::Encoder::new(file, LEVEL).map_err(write)?;
         encoder.include_checksum(true).map_err(write)?;
@@ -161,7 +145,7 @@ impl Contents {
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(failed(&path, "create", error)),
+                Err(error) => return Err(StoreError::of_file(&path, "create", error)),
             }
         }
     }
@@ -169,7 +153,8 @@ impl Contents {
     /// Gives a packed content its name. Call it inside the transaction that records the content.
     pub(super) fn place(&self, packed: &Packed) -> Result<(), StoreError> {
         let path = self.path(packed.content.hash);
-        std::fs::rename(&packed.path, &path).map_err(|error| failed(&path, "create", error))
+        std::fs::rename(&packed.path, &path)
+            .map_err(|error| StoreError::of_file(&path, "create", error))
     }
 
     /// Waits until the names are on the device.
@@ -177,7 +162,7 @@ impl Contents {
         if cfg!(unix) {
             File::open(&self.directory)
                 .and_then(|directory| directory.sync_all())
-                .map_err(|error| failed(&self.directory, "write", error))?;
+                .map_err(|error| StoreError::of_file(&self.directory, "write", error))?;
         }
         Ok(())
     }
@@ -196,7 +181,7 @@ impl Contents {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Err(KeptError::Gone { path }.into());
             }
-            Err(error) => return Err(failed(&path, "read", error)),
+            Err(error) => return Err(StoreError::of_file(&path, "read", error)),
         };
         let damaged = |detail: String| KeptError::Damaged {
             path: path.clone(),
@@ -217,7 +202,7 @@ impl Contents {
             }
             hasher.update(&chunk[..length]);
             to.write_all(&chunk[..length])
-                .map_err(|error| failed(&path, "copy", error))?;
+                .map_err(|error| StoreError::of_file(&path, "copy", error))?;
         }
         if content_of(&hasher) != content {
             return Err(damaged("it is not the content that was recorded".into()).into());
@@ -232,7 +217,7 @@ impl Contents {
 
     /// Everything of ours that lies in the directory, with the bytes it takes. Files that are being made are left out.
     pub(super) fn entries(&self) -> Result<Vec<(PathBuf, Entry, u64)>, StoreError> {
-        let read = |error| failed(&self.directory, "read", error);
+        let read = |error| StoreError::of_file(&self.directory, "read", error);
         let listing = match std::fs::read_dir(&self.directory) {
             Ok(listing) => listing,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -272,7 +257,9 @@ pub(super) fn remove(path: &Path, entry: &Entry) -> Result<(), StoreError> {
     let removed = std::fs::remove_file(path);
     drop(lock);
     match removed {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(failed(path, "remove", error)),
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(StoreError::of_file(path, "remove", error))
+        }
         _ => Ok(()),
     }
 }

@@ -6,7 +6,7 @@ use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 
 use super::super::{Store, StoreError};
-use super::contents::{Contents, failed, identify};
+use super::contents::{Contents, identify};
 use super::error::KeptError;
 use super::facts::{Content, KeptFacts};
 use super::record::KeptRecord;
@@ -67,7 +67,7 @@ impl Store {
                 .unwrap_or_default();
             let path = std::iter::once(libraries.clone()).chain(std::env::split_paths(&recorded));
             let path = std::env::join_paths(path).map_err(|error| {
-                failed(
+                StoreError::of_file(
                     &libraries,
                     "put on the library path",
                     std::io::Error::other(error),
@@ -138,7 +138,7 @@ fn write_out(contents: &Contents, content: Content, to: &Path) -> Result<(), Sto
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o500);
     let file = options
         .open(to)
-        .map_err(|error| failed(to, "create", error))?;
+        .map_err(|error| StoreError::of_file(to, "create", error))?;
     let written = unpack_and_check(contents, content, file, to);
     if written.is_err() {
         let _ = std::fs::remove_file(to);

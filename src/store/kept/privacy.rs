@@ -79,7 +79,7 @@ pub(super) fn create_private(directory: &Path) -> Result<(), StoreError> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     match builder.create(directory) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(super::contents::failed(
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(StoreError::of_file(
             directory,
             "create the directory",
             error,

@@ -9,7 +9,7 @@ use super::super::access::Survives;
 use super::super::columns::Unsigned;
 use super::super::error::{Attempt, Fault};
 use super::super::{Store, StoreError};
-use super::contents::{Contents, Packed, failed, identify};
+use super::contents::{Contents, Packed, identify};
 use super::error::KeptError;
 use super::facts::{Content, KeptFacts, LibraryFact};
 use super::{privacy, seal};
@@ -263,5 +263,5 @@ fn facts_of(
 
 fn nameless(path: &Path) -> StoreError {
     let source = std::io::Error::other("its name is no file name in Unicode");
-    failed(path, "keep", source)
+    StoreError::of_file(path, "keep", source)
 }

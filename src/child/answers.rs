@@ -1,39 +1,18 @@
-//! What a child tells beside its samples: allocations and latencies (docs/PROTOCOL.md, sections 9 and 10), checked before anything is made of it.
+//! The answers of a child that are no samples: what it says of allocations and latencies (docs/PROTOCOL.md, sections 9 and 10), checked before anything is made of it.
 //!
 //! A frame that contradicts itself or what was asked is refused whole, in words that complete "its answer ...".
 
 use serde::Deserialize;
-use std::time::Duration;
 
-use super::codec::{Frame, Request};
-use super::error::ChildError;
-use super::session::{LIMIT, Session};
 use crate::model::{Allocations, Latencies, LatencyWindow, Nanos};
 use crate::stats::Histogram;
 
+/// Counts and times are below this.
+pub(super) const LIMIT: u64 = 1 << 63;
 /// Messages of failed operations that are kept.
 const MOST_MESSAGES: usize = 5;
 /// A message of an operation is cut to so many characters.
 const LONGEST_MESSAGE: usize = 1000;
-
-/// What can be asked of a benchmark.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Samples.
-    Time,
-    /// Besides, what single operations took.
-    Latency,
-}
-
-impl Kind {
-    /// Kinds that we do not know give samples.
-    pub(super) fn of(word: Option<&str>) -> Self {
-        match word {
-            Some("latency") => Self::Latency,
-            _ => Self::Time,
-        }
-    }
-}
 
 /// The members of `counted`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -255,44 +234,6 @@ impl ToldWindow {
     }
 }
 
-impl Session<'_> {
-    /// What each of at most `iterations` iterations allocated, in the order run, which is expected to take `expected`. Only for
-    /// children that count.
-    pub fn count(
-        &mut self,
-        iterations: u64,
-        expected: Duration,
-    ) -> Result<Vec<Allocations>, ChildError> {
-        let request = Request::Count(iterations);
-        match self.ask(&request, expected)? {
-            Frame::Counted(counted) => {
-                let checked = counted.checked(iterations);
-                checked.map_err(|what| wrong(&request, &what))
-            }
-            _ => Err(self.unexpected(&request)),
-        }
-    }
-
-    /// What the operations of all samples since the start took, with at most `reservoir` single times. Only for benchmarks of that kind.
-    pub fn latencies(&mut self, reservoir: u64) -> Result<Latencies, ChildError> {
-        let request = Request::Latencies(reservoir);
-        match self.ask(&request, Duration::ZERO)? {
-            Frame::Latencies(told) => {
-                let checked = told.checked(reservoir, self.operations());
-                checked.map_err(|what| wrong(&request, &what))
-            }
-            _ => Err(self.unexpected(&request)),
-        }
-    }
-}
-
-/// That an answer to `request` contradicts the protocol or itself.
-fn wrong(request: &Request<'_>, what: &str) -> ChildError {
-    ChildError::Protocol {
-        what: format!("its answer to `{request}` {what}"),
-    }
-}
-
 fn below_limit(name: &str, values: &[u64]) -> Result<(), String> {
     match values.iter().find(|value| **value >= LIMIT) {
         Some(value) => Err(format!("has {value} in `{name}`, which is not below 2^63")),
@@ -303,6 +244,7 @@ fn below_limit(name: &str, values: &[u64]) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::child::codec::Frame;
 
     fn counted(line: &str) -> Result<Vec<Allocations>, String> {
         match Frame::parse(line.as_bytes()) {
