@@ -148,3 +148,23 @@ fn every_kind_of_report_is_on_the_page() {
     let readme = fs::read_to_string(readme).expect("README.md");
     assert!(readme.contains("docs/CI.md"));
 }
+
+/// The first block of the language Rust in `document` whose first line names `bench`, without that line.
+fn listing(document: &str, bench: &str) -> String {
+    let head = format!("```rust\n// benches/{bench}.rs");
+    let (_, block) = document.split_once(&head).expect("the listing");
+    let (_, code) = block.split_once('\n').expect("lines");
+    let (code, _) = code.split_once("```").expect("its end");
+    code.to_owned()
+}
+
+#[test]
+fn the_benches_that_readme_and_guide_show_are_those_of_the_example() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (document, bench) in [("README.md", "count"), ("docs/GUIDE.md", "sorting")] {
+        let document = fs::read_to_string(root.join(document)).expect("the document");
+        let example = root.join(format!("examples/words/benches/{bench}.rs"));
+        let example = fs::read_to_string(example).expect("the example");
+        assert_eq!(listing(&document, bench), example);
+    }
+}

@@ -1,6 +1,6 @@
 //! Criterion's stored files, analysed again: what it wrote in `estimates.json`, `tukey.json` and on stdout must come out of its `sample.json`.
 //!
-//! Used by the test of the recorded files and by `examples/criterion_check.rs`, which checks those of a bench that has just run.
+//! Used by the test of the recorded files and by `tools/src/bin/criterion_check.rs`, which checks those of a bench that has just run.
 
 use cargo_perfcheck::stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, Description, Fences,

@@ -1,4 +1,4 @@
-//! Files that Criterion 0.8.2 wrote about real benches (`itoa` 1.0.18 and one of our own, by `tests/criterion_check.sh`), analysed again.
+//! Files that Criterion 0.8.2 wrote about real benches (`itoa` 1.0.18 and one of our own, by `tests/real/criterion_check.sh`), analysed again.
 
 use std::fs;
 use std::path::{Path, PathBuf};

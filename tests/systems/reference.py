@@ -7,9 +7,9 @@
     python3 tests/systems/reference.py
     cargo test --test systems golden -- --nocapture | python3 tests/systems/reference.py --report > docs/VALIDATION.md
 
-The report ends with what `examples/validate` has printed, as it stands in simulated.md:
+The report ends with what `tools/src/bin/validate` has printed, as it stands in simulated.md:
 
-    RAYON_NUM_THREADS=1 cargo run --release --example validate -- all 2000 > tests/systems/simulated.md
+    RAYON_NUM_THREADS=1 cargo run --release -p perfcheck-tools --bin validate -- all 2000 > tests/systems/simulated.md
 
 Where a library has the quantity, the library is called. What is computed from its definition, because no library has it, is in the functions
 below the line "By definition" and is marked so in the report. Holm's and Benjamini and Hochberg's corrections are by definition, and
@@ -518,7 +518,7 @@ n^n resamples of up to five values, subselections that take everything. The laws
 
 ## Criterion's own samples
 
-`tests/criterion_check.sh`, a step of `.ci/run`, runs published benches and some of our own under Criterion 0.8.2 and analyses what it has stored: slope, mean, median, standard deviation, MAD, the four fences and the outliers of each kind (by the fences and as printed) agree to 1e-9, and Criterion's
+`tests/real/criterion_check.sh`, a step of `.ci/run`, runs published benches and some of our own under Criterion 0.8.2 and analyses what it has stored: slope, mean, median, standard deviation, MAD, the four fences and the outliers of each kind (by the fences and as printed) agree to 1e-9, and Criterion's
 interval bounds lie where 5 standard deviations of the resamples' noise allow them. Files of such a run are a golden test (`tests/systems/criterion_samples`). One difference is known and taken into account there: Criterion's factor of the MAD is 1.4826 rounded to 32 bits, ours is 1.4826, so the scaled MADs
 that the two print differ by 1.8e-8 relatively; unscaled they are equal.
 

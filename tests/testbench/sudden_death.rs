@@ -1,6 +1,6 @@
 //! `kill -9` at any moment: the store stays whole and whatever had been started is gone.
 //!
-//! `tests/kill_parent.sh N` does it N times.
+//! `tests/real/kill_parent.sh N` does it N times.
 
 use rusqlite::Connection;
 use rustix::process::Signal;

@@ -1,4 +1,4 @@
-//! False alarms and power of the whole procedure, in a small seeded simulation. The large one is `examples/simulate_stored.rs`.
+//! False alarms and power of the whole procedure, in a small seeded simulation. The large one is `tools/src/bin/simulate_stored.rs`.
 
 use super::*;
 use crate::stats::{Draws, Stream};

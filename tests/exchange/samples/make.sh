@@ -8,7 +8,7 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")/../../.." && pwd)
-. "$here/tests/support/scratch.sh"
+. "$here/tests/real/scratch.sh"
 out=${1:-$here/tests/exchange/samples}
 scratch_directory
 mkdir -p "$out"

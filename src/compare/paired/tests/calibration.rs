@@ -1,4 +1,4 @@
-//! False alarms and power in a small seeded simulation. The large one is `examples/simulate_paired.rs`.
+//! False alarms and power in a small seeded simulation. The large one is `tools/src/bin/simulate_paired.rs`.
 
 use super::*;
 

@@ -1,0 +1,253 @@
+#!/usr/bin/env bash
+# Benches on real Criterion, unchanged, under `cargo perfcheck`: criterion 0.8.2, 0.5.1 and 0.3.6 from the registry on one bench file.
+# Every benchmark that the bench itself lists is in the store, with its throughput and its unit; a planted slowdown is caught by
+# --baseline, --against and a kept baseline, and its absence is not; panic, hang and Ctrl-C do what they should.
+#
+#   tests/real/criterion_runner.sh [VERSION...]      e.g. 0.8.2; default: all three
+#
+# PERFCHECK: the executable to test (default: built here, release). KEEP: a directory to work in and to leave behind. Exit status 0
+# if all is as it should be. Needs cargo, the registry, git and python3; takes about five minutes, most of it builds of Criterion.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")/../.." && pwd)
+. "$here/tests/real/scratch.sh"
+find_perfcheck
+versions=("$@")
+((${#versions[@]})) || versions=(0.8.2 0.5.1 0.3.6)
+scratch_directory
+private_state
+# Kept between calls: Criterion takes longer to build than to run.
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$here/target}/criterion_runner
+rm -f "$PERFCHECK_STORE"
+
+crate=$work/crate
+rm -rf "$crate" && mkdir -p "$crate"/{v0_8_2,v0_5_1,v0_3_6}/{src,benches} && cd "$crate"
+printf '[workspace]\nresolver = "2"\nmembers = ["v0_8_2", "v0_5_1", "v0_3_6"]\n' >Cargo.toml
+# Nobody reads these times.
+printf '[profile.bench]\nopt-level = 1\ndebug = false\n' >>Cargo.toml
+for version in 0.8.2 0.5.1 0.3.6; do
+    name=v${version//./_}
+    : >"$name/src/lib.rs"
+    # Under another name than its own: it is recognised by what it says, not by what it is called.
+    cat >"$name/Cargo.toml" <<TOML
+[package]
+name = "$name"
+version = "0.0.0"
+edition = "2021"
+
+[dev-dependencies]
+measures = { package = "criterion", version = "=$version", default-features = false }
+
+[[bench]]
+name = "work"
+harness = false
+TOML
+    cat >"$name/benches/work.rs" <<'RUST'
+use measures::measurement::{Measurement, ValueFormatter};
+use measures::{criterion_group, criterion_main, BatchSize, BenchmarkId, Criterion, Throughput};
+use std::cell::Cell;
+use std::hint::black_box;
+
+/// Times the work.
+const FACTOR: u64 = 1;
+
+fn work(rounds: u64) -> u64 {
+    (0..rounds * FACTOR).fold(1, |sum, i| black_box(sum ^ i).wrapping_mul(sum | 1))
+}
+
+fn groups(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("sum (all)");
+    group.throughput(Throughput::Bytes(1024));
+    for rounds in [1_000, 20_000] {
+        group.bench_with_input(BenchmarkId::new("fold", rounds), &rounds, |b, rounds| {
+            b.iter(|| work(*rounds))
+        });
+    }
+    group.finish();
+    criterion.bench_function("plain", |b| b.iter(|| work(5_000)));
+    let mut group = criterion.benchmark_group("fixed");
+    group.sample_size(13).noise_threshold(0.25);
+    group.throughput(Throughput::Elements(7));
+    group.bench_function("in code", |b| {
+        b.iter_batched(|| 5_000, work, BatchSize::SmallInput)
+    });
+    group.finish();
+    if std::env::var_os("PANICS").is_some() {
+        criterion.bench_function("panics", |b| b.iter(|| Vec::<u8>::new()[black_box(3)]));
+    }
+    if std::env::var_os("HANGS").is_some() {
+        criterion.bench_function("hangs", |b| b.iter(|| std::thread::park()));
+    }
+    criterion.bench_function("same", |b| b.iter(|| work(3_000)));
+}
+
+fn once_more(criterion: &mut Criterion) {
+    criterion.bench_function("same", |b| b.iter(|| work(9_000)));
+}
+
+thread_local!(static STEPS: Cell<u64> = Cell::new(0));
+
+/// Counts what the work does, in thousandths of a step.
+struct Steps;
+
+impl Measurement for Steps {
+    type Intermediate = u64;
+    type Value = u64;
+    fn start(&self) -> u64 {
+        STEPS.with(Cell::get)
+    }
+    fn end(&self, start: u64) -> u64 {
+        STEPS.with(Cell::get) - start
+    }
+    fn add(&self, a: &u64, b: &u64) -> u64 {
+        a + b
+    }
+    fn zero(&self) -> u64 {
+        0
+    }
+    fn to_f64(&self, value: &u64) -> f64 {
+        *value as f64
+    }
+    fn formatter(&self) -> &dyn ValueFormatter {
+        self
+    }
+}
+
+impl ValueFormatter for Steps {
+    fn scale_values(&self, _: f64, _: &mut [f64]) -> &'static str {
+        "mstep"
+    }
+    fn scale_throughputs(&self, _: f64, _: &Throughput, _: &mut [f64]) -> &'static str {
+        "mstep"
+    }
+    fn scale_for_machines(&self, values: &mut [f64]) -> &'static str {
+        for value in values {
+            *value *= 1e-3;
+        }
+        "step"
+    }
+}
+
+fn steps(criterion: &mut Criterion<Steps>) {
+    criterion.bench_function("steps", |b| {
+        b.iter(|| {
+            STEPS.with(|steps| steps.set(steps.get() + 1_500));
+            work(100)
+        })
+    });
+}
+
+criterion_group!(benches, groups, once_more);
+criterion_group! { name = counted; config = Criterion::default().with_measurement(Steps); targets = steps }
+criterion_main!(benches, counted);
+RUST
+done
+printf 'target\n' >.gitignore
+git init -q . && git add -A
+git -c user.name=test -c user.email=test@localhost commit -q -m "The benches as they are"
+
+# perfcheck STATUS VERSION FLAG...: runs it; the status must be this one.
+perfcheck() {
+    local wanted=$1 name=v${2//./_} status=0
+    shift 2
+    "$PERFCHECK" perfcheck -p "$name" "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+    if ((status != wanted)); then
+        cat "$work/out" "$work/err"
+        echo "FAILED: cargo perfcheck -p $name $* ended with $status, not $wanted"
+        exit 1
+    fi
+}
+# A fact about the messages of the last run, in Python: `measured` by id, `compared` by id.
+check() {
+    python3 - "$work/out" "$1" <<'PY' || { cat "$work/out" "$work/err"; exit 1; }
+import json, sys
+messages = [json.loads(line) for line in open(sys.argv[1])]
+of = lambda reason: {m["benchmark"]["id"]: m for m in messages if m["reason"] == reason}
+measured, compared = of("benchmark-measured"), of("benchmark-compared")
+verdicts = {id: m["verdict"] for id, m in compared.items()}
+if not eval(sys.argv[2]):
+    sys.exit(f"FAILED: {sys.argv[2]}\nmeasured: {sorted(measured)}\nverdicts: {verdicts}")
+PY
+}
+slow() { sed -i 's/FACTOR: u64 = 1;/FACTOR: u64 = 2;/' "$crate/$1/benches/work.rs"; }
+usual() { git checkout -q -- .; }
+
+json=(--message-format json)
+# As short as each version can be told: whole seconds before 0.4.
+short=(--launches 3 --warm-up-time 20ms --measurement-time 60ms)
+for version in "${versions[@]}"; do
+    name=v${version//./_}
+    echo "==> criterion $version"
+    cargo bench --quiet -p "$name" --no-run
+    # The oldest one has no terse format, and names them `: bench`.
+    cargo bench --quiet -p "$name" -- --list 2>/dev/null | sed -n 's/: bench\(mark\)\?$//p' | sort >"$work/listed"
+    perfcheck 0 "$version" "${short[@]}" "${json[@]}" --save-baseline "$name"
+    python3 -c '
+import json, sys
+messages = map(json.loads, open(sys.argv[1]))
+print("\n".join(m["benchmark"]["id"] for m in messages if m["reason"] == "benchmark-measured"))' "$work/out" | sort >"$work/stored"
+    diff "$work/listed" "$work/stored" || { echo "FAILED: what is stored is not what is listed"; exit 1; }
+    [ "$(wc -l <"$work/stored")" = 7 ]
+    check 'measured["sum (all)/fold/1000"]["throughput"] == {"bytes": 1024, "elements": None}'
+    check 'measured["fixed/in code"]["throughput"]["elements"] == 7'
+    check 'measured["fixed/in code"]["sampling"]["samples"] == 13'
+    check 'all(len(l["samples"] if "samples" in l else l) for m in measured.values() for l in m["launches"])'
+    check 'measured["steps"]["metric"] == {"kind": "amount", "unit": "10^-3 step"}'
+    check 'measured["steps"]["summary"]["median_ns"]["estimate"] == 1500'
+    check 'measured["same #2"]["summary"]["median_ns"]["estimate"] > 2 * measured["same"]["summary"]["median_ns"]["estimate"]'
+    if grep -q 'Unable to complete' "$work/err"; then
+        echo 'FAILED: a warning that our settings have caused is shown'
+        exit 1
+    fi
+    [ "$version" = 0.3.6 ] && continue
+    # Filters are ours, and reach ids with characters that mean something to Criterion's.
+    perfcheck 0 "$version" "${short[@]}" "${json[@]}" --exact 'sum (all)/fold/1000'
+    check 'list(measured) == ["sum (all)/fold/1000"]'
+
+    # Measured in turn with the executables that the baseline has kept.
+    perfcheck 0 "$version" "${json[@]}" --baseline "$name" --exact plain
+    slow "$name"
+    perfcheck 1 "$version" "${json[@]}" --baseline "$name" --exact plain
+    check 'verdicts == {"plain": "regressed"}'
+    perfcheck 1 "$version" --against HEAD "${json[@]}" --exact plain 'fixed/in code' steps
+    check 'verdicts["plain"] == "regressed" and verdicts["fixed/in code"] == "regressed"'
+    # Stored numbers alone.
+    perfcheck 1 "$version" "${short[@]}" "${json[@]}" --baseline "$name" --stored --exact plain
+    check 'verdicts == {"plain": "regressed"}'
+    usual
+    perfcheck 0 "$version" --against HEAD --control "${json[@]}" --exact plain 'sum (all)/fold/1000'
+    check '"regressed" not in verdicts.values()'
+
+    PANICS=1 HANGS=1 perfcheck 4 "$version" "${short[@]}" --timeout 3s "${json[@]}"
+    check '{id for id, m in measured.items() if m["failures"]} == {"panics", "hangs"}'
+    check 'len(measured) == 9'
+    grep -q 'index out of bounds' "$work/err"
+    grep -q 'no answer to `measure` within' "$work/err"
+done
+
+echo '==> Ctrl-C'
+name=v${versions[0]//./_}
+# Job control off: a background job of a script ignores SIGINT.
+python3 - "$PERFCHECK" "$name" <<'PY'
+import os, signal, subprocess, sys, time
+run = subprocess.Popen([sys.argv[1], "perfcheck", "-p", sys.argv[2], "--launches", "100"], stderr=subprocess.PIPE,
+                       stdout=subprocess.PIPE, start_new_session=True)
+def benches():
+    found = []
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if "/work-" in open(f"/proc/{process}/cmdline").read().split("\0")[0] and os.getsid(int(process)) == run.pid:
+                found.append(process)
+        except OSError:
+            pass
+    return found
+deadline = time.time() + 120
+while not benches() and time.time() < deadline:
+    time.sleep(0.02)
+time.sleep(1)
+os.kill(run.pid, signal.SIGINT)
+_, err = run.communicate(timeout=30)
+assert run.returncode == 130, (run.returncode, err)
+assert not benches(), "a bench is left behind"
+PY
+echo 'All is as it should be.'

@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# Real `#[bench]` functions and real benches of divan, measured through the command line: all that they list is in the store, and 30 % more work is a
+# regression beside the revision before it, and the same work is none.
+#
+#   tests/real/printed_check.sh
+#
+# PERFCHECK: the executable, else it is built. Needs cargo, git and the registry; libtest's benches are built by RUSTC_BOOTSTRAP.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")/../.." && pwd)
+. "$here/tests/real/scratch.sh"
+find_perfcheck
+scratch_directory
+private_state
+export RUSTC_BOOTSTRAP=1
+unset CARGO_TARGET_DIR
+
+fail() {
+    echo "error: $*"
+    exit 1
+}
+
+mkdir -p "$work/printed/src" "$work/printed/benches" && cd "$work/printed"
+cat >Cargo.toml <<'TOML'
+[package]
+name = "printed"
+version = "0.0.0"
+edition = "2021"
+
+[dev-dependencies]
+divan = "0.1.21"
+
+[[bench]]
+name = "of_divan"
+harness = false
+
+[[bench]]
+name = "of_libtest"
+
+[workspace]
+TOML
+cat >src/lib.rs <<'RUST'
+#![cfg_attr(test, feature(test))]
+
+/// Multiplications, each of which waits for the one before it.
+#[inline(never)]
+pub fn chain(n: u64) -> u64 {
+    let mut x = n;
+    for _ in 0..n * 10 / 10 {
+        x = x.wrapping_mul(6_364_136_223_846_793_005).rotate_left(5) ^ 7;
+    }
+    x
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate test;
+
+    #[bench]
+    fn in_the_library(b: &mut test::Bencher) {
+        b.iter(|| super::chain(std::hint::black_box(1000)));
+    }
+
+    #[test]
+    fn works() {
+        assert_ne!(super::chain(1), 1);
+    }
+}
+RUST
+cat >benches/of_divan.rs <<'RUST'
+fn main() {
+    divan::main();
+}
+
+#[divan::bench(args = [1000, 5000])]
+fn chain(n: u64) -> u64 {
+    printed::chain(n)
+}
+
+#[divan::bench(threads = [1, 2])]
+fn on_threads() -> u64 {
+    printed::chain(divan::black_box(1000))
+}
+
+#[divan::bench(ignore)]
+fn ignored() {}
+RUST
+cat >benches/of_libtest.rs <<'RUST'
+#![feature(test)]
+extern crate test;
+
+mod module {
+    #[bench]
+    fn chain(b: &mut test::Bencher) {
+        b.iter(|| printed::chain(std::hint::black_box(5000)));
+    }
+}
+
+#[bench]
+#[ignore]
+fn ignored(_: &mut test::Bencher) {}
+
+#[bench]
+fn panics(_: &mut test::Bencher) {
+    panic!("no data");
+}
+RUST
+printf 'target\nCargo.lock\n' >.gitignore
+git init --quiet . && git add -A
+git -c user.name=nobody -c user.email=nobody@localhost commit --quiet -m "Before"
+
+listed=$("$PERFCHECK" perfcheck --no-run)
+echo "$listed"
+for id in chain/1000 chain/5000 on_threads/t=1 on_threads/t=2 module::chain panics; do
+    grep -qF "$id" <<<"$listed" || fail "$id is not listed"
+done
+! grep -q ignored <<<"$listed" || fail "an ignored benchmark is listed"
+"$PERFCHECK" perfcheck --no-run --lib | grep -qF tests::in_the_library || fail "the library's benchmark is not listed"
+
+status=0
+"$PERFCHECK" perfcheck --launches 3 || status=$?
+((status == 4)) || fail "a benchmark that panics gave $status"
+
+sed -i.before 's|n \* 10 / 10|n * 13 / 10|' src/lib.rs
+for target in of_divan of_libtest; do
+    filter=chain
+    status=0
+    "$PERFCHECK" perfcheck --against HEAD --bench "$target" "$filter" || status=$?
+    ((status == 1)) || fail "30 % more work in $target ended with $status"
+done
+cp src/lib.rs.before src/lib.rs
+echo '// The same work.' >>src/lib.rs
+status=0
+"$PERFCHECK" perfcheck --against HEAD --control --bench of_divan chain || status=$?
+((status == 0)) || fail "the same work ended with $status"
+
+# What libtest prints strays on a busy machine; no verdict may come of it.
+status=0
+"$PERFCHECK" perfcheck --against HEAD --control --bench of_libtest chain | tee "$work/same" || status=$?
+((status != 1)) || fail "the same work of libtest is called a regression"
+! grep -q improved "$work/same" || fail "the same work of libtest is called an improvement"

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# What the analysis of one comparison costs beside Criterion 0.8.2, both at 100,000 resamples.
+#
+# Criterion analyses stored samples of one benchmark (100 of them) against a stored baseline, without sampling or plotting. Ours compares
+# five launches of 390 samples a side and summarises both sides. Both run as whole processes, start and end included, in turn.
+# Usage: tools/analysis_cost.sh [REPETITIONS]
+set -euo pipefail
+
+repetitions=${1:-5}
+root=$(cd "$(dirname "$0")/.." && pwd)
+crate=$root/tools/analysis_cost
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target}
+export CRITERION_HOME=$CARGO_TARGET_DIR/analysis_cost
+
+cargo build --quiet --release --manifest-path "$root/Cargo.toml" -p perfcheck-tools --bin analysis_cost
+cargo build --quiet --release --manifest-path "$crate/Cargo.toml"
+criterion=$(cargo bench --quiet --no-run --manifest-path "$crate/Cargo.toml" --message-format json |
+    sed -n 's/.*"executable":"\([^"]*stored-[^"]*\)".*/\1/p')
+
+# Criterion keeps `new` for itself.
+for baseline in base candidate; do
+    "$criterion" --bench --noplot --warm-up-time 0.5 --measurement-time 1 --save-baseline "$baseline" >/dev/null 2>&1
+done
+"$CARGO_TARGET_DIR/release/analysis-cost" "$repetitions" \
+    "$criterion" --bench --noplot --load-baseline candidate --baseline base -- \
+    "$CARGO_TARGET_DIR/release/analysis_cost" --once

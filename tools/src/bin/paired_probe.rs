@@ -1,0 +1,148 @@
+//! Measures two bench executables in turn, with every knob of the rounds, and appends the raw series to a file: what lead-in,
+//! sample length, warm-up and time of a round are good for. No verdict is reached; `ablate_paired` reads the file.
+//!
+//! `cargo run --release -p perfcheck-tools --bin paired_probe -- OUT LABEL BASE NEW ROUNDS ROUND_MS SAMPLE_US LEAD_IN WARM_UP_MS BIND`
+//!
+//! One JSON object a line and benchmark: `workload`, `label`, `wall` (seconds), `iterations`, `rounds`: a list of
+//! [base samples, candidate samples] in nanoseconds per iteration, in the order taken.
+
+#![allow(clippy::print_stderr)]
+
+use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use cargo_perfcheck::cargo::BenchTarget;
+use cargo_perfcheck::compare::Round;
+use cargo_perfcheck::measure::{
+    BySide, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings, Spent, discover,
+};
+use cargo_perfcheck::model::{BenchmarkKey, Event, Nanos, Observer, Sample, TargetFacts};
+use cargo_perfcheck::process::{Interrupt, Supervisor};
+
+struct Silence;
+
+impl Observer for Silence {
+    fn observe(&self, event: &Event<'_>) {
+        if let Event::Warning(message) = event {
+            eprintln!("{message}");
+        }
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [
+        out,
+        label,
+        base,
+        new,
+        rounds,
+        round_ms,
+        sample_us,
+        lead_in,
+        warm_up_ms,
+        bind,
+    ] = arguments.as_slice()
+    else {
+        return Err("see the head of this file for the arguments".into());
+    };
+    let target = |program: &str, name: &str| BenchTarget {
+        package: "probe".into(),
+        target: name.into(),
+        program: PathBuf::from(program),
+        first_arguments: Vec::new(),
+        directory: PathBuf::from("."),
+        variables: BTreeMap::new(),
+        facts: TargetFacts::default(),
+    };
+    let supervisor = Supervisor::new();
+    let interrupt = Interrupt::never();
+    let timeout = Duration::from_secs(30);
+    let found = discover(
+        vec![target(new, "probe")],
+        &supervisor,
+        &interrupt,
+        timeout,
+        &Silence,
+    )?;
+    let benchmarks = found
+        .targets
+        .into_iter()
+        .flat_map(|t| t.benchmarks)
+        .collect();
+    let pair = PairedTarget {
+        targets: BySide {
+            base: target(base, "probe"),
+            new: target(new, "probe"),
+        },
+        kinds: BySide::default(),
+        benchmarks,
+    };
+    let plan = PairedPlan {
+        rounds: rounds.parse()?,
+        round: RoundSettings {
+            time: Nanos(round_ms.parse::<u64>()? * 1_000_000),
+            sample: Nanos(sample_us.parse::<u64>()? * 1000),
+            lead_in: lead_in.parse()?,
+            warm_up: Nanos(warm_up_ms.parse::<u64>()? * 1_000_000),
+        },
+        time_budget: None,
+        patience: None,
+        bind: bind.parse()?,
+        seed: std::process::id().into(),
+        timeout,
+    };
+    let mut all: BTreeMap<BenchmarkKey, Vec<Round>> = BTreeMap::new();
+    let campaign = PairedCampaign::plan(
+        vec![pair],
+        |_| 0.01,
+        plan,
+        &supervisor,
+        &interrupt,
+        &Silence,
+    );
+    let mut sink = PairedSink {
+        record: &mut |_, _| Ok(()),
+        settled: &mut |key, _, rounds| {
+            all.insert(key.clone(), rounds.to_vec());
+            false
+        },
+    };
+    let (_, spent) = campaign.run(&mut sink)?;
+    write(out, label, spent, all)
+}
+
+/// Appends a line for each benchmark.
+fn write(
+    out: &str,
+    label: &str,
+    spent: Vec<Spent>,
+    mut all: BTreeMap<BenchmarkKey, Vec<Round>>,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let mut out = OpenOptions::new().create(true).append(true).open(out)?;
+    for spent in spent {
+        let rounds = all.remove(&spent.key).unwrap_or_default();
+        let iterations = rounds
+            .first()
+            .and_then(|round| Some(round.base.first()?.iterations));
+        let times = |samples: &[Sample]| -> Vec<f64> {
+            samples
+                .iter()
+                .map(|sample| sample.per_iteration())
+                .collect()
+        };
+        let pairs: Vec<_> = rounds
+            .iter()
+            .map(|round| [times(&round.base), times(&round.new)])
+            .collect();
+        let record = serde_json::json!({
+            "workload": spent.key.id, "label": label, "wall": spent.time.as_secs_f64(),
+            "iterations": iterations, "rounds": pairs,
+        });
+        writeln!(out, "{record}")?;
+    }
+    Ok(())
+}

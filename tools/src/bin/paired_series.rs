@@ -1,0 +1,59 @@
+//! Writes the rounds of all A/B measurements in a store as JSON lines, for `ablate_paired` and for analyses elsewhere.
+//!
+//! `cargo run --release -p perfcheck-tools --bin paired_series -- STORE WORKSPACE_KEY > OUT.jsonl`
+//!
+//! One object a benchmark: `workload`, `run` (of the candidate), `iterations`, `rounds`: a list of [base samples, candidate samples] in
+//! nanoseconds per iteration, in the order taken.
+
+use std::io::Write;
+use std::path::Path;
+
+use cargo_perfcheck::model::{Role, Sample};
+use cargo_perfcheck::store::Store;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [store, key] = arguments.as_slice() else {
+        return Err("see the head of this file for the arguments".into());
+    };
+    let store = Store::open_existing(Path::new(store))?.ok_or("there is no such store")?;
+    let workspace = store
+        .find_workspace(key)?
+        .ok_or("there is no such workspace")?;
+    let mut out = std::io::stdout().lock();
+    let times = |samples: &[Sample]| -> Vec<f64> {
+        samples
+            .iter()
+            .map(|sample| sample.per_iteration())
+            .collect()
+    };
+    for summary in store.runs(workspace, None)? {
+        let Some(pair) = summary.run.pair.filter(|pair| pair.role == Role::Candidate) else {
+            continue;
+        };
+        let base = store.measurements(pair.partner, None)?;
+        for new in store.measurements(summary.run.id, None)? {
+            let key = &new.benchmark.key;
+            let Some(base) = base.iter().find(|base| base.benchmark.key == *key) else {
+                continue;
+            };
+            let mut rounds = Vec::new();
+            let mut iterations = None;
+            for launch in &new.launches {
+                let other = base
+                    .launches
+                    .iter()
+                    .find(|other| other.launch == launch.launch);
+                if let Some(other) = other {
+                    iterations = launch.series.flat.first().map(|sample| sample.iterations);
+                    rounds.push([times(&other.series.flat), times(&launch.series.flat)]);
+                }
+            }
+            let record = serde_json::json!({
+                "workload": key.id, "run": summary.run.id, "iterations": iterations, "rounds": rounds,
+            });
+            writeln!(out, "{record}")?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,217 @@
+//! How often the comparison of stored runs alarms without cause, and what it finds: a seeded simulation of the whole procedure.
+//!
+//! Five launches a run, log-normal or disturbed upwards only; the value of a run drifts with the prior standard deviation of a shared
+//! host, each benchmark for itself; the reference is the mean of m runs, which are also the spread. A false alarm is a run of identical code, with a family
+//! of benchmarks, in which any of them is `regressed`. For power one benchmark of the family is slower.
+//! `cargo run --release -p perfcheck-tools --bin simulate_stored [-- RUNS]` prints a table; RUNS (2000) is the number of simulated runs per line.
+
+#![allow(clippy::print_stdout)]
+
+use cargo_perfcheck::compare::{Decider, HostClass, Question, Reference, Rules, compare};
+use cargo_perfcheck::model::{DecisionSettings, Measurement, Nanos, Sample, Verdict};
+use cargo_perfcheck::stats::{Draws, Stream};
+use perfcheck_tools::numbers::Numbers;
+use perfcheck_tools::proportion::exact_interval;
+use perfcheck_tools::series;
+use rayon::prelude::*;
+use std::fmt;
+
+const LAUNCHES: usize = 5;
+
+/// Enough for the low quantile to be compared; all are equal, as the noise within a launch is not the subject.
+const SAMPLES: usize = 20;
+
+const HOST: HostClass = HostClass::Shared;
+
+/// How launches differ within a run, in logarithms.
+#[derive(Clone, Copy)]
+enum Noise {
+    /// Normally, with this standard deviation.
+    Normal(f64),
+    /// Exponentially, with this mean.
+    Exponential(f64),
+    /// Exponentially with a mean of 1 %, and this share of launches is 25 % slower.
+    Disturbed(f64),
+}
+
+/// One line of the table.
+#[derive(Clone, Copy)]
+struct Case {
+    decider: Decider,
+    /// Standard deviation between runs, of the logarithm.
+    drift: f64,
+    noise: Noise,
+    /// Runs in the reference.
+    runs: usize,
+    /// Benchmarks in the family.
+    family: usize,
+}
+
+fn main() {
+    let argument = std::env::args().nth(1);
+    let simulated: u64 = argument.and_then(|text| text.parse().ok()).unwrap_or(2_000);
+    println!(
+        "decider    drift launches              m family | false alarms of {simulated} runs, 95 % interval | power at +20 % +50 %"
+    );
+    for case in cases() {
+        let alarms = case.alarms(simulated, 1.0);
+        let power = [1.2, 1.5].map(|factor| {
+            let runs = (simulated / 4).max(1);
+            100.0 * case.alarms(runs, factor) as f64 / runs as f64
+        });
+        let (low, high) = exact_interval(alarms, simulated);
+        println!(
+            "{:9} {:4.0} % {:18} {:4} {:6} | {alarms:4} = {:5.2} % [{:.2}, {:.2}] | {:5.1} {:5.1}",
+            match case.decider {
+                Decider::RunLevel => "run level",
+                Decider::Screen => "t-score",
+                Decider::Test(test) => test.word(),
+            },
+            case.drift * 100.0,
+            case.noise.to_string(),
+            case.runs,
+            case.family,
+            100.0 * alarms as f64 / simulated as f64,
+            100.0 * low,
+            100.0 * high,
+            power[0],
+            power[1],
+        );
+    }
+}
+
+fn cases() -> Vec<Case> {
+    let prior = HOST.prior_sd();
+    let case = |decider, drift, noise, runs, family| Case {
+        decider,
+        drift,
+        noise,
+        runs,
+        family,
+    };
+    let mut cases = Vec::new();
+    for launches in [0.01, 0.03, 0.1] {
+        for runs in [1, 5, 20] {
+            for family in [1, 20] {
+                let noise = Noise::Normal(launches);
+                cases.push(case(Decider::RunLevel, prior, noise, runs, family));
+            }
+        }
+    }
+    for noise in [
+        Noise::Exponential(0.03),
+        Noise::Exponential(0.1),
+        Noise::Disturbed(0.25),
+        Noise::Disturbed(0.5),
+    ] {
+        for runs in [1, 20] {
+            cases.push(case(Decider::RunLevel, prior, noise, runs, 1));
+        }
+    }
+    for (drift, runs) in [(0.0, 1), (0.0, 20), (prior, 1)] {
+        for family in [1, 20] {
+            let noise = Noise::Normal(0.03);
+            cases.push(case(Decider::Screen, drift, noise, runs, family));
+        }
+    }
+    cases
+}
+
+impl fmt::Display for Noise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Normal(sd) => write!(f, "normal {:.0} %", sd * 100.0),
+            Self::Exponential(mean) => write!(f, "exponential {:.0} %", mean * 100.0),
+            Self::Disturbed(share) => write!(f, "{:.0} % disturbed", share * 100.0),
+        }
+    }
+}
+
+impl Noise {
+    fn draw(self, numbers: &mut Numbers) -> f64 {
+        match self {
+            Self::Normal(sd) => sd * numbers.normal(),
+            Self::Exponential(mean) => mean * numbers.exponential(),
+            Self::Disturbed(share) => {
+                let slow = numbers.uniform() < share;
+                0.01 * numbers.exponential() + if slow { 1.25_f64.ln() } else { 0.0 }
+            }
+        }
+    }
+}
+
+impl Case {
+    /// In how many of `simulated` runs a benchmark is `regressed`: any of them where `factor` is 1, else the first, which alone is slower.
+    fn alarms(self, simulated: u64, factor: f64) -> u64 {
+        let hits = (0..simulated).into_par_iter().filter(|seed| {
+            let stream = Stream {
+                seed: *seed,
+                name: if factor == 1.0 { "null" } else { "effect" },
+            };
+            self.alarm(&mut Numbers(Draws::new(stream, 0)), factor)
+        });
+        hits.count() as u64
+    }
+
+    fn alarm(self, numbers: &mut Numbers, factor: f64) -> bool {
+        let mut news = Vec::new();
+        let mut references = Vec::new();
+        for benchmark in 0..self.family {
+            let factor = if benchmark == 0 { factor } else { 1.0 };
+            news.push(self.run(numbers, benchmark, factor));
+            let runs = (0..self.runs).map(|_| self.run(numbers, benchmark, 1.0));
+            references.push(runs.collect::<Vec<_>>());
+        }
+        let references: Vec<Reference<'_>> = references
+            .iter()
+            .map(|runs| Reference {
+                averaged: runs.iter().collect(),
+                spread: runs.iter().collect(),
+                earlier: vec![],
+            })
+            .collect();
+        let questions: Vec<Question<'_>> = news
+            .iter()
+            .zip(&references)
+            .map(|(new, reference)| Question {
+                new,
+                reference,
+                // The null is identical code, without the leave that a threshold gives.
+                noise_threshold: 0.0,
+            })
+            .collect();
+        let rules = Rules {
+            decision: DecisionSettings {
+                // Runs are decided without resampling; of the t-score's p, 20 questions at 1 % need 1 / 2000.
+                resamples: match self.decider {
+                    Decider::RunLevel => 20,
+                    Decider::Screen | Decider::Test(_) => 4_000,
+                },
+                ..DecisionSettings::default()
+            },
+            decider: self.decider,
+            host: HOST,
+            seed: 1,
+        };
+        let of_interest = if factor == 1.0 { self.family } else { 1 };
+        compare(&questions, &rules)
+            .iter()
+            .take(of_interest)
+            .any(|comparison| comparison.verdict == Verdict::Regressed)
+    }
+
+    fn run(self, numbers: &mut Numbers, benchmark: usize, factor: f64) -> Measurement {
+        let run = self.drift * numbers.normal();
+        let launches = (0..LAUNCHES)
+            .map(|_| {
+                let time = factor * (run + self.noise.draw(numbers)).exp();
+                let sample = Sample {
+                    iterations: 1_000,
+                    elapsed: Nanos((1e6 * time).round() as u64),
+                };
+                (Vec::new(), vec![sample; SAMPLES])
+            })
+            .collect();
+        series::measurement(&format!("benchmark {benchmark}"), launches)
+    }
+}

@@ -1,0 +1,103 @@
+//! What effects of launches do to false alarms: processes of the same executable differ, and no verdict may take that for a change.
+
+use super::{simulated, stored, turns};
+use cargo_perfcheck::compare::Decider;
+use cargo_perfcheck::model::Verdict;
+use cargo_perfcheck::stats::{MannWhitney, MannWhitneyMethod};
+use perfcheck_tools::numbers::Numbers;
+use perfcheck_tools::proportion::exact_interval;
+
+/// Standard deviations between processes, of the logarithm.
+const EFFECTS: [f64; 4] = [0.0, 0.005, 0.01, 0.02];
+const LAUNCHES: usize = 5;
+/// Samples of a launch differ by so much.
+const WITHIN: f64 = 0.01;
+const LOOKS: [u32; 3] = [10, 20, 30];
+
+/// Whether identical code raises an alarm, at 1 %, with effects of this size.
+type Alarm = fn(f64, &mut Numbers) -> bool;
+
+const ROWS: [(&str, Alarm); 5] = [
+    ("run level, threshold 0", |effect, numbers| {
+        stored_alarm(Decider::RunLevel, 0.0, effect, numbers)
+    }),
+    ("t-score (`--screen`), threshold 0", |effect, numbers| {
+        stored_alarm(Decider::Screen, 0.0, effect, numbers)
+    }),
+    ("in turn, threshold 0", |effect, numbers| {
+        turned_alarm(0.0, effect, numbers)
+    }),
+    ("in turn, threshold 1 %", |effect, numbers| {
+        turned_alarm(0.01, effect, numbers)
+    }),
+    (
+        "for comparison: Mann-Whitney of pooled samples",
+        |effect, numbers| {
+            let (new, base) = (pooled(effect, numbers), pooled(effect, numbers));
+            let found = MannWhitney::of(&new, &base).expect("samples");
+            let p = found.p(MannWhitneyMethod::Asymptotic).unwrap_or(1.0);
+            // Half of the two-sided p is that of slower.
+            p / 2.0 <= 0.01 && found.u_first > (new.len() * base.len()) as f64 / 2.0
+        },
+    ),
+];
+
+/// Prints the table.
+pub fn print(runs: u64) {
+    println!("### Launch effects and false alarms\n");
+    println!(
+        "Identical code called `regressed`, nominal 1 %: count of {runs} runs, rate and its exact 95 % interval. Processes differ log-normally by the deviation given, \
+         stored runs of {LAUNCHES} launches a side, {} rounds in turn with looks after {LOOKS:?}.\n",
+        LOOKS[LOOKS.len() - 1]
+    );
+    println!("| decided by | effect 0 | 0.5 % | 1 % | 2 % |");
+    println!("|---|---|---|---|---|");
+    for (name, alarm) in ROWS {
+        let cells = EFFECTS.map(|effect| {
+            let stream = format!("{name} {effect}");
+            let found = simulated(runs, &stream, |numbers| alarm(effect, numbers));
+            let hits = found.iter().filter(|alarm| **alarm).count() as u64;
+            let (low, high) = exact_interval(hits, runs);
+            format!(
+                "{hits}: {:.2} % [{:.2}, {:.2}]",
+                100.0 * hits as f64 / runs as f64,
+                100.0 * low,
+                100.0 * high
+            )
+        });
+        println!("| {name} | {} |", cells.join(" | "));
+    }
+    println!();
+}
+
+fn stored_alarm(decider: Decider, theta: f64, effect: f64, numbers: &mut Numbers) -> bool {
+    let mut run = || {
+        let values: Vec<f64> = (0..LAUNCHES)
+            .map(|_| {
+                // The location of twenty samples varies even where processes are alike.
+                let within = WITHIN / 20.0_f64.sqrt() * numbers.normal();
+                100.0 * (effect * numbers.normal() + within).exp()
+            })
+            .collect();
+        stored::run(&values)
+    };
+    let (new, base) = (run(), run());
+    stored::decided(&new, &[base], decider, theta).verdict == Verdict::Regressed
+}
+
+fn turned_alarm(theta: f64, effect: f64, numbers: &mut Numbers) -> bool {
+    let most = LOOKS[LOOKS.len() - 1] as usize;
+    let rounds = turns::rounds(most, numbers, |numbers| (effect * numbers.normal()).exp());
+    turns::judged(&rounds, &LOOKS, theta).verdict == Verdict::Regressed
+}
+
+fn pooled(effect: f64, numbers: &mut Numbers) -> Vec<f64> {
+    (0..LAUNCHES)
+        .flat_map(|_| {
+            let launch = effect * numbers.normal();
+            (0..20)
+                .map(|_| 100.0 * (launch + WITHIN * numbers.normal()).exp())
+                .collect::<Vec<f64>>()
+        })
+        .collect()
+}

@@ -1,0 +1,275 @@
+//! What many benchmarks do to verdicts of `--metric` and to rules of `--fail`: a gate on identical code may fail no more often than its level says.
+
+use super::band::binomial_band;
+use super::{simulated, stored, turns};
+use cargo_perfcheck::compare::{
+    Comparison, Decider, Estimate, HostClass, LatencyComparison, Question, Reference, Rules,
+    SharedLevel, compare,
+};
+use cargo_perfcheck::model::{DecisionSettings, Measurement, Subject, Verdict};
+use perfcheck_tools::numbers::Numbers;
+use perfcheck_tools::proportion::exact_interval;
+
+/// Benchmarks of a run.
+const FAMILY: usize = 50;
+/// What all their intervals together keep; half of the rest is of slower.
+const LEVEL: f64 = 0.95;
+const NOMINAL: f64 = 0.025;
+/// How far processes of the same executable lie apart.
+const SPREAD: f64 = 0.02;
+/// One family in so many is simulated with a change, as each has many benchmarks.
+const POWER_SHARE: u64 = 10;
+
+/// How both sides were measured.
+#[derive(Clone, Copy)]
+enum Setting {
+    /// At different times, with so many launches a run, against so many runs, that drift by so much.
+    Stored {
+        launches: usize,
+        runs: usize,
+        drift: f64,
+    },
+    /// In turn, so many rounds.
+    InTurn { rounds: usize },
+}
+
+const SETTINGS: [(&str, Setting); 6] = [
+    (
+        "stored, 5 launches, one reference run, no drift",
+        Setting::Stored {
+            launches: 5,
+            runs: 1,
+            drift: 0.0,
+        },
+    ),
+    (
+        "stored, 5 launches, one reference run, drift 3 %",
+        Setting::Stored {
+            launches: 5,
+            runs: 1,
+            drift: 0.03,
+        },
+    ),
+    (
+        "stored, 10 launches, one reference run, no drift",
+        Setting::Stored {
+            launches: 10,
+            runs: 1,
+            drift: 0.0,
+        },
+    ),
+    (
+        "stored, 5 launches, 20 reference runs, no drift",
+        Setting::Stored {
+            launches: 5,
+            runs: 20,
+            drift: 0.0,
+        },
+    ),
+    (
+        "stored, 5 launches, 20 reference runs, drift 3 %",
+        Setting::Stored {
+            launches: 5,
+            runs: 20,
+            drift: 0.03,
+        },
+    ),
+    ("in turn, 10 rounds", Setting::InTurn { rounds: 10 }),
+];
+
+/// How processes of the same executable differ.
+#[derive(Clone, Copy)]
+enum Noise {
+    Normal,
+    OneSided,
+    HeavyTailed,
+}
+
+impl Noise {
+    const ALL: [Self; 3] = [Self::Normal, Self::OneSided, Self::HeavyTailed];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::OneSided => "exponential",
+            Self::HeavyTailed => "heavy-tailed",
+        }
+    }
+
+    /// The logarithm of the factor of one process; of Student's t with three degrees of freedom the deviation is sqrt 3 times its scale.
+    fn draw(self, numbers: &mut Numbers) -> f64 {
+        SPREAD
+            * match self {
+                Self::Normal => numbers.normal(),
+                Self::OneSided => numbers.exponential(),
+                Self::HeavyTailed => {
+                    let squares: f64 = (0..3).map(|_| numbers.normal().powi(2)).sum();
+                    numbers.normal() / squares.sqrt()
+                }
+            }
+    }
+}
+
+/// What is asked: verdicts of `--metric p95`, rules `--fail median:LIMIT`; each by its own interval, and as all of them share the level.
+const ASKED: [(&str, usize); 2] = [("`--metric p95`", 0), ("`--fail median:`", 2)];
+
+/// The null at its edge, and with a margin.
+const LIMITS: [f64; 2] = [0.0, 0.01];
+
+/// Benchmarks with an alarm: what is asked by each limit.
+type Alarms = [[usize; 4]; 2];
+
+/// Prints the table.
+pub fn print(runs: u64) {
+    let (low, high) = binomial_band(runs, NOMINAL);
+    println!("### Many benchmarks\n");
+    println!(
+        "{FAMILY} identical benchmarks, {runs} runs a cell: how often any of them is `regressed` with `--metric p95`, or breaks a rule `--fail median:LIMIT`, in per cent with the exact 95 % interval. Nominal {} % (half of 1 less {} %); the band that holds 99 % of such counts is {:.1} to {:.1}. \
+         *Each* is what it was when every benchmark had an interval of {} % to itself, without the drift between runs; *shared* is what decides. The limit 0 (for percentiles a noise threshold of 0, to which the histogram adds 0.1 %) is the null at its edge. Launches differ with a standard deviation of {} %. \
+         Power: how often one of the {FAMILY} that is 10 % slower is found at limit 1 %.\n",
+        100.0 * NOMINAL,
+        100.0 * LEVEL,
+        100.0 * low as f64 / runs as f64,
+        100.0 * high as f64 / runs as f64,
+        100.0 * LEVEL,
+        100.0 * SPREAD,
+    );
+    println!(
+        "| measured | launches are | asked | each, limit 0 | shared, limit 0 | each, limit 1 % | shared, limit 1 % | power, each | power, shared |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for (name, setting) in SETTINGS {
+        for noise in Noise::ALL {
+            let stream = format!("{name} {}", noise.name());
+            let alarms = simulated(runs, &stream, |numbers| {
+                family(setting, noise, 1.0, numbers)
+            });
+            let slower = format!("{stream} slower");
+            let found = simulated(runs.div_ceil(POWER_SHARE), &slower, |numbers| {
+                family(setting, noise, 1.1, numbers)
+            });
+            for (words, first) in ASKED {
+                let cells = [(0, first), (0, first + 1), (1, first), (1, first + 1)]
+                    .map(|(limit, which)| rate(&alarms, limit, which));
+                let power = [first, first + 1].map(|which| {
+                    let hits: usize = found.iter().map(|hits| hits[1][which]).sum();
+                    format!("{:.1}", 100.0 * hits as f64 / (found.len() * FAMILY) as f64)
+                });
+                println!(
+                    "| {name} | {} | {words} | {} | {} |",
+                    noise.name(),
+                    cells.join(" | "),
+                    power.join(" | ")
+                );
+            }
+        }
+    }
+    println!();
+}
+
+/// How often there was any alarm, marked above the band of the nominal rate.
+fn rate(alarms: &[Alarms], limit: usize, which: usize) -> String {
+    let runs = alarms.len() as u64;
+    let hits = alarms
+        .iter()
+        .filter(|found| found[limit][which] > 0)
+        .count() as u64;
+    let (low, high) = exact_interval(hits, runs);
+    let above = hits > binomial_band(runs, NOMINAL).1;
+    let mark = if above { " ▲" } else { "" };
+    let percent = |share: f64| 100.0 * share;
+    format!(
+        "{:.1} [{:.1}, {:.1}]{mark}",
+        percent(hits as f64 / runs as f64),
+        percent(low),
+        percent(high)
+    )
+}
+
+/// The alarms of one run whose benchmarks have all become slower by `factor`.
+fn family(setting: Setting, noise: Noise, factor: f64, numbers: &mut Numbers) -> Alarms {
+    let mut comparisons = match setting {
+        Setting::Stored {
+            launches,
+            runs,
+            drift,
+        } => {
+            let mut run = |factor: f64| {
+                let here = (drift * numbers.normal()).exp() * factor;
+                let values: Vec<f64> = (0..launches)
+                    .map(|_| 1e4 * here * noise.draw(numbers).exp())
+                    .collect();
+                stored::run_with_latencies(&values)
+            };
+            let sides: Vec<(Measurement, Vec<Measurement>)> = (0..FAMILY)
+                .map(|_| (run(factor), (0..runs).map(|_| run(1.0)).collect()))
+                .collect();
+            stored_family(&sides)
+        }
+        Setting::InTurn { rounds } => (0..FAMILY)
+            .map(|_| {
+                let mut side = |factor: f64| -> Vec<f64> {
+                    (0..rounds)
+                        .map(|_| factor * noise.draw(numbers).exp())
+                        .collect()
+                };
+                let (new, base) = (side(factor), side(1.0));
+                turns::compared(&new, &base)
+            })
+            .collect(),
+    };
+    LIMITS.map(|limit| {
+        for one in &mut comparisons {
+            one.noise_threshold = limit;
+        }
+        let decision = DecisionSettings::default();
+        Comparison::about(&mut comparisons, Subject::P95, &decision);
+        let level = SharedLevel::of_interval(LEVEL, FAMILY).own();
+        let count = |alarm: &dyn Fn(&Comparison) -> bool| {
+            comparisons.iter().filter(|one| alarm(one)).count()
+        };
+        let above = |change: Option<Estimate>| change.is_some_and(|found| found.lower > limit);
+        [
+            count(&|one| {
+                let threshold = limit.max(LatencyComparison::RELATIVE_ERROR);
+                let found = one.percentile(Subject::P95);
+                found.is_some_and(|found| found.change.lower > threshold)
+            }),
+            count(&|one| one.verdict == Verdict::Regressed),
+            count(&|one| above(one.change_median)),
+            count(&|one| above(one.uncertainties.median.map(|found| found.at(level)))),
+        ]
+    })
+}
+
+fn stored_family(sides: &[(Measurement, Vec<Measurement>)]) -> Vec<Comparison> {
+    let references: Vec<Reference<'_>> = sides
+        .iter()
+        .map(|(_, base)| Reference {
+            averaged: base.iter().collect(),
+            spread: base.iter().collect(),
+            earlier: vec![],
+        })
+        .collect();
+    let questions: Vec<Question<'_>> = sides
+        .iter()
+        .zip(&references)
+        .map(|((new, _), reference)| Question {
+            new,
+            reference,
+            noise_threshold: 0.01,
+        })
+        .collect();
+    let few = sides.iter().all(|(new, _)| new.launches.len() < 8);
+    let rules = Rules {
+        decision: DecisionSettings {
+            // Of fewer than eight launches nothing is drawn that is looked at.
+            resamples: if few { 20 } else { 1_000 },
+            ..DecisionSettings::default()
+        },
+        decider: Decider::RunLevel,
+        host: HostClass::Shared,
+        seed: super::SEED,
+    };
+    compare(&questions, &rules)
+}

@@ -1,0 +1,60 @@
+//! Whether intervals cover as often as they say, p-values are as rare as they say, and launch effects raise no false alarms: seeded simulations, as the
+//! Markdown of docs/VALIDATION.md.
+//!
+//! `cargo run --release -p perfcheck-tools --bin validate [-- [coverage|p-values|alarms|families|histories|all] [RUNS]]` (all, 4000 runs per cell). Some minutes on one thread;
+//! `RAYON_NUM_THREADS` changes the time and not a digit.
+
+#![allow(clippy::print_stdout)]
+
+mod alarms;
+mod band;
+mod coverage;
+mod families;
+mod histories;
+mod noise;
+mod p_values;
+mod stored;
+mod turns;
+
+use cargo_perfcheck::stats::{Draws, Stream};
+use perfcheck_tools::numbers::Numbers;
+use rayon::prelude::*;
+
+/// The base seed of everything; run i of a stream draws from block i.
+const SEED: u64 = 20_251_121;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let part = arguments.next().unwrap_or_else(|| "all".to_owned());
+    let runs: u64 = arguments
+        .next()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(4_000);
+    println!(
+        "`RAYON_NUM_THREADS=1 cargo run --release -p perfcheck-tools --bin validate -- {part} {runs}`, seed {SEED}.\n"
+    );
+    let wanted = |name| part == "all" || part == name;
+    if wanted("coverage") {
+        coverage::print(runs);
+    }
+    if wanted("p-values") {
+        p_values::print(runs);
+    }
+    if wanted("alarms") {
+        alarms::print(runs);
+    }
+    if wanted("families") {
+        families::print(runs);
+    }
+    if wanted("histories") {
+        histories::print(runs);
+    }
+}
+
+/// The results of `runs` simulations of the stream `name`, in order.
+fn simulated<T: Send>(runs: u64, name: &str, one: impl Fn(&mut Numbers) -> T + Sync) -> Vec<T> {
+    (0..runs)
+        .into_par_iter()
+        .map(|run| one(&mut Numbers(Draws::new(Stream { seed: SEED, name }, run))))
+        .collect()
+}

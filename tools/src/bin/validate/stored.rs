@@ -1,0 +1,68 @@
+//! Stored runs made up, and how they are decided.
+
+use cargo_perfcheck::compare::{
+    Comparison, Decider, HostClass, Question, Reference, Rules, compare,
+};
+use cargo_perfcheck::model::{DecisionSettings, Latencies, Measurement, Nanos, Sample};
+use cargo_perfcheck::stats::Histogram;
+use perfcheck_tools::series::measurement;
+
+/// Enough for a location; the noise within a launch is not the subject.
+const SAMPLES: usize = 20;
+
+/// A run whose launches take `values` nanoseconds per iteration.
+pub fn run(values: &[f64]) -> Measurement {
+    let launches = values.iter().map(|value| {
+        let sample = Sample {
+            iterations: 100_000,
+            elapsed: Nanos((1e5 * value).round() as u64),
+        };
+        (Vec::new(), vec![sample; SAMPLES])
+    });
+    measurement("simulated", launches.collect())
+}
+
+/// The same with operations that all last as long as an iteration of their launch, in hundreds of nanoseconds.
+pub fn run_with_latencies(values: &[f64]) -> Measurement {
+    let mut run = run(values);
+    for (launch, value) in run.launches.iter_mut().zip(values) {
+        launch.beside.latencies = Some(Latencies {
+            counts: vec![(Histogram::index_of((100.0 * value) as u64), 1_000)],
+            ..Latencies::default()
+        });
+    }
+    run
+}
+
+/// `new` against the mean of `base`, at the default level, for the drift of a shared host.
+pub fn decided(
+    new: &Measurement,
+    base: &[Measurement],
+    decider: Decider,
+    theta: f64,
+) -> Comparison {
+    let reference = Reference {
+        averaged: base.iter().collect(),
+        spread: base.iter().collect(),
+        earlier: vec![],
+    };
+    let question = Question {
+        new,
+        reference: &reference,
+        noise_threshold: theta,
+    };
+    let rules = Rules {
+        decision: DecisionSettings {
+            // Runs are decided without resampling.
+            resamples: match decider {
+                Decider::RunLevel => 20,
+                Decider::Screen | Decider::Test(_) => 2_000,
+            },
+            ..DecisionSettings::default()
+        },
+        decider,
+        host: HostClass::Shared,
+        seed: 1,
+    };
+    compare(&[question], &rules).remove(0)
+}

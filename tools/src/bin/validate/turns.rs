@@ -1,0 +1,80 @@
+//! Rounds of two builds in turn made up, and how they are decided.
+
+use super::stored;
+use cargo_perfcheck::compare::{Comparison, Method, PairedSeries, Plan, Round, judge};
+use cargo_perfcheck::model::{Nanos, Sample};
+use perfcheck_tools::numbers::Numbers;
+use perfcheck_tools::paired_verdict;
+
+/// Samples of a side in a round.
+const SAMPLES: usize = 20;
+
+/// `count` rounds of two processes that each last as `process` says, with exponential noise of half a per cent on every sample.
+pub fn rounds(
+    count: usize,
+    numbers: &mut Numbers,
+    process: impl Fn(&mut Numbers) -> f64,
+) -> Vec<Round> {
+    (0..count)
+        .map(|_| {
+            let mut side = || {
+                let value = process(numbers);
+                (0..SAMPLES)
+                    .map(|_| Sample {
+                        iterations: 5_000,
+                        elapsed: Nanos(
+                            (5e5 * value * (0.005 * numbers.exponential()).exp()).round() as u64,
+                        ),
+                    })
+                    .collect()
+            };
+            Round {
+                base: side(),
+                new: side(),
+                led: Vec::new(),
+            }
+        })
+        .collect()
+}
+
+/// The verdict on `rounds` after the given looks, at the default level.
+pub fn judged(rounds: &[Round], looks: &[u32], theta: f64) -> Comparison {
+    paired_verdict::judged(rounds, looks, theta, &Method::default(), super::SEED)
+}
+
+/// The comparison of two sides whose processes, one a round, last these times, with what is noted beside them.
+pub fn compared(new: &[f64], base: &[f64]) -> Comparison {
+    let sample = |value: &f64| {
+        let sample = Sample {
+            iterations: 50,
+            elapsed: Nanos((5e5 * value).round() as u64),
+        };
+        vec![sample; 2]
+    };
+    let rounds: Vec<Round> = new
+        .iter()
+        .zip(base)
+        .map(|(new, base)| Round {
+            base: sample(base),
+            new: sample(new),
+            led: Vec::new(),
+        })
+        .collect();
+    let looks = [rounds.len() as u32];
+    let plan = Plan {
+        resamples: 1_000,
+        ..paired_verdict::plan(&looks, super::SEED)
+    };
+    let side = |values: &[f64]| {
+        let values: Vec<f64> = values.iter().map(|value| 1e4 * value).collect();
+        stored::run_with_latencies(&values)
+    };
+    let (base, new) = (side(base), side(new));
+    let series = PairedSeries {
+        key: &new.benchmark.key,
+        rounds: &rounds,
+        noise_threshold: 0.01,
+    };
+    let comparison = judge(&[series], &plan).remove(0);
+    comparison.beside_in_turn(&base, &new, &plan)
+}

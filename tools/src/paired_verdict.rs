@@ -1,0 +1,39 @@
+//! How rounds of two builds in turn are decided, for the simulations.
+
+use cargo_perfcheck::compare::{Comparison, Method, PairedSeries, Plan, Round, judge_by};
+use cargo_perfcheck::model::BenchmarkKey;
+use std::collections::BTreeMap;
+
+/// The verdict on `rounds` after the given looks, at the default level. Descriptive intervals are not looked at: they have one resample.
+pub fn judged(
+    rounds: &[Round],
+    looks: &[u32],
+    theta: f64,
+    method: &Method,
+    seed: u64,
+) -> Comparison {
+    let key = BenchmarkKey {
+        package: "example".into(),
+        target: "rounds".into(),
+        id: "rounds".into(),
+    };
+    let series = PairedSeries {
+        key: &key,
+        rounds,
+        noise_threshold: theta,
+    };
+    judge_by(&[series], &plan(looks, seed), method).remove(0)
+}
+
+/// The default plan with these looks.
+pub fn plan(looks: &[u32], seed: u64) -> Plan {
+    Plan {
+        looks: looks.to_vec(),
+        significance_level: 0.01,
+        planned: 1,
+        confidence_level: 0.95,
+        resamples: 1,
+        seed,
+        noise: BTreeMap::new(),
+    }
+}

@@ -1,0 +1,47 @@
+//! Measurements made up for the simulations.
+
+use cargo_perfcheck::model::{
+    AuthorSettings, Benchmark, BenchmarkKey, Beside, LaunchSeries, Measurement, Metric, Nanos,
+    Sample, SamplingSettings, Series, TargetFacts, Throughput,
+};
+
+/// A measurement of the benchmark `id` with the samples of each launch: those of the ramp, and flat ones.
+pub fn measurement(id: &str, launches: Vec<(Vec<Sample>, Vec<Sample>)>) -> Measurement {
+    let launches = (0_u32..)
+        .zip(launches)
+        .map(|(launch, (linear, flat))| LaunchSeries {
+            launch,
+            quantum: Nanos(20),
+            conduct: None,
+            series: Series {
+                warm_up: Sample {
+                    iterations: 1,
+                    elapsed: Nanos(1),
+                },
+                linear,
+                flat,
+            },
+            beside: Beside::default(),
+        })
+        .collect();
+    Measurement {
+        benchmark: Benchmark {
+            key: BenchmarkKey {
+                package: "example".into(),
+                target: "made-up".into(),
+                id: id.into(),
+            },
+            version: None,
+            throughput: Throughput::default(),
+            other_throughput: None,
+            settings: AuthorSettings::default(),
+            metric: Metric::Time,
+        },
+        target_facts: TargetFacts::default(),
+        sampling: SamplingSettings::default(),
+        noise_threshold: 0.02,
+        launches,
+        failures: Vec::new(),
+        verdict: None,
+    }
+}
