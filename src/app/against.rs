@@ -22,9 +22,9 @@ use crate::exit_code::ExitCode;
 use crate::findings::{Findings, Method, Row, Verdicts};
 use crate::findings::{gates, status_of_gates};
 use crate::host::{self, Revision};
-use crate::measure::{BySide, Discovered};
-use crate::model::{Environment, GitState, Purpose, Verdict};
-use crate::sides::{BenchesFrom, Side, Stage, TargetPair};
+use crate::measure::Discovered;
+use crate::model::{BySide, Environment, GitState, Purpose, Verdict};
+use crate::sides::{BenchesFrom, BuiltSide, Stage, TargetPair};
 use crate::store::check_baseline_name;
 
 /// Other layouts of the same code have been seen to differ by as much.
@@ -46,10 +46,10 @@ pub(super) fn against(
     let mut built = sides(how, &context, common, world)?;
     let found = discover_both(options, &mut built, &context, world)?;
     if options.no_run {
-        return list_only(&found.new, common.output.format, world);
+        return list_only(&found.candidate, common.output.format, world);
     }
-    if found.new.is_empty() {
-        return Err(nothing_found(&options.filter, &found.new));
+    if found.candidate.is_empty() {
+        return Err(nothing_found(&options.filter, &found.candidate));
     }
     let pairing = Pairing::of(
         found,
@@ -80,7 +80,7 @@ pub(super) fn discover_both(
     let mut of = |targets| find_benchmarks(&options.filter, timeout, targets, world);
     Ok(BySide {
         base: of(std::mem::take(&mut built.targets.base))?,
-        new: of(std::mem::take(&mut built.targets.new))?,
+        candidate: of(std::mem::take(&mut built.targets.candidate))?,
     })
 }
 
@@ -103,7 +103,11 @@ impl InTurn<'_> {
         let mut pairs = pairing.pairs.iter();
         self.control
             && !pairing.pairs.is_empty()
-            && pairs.all(|pair| self.built.identical.contains(&name(&pair.targets.new)))
+            && pairs.all(|pair| {
+                self.built
+                    .identical
+                    .contains(&name(&pair.targets.candidate))
+            })
     }
 
     pub(super) fn measure_and_report(
@@ -125,7 +129,7 @@ impl InTurn<'_> {
             environment: &built.environment,
             git: BySide {
                 base: built.base_git.clone(),
-                new: git_state(context, world),
+                candidate: git_state(context, world),
             },
             decision,
             plan: plan(&decision, options.effort, pairing.planned(), seed),
@@ -154,16 +158,23 @@ impl InTurn<'_> {
         }
         finish(&mut store, &found.runs, exit_code, verdicts(&rows))?;
         let place = place(self.common);
-        let why = how_it_came_about(&rows, found.runs.new, &place);
+        let why = how_it_came_about(&rows, found.runs.candidate, &place);
         let mut last_words: Vec<String> = why.into_iter().collect();
         if let Some(name) = &options.save_baseline {
             let good = exit_code == ExitCode::Clean && !is_worse(&tally);
             if self.named == Some(name) && !good {
                 last_words.push(format!("Baseline `{name}` stays as it is."));
             } else {
-                let said = give_name(&mut store, workspace, name, found.runs.new)?;
-                let (new, watches) = (found.runs.new, run.watches);
-                keep_candidate(&mut store, new, &pairing.targets, watches, context, world)?;
+                let said = give_name(&mut store, workspace, name, found.runs.candidate)?;
+                let (candidate, watches) = (found.runs.candidate, run.watches);
+                keep_candidate(
+                    &mut store,
+                    candidate,
+                    &pairing.targets,
+                    watches,
+                    context,
+                    world,
+                )?;
                 last_words.push(said);
             }
         }
@@ -172,7 +183,7 @@ impl InTurn<'_> {
             rows.iter().map(|row| (row.verdict, change(row))),
         ));
         sort(&mut rows, self.common.output.order);
-        let head = store.run(found.runs.new)?;
+        let head = store.run(found.runs.candidate)?;
         let findings = Findings {
             run: &head,
             rows,
@@ -222,7 +233,7 @@ pub(super) struct Built {
 /// What keeps the executables where they are.
 pub(super) enum InUse {
     /// They lie in the cache.
-    Sides(#[expect(dead_code, reason = "held")] Vec<Side>),
+    Sides(#[expect(dead_code, reason = "held")] Vec<BuiltSide>),
     /// They are copies.
     Stage(#[expect(dead_code, reason = "held")] Stage),
 }
@@ -252,16 +263,16 @@ fn beside_executable(
     common: &StoreOptions,
     world: &mut World<'_>,
 ) -> Result<Built, AppError> {
-    let (toolchain, new) = build(context, common, world)?;
-    let base = with_executable(&new, path)?;
-    let same = new
+    let (toolchain, candidate) = build(context, common, world)?;
+    let base = with_executable(&candidate, path)?;
+    let same = candidate
         .iter()
         .filter(|target| name(target) == name(&base) && same_bytes(target, &base));
     let identical = same.map(name).collect();
     let stage = Stage::open(&cache_directory(world)?)?;
     let mut targets = BySide {
         base: vec![base],
-        new,
+        candidate,
     };
     on_stage(&stage, &mut targets)?;
     Ok(Built {
@@ -329,7 +340,7 @@ pub(super) fn beside_revision(
             versions(&dependency.candidate)
         ));
     }
-    let targets = |side: &Side| {
+    let targets = |side: &BuiltSide| {
         side.targets
             .iter()
             .map(|side| side.target.clone())
@@ -338,7 +349,7 @@ pub(super) fn beside_revision(
     Ok(Built {
         targets: BySide {
             base: targets(&built.base),
-            new: targets(&built.candidate),
+            candidate: targets(&built.candidate),
         },
         identical,
         environment: Environment {
@@ -395,9 +406,9 @@ pub(super) fn on_stage(
         let beside = copy.file_name().unwrap_or_default().to_owned();
         *base = base.clone().with_executable(copy);
         let same = |target: &&mut BenchTarget| name(target) == name(base);
-        if let Some(new) = targets.new.iter_mut().find(same) {
-            let copy = stage.copy_candidate(ordinal, Path::new(&beside), new.executable())?;
-            *new = new.clone().with_executable(copy);
+        if let Some(candidate) = targets.candidate.iter_mut().find(same) {
+            let copy = stage.copy_candidate(ordinal, Path::new(&beside), candidate.executable())?;
+            *candidate = candidate.clone().with_executable(copy);
         }
     }
     Ok(())

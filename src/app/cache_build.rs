@@ -9,7 +9,7 @@ use crate::cargo::CargoOptions;
 use crate::host::Revision;
 use crate::report;
 use crate::sides::{
-    BenchesFrom, BuildEvent, Provenance, Side, Sides, SidesError, SidesRequest, build_commit,
+    BenchesFrom, BuildEvent, BuiltSide, Provenance, Sides, SidesError, SidesRequest, build_commit,
     build_sides, default_cache,
 };
 
@@ -45,7 +45,7 @@ impl CacheBuild<'_> {
         &self,
         revision: &Revision,
         world: &mut World<'_>,
-    ) -> Result<Side, AppError> {
+    ) -> Result<BuiltSide, AppError> {
         let built = self.told(world, |request, events| {
             build_commit(request, revision, events)
         })?;
@@ -81,7 +81,7 @@ impl CacheBuild<'_> {
         })?)
     }
 
-    fn ready(&self, what: &str, side: &Side, world: &mut World<'_>) -> Result<(), AppError> {
+    fn ready(&self, what: &str, side: &BuiltSide, world: &mut World<'_>) -> Result<(), AppError> {
         if !self.quiet {
             report::write_build_event(world.stderr, &built_in_words(what, side))?;
         }
@@ -125,7 +125,7 @@ fn words_of(event: &BuildEvent<'_>) -> (&'static str, String) {
     }
 }
 
-fn built_in_words(what: &str, side: &Side) -> (&'static str, String) {
+fn built_in_words(what: &str, side: &BuiltSide) -> (&'static str, String) {
     let seconds = (side.checkout_time + side.build_time).as_secs_f64();
     let how = match side.provenance {
         Provenance::Built => format!("built in {seconds:.1} s"),

@@ -150,7 +150,7 @@ fn side(stored: &Stored<'_>, base: &Side, head: Run, word: &str) -> Result<Side,
         let judged = judged(rows);
         return Ok(Side {
             name: word.to_owned(),
-            measurements: by_key(found.measured.new),
+            measurements: by_key(found.measured.candidate),
             judged,
             warnings: Vec::new(),
             method: Some(Method::Paired),
@@ -269,16 +269,17 @@ fn line(
             let verdict = judged.and_then(|found| found.verdict);
             let change = judged.and_then(|found| found.change);
             let comparable = at > 0 && verdict.is_some_and(Verdict::is_compared);
-            let changes = |(figure, (new, base)): (&Figure, (Option<f64>, &Option<f64>))| {
+            let changes = |(figure, (candidate, base)): (&Figure, (Option<f64>, &Option<f64>))| {
                 let worse = match shown {
                     _ if !comparable => None,
                     Shown::Judged => change.map(|change| change.estimate),
-                    Shown::One(_) | Shown::Block => own
-                        .as_ref()
-                        .zip(new.zip(*base))
-                        .and_then(|(own, (new, base))| own.worsening(*figure, new, base)),
+                    Shown::One(_) | Shown::Block => {
+                        own.as_ref().zip(candidate.zip(*base)).and_then(
+                            |(own, (candidate, base))| own.worsening(*figure, candidate, base),
+                        )
+                    }
                 };
-                (new, worse.filter(|worse| worse.is_finite()))
+                (candidate, worse.filter(|worse| worse.is_finite()))
             };
             ColumnCell {
                 figures: figures
@@ -344,13 +345,14 @@ fn together(lines: &[ColumnsLine], column: usize, shown: Shown) -> Option<Togeth
         .iter()
         .map(|line| {
             let base = line.cells[0].figures.get(at);
-            let new = line.cells[column].figures.get(at);
-            match (base, new) {
+            let candidate = line.cells[column].figures.get(at);
+            match (base, candidate) {
                 // Without a change the two were not compared, whatever their values.
-                (Some((Some(base), _)), Some((Some(new), Some(change)))) => match line.metric {
+                (Some((Some(base), _)), Some((Some(candidate), Some(change)))) => match line.metric
+                {
                     _ if shown == Shown::Judged => 1.0 + change,
-                    Metric::Rate { .. } => base / new,
-                    Metric::Time | Metric::Amount { .. } => new / base,
+                    Metric::Rate { .. } => base / candidate,
+                    Metric::Time | Metric::Amount { .. } => candidate / base,
                 },
                 _ => f64::NAN,
             }

@@ -23,11 +23,9 @@ use super::reports::{Reporting, Told, is_same_file};
 use super::whole_file::write_whole;
 use crate::compare::{Plan, Readings, Rules};
 use crate::exit_code::ExitCode;
-use crate::findings::{Findings, Method, Row, Verdicts};
-use crate::findings::{gates, status_of_gates as exit_code};
-use crate::measure::BySide;
+use crate::findings::{Findings, Method, Row, Verdicts, gates, status_of_gates as exit_code};
 use crate::model::{
-    BenchmarkKey, DecisionSettings, Measurement, Role, Run, RunId, Thresholds, Verdict,
+    BenchmarkKey, BySide, DecisionSettings, Measurement, Run, RunId, Side, Thresholds, Verdict,
 };
 use crate::report::{
     MessageFormat, Shown, TableFormat, VersionDifference, incomplete, without_colours, write_json,
@@ -219,11 +217,11 @@ fn version_difference(
 ) -> VersionDifference {
     let compared = row.verdict.is_some_and(Verdict::is_compared);
     let base = base.filter(|_| compared).and_then(Readings::of);
-    let new = row.measurement.and_then(Readings::of);
-    let (Some(base), Some(new)) = (base, new) else {
+    let candidate = row.measurement.and_then(Readings::of);
+    let (Some(base), Some(candidate)) = (base, candidate) else {
         return VersionDifference::default();
     };
-    let (base_median, new_median) = (median(base.values()), median(new.values()));
+    let (base_median, candidate_median) = (median(base.values()), median(candidate.values()));
     let known = row
         .comparison
         .as_ref()
@@ -231,25 +229,25 @@ fn version_difference(
     if let Some(known) = known {
         return VersionDifference {
             base_median,
-            median: new_median,
+            median: candidate_median,
             cliffs_delta: known.cliffs_delta,
             size: known.label.map(EffectSize::label),
             hedges_g: known.hedges_g,
         };
     }
-    let (base, new) = (base.costs(), new.costs());
+    let (base, candidate) = (base.costs(), candidate.costs());
     let bounds = [
         thresholds.cliff_negligible,
         thresholds.cliff_small,
         thresholds.cliff_medium,
     ];
-    let delta = cliffs_delta(&new, &base);
+    let delta = cliffs_delta(&candidate, &base);
     VersionDifference {
         base_median,
-        median: new_median,
+        median: candidate_median,
         cliffs_delta: delta,
         size: delta.map(|delta| EffectSize::within(delta, bounds).label()),
-        hedges_g: hedges_g(&new, &base),
+        hedges_g: hedges_g(&candidate, &base),
     }
 }
 
@@ -403,13 +401,16 @@ impl Stored<'_> {
         head: &Run,
     ) -> Result<(Paired, Vec<Settled>, Plan), AppError> {
         let options = self.options;
-        if head.pair.is_some_and(|pair| pair.role == Role::Base) {
+        if head.pair.is_some_and(|pair| pair.side == Side::Base) {
             return Err(AppError::Usage(format!(
                 "run {} is the base that run {base} was measured against\n  help: cargo perfcheck compare {} {base}",
                 head.id, head.id
             )));
         }
-        let runs = BySide { base, new: head.id };
+        let runs = BySide {
+            base,
+            candidate: head.id,
+        };
         let (mut found, plan) = judged_again(self.store, &runs, head, |measurements| {
             measurements.retain(|measurement| options.filter.wants(&measurement.benchmark.key.id));
             for measurement in measurements {
@@ -511,7 +512,7 @@ fn without_measurement(
 ) -> Result<Vec<Settled>, StoreError> {
     let measured: BTreeSet<&BenchmarkKey> = found
         .measured
-        .new
+        .candidate
         .iter()
         .map(|measurement| &measurement.benchmark.key)
         .collect();

@@ -14,8 +14,8 @@ use super::pairing::{Pairing, Settled};
 use super::prepare::timeout;
 use crate::exit_code::ExitCode;
 use crate::findings::Row;
-use crate::measure::{BySide, Discovered};
-use crate::model::{BenchmarkKey, GitState, Purpose, RunId, Verdict};
+use crate::measure::Discovered;
+use crate::model::{BenchmarkKey, BySide, GitState, Purpose, RunId, Verdict};
 use crate::report::{percent_change, write_build_event};
 use crate::store::{Store, WorkspaceId};
 
@@ -112,7 +112,7 @@ impl Confirmation<'_> {
         };
         let found = BySide {
             base: only_hits(found.base),
-            new: only_hits(found.new),
+            candidate: only_hits(found.candidate),
         };
         let pairing = Pairing::of(
             found,
@@ -128,7 +128,7 @@ impl Confirmation<'_> {
             environment: &built.environment,
             git: BySide {
                 base: head.git.clone(),
-                new: self.git.cloned(),
+                candidate: self.git.cloned(),
             },
             decision,
             plan: plan(&decision, self.options.effort, pairing.planned(), self.seed),
@@ -162,7 +162,7 @@ pub(super) fn in_turn(
         "the stored numbers said {first}{}; {words} by measuring both in turn (runs {} and {})",
         seen(change),
         runs.base,
-        runs.new
+        runs.candidate
     )
 }
 

@@ -8,7 +8,7 @@ use super::replay::Replay;
 use crate::compare::HostSigns;
 use crate::exit_code::ExitCode;
 use crate::host;
-use crate::model::{BenchmarkKey, Measurement, Metric, Role, Run, RunId, RunStatus};
+use crate::model::{BenchmarkKey, Measurement, Metric, Run, RunId, RunStatus, Side};
 use crate::report::{Explanation, MeasuredSide, Replayed, write_explanation};
 use crate::store::{Store, StoreError, WorkspaceId};
 
@@ -42,7 +42,7 @@ pub fn explain(
         Some(confirmed) => measured(&store, confirmed.candidate, &key)?,
         None => None,
     };
-    let new = match (again, measurement) {
+    let candidate = match (again, measurement) {
         (Some(again), _) => Some(again),
         (None, Some(measurement)) => Some(side(&head, measurement)),
         (None, None) => None,
@@ -54,7 +54,7 @@ pub fn explain(
         verdict: stored.verdict,
         change: stored.change,
         reference: stored.reference,
-        new,
+        candidate,
         base: reference(&store, replayed, &key)?,
         signs: HostSigns::of(replay.measurements.iter()),
         failures: measurement.map_or(&[][..], |measurement| &measurement.failures),
@@ -68,7 +68,7 @@ pub fn explain(
 /// The run whose verdicts are meant: of an A/B measurement the candidate has them.
 pub(super) fn asked_for(store: &Store, run: RunId) -> Result<Run, StoreError> {
     let head = store.run(run)?;
-    match head.pair.filter(|pair| pair.role == Role::Base) {
+    match head.pair.filter(|pair| pair.side == Side::Base) {
         Some(pair) => store.run(pair.partner),
         None => Ok(head),
     }

@@ -253,11 +253,11 @@ fn comparisons(
     let mut places = Vec::new();
     for (place, reference) in references.iter().enumerate() {
         if let Some(reference) = reference {
-            let new = &evidence.measurements[place];
+            let candidate = &evidence.measurements[place];
             questions.push(Question {
-                new,
+                candidate,
                 reference,
-                noise_threshold: (evidence.noise_threshold)(new),
+                noise_threshold: (evidence.noise_threshold)(candidate),
             });
             places.push(place);
         }

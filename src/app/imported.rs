@@ -7,10 +7,10 @@ use crate::model::{Observations, Run, Source, Test};
 ///
 /// Where nothing tells launches apart there is one value a side at the level of launches, which no test can judge. So imported runs are
 /// compared as their own methodology does it: ranks of single repetitions, Holm over all benchmarks.
-pub(super) fn suited(said: &ComparisonOptions, base: &Run, new: &Run) -> ComparisonOptions {
+pub(super) fn suited(said: &ComparisonOptions, base: &Run, candidate: &Run) -> ComparisonOptions {
     let mut suited = said.clone();
     if of_one_launch(base)
-        && of_one_launch(new)
+        && of_one_launch(candidate)
         && said.analysis.test == Test::BootstrapT
         && !said.screen
     {
@@ -27,8 +27,8 @@ fn of_one_launch(run: &Run) -> bool {
 }
 
 /// What a reader must know of a comparison in which a side was imported.
-pub(super) fn limits(base: &Run, new: &Run) -> Vec<String> {
-    let sources: Vec<&Source> = [base, new]
+pub(super) fn limits(base: &Run, candidate: &Run) -> Vec<String> {
+    let sources: Vec<&Source> = [base, candidate]
         .into_iter()
         .filter_map(|run| run.source.as_ref())
         .collect();

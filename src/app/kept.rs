@@ -18,10 +18,10 @@ use crate::exit_code::ExitCode;
 use crate::host::{
     self, Change, OpenedFiles, changed_files, default_secret_path, private_libraries,
 };
-use crate::measure::{BySide, Discovered};
+use crate::measure::Discovered;
 use crate::model::{
-    BuildFacts, Environment, FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, Metric, Run, RunId,
-    Secret, TargetFacts,
+    BuildFacts, BySide, Environment, FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, Metric, Run,
+    RunId, Secret, TargetFacts,
 };
 use crate::report::write_warning;
 use crate::sides::{BenchesFrom, Stage};
@@ -272,8 +272,8 @@ pub(super) fn against_baseline(
         Err(reason) => return Ok(Rerun::Impossible(reason)),
     };
     drop(store);
-    if found.new.is_empty() {
-        return Err(nothing_found(&options.filter, &found.new));
+    if found.candidate.is_empty() {
+        return Err(nothing_found(&options.filter, &found.candidate));
     }
     let pairing = Pairing::of(
         found,
@@ -360,7 +360,7 @@ impl RunAgain<'_> {
     ) -> Result<Result<Both, Unable>, AppError> {
         let because = |reason: String| Ok(Err(Unable::Because(reason)));
         let records = store.kept(self.head.id)?;
-        let (facts, mut new) = build(self.context, self.common, world)?;
+        let (facts, mut candidate) = build(self.context, self.common, world)?;
         if !self.is_comparable(&facts, world) {
             return Ok(Err(Unable::Incomparable));
         }
@@ -383,7 +383,7 @@ impl RunAgain<'_> {
             let of_target = |target: &&mut BenchTarget| {
                 target.package == kept.package && target.target == kept.target
             };
-            let Some(target) = new.iter_mut().find(of_target) else {
+            let Some(target) = candidate.iter_mut().find(of_target) else {
                 continue;
             };
             let mut old = target.clone().with_executable(kept.program.clone());
@@ -405,7 +405,7 @@ impl RunAgain<'_> {
             base.push(old);
         }
         let mut built = Built {
-            targets: BySide { base, new },
+            targets: BySide { base, candidate },
             identical,
             environment: Environment {
                 host: host::detect(world.variables.ci),

@@ -55,7 +55,7 @@ pub(super) struct Judged {
     reference: Option<RunId>,
     pub(super) replayed: Option<Replayed>,
     /// The runs whose measurements are the two sides.
-    pub(super) new: Option<RunId>,
+    pub(super) candidate: Option<RunId>,
     base: Option<RunId>,
     remarks: Vec<String>,
 }
@@ -99,7 +99,7 @@ impl Subject {
                 let stored = replay.stored.get(key);
                 let replayed = replay.found.remove(key);
                 let confirmed = replayed.as_ref().and_then(|found| found.confirmed.as_ref());
-                let new = confirmed.map(|confirmed| confirmed.candidate);
+                let candidate = confirmed.map(|confirmed| confirmed.candidate);
                 let compared = replayed.as_ref().and_then(|found| found.reference.first());
                 let reference = stored.and_then(|stored| stored.reference);
                 Judged {
@@ -107,7 +107,7 @@ impl Subject {
                     verdict: stored.map(|stored| stored.verdict),
                     change: stored.and_then(|stored| stored.change),
                     reference,
-                    new: new.or(measured.contains(key).then_some(head.id)),
+                    candidate: candidate.or(measured.contains(key).then_some(head.id)),
                     base: compared.copied().or(reference),
                     replayed,
                     remarks: Vec::new(),
@@ -137,14 +137,14 @@ impl Subject {
         store: &Store,
         workspace: WorkspaceId,
         context: &Context,
-        [base_word, new_word]: [&String; 2],
+        [base_word, candidate_word]: [&String; 2],
     ) -> Result<Self, AppError> {
         let base = resolve_run(store, workspace, base_word)?;
-        let new = resolve_run(store, workspace, new_word)?;
-        refuse_itself((base_word, base), (new_word, new))?;
+        let candidate = resolve_run(store, workspace, candidate_word)?;
+        refuse_itself((base_word, base), (candidate_word, candidate))?;
         let options = CompareOptions {
             base: base_word.clone(),
-            candidates: vec![new_word.clone()],
+            candidates: vec![candidate_word.clone()],
             filter: Filter {
                 words: Vec::new(),
                 exact: false,
@@ -162,7 +162,7 @@ impl Subject {
             context,
             options: &options,
         };
-        let mut head = store.run(new)?;
+        let mut head = store.run(candidate)?;
         let name = if base.to_string() == **base_word {
             format!("run {base}")
         } else {
@@ -173,7 +173,7 @@ impl Subject {
             let (found, settled, plan) = stored.judged_in_turn(base, &head)?;
             let rows = paired_rows(&found, &settled, &head.decision, plan.seed);
             Self {
-                judged: judged_of(rows, Method::Paired, new),
+                judged: judged_of(rows, Method::Paired, candidate),
                 reference: Some(name),
                 plan: Some(plan),
                 warnings: Vec::new(),
@@ -183,12 +183,12 @@ impl Subject {
                 head,
             }
         } else {
-            let measurements = stored.measurements(new)?;
+            let measurements = stored.measurements(candidate)?;
             let found = stored.compare(base, base_word, &head, &measurements)?;
             head.decision = found.rules.decision;
             Self {
                 warnings: warnings(&found.references),
-                judged: judged_of(found.rows, Method::Stored(found.rules.decider), new),
+                judged: judged_of(found.rows, Method::Stored(found.rules.decider), candidate),
                 reference: Some(name),
                 plan: None,
                 remarks: found.limits,
@@ -268,7 +268,7 @@ impl Subject {
         let mut wanted: BTreeMap<RunId, BTreeSet<&BenchmarkKey>> = BTreeMap::new();
         for one in &self.judged {
             let references = one.replayed.iter().flat_map(|found| &found.reference);
-            let shown = one.new.iter().chain(&one.base);
+            let shown = one.candidate.iter().chain(&one.base);
             for run in references.chain(shown) {
                 wanted.entry(*run).or_default().insert(&one.key);
             }
@@ -292,7 +292,12 @@ impl Subject {
         let is_side: BTreeSet<(RunId, &BenchmarkKey)> = self
             .judged
             .iter()
-            .flat_map(|one| one.new.iter().chain(&one.base).map(|run| (*run, &one.key)))
+            .flat_map(|one| {
+                one.candidate
+                    .iter()
+                    .chain(&one.base)
+                    .map(|run| (*run, &one.key))
+            })
             .collect();
         shown.retain(|(run, key), _| is_side.contains(&(*run, key)));
         Ok(Gathered {
@@ -362,7 +367,7 @@ fn references(judged: &[Judged]) -> Option<String> {
 }
 
 /// Rows of a comparison that was made just now.
-fn judged_of(rows: Vec<Row<'_>>, method: Method, new: RunId) -> Vec<Judged> {
+fn judged_of(rows: Vec<Row<'_>>, method: Method, candidate: RunId) -> Vec<Judged> {
     rows.into_iter()
         .map(|row| {
             let base = row.reference.first().copied();
@@ -371,7 +376,7 @@ fn judged_of(rows: Vec<Row<'_>>, method: Method, new: RunId) -> Vec<Judged> {
                 verdict: row.verdict,
                 change: change.map(|change| change.estimate),
                 reference: base,
-                new: row.measurement.map(|_| new),
+                candidate: row.measurement.map(|_| candidate),
                 base,
                 replayed: Some(Replayed {
                     method,
@@ -412,7 +417,7 @@ impl Gathered {
             .collect();
         let used: BTreeSet<RunId> = benchmarks
             .iter()
-            .flat_map(|one| [&one.new, &one.base])
+            .flat_map(|one| [&one.candidate, &one.base])
             .flatten()
             .map(|side| side.run)
             .filter(|run| *run != subject.head.id)
@@ -449,10 +454,13 @@ impl Gathered {
         let sides = benchmarks
             .iter()
             .filter(|one| one.comparison.is_some())
-            .filter_map(|one| one.new.as_ref().zip(one.base.as_ref()));
+            .filter_map(|one| one.candidate.as_ref().zip(one.base.as_ref()));
         let run = |side: &PageSide<'_>| self.heads.get(&side.run).map(|(run, _)| run);
-        differing(sides.filter_map(|(new, base)| {
-            Some([(run(new)?, new.measurement), (run(base)?, base.measurement)])
+        differing(sides.filter_map(|(candidate, base)| {
+            Some([
+                (run(candidate)?, candidate.measurement),
+                (run(base)?, base.measurement),
+            ])
         }))
     }
 
@@ -461,7 +469,7 @@ impl Gathered {
         let count = benchmarks.len();
         let mut sides = benchmarks
             .iter()
-            .flat_map(|one| [&one.new, &one.base])
+            .flat_map(|one| [&one.candidate, &one.base])
             .flatten();
         let samples = sides
             .any(|side| points < MOST_POINTS && side.shape.samples > points)
@@ -482,13 +490,13 @@ impl Gathered {
 
     fn benchmark<'a>(&'a self, one: &'a Judged, points: usize) -> PageBenchmark<'a> {
         let of = |run: Option<RunId>| self.shown.get(&(run?, one.key.clone()));
-        let (new, base) = (of(one.new), of(one.base));
+        let (candidate, base) = (of(one.candidate), of(one.base));
         let side = |measurement: Option<&'a Measurement>, run: Option<RunId>| {
             self.side(measurement?, run?, points)
         };
         let replayed = one.replayed.as_ref();
         let agreed = replayed.filter(|found| found.agrees);
-        let metric = new
+        let metric = candidate
             .or(base)
             .map_or(&Metric::Time, |found| &found.benchmark.metric);
         let seed = self.subject.head.seed;
@@ -499,14 +507,14 @@ impl Gathered {
             stored_change: one.change,
             comparison: agreed.and_then(|found| found.comparison.as_ref()),
             method: replayed.map(|found| found.method),
-            new: side(new, one.new),
+            candidate: side(candidate, one.candidate),
             base: side(base, one.base),
             reference_runs: replayed.map_or_else(Vec::new, |found| found.reference.clone()),
-            change: new
+            change: candidate
                 .zip(base)
-                .and_then(|(new, base)| ChangeShape::of(new, base, seed)),
+                .and_then(|(candidate, base)| ChangeShape::of(candidate, base, seed)),
             history: self.histories.get(&one.key),
-            sentences: self.sentences(one, metric, new),
+            sentences: self.sentences(one, metric, candidate),
             blocking: replayed.map_or_else(Vec::new, |found| found.blocking.clone()),
             remarks: one.remarks.clone(),
         }
@@ -533,7 +541,7 @@ impl Gathered {
         &self,
         one: &Judged,
         metric: &Metric,
-        new: Option<&Measurement>,
+        candidate: Option<&Measurement>,
     ) -> Vec<(&'static str, String)> {
         let Some(verdict) = one.verdict else {
             return Vec::new();
@@ -547,13 +555,13 @@ impl Gathered {
             verdict,
             change: one.change,
             reference: one.reference,
-            new: one.new.and_then(measured),
+            candidate: one.candidate.and_then(measured),
             base: references.filter_map(|run| measured(*run)).collect(),
             signs: self
                 .heads
                 .get(&self.subject.head.id)
                 .map_or_else(HostSigns::default, |(_, signs)| *signs),
-            failures: new.map_or(&[][..], |found| &found.failures),
+            failures: candidate.map_or(&[][..], |found| &found.failures),
             replayed: one.replayed.as_ref(),
             plan: self.subject.plan.as_ref(),
         })

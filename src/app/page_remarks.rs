@@ -10,8 +10,7 @@ use super::page::Judged;
 use super::paired::settling;
 use super::pairing::IDENTICAL;
 use crate::compare::{Circumstances, Difference, differences};
-use crate::measure::BySide;
-use crate::model::{Measurement, Run, RunId, Verdict};
+use crate::model::{BySide, Measurement, Run, RunId, Verdict};
 
 /// What there is to say of a benchmark.
 pub(super) fn of_benchmark(one: &Judged, head: &Run) -> Vec<String> {
@@ -22,7 +21,7 @@ pub(super) fn of_benchmark(one: &Judged, head: &Run) -> Vec<String> {
     let in_words = confirmed.and_then(|confirmed| {
         let runs = BySide {
             base: confirmed.base,
-            new: confirmed.candidate,
+            candidate: confirmed.candidate,
         };
         let first = confirmed.first_verdict?.word();
         Some(in_turn(
@@ -43,7 +42,7 @@ pub(super) fn of_benchmark(one: &Judged, head: &Run) -> Vec<String> {
 
 /// Nothing was measured and nothing has changed: the executable is the same.
 fn is_identical(one: &Judged, head: &Run) -> bool {
-    head.pair.is_some() && one.new.is_none() && one.verdict == Some(Verdict::Unchanged)
+    head.pair.is_some() && one.candidate.is_none() && one.verdict == Some(Verdict::Unchanged)
 }
 
 /// What there is to say of the whole: what to be careful about, and what is good to know.
@@ -96,13 +95,13 @@ pub(super) fn differing<'a>(
 ) -> Vec<Difference> {
     let mut found: Vec<Difference> = Vec::new();
     for both in sides {
-        let [new, base] = both.map(|(run, measurement)| Circumstances {
+        let [candidate, base] = both.map(|(run, measurement)| Circumstances {
             environment: &run.environment,
             target: &measurement.target_facts,
             version: measurement.benchmark.version.as_deref(),
             metric: &measurement.benchmark.metric,
         });
-        for warning in differences(&new, &base).warnings {
+        for warning in differences(&candidate, &base).warnings {
             if !found.contains(&warning) {
                 found.push(warning);
             }

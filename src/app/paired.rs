@@ -11,18 +11,16 @@ use super::kept::{Watch, drain};
 use super::options::{ComparisonOptions, Effort};
 use super::pairing::Settled;
 use super::run::busy;
-use crate::compare::{
-    Comparison, HostNoise, PairedSeries, Plan, Round, Side, Standing, judge, standing,
-};
+use crate::compare::{Comparison, HostNoise, PairedSeries, Plan, Round, Standing, judge, standing};
 use crate::exit_code::ExitCode;
 use crate::findings::Row;
 use crate::host;
 use crate::measure::{
-    BySide, Ended, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings, Spent,
+    Ended, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings, Spent,
 };
 use crate::model::{
-    Acceptance, Benchmark, BenchmarkKey, DecisionSettings, Environment, Event, GitState,
-    Measurement, Observer, Purpose, RunId, Sample, Subject, Tally, Verdict,
+    Acceptance, Benchmark, BenchmarkKey, BySide, DecisionSettings, Environment, Event, GitState,
+    Measurement, Observer, Purpose, RunId, Sample, Side, Subject, Tally, Verdict,
 };
 use crate::report::Progress;
 use crate::store::{
@@ -130,7 +128,7 @@ impl PairedRun<'_> {
         if self.purpose != Purpose::Control {
             self.plan.noise = self.known_noise(store, workspace, &pairs)?;
         }
-        let new_run = |git: &Option<GitState>| NewRun {
+        let candidate_run = |git: &Option<GitState>| NewRun {
             started: host::now(),
             git: git.clone(),
             environment: self.environment.clone(),
@@ -140,14 +138,14 @@ impl PairedRun<'_> {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         let plan = serde_json::to_string(&self.plan).unwrap_or_default();
-        let (base, new) = store.begin_pair(
+        let (base, candidate) = store.begin_pair(
             workspace,
-            &new_run(&self.git.base),
-            &new_run(&self.git.new),
+            &candidate_run(&self.git.base),
+            &candidate_run(&self.git.candidate),
             &plan,
             self.purpose,
         )?;
-        let runs = BySide { base, new };
+        let runs = BySide { base, candidate };
         let mut watches = std::mem::take(&mut self.watches);
         let mut record = |side, launch: &_| {
             drain(&mut watches);
@@ -157,16 +155,16 @@ impl PairedRun<'_> {
         self.watches = watches;
         if ended == Ended::Interrupted {
             return Err(AppError::Interrupted(format!(
-                "; runs {base} and {new} are stored as incomplete with the rounds that had ended"
+                "; runs {base} and {candidate} are stored as incomplete with the rounds that had ended"
             )));
         }
         let measured = BySide {
             base: store.measurements(base, None)?,
-            new: store.measurements(new, None)?,
+            candidate: store.measurements(candidate, None)?,
         };
         let comparisons = judged(&measured, &self.plan);
         // Sides that were sampled in turn lived in the same moments: one tells.
-        let mut heads = store.launches(new)?;
+        let mut heads = store.launches(candidate)?;
         if spent.iter().any(|spent| !spent.in_turn) {
             heads.extend(store.launches(base)?);
         }
@@ -276,7 +274,10 @@ pub(super) fn finish(
         exit_code: exit_code.number(),
         verdicts,
     };
-    store.finish_pair((runs.base, &end(Vec::new())), (runs.new, &end(verdicts)))
+    store.finish_pair(
+        (runs.base, &end(Vec::new())),
+        (runs.candidate, &end(verdicts)),
+    )
 }
 
 /// Rows of what was measured and of what needed no measurement, by key.
@@ -286,7 +287,7 @@ pub(super) fn paired_rows<'m>(
     decision: &DecisionSettings,
     seed: u64,
 ) -> Vec<Row<'m>> {
-    let measured = &found.measured.new;
+    let measured = &found.measured.candidate;
     let summaries = summarize_all(measured, decision, seed);
     let mut rows: Vec<Row<'m>> = measured
         .iter()
@@ -302,7 +303,7 @@ pub(super) fn paired_rows<'m>(
                 verdict: Some(match &comparison {
                     Some(found)
                         if measurement.failures.is_empty()
-                            || found.launches_new >= FEWEST_ROUNDS =>
+                            || found.launches_candidate >= FEWEST_ROUNDS =>
                     {
                         found.verdict
                     }
@@ -344,12 +345,12 @@ pub(super) fn judged<'m>(
     plan: &Plan,
 ) -> BTreeMap<BenchmarkKey, Comparison> {
     let mut keys = Vec::new();
-    for new in &measured.new {
-        let key = &new.benchmark.key;
+    for candidate in &measured.candidate {
+        let key = &candidate.benchmark.key;
         let base = measured.base.iter().find(|base| base.benchmark.key == *key);
-        let rounds = base.map_or_else(Vec::new, |base| rounds(base, new));
+        let rounds = base.map_or_else(Vec::new, |base| rounds(base, candidate));
         if !rounds.is_empty() {
-            keys.push((key, rounds, new.noise_threshold));
+            keys.push((key, rounds, candidate.noise_threshold));
         }
     }
     let all_series: Vec<PairedSeries<'_>> = keys
@@ -368,8 +369,8 @@ pub(super) fn judged<'m>(
             let of = |side: &'m [Measurement]| {
                 side.iter().find(|found| found.benchmark.key == *series.key)
             };
-            let comparison = match (of(&measured.base), of(&measured.new)) {
-                (Some(base), Some(new)) => comparison.beside_in_turn(base, new, plan),
+            let comparison = match (of(&measured.base), of(&measured.candidate)) {
+                (Some(base), Some(candidate)) => comparison.beside_in_turn(base, candidate, plan),
                 _ => comparison,
             };
             (series.key.clone(), comparison)
@@ -392,18 +393,19 @@ fn stolen_in_words(heads: &[LaunchHead], spent: &[Spent], cores: u32) -> Option<
 }
 
 /// The rounds that both sides have.
-fn rounds(base: &Measurement, new: &Measurement) -> Vec<Round> {
+fn rounds(base: &Measurement, candidate: &Measurement) -> Vec<Round> {
     let mut of_base: BTreeMap<u32, Vec<Sample>> = base
         .launches
         .iter()
         .map(|launch| (launch.launch, launch.series.alike()))
         .collect();
-    new.launches
+    candidate
+        .launches
         .iter()
         .filter_map(|launch| {
             Some(Round {
                 base: of_base.remove(&launch.launch)?,
-                new: launch.series.alike(),
+                candidate: launch.series.alike(),
                 led: launch.beside.led.clone(),
             })
         })

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::findings;
 use crate::cargo::BenchTarget;
 use crate::findings::FailedTarget;
-use crate::measure::{BySide, Discovered, PairedTarget, TargetFailure};
-use crate::model::{Benchmark, BenchmarkKey, Verdict};
+use crate::measure::{Discovered, PairedTarget, TargetFailure};
+use crate::model::{Benchmark, BenchmarkKey, BySide, Verdict};
 
 /// Why a benchmark of the work tree has nothing to be measured against.
 const NEW: &str = "the reference does not have it (with `--against REV`, `--benches-from worktree` lays the current benchmarks over the older revision)";
@@ -35,7 +35,13 @@ fn failed_targets(found: &BySide<Discovered>) -> Vec<FailedTarget> {
         message: format!("in the reference: {}", failure.message),
         ..failure.clone()
     });
-    let all: Vec<TargetFailure> = found.new.failures.iter().cloned().chain(of_base).collect();
+    let all: Vec<TargetFailure> = found
+        .candidate
+        .failures
+        .iter()
+        .cloned()
+        .chain(of_base)
+        .collect();
     findings::failed_targets(&all)
 }
 
@@ -60,7 +66,7 @@ impl Pairing {
         let mut pairing = Self {
             failed_targets: failed_targets(&found),
             targets: found
-                .new
+                .candidate
                 .targets
                 .iter()
                 .map(|found| found.target.clone())
@@ -73,35 +79,40 @@ impl Pairing {
                 .map(|failure| (failure.package.clone(), failure.target.clone()))
                 .collect()
         };
-        let (failed_here, failed_there) = (failed(&found.new), failed(&found.base));
+        let (failed_here, failed_there) = (failed(&found.candidate), failed(&found.base));
         let mut base: BTreeMap<_, _> = found
             .base
             .targets
             .into_iter()
             .map(|found| (name(&found.target), found))
             .collect();
-        for new in found.new.targets {
+        for candidate in found.candidate.targets {
             // It may well have the benchmarks: nobody knows.
-            if failed_there.contains(&name(&new.target)) {
-                pairing.settle(new.benchmarks, Verdict::Failed, Some(REFERENCE_FAILED));
+            if failed_there.contains(&name(&candidate.target)) {
+                pairing.settle(
+                    candidate.benchmarks,
+                    Verdict::Failed,
+                    Some(REFERENCE_FAILED),
+                );
                 continue;
             }
-            let Some(other) = base.remove(&name(&new.target)) else {
-                pairing.settle(new.benchmarks, Verdict::New, Some(NEW));
+            let Some(other) = base.remove(&name(&candidate.target)) else {
+                pairing.settle(candidate.benchmarks, Verdict::New, Some(NEW));
                 continue;
             };
             let ids = |benchmarks: &[Benchmark]| -> BTreeSet<BenchmarkKey> {
                 benchmarks.iter().map(|b| b.key.clone()).collect()
             };
-            let (here, there) = (ids(&new.benchmarks), ids(&other.benchmarks));
+            let (here, there) = (ids(&candidate.benchmarks), ids(&other.benchmarks));
             let versions: BTreeMap<BenchmarkKey, Option<String>> = other
                 .benchmarks
                 .iter()
                 .map(|benchmark| (benchmark.key.clone(), benchmark.version.clone()))
                 .collect();
             let is_there = |benchmark: &Benchmark| there.contains(&benchmark.key);
-            let (both, only_new): (Vec<_>, Vec<_>) = new.benchmarks.into_iter().partition(is_there);
-            pairing.settle(only_new, Verdict::New, Some(NEW));
+            let (both, only_candidate): (Vec<_>, Vec<_>) =
+                candidate.benchmarks.into_iter().partition(is_there);
+            pairing.settle(only_candidate, Verdict::New, Some(NEW));
             let gone = other.benchmarks.into_iter();
             let gone = gone.filter(|benchmark| !here.contains(&benchmark.key));
             pairing.settle(gone.collect(), Verdict::Missing, None);
@@ -111,23 +122,23 @@ impl Pairing {
             };
             let (both, others): (Vec<_>, Vec<_>) = both.into_iter().partition(same_version);
             pairing.settle(others, Verdict::Incomparable, Some(OTHER_VERSION));
-            if !new.kind.is_alike(&other.kind) {
+            if !candidate.kind.is_alike(&other.kind) {
                 pairing.settle(both, Verdict::Incomparable, Some(OTHER_HARNESS));
                 continue;
             }
-            if !control && identical.contains(&name(&new.target)) {
+            if !control && identical.contains(&name(&candidate.target)) {
                 pairing.settle(both, Verdict::Unchanged, Some(IDENTICAL));
                 continue;
             }
             pairing.pairs.push(PairedTarget {
                 targets: BySide {
                     base: other.target,
-                    new: new.target,
+                    candidate: candidate.target,
                 },
                 benchmarks: both,
                 kinds: BySide {
                     base: other.kind,
-                    new: new.kind,
+                    candidate: candidate.kind,
                 },
             });
         }

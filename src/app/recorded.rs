@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::compare::{Round, Side};
-use crate::measure::BySide;
-use crate::model::{BenchmarkKey, Sample};
+use crate::compare::Round;
+use crate::model::{BenchmarkKey, BySide, Sample, Side};
 use crate::store::{LaunchRecord, Outcome};
 
 /// Rounds as they are recorded, without a store.
@@ -35,10 +34,10 @@ impl Recorded {
         let both = |mut sides: BySide<BTreeMap<u32, Vec<Sample>>>| {
             let base = sides.base.into_iter();
             base.filter_map(|(round, base)| {
-                let new = sides.new.remove(&round)?;
+                let candidate = sides.candidate.remove(&round)?;
                 Some(Round {
                     base,
-                    new,
+                    candidate,
                     led: Vec::new(),
                 })
             })

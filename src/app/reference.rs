@@ -298,13 +298,13 @@ impl Chooser<'_> {
     }
 
     fn differences(&self, subject: &Subject, base: &Circumstances<'_>) -> Differences {
-        let new = Circumstances {
+        let candidate = Circumstances {
             environment: self.environment,
             target: &subject.target_facts,
             version: subject.version.as_deref(),
             metric: &subject.metric,
         };
-        differences(&new, base).allowing(self.allowed)
+        differences(&candidate, base).allowing(self.allowed)
     }
 
     fn history(

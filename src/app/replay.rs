@@ -13,8 +13,7 @@ use super::paired::{Paired, judged};
 use super::reference::{Chooser, Chosen, References, Subject, Wanted};
 use crate::compare::{Comparison, Decider, Fact, HostClass, Plan, Rules};
 use crate::findings::Method;
-use crate::measure::BySide;
-use crate::model::{BenchmarkKey, Measurement, Role, Run, RunId, Test, Verdict};
+use crate::model::{BenchmarkKey, BySide, Measurement, Run, RunId, Side, Test, Verdict};
 use crate::report::{Confirmed, Replayed};
 use crate::store::{RunVerdict, Store, WorkspaceId};
 
@@ -46,10 +45,10 @@ impl Replay {
             .into_iter()
             .map(|verdict| (verdict.key.clone(), verdict))
             .collect();
-        if let Some(pair) = run.pair.filter(|pair| pair.role == Role::Candidate) {
+        if let Some(pair) = run.pair.filter(|pair| pair.side == Side::Candidate) {
             let runs = BySide {
                 base: pair.partner,
-                new: run.id,
+                candidate: run.id,
             };
             let (mut paired, plan) = match judged_again(store, &runs, run, |_| {}) {
                 // What was measured is there all the same.
@@ -67,7 +66,7 @@ impl Replay {
             return Ok(Self {
                 found: of_pair(&paired, &stored),
                 stored,
-                measurements: paired.measured.new,
+                measurements: paired.measured.candidate,
                 plan: Some(plan),
             });
         }
@@ -113,19 +112,19 @@ pub(super) fn judged_again(
     let Some(plan) = plan else {
         return Err(AppError::NothingToCompare(format!(
             "the plan of the A/B runs {} and {} cannot be read by this version",
-            runs.base, runs.new
+            runs.base, runs.candidate
         )));
     };
     let mut measured = BySide {
         base: store.measurements(runs.base, None)?,
-        new: store.measurements(runs.new, None)?,
+        candidate: store.measurements(runs.candidate, None)?,
     };
     adjust(&mut measured.base);
-    adjust(&mut measured.new);
+    adjust(&mut measured.candidate);
     let paired = Paired {
         runs: BySide {
             base: runs.base,
-            new: runs.new,
+            candidate: runs.candidate,
         },
         comparisons: judged(&measured, &plan),
         measured,
@@ -325,7 +324,7 @@ impl Again<'_> {
             let Some(pair) = head.pair else { continue };
             let runs = BySide {
                 base: pair.partner,
-                new: run,
+                candidate: run,
             };
             let (mut paired, _) = judged_again(self.store, &runs, &head, |_| {})?;
             paired.about(head.decision.analysis.subject, &head.decision);
@@ -360,7 +359,7 @@ impl Again<'_> {
                     agrees: true,
                     confirmed: Some(Confirmed {
                         base: runs.base,
-                        candidate: runs.new,
+                        candidate: runs.candidate,
                         first_verdict: of_first.map(|found| found.verdict),
                         first_change: of_first
                             .and_then(|found| found.change)

@@ -56,7 +56,7 @@ pub fn report(
     let subject = match &options.runs[..] {
         [] => Subject::of_run(&store, workspace, &context, resolved(&latest)?)?,
         [run] => Subject::of_run(&store, workspace, &context, resolved(run)?)?,
-        [base, new] => Subject::of_two(&store, workspace, &context, [base, new])?,
+        [base, candidate] => Subject::of_two(&store, workspace, &context, [base, candidate])?,
         [_, _, ..] => {
             return Err(AppError::Usage(
                 "a page is about one run, or about two\n  help: `cargo perfcheck compare` sets more of them side by side"

@@ -10,11 +10,11 @@ use super::options::{Order, SelfTestOptions, StoreOptions};
 use super::paired::{PairedRun, paired_decision, plan};
 use super::prepare::{build, find_benchmarks, nothing_found, timeout};
 use super::recorded::Recorded;
-use crate::compare::{PairedSeries, Plan, Side, judge};
+use crate::compare::{PairedSeries, Plan, judge};
 use crate::exit_code::ExitCode;
 use crate::host;
-use crate::measure::{BySide, Discovered, Ended, PairedTarget};
-use crate::model::{BenchmarkKey, Environment, Purpose, Verdict};
+use crate::measure::{Discovered, Ended, PairedTarget};
+use crate::model::{BenchmarkKey, BySide, Environment, Purpose, Side, Verdict};
 use crate::report::{self, ProgressMode, Rate, SelfTestFindings, SelfTestRow};
 use crate::stats::{binomial, derived_seed};
 use crate::store::LaunchRecord;
@@ -183,12 +183,12 @@ impl Subjects {
                 subjects.targets.push(PairedTarget {
                     targets: BySide {
                         base: found.target.clone(),
-                        new: found.target,
+                        candidate: found.target,
                     },
                     benchmarks: found.benchmarks,
                     kinds: BySide {
                         base: found.kind.clone(),
-                        new: found.kind,
+                        candidate: found.kind,
                     },
                 });
             } else {
@@ -226,7 +226,7 @@ impl Subjects {
     fn pairs(&self, millionths: u32) -> Vec<PairedTarget> {
         let mut pairs = self.targets.clone();
         for pair in &mut pairs {
-            for (side, millionths) in [(Side::Base, 0), (Side::New, millionths)] {
+            for (side, millionths) in [(Side::Base, 0), (Side::Candidate, millionths)] {
                 let value = OsString::from(format!("{millionths:07}"));
                 let variables = &mut pair.targets.of_mut(side).variables;
                 variables.insert(VARIABLE.to_owned(), Some(value));

@@ -45,7 +45,7 @@ fn portable(
     let pair = match (run.pair, store.purpose(id)?) {
         (Some(pair), Some(purpose)) => Some(PortablePair {
             partner: places.get(&pair.partner).copied().unwrap_or_default(),
-            role: pair.role,
+            side: pair.side,
             purpose,
         }),
         _ => None,
@@ -60,7 +60,7 @@ fn portable(
             found.map(|run| PortableReference {
                 started: run.started,
                 seed: run.seed,
-                role: run.pair.map(|pair| pair.role),
+                side: run.pair.map(|pair| pair.side),
             })
         });
     }
@@ -191,7 +191,7 @@ pub(super) fn transferred(
         source: head.source,
         pair: head.pair.map(|pair| TransferredPair {
             partner: pair.partner,
-            role: pair.role,
+            side: pair.side,
             purpose: pair.purpose,
             plan: head.plan.unwrap_or_default(),
         }),

@@ -44,18 +44,18 @@ impl Estimate {
     /// The relative change of a statistic, with its interval: a bootstrap's, or Student's where a side has few clusters. `None` where it has
     /// no finite value. A side of one cluster says nothing of its spread: unbounded.
     pub(super) fn relative_change(
-        new: &impl Statistic,
+        candidate: &impl Statistic,
         base: &impl Statistic,
         level: f64,
         resampling: Resampling<'_>,
     ) -> Option<Self> {
-        let estimate = new.observed() / base.observed() - 1.0;
+        let estimate = candidate.observed() / base.observed() - 1.0;
         if !estimate.is_finite() {
             return None;
         }
-        let fewer = new.clusters().min(base.clusters());
+        let fewer = candidate.clusters().min(base.clusters());
         let interval =
-            IntervalMethod::for_clusters(fewer).ratio_interval(new, base, level, resampling);
+            IntervalMethod::for_clusters(fewer).ratio_interval(candidate, base, level, resampling);
         Some(interval.map_or(Self::unbounded(estimate), |found| {
             Self::with(estimate, found)
         }))
@@ -115,7 +115,7 @@ pub struct Comparison {
     /// What was taken of each launch.
     pub location: Option<Location>,
     /// Launches used of the new run.
-    pub launches_new: usize,
+    pub launches_candidate: usize,
     /// Launches used of the reference.
     pub launches_base: usize,
     /// Runs whose mean is the reference value.
@@ -158,7 +158,7 @@ impl Comparison {
             noise_threshold,
             smallest_callable: None,
             location: None,
-            launches_new: 0,
+            launches_candidate: 0,
             launches_base: 0,
             runs_averaged: 0,
             runs_spread: 0,

@@ -244,14 +244,14 @@ fn answer(
     let Evidence {
         threshold,
         tests,
-        launches_new,
+        launches_candidate,
         launches_base,
         runs_averaged,
         runs_spread,
         mut notes,
     } = evidence;
     let mut comparison = Comparison {
-        launches_new,
+        launches_candidate,
         launches_base,
         runs_averaged,
         runs_spread,

@@ -114,7 +114,7 @@ pub struct Difference {
     /// Which one.
     pub fact: Fact,
     /// Its value in the new run.
-    pub new: String,
+    pub candidate: String,
     /// Its value in the reference.
     pub base: String,
 }
@@ -122,7 +122,7 @@ pub struct Difference {
 impl fmt::Display for Difference {
     /// `rustc: 1.94.0 -> 1.95.0`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} -> {}", self.fact, self.base, self.new)
+        write!(f, "{}: {} -> {}", self.fact, self.base, self.candidate)
     }
 }
 
@@ -173,17 +173,21 @@ pub struct Circumstances<'a> {
 }
 
 /// The facts that differ between two measurements of the same benchmark.
-pub fn differences(new: &Circumstances<'_>, base: &Circumstances<'_>) -> Differences {
-    let (new_facts, base_facts) = (facts(new), facts(base));
+pub fn differences(candidate: &Circumstances<'_>, base: &Circumstances<'_>) -> Differences {
+    let (candidate_facts, base_facts) = (facts(candidate), facts(base));
     let mut found = Differences::default();
-    for ((fact, new), (_, base)) in new_facts.into_iter().zip(base_facts) {
-        if new != base {
+    for ((fact, candidate), (_, base)) in candidate_facts.into_iter().zip(base_facts) {
+        if candidate != base {
             let list = if Fact::BLOCKING.contains(&fact) {
                 &mut found.blocking
             } else {
                 &mut found.warnings
             };
-            list.push(Difference { fact, new, base });
+            list.push(Difference {
+                fact,
+                candidate,
+                base,
+            });
         }
     }
     found
@@ -247,9 +251,9 @@ mod tests {
 
     fn found(change: Change) -> Differences {
         let (environment, base) = (Environment::default(), measurement(vec![]));
-        let (mut other, mut new) = (environment.clone(), base.clone());
-        change(&mut other, &mut new);
-        differences(&of(&other, &new), &of(&environment, &base))
+        let (mut other, mut candidate) = (environment.clone(), base.clone());
+        change(&mut other, &mut candidate);
+        differences(&of(&other, &candidate), &of(&environment, &base))
     }
 
     #[test]
@@ -277,7 +281,10 @@ mod tests {
             let differences = found(change);
             assert_eq!(differences.blocking.len(), 1, "{fact}");
             assert_eq!(
-                (differences.blocking[0].fact, &*differences.blocking[0].new),
+                (
+                    differences.blocking[0].fact,
+                    &*differences.blocking[0].candidate
+                ),
                 (fact, "x")
             );
             assert!(!differences.comparable() && differences.warnings.is_empty());
@@ -316,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_reads_from_base_to_new() {
+    fn a_difference_reads_from_base_to_candidate() {
         let differences = found(|e, _| e.host.governor = Some("schedutil".into()));
         assert_eq!(
             differences.warnings[0].to_string(),

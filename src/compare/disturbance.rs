@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use super::comparison::{Comparison, Estimate};
-use super::note::{Note, Side};
+use super::note::Note;
 use super::question::Question;
 use super::summary::{Summary, sample_times};
-use crate::model::{Control, LaunchSeries, Measurement, Nanos, Thresholds, Verdict};
+use crate::model::{Control, LaunchSeries, Measurement, Nanos, Side, Thresholds, Verdict};
 use crate::stats::{Halves, mean, median};
 
 /// The host is not said to have moved by less than this.
@@ -196,7 +196,10 @@ pub(super) fn notes(
 ) -> Vec<Note> {
     let mut notes: Vec<Note> = host_moved(question, found).into_iter().collect();
     let base = &question.reference.averaged;
-    for (side, runs) in [(Side::New, &vec![question.new]), (Side::Base, base)] {
+    for (side, runs) in [
+        (Side::Candidate, &vec![question.candidate]),
+        (Side::Base, base),
+    ] {
         let launches: usize = runs.iter().map(|run| run.launches.len()).sum();
         let drifting: usize = runs.iter().map(|run| drifting(run, thresholds)).sum();
         // The fastest launches stand for a run: while most hold still, those that drift do no harm.
@@ -223,7 +226,7 @@ fn host_moved(question: &Question<'_>, found: &Comparison) -> Option<Note> {
         Verdict::Inconclusive => change.abs() > found.noise_threshold,
         _ => false,
     };
-    let new = control_ns(question.new.launches.iter())?;
+    let candidate = control_ns(question.candidate.launches.iter())?;
     let base = question
         .reference
         .averaged
@@ -231,7 +234,7 @@ fn host_moved(question: &Question<'_>, found: &Comparison) -> Option<Note> {
         .filter_map(|run| control_ns(run.launches.iter()))
         .map(f64::ln)
         .collect::<Vec<f64>>();
-    let moved = (new.ln() - mean(&base)?).exp_m1();
+    let moved = (candidate.ln() - mean(&base)?).exp_m1();
     let comparable = (1.0 / OTHER_WORKLOAD..=OTHER_WORKLOAD).contains(&(1.0 + moved));
     let bites = moved.abs() >= SMALLEST_MOVE && moved.abs() > change.abs() && moved * change > 0.0;
     (called && comparable && bites).then_some(Note::Host(HostNote::HostMoved { change: moved }))

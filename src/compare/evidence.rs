@@ -4,11 +4,11 @@ use super::comparison::Estimate;
 use super::launch_values::{
     LaunchTimes, Location, MIN_SAMPLES_FOR_LOW_QUANTILE, RunTimes, first, has_samples, needed_for,
 };
-use super::note::{Note, Side};
+use super::note::Note;
 use super::question::{Question, Rules};
 use super::run_level::{RunLevel, RunValues};
 use super::uncertainty::Uncertainties;
-use crate::model::{MIN_LAUNCHES, Measurement, Verdict};
+use crate::model::{MIN_LAUNCHES, Measurement, Side, Verdict};
 use crate::stats::{ClusterMean, ClusterMedian, Resampling, Stream, TScore, derived_seed, median};
 
 /// The tests of one question.
@@ -29,7 +29,7 @@ pub(super) struct Evidence {
     pub threshold: f64,
     /// The tests, or the verdict of what cannot be tested.
     pub tests: Result<Tests, Verdict>,
-    pub launches_new: usize,
+    pub launches_candidate: usize,
     pub launches_base: usize,
     pub runs_averaged: usize,
     pub runs_spread: usize,
@@ -38,7 +38,7 @@ pub(super) struct Evidence {
 
 /// The samples of both sides.
 struct Sides {
-    new: RunTimes,
+    candidate: RunTimes,
     averaged: Vec<RunTimes>,
     spread: Vec<Spread>,
     /// Of earlier levels.
@@ -67,7 +67,7 @@ impl Evidence {
         Self {
             threshold: question.noise_threshold.ln_1p(),
             tests,
-            launches_new: sides.new.launches.len(),
+            launches_candidate: sides.candidate.launches.len(),
             launches_base: sides.averaged.iter().map(|run| run.launches.len()).sum(),
             runs_averaged: sides.averaged.len(),
             runs_spread: sides.spread.len() + sides.earlier.iter().map(Vec::len).sum::<usize>(),
@@ -79,37 +79,39 @@ impl Evidence {
 /// Why a question cannot be tested, if so, with notes on what is missing.
 fn refusal(question: &Question<'_>, sides: &Sides, notes: &mut Vec<Note>) -> Option<Verdict> {
     let good = question
-        .new
+        .candidate
         .launches
         .iter()
         .filter(|launch| has_samples(launch))
         .count();
-    let failed = question.new.failures.len();
+    let failed = question.candidate.failures.len();
     if failed > 0 {
         notes.push(Note::LaunchesFailed {
-            side: Side::New,
+            side: Side::Candidate,
             failed,
             good,
         });
     }
     if good == 0 {
-        notes.push(Note::NoSamples { side: Side::New });
+        notes.push(Note::NoSamples {
+            side: Side::Candidate,
+        });
         return Some(Verdict::Failed);
     }
     if failed > 0 && good < MIN_LAUNCHES {
         return Some(Verdict::Failed);
     }
-    let new_is_short = sides.new.launches.is_empty();
-    if new_is_short {
+    let candidate_is_short = sides.candidate.launches.is_empty();
+    if candidate_is_short {
         notes.push(Note::SamplesTooShort {
-            side: Side::New,
-            needed_ns: needed_for(question.new),
+            side: Side::Candidate,
+            needed_ns: needed_for(question.candidate),
         });
     }
     if sides.averaged.is_empty() {
         notes.push(base_shortage(&question.reference.averaged));
     }
-    (new_is_short || sides.averaged.is_empty()).then_some(Verdict::Inconclusive)
+    (candidate_is_short || sides.averaged.is_empty()).then_some(Verdict::Inconclusive)
 }
 
 fn base_shortage(runs: &[&Measurement]) -> Note {
@@ -142,7 +144,7 @@ impl Sides {
                 .or_else(|| usable(run).map(Spread::Other))
         });
         Self {
-            new: RunTimes::of(question.new),
+            candidate: RunTimes::of(question.candidate),
             spread: spread.collect(),
             earlier: (reference.earlier.iter())
                 .map(|level| level.iter().filter_map(|run| usable(run)).collect())
@@ -164,7 +166,7 @@ impl Sides {
         let values = |run: &RunTimes| RunValues {
             launches: run.values(location, count),
         };
-        let new = values(&self.new);
+        let candidate = values(&self.candidate);
         let averaged: Vec<RunValues> = self.averaged.iter().map(values).collect();
         let spread: Vec<RunValues> = self
             .spread
@@ -178,7 +180,7 @@ impl Sides {
             .map(|level| level.iter().map(values).collect())
             .collect();
         let kind = location.run_value();
-        let run_level = RunLevel::of(&new, &averaged, &spread, &earlier, kind, rules.host)?;
+        let run_level = RunLevel::of(&candidate, &averaged, &spread, &earlier, kind, rules.host)?;
         if let Some(floor) = run_level.lone_floor {
             notes.push(Note::LoneFloor {
                 side: floor.side,
@@ -188,14 +190,14 @@ impl Sides {
         let base: Vec<f64> = averaged.into_iter().flat_map(|run| run.launches).collect();
         let identical = base
             .iter()
-            .chain(&new.launches)
+            .chain(&candidate.launches)
             .all(|value| *value == base[0]);
         let random = Random::of(question, rules);
-        let units = if new.launches.len() < 2 || base.len() < 2 {
+        let units = if candidate.launches.len() < 2 || base.len() < 2 {
             notes.push(Note::SamplesAsUnits);
-            (self.new_samples(count), self.base_samples(count))
+            (self.candidate_samples(count), self.base_samples(count))
         } else {
-            (new.launches, base)
+            (candidate.launches, base)
         };
         let t_score = TScore::unpaired(
             &units.0,
@@ -210,7 +212,7 @@ impl Sides {
             Some(score) if score.is_constant() => notes.push(Note::NoVariance),
             Some(_) => {}
         }
-        let new_clusters = clusters(std::slice::from_ref(&self.new), count);
+        let candidate_clusters = clusters(std::slice::from_ref(&self.candidate), count);
         let base_clusters = clusters(&self.averaged, count);
         let level = rules.decision.confidence_level;
         Some(Tests {
@@ -218,31 +220,31 @@ impl Sides {
             run_level,
             t_score,
             change_mean: Estimate::relative_change(
-                &ClusterMean::new(&new_clusters),
+                &ClusterMean::new(&candidate_clusters),
                 &ClusterMean::new(&base_clusters),
                 level,
                 random.resampling("change of the mean"),
             ),
             change_median: Estimate::relative_change(
-                &ClusterMedian::new(&new_clusters),
+                &ClusterMedian::new(&candidate_clusters),
                 &ClusterMedian::new(&base_clusters),
                 level,
                 random.resampling("change of the median"),
             ),
-            uncertainties: Uncertainties::of(&new_clusters, &base_clusters, question, rules),
+            uncertainties: Uncertainties::of(&candidate_clusters, &base_clusters, question, rules),
             identical,
         })
     }
 
     /// The runs whose values are compared.
     fn compared(&self) -> impl Iterator<Item = &RunTimes> {
-        self.averaged.iter().chain([&self.new])
+        self.averaged.iter().chain([&self.candidate])
     }
 
     /// What can be compared with `count` samples per launch.
     fn location(&self, count: usize, notes: &mut Vec<Note>) -> Location {
         let base: usize = self.averaged.iter().map(|run| run.launches.len()).sum();
-        let samples = count * base.min(self.new.launches.len());
+        let samples = count * base.min(self.candidate.launches.len());
         let mut launches = self.compared().flat_map(|run| &run.launches);
         if launches.any(|launch| launch.from_ramp) {
             notes.push(Note::MedianOfRamp);
@@ -257,7 +259,10 @@ impl Sides {
 
     fn note_launches(&self, notes: &mut Vec<Note>) {
         let base = self.averaged.iter().map(|run| run.launches.len()).sum();
-        for (side, launches) in [(Side::New, self.new.launches.len()), (Side::Base, base)] {
+        for (side, launches) in [
+            (Side::Candidate, self.candidate.launches.len()),
+            (Side::Base, base),
+        ] {
             if launches < MIN_LAUNCHES {
                 notes.push(Note::FewLaunches { side, launches });
             }
@@ -277,9 +282,9 @@ impl Sides {
             let lengths: Vec<f64> = launches(runs).map(|launch| launch.sample_ns).collect();
             median(&lengths)
         };
-        let new = typical(std::slice::from_ref(&self.new));
-        if let (Some(new), Some(base)) = (new, typical(&self.averaged)) {
-            let ratio = (new / base).max(base / new);
+        let candidate = typical(std::slice::from_ref(&self.candidate));
+        if let (Some(candidate), Some(base)) = (candidate, typical(&self.averaged)) {
+            let ratio = (candidate / base).max(base / candidate);
             if ratio > MAX_LENGTH_RATIO {
                 notes.push(Note::SampleLengthsDiffer { ratio });
             }
@@ -294,8 +299,8 @@ impl Sides {
             .fold(0.0, f64::max)
     }
 
-    fn new_samples(&self, count: usize) -> Vec<f64> {
-        sample_logarithms(std::slice::from_ref(&self.new), count)
+    fn candidate_samples(&self, count: usize) -> Vec<f64> {
+        sample_logarithms(std::slice::from_ref(&self.candidate), count)
     }
 
     fn base_samples(&self, count: usize) -> Vec<f64> {
@@ -336,7 +341,7 @@ struct Random {
 
 impl Random {
     fn of(question: &Question<'_>, rules: &Rules) -> Self {
-        let name = question.new.benchmark.key.to_string();
+        let name = question.candidate.benchmark.key.to_string();
         Self {
             seed: derived_seed(rules.seed, &name),
             resamples: rules.decision.resamples as usize,

@@ -279,14 +279,16 @@ impl<'a> Readings<'a> {
 
     /// By how much a figure is worse than that of a reference, as a fraction of it: positive is slower, or a lower rate.
     /// `None` where the reference is 0 or either has none.
-    pub fn worsening(&self, figure: Figure, new: f64, base: f64) -> Option<f64> {
+    pub fn worsening(&self, figure: Figure, candidate: f64, base: f64) -> Option<f64> {
         let preference = if figure.is_spread() {
             Preference::Lower
         } else {
             self.preference()
         };
         // Not -0: that would be printed with its sign.
-        preference.improvement(new, base).map(|better| 0.0 - better)
+        preference
+            .improvement(candidate, base)
+            .map(|better| 0.0 - better)
     }
 
     fn slices(&self) -> Vec<&[f64]> {
@@ -411,9 +413,9 @@ mod tests {
     #[test]
     fn m_x8_positive_always_means_worse_and_a_spread_is_never_good() {
         let (times, rates) = (of(Metric::Time, &[&[1.0]]), of(ops(), &[&[1.0]]));
-        let percent = |measurement: &Measurement, figure, new, base| {
+        let percent = |measurement: &Measurement, figure, candidate, base| {
             let readings = Readings::of(measurement).unwrap();
-            let worse = readings.worsening(figure, new, base)?;
+            let worse = readings.worsening(figure, candidate, base)?;
             Some((worse * 1e4).round() / 1e2)
         };
         assert_eq!(percent(&times, Figure::Mean, 108.0, 100.0), Some(8.0));

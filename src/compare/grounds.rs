@@ -49,7 +49,7 @@ pub struct LookGrounds {
     /// Up to this p nothing is called unchanged.
     pub suspicion: f64,
     /// Share of the candidate's samples more than 10 % above its floor.
-    pub share_new: f64,
+    pub share_candidate: f64,
     /// The same of the base.
     pub share_base: f64,
 }
@@ -94,11 +94,11 @@ mod tests {
             spread: vec![&base],
             earlier: vec![],
         };
-        let new: Vec<Measurement> = factors.iter().map(|factor| measured(*factor)).collect();
-        let questions: Vec<Question<'_>> = new
+        let candidate: Vec<Measurement> = factors.iter().map(|factor| measured(*factor)).collect();
+        let questions: Vec<Question<'_>> = candidate
             .iter()
-            .map(|new| Question {
-                new,
+            .map(|candidate| Question {
+                candidate,
                 reference: &reference,
                 noise_threshold: 0.02,
             })
@@ -153,7 +153,7 @@ mod tests {
         };
         let nothing = measurement(vec![]);
         let question = Question {
-            new: &nothing,
+            candidate: &nothing,
             reference: &reference,
             noise_threshold: 0.02,
         };

@@ -47,7 +47,7 @@ pub use figure::{Figure, Readings};
 pub use grounds::{Directions, FamilyTest, Grounds, LookGrounds, TScoreGrounds};
 pub use launch_values::{LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE};
 pub use limited::value_at;
-pub use note::{Note, Side};
+pub use note::Note;
 pub use paired::{
     Demand, Guard, HostNoise, Method, Paired, PairedSeries, Plan, Resolution, Round, RoundsNeeded,
     SlowPath, Standing, judge, judge_by, standing,

@@ -4,26 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use super::disturbance::HostNote;
-use crate::model::{Center, Subject};
-
-/// One of the two things compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Side {
-    /// The measurement in question.
-    New,
-    /// The reference.
-    Base,
-}
-
-impl fmt::Display for Side {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::New => "the new run",
-            Self::Base => "the reference",
-        })
-    }
-}
+use crate::model::{Center, Side, Subject};
 
 /// A remark on a comparison. `Display` gives a sentence without a full stop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -157,7 +138,7 @@ pub enum Note {
         /// The slower side.
         side: Side,
         /// Share of the new side's samples more than 10 % above its floor.
-        share_new: f64,
+        share_candidate: f64,
         /// The same of the reference.
         share_base: f64,
     },
@@ -261,10 +242,10 @@ impl Note {
                 f,
                 "the second fastest samples are compared, as a side has only {samples}"
             ),
-            Self::SlowPath { side, share_new, share_base } => write!(
+            Self::SlowPath { side, share_candidate, share_base } => write!(
                 f,
                 "a slow path: samples of {side} are often more than 10 % slower than their neighbours of the other, its fastest are not ({:.1} % of the new samples lie that far above their floor, {:.1} % of the reference)",
-                share_new * 100.0,
+                share_candidate * 100.0,
                 share_base * 100.0
             ),
             Self::SlowPathSuspected => f.write_str(

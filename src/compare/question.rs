@@ -39,7 +39,7 @@ pub struct Reference<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
     /// The measurement in question.
-    pub new: &'a Measurement,
+    pub candidate: &'a Measurement,
     /// What it is compared with.
     pub reference: &'a Reference<'a>,
     /// Relative change that counts as noise, a fraction.

@@ -3,8 +3,8 @@
 //! Where low quantiles are compared a run is its fastest launch: a slow spell of the host that covers whole launches leaves
 //! the floor where it is, as long as one launch escapes it. Where medians are compared a run is the mean of its launches.
 
-use super::note::Side;
 use super::question::HostClass;
+use crate::model::Side;
 use crate::stats::{mean, sample_variance, student_t};
 
 /// How many runs' worth of evidence the prior standard deviation counts for.
@@ -82,7 +82,7 @@ impl RunLevel {
     ///
     /// `None` where the new run or the reference has no launch.
     pub(super) fn of(
-        new: &RunValues,
+        candidate: &RunValues,
         averaged: &[RunValues],
         spread: &[RunValues],
         earlier: &[Vec<RunValues>],
@@ -93,22 +93,22 @@ impl RunLevel {
             runs.iter().filter_map(|run| run.value(kind)).collect()
         };
         let averaged_values = values(averaged);
-        let difference = new.value(kind)? - mean(&averaged_values)?;
+        let difference = candidate.value(kind)? - mean(&averaged_values)?;
         let levels = std::iter::once(spread).chain(earlier.iter().map(Vec::as_slice));
         let (run_variance, df) = between_runs(levels.map(values), host);
         let predicted = 1.0 + 1.0 / averaged_values.len() as f64;
         let between_runs = run_variance * predicted;
         let (within, lone_floor) = match kind {
             RunValue::Floor => {
-                let gaps = Gaps::of(new, averaged);
+                let gaps = Gaps::of(candidate, averaged);
                 (gaps.variance(), Some(gaps.lone_floor()))
             }
             RunValue::Mean => {
                 let launches_base: usize = averaged.iter().map(|run| run.launches.len()).sum();
-                let new_part =
-                    launch_variance(std::slice::from_ref(new)) / new.launches.len() as f64;
+                let candidate_part = launch_variance(std::slice::from_ref(candidate))
+                    / candidate.launches.len() as f64;
                 let base_part = launch_variance(averaged) / launches_base as f64;
-                (new_part + base_part, None)
+                (candidate_part + base_part, None)
             }
         };
         Some(Self {
@@ -155,18 +155,18 @@ pub(super) fn between_runs(levels: impl Iterator<Item = Vec<f64>>, host: HostCla
 /// values has mean b / (k - 1) and the smallest an SD of b / k (Sukhatme 1937); for five normal values both are 0.67 SD.
 /// One gap is a poor estimate and may be small by chance, so none counts for less than the usual one, u = max(g, usual).
 struct Gaps {
-    new: f64,
+    candidate: f64,
     base: Vec<f64>,
     /// The upper median of all of them: with one run in the reference, the larger one.
     usual: f64,
 }
 
 impl Gaps {
-    fn of(new: &RunValues, averaged: &[RunValues]) -> Self {
+    fn of(candidate: &RunValues, averaged: &[RunValues]) -> Self {
         // A single launch has no gap; it lies above its floor as the launches of the other runs lie above theirs.
         let (squares, count) = averaged
             .iter()
-            .chain([new])
+            .chain([candidate])
             .map(RunValues::above_floor)
             .fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         let lone_launch = if count > 0.0 {
@@ -175,12 +175,13 @@ impl Gaps {
             0.0
         };
         let gap = |run: &RunValues| run.gap().unwrap_or(lone_launch);
-        let (new, base): (f64, Vec<f64>) = (gap(new), averaged.iter().map(gap).collect());
+        let (candidate, base): (f64, Vec<f64>) =
+            (gap(candidate), averaged.iter().map(gap).collect());
         let mut all = base.clone();
-        all.push(new);
+        all.push(candidate);
         all.sort_by(f64::total_cmp);
         Self {
-            new,
+            candidate,
             base,
             usual: all[all.len() / 2],
         }
@@ -190,19 +191,19 @@ impl Gaps {
     fn variance(&self) -> f64 {
         let square = |gap: f64| gap.max(self.usual).powi(2);
         let base: Vec<f64> = self.base.iter().map(|gap| square(*gap)).collect();
-        square(self.new) + mean(&base).unwrap_or(0.0) / base.len().max(1) as f64
+        square(self.candidate) + mean(&base).unwrap_or(0.0) / base.len().max(1) as f64
     }
 
     /// The widest gap.
     fn lone_floor(&self) -> LoneFloor {
         let base = self.base.iter().copied().fold(0.0, f64::max);
         LoneFloor {
-            side: if self.new >= base {
-                Side::New
+            side: if self.candidate >= base {
+                Side::Candidate
             } else {
                 Side::Base
             },
-            gap: self.new.max(base),
+            gap: self.candidate.max(base),
         }
     }
 }
@@ -231,12 +232,12 @@ mod tests {
     }
 
     fn floors(
-        new: &RunValues,
+        candidate: &RunValues,
         averaged: &[RunValues],
         spread: &[RunValues],
         host: HostClass,
     ) -> RunLevel {
-        RunLevel::of(new, averaged, spread, &[], RunValue::Floor, host).unwrap()
+        RunLevel::of(candidate, averaged, spread, &[], RunValue::Floor, host).unwrap()
     }
 
     fn close(a: f64, b: f64) {
@@ -271,12 +272,20 @@ mod tests {
 
     #[test]
     fn a_level_that_was_accepted_keeps_the_noise_of_the_one_before() {
-        let new_level = [run(&[1.0; 5])];
+        let candidate_level = [run(&[1.0; 5])];
         let before: Vec<RunValues> = [0.0, 0.01, 0.02].iter().map(|r| run(&[*r; 5])).collect();
         let level = |earlier: &[Vec<RunValues>]| {
             let host = HostClass::Shared;
-            let new = run(&[1.0; 5]);
-            RunLevel::of(&new, &new_level, &new_level, earlier, RunValue::Floor, host).unwrap()
+            let candidate = run(&[1.0; 5]);
+            RunLevel::of(
+                &candidate,
+                &candidate_level,
+                &candidate_level,
+                earlier,
+                RunValue::Floor,
+                host,
+            )
+            .unwrap()
         };
         let known = level(&[before]);
         // (4 x .03^2 + 0 + 2 x .01^2) / 6: the step from 0 to 1 is not part of it.
@@ -300,12 +309,19 @@ mod tests {
 
     #[test]
     fn the_value_of_a_run_is_its_fastest_launch_and_of_a_reference_the_mean_of_its_runs() {
-        let new = run(&[0.5, 0.21, 0.4, 0.2, 0.3]);
+        let candidate = run(&[0.5, 0.21, 0.4, 0.2, 0.3]);
         let base = [run(&[0.1, 0.11, 0.9]), run(&[0.7, 0.06, 0.05])];
-        let level = floors(&new, &base, &base, HostClass::Shared);
+        let level = floors(&candidate, &base, &base, HostClass::Shared);
         close(level.difference, 0.2 - 0.075);
-        let means =
-            RunLevel::of(&new, &base, &base, &[], RunValue::Mean, HostClass::Shared).unwrap();
+        let means = RunLevel::of(
+            &candidate,
+            &base,
+            &base,
+            &[],
+            RunValue::Mean,
+            HostClass::Shared,
+        )
+        .unwrap();
         close(means.difference, 0.322 - (1.11 + 0.81) / 6.0);
     }
 
@@ -322,9 +338,10 @@ mod tests {
     fn a_floor_that_one_launch_alone_reached_is_as_uncertain_as_its_gap_whichever_side_it_is_on() {
         let lone = run(&[0.25, 0.05, 0.2, 0.3, 0.2]);
         let firm = run(&[0.0; 5]);
-        for (new, base, side) in [(&lone, &firm, Side::New), (&firm, &lone, Side::Base)] {
+        for (candidate, base, side) in [(&lone, &firm, Side::Candidate), (&firm, &lone, Side::Base)]
+        {
             let base = [run(&base.launches)];
-            let level = floors(new, &base, &base, HostClass::Shared);
+            let level = floors(candidate, &base, &base, HostClass::Shared);
             close(level.standard_error, 0.15 * 2.0_f64.sqrt());
             let floor = level.lone_floor.unwrap();
             assert_eq!(floor.side, side);
@@ -388,8 +405,15 @@ mod tests {
     fn without_launches_there_is_no_test() {
         let base = [run(&[1.0])];
         for kind in [RunValue::Floor, RunValue::Mean] {
-            let test = |new: &[f64], averaged: &[RunValues]| {
-                RunLevel::of(&run(new), averaged, &base, &[], kind, HostClass::Shared)
+            let test = |candidate: &[f64], averaged: &[RunValues]| {
+                RunLevel::of(
+                    &run(candidate),
+                    averaged,
+                    &base,
+                    &[],
+                    kind,
+                    HostClass::Shared,
+                )
             };
             assert!(test(&[], &base).is_none());
             assert!(test(&[1.0], &[]).is_none());

@@ -121,19 +121,20 @@ pub struct ChangeShape {
 impl ChangeShape {
     /// The bootstrap distribution of the change of the mean: launches of both sides are resampled, of a side with one launch its samples. `None`
     /// without samples on a side, and where the resamples do not spread.
-    pub fn of(new: &Measurement, base: &Measurement, seed: u64) -> Option<Self> {
-        let (new_launches, base_launches) = (sample_times(new), sample_times(base));
-        let (new_clusters, base_clusters) = (clusters(&new_launches), clusters(&base_launches));
-        if new_clusters.is_empty() || base_clusters.is_empty() {
+    pub fn of(candidate: &Measurement, base: &Measurement, seed: u64) -> Option<Self> {
+        let (candidate_launches, base_launches) = (sample_times(candidate), sample_times(base));
+        let (candidate_clusters, base_clusters) =
+            (clusters(&candidate_launches), clusters(&base_launches));
+        if candidate_clusters.is_empty() || base_clusters.is_empty() {
             return None;
         }
         let mut changes = ratio_resamples(
-            &ClusterMean::new(&new_clusters),
+            &ClusterMean::new(&candidate_clusters),
             &ClusterMean::new(&base_clusters),
             Resampling {
                 resamples: RESAMPLES,
                 stream: Stream {
-                    seed: derived_seed(seed, &new.benchmark.key.to_string()),
+                    seed: derived_seed(seed, &candidate.benchmark.key.to_string()),
                     name: "picture of the change of the mean",
                 },
             },
@@ -297,14 +298,14 @@ mod tests {
 
     #[test]
     fn resampled_changes_lie_around_the_change_of_the_mean() {
-        let (new, base) = (launches(10, 110.0), launches(10, 100.0));
-        let found = ChangeShape::of(&new, &base, 7).unwrap();
+        let (candidate, base) = (launches(10, 110.0), launches(10, 100.0));
+        let found = ChangeShape::of(&candidate, &base, 7).unwrap();
         assert!(
             found.range.0 > 0.08 && found.range.1 < 0.12,
             "{:?}",
             found.range
         );
-        assert_eq!(found, ChangeShape::of(&new, &base, 7).unwrap());
+        assert_eq!(found, ChangeShape::of(&candidate, &base, 7).unwrap());
         let constant = |k| flat_launch(k, 1000, &[5.0; 9]);
         let constant = measurement((0..5).map(constant).collect());
         assert_eq!(ChangeShape::of(&constant, &constant, 7), None);

@@ -36,14 +36,14 @@ impl Uncertainty {
 
     /// Of independent clusters. `None` where the change has no finite value.
     pub(super) fn of(
-        new: &impl Statistic,
+        candidate: &impl Statistic,
         base: &impl Statistic,
         smoothness: Smoothness,
     ) -> Option<Self> {
-        let estimate = new.observed() / base.observed() - 1.0;
+        let estimate = candidate.observed() / base.observed() - 1.0;
         estimate.is_finite().then(|| Self {
             estimate,
-            within: RelativeError::of_ratio(new, base, smoothness),
+            within: RelativeError::of_ratio(candidate, base, smoothness),
             between: None,
         })
     }
@@ -105,7 +105,7 @@ pub struct Uncertainties {
 impl Uncertainties {
     /// Of stored runs, from the clusters of both sides.
     pub(super) fn of(
-        new: &[&[f64]],
+        candidate: &[&[f64]],
         base: &[&[f64]],
         question: &Question<'_>,
         rules: &Rules,
@@ -116,12 +116,13 @@ impl Uncertainties {
                 launches.iter().filter_map(|x| of_launch(x)).collect()
             })
         };
-        let (new_mean, base_mean) = (ClusterMean::new(new), ClusterMean::new(base));
-        let (new_median, base_median) = (ClusterMedian::new(new), ClusterMedian::new(base));
+        let (candidate_mean, base_mean) = (ClusterMean::new(candidate), ClusterMean::new(base));
+        let (candidate_median, base_median) =
+            (ClusterMedian::new(candidate), ClusterMedian::new(base));
         Self {
-            mean: Uncertainty::of(&new_mean, &base_mean, Smoothness::Smooth)
+            mean: Uncertainty::of(&candidate_mean, &base_mean, Smoothness::Smooth)
                 .map(|found| found.drifting(drift(mean))),
-            median: Uncertainty::of(&new_median, &base_median, Smoothness::Median)
+            median: Uncertainty::of(&candidate_median, &base_median, Smoothness::Median)
                 .map(|found| found.drifting(drift(median))),
         }
     }

@@ -315,7 +315,7 @@ mod tests {
     }
 
     fn kept_where(rules: &[&str], factors: &[f64], alter: impl Fn(&mut Comparison)) -> Gates {
-        let new: Vec<Measurement> = factors
+        let candidate: Vec<Measurement> = factors
             .iter()
             .enumerate()
             .map(|(place, factor)| measured(&format!("b{place}"), *factor))
@@ -326,10 +326,10 @@ mod tests {
             spread: vec![&base],
             earlier: vec![],
         };
-        let questions: Vec<Question<'_>> = new
+        let questions: Vec<Question<'_>> = candidate
             .iter()
-            .map(|new| Question {
-                new,
+            .map(|candidate| Question {
+                candidate,
                 reference: &reference,
                 noise_threshold: 0.02,
             })
@@ -344,19 +344,19 @@ mod tests {
             host: HostClass::Dedicated,
             seed: 7,
         };
-        let rows: Vec<Row<'_>> = new
+        let rows: Vec<Row<'_>> = candidate
             .iter()
             .zip(compare(&questions, &by))
-            .map(|(new, mut comparison)| {
+            .map(|(candidate, mut comparison)| {
                 alter(&mut comparison);
-                (new, comparison)
+                (candidate, comparison)
             })
-            .map(|(new, comparison)| Row {
-                measurement: Some(new),
-                summary: summarize(new, 0.95, 1_000, 7),
+            .map(|(candidate, comparison)| Row {
+                measurement: Some(candidate),
+                summary: summarize(candidate, 0.95, 1_000, 7),
                 comparison: Some(comparison),
                 ..Row::unmeasured(
-                    new.benchmark.key.clone(),
+                    candidate.benchmark.key.clone(),
                     Verdict::Inconclusive,
                     crate::model::RunId(1),
                 )

@@ -20,8 +20,8 @@ pub use campaign::{Campaign, Ended, MeasureError};
 pub use discover::{Discovered, DiscoveredTarget, HarnessKind, TargetFailure, discover};
 pub use filter::Filter;
 pub use paired::{
-    BySide, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundLayout, RoundSettings,
-    Spent, lay_out_round,
+    PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundLayout, RoundSettings, Spent,
+    lay_out_round,
 };
 pub use schedule::{FlatSchedule, Layout, lay_out};
 pub use subject::Resolved;

@@ -17,6 +17,7 @@ mod quantity;
 mod run;
 mod series;
 mod settings;
+mod side;
 mod source;
 mod thresholds;
 mod verdict;
@@ -38,13 +39,14 @@ pub use machine_state::{
 pub use metric::Metric;
 pub use quantity::{parse_duration, parse_fraction, parse_slowdown};
 pub use run::{
-    Acceptance, Conduct, Control, Failure, LaunchSeries, Measurement, Pair, Purpose, Role, Run,
-    RunId, RunStatus, TargetFacts, Timestamp,
+    Acceptance, Conduct, Control, Failure, LaunchSeries, Measurement, Pair, Purpose, Run, RunId,
+    RunStatus, TargetFacts, Timestamp,
 };
 pub use series::{Nanos, Sample, Series};
 pub use settings::{
     AuthorSettings, DecisionSettings, MIN_LAUNCHES, SamplingMode, SamplingSettings, Turns,
 };
+pub use side::{BySide, Side};
 pub use source::{Source, SourceCounts, SourceFile, SourceValue};
 pub use thresholds::{ThresholdKind, Thresholds};
 pub use verdict::{Tally, Verdict};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Benchmark, Beside, DecisionSettings, Environment, GitState, Nanos, SamplingSettings, Series,
-    Source, Verdict,
+    Side, Source, Verdict,
 };
 
 /// Number of a run in its store.
@@ -47,16 +47,6 @@ pub enum Acceptance {
     ByCommand,
 }
 
-/// Which side of an A/B measurement a run is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// What the candidate is compared with. Never a reference for other runs.
-    Base,
-    /// What the verdicts are about.
-    Candidate,
-}
-
 /// What an A/B measurement was made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -77,7 +67,7 @@ pub struct Pair {
     /// The run of the other side.
     pub partner: RunId,
     /// What this run is in the pair.
-    pub role: Role,
+    pub side: Side,
 }
 
 /// The head of a run, without its series.

@@ -65,9 +65,9 @@ pub(super) fn centers(centers: &Centers, metric: &Metric) -> String {
         format!(" ({})", units::change(change))
     });
     let left_out = |side: &SideCenter| side.skipped + side.removed;
-    let (new, base) = (&centers.new, &centers.base);
-    let first = (new.skipped + base.skipped > 0).then(|| "`first`".to_owned());
-    let policy = (new.removed + base.removed > 0).then(|| format!("`{}`", centers.outliers));
+    let (candidate, base) = (&centers.candidate, &centers.base);
+    let first = (candidate.skipped + base.skipped > 0).then(|| "`first`".to_owned());
+    let policy = (candidate.removed + base.removed > 0).then(|| format!("`{}`", centers.outliers));
     let by: Vec<String> = first.into_iter().chain(policy).collect();
     let taken = if by.is_empty() {
         String::new()
@@ -77,15 +77,15 @@ pub(super) fn centers(centers: &Centers, metric: &Metric) -> String {
             by.join(" and "),
             left_out(base),
             base.raw,
-            left_out(new),
-            new.raw
+            left_out(candidate),
+            candidate.raw
         )
     };
     format!(
         "{} {} → {}{change}{taken}",
         centers.center,
         side(base),
-        side(new)
+        side(candidate)
     )
 }
 

@@ -107,12 +107,12 @@ fn count_change(name: &str, one: &CountChange) -> String {
             units::bytes(value)
         }
     };
-    let (base, new) = (number(one.base), number(one.new));
-    if base == new {
+    let (base, candidate) = (number(one.base), number(one.candidate));
+    if base == candidate {
         // The digits shown are the same: exact ones tell.
-        return format!("{name} {} → {}", one.base, one.new);
+        return format!("{name} {} → {}", one.base, one.candidate);
     }
-    format!("{name} {base} → {new}")
+    format!("{name} {base} → {candidate}")
 }
 
 /// `latency slower at p99: 12.10 µs → 14.00 µs (+15.7 %)`.
@@ -133,7 +133,7 @@ pub(super) fn percentile_change(one: &PercentileChange) -> String {
         "{} {} → {} ({})",
         quantile_name(one.quantile),
         units::time(one.base_ns),
-        units::time(one.new_ns),
+        units::time(one.candidate_ns),
         units::change(one.change.estimate)
     )
 }
@@ -267,7 +267,7 @@ pub(super) fn latency_changes_json(found: &LatencyComparison) -> Value {
         json!({
             "quantile": one.quantile,
             "base_ns": one.base_ns,
-            "new_ns": one.new_ns,
+            "candidate_ns": one.candidate_ns,
             "change": estimate_json(&one.change),
             "verdict": one.verdict,
         })
@@ -280,10 +280,10 @@ mod tests {
     use super::*;
     use crate::compare::{Estimate, Uncertainty};
 
-    fn change(base: f64, new: f64, verdict: Verdict) -> CountChange {
+    fn change(base: f64, candidate: f64, verdict: Verdict) -> CountChange {
         CountChange {
             base,
-            new,
+            candidate,
             exact: true,
             p_value: None,
             verdict,
@@ -304,7 +304,7 @@ mod tests {
         let percentile = |quantile, verdict| PercentileChange {
             quantile,
             base_ns: 12_100.0,
-            new_ns: 14_000.0,
+            candidate_ns: 14_000.0,
             change: Estimate {
                 estimate: 0.157,
                 lower: 0.1,

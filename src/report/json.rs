@@ -197,7 +197,7 @@ fn compared(
             verdicts.decision.analysis.subject,
         ),
         "location": comparison.and_then(|found| found.location),
-        "launches": comparison.map(|found| json!({"new": found.launches_new, "base": found.launches_base})),
+        "launches": comparison.map(|found| json!({"candidate": found.launches_candidate, "base": found.launches_base})),
         "runs_averaged": comparison.map(|found| found.runs_averaged),
         "runs_spread": comparison.map(|found| found.runs_spread),
         "run_std_dev": comparison.and_then(|found| found.run_sd),

@@ -11,7 +11,7 @@ use super::view::{Arrangement, View};
 use super::{theme, units};
 use crate::escape;
 use crate::model::{
-    Acceptance, BenchmarkKey, GitState, Metric, Pair, Role, Run, RunId, RunStatus, Tally, Verdict,
+    Acceptance, BenchmarkKey, GitState, Metric, Pair, Run, RunId, RunStatus, Side, Tally, Verdict,
 };
 use crate::report::view::MessageFormat;
 
@@ -233,7 +233,7 @@ pub fn write_runs(
                 "git": line.run.git, "environment": line.run.environment, "seed": line.run.seed,
                 "benchmarks": line.benchmarks, "verdicts": tally_json(&line.tally), "source": line.run.source,
                 "accepted_benchmarks": line.accepted_benchmarks.iter().map(key_json).collect::<Vec<_>>(),
-                "pair": line.run.pair.map(|pair| json!({"partner": pair.partner, "role": pair.role})),
+                "pair": line.run.pair.map(|pair| json!({"partner": pair.partner, "side": pair.side})),
             });
             write_object(writer, &object)?;
         }
@@ -292,9 +292,9 @@ fn state(line: &RunLine) -> String {
         (RunStatus::Complete, Acceptance::ByCommand) => "accepted by command",
     };
     let own = match (&line.run.pair, line.run.status) {
-        (Some(pair), RunStatus::Complete) => match pair.role {
-            Role::Base => format!("A/B, base of {}", pair.partner),
-            Role::Candidate => format!("A/B against {}", pair.partner),
+        (Some(pair), RunStatus::Complete) => match pair.side {
+            Side::Base => format!("A/B, base of {}", pair.partner),
+            Side::Candidate => format!("A/B against {}", pair.partner),
         },
         _ => own.to_owned(),
     };
@@ -332,7 +332,7 @@ fn checkout(git: Option<&GitState>, pair: Option<Pair>, columns: usize) -> [Stri
     let digits = if columns < WIDE { 7 } else { 12 };
     let hash = git.commit.get(..digits).unwrap_or(&git.commit);
     let dirty = if git.dirty { ", modified" } else { "" };
-    let is_base = pair.is_some_and(|pair| pair.role == Role::Base);
+    let is_base = pair.is_some_and(|pair| pair.side == Side::Base);
     let branch = match &git.branch {
         Some(branch) => escape::one_line(branch),
         None if is_base => String::new(),

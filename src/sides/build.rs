@@ -17,7 +17,7 @@ use super::kept::{BenchRecord, Copying, Made, Record, hash_file};
 use super::layout::Outside;
 use super::lock_file::{differences, versions};
 use super::mirror::Mirror;
-use super::outcome::{Provenance, Side, SideTarget, Sides};
+use super::outcome::{BuiltSide, Provenance, SideTarget, Sides};
 use super::recipe::{Key, Recipe, VERSION, decisive_flags};
 use super::request::{BuildEvent, SidesRequest};
 use super::shelf::Place;
@@ -56,7 +56,7 @@ pub fn build_commit(
     request: &SidesRequest<'_>,
     revision: &Revision,
     events: &mut dyn FnMut(BuildEvent<'_>),
-) -> Result<Side, SidesError> {
+) -> Result<BuiltSide, SidesError> {
     let mut bench = Workbench::open(request, events)?;
     let state = loop {
         let state = bench.check_out(revision)?;
@@ -72,7 +72,7 @@ pub fn build_commit(
 type Locked = BTreeMap<String, Vec<String>>;
 
 impl Workbench<'_, '_> {
-    fn side(&mut self, state: State) -> Result<(Side, Locked), SidesError> {
+    fn side(&mut self, state: State) -> Result<(BuiltSide, Locked), SidesError> {
         let outcome = self.found_or_built(&state);
         let (place, record, provenance) =
             outcome.map_err(|error| self.in_context(error, &state))?;
@@ -100,7 +100,7 @@ impl Workbench<'_, '_> {
                 })
             })
             .collect();
-        let side = Side {
+        let side = BuiltSide {
             commit: state.commit,
             targets,
             provenance,

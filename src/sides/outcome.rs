@@ -14,9 +14,9 @@ use crate::model::BuildFacts;
 #[derive(Debug, Clone)]
 pub struct Sides {
     /// The old state.
-    pub base: Side,
+    pub base: BuiltSide,
     /// The work tree.
-    pub candidate: Side,
+    pub candidate: BuiltSide,
     /// Compiler, target, profile and flags, the same for both.
     pub facts: BuildFacts,
     /// Dependencies whose locked versions differ.
@@ -25,7 +25,7 @@ pub struct Sides {
 
 /// One side. Its executables stay in place for as long as a clone of this value lives.
 #[derive(Debug, Clone)]
-pub struct Side {
+pub struct BuiltSide {
     /// The commit; `None`: the work tree with changes of its own.
     pub commit: Option<Revision>,
     /// By package and target name.
@@ -93,7 +93,7 @@ pub struct Dependency {
 impl Sides {
     /// All targets, by package and name.
     pub fn pairs(&self) -> Vec<TargetPair<'_>> {
-        let by_name = |side: &'_ Side| -> BTreeMap<(String, String), usize> {
+        let by_name = |side: &'_ BuiltSide| -> BTreeMap<(String, String), usize> {
             let name =
                 |target: &SideTarget| (target.target.package.clone(), target.target.target.clone());
             let targets = side.targets.iter().enumerate();

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::model::{
-    Acceptance, ContentHash, Nanos, Purpose, Role, RunId, RunStatus, Timestamp, Verdict,
+    Acceptance, ContentHash, Nanos, Purpose, RunId, RunStatus, Side, Timestamp, Verdict,
 };
 
 /// An enum whose variants are stored as words.
@@ -48,7 +48,7 @@ impl Words for Acceptance {
     }
 }
 
-impl Words for Role {
+impl Words for Side {
     fn to_word(self) -> &'static str {
         match self {
             Self::Base => "base",

@@ -8,7 +8,7 @@ use super::access::Survives;
 use super::columns::Word;
 use super::runs::{end_run, insert_run};
 use super::{NewRun, RunEnd, Store, StoreError, WorkspaceId};
-use crate::model::{Purpose, Role, RunId};
+use crate::model::{Purpose, RunId, Side};
 
 impl Store {
     /// Begins both sides of an A/B measurement: (base, candidate), incomplete until [`Store::finish_pair`].
@@ -32,14 +32,14 @@ impl Store {
             join.execute(params![
                 base,
                 candidate,
-                Word(Role::Base),
+                Word(Side::Base),
                 plan,
                 Word(purpose)
             ])?;
             join.execute(params![
                 candidate,
                 base,
-                Word(Role::Candidate),
+                Word(Side::Candidate),
                 plan,
                 Word(purpose)
             ])?;

@@ -8,8 +8,8 @@ use super::conditions::{intern_benchmark, intern_json};
 use super::error::Attempt;
 use super::{Store, StoreError, WorkspaceId};
 use crate::model::{
-    Acceptance, BenchmarkKey, DecisionSettings, Environment, GitState, Pair, Role, Run, RunId,
-    RunStatus, Tally, Timestamp, Verdict,
+    Acceptance, BenchmarkKey, DecisionSettings, Environment, GitState, Pair, Run, RunId, RunStatus,
+    Side, Tally, Timestamp, Verdict,
 };
 
 /// What is known when a run begins.
@@ -245,9 +245,9 @@ pub(super) fn end_run(connection: &Connection, run: RunId, end: &RunEnd) -> Atte
     for verdict in &end.verdicts {
         record_verdict(connection, workspace, run, verdict)?;
     }
-    let acceptance = match role_of(connection, run)? {
-        Some(Role::Base) => Acceptance::Pending,
-        Some(Role::Candidate) | None => end.acceptance,
+    let acceptance = match side_of(connection, run)? {
+        Some(Side::Base) => Acceptance::Pending,
+        Some(Side::Candidate) | None => end.acceptance,
     };
     connection.execute(
         "UPDATE runs SET status = ?2, finished = ?3, acceptance = ?4, exit_code = ?5 WHERE id = ?1",
@@ -263,13 +263,13 @@ pub(super) fn end_run(connection: &Connection, run: RunId, end: &RunEnd) -> Atte
 }
 
 /// Which side of a pair the run is, if it is one.
-pub(super) fn role_of(connection: &Connection, run: RunId) -> Attempt<Option<Role>> {
-    let role: Option<Word<Role>> = connection
+pub(super) fn side_of(connection: &Connection, run: RunId) -> Attempt<Option<Side>> {
+    let side: Option<Word<Side>> = connection
         .prepare_cached("SELECT role FROM runs WHERE id = ?1")?
         .query_row([run], |row| row.get(0))
         .optional()?
         .ok_or(StoreError::NoSuchRun { run })?;
-    Ok(role.map(|Word(role)| role))
+    Ok(side.map(|Word(side)| side))
 }
 
 /// The workspace of a run that has not ended.
@@ -344,7 +344,7 @@ pub(super) fn run_at(row: &Row<'_>) -> rusqlite::Result<Run> {
     let pair = match row.get(13)? {
         Some(partner) => Some(Pair {
             partner,
-            role: row.get::<_, Word<_>>(14)?.0,
+            side: row.get::<_, Word<_>>(14)?.0,
         }),
         None => None,
     };

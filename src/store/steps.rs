@@ -6,9 +6,9 @@ use super::access::Survives;
 use super::columns::Word;
 use super::conditions::find_benchmark;
 use super::error::Attempt;
-use super::runs::{key_at, role_of};
+use super::runs::{key_at, side_of};
 use super::{Store, StoreError, WorkspaceId};
-use crate::model::{Acceptance, BenchmarkKey, Role, RunId, Timestamp};
+use crate::model::{Acceptance, BenchmarkKey, RunId, Side, Timestamp};
 
 impl Store {
     /// The user declares the run a reference: it starts a new segment of the history. The base side of an A/B
@@ -108,7 +108,7 @@ pub(super) fn accept_levels(
 }
 
 fn refuse_base_side(connection: &Connection, run: RunId) -> Attempt<()> {
-    if role_of(connection, run)? == Some(Role::Base) {
+    if side_of(connection, run)? == Some(Side::Base) {
         return Err(StoreError::BaseSide { run }.into());
     }
     Ok(())

@@ -15,7 +15,7 @@ use super::steps::accept_levels;
 use super::{
     LaunchRecord, LaunchedBenchmark, NewRun, Outcome, RunEnd, Store, StoreError, WorkspaceId,
 };
-use crate::model::{BenchmarkKey, Beside, Purpose, Role, RunId, Source, TargetFacts, Timestamp};
+use crate::model::{BenchmarkKey, Beside, Purpose, RunId, Side, Source, TargetFacts, Timestamp};
 
 /// A whole run, as one store keeps it and another one may take it.
 #[derive(Debug, Clone)]
@@ -44,7 +44,7 @@ pub struct TransferredPair {
     /// Place of the other side among the runs that are taken over together.
     pub partner: usize,
     /// Which side this is.
-    pub role: Role,
+    pub side: Side,
     /// What it was measured for.
     pub purpose: Purpose,
     /// The plan, as it was written down.
@@ -78,7 +78,7 @@ impl Store {
         workspace: WorkspaceId,
         started: Timestamp,
         seed: u64,
-        role: Option<Role>,
+        side: Option<Side>,
     ) -> Result<Vec<RunId>, StoreError> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(
@@ -86,7 +86,7 @@ impl Store {
                  AND role IS ?4 AND status = 'complete' ORDER BY id",
             )?;
             let rows = statement.query_map(
-                params![workspace.0, started, seed.cast_signed(), role.map(Word)],
+                params![workspace.0, started, seed.cast_signed(), side.map(Word)],
                 |row| row.get(0),
             )?;
             Ok(rows.collect::<Result<_, _>>()?)
@@ -151,7 +151,7 @@ fn insert(
             params![
                 id,
                 ids.get(pair.partner),
-                Word(pair.role),
+                Word(pair.side),
                 pair.plan,
                 Word(pair.purpose)
             ],

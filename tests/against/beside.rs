@@ -54,7 +54,7 @@ fn both_sides_are_counted_in_the_first_rounds_and_timed_in_all() {
     let cost = compared(&run, "cost");
     let count = &cost["allocations"]["count"];
     assert_eq!(
-        (&count["base"], &count["new"]),
+        (&count["base"], &count["candidate"]),
         (&12.0.into(), &13.0.into()),
         "{cost}"
     );

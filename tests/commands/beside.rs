@@ -306,7 +306,7 @@ fn b12_b18_a_longer_tail_is_told_percentile_by_percentile_and_not_in_the_median(
             "regressed"
         ]
     );
-    near(&percentiles[2]["new_ns"], 50_150.0, 4e-3);
+    near(&percentiles[2]["candidate_ns"], 50_150.0, 4e-3);
     near(&percentiles[2]["change"]["estimate"], 2.0 / 3.0, 4e-3);
     assert!(message(&compared, "benchmark-compared", "usual")["latencies"].is_null());
     let text = stored(&machine, &["compare", "1", "2"]).run().stdout;

@@ -122,7 +122,7 @@ fn c12_c13_n29_m5_stored_runs_are_compared_by_the_test_that_is_asked_for() {
             .p(MannWhitneyMethod::Asymptotic)
             .expect("it has one"),
     );
-    assert_eq!(of_samples["tested"]["new"], new.len());
+    assert_eq!(of_samples["tested"]["candidate"], new.len());
     for test in ["kruskal", "p95-ratio", "interval", "bootstrap-t"] {
         let found = compare(&machine, &format!("--test {test}"));
         // The tool's own procedure allows for drift between runs, which one run does not show.
@@ -208,10 +208,10 @@ fn n14_an_outlier_policy_changes_the_summary_and_neither_p_nor_verdict() {
             assert_eq!(none[same], top[same], "{test} {same}");
         }
         assert_ne!(
-            none["centers"]["new"]["value_ns"],
-            top["centers"]["new"]["value_ns"]
+            none["centers"]["candidate"]["value_ns"],
+            top["centers"]["candidate"]["value_ns"]
         );
-        let side = &top["centers"]["new"];
+        let side = &top["centers"]["candidate"];
         let count = |name: &str| side[name].as_u64().expect("a count");
         assert!(count("removed") > 0);
         assert_eq!(

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use cargo_perfcheck::model::{
-    Acceptance, BenchmarkKey, GitState, Metric, Pair, Role, RunId, Verdict,
+    Acceptance, BenchmarkKey, GitState, Metric, Pair, RunId, Side, Verdict,
 };
 use cargo_perfcheck::report::{
     BaselineLine, BenchmarkLine, Charset, InCharset, MessageFormat, RunLine, View, without_colours,
@@ -60,11 +60,11 @@ fn runs() -> Vec<RunLine> {
         target: "t".into(),
         id: id.into(),
     };
-    let of_pair = |line: RunLine, partner, role| {
+    let of_pair = |line: RunLine, partner, side| {
         let mut line = line;
         line.run.pair = Some(Pair {
             partner: RunId(partner),
-            role,
+            side,
         });
         line
     };
@@ -78,12 +78,12 @@ fn runs() -> Vec<RunLine> {
         of_pair(
             line(1203, Some(git(Some("main"), true)), Acceptance::Automatic),
             1202,
-            Role::Candidate,
+            Side::Candidate,
         ),
         of_pair(
             line(1202, Some(git(None, false)), Acceptance::Automatic),
             1203,
-            Role::Base,
+            Side::Base,
         ),
         line(1201, Some(git(None, false)), Acceptance::Automatic),
         RunLine {

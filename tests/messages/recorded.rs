@@ -237,7 +237,7 @@ impl Recorded {
             .iter()
             .zip(&references)
             .map(|(new, reference)| Question {
-                new,
+                candidate: new,
                 reference,
                 noise_threshold: NOISE_THRESHOLD,
             })
@@ -304,7 +304,7 @@ impl Recorded {
                     blocking: match verdict {
                         Some(Verdict::Incomparable) => vec![Difference {
                             fact: Fact::Profile,
-                            new: "dev".into(),
+                            candidate: "dev".into(),
                             base: "bench".into(),
                         }],
                         _ => Vec::new(),
@@ -335,7 +335,7 @@ impl Recorded {
                 method: Method::Stored(Decider::RunLevel),
                 warnings: vec![Difference {
                     fact: Fact::Kernel,
-                    new: "6.1.1".into(),
+                    candidate: "6.1.1".into(),
                     base: "6.1.0".into(),
                 }],
                 remarks: Vec::new(),

@@ -59,20 +59,22 @@ fn written_with(
                     shape,
                 })
             };
-            let new = row.measurement;
+            let candidate = row.measurement;
             PageBenchmark {
                 key: &row.key,
-                metric: new.or(base).map_or(&TIME, |found| &found.benchmark.metric),
+                metric: candidate
+                    .or(base)
+                    .map_or(&TIME, |found| &found.benchmark.metric),
                 verdict: row.verdict,
                 stored_change: None,
                 comparison: row.comparison.as_ref(),
                 method: findings.verdicts.as_ref().map(|verdicts| verdicts.method),
-                new: new.and_then(|new| page_side(new, run.id)),
+                candidate: candidate.and_then(|candidate| page_side(candidate, run.id)),
                 base: base.and_then(|base| page_side(base, RunId(41))),
                 reference_runs: row.reference.clone(),
-                change: new
+                change: candidate
                     .zip(base)
-                    .and_then(|(new, base)| ChangeShape::of(new, base, run.seed)),
+                    .and_then(|(candidate, base)| ChangeShape::of(candidate, base, run.seed)),
                 history: histories.iter().find(|history| history.key == row.key),
                 sentences: vec![(
                     "verdict",

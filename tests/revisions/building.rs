@@ -39,7 +39,8 @@ fn a_revision_against_itself_gives_the_same_bytes() {
     assert!(identical(&sides, "first"));
     assert_eq!(said, ["checking out HEAD", "found HEAD", "found work tree"]);
     assert_eq!(sides.candidate.provenance, Provenance::Cached);
-    let commit = |side: &cargo_perfcheck::sides::Side| side.commit.clone().map(|head| head.commit);
+    let commit =
+        |side: &cargo_perfcheck::sides::BuiltSide| side.commit.clone().map(|head| head.commit);
     assert_eq!(commit(&sides.base), commit(&sides.candidate));
 }
 

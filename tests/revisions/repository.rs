@@ -4,7 +4,7 @@ use cargo_perfcheck::cargo::{CargoOptions, Workspace};
 use cargo_perfcheck::host::{Checkout, Revision};
 use cargo_perfcheck::process::{Interrupt, Supervisor};
 use cargo_perfcheck::sides::{
-    BenchesFrom, BuildEvent, Side, SideTarget, Sides, SidesError, SidesRequest, TargetPair,
+    BenchesFrom, BuildEvent, BuiltSide, SideTarget, Sides, SidesError, SidesRequest, TargetPair,
     build_commit, build_sides,
 };
 use std::fs;
@@ -182,7 +182,7 @@ impl Repository {
     }
 
     /// Builds one commit alone.
-    pub fn try_commit(&self, name: &str) -> (Result<Side, SidesError>, Said) {
+    pub fn try_commit(&self, name: &str) -> (Result<BuiltSide, SidesError>, Said) {
         let revision = self.revision(name);
         self.request(|request, events| build_commit(request, &revision, events))
     }
@@ -248,7 +248,7 @@ fn describe(event: BuildEvent<'_>) -> String {
 
 /// What the executable of a target prints, started as it would be to be measured.
 #[track_caller]
-pub fn printed(side: &Side, target: &str) -> String {
+pub fn printed(side: &BuiltSide, target: &str) -> String {
     let target = side
         .targets
         .iter()

@@ -1,6 +1,6 @@
 //! A/B measurements: two runs that belong together.
 
-use cargo_perfcheck::model::{Acceptance, Pair, Purpose, Role, RunId, RunStatus, Verdict};
+use cargo_perfcheck::model::{Acceptance, Pair, Purpose, RunId, RunStatus, Side, Verdict};
 use cargo_perfcheck::store::{
     BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId,
 };
@@ -36,12 +36,12 @@ fn paired(store: &mut Store, workspace: WorkspaceId, commits: [&str; 2]) -> (Run
 fn both_sides_name_each_other_and_keep_the_plan_and_their_launches() {
     let (_directory, mut store, workspace) = fresh();
     let (base, candidate) = paired(&mut store, workspace, ["aaaa", "bbbb"]);
-    for (run, partner, role, commit) in [
-        (base, candidate, Role::Base, "aaaa"),
-        (candidate, base, Role::Candidate, "bbbb"),
+    for (run, partner, side, commit) in [
+        (base, candidate, Side::Base, "aaaa"),
+        (candidate, base, Side::Candidate, "bbbb"),
     ] {
         let head = store.run(run).expect("reads");
-        assert_eq!(head.pair, Some(Pair { partner, role }));
+        assert_eq!(head.pair, Some(Pair { partner, side }));
         assert_eq!(head.plan.as_deref(), Some(PLAN));
         assert_eq!(head.status, RunStatus::Complete);
         assert_eq!(head.git.expect("in git").commit, commit);

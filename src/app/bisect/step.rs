@@ -15,9 +15,9 @@ use crate::app::paired::{
 use crate::app::prepare::{find_benchmarks, timeout};
 use crate::cargo::CargoOptions;
 use crate::host::Revision;
-use crate::measure::{BySide, Discovered, Filter, HarnessKind, PairedTarget};
-use crate::model::{Benchmark, BenchmarkKey, Environment, Purpose, Verdict};
-use crate::sides::{Side, SideTarget, SidesError};
+use crate::measure::{Discovered, Filter, HarnessKind, PairedTarget};
+use crate::model::{Benchmark, BenchmarkKey, BySide, Environment, Purpose, Verdict};
+use crate::sides::{BuiltSide, SideTarget, SidesError};
 use crate::stats::derived_seed;
 use crate::store::{Store, WorkspaceId};
 
@@ -46,7 +46,7 @@ pub(super) struct Built {
     /// What its target is written against.
     pub(super) kind: HarnessKind,
     /// Keeps the executable in place.
-    _side: Side,
+    _side: BuiltSide,
 }
 
 /// Where the measurements go, and how many there may be.
@@ -70,7 +70,7 @@ impl Workshop<'_> {
         &self,
         revision: &Revision,
         world: &mut World<'_>,
-    ) -> Result<Side, AppError> {
+    ) -> Result<BuiltSide, AppError> {
         let order = CacheBuild {
             context: &self.context,
             cargo: &self.cargo,
@@ -83,7 +83,7 @@ impl Workshop<'_> {
     /// The benchmarks of a side, in the bench target that `key` names or in all of them.
     pub(super) fn benchmarks(
         &self,
-        side: &Side,
+        side: &BuiltSide,
         key: Option<&BenchmarkKey>,
         world: &mut World<'_>,
     ) -> Result<Discovered, AppError> {
@@ -218,7 +218,7 @@ impl Workshop<'_> {
             environment: &self.environment,
             git: BySide {
                 base: Some(good.revision.state()),
-                new: Some(built.revision.state()),
+                candidate: Some(built.revision.state()),
             },
             decision,
             plan,
@@ -232,12 +232,12 @@ impl Workshop<'_> {
         let pair = PairedTarget {
             targets: BySide {
                 base: good.target.target.clone(),
-                new: built.target.target.clone(),
+                candidate: built.target.target.clone(),
             },
             benchmarks: vec![built.benchmark.clone()],
             kinds: BySide {
                 base: good.kind.clone(),
-                new: built.kind.clone(),
+                candidate: built.kind.clone(),
             },
         };
         let store = &mut ledger.store;
@@ -253,13 +253,13 @@ fn outcome(found: &Paired, key: &BenchmarkKey) -> Outcome {
     let Some(comparison) = found.comparisons.get(key) else {
         let mut failures = found
             .measured
-            .new
+            .candidate
             .iter()
             .flat_map(|measurement| &measurement.failures)
             .map(|failure| failure.message.lines().next().unwrap_or_default());
         let why = failures.next().unwrap_or("it declines to be measured");
         return Outcome {
-            run: Some(found.runs.new),
+            run: Some(found.runs.candidate),
             ..skipped(format!("the benchmark failed: {why}"))
         };
     };
@@ -274,7 +274,7 @@ fn outcome(found: &Paired, key: &BenchmarkKey) -> Outcome {
         verdict: Some(comparison.verdict),
         change: comparison.change.map(Into::into),
         why: None,
-        run: Some(found.runs.new),
+        run: Some(found.runs.candidate),
         seconds: Some(spent.as_secs_f64()),
     }
 }

@@ -11,10 +11,10 @@ use crate::app::recorded::Recorded;
 use crate::cargo::BenchTarget;
 use crate::compare::{Demand, PairedSeries, Resolution};
 use crate::measure::{
-    BySide, Discovered, Ended, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings,
+    Discovered, Ended, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings,
     discover,
 };
-use crate::model::{DecisionSettings, TargetFacts};
+use crate::model::{BySide, DecisionSettings, TargetFacts};
 use crate::report::{NoiseFindings, Progress, Resolvable};
 use crate::stats::derived_seed;
 use crate::store::LaunchRecord;
@@ -133,12 +133,12 @@ fn pairs(found: Discovered) -> Result<Vec<PairedTarget>, AppError> {
     let pair = |found: crate::measure::DiscoveredTarget| PairedTarget {
         targets: BySide {
             base: found.target.clone(),
-            new: found.target,
+            candidate: found.target,
         },
         benchmarks: found.benchmarks,
         kinds: BySide {
             base: found.kind.clone(),
-            new: found.kind,
+            candidate: found.kind,
         },
     };
     Ok(found.targets.into_iter().map(pair).collect())

@@ -104,10 +104,13 @@ fn history_of<'n>(
         .iter()
         .map(|one| {
             let of = |past: &PastMeasurement| history.runs[&past.run].environment.clone();
-            let (new, base) = (of(newest), of(one));
-            differences(&circumstances(newest, &new), &circumstances(one, &base))
-                .allowing(request.allowed)
-                .blocking
+            let (candidate, base) = (of(newest), of(one));
+            differences(
+                &circumstances(newest, &candidate),
+                &circumstances(one, &base),
+            )
+            .allowing(request.allowed)
+            .blocking
         })
         .collect();
     let usable: Vec<Option<&Measurement>> = runs

@@ -10,7 +10,7 @@ use crate::app::transfer::{Against, portable_runs, transferred};
 use crate::exchange::{Content, ExchangeError, PortableReference, PortableRun, read_portable};
 use crate::exit_code::ExitCode;
 use crate::host;
-use crate::model::{Role, RunId};
+use crate::model::{RunId, Side};
 use crate::report::{self, TakenOver, write_taken_over};
 use crate::store::{Store, WorkspaceId, check_baseline_name};
 
@@ -79,7 +79,7 @@ pub(super) fn import(
 }
 
 fn is_base(run: &PortableRun) -> bool {
-    (run.head.pair).is_some_and(|pair| pair.role == Role::Base)
+    (run.head.pair).is_some_and(|pair| pair.side == Side::Base)
 }
 
 fn benchmarks(run: &PortableRun) -> usize {
@@ -180,10 +180,10 @@ fn recognise(
         let PortableReference {
             started,
             seed,
-            role,
+            side,
         } = one.run.head.reference();
         let mut same = None;
-        for candidate in store.runs_begun(workspace, started, seed, role)? {
+        for candidate in store.runs_begun(workspace, started, seed, side)? {
             let stored = portable_runs(store, workspace, &[candidate])?;
             if (stored.first()).is_some_and(|stored| stored.is_same_measurement(&one.run)) {
                 same = Some(candidate);
@@ -265,7 +265,7 @@ fn take_over(
             if let Some(against) = together.get(&named) {
                 return Ok(*against);
             }
-            let stored = store.runs_begun(workspace, named.started, named.seed, named.role)?;
+            let stored = store.runs_begun(workspace, named.started, named.seed, named.side)?;
             Ok(stored.first().map_or_else(
                 || {
                     lost += 1;

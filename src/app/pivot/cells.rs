@@ -109,8 +109,8 @@ impl<'a> Layout<'a> {
             notes: self.notes(request, versus),
             warnings: if relative {
                 let each = blocking.into_iter();
-                each.map(|Difference { fact, new, base }| {
-                    format!("not comparable: {fact} {base}->{new}; --allow-different {fact} compares all the same")
+                each.map(|Difference { fact, candidate, base }| {
+                    format!("not comparable: {fact} {base}->{candidate}; --allow-different {fact} compares all the same")
                 })
                 .collect()
             } else {
@@ -293,21 +293,21 @@ fn descriptive(value: PivotValue, entries: &[Entry<'_>], seed: u64) -> PivotCell
 /// What cells say of their reference. The reference itself differs from itself by nothing.
 fn relative(
     value: PivotValue,
-    new: &[Entry<'_>],
+    candidate: &[Entry<'_>],
     base: &[Entry<'_>],
     is_reference: bool,
     rules: &Rules<'_>,
 ) -> PivotCell {
     let seed = rules.seed;
-    let same_kind = common_metric(new)
+    let same_kind = common_metric(candidate)
         .zip(common_metric(base))
-        .is_some_and(|(new, base)| new == base);
+        .is_some_and(|(candidate, base)| candidate == base);
     // Means of other benchmarks, or of more, are no ratio of anything.
-    if !same_kind || new.len() != base.len() {
+    if !same_kind || candidate.len() != base.len() {
         return PivotCell::default();
     }
     let ratio = || {
-        let ratio = cost(new, seed)? / cost(base, seed)?;
+        let ratio = cost(candidate, seed)? / cost(base, seed)?;
         ratio.is_finite().then_some(ratio)
     };
     let samples = |entries: &[Entry<'_>]| -> Vec<f64> {
@@ -320,13 +320,16 @@ fn relative(
         PivotValue::Ratio => (ratio(), PivotKind::Ratio),
         PivotValue::Change => (ratio().map(|ratio| ratio - 1.0), PivotKind::Change),
         PivotValue::CliffsDelta => (
-            cliffs_delta(&samples(new), &samples(base)),
+            cliffs_delta(&samples(candidate), &samples(base)),
             PivotKind::Effect,
         ),
-        PivotValue::HedgesG => (hedges_g(&samples(new), &samples(base)), PivotKind::Effect),
+        PivotValue::HedgesG => (
+            hedges_g(&samples(candidate), &samples(base)),
+            PivotKind::Effect,
+        ),
         PivotValue::PValue if is_reference => (None, PivotKind::PValue),
         PivotValue::PValue => {
-            let test = MannWhitney::of(&samples(new), &samples(base));
+            let test = MannWhitney::of(&samples(candidate), &samples(base));
             let p = test.and_then(|test| test.p(MannWhitneyMethod::AsymptoticCorrected));
             (p, PivotKind::PValue)
         }
@@ -372,18 +375,18 @@ fn adjust(request: &PivotRequest, cells: &mut [Vec<Vec<PivotCell>>]) {
 
 /// What stands against comparing cells of different runs.
 fn incomparable(
-    new: &[Entry<'_>],
+    candidate: &[Entry<'_>],
     base: &[Entry<'_>],
     sides: &[Side],
     allowed: &[Fact],
 ) -> Vec<Difference> {
-    let (Some(new), Some(base)) = (new.first(), base.first()) else {
+    let (Some(candidate), Some(base)) = (candidate.first(), base.first()) else {
         return Vec::new();
     };
-    if new.run == base.run {
+    if candidate.run == base.run {
         return Vec::new();
     }
-    let same_benchmark = new.measurement.benchmark.key == base.measurement.benchmark.key;
+    let same_benchmark = candidate.measurement.benchmark.key == base.measurement.benchmark.key;
     // Features and versions are facts of one benchmark: they say nothing about two.
     let target = |entry: &Entry<'_>| {
         if same_benchmark {
@@ -392,18 +395,18 @@ fn incomparable(
             TargetFacts::default()
         }
     };
-    let (new_target, base_target) = (target(new), target(base));
+    let (candidate_target, base_target) = (target(candidate), target(base));
     let version = |entry: &Entry<'_>| {
         let version = entry.measurement.benchmark.version.clone();
         version.filter(|_| same_benchmark)
     };
-    let (new_version, base_version) = (version(new), version(base));
+    let (candidate_version, base_version) = (version(candidate), version(base));
     differences(
         &Circumstances {
-            environment: &sides[new.run].head.environment,
-            target: &new_target,
-            version: new_version.as_deref(),
-            metric: &new.measurement.benchmark.metric,
+            environment: &sides[candidate.run].head.environment,
+            target: &candidate_target,
+            version: candidate_version.as_deref(),
+            metric: &candidate.measurement.benchmark.metric,
         },
         &Circumstances {
             environment: &sides[base.run].head.environment,

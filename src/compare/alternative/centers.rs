@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::observations::{Side, definition, of_samples};
+use super::observations::{SideSamples, definition, of_samples};
 use crate::compare::question::{Question, Rules};
 use crate::model::{Analysis, Center, Outliers, Thresholds};
 use crate::stats::{Cleaned, FirstSample, IqrFence, OutlierPolicy, Quantile, derived_seed};
@@ -17,7 +17,7 @@ pub struct Centers {
     /// What was done about outliers before.
     pub outliers: Outliers,
     /// The run in question.
-    pub new: SideCenter,
+    pub candidate: SideCenter,
     /// The reference.
     pub base: SideCenter,
     /// new / base - 1.
@@ -45,22 +45,26 @@ pub(in crate::compare) fn centers(question: &Question<'_>, rules: &Rules) -> Opt
     if !analysis.summarizes() {
         return None;
     }
-    let seed = derived_seed(rules.seed, &question.new.benchmark.key.to_string());
-    let of = |side: Side| side_center(&side, analysis, thresholds);
-    let new = of(Side::of(&[question.new], seed))?;
-    let base = of(Side::of(&question.reference.averaged, seed))?;
-    let change = new.value_ns / base.value_ns - 1.0;
+    let seed = derived_seed(rules.seed, &question.candidate.benchmark.key.to_string());
+    let of = |side: SideSamples| side_center(&side, analysis, thresholds);
+    let candidate = of(SideSamples::of(&[question.candidate], seed))?;
+    let base = of(SideSamples::of(&question.reference.averaged, seed))?;
+    let change = candidate.value_ns / base.value_ns - 1.0;
     Some(Centers {
         center: analysis.center_in_force(),
         outliers: analysis.outliers,
-        new,
+        candidate,
         base,
         change: change.is_finite().then_some(change),
     })
 }
 
 /// Slope and subselection are of whole launches: no policy applies to them.
-fn side_center(side: &Side, analysis: &Analysis, thresholds: &Thresholds) -> Option<SideCenter> {
+fn side_center(
+    side: &SideSamples,
+    analysis: &Analysis,
+    thresholds: &Thresholds,
+) -> Option<SideCenter> {
     let raw = side.launches.iter().map(Vec::len).sum();
     let whole = |value_ns: f64| SideCenter {
         value_ns,

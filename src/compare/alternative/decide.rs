@@ -2,14 +2,14 @@
 
 use rayon::prelude::*;
 
-use super::observations::Side;
+use super::observations::SideSamples;
 use super::procedures::{Decided, Found, Setting, Tested, significance};
 use crate::compare::comparison::{Comparison, Estimate};
-use crate::compare::note::{self, Note};
+use crate::compare::note::Note;
 use crate::compare::question::{Question, Rules};
 use crate::compare::summary::{clusters, sample_times};
 use crate::compare::uncertainty::Uncertainties;
-use crate::model::{Analysis, FamilyRule, MIN_LAUNCHES, Verdict};
+use crate::model::{Analysis, FamilyRule, MIN_LAUNCHES, Side, Verdict};
 use crate::stats::{
     ClusterMean, ClusterMedian, Correction, RatioVerdict, Resampling, Significance, Stream,
     derived_seed,
@@ -66,15 +66,16 @@ fn correction(analysis: &Analysis) -> Correction {
 }
 
 fn look(question: &Question<'_>, rules: &Rules, setting: &Setting<'_>) -> Evidence {
-    let seed = derived_seed(rules.seed, &question.new.benchmark.key.to_string());
-    let new = Side::of(&[question.new], seed);
-    let base = Side::of(&question.reference.averaged, seed);
+    let seed = derived_seed(rules.seed, &question.candidate.benchmark.key.to_string());
+    let candidate = SideSamples::of(&[question.candidate], seed);
+    let base = SideSamples::of(&question.reference.averaged, seed);
     let mut notes = Vec::new();
     let found = match refusal(question, &base, &mut notes) {
         Some(verdict) => Err(verdict),
-        None => Ok(setting.test(&new, &base)),
+        None => Ok(setting.test(&candidate, &base)),
     };
-    let (new_clusters, base_clusters) = (clusters(&new.launches), clusters(&base.launches));
+    let (candidate_clusters, base_clusters) =
+        (clusters(&candidate.launches), clusters(&base.launches));
     let (resamples, level) = (
         rules.decision.resamples as usize,
         rules.decision.confidence_level,
@@ -88,46 +89,56 @@ fn look(question: &Question<'_>, rules: &Rules, setting: &Setting<'_>) -> Eviden
         found,
         change_mean: both
             .then(|| {
-                let (new, base) = (
-                    ClusterMean::new(&new_clusters),
+                let (candidate, base) = (
+                    ClusterMean::new(&candidate_clusters),
                     ClusterMean::new(&base_clusters),
                 );
-                Estimate::relative_change(&new, &base, level, resampling("change of the mean"))
+                Estimate::relative_change(
+                    &candidate,
+                    &base,
+                    level,
+                    resampling("change of the mean"),
+                )
             })
             .flatten(),
         change_median: both
             .then(|| {
-                let (new, base) = (
-                    ClusterMedian::new(&new_clusters),
+                let (candidate, base) = (
+                    ClusterMedian::new(&candidate_clusters),
                     ClusterMedian::new(&base_clusters),
                 );
-                Estimate::relative_change(&new, &base, level, resampling("change of the median"))
+                Estimate::relative_change(
+                    &candidate,
+                    &base,
+                    level,
+                    resampling("change of the median"),
+                )
             })
             .flatten(),
         uncertainties: if both {
-            Uncertainties::of(&new_clusters, &base_clusters, question, rules)
+            Uncertainties::of(&candidate_clusters, &base_clusters, question, rules)
         } else {
             Uncertainties::default()
         },
-        launches: (new.launches.len(), base.launches.len()),
+        launches: (candidate.launches.len(), base.launches.len()),
         notes,
     }
 }
 
 /// Why a question cannot be tested, if so, with notes on what is missing.
-fn refusal(question: &Question<'_>, base: &Side, notes: &mut Vec<Note>) -> Option<Verdict> {
-    let good = sample_times(question.new).len();
-    let failed = question.new.failures.len();
+fn refusal(question: &Question<'_>, base: &SideSamples, notes: &mut Vec<Note>) -> Option<Verdict> {
+    let good = sample_times(question.candidate).len();
+    let failed = question.candidate.failures.len();
     if failed > 0 {
         notes.push(Note::LaunchesFailed {
-            side: note::Side::New,
+            side: Side::Candidate,
             failed,
             good,
         });
     }
     if good == 0 {
         notes.push(Note::NoSamples {
-            side: note::Side::New,
+            side: Side::Candidate,
         });
         return Some(Verdict::Failed);
     }
@@ -135,9 +146,7 @@ fn refusal(question: &Question<'_>, base: &Side, notes: &mut Vec<Note>) -> Optio
         return Some(Verdict::Failed);
     }
     if base.launches.is_empty() {
-        notes.push(Note::NoSamples {
-            side: note::Side::Base,
-        });
+        notes.push(Note::NoSamples { side: Side::Base });
         return Some(Verdict::Inconclusive);
     }
     None
@@ -154,7 +163,7 @@ fn answer(
         change_mean: evidence.change_mean,
         change_median: evidence.change_median,
         uncertainties: evidence.uncertainties,
-        launches_new: evidence.launches.0,
+        launches_candidate: evidence.launches.0,
         launches_base: evidence.launches.1,
         runs_averaged: question.reference.averaged.len(),
         runs_spread: question.reference.averaged.len(),
@@ -196,7 +205,7 @@ fn answer(
         test: setting.analysis.test,
         observations: setting.analysis.observations,
         center: setting.analysis.center_in_force(),
-        new: found.counts.0,
+        candidate: found.counts.0,
         base: found.counts.1,
         statistic: found.statistic,
         degrees_of_freedom: found.degrees_of_freedom,

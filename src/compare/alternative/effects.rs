@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::observations::Side;
+use super::observations::SideSamples;
 use crate::compare::comparison::Estimate;
 use crate::compare::question::{Question, Rules};
 use crate::model::Observations;
@@ -35,10 +35,10 @@ const MOST_EXACT_PAIRS: usize = 10_000;
 /// The effect sizes of one question; `None` where a side has no observations.
 pub(in crate::compare) fn effects(question: &Question<'_>, rules: &Rules) -> Option<Effects> {
     let analysis = &rules.decision.analysis;
-    let seed = derived_seed(rules.seed, &question.new.benchmark.key.to_string());
-    let new = Side::of(&[question.new], seed).observations(analysis);
-    let base = Side::of(&question.reference.averaged, seed).observations(analysis);
-    if new.is_empty() || base.is_empty() {
+    let seed = derived_seed(rules.seed, &question.candidate.benchmark.key.to_string());
+    let candidate = SideSamples::of(&[question.candidate], seed).observations(analysis);
+    let base = SideSamples::of(&question.reference.averaged, seed).observations(analysis);
+    if candidate.is_empty() || base.is_empty() {
         return None;
     }
     let thresholds = &rules.decision.thresholds;
@@ -47,22 +47,22 @@ pub(in crate::compare) fn effects(question: &Question<'_>, rules: &Rules) -> Opt
         thresholds.cliff_small,
         thresholds.cliff_medium,
     ];
-    let delta = cliffs_delta(&new, &base);
+    let delta = cliffs_delta(&candidate, &base);
     Some(Effects {
         observations: analysis.observations,
         cliffs_delta: delta,
         label: delta.map(|delta| EffectSize::within(delta, bounds)),
-        hedges_g: hedges_g(&new, &base),
-        shift_ns: shift(&new, &base, rules.decision.confidence_level),
+        hedges_g: hedges_g(&candidate, &base),
+        shift_ns: shift(&candidate, &base, rules.decision.confidence_level),
         paired_change: (analysis.observations == Observations::Launches
             && question.reference.averaged.len() == 1)
-            .then(|| paired_change(&new, &base, rules.decision.confidence_level))
+            .then(|| paired_change(&candidate, &base, rules.decision.confidence_level))
             .flatten(),
     })
 }
 
-fn paired_change(new: &[f64], base: &[f64], level: f64) -> Option<Estimate> {
-    let paired = PairedLogRatio::of(new, base, level)?;
+fn paired_change(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimate> {
+    let paired = PairedLogRatio::of(candidate, base, level)?;
     Some(Estimate {
         estimate: paired.ratio - 1.0,
         lower: paired.interval.lower - 1.0,
@@ -70,9 +70,9 @@ fn paired_change(new: &[f64], base: &[f64], level: f64) -> Option<Estimate> {
     })
 }
 
-fn shift(new: &[f64], base: &[f64], level: f64) -> Option<Estimate> {
-    let shift = Shift::of(new, base)?;
-    let ranks = if new.len() * base.len() <= MOST_EXACT_PAIRS {
+fn shift(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimate> {
+    let shift = Shift::of(candidate, base)?;
+    let ranks = if candidate.len() * base.len() <= MOST_EXACT_PAIRS {
         ShiftRanks::Exact
     } else {
         ShiftRanks::Normal

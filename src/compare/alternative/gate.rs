@@ -1,6 +1,6 @@
 //! Several runs of one benchmark at once: Kruskal and Wallis's test as a gate before single comparisons.
 
-use super::observations::Side;
+use super::observations::SideSamples;
 use crate::compare::question::Rules;
 use crate::model::Measurement;
 use crate::stats::{AgainstReference, derived_seed};
@@ -26,7 +26,8 @@ pub fn across_runs(
 ) -> Option<GateGroup> {
     let decision = &rules.decision;
     let seed = derived_seed(rules.seed, &reference.benchmark.key.to_string());
-    let observed = |run: &Measurement| Side::of(&[run], seed).observations(&decision.analysis);
+    let observed =
+        |run: &Measurement| SideSamples::of(&[run], seed).observations(&decision.analysis);
     let base = observed(reference);
     let others: Vec<Vec<f64>> = candidates.iter().map(|run| observed(run)).collect();
     let needed = decision.thresholds.min_per_group as usize;

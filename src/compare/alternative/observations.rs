@@ -11,7 +11,7 @@ use crate::stats::{
 const FLOOR: f64 = 0.01;
 
 /// The samples of a side, launch by launch; a reference of several runs is one side.
-pub(super) struct Side {
+pub(super) struct SideSamples {
     /// Nanoseconds per iteration of the samples that decide.
     pub launches: Vec<Vec<f64>>,
     /// Iterations and nanoseconds of the linear phases.
@@ -21,7 +21,7 @@ pub(super) struct Side {
     seed: u64,
 }
 
-impl Side {
+impl SideSamples {
     /// Reads `runs`; `seed` is that of everything random about their benchmark.
     pub fn of(runs: &[&Measurement], seed: u64) -> Self {
         let series = || runs.iter().flat_map(|run| &run.launches);

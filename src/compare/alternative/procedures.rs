@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::observations::{Side, definition};
+use super::observations::{SideSamples, definition};
 use crate::compare::comparison::Estimate;
 use crate::compare::note::Note;
 use crate::model::{Analysis, Center, Observations, RankP, Test, Thresholds};
@@ -22,7 +22,7 @@ pub struct Tested {
     /// What stood for a launch; of samples only the rule of intervals needs it.
     pub center: Center,
     /// Observations of the new side.
-    pub new: usize,
+    pub candidate: usize,
     /// Observations of the reference.
     pub base: usize,
     /// t, U, H, the ratio of percentiles, or the distance of the intervals.
@@ -77,9 +77,9 @@ pub(super) struct Setting<'a> {
 
 impl Setting<'_> {
     /// Tests `new` against `base`.
-    pub fn test(&self, new: &Side, base: &Side) -> Found {
+    pub fn test(&self, candidate: &SideSamples, base: &SideSamples) -> Found {
         let (a, b) = (
-            new.observations(self.analysis),
+            candidate.observations(self.analysis),
             base.observations(self.analysis),
         );
         let mut found = Found {
@@ -106,10 +106,15 @@ impl Setting<'_> {
             return found;
         }
         match self.analysis.test {
-            Test::P95Ratio => self.by_ratio(new, base, &mut found),
-            Test::Interval => self.by_intervals((new, &a), (base, &b), &mut found),
+            Test::P95Ratio => self.by_ratio(candidate, base, &mut found),
+            Test::Interval => self.by_intervals((candidate, &a), (base, &b), &mut found),
             _ if is_constant(&a) && is_constant(&b) => {
-                without_spread(a[0], b[0], new.resolution.max(base.resolution), &mut found);
+                without_spread(
+                    a[0],
+                    b[0],
+                    candidate.resolution.max(base.resolution),
+                    &mut found,
+                );
             }
             Test::Welch => self.welch(&a, &b, &mut found),
             Test::MannWhitney => self.mann_whitney(&a, &b, &mut found),
@@ -130,8 +135,8 @@ impl Setting<'_> {
     }
 
     /// The interval of the difference of means is taken relative to the mean of the reference, which counts as known.
-    fn welch(&self, new: &[f64], base: &[f64], found: &mut Found) {
-        let Some(test) = WelchTest::of(new, base, WelchDf::Fractional) else {
+    fn welch(&self, candidate: &[f64], base: &[f64], found: &mut Found) {
+        let Some(test) = WelchTest::of(candidate, base, WelchDf::Fractional) else {
             return;
         };
         found.statistic = Some(test.t);
@@ -143,8 +148,8 @@ impl Setting<'_> {
         }
     }
 
-    fn mann_whitney(&self, new: &[f64], base: &[f64], found: &mut Found) {
-        let Some(test) = MannWhitney::of(new, base) else {
+    fn mann_whitney(&self, candidate: &[f64], base: &[f64], found: &mut Found) {
+        let Some(test) = MannWhitney::of(candidate, base) else {
             return;
         };
         let method = match self.analysis.p {
@@ -156,23 +161,23 @@ impl Setting<'_> {
         found.statistic = Some(test.u_first);
         match test.p(method) {
             None => found.notes.push(Note::NoExactP),
-            Some(p) => self.shifted(p, test.is_exact_by(method), (new, base), found),
+            Some(p) => self.shifted(p, test.is_exact_by(method), (candidate, base), found),
         }
     }
 
     /// With two groups that is Mann and Whitney's test without continuity correction.
-    fn kruskal(&self, new: &[f64], base: &[f64], found: &mut Found) {
-        if let Some(test) = KruskalWallis::of(&[new, base]) {
+    fn kruskal(&self, candidate: &[f64], base: &[f64], found: &mut Found) {
+        if let Some(test) = KruskalWallis::of(&[candidate, base]) {
             found.statistic = Some(test.h);
-            self.shifted(test.p, false, (new, base), found);
+            self.shifted(test.p, false, (candidate, base), found);
         }
     }
 
     /// The change of a test of ranks: the shift, relative to the median of the reference.
-    fn shifted(&self, p: f64, exact: bool, (new, base): (&[f64], &[f64]), found: &mut Found) {
+    fn shifted(&self, p: f64, exact: bool, (candidate, base): (&[f64], &[f64]), found: &mut Found) {
         found.decided = Decided::ByP(Some(p));
-        found.delta = MannWhitney::of(new, base).map(|test| test.delta());
-        let Some(shift) = Shift::of(new, base) else {
+        found.delta = MannWhitney::of(candidate, base).map(|test| test.delta());
+        let Some(shift) = Shift::of(candidate, base) else {
             return;
         };
         let ranks = if exact {
@@ -190,9 +195,9 @@ impl Setting<'_> {
     }
 
     /// The 95th percentile of each launch, averaged over launches, or of all samples.
-    fn by_ratio(&self, new: &Side, base: &Side, found: &mut Found) {
+    fn by_ratio(&self, candidate: &SideSamples, base: &SideSamples, found: &mut Found) {
         let quantile = definition(self.analysis.quantile_in_force());
-        let percentile = |side: &Side| match self.analysis.observations {
+        let percentile = |side: &SideSamples| match self.analysis.observations {
             Observations::Samples => quantile.select(&mut side.pooled(), 0.95),
             Observations::Launches => {
                 let each: Option<Vec<f64>> = side
@@ -207,9 +212,9 @@ impl Setting<'_> {
             faster: self.thresholds.p95_faster,
             slower: self.thresholds.p95_slower,
         };
-        let found_ratio = percentile(new)
+        let found_ratio = percentile(candidate)
             .zip(percentile(base))
-            .and_then(|(new, base)| ratio(new, base));
+            .and_then(|(candidate, base)| ratio(candidate, base));
         if let Some((ratio, verdict)) =
             found_ratio.and_then(|ratio| Some((ratio, bounds.judge(ratio)?)))
         {
@@ -223,11 +228,11 @@ impl Setting<'_> {
     /// excludes 0 exactly where they do not overlap.
     fn by_intervals(
         &self,
-        (new, new_observed): (&Side, &[f64]),
-        (base, base_observed): (&Side, &[f64]),
+        (candidate, candidate_observed): (&SideSamples, &[f64]),
+        (base, base_observed): (&SideSamples, &[f64]),
         found: &mut Found,
     ) {
-        let bracketed = |side: &Side, observed: &[f64]| {
+        let bracketed = |side: &SideSamples, observed: &[f64]| {
             let level = 1.0 - self.level;
             let by_parts = self.analysis.center == Some(Center::Subselection)
                 && self.analysis.observations == Observations::Launches;
@@ -242,19 +247,19 @@ impl Setting<'_> {
             let interval = TInterval::of(observed, level)?;
             Some(Bracketed::with_margin(interval.mean, interval.margin))
         };
-        let resolution = new.resolution.max(base.resolution);
-        let sides = bracketed(new, new_observed).zip(bracketed(base, base_observed));
-        let Some((new, base)) = sides else {
+        let resolution = candidate.resolution.max(base.resolution);
+        let sides = bracketed(candidate, candidate_observed).zip(bracketed(base, base_observed));
+        let Some((candidate, base)) = sides else {
             return;
         };
-        let Some(distance) = IntervalDistance::between(new, base) else {
+        let Some(distance) = IntervalDistance::between(candidate, base) else {
             return;
         };
         let interval = Interval {
-            lower: new.interval.lower - base.interval.upper,
-            upper: new.interval.upper - base.interval.lower,
+            lower: candidate.interval.lower - base.interval.upper,
+            upper: candidate.interval.upper - base.interval.lower,
         };
-        found.change = relative(new.value - base.value, interval, base.value);
+        found.change = relative(candidate.value - base.value, interval, base.value);
         let mut is_significant = distance.is_significant();
         if let IntervalDistance::Finite(distance) = distance {
             found.statistic = Some(distance);
@@ -282,8 +287,8 @@ fn is_constant(values: &[f64]) -> bool {
 }
 
 /// Neither side varies: the difference is exact, and no statistics; one below a step of the clock is none.
-fn without_spread(new: f64, base: f64, resolution: f64, found: &mut Found) {
-    let change = new / base - 1.0;
+fn without_spread(candidate: f64, base: f64, resolution: f64, found: &mut Found) {
+    let change = candidate / base - 1.0;
     if !change.is_finite() {
         return;
     }

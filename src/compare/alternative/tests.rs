@@ -42,24 +42,24 @@ fn launches(values: &[f64]) -> Measurement {
     )
 }
 
-fn asked(base: &Measurement, new: &Measurement, rules: &Rules) -> Comparison {
+fn asked(base: &Measurement, candidate: &Measurement, rules: &Rules) -> Comparison {
     let reference = Reference {
         averaged: vec![base],
         spread: vec![base],
         earlier: vec![],
     };
     let question = Question {
-        new,
+        candidate,
         reference: &reference,
         noise_threshold: 0.02,
     };
     compare(&[question], rules).remove(0)
 }
 
-fn compared(base: &[f64], new: &[f64], analysis: Analysis) -> Comparison {
+fn compared(base: &[f64], candidate: &[f64], analysis: Analysis) -> Comparison {
     asked(
         &launches(base),
-        &launches(new),
+        &launches(candidate),
         &rules(analysis, Thresholds::default()),
     )
 }
@@ -72,7 +72,7 @@ fn m5_welch_tests_the_means_of_the_launches_and_its_interval_decides() {
     let found = compared(&BASE, &SLOWER, by(Test::Welch));
     let expected = WelchTest::of(&SLOWER, &BASE, WelchDf::Fractional).unwrap();
     let tested = found.tested.unwrap();
-    assert_eq!((tested.new, tested.base), (5, 5));
+    assert_eq!((tested.candidate, tested.base), (5, 5));
     assert!((tested.p_value.unwrap() - expected.p).abs() < 1e-12);
     assert!((tested.statistic.unwrap() - expected.t).abs() < 1e-9);
     assert_eq!(found.p_value, tested.adjusted_p_value);
@@ -102,7 +102,7 @@ fn n29_n35_mann_whitney_tests_what_counts_as_an_observation_and_says_one_of_thre
         ..by(Test::MannWhitney)
     };
     let samples = compared(&BASE, &SLOWER, of_samples).tested.unwrap();
-    assert_eq!((samples.new, samples.base), (15, 15));
+    assert_eq!((samples.candidate, samples.base), (15, 15));
     assert!(samples.p_value < p);
     let alike = compared(&BASE, &BASE, by(Test::MannWhitney))
         .tested
@@ -233,8 +233,8 @@ fn n_x11_what_is_significant_and_negligible_is_no_change() {
 #[test]
 fn b19_the_ratio_of_95th_percentiles_has_bounds_of_its_own() {
     let verdict = |factor: f64| {
-        let new: Vec<f64> = [100.0; 3].iter().map(|x| x * factor).collect();
-        compared(&[100.0; 3], &new, by(Test::P95Ratio)).verdict
+        let candidate: Vec<f64> = [100.0; 3].iter().map(|x| x * factor).collect();
+        compared(&[100.0; 3], &candidate, by(Test::P95Ratio)).verdict
     };
     assert_eq!(verdict(0.95), Verdict::Improved);
     assert_eq!(verdict(0.951), Verdict::Unchanged);
@@ -283,7 +283,7 @@ fn several_benchmarks_share_the_level_as_the_correction_says() {
         earlier: vec![],
     };
     let question = Question {
-        new: &near,
+        candidate: &near,
         reference: &reference,
         noise_threshold: 0.02,
     };
@@ -335,9 +335,9 @@ fn constants_less_than_a_step_of_the_clock_apart_do_not_differ_by_any_test() {
         Test::Kruskal,
         Test::Interval,
     ] {
-        let verdict = |new: f64| {
+        let verdict = |candidate: f64| {
             let rules = rules(by(test), Thresholds::default());
-            asked(&coarse(100.0), &coarse(new), &rules).verdict
+            asked(&coarse(100.0), &coarse(candidate), &rules).verdict
         };
         assert_eq!(verdict(104.0), Verdict::Inconclusive, "{test}");
         assert_eq!(verdict(120.0), Verdict::Regressed, "{test}");
@@ -352,7 +352,7 @@ fn n14_an_outlier_policy_changes_the_summary_and_neither_p_nor_verdict() {
         let launch = |k| flat_launch(k, ITERATIONS, &times);
         measurement((0..5).map(launch).collect())
     };
-    let (base, new) = (series(0.0), series(3.0));
+    let (base, candidate) = (series(0.0), series(3.0));
     for test in Test::ALL {
         let found = |outliers| {
             let analysis = Analysis {
@@ -360,7 +360,7 @@ fn n14_an_outlier_policy_changes_the_summary_and_neither_p_nor_verdict() {
                 center: Some(Center::Mean),
                 ..by(*test)
             };
-            asked(&base, &new, &rules(analysis, Thresholds::default()))
+            asked(&base, &candidate, &rules(analysis, Thresholds::default()))
         };
         let (none, iqr) = (found(Outliers::Keep), found(Outliers::Iqr));
         assert_eq!(none.p_value, iqr.p_value, "{test}");
@@ -371,16 +371,19 @@ fn n14_an_outlier_policy_changes_the_summary_and_neither_p_nor_verdict() {
         );
         let (raw, trimmed) = (none.centers.unwrap(), iqr.centers.unwrap());
         assert!(
-            trimmed.new.value_ns < raw.new.value_ns - 10.0,
+            trimmed.candidate.value_ns < raw.candidate.value_ns - 10.0,
             "{trimmed:?}"
         );
-        assert_eq!((trimmed.new.removed, trimmed.new.used), (5, 195));
-        assert_eq!((raw.new.removed, raw.new.used), (0, 200));
+        assert_eq!(
+            (trimmed.candidate.removed, trimmed.candidate.used),
+            (5, 195)
+        );
+        assert_eq!((raw.candidate.removed, raw.candidate.used), (0, 200));
     }
     // What an analysis is that says nothing: no summary.
     let plain = asked(
         &base,
-        &new,
+        &candidate,
         &rules(Analysis::default(), Thresholds::default()),
     );
     assert_eq!(plain.centers, None);
@@ -404,7 +407,7 @@ fn every_center_and_policy_gives_a_summary_that_accounts_for_all_samples() {
                 assert_eq!(found, None, "there is no linear phase");
                 continue;
             }
-            let side = found.unwrap().new;
+            let side = found.unwrap().candidate;
             assert_eq!(
                 side.raw,
                 side.skipped + side.removed + side.used,

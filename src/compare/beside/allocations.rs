@@ -23,7 +23,7 @@ pub struct CountChange {
     /// That of the reference.
     pub base: f64,
     /// That of the run.
-    pub new: f64,
+    pub candidate: f64,
     /// Whether no iteration of either side differed from the others of its side: then a difference is a difference, whatever its size.
     pub exact: bool,
     /// p of the two-sided permutation test over launches; `None` where the numbers are exact.
@@ -37,18 +37,19 @@ impl AllocationComparison {
     /// `None` where a side has counted nothing.
     pub(super) fn of(
         base: &[&Measurement],
-        new: &Measurement,
+        candidate: &Measurement,
         rules: &BesideRules,
     ) -> Option<Self> {
         let base = base
             .iter()
             .map(|run| counted(run))
             .find(|found| !found.is_empty())?;
-        let new = counted(new);
-        if new.is_empty() {
+        let candidate = counted(candidate);
+        if candidate.is_empty() {
             return None;
         }
-        let change = |pick: fn(&Allocations) -> u64| CountChange::of(&base, &new, pick, rules);
+        let change =
+            |pick: fn(&Allocations) -> u64| CountChange::of(&base, &candidate, pick, rules);
         Some(Self {
             count: change(|found| found.count)?,
             bytes: change(|found| found.bytes)?,
@@ -79,24 +80,24 @@ impl CountChange {
 
     /// new / base - 1, a fraction; 0 where both are 0, infinite where only the reference is.
     pub fn relative(&self) -> f64 {
-        if self.new == self.base {
+        if self.candidate == self.base {
             0.0
         } else {
-            self.new / self.base - 1.0
+            self.candidate / self.base - 1.0
         }
     }
 
     fn of(
         base: &[&[Allocations]],
-        new: &[&[Allocations]],
+        candidate: &[&[Allocations]],
         pick: fn(&Allocations) -> u64,
         rules: &BesideRules,
     ) -> Option<Self> {
-        let sides = [base, new];
-        let [base, new] = sides.map(|side| launch_means(side, pick));
+        let sides = [base, candidate];
+        let [base, candidate] = sides.map(|side| launch_means(side, pick));
         let found = Self {
             base: mean(&base)?,
-            new: mean(&new)?,
+            candidate: mean(&candidate)?,
             exact: sides.iter().all(|side| is_constant(side, pick)),
             p_value: None,
             verdict: Verdict::Unchanged,
@@ -107,11 +108,11 @@ impl CountChange {
                 ..found
             });
         }
-        let p = rank_permutation_p(&new, &base)?;
+        let p = rank_permutation_p(&candidate, &base)?;
         let beyond = found.relative().abs() > rules.noise_threshold;
         let verdict = if p < rules.significance_level && beyond {
             found.direction()
-        } else if all_within(&base, &new, rules.noise_threshold) {
+        } else if all_within(&base, &candidate, rules.noise_threshold) {
             Verdict::Unchanged
         } else {
             Verdict::Inconclusive
@@ -124,9 +125,9 @@ impl CountChange {
     }
 
     fn direction(&self) -> Verdict {
-        if self.new > self.base {
+        if self.candidate > self.base {
             Verdict::Regressed
-        } else if self.new < self.base {
+        } else if self.candidate < self.base {
             Verdict::Improved
         } else {
             Verdict::Unchanged
@@ -165,12 +166,13 @@ fn is_constant(launches: &[&[Allocations]], pick: fn(&Allocations) -> u64) -> bo
 }
 
 /// Whether no launch of the one side is further than the threshold from any of the other.
-fn all_within(base: &[f64], new: &[f64], noise_threshold: f64) -> bool {
+fn all_within(base: &[f64], candidate: &[f64], noise_threshold: f64) -> bool {
     let ends = |values: &[f64]| {
         let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
         let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         (lowest, highest)
     };
-    let ((base_low, base_high), (new_low, new_high)) = (ends(base), ends(new));
-    new_high <= base_low * (1.0 + noise_threshold) && new_low >= base_high * (1.0 - noise_threshold)
+    let ((base_low, base_high), (candidate_low, candidate_high)) = (ends(base), ends(candidate));
+    candidate_high <= base_low * (1.0 + noise_threshold)
+        && candidate_low >= base_high * (1.0 - noise_threshold)
 }

@@ -8,7 +8,7 @@ use crate::compare::{Comparison, Decider, HostClass, Plan, Question, Reference, 
 use crate::model::{Analysis, DecisionSettings, Measurement, Subject, Verdict};
 use crate::stats::{Draws, Stream, normal};
 
-fn in_turn(base: &Measurement, new: &Measurement, noise_threshold: f64) -> Comparison {
+fn in_turn(base: &Measurement, candidate: &Measurement, noise_threshold: f64) -> Comparison {
     let plan = Plan {
         looks: vec![10],
         significance_level: 0.01,
@@ -18,7 +18,7 @@ fn in_turn(base: &Measurement, new: &Measurement, noise_threshold: f64) -> Compa
         seed: 7,
         noise: BTreeMap::new(),
     };
-    Comparison::undecided(noise_threshold).beside_in_turn(base, new, &plan)
+    Comparison::undecided(noise_threshold).beside_in_turn(base, candidate, &plan)
 }
 
 fn about(comparisons: &[&Comparison], subject: Subject) -> Vec<Comparison> {
@@ -32,11 +32,11 @@ fn ten_rounds(factor: f64) -> Comparison {
     let ratios = [
         -0.03, 0.03, -0.04, 0.04, -0.01, 0.01, -0.03, 0.03, -0.02, 0.02,
     ];
-    let new: Vec<f64> = ratios
+    let candidate: Vec<f64> = ratios
         .iter()
         .map(|ratio: &f64| factor * ratio.exp())
         .collect();
-    in_turn(&timed(&[1.0; 10]), &timed(&new), 0.02)
+    in_turn(&timed(&[1.0; 10]), &timed(&candidate), 0.02)
 }
 
 #[test]
@@ -97,14 +97,14 @@ fn counts_that_vary_are_tested_by_holm_and_counts_that_do_not_take_no_share() {
     assert_eq!(found[2].verdict, Verdict::Regressed);
 }
 
-fn stored(base: &[&Measurement], new: &Measurement, host: HostClass) -> Comparison {
+fn stored(base: &[&Measurement], candidate: &Measurement, host: HostClass) -> Comparison {
     let reference = Reference {
         averaged: base.to_vec(),
         spread: base.to_vec(),
         earlier: vec![],
     };
     let question = Question {
-        new,
+        candidate,
         reference: &reference,
         noise_threshold: 0.02,
     };
@@ -127,8 +127,8 @@ fn stored(base: &[&Measurement], new: &Measurement, host: HostClass) -> Comparis
 #[test]
 fn percentiles_of_stored_runs_allow_for_the_drift_between_runs() {
     let scales = [1.0, 1.002, 0.998, 1.001, 0.999];
-    let (base, new) = (timed(&scales), timed(&scales.map(|scale| scale * 1.08)));
-    let verdict = |base: &[&Measurement], host| stored(base, &new, host).verdict;
+    let (base, candidate) = (timed(&scales), timed(&scales.map(|scale| scale * 1.08)));
+    let verdict = |base: &[&Measurement], host| stored(base, &candidate, host).verdict;
     assert_eq!(verdict(&[&base], HostClass::Dedicated), Verdict::Regressed);
     assert_eq!(verdict(&[&base], HostClass::Shared), Verdict::Inconclusive);
     // Runs that are seen to be alike.
@@ -170,8 +170,8 @@ fn identical_code_fails_a_family_no_more_often_than_the_level_says() {
         };
         let all: Vec<Comparison> = (0..20)
             .map(|_| {
-                let [base, new]: [Vec<Measurement>; 2] = [side(), side()];
-                in_turn(&joined(base), &joined(new), 0.0)
+                let [base, candidate]: [Vec<Measurement>; 2] = [side(), side()];
+                in_turn(&joined(base), &joined(candidate), 0.0)
             })
             .collect();
         let is_slower = |one: &Comparison| one.verdict == Verdict::Regressed;

@@ -27,7 +27,7 @@ pub struct PercentileChange {
     /// The mean over the launches of the reference, nanoseconds.
     pub base_ns: f64,
     /// The mean over the launches of the run, nanoseconds.
-    pub new_ns: f64,
+    pub candidate_ns: f64,
     /// new / base - 1 with its interval.
     pub change: Estimate,
     /// How far the change may be off, at any level.
@@ -48,34 +48,34 @@ impl LatencyComparison {
     /// Compares the launches of `new` with those of all runs in `base`; `None` where a side has no operations.
     pub(super) fn of(
         base: &[&Measurement],
-        new: &Measurement,
+        candidate: &Measurement,
         pairing: Pairing,
         rules: &BesideRules,
     ) -> Option<Self> {
         let mut base: Vec<&LaunchSeries> = base.iter().flat_map(|run| &run.launches).collect();
-        let mut new_launches: Vec<&LaunchSeries> = new.launches.iter().collect();
+        let mut candidate_launches: Vec<&LaunchSeries> = candidate.launches.iter().collect();
         base.retain(|launch| histogram(launch).is_some());
-        new_launches.retain(|launch| histogram(launch).is_some());
+        candidate_launches.retain(|launch| histogram(launch).is_some());
         if pairing == Pairing::ByRound {
             let rounds = |launches: &[&LaunchSeries]| -> Vec<u32> {
                 launches.iter().map(|launch| launch.launch).collect()
             };
-            let (of_base, of_new) = (rounds(&base), rounds(&new_launches));
-            base.retain(|launch| of_new.contains(&launch.launch));
-            new_launches.retain(|launch| of_base.contains(&launch.launch));
+            let (of_base, of_candidate) = (rounds(&base), rounds(&candidate_launches));
+            base.retain(|launch| of_candidate.contains(&launch.launch));
+            candidate_launches.retain(|launch| of_base.contains(&launch.launch));
         }
-        if base.is_empty() || new_launches.is_empty() {
+        if base.is_empty() || candidate_launches.is_empty() {
             return None;
         }
-        let both = base.iter().chain(&new_launches);
+        let both = base.iter().chain(&candidate_launches);
         let quantum_ns = both
             .map(|launch| launch.quantum.as_f64())
             .fold(0.0, f64::max);
-        let name = new.benchmark.key.to_string();
+        let name = candidate.benchmark.key.to_string();
         let percentiles = Self::QUANTILES.into_iter().filter_map(|quantile| {
             let sides = Sides {
                 base: percentiles_of(&base, quantile),
-                new: percentiles_of(&new_launches, quantile),
+                candidate: percentiles_of(&candidate_launches, quantile),
                 pairing,
             };
             let seed = derived_seed(derived_seed(rules.seed, &name), "latency");
@@ -141,7 +141,7 @@ fn percentiles_of(launches: &[&LaunchSeries], quantile: f64) -> Vec<f64> {
 /// One percentile of every launch of both sides.
 struct Sides {
     base: Vec<f64>,
-    new: Vec<f64>,
+    candidate: Vec<f64>,
     pairing: Pairing,
 }
 
@@ -153,11 +153,11 @@ impl Sides {
         seed: u64,
         rules: &BesideRules,
     ) -> Option<PercentileChange> {
-        let (base_ns, new_ns) = (mean(&self.base)?, mean(&self.new)?);
-        let ratio = if base_ns == new_ns {
+        let (base_ns, candidate_ns) = (mean(&self.base)?, mean(&self.candidate)?);
+        let ratio = if base_ns == candidate_ns {
             1.0
         } else {
-            new_ns / base_ns
+            candidate_ns / base_ns
         };
         let change = self
             .interval(quantile, seed, rules)
@@ -165,7 +165,7 @@ impl Sides {
         let mut found = PercentileChange {
             quantile,
             base_ns,
-            new_ns,
+            candidate_ns,
             change,
             uncertainty: self
                 .uncertainty()
@@ -179,11 +179,11 @@ impl Sides {
 
     /// How far the change of the mean of the launches' percentiles may be off.
     fn uncertainty(&self) -> Option<Uncertainty> {
-        let (new, base) = (single(&self.new), single(&self.base));
+        let (candidate, base) = (single(&self.candidate), single(&self.base));
         match self.pairing {
-            Pairing::Independent => Uncertainty::of(&new, &base, Smoothness::Smooth),
+            Pairing::Independent => Uncertainty::of(&candidate, &base, Smoothness::Smooth),
             Pairing::ByRound => {
-                Uncertainty::of_pairs(&PairedRatio::new(new, base)?, Smoothness::Smooth)
+                Uncertainty::of_pairs(&PairedRatio::new(candidate, base)?, Smoothness::Smooth)
             }
         }
     }
@@ -191,11 +191,11 @@ impl Sides {
     /// The change of the mean of the launches' percentiles.
     fn interval(&self, quantile: f64, seed: u64, rules: &BesideRules) -> Option<Estimate> {
         let level = rules.confidence_level;
-        let fewer = self.base.len().min(self.new.len());
+        let fewer = self.base.len().min(self.candidate.len());
         if IntervalMethod::for_clusters(fewer) == IntervalMethod::StudentT {
             let found = match self.pairing {
-                Pairing::Independent => MeanRatio::of(&self.new, &self.base, level),
-                Pairing::ByRound => MeanRatio::of_pairs(&self.new, &self.base, level),
+                Pairing::Independent => MeanRatio::of(&self.candidate, &self.base, level),
+                Pairing::ByRound => MeanRatio::of_pairs(&self.candidate, &self.base, level),
             }?;
             return Some(Estimate {
                 estimate: found.ratio - 1.0,
@@ -208,11 +208,11 @@ impl Sides {
             resamples: rules.resamples as usize,
             stream: Stream { seed, name: &name },
         };
-        let (new, base) = (single(&self.new), single(&self.base));
+        let (candidate, base) = (single(&self.candidate), single(&self.base));
         match self.pairing {
-            Pairing::Independent => Estimate::relative_change(&new, &base, level, resampling),
+            Pairing::Independent => Estimate::relative_change(&candidate, &base, level, resampling),
             Pairing::ByRound => {
-                let ratio = PairedRatio::new(new, base)?;
+                let ratio = PairedRatio::new(candidate, base)?;
                 Estimate::relative_change_of_pairs(&ratio, level, resampling)
             }
         }

@@ -32,7 +32,7 @@ pub(super) struct BesideRules {
 impl Comparison {
     /// Adds what was noted beside the times of two builds that were measured in turn by this plan.
     #[must_use]
-    pub fn beside_in_turn(self, base: &Measurement, new: &Measurement, plan: &Plan) -> Self {
+    pub fn beside_in_turn(self, base: &Measurement, candidate: &Measurement, plan: &Plan) -> Self {
         let rules = BesideRules {
             noise_threshold: self.noise_threshold,
             significance_level: plan.significance_level,
@@ -40,7 +40,7 @@ impl Comparison {
             resamples: plan.resamples,
             seed: plan.seed,
         };
-        self.with_beside(&[base], new, Pairing::ByRound, &rules)
+        self.with_beside(&[base], candidate, Pairing::ByRound, &rules)
     }
 
     /// Adds what stored runs noted beside the times.
@@ -53,7 +53,7 @@ impl Comparison {
             seed: rules.seed,
         };
         let base = &question.reference.averaged;
-        let mut found = self.with_beside(base, question.new, Pairing::Independent, &beside);
+        let mut found = self.with_beside(base, question.candidate, Pairing::Independent, &beside);
         found.latencies = found
             .latencies
             .map(|latencies| latencies.drifting(question, rules));
@@ -63,12 +63,12 @@ impl Comparison {
     fn with_beside(
         mut self,
         base: &[&Measurement],
-        new: &Measurement,
+        candidate: &Measurement,
         pairing: Pairing,
         rules: &BesideRules,
     ) -> Self {
-        self.allocations = AllocationComparison::of(base, new, rules);
-        self.latencies = LatencyComparison::of(base, new, pairing, rules);
+        self.allocations = AllocationComparison::of(base, candidate, rules);
+        self.latencies = LatencyComparison::of(base, candidate, pairing, rules);
         self
     }
 }

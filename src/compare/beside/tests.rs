@@ -67,14 +67,14 @@ pub(super) fn constant(ns: u64, count: usize) -> Measurement {
     launches((0..count).map(|_| (vec![], Some(latencies([ns; 10])))))
 }
 
-fn allocated(base: &Measurement, new: &Measurement) -> CountChange {
-    AllocationComparison::of(&[base], new, &RULES)
+fn allocated(base: &Measurement, candidate: &Measurement) -> CountChange {
+    AllocationComparison::of(&[base], candidate, &RULES)
         .unwrap()
         .count
 }
 
-fn slower(base: &Measurement, new: &Measurement, pairing: Pairing) -> PercentileChange {
-    *LatencyComparison::of(&[base], new, pairing, &RULES)
+fn slower(base: &Measurement, candidate: &Measurement, pairing: Pairing) -> PercentileChange {
+    *LatencyComparison::of(&[base], candidate, pairing, &RULES)
         .unwrap()
         .at(0.5)
         .unwrap()
@@ -86,7 +86,7 @@ fn where_nothing_varies_a_difference_is_a_difference_whatever_its_size() {
     let found = allocated(&base, &counted(&[&[1_001]]));
     assert_eq!((found.exact, found.verdict), (true, Verdict::Regressed));
     assert_eq!(
-        (found.base, found.new, found.p_value),
+        (found.base, found.candidate, found.p_value),
         (1_000.0, 1_001.0, None)
     );
     let found = allocated(&base, &counted(&[&[999; 3]]));
@@ -125,7 +125,7 @@ fn where_it_varies_launches_are_ranked_and_the_change_must_exceed_the_threshold(
 #[test]
 fn a_side_that_counted_nothing_is_not_compared_and_the_newest_run_that_did_is_the_reference() {
     let (none, old, newest) = (counted(&[]), counted(&[&[5]]), counted(&[&[7]]));
-    let of = |base: &[&Measurement], new| AllocationComparison::of(base, new, &RULES);
+    let of = |base: &[&Measurement], candidate| AllocationComparison::of(base, candidate, &RULES);
     assert_eq!(of(&[&none], &old), None);
     assert_eq!(of(&[&old], &none), None);
     assert_eq!(
@@ -138,17 +138,21 @@ fn a_side_that_counted_nothing_is_not_compared_and_the_newest_run_that_did_is_th
 fn b_x1_the_ratio_of_means_of_launch_percentiles_has_a_seeded_launch_level_interval() {
     let scales: Vec<f64> = (0..10).map(|k| 1.0 + 0.01 * f64::from(k % 3)).collect();
     let slow: Vec<f64> = scales.iter().map(|scale| scale * 1.1).collect();
-    let (base, new) = (timed(&scales), timed(&slow));
-    let found = slower(&base, &new, Pairing::Independent);
+    let (base, candidate) = (timed(&scales), timed(&slow));
+    let found = slower(&base, &candidate, Pairing::Independent);
     assert!((found.change.estimate - 0.1).abs() < 0.001, "{found:?}");
-    assert!((found.new_ns / found.base_ns - 1.0 - found.change.estimate).abs() < 1e-12);
+    assert!((found.candidate_ns / found.base_ns - 1.0 - found.change.estimate).abs() < 1e-12);
     assert!(
         0.08 < found.change.lower && found.change.upper < 0.12,
         "{found:?}"
     );
     assert_eq!(found.verdict, Verdict::Regressed);
-    assert_eq!(slower(&base, &new, Pairing::Independent), found, "seeded");
-    let all = LatencyComparison::of(&[&base], &new, Pairing::Independent, &RULES).unwrap();
+    assert_eq!(
+        slower(&base, &candidate, Pairing::Independent),
+        found,
+        "seeded"
+    );
+    let all = LatencyComparison::of(&[&base], &candidate, Pairing::Independent, &RULES).unwrap();
     let quantiles: Vec<f64> = all.percentiles.iter().map(|one| one.quantile).collect();
     assert_eq!(quantiles, LatencyComparison::QUANTILES);
     assert!(
@@ -176,8 +180,8 @@ fn b12_launches_weigh_alike_however_many_operations_they_had() {
 #[test]
 fn b14_fewer_than_eight_launches_have_a_t_interval() {
     let base = timed(&[1.0, 1.01, 0.99]);
-    let new = timed(&[1.1, 1.12, 1.09]);
-    let found = slower(&base, &new, Pairing::Independent);
+    let candidate = timed(&[1.1, 1.12, 1.09]);
+    let found = slower(&base, &candidate, Pairing::Independent);
     // t(.975, about 3 degrees of freedom) is above 3: wider than the resamples of three can be.
     assert!(found.change.upper - found.change.lower > 0.05, "{found:?}");
     assert!(
@@ -191,21 +195,21 @@ fn rounds_of_an_ab_measurement_are_compared_with_each_other() {
     let scales = [1.0, 1.5, 0.8, 1.2, 1.9, 1.1, 1.4, 0.7, 1.3];
     for count in [5, 9] {
         let base = timed(&scales[..count]);
-        let new = timed(
+        let candidate = timed(
             &scales[..count]
                 .iter()
                 .map(|scale| scale * 1.05)
                 .collect::<Vec<_>>(),
         );
-        let paired = slower(&base, &new, Pairing::ByRound);
+        let paired = slower(&base, &candidate, Pairing::ByRound);
         assert_eq!(paired.verdict, Verdict::Regressed, "{paired:?}");
-        let apart = slower(&base, &new, Pairing::Independent);
+        let apart = slower(&base, &candidate, Pairing::Independent);
         assert_eq!(apart.verdict, Verdict::Inconclusive, "{apart:?}");
     }
     // A round that one side lacks is no round.
-    let (base, mut new) = (timed(&scales), timed(&scales));
-    new.launches.remove(3);
-    let found = slower(&base, &new, Pairing::ByRound);
+    let (base, mut candidate) = (timed(&scales), timed(&scales));
+    candidate.launches.remove(3);
+    let found = slower(&base, &candidate, Pairing::ByRound);
     assert_eq!(
         (found.change.estimate, found.verdict),
         (0.0, Verdict::Unchanged)
@@ -225,9 +229,10 @@ fn b22_no_change_within_the_error_of_the_histogram_or_a_step_of_the_clock_is_cal
         }
         found
     };
-    let verdict = |base, new, quantum| {
-        let (base, new) = (constant(base, quantum), constant(new, quantum));
-        let found = LatencyComparison::of(&[&base], &new, Pairing::Independent, &rules).unwrap();
+    let verdict = |base, candidate, quantum| {
+        let (base, candidate) = (constant(base, quantum), constant(candidate, quantum));
+        let found =
+            LatencyComparison::of(&[&base], &candidate, Pairing::Independent, &rules).unwrap();
         found.at(0.5).unwrap().verdict
     };
     // Neighbouring counters of the histogram.
@@ -264,8 +269,8 @@ fn times_of_zero_and_single_launches_give_no_interval_and_no_verdict() {
 #[test]
 fn a_comparison_of_stored_runs_carries_both() {
     let mut base = timed(&[1.0; 5]);
-    let mut new = timed(&[1.2; 5]);
-    for (side, count) in [(&mut base, 3), (&mut new, 4)] {
+    let mut candidate = timed(&[1.2; 5]);
+    for (side, count) in [(&mut base, 3), (&mut candidate, 4)] {
         for launch in &mut side.launches {
             launch.beside.allocations = vec![
                 Allocations {
@@ -282,7 +287,7 @@ fn a_comparison_of_stored_runs_carries_both() {
         earlier: vec![],
     };
     let question = Question {
-        new: &new,
+        candidate: &candidate,
         reference: &reference,
         noise_threshold: 0.02,
     };

@@ -7,9 +7,9 @@ use super::series::{Neighbours, PairedSeries, Round, UsableRounds, typical_lengt
 use super::speed_test::SpeedTest;
 use crate::compare::comparison::{Comparison, Estimate};
 use crate::compare::launch_values::{Location, needed_ns};
-use crate::compare::note::{Note, Side};
+use crate::compare::note::Note;
 use crate::compare::uncertainty::Uncertainty;
-use crate::model::Verdict;
+use crate::model::{Side, Verdict};
 use crate::stats::{
     ClusterMean, ClusterMedian, PairedRatio, Resampling, Smoothness, Stream, derived_seed, mean,
     median, sample_variance,
@@ -38,24 +38,23 @@ pub(super) fn refusal(series: &PairedSeries<'_>, usable: &UsableRounds) -> Optio
     let of_side = |side| {
         series.rounds.iter().flat_map(move |round| match side {
             Side::Base => &round.base,
-            Side::New => &round.new,
+            Side::Candidate => &round.candidate,
         })
     };
-    for side in [Side::New, Side::Base] {
+    for side in [Side::Candidate, Side::Base] {
         if of_side(side).next().is_none() {
             return Some(Note::NoSamples { side });
         }
     }
     let needed_ns = needed_ns(ASSUMED_CLOCK_STEP_NS);
-    for side in [Side::New, Side::Base] {
+    for side in [Side::Candidate, Side::Base] {
         if typical_length(of_side(side)).is_some_and(|length| length < needed_ns) {
             return Some(Note::SamplesTooShort { side, needed_ns });
         }
     }
-    usable
-        .rounds
-        .is_empty()
-        .then_some(Note::NoSamples { side: Side::New })
+    usable.rounds.is_empty().then_some(Note::NoSamples {
+        side: Side::Candidate,
+    })
 }
 
 /// Adds the changes of mean and median of all samples, with intervals over rounds, whose two sides are drawn together.
@@ -72,20 +71,21 @@ pub(super) fn describe(
             .map(|round| pick(round).iter().map(|y| y.exp()).collect())
             .collect()
     };
-    let (new, base) = (times(|round| &round.new), times(|round| &round.base));
-    let new: Vec<&[f64]> = new.iter().map(Vec::as_slice).collect();
+    let (candidate, base) = (times(|round| &round.candidate), times(|round| &round.base));
+    let candidate: Vec<&[f64]> = candidate.iter().map(Vec::as_slice).collect();
     let base: Vec<&[f64]> = base.iter().map(Vec::as_slice).collect();
     let resampling = |name| Resampling {
         resamples: plan.resamples as usize,
         stream: Stream { seed, name },
     };
     let level = plan.confidence_level;
-    if let Some(ratio) = PairedRatio::new(ClusterMean::new(&new), ClusterMean::new(&base)) {
+    if let Some(ratio) = PairedRatio::new(ClusterMean::new(&candidate), ClusterMean::new(&base)) {
         comparison.change_mean =
             Estimate::relative_change_of_pairs(&ratio, level, resampling("change of the mean"));
         comparison.uncertainties.mean = Uncertainty::of_pairs(&ratio, Smoothness::Smooth);
     }
-    if let Some(ratio) = PairedRatio::new(ClusterMedian::new(&new), ClusterMedian::new(&base)) {
+    if let Some(ratio) = PairedRatio::new(ClusterMedian::new(&candidate), ClusterMedian::new(&base))
+    {
         comparison.change_median =
             Estimate::relative_change_of_pairs(&ratio, level, resampling("change of the median"));
         comparison.uncertainties.median = Uncertainty::of_pairs(&ratio, Smoothness::Median);
@@ -121,7 +121,7 @@ pub(super) fn add(
     if matches!(verdict, Verdict::Inconclusive | Verdict::Suspect) {
         notes.extend(autocorrelation(usable));
         notes.extend(modes(Side::Base, usable, |round| &round.base));
-        notes.extend(modes(Side::New, usable, |round| &round.new));
+        notes.extend(modes(Side::Candidate, usable, |round| &round.candidate));
     }
 }
 
@@ -156,11 +156,14 @@ fn position(rounds: &[Round], threshold: f64) -> Option<Note> {
 
 /// The median over the quads of a round; the speed of the sides is in every quad twice, with both signs.
 fn position_in_round(round: &Round) -> Option<f64> {
-    let quads = round.base.chunks_exact(2).zip(round.new.chunks_exact(2));
+    let quads = round
+        .base
+        .chunks_exact(2)
+        .zip(round.candidate.chunks_exact(2));
     let effects: Vec<f64> = quads
         .zip(&round.led)
-        .map(|((base, new), led)| {
-            let ahead = |i: usize| new[i].per_iteration().ln() - base[i].per_iteration().ln();
+        .map(|((base, candidate), led)| {
+            let ahead = |i: usize| candidate[i].per_iteration().ln() - base[i].per_iteration().ln();
             let effect = (ahead(0) - ahead(1)) / 2.0;
             if *led { -effect } else { effect }
         })
@@ -175,7 +178,7 @@ fn autocorrelation(usable: &UsableRounds) -> Option<Note> {
     let differences: Vec<f64> = usable
         .rounds
         .iter()
-        .map(|round| fastest(&round.new) - fastest(&round.base))
+        .map(|round| fastest(&round.candidate) - fastest(&round.base))
         .collect();
     // By ranks: a single disturbed round would decide otherwise.
     let centre = median(&differences)?;

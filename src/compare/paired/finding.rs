@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::compare::note::Side;
+use crate::model::Side;
 
 /// Samples of one side that are slower than their neighbours of the other, while its fastest ones are not.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -10,7 +10,7 @@ pub struct SlowPath {
     /// The slower side.
     pub side: Side,
     /// Share of the new side's samples that lie more than 10 % above its floor.
-    pub share_new: f64,
+    pub share_candidate: f64,
     /// The same of the reference.
     pub share_base: f64,
     /// p of the slow-path test, adjusted for looks and family.

@@ -40,7 +40,7 @@ pub(super) struct FloorTest {
     threshold: f64,
     /// The fastest sample of each round, ascending.
     fastest_base: Vec<f64>,
-    fastest_new: Vec<f64>,
+    fastest_candidate: Vec<f64>,
     guard: Guard,
     fisher: FisherExact,
 }
@@ -60,7 +60,7 @@ fn location(samples: usize, method: &Method) -> (Location, f64, usize) {
 pub(super) fn difference(usable: &UsableRounds, method: &Method) -> Option<(Location, f64)> {
     let (location, p, rank) = location(usable.samples(), method);
     let low = |clusters: &[&[f64]]| ClusterLowQuantile::new(clusters, p, rank).observed();
-    let difference = low(&usable.of_new()) - low(&usable.of_base());
+    let difference = low(&usable.of_candidate()) - low(&usable.of_base());
     difference.is_finite().then_some((location, difference))
 }
 
@@ -77,7 +77,7 @@ impl FloorTest {
         }
         let (location, p, rank) = location(usable.samples(), method);
         let base = ClusterLowQuantile::new(&usable.of_base(), p, rank);
-        let new = ClusterLowQuantile::new(&usable.of_new(), p, rank);
+        let candidate = ClusterLowQuantile::new(&usable.of_candidate(), p, rank);
         let stream = Stream {
             seed,
             name: "floor test",
@@ -86,8 +86,8 @@ impl FloorTest {
             resamples: RESAMPLES,
             stream,
         };
-        let error = paired_standard_error(&new, &base, method.width, resampling)?;
-        let difference = new.observed() - base.observed();
+        let error = paired_standard_error(&candidate, &base, method.width, resampling)?;
+        let difference = candidate.observed() - base.observed();
         let fastest = |pick: fn(&Neighbours) -> &Vec<f64>| {
             let mut fastest: Vec<f64> = usable
                 .rounds
@@ -100,7 +100,7 @@ impl FloorTest {
         let rounds = usable.rounds.len();
         let resolution = LEAST_RESOLUTION
             .max(clock_step(&base))
-            .max(clock_step(&new));
+            .max(clock_step(&candidate));
         Some(Self {
             location,
             difference,
@@ -109,7 +109,7 @@ impl FloorTest {
             df: (rounds as f64 - 1.0).min(method.most_df),
             threshold,
             fastest_base: fastest(|round| &round.base),
-            fastest_new: fastest(|round| &round.new),
+            fastest_candidate: fastest(|round| &round.candidate),
             guard: method.guard,
             fisher: FisherExact::new(rounds),
         })
@@ -119,25 +119,25 @@ impl FloorTest {
     /// p of "slower by more than the threshold".
     pub(super) fn p_slower(&self) -> f64 {
         self.t_tail(self.difference - self.threshold)
-            .max(self.p_guard(&self.fastest_base, &self.fastest_new, self.threshold))
+            .max(self.p_guard(&self.fastest_base, &self.fastest_candidate, self.threshold))
     }
 
     /// p of "faster by more than the threshold".
     pub(super) fn p_faster(&self) -> f64 {
         self.t_tail(-self.difference - self.threshold)
-            .max(self.p_guard(&self.fastest_new, &self.fastest_base, self.threshold))
+            .max(self.p_guard(&self.fastest_candidate, &self.fastest_base, self.threshold))
     }
 
     /// One-sided lower bound at `level`.
     pub(super) fn lower(&self, level: f64) -> f64 {
         let by_t = self.difference - self.margin(level);
-        self.guarded_bound(by_t, &self.fastest_base, &self.fastest_new, level)
+        self.guarded_bound(by_t, &self.fastest_base, &self.fastest_candidate, level)
     }
 
     /// One-sided upper bound at `level`.
     pub(super) fn upper(&self, level: f64) -> f64 {
         let by_t = -self.difference - self.margin(level);
-        -self.guarded_bound(by_t, &self.fastest_new, &self.fastest_base, level)
+        -self.guarded_bound(by_t, &self.fastest_candidate, &self.fastest_base, level)
     }
 
     /// Half the width of the interval by t.
@@ -203,7 +203,7 @@ impl FloorTest {
     /// Whether no sample of a side differs from any other of it.
     pub(super) fn is_constant(&self) -> bool {
         let spread = |x: &[f64]| x.last().unwrap_or(&0.0) - x.first().unwrap_or(&0.0);
-        spread(&self.fastest_base) == 0.0 && spread(&self.fastest_new) == 0.0
+        spread(&self.fastest_base) == 0.0 && spread(&self.fastest_candidate) == 0.0
     }
 }
 

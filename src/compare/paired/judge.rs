@@ -15,8 +15,8 @@ use super::slow_path;
 use super::speed_test::SpeedTest;
 use crate::compare::comparison::{Comparison, Estimate};
 use crate::compare::grounds::{Directions, FamilyTest, Grounds, LookGrounds};
-use crate::compare::note::{Note, Side};
-use crate::model::Verdict;
+use crate::compare::note::Note;
+use crate::model::{Side, Verdict};
 use crate::stats::{adjusted_p_values, step_levels};
 
 /// Whether a benchmark needs more rounds.
@@ -212,7 +212,7 @@ impl Answer<'_> {
         if let Some(found) = self.slow_path(comparison.verdict) {
             comparison.notes.push(Note::SlowPath {
                 side: found.side,
-                share_new: found.share_new,
+                share_candidate: found.share_candidate,
                 share_base: found.share_base,
             });
         }
@@ -234,10 +234,12 @@ impl Answer<'_> {
         };
         Comparison {
             verdict: match self.look.refused {
-                Some(Note::NoSamples { side: Side::New }) => Verdict::Failed,
+                Some(Note::NoSamples {
+                    side: Side::Candidate,
+                }) => Verdict::Failed,
                 _ => Verdict::Inconclusive,
             },
-            launches_new: rounds,
+            launches_candidate: rounds,
             launches_base: rounds,
             runs_averaged: 1,
             runs_spread: 1,
@@ -265,7 +267,7 @@ impl Answer<'_> {
                 slow_path: Family::test(&families.slow_path, &families.fast_path, self.index),
                 slow_path_p: look.slow_path.p_slower,
                 suspicion: slow_path::SUSPICION,
-                share_new: look.slow_path.share_new,
+                share_candidate: look.slow_path.share_candidate,
                 share_base: look.slow_path.share_base,
             }),
         }
@@ -308,14 +310,14 @@ impl Answer<'_> {
         let (families, index) = (self.families, self.index);
         let found = |side, family: &Family| SlowPath {
             side,
-            share_new: self.look.slow_path.share_new,
+            share_candidate: self.look.slow_path.share_candidate,
             share_base: self.look.slow_path.share_base,
             p_value: family.adjusted[index],
         };
         let slow = families.slow_path.rejects(index)
             || verdict == Verdict::Suspect && families.slow_path.rejects_alone(index);
         if slow && !families.slower.rejects(index) {
-            Some(found(Side::New, &families.slow_path))
+            Some(found(Side::Candidate, &families.slow_path))
         } else if families.fast_path.rejects(index) && !families.faster.rejects(index) {
             Some(found(Side::Base, &families.fast_path))
         } else {

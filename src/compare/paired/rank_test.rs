@@ -23,8 +23,8 @@ fn difference_of_round(round: &Neighbours) -> Option<f64> {
     let quads: Vec<f64> = round
         .base
         .chunks(SAMPLES_OF_A_QUAD)
-        .zip(round.new.chunks(SAMPLES_OF_A_QUAD))
-        .map(|(base, new)| quickest(new) - quickest(base))
+        .zip(round.candidate.chunks(SAMPLES_OF_A_QUAD))
+        .map(|(base, candidate)| quickest(candidate) - quickest(base))
         .collect();
     median(&quads)
 }

@@ -9,7 +9,7 @@ pub struct Round {
     /// Those of the reference.
     pub base: Vec<Sample>,
     /// Those of the candidate.
-    pub new: Vec<Sample>,
+    pub candidate: Vec<Sample>,
     /// For each quad whether the candidate was sampled first; empty where that is not known.
     pub led: Vec<bool>,
 }
@@ -29,7 +29,7 @@ pub struct PairedSeries<'a> {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Neighbours {
     pub base: Vec<f64>,
-    pub new: Vec<f64>,
+    pub candidate: Vec<f64>,
 }
 
 impl Neighbours {
@@ -39,13 +39,13 @@ impl Neighbours {
             let usable = sample.iterations > 0 && sample.elapsed.0 > 0;
             usable.then(|| sample.per_iteration().ln())
         };
-        let (base, new) = round
+        let (base, candidate) = round
             .base
             .iter()
-            .zip(&round.new)
-            .filter_map(|(base, new)| Some((logarithm(base)?, logarithm(new)?)))
+            .zip(&round.candidate)
+            .filter_map(|(base, candidate)| Some((logarithm(base)?, logarithm(candidate)?)))
             .unzip();
-        Self { base, new }
+        Self { base, candidate }
     }
 }
 
@@ -81,8 +81,11 @@ impl UsableRounds {
         self.rounds.iter().map(|round| &round.base[..]).collect()
     }
 
-    pub(super) fn of_new(&self) -> Vec<&[f64]> {
-        self.rounds.iter().map(|round| &round.new[..]).collect()
+    pub(super) fn of_candidate(&self) -> Vec<&[f64]> {
+        self.rounds
+            .iter()
+            .map(|round| &round.candidate[..])
+            .collect()
     }
 }
 

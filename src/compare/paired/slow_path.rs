@@ -24,7 +24,7 @@ pub(super) struct SlowPathTest {
     pub p_slower: f64,
     pub p_faster: f64,
     /// Shares of samples above their own floor.
-    pub share_new: f64,
+    pub share_candidate: f64,
     pub share_base: f64,
 }
 
@@ -34,7 +34,7 @@ impl SlowPathTest {
         Self {
             p_slower: p_slower(usable, threshold, false),
             p_faster: p_slower(usable, threshold, true),
-            share_new: share_above_floor(&usable.of_new()),
+            share_candidate: share_above_floor(&usable.of_candidate()),
             share_base: share_above_floor(&usable.of_base()),
         }
     }
@@ -53,15 +53,15 @@ fn p_at(usable: &UsableRounds, threshold: f64, excess: f64, exchanged: bool) -> 
         .rounds
         .iter()
         .map(|round| {
-            let (base, new) = if exchanged {
-                (&round.new, &round.base)
+            let (base, candidate) = if exchanged {
+                (&round.candidate, &round.base)
             } else {
-                (&round.base, &round.new)
+                (&round.base, &round.candidate)
             };
             let ahead = || {
                 base.iter()
-                    .zip(new)
-                    .map(|(base, new)| new - base - threshold)
+                    .zip(candidate)
+                    .map(|(base, candidate)| candidate - base - threshold)
             };
             let up = ahead().filter(|x| *x > excess).count() as f64;
             let down = ahead().filter(|x| *x < -excess).count() as f64;

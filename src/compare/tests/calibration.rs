@@ -52,7 +52,7 @@ fn regressed(decider: Decider, drift: f64, noise: Noise, factor: f64) -> usize {
             name: "calibration",
         };
         let mut normal = Normal(Draws::new(stream, 0));
-        let new = drifting_run(&mut normal, drift, noise, factor);
+        let candidate = drifting_run(&mut normal, drift, noise, factor);
         let runs: Vec<Measurement> = (0..RUNS_IN_REFERENCE)
             .map(|_| drifting_run(&mut normal, drift, noise, 1.0))
             .collect();
@@ -62,7 +62,7 @@ fn regressed(decider: Decider, drift: f64, noise: Noise, factor: f64) -> usize {
             earlier: vec![],
         };
         let question = Question {
-            new: &new,
+            candidate: &candidate,
             reference: &reference,
             noise_threshold: 0.0,
         };

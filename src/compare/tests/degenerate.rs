@@ -11,7 +11,10 @@ fn no_samples_in_the_new_run_is_failed_and_none_in_the_reference_inconclusive() 
         (lost.verdict, lost.change, lost.p_value),
         (Verdict::Failed, None, None)
     );
-    assert!(has(&lost, |note| *note == Note::NoSamples { side: Side::New }));
+    assert!(has(&lost, |note| *note
+        == Note::NoSamples {
+            side: Side::Candidate
+        }));
     let nothing_there = dedicated(&full, &empty);
     assert_eq!(nothing_there.verdict, Verdict::Inconclusive);
     assert!(has(&nothing_there, |note| *note
@@ -47,8 +50,8 @@ fn all_values_equal_on_both_sides_is_unchanged_with_p_one() {
 
 #[test]
 fn different_constants_are_the_exact_change_with_a_warning() {
-    let (base, new) = (floors(&[100.0; 5], 40), floors(&[110.0; 5], 40));
-    let comparison = screened(&new, &base);
+    let (base, candidate) = (floors(&[100.0; 5], 40), floors(&[110.0; 5], 40));
+    let comparison = screened(&candidate, &base);
     assert_eq!(comparison.verdict, Verdict::Regressed);
     assert!((comparison.change.unwrap().estimate - 0.1).abs() < 1e-9);
     assert!(has(&comparison, |note| *note == Note::NoVariance));
@@ -61,12 +64,12 @@ fn samples_of_no_or_hardly_any_time_are_never_no_change() {
     let instant = measurement((0..5).map(|k| flat_launch(k, 100, &[0.0; 50])).collect());
     let short = measurement((0..5).map(|k| flat_launch(k, 100, &[50.0; 50])).collect());
     let good = run(50.0);
-    for (new, base, side) in [
-        (&instant, &good, Side::New),
-        (&short, &good, Side::New),
+    for (candidate, base, side) in [
+        (&instant, &good, Side::Candidate),
+        (&short, &good, Side::Candidate),
         (&good, &short, Side::Base),
     ] {
-        let comparison = dedicated(new, base);
+        let comparison = dedicated(candidate, base);
         assert_eq!(
             (comparison.verdict, comparison.change),
             (Verdict::Inconclusive, None)
@@ -88,7 +91,7 @@ fn n_x18_a_coarse_clock_needs_longer_samples() {
     assert_eq!(comparison.verdict, Verdict::Inconclusive);
     assert!(has(&comparison, |note| *note
         == Note::SamplesTooShort {
-            side: Side::New,
+            side: Side::Candidate,
             needed_ns: 5_120_000.0
         }));
 }
@@ -114,7 +117,7 @@ fn failed_launches_leave_a_verdict_while_three_good_ones_are_left() {
     crashed.failures = vec![failure(3), failure(4)];
     let comparison = dedicated(&crashed, &base);
     assert_eq!(
-        (comparison.verdict, comparison.launches_new),
+        (comparison.verdict, comparison.launches_candidate),
         (Verdict::Regressed, 3)
     );
     crashed.launches.truncate(2);
@@ -127,7 +130,7 @@ fn failed_launches_leave_a_verdict_while_three_good_ones_are_left() {
     assert!(has(&comparison, |note| matches!(
         note,
         Note::LaunchesFailed {
-            side: Side::New,
+            side: Side::Candidate,
             failed: 3,
             good: 2
         }
@@ -145,7 +148,7 @@ fn one_or_two_launches_by_choice_are_allowed_and_noted() {
         assert_eq!(comparison.verdict, Verdict::Regressed);
         assert!(has(&comparison, |note| *note
             == Note::FewLaunches {
-                side: Side::New,
+                side: Side::Candidate,
                 launches
             }));
         assert_eq!(

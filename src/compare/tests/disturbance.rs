@@ -32,18 +32,18 @@ fn run(floor: f64, pass: u64) -> Measurement {
     made
 }
 
-fn compared(base: &Measurement, new: &Measurement) -> Comparison {
-    compared_by(Test::BootstrapT, base, new)
+fn compared(base: &Measurement, candidate: &Measurement) -> Comparison {
+    compared_by(Test::BootstrapT, base, candidate)
 }
 
-fn compared_by(test: Test, base: &Measurement, new: &Measurement) -> Comparison {
+fn compared_by(test: Test, base: &Measurement, candidate: &Measurement) -> Comparison {
     let reference = Reference {
         averaged: vec![base],
         spread: vec![base],
         earlier: vec![],
     };
     let question = Question {
-        new,
+        candidate,
         reference: &reference,
         noise_threshold: 0.02,
     };
@@ -66,8 +66,8 @@ fn compared_by(test: Test, base: &Measurement, new: &Measurement) -> Comparison 
     compare(&[question], &rules).remove(0)
 }
 
-fn move_of(base: &Measurement, new: &Measurement) -> Option<f64> {
-    let found = compared(base, new);
+fn move_of(base: &Measurement, candidate: &Measurement) -> Option<f64> {
+    let found = compared(base, candidate);
     found.notes.iter().find_map(|note| match note {
         Note::Host(HostNote::HostMoved { change }) => Some(*change),
         _ => None,
@@ -108,18 +108,18 @@ fn n_x16_a_host_that_moved_by_more_than_the_change_is_named_and_one_that_did_not
 #[test]
 fn n_x16_the_smallest_move_that_is_reported_is_one_percent() {
     let moved = |pass| {
-        let (base, new) = (run(100.0, 100_000), run(104.0, pass));
+        let (base, candidate) = (run(100.0, 100_000), run(104.0, pass));
         let reference = Reference {
             averaged: vec![&base],
             spread: vec![],
             earlier: vec![],
         };
         let question = Question {
-            new: &new,
+            candidate: &candidate,
             reference: &reference,
             noise_threshold: 0.0,
         };
-        let mut found = compared(&base, &new);
+        let mut found = compared(&base, &candidate);
         found.verdict = Verdict::Suspect;
         found.change = Some(Estimate::unbounded(0.005));
         host_moved(&question, &found)
@@ -130,9 +130,9 @@ fn n_x16_the_smallest_move_that_is_reported_is_one_percent() {
 
 #[test]
 fn n_x16_a_host_that_moved_is_named_whatever_test_decides() {
-    let (base, new) = (run(100.0, 70_000), run(104.0, 74_200));
+    let (base, candidate) = (run(100.0, 70_000), run(104.0, 74_200));
     for test in Test::ALL {
-        let notes = compared_by(*test, &base, &new).notes;
+        let notes = compared_by(*test, &base, &candidate).notes;
         let moved = |note: &Note| matches!(note, Note::Host(HostNote::HostMoved { .. }));
         // A ratio below 1.05 is none to BenchForge.
         assert_eq!(notes.iter().any(moved), *test != Test::P95Ratio, "{test}");
@@ -199,7 +199,10 @@ fn n_x20_launches_whose_halves_are_ten_percent_apart_are_counted_and_noted_where
         })
     };
     assert_eq!(noted(&[0.0, 0.0, 0.0, 15.0]), None);
-    assert_eq!(noted(&[0.0, 0.0, 12.0, 15.0]), Some((Side::New, 2, 4)));
+    assert_eq!(
+        noted(&[0.0, 0.0, 12.0, 15.0]),
+        Some((Side::Candidate, 2, 4))
+    );
 }
 
 #[test]
@@ -230,7 +233,7 @@ fn n_x23_interruptions_are_a_share_of_the_samples_and_noted_from_a_fifth_on() {
             matches!(
                 note,
                 Note::Host(HostNote::SamplesInterrupted {
-                    side: Side::New,
+                    side: Side::Candidate,
                     ..
                 })
             )

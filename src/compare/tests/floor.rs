@@ -11,8 +11,8 @@ fn launches(times: &[f64]) -> Measurement {
 fn slow_spells_over_whole_launches_neither_move_the_change_nor_widen_its_interval() {
     let base = launches(&[100.0, 100.1, 100.2, 100.1, 100.3]);
     let disturbed = launches(&[130.0, 100.0, 125.0, 100.1, 140.0]);
-    for (new, base) in [(&disturbed, &base), (&base, &disturbed)] {
-        let comparison = dedicated(new, base);
+    for (candidate, base) in [(&disturbed, &base), (&base, &disturbed)] {
+        let comparison = dedicated(candidate, base);
         let change = comparison.change.unwrap();
         assert!(change.estimate.abs() < 1e-4, "{change:?}");
         assert!((comparison.smallest_callable.unwrap() - 0.0755).abs() < 5e-4);
@@ -46,7 +46,7 @@ fn a_floor_of_one_launch_alone_decides_nothing_and_is_noted() {
     assert!(comparison.smallest_callable.unwrap() > 1.0);
     assert!(has(
         &comparison,
-        |note| matches!(note, Note::LoneFloor { side: Side::New, gap } if (gap - 28.0 / 122.0).abs() < 1e-3)
+        |note| matches!(note, Note::LoneFloor { side: Side::Candidate, gap } if (gap - 28.0 / 122.0).abs() < 1e-3)
     ));
     let against = dedicated(&base, &lone);
     assert!(has(&against, |note| matches!(
@@ -64,8 +64,8 @@ fn launches_that_are_slower_while_the_fastest_are_not_make_a_suspect_that_says_s
     let base = launches(&(0..16).map(even).collect::<Vec<_>>());
     // Five of sixteen launches escape: a resample without any of them is rare.
     let some = |step: u32| even(step) + if step < 5 { 0.0 } else { 15.0 };
-    let new = launches(&(0..16).map(some).collect::<Vec<_>>());
-    let comparison = dedicated(&new, &base);
+    let candidate = launches(&(0..16).map(some).collect::<Vec<_>>());
+    let comparison = dedicated(&candidate, &base);
     assert_eq!(comparison.verdict, Verdict::Suspect, "{comparison:?}");
     assert!(comparison.change.unwrap().estimate.abs() < 1e-3);
     assert!(has(
@@ -84,9 +84,9 @@ fn launches_that_are_slower_while_the_fastest_are_not_make_a_suspect_that_says_s
 #[test]
 fn with_screen_the_change_is_that_of_the_mean_over_launches() {
     let base = launches(&[100.0; 5]);
-    let new = launches(&[100.0, 110.0, 110.0, 110.0, 110.0]);
+    let candidate = launches(&[100.0, 110.0, 110.0, 110.0, 110.0]);
     let change = |decider| {
-        pair(&new, &base, decider, HostClass::Dedicated)
+        pair(&candidate, &base, decider, HostClass::Dedicated)
             .change
             .unwrap()
             .estimate
@@ -106,9 +106,9 @@ fn an_undisturbed_run_after_disturbed_ones_is_not_faster() {
         earlier: vec![],
     };
     let decide = |decider, floor: f64| {
-        let new = launches(&[0.0, 0.1, 0.2, 0.1, 0.0].map(|above| floor + above));
+        let candidate = launches(&[0.0, 0.1, 0.2, 0.1, 0.0].map(|above| floor + above));
         let question = Question {
-            new: &new,
+            candidate: &candidate,
             reference: &reference,
             noise_threshold: 0.02,
         };
@@ -137,9 +137,9 @@ fn the_drift_is_estimated_from_floors_so_disturbed_runs_of_the_past_do_not_widen
         spread: runs.iter().collect(),
         earlier: vec![],
     };
-    let new = launches(&[100.2, 100.1, 127.0, 126.0, 100.1]);
+    let candidate = launches(&[100.2, 100.1, 127.0, 126.0, 100.1]);
     let question = Question {
-        new: &new,
+        candidate: &candidate,
         reference: &reference,
         noise_threshold: 0.03,
     };
@@ -151,9 +151,9 @@ fn the_drift_is_estimated_from_floors_so_disturbed_runs_of_the_past_do_not_widen
 
 #[test]
 fn medians_of_few_samples_are_averaged_over_launches() {
-    let new = floors(&[100.0, 110.0, 105.0, 120.0, 115.0], 5);
+    let candidate = floors(&[100.0, 110.0, 105.0, 120.0, 115.0], 5);
     let base = floors(&[100.0; 5], 5);
-    let comparison = dedicated(&new, &base);
+    let comparison = dedicated(&candidate, &base);
     assert_eq!(comparison.location, Some(Location::Median));
     let mean = (110.0_f64 * 1.05 * 1.2 * 1.15 / 100.0).ln() / 5.0;
     assert!((comparison.change.unwrap().estimate - mean.exp_m1()).abs() < 1e-5);

@@ -8,7 +8,7 @@ mod stored;
 
 use crate::compare::fixtures::{ITERATIONS, flat_launch, floors, measurement, with_ramp};
 use crate::compare::*;
-use crate::model::{DecisionSettings, Measurement, Verdict};
+use crate::model::{DecisionSettings, Measurement, Side, Verdict};
 
 fn rules(decider: Decider, host: HostClass) -> Rules {
     let decision = DecisionSettings {
@@ -27,26 +27,31 @@ const RUN_LEVEL: Decider = Decider::RunLevel;
 const SCREEN: Decider = Decider::Screen;
 
 /// Compares one pair with a threshold of 2 %.
-fn pair(new: &Measurement, base: &Measurement, decider: Decider, host: HostClass) -> Comparison {
+fn pair(
+    candidate: &Measurement,
+    base: &Measurement,
+    decider: Decider,
+    host: HostClass,
+) -> Comparison {
     let reference = Reference {
         averaged: vec![base],
         spread: vec![base],
         earlier: vec![],
     };
     let question = Question {
-        new,
+        candidate,
         reference: &reference,
         noise_threshold: 0.02,
     };
     compare(&[question], &rules(decider, host)).remove(0)
 }
 
-fn dedicated(new: &Measurement, base: &Measurement) -> Comparison {
-    pair(new, base, RUN_LEVEL, HostClass::Dedicated)
+fn dedicated(candidate: &Measurement, base: &Measurement) -> Comparison {
+    pair(candidate, base, RUN_LEVEL, HostClass::Dedicated)
 }
 
-fn screened(new: &Measurement, base: &Measurement) -> Comparison {
-    pair(new, base, SCREEN, HostClass::Dedicated)
+fn screened(candidate: &Measurement, base: &Measurement) -> Comparison {
+    pair(candidate, base, SCREEN, HostClass::Dedicated)
 }
 
 /// Five launches around `floor`, a per mille apart.
@@ -104,9 +109,9 @@ fn the_same_again_is_unchanged_once_many_runs_have_shown_little_drift() {
         spread: runs.iter().collect(),
         earlier: vec![],
     };
-    let new = run(100.03);
+    let candidate = run(100.03);
     let question = Question {
-        new: &new,
+        candidate: &candidate,
         reference: &reference,
         noise_threshold: 0.02,
     };
@@ -127,12 +132,12 @@ fn the_same_again_is_unchanged_once_many_runs_have_shown_little_drift() {
 
 #[test]
 fn a_hit_of_the_t_score_alone_is_suspect_and_with_screen_regressed() {
-    let (base, new) = (run(100.0), run(105.0));
-    let comparison = pair(&new, &base, RUN_LEVEL, HostClass::Shared);
+    let (base, candidate) = (run(100.0), run(105.0));
+    let comparison = pair(&candidate, &base, RUN_LEVEL, HostClass::Shared);
     assert_eq!(comparison.verdict, Verdict::Suspect);
     assert!(comparison.t_score_p.unwrap() <= 0.01 && comparison.p_value.unwrap() > 0.01);
     assert!(comparison.change.unwrap().lower < 0.02);
-    let screened = pair(&new, &base, SCREEN, HostClass::Shared);
+    let screened = pair(&candidate, &base, SCREEN, HostClass::Shared);
     assert_eq!(screened.verdict, Verdict::Regressed);
     assert!(screened.change.unwrap().lower > 0.02);
     assert_eq!(screened.p_value, screened.t_score_p);
@@ -160,20 +165,20 @@ fn within_the_noise_threshold_nothing_regresses_however_sure_it_is() {
 
 #[test]
 fn a_family_needs_stronger_evidence_than_a_single_question() {
-    let (base, new) = (run(100.0), run(109.0));
-    assert_eq!(dedicated(&new, &base).verdict, Verdict::Regressed);
+    let (base, candidate) = (run(100.0), run(109.0));
+    assert_eq!(dedicated(&candidate, &base).verdict, Verdict::Regressed);
     let reference = Reference {
         averaged: vec![&base],
         spread: vec![&base],
         earlier: vec![],
     };
-    let question = |new| Question {
-        new,
+    let question = |candidate| Question {
+        candidate,
         reference: &reference,
         noise_threshold: 0.02,
     };
     let mut questions = vec![question(&base); 30];
-    questions.insert(17, question(&new));
+    questions.insert(17, question(&candidate));
     let comparisons = compare(&questions, &rules(RUN_LEVEL, HostClass::Dedicated));
     assert_eq!(comparisons.len(), 31);
     let hit = &comparisons[17];
@@ -255,7 +260,7 @@ fn mean_and_median_of_all_samples_come_with_their_intervals() {
 
 #[test]
 fn the_number_of_threads_changes_nothing() {
-    let (base, new) = (run(100.0), run(103.0));
+    let (base, candidate) = (run(100.0), run(103.0));
     let text = |threads| {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
@@ -267,15 +272,15 @@ fn the_number_of_threads_changes_nothing() {
                 spread: vec![&base],
                 earlier: vec![],
             };
-            let questions = [&new, &base].map(|new| Question {
-                new,
+            let questions = [&candidate, &base].map(|candidate| Question {
+                candidate,
                 reference: &reference,
                 noise_threshold: 0.02,
             });
             format!(
                 "{:?} {:?}",
                 compare(&questions, &rules(SCREEN, HostClass::Shared)),
-                summarize(&new, 0.95, 5_000, 1)
+                summarize(&candidate, 0.95, 5_000, 1)
             )
         })
     };
@@ -287,19 +292,21 @@ fn the_number_of_threads_changes_nothing() {
 #[test]
 fn every_note_reads_as_a_sentence_without_braces() {
     let notes = [
-        Note::NoSamples { side: Side::New },
+        Note::NoSamples {
+            side: Side::Candidate,
+        },
         Note::SamplesTooShort {
             side: Side::Base,
             needed_ns: 100_000.0,
         },
         Note::FewLaunches {
-            side: Side::New,
+            side: Side::Candidate,
             launches: 1,
         },
         Note::TooFewResamples { needed: 5_000 },
         Note::SampleLengthsDiffer { ratio: 5.25 },
         Note::LoneFloor {
-            side: Side::New,
+            side: Side::Candidate,
             gap: 0.235,
         },
         Note::SlowerButForTheFastest { change: 0.1 },

@@ -58,14 +58,14 @@ fn with_all(floor: f64) -> Measurement {
 
 fn decided(decider: Decider, analysis: Analysis, factor: f64) -> Comparison {
     let base = with_all(100.0);
-    let new = with_all(100.0 * factor);
+    let candidate = with_all(100.0 * factor);
     let reference = Reference {
         averaged: vec![&base],
         spread: vec![&base],
         earlier: vec![],
     };
     let question = Question {
-        new: &new,
+        candidate: &candidate,
         reference: &reference,
         noise_threshold: 0.02,
     };
@@ -93,7 +93,7 @@ fn in_turn(rounds: u32, factor: f64) -> Comparison {
     let rounds: Vec<Round> = (0..rounds)
         .map(|round| Round {
             base: side(round, 1.0),
-            new: side(round * 3, factor),
+            candidate: side(round * 3, factor),
             led: Vec::new(),
         })
         .collect();
@@ -111,10 +111,10 @@ fn in_turn(rounds: u32, factor: f64) -> Comparison {
         rounds: &rounds,
         noise_threshold: 0.02,
     };
-    let (base, new) = (with_all(100.0), with_all(100.0 * factor));
+    let (base, candidate) = (with_all(100.0), with_all(100.0 * factor));
     judge(&[series], &plan)
         .remove(0)
-        .beside_in_turn(&base, &new, &plan)
+        .beside_in_turn(&base, &candidate, &plan)
 }
 
 #[test]
@@ -155,8 +155,8 @@ fn stored_runs_survive_whichever_test_decided() {
 #[test]
 fn what_could_not_be_tested_survives() {
     let (nothing, some) = (measurement(vec![]), run(100.0));
-    for (new, base) in [(&nothing, &some), (&some, &nothing)] {
-        let found = dedicated(new, base);
+    for (candidate, base) in [(&nothing, &some), (&some, &nothing)] {
+        let found = dedicated(candidate, base);
         assert_eq!(found.grounds, None);
         survives(&found);
     }

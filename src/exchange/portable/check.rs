@@ -3,7 +3,7 @@
 use super::wire::{
     PortableBenchmark, PortableHead, PortableLaunch, PortableOutcome, PortableRun, PortableVerdict,
 };
-use crate::model::{Latencies, Role, Sample};
+use crate::model::{Latencies, Sample, Side};
 use crate::stats::Histogram;
 
 /// Longer names are no names.
@@ -136,7 +136,7 @@ pub(super) fn pairs(runs: &[PortableRun]) -> Result<(), String> {
         let Some(pair) = run.head.pair else { continue };
         let back = runs.get(pair.partner).and_then(|run| run.head.pair);
         let holds = back.is_some_and(|back| {
-            back.partner == at && back.role != pair.role && back.purpose == pair.purpose
+            back.partner == at && back.side != pair.side && back.purpose == pair.purpose
         });
         if !holds {
             return Err(format!(
@@ -144,7 +144,7 @@ pub(super) fn pairs(runs: &[PortableRun]) -> Result<(), String> {
                 pair.partner
             ));
         }
-        if pair.role == Role::Base && pair.partner < at {
+        if pair.side == Side::Base && pair.partner < at {
             return Err(format!(
                 "run {at} is the base of a pair and comes after its candidate"
             ));

@@ -122,16 +122,16 @@ fn read(bytes: &[u8]) -> Result<Vec<PortableRun>, String> {
 }
 
 fn pair() -> Vec<PortableRun> {
-    let side = |partner, role| {
+    let pair_of = |partner, side| {
         Some(PortablePair {
             partner,
-            role,
+            side,
             purpose: Purpose::Comparison,
         })
     };
     vec![
-        run(&[(1, 2)], side(1, Role::Base)),
-        run(&[(1, 3)], side(0, Role::Candidate)),
+        run(&[(1, 2)], pair_of(1, Side::Base)),
+        run(&[(1, 3)], pair_of(0, Side::Candidate)),
     ]
 }
 

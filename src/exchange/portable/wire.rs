@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{
     Acceptance, Allocations, AuthorSettings, BenchmarkKey, Beside, Conduct, DecisionSettings,
-    Environment, GitState, Latencies, Metric, Nanos, Purpose, Role, Sample, SamplingSettings,
-    Series, Source, Throughput, Timestamp, Verdict,
+    Environment, GitState, Latencies, Metric, Nanos, Purpose, Sample, SamplingSettings, Series,
+    Side, Source, Throughput, Timestamp, Verdict,
 };
 
 /// Counts up where a line gets a new member or meaning: earlier programs refuse it rather than lose something.
@@ -95,7 +95,7 @@ pub struct PortablePair {
     /// Number of the other side among the runs of the file, from 0.
     pub partner: usize,
     /// Which side this is.
-    pub role: Role,
+    pub side: Side,
     /// What it was measured for.
     pub purpose: Purpose,
 }
@@ -240,7 +240,7 @@ pub struct PortableReference {
     /// Its seed.
     pub seed: u64,
     /// Which side of a pair it is.
-    pub role: Option<Role>,
+    pub side: Option<Side>,
 }
 
 impl PortableHead {
@@ -249,7 +249,7 @@ impl PortableHead {
         PortableReference {
             started: self.started,
             seed: self.seed,
-            role: self.pair.map(|pair| pair.role),
+            side: self.pair.map(|pair| pair.side),
         }
     }
 }

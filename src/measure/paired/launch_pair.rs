@@ -9,13 +9,12 @@ use std::time::Instant;
 
 use super::rounds::{PairedCampaign, Target};
 use super::seat::Seat;
-use super::turns::{BySide, RoundOutcome, RoundRequest, SideError, Turn, alone, in_turn, order};
+use super::turns::{RoundOutcome, RoundRequest, SideError, Turn, alone, in_turn, order};
 use crate::cargo::BenchTarget;
 use crate::child::{Capability, ChildError, Session};
-use crate::compare::Side;
 use crate::measure::chance;
 use crate::measure::discover::{ConductWatch, HarnessKind, begun, harness, launch_spec};
-use crate::model::{Event, Turns};
+use crate::model::{BySide, Event, Side, Turns};
 use crate::store::LaunchRecord;
 
 /// So often must a benchmark fail beside the other side and go well without it until the two sides are launched in turn.
@@ -61,11 +60,11 @@ impl PairedCampaign<'_> {
         let arrangement = *arrangement;
         let block = u64::from(round) << 32 | u64::from(attempt);
         // The same on both sides: chance that is shared adds no noise.
-        let padding = chance::padding(self.plan.seed, &targets.new, block);
+        let padding = chance::padding(self.plan.seed, &targets.candidate, block);
         let mut pair = LaunchPair {
             records: BySide {
                 base: begun(&targets.base, round, attempt, padding),
-                new: begun(&targets.new, round, attempt, padding),
+                candidate: begun(&targets.candidate, round, attempt, padding),
             },
             wanted,
             block,
@@ -74,16 +73,16 @@ impl PairedCampaign<'_> {
         match self.targets[index].kinds.clone() {
             BySide {
                 base: HarnessKind::Criterion(base),
-                new: HarnessKind::Criterion(new),
+                candidate: HarnessKind::Criterion(candidate),
             } => {
-                self.step_by_step(index, &mut pair, BySide { base, new });
+                self.step_by_step(index, &mut pair, BySide { base, candidate });
                 return pair;
             }
             BySide {
                 base: HarnessKind::Printed(base),
-                new: HarnessKind::Printed(new),
+                candidate: HarnessKind::Printed(candidate),
             } => {
-                self.one_by_one(index, &mut pair, &BySide { base, new });
+                self.one_by_one(index, &mut pair, &BySide { base, candidate });
                 return pair;
             }
             _ => {}
@@ -121,7 +120,12 @@ impl PairedCampaign<'_> {
         let target = &self.targets[index];
         let bound = self.plan.bind && target.subjects[place].is_solitary == Some(true);
         bound.then(|| {
-            let mut draws = chance::draws(self.plan.seed, "processor", &target.targets.new, block);
+            let mut draws = chance::draws(
+                self.plan.seed,
+                "processor",
+                &target.targets.candidate,
+                block,
+            );
             move |count| draws.index(count)
         })
     }
@@ -131,13 +135,13 @@ impl PairedCampaign<'_> {
         let targets = self.targets[index].targets.clone();
         let observer = self.observer;
         let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
-        let mut coin = chance::draws(self.plan.seed, "sides", &targets.new, pair.block);
+        let mut coin = chance::draws(self.plan.seed, "sides", &targets.candidate, pair.block);
         let first = order(&mut coin);
         let began = Instant::now();
         let mut watch = ConductWatch::start();
         let mut sessions = BySide {
             base: None,
-            new: None,
+            candidate: None,
         };
         for side in first {
             let session = self.start(targets.of(side), pair, side, &pass_on);
@@ -145,14 +149,14 @@ impl PairedCampaign<'_> {
         }
         let BySide {
             base: Some(mut base),
-            new: Some(mut new),
+            candidate: Some(mut candidate),
         } = sessions
         else {
             return Ok(());
         };
         let launching = began.elapsed();
         let share = launching / u32::try_from(pair.wanted.len()).unwrap_or(u32::MAX);
-        let addressable = [&base, &new]
+        let addressable = [&base, &candidate]
             .iter()
             .all(|session| session.hello().capability() == Some(Capability::Addressable));
         if !addressable {
@@ -169,7 +173,7 @@ impl PairedCampaign<'_> {
             let id = subject.benchmark.key.id.clone();
             let mut both = BySide {
                 base: &mut base,
-                new: &mut new,
+                candidate: &mut candidate,
             };
             let request = RoundRequest {
                 id: &id,
@@ -179,8 +183,8 @@ impl PairedCampaign<'_> {
                 ramp: subject.rounds.is_empty(),
                 count: subject.rounds.len() < COUNTED_ROUNDS,
             };
-            let coin = chance::draws(seed, &format!("quads/{id}"), &targets.new, pair.block);
-            let seat = Seat::take(&mut [&mut *both.base, &mut *both.new], choice);
+            let coin = chance::draws(seed, &format!("quads/{id}"), &targets.candidate, pair.block);
+            let seat = Seat::take(&mut [&mut *both.base, &mut *both.candidate], choice);
             watch.bound(seat.processor());
             let outcome = match in_turn(&mut both, request, coin) {
                 // The program of one side may have another order: what has passed there is reached by a launch of its own.
@@ -188,7 +192,7 @@ impl PairedCampaign<'_> {
                 outcome => outcome?,
             };
             visited += 1;
-            let is_solitary = seat.leave(&mut [both.base, both.new]);
+            let is_solitary = seat.leave(&mut [both.base, both.candidate]);
             subject.learn(&[is_solitary]);
             pair.wanted.pop();
             subject.time += began.elapsed() + share;
@@ -201,10 +205,10 @@ impl PairedCampaign<'_> {
             }
             self.done += 1;
         }
-        for (side, session) in [(Side::Base, &mut base), (Side::New, &mut new)] {
+        for (side, session) in [(Side::Base, &mut base), (Side::Candidate, &mut candidate)] {
             pair.records.of_mut(side).head.conduct = watch.conduct(session);
         }
-        for (side, session) in [(Side::Base, base), (Side::New, new)] {
+        for (side, session) in [(Side::Base, base), (Side::Candidate, candidate)] {
             // Everything was measured by then.
             if let Err(error) = session.bye() {
                 if matches!(error, ChildError::Interrupted) {
@@ -227,9 +231,9 @@ impl PairedCampaign<'_> {
         let targets = self.targets[index].targets.clone();
         let observer = self.observer;
         let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
-        let round = pair.records.new.head.ordinal;
+        let round = pair.records.candidate.head.ordinal;
         let block = u64::from(round / 2);
-        let mut coin = chance::draws(self.plan.seed, "sides", &targets.new, block);
+        let mut coin = chance::draws(self.plan.seed, "sides", &targets.candidate, block);
         let mut sides = order(&mut coin);
         if round % 2 == 1 {
             sides.reverse();
@@ -287,7 +291,7 @@ impl PairedCampaign<'_> {
                 target.arrangement = Arrangement::Apart;
                 let message = format!(
                     "{}/{}: the two sides cannot run at once, so they are launched in turn",
-                    targets.new.package, targets.new.target
+                    targets.candidate.package, targets.candidate.target
                 );
                 self.observer.observe(&Event::Warning(&message));
             }
@@ -295,10 +299,10 @@ impl PairedCampaign<'_> {
         subject.time += whole.elapsed();
         if let BySide {
             base: Some(base),
-            new: Some(new),
+            candidate: Some(candidate),
         } = turns
         {
-            subject.measured(BySide { base, new }, how, pair);
+            subject.measured(BySide { base, candidate }, how, pair);
         }
         Ok(())
     }

@@ -13,4 +13,3 @@ mod turns;
 
 pub use quads::{RoundLayout, RoundSettings, lay_out_round};
 pub use rounds::{PairedCampaign, PairedPlan, PairedSink, PairedTarget, Spent};
-pub use turns::BySide;

@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 
 use super::launch_pair::LaunchPair;
 use super::rounds::PairedCampaign;
-use super::turns::{BySide, Turn, order};
+use super::turns::{Turn, order};
 use crate::child::{ChildError, Means, PrintedHarness, PrintedRequest, PrintedValue};
 use crate::measure::chance;
 use crate::measure::criterion::in_force;
 use crate::measure::discover::{ConductWatch, launch_spec, printed_harness};
 use crate::measure::printed::series;
-use crate::model::{Beside, Event, Metric, Throughput, Turns};
+use crate::model::{Beside, BySide, Event, Metric, Throughput, Turns};
 
 /// A launch has one value, however long it takes, so it is made worth its start.
 const SHORTEST: Duration = Duration::from_millis(50);
@@ -37,9 +37,14 @@ impl PairedCampaign<'_> {
         self.announce(index, place, pair);
         let targets = self.targets[index].targets.clone();
         let id = self.targets[index].subjects[place].benchmark.key.id.clone();
-        let round = pair.records.new.head.ordinal;
+        let round = pair.records.candidate.head.ordinal;
         let draw = format!("sides/{id}");
-        let mut coin = chance::draws(self.plan.seed, &draw, &targets.new, u64::from(round / 2));
+        let mut coin = chance::draws(
+            self.plan.seed,
+            &draw,
+            &targets.candidate,
+            u64::from(round / 2),
+        );
         let mut sides = order(&mut coin);
         if round % 2 == 1 {
             sides.reverse();
@@ -113,10 +118,10 @@ impl PairedCampaign<'_> {
         subject.time += began.elapsed();
         if let BySide {
             base: Some(base),
-            new: Some(new),
+            candidate: Some(candidate),
         } = turns
         {
-            subject.measured(BySide { base, new }, Turns::Launches, pair);
+            subject.measured(BySide { base, candidate }, Turns::Launches, pair);
         }
     }
 }

@@ -47,13 +47,13 @@ pub struct RoundLayout {
     pub ramp: Vec<u64>,
 }
 
-/// Lays the rounds out. `base_ns`, `new_ns`: time of one iteration as the warm-ups had it, set-up and drops included;
+/// Lays the rounds out. `base_ns`, `candidate_ns`: time of one iteration as the warm-ups had it, set-up and drops included;
 /// `body_ns`: that of the quicker side's body alone; `overhead`: what launching and setting up both sides took.
 pub fn lay_out_round(
     settings: &RoundSettings,
     body_ns: f64,
     base_ns: f64,
-    new_ns: f64,
+    candidate_ns: f64,
     overhead: Duration,
 ) -> RoundLayout {
     let body_ns = body_ns.max(1e-3);
@@ -63,7 +63,7 @@ pub fn lay_out_round(
     } else {
         0.0
     };
-    let pair_ns = (iterations + lead_in) * (base_ns.max(body_ns) + new_ns.max(1e-3));
+    let pair_ns = (iterations + lead_in) * (base_ns.max(body_ns) + candidate_ns.max(1e-3));
     let wanted_ns = settings
         .time
         .as_f64()

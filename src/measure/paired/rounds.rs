@@ -10,14 +10,13 @@ use std::time::{Duration, Instant};
 use super::launch_pair::{Arrangement, LaunchPair};
 use super::quads::RoundSettings;
 use super::subject::Subject;
-use super::turns::BySide;
 use crate::cargo::BenchTarget;
-use crate::compare::{Round, Side};
+use crate::compare::Round;
 use crate::measure::campaign::{Ended, MeasureError};
 use crate::measure::chance;
 use crate::measure::discover::HarnessKind;
 use crate::model::{
-    Benchmark, BenchmarkKey, Bound, Course, Event, Observer, SamplingSettings, Turns,
+    Benchmark, BenchmarkKey, Bound, BySide, Course, Event, Observer, SamplingSettings, Side, Turns,
 };
 use crate::process::{Interrupt, Supervisor};
 use crate::store::{LaunchRecord, Outcome, StoreError};
@@ -210,7 +209,7 @@ impl<'a> PairedCampaign<'a> {
         let mut attempt = 0;
         while !wanted.is_empty() {
             let pair = self.launch_both(index, round, attempt, wanted);
-            for side in [Side::Base, Side::New] {
+            for side in [Side::Base, Side::Candidate] {
                 let record = pair.records.of(side);
                 if !record.benchmarks.is_empty() {
                     (sink.record)(side, record)?;
@@ -234,7 +233,7 @@ impl<'a> PairedCampaign<'a> {
     }
 
     pub(super) fn announce(&self, index: usize, place: usize, pair: &LaunchPair) {
-        let round = pair.records.new.head.ordinal;
+        let round = pair.records.candidate.head.ordinal;
         self.observer.observe(&Event::Visiting {
             benchmark: &self.targets[index].subjects[place].benchmark.key,
             launch: round,
@@ -267,15 +266,15 @@ impl<'a> PairedCampaign<'a> {
         let subject = &mut self.targets[index].subjects[place];
         subject.failures += 1;
         let message = match side {
-            Side::New => message.to_owned(),
+            Side::Candidate => message.to_owned(),
             Side::Base => format!("the reference failed: {message}"),
         };
         self.observer.observe(&Event::VisitFailed {
             benchmark: &subject.benchmark.key,
-            launch: pair.records.new.head.ordinal,
+            launch: pair.records.candidate.head.ordinal,
             message: &message,
         });
-        for record in [&mut pair.records.base, &mut pair.records.new] {
+        for record in [&mut pair.records.base, &mut pair.records.candidate] {
             let outcome = Outcome::Failed(message.clone());
             let launched = subject.launched(outcome, Turns::Samples);
             record.benchmarks.push(launched);
@@ -289,7 +288,7 @@ impl<'a> PairedCampaign<'a> {
             .filter(|place| target.subjects[*place].is_open())
             .collect();
         let seed = self.plan.seed;
-        let mut draws = chance::draws(seed, "order", &target.targets.new, u64::from(round));
+        let mut draws = chance::draws(seed, "order", &target.targets.candidate, u64::from(round));
         chance::shuffle(&mut wanted, &mut draws);
         wanted
     }

@@ -12,15 +12,14 @@ use std::time::{Duration, Instant};
 use super::launch_pair::LaunchPair;
 use super::rounds::PairedCampaign;
 use super::seat::{Seat, Seated};
-use super::turns::{BySide, Turn, order};
+use super::turns::{Turn, order};
 use crate::cargo::BenchTarget;
 use crate::child::{ChildError, Config, CriterionRequest, CriterionSession, CriterionVersion};
-use crate::compare::Side;
 use crate::measure::chance;
 use crate::measure::criterion::{glance, in_force, sampled_alike, samples};
 use crate::measure::discover::{ConductWatch, criterion_harness, launch_spec};
 use crate::measure::places::{ids, place_of};
-use crate::model::{Beside, Event, Turns};
+use crate::model::{Beside, BySide, Event, Side, Turns};
 
 /// A process is fresh: its first iterations are slower than the rest.
 const WARM_UP: Duration = Duration::from_millis(10);
@@ -44,9 +43,9 @@ impl PairedCampaign<'_> {
         pair: &mut LaunchPair,
         versions: BySide<CriterionVersion>,
     ) {
-        let head = &pair.records.new.head;
+        let head = &pair.records.candidate.head;
         if head.ordinal == 0 && head.attempt == 0 {
-            self.look_at(index, &pair.wanted, versions.new);
+            self.look_at(index, &pair.wanted, versions.candidate);
         }
         let config_of = |place| self.config_of(index, place);
         let Some((config, mut chosen)) = sampled_alike(&mut pair.wanted, config_of) else {
@@ -57,7 +56,7 @@ impl PairedCampaign<'_> {
             Ok(()) => {
                 for place in chosen {
                     let message = "the bench did not report it in this launch";
-                    self.failed(index, place, pair, Side::New, message);
+                    self.failed(index, place, pair, Side::Candidate, message);
                 }
             }
             Err(StepError {
@@ -99,25 +98,25 @@ impl PairedCampaign<'_> {
         let targets = self.targets[index].targets.clone();
         let observer = self.observer;
         let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
-        let mut coin = chance::draws(self.plan.seed, "sides", &targets.new, pair.block);
+        let mut coin = chance::draws(self.plan.seed, "sides", &targets.candidate, pair.block);
         let began = Instant::now();
         let mut watch = ConductWatch::start();
         let first = order(&mut coin);
         let request = (config, ids(&self.targets[index].subjects, chosen));
-        let (mut base, mut new) =
+        let (mut base, mut candidate) =
             self.start_both(&targets, first, versions, &request, pair, &pass_on)?;
         let share = began.elapsed() / u32::try_from(chosen.len()).unwrap_or(u32::MAX).max(1);
         // What one side has reported and the other one not yet: their programs may have different orders.
         let mut waiting = BySide::<BTreeMap<usize, Turn>>::default();
         let mut ended = BySide::<bool>::default();
         while let Some(place) = chosen.first().copied() {
-            if ended.base && ended.new {
+            if ended.base && ended.candidate {
                 return Ok(());
             }
             self.announce(index, place, pair);
             let began = Instant::now();
             let choice = self.processor(index, place, pair.block);
-            let seat = Seat::take(&mut [&mut base as &mut dyn Seated, &mut new], choice);
+            let seat = Seat::take(&mut [&mut base as &mut dyn Seated, &mut candidate], choice);
             watch.bound(seat.processor());
             for side in order(&mut coin) {
                 if *ended.of(side) {
@@ -125,7 +124,7 @@ impl PairedCampaign<'_> {
                 }
                 let session = match side {
                     Side::Base => &mut base,
-                    Side::New => &mut new,
+                    Side::Candidate => &mut candidate,
                 };
                 match self.step(index, session, chosen) {
                     Ok(Some((place, turn))) => {
@@ -148,10 +147,10 @@ impl PairedCampaign<'_> {
                     pair.records.of_mut(side).head.conduct = Some(conduct);
                 }
             }
-            let is_solitary = seat.leave(&mut [&mut base as &mut dyn Seated, &mut new]);
+            let is_solitary = seat.leave(&mut [&mut base as &mut dyn Seated, &mut candidate]);
             let both: Vec<usize> = waiting.base.keys().copied().collect();
             for place in both {
-                let Some(new) = waiting.new.remove(&place) else {
+                let Some(candidate) = waiting.candidate.remove(&place) else {
                     continue;
                 };
                 let Some(base) = waiting.base.remove(&place) else {
@@ -161,7 +160,7 @@ impl PairedCampaign<'_> {
                 let subject = &mut self.targets[index].subjects[place];
                 subject.learn(&[is_solitary]);
                 subject.time += began.elapsed() + share;
-                subject.measured(BySide { base, new }, Turns::Launches, pair);
+                subject.measured(BySide { base, candidate }, Turns::Launches, pair);
                 self.done += 1;
             }
         }
@@ -207,7 +206,7 @@ impl PairedCampaign<'_> {
         let sessions = (start(one)?, start(other)?);
         Ok(match one {
             Side::Base => sessions,
-            Side::New => (sessions.1, sessions.0),
+            Side::Candidate => (sessions.1, sessions.0),
         })
     }
 
@@ -242,7 +241,7 @@ impl PairedCampaign<'_> {
     fn look_at(&mut self, index: usize, wanted: &[usize], version: CriterionVersion) {
         let ids = ids(&self.targets[index].subjects, wanted);
         let paces = glance(
-            &self.targets[index].targets.new,
+            &self.targets[index].targets.candidate,
             &ids,
             version,
             self.supervisor,

@@ -5,10 +5,10 @@ use std::time::Duration;
 use super::launch_pair::LaunchPair;
 use super::quads::{RoundLayout, RoundSettings};
 use super::rounds::{ENOUGH_ROUNDS, PairedPlan};
-use super::turns::{BySide, Turn};
+use super::turns::Turn;
 use crate::compare::Round;
 use crate::measure::criterion::Pace;
-use crate::model::{Benchmark, Beside, SamplingSettings, Throughput, Turns};
+use crate::model::{Benchmark, Beside, BySide, SamplingSettings, Throughput, Turns};
 use crate::store::{LaunchedBenchmark, Outcome};
 
 /// A benchmark that failed in this many rounds is not tried again.
@@ -79,12 +79,12 @@ impl Subject {
     pub(super) fn measured(&mut self, turns: BySide<Turn>, how: Turns, pair: &mut LaunchPair) {
         self.rounds.push(Round {
             base: turns.base.series.alike(),
-            new: turns.new.series.alike(),
-            led: turns.new.beside.led.clone(),
+            candidate: turns.candidate.series.alike(),
+            led: turns.candidate.beside.led.clone(),
         });
         for (turn, record) in [
             (turns.base, &mut pair.records.base),
-            (turns.new, &mut pair.records.new),
+            (turns.candidate, &mut pair.records.candidate),
         ] {
             let mut launched = self.launched(Outcome::Measured(turn.series), how);
             launched.beside = turn.beside;
@@ -131,7 +131,7 @@ mod tests {
         };
         let round = Round {
             base: Vec::new(),
-            new: Vec::new(),
+            candidate: Vec::new(),
             led: Vec::new(),
         };
         Subject {

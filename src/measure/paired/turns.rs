@@ -11,10 +11,9 @@ use std::time::{Duration, Instant};
 
 use super::quads::{RoundLayout, RoundSettings, lay_out_round};
 use crate::child::{Capability, ChildError, Ready, SampleSpec, Session, Started, WarmUp};
-use crate::compare::Side;
 use crate::measure::aside::{Aside, noted};
 use crate::measure::schedule::expected;
-use crate::model::{Beside, Metric, Sample, SamplingSettings, Series, Throughput};
+use crate::model::{Beside, BySide, Metric, Sample, SamplingSettings, Series, Side, Throughput};
 use crate::stats::Draws;
 
 /// Samples by which the first round finds out how long an iteration takes, and how much shorter they are than those of the rounds.
@@ -23,33 +22,6 @@ const CALIBRATION_SHARE: f64 = 5.0;
 
 /// What went wrong, and on which side.
 pub(super) type SideError = (Side, ChildError);
-
-/// A value of each side.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct BySide<T> {
-    /// That of the reference.
-    pub base: T,
-    /// That of the candidate.
-    pub new: T,
-}
-
-impl<T> BySide<T> {
-    /// The value of `side`.
-    pub fn of(&self, side: Side) -> &T {
-        match side {
-            Side::Base => &self.base,
-            Side::New => &self.new,
-        }
-    }
-
-    /// The value of `side`, to be changed.
-    pub fn of_mut(&mut self, side: Side) -> &mut T {
-        match side {
-            Side::Base => &mut self.base,
-            Side::New => &mut self.new,
-        }
-    }
-}
 
 /// What one side gave in one round.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,9 +71,9 @@ pub(super) struct RoundRequest<'a> {
 /// The order of the two sides, by a coin.
 pub(super) fn order(coin: &mut Draws) -> [Side; 2] {
     if coin.index(2) == 0 {
-        [Side::Base, Side::New]
+        [Side::Base, Side::Candidate]
     } else {
-        [Side::New, Side::Base]
+        [Side::Candidate, Side::Base]
     }
 }
 
@@ -135,12 +107,12 @@ pub(super) fn in_turn(
     }
     let BySide {
         base: Some(base),
-        new: Some(new),
+        candidate: Some(candidate),
     } = ready
     else {
         unreachable!("a side that is not ready has skipped");
     };
-    let ready = BySide { base, new };
+    let ready = BySide { base, candidate };
     let mut warm = BySide::default();
     for side in first {
         let warmed = sessions.of_mut(side).warm_up(round.settings.warm_up);
@@ -148,12 +120,12 @@ pub(super) fn in_turn(
     }
     let BySide {
         base: Some(base),
-        new: Some(new),
+        candidate: Some(candidate),
     } = warm
     else {
         unreachable!("both sides were warmed up");
     };
-    let warm = BySide { base, new };
+    let warm = BySide { base, candidate };
     let mut body_ns = f64::INFINITY;
     if round.layout.is_none() {
         for side in first {
@@ -165,7 +137,7 @@ pub(super) fn in_turn(
     let layout = round.lay_out(body_ns, &warm, overhead);
     let mut series = BySide {
         base: begun(&warm.base),
-        new: begun(&warm.new),
+        candidate: begun(&warm.candidate),
     };
     if round.ramp {
         for side in first {
@@ -199,7 +171,7 @@ pub(super) fn in_turn(
     }
     Ok(RoundOutcome::Measured(BySide {
         base: Turn::asked_for(series.base, ready.base, beside.base),
-        new: Turn::asked_for(series.new, ready.new, beside.new),
+        candidate: Turn::asked_for(series.candidate, ready.candidate, beside.candidate),
     }))
 }
 
@@ -224,7 +196,7 @@ pub(super) fn alone(
         body_ns,
         &BySide {
             base: warm,
-            new: warm,
+            candidate: warm,
         },
         overhead * 2,
     );
@@ -262,7 +234,7 @@ impl RoundRequest<'_> {
                     settings,
                     body_ns,
                     warm.base.total_per_iteration(),
-                    warm.new.total_per_iteration(),
+                    warm.candidate.total_per_iteration(),
                     overhead,
                 )
             })

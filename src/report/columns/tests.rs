@@ -130,7 +130,7 @@ fn m_x12_a_difference_is_told_once_with_the_columns_that_have_it() {
     let mut found = found(Shown::Judged);
     let governor = Difference {
         fact: Fact::Governor,
-        new: "schedutil".into(),
+        candidate: "schedutil".into(),
         base: "performance".into(),
     };
     found.columns[1].warnings = vec![governor.clone()];

@@ -348,8 +348,13 @@ fn by_difference(
 ) -> Vec<(String, String)> {
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
     for (at, column) in found.columns.iter().enumerate().skip(1) {
-        for Difference { fact, new, base } in of_column(at) {
-            let text = format!("{fact} {base}->{new}");
+        for Difference {
+            fact,
+            candidate,
+            base,
+        } in of_column(at)
+        {
+            let text = format!("{fact} {base}->{candidate}");
             match all.iter_mut().find(|(known, _)| *known == text) {
                 Some((_, columns)) => columns.push(column.short()),
                 None => all.push((text, vec![column.short()])),

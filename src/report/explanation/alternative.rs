@@ -64,12 +64,12 @@ pub(super) fn about(subject: Subject, comparison: &Comparison) -> Vec<Statement>
         };
         format!(
             "The verdict was to be about {subject}: {} per iteration against {} of the reference; {how}.",
-            count.new, count.base
+            count.candidate, count.base
         )
     } else if let Some(found) = comparison.percentile(subject) {
         format!(
             "The verdict was to be about {subject} of single operations: {} on average over launches against {}, a change of {}.{}",
-            units::time(found.new_ns),
+            units::time(found.candidate_ns),
             units::time(found.base_ns),
             units::change(found.change.estimate),
             of_interval(comparison)
@@ -143,11 +143,11 @@ fn observations(tested: &Tested) -> Statement {
     let text = match tested.observations {
         Observations::Launches => format!(
             "Each launch gave one observation, the {} of its samples: {} against {}.",
-            tested.center, tested.new, tested.base
+            tested.center, tested.candidate, tested.base
         ),
         Observations::Samples => format!(
             "Each sample was an observation, {} against {}, as if samples of one process were independent of each other; they are not, so this test finds too much.",
-            tested.new, tested.base
+            tested.candidate, tested.base
         ),
     };
     Statement::new(
@@ -155,7 +155,7 @@ fn observations(tested: &Tested) -> Statement {
         format!(
             "{text} No sample was left out as an outlier: what is significant includes the extremes. Drift between runs is left out."
         ),
-        json!({"observations": tested.observations, "center": tested.center, "new": tested.new, "base": tested.base}),
+        json!({"observations": tested.observations, "center": tested.center, "candidate": tested.candidate, "base": tested.base}),
     )
 }
 

@@ -47,8 +47,8 @@ fn allocations(found: &AllocationComparison, subject: Subject) -> Statement {
     } else if all.iter().all(|(_, one)| one.verdict == Verdict::Unchanged) {
         format!(
             "An iteration allocates as it did: {} times, {}.",
-            units::count(found.count.new),
-            units::bytes(found.bytes.new)
+            units::count(found.count.candidate),
+            units::bytes(found.bytes.candidate)
         )
     } else {
         "Whether an iteration allocates differently could not be shown.".to_owned()
@@ -59,7 +59,7 @@ fn allocations(found: &AllocationComparison, subject: Subject) -> Statement {
         }
         Some((name, one)) => format!(
             "Not every iteration allocated the same, so the means of the launches were compared by rank ({name}: {} against {}, exact two-sided p {}), and only what also exceeds the noise threshold counts.",
-            units::count(one.new),
+            units::count(one.candidate),
             units::count(one.base),
             p_words(one),
         ),
@@ -110,11 +110,11 @@ fn in_words(one: &PercentileChange) -> String {
     } else {
         String::new()
     };
-    if one.base_ns == one.new_ns {
+    if one.base_ns == one.candidate_ns {
         return format!(
             "{} {} as before",
             quantile_name(one.quantile),
-            units::time(one.new_ns)
+            units::time(one.candidate_ns)
         );
     }
     format!("{}{bounds}: {}", percentile_change(one), one.verdict)

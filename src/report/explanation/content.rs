@@ -69,7 +69,7 @@ pub struct Explanation<'a> {
     /// The run that it was compared with, as it was written down.
     pub reference: Option<RunId>,
     /// What the run in question measured; with A/B the candidate's side. `None` without measurement.
-    pub new: Option<MeasuredSide>,
+    pub candidate: Option<MeasuredSide>,
     /// What the runs measured that it was compared with, newest first, as far as they are still there.
     pub base: Vec<MeasuredSide>,
     /// What the run saw of its host.

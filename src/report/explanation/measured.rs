@@ -13,14 +13,14 @@ const MOST_RUNS_NAMED: usize = 3;
 
 /// The sides of a comparison.
 pub(super) fn sides(explanation: &Explanation<'_>) -> Vec<Statement> {
-    let Some(new) = &explanation.new else {
+    let Some(candidate) = &explanation.candidate else {
         return Vec::new();
     };
     let method = explanation.replayed.map(|replayed| replayed.method);
     let mut statements = vec![if method == Some(Method::Paired) {
-        in_turn(new, explanation.base.first())
+        in_turn(candidate, explanation.base.first())
     } else {
-        alone(new)
+        alone(candidate)
     }];
     if method != Some(Method::Paired) && !explanation.base.is_empty() {
         statements.push(reference(explanation));
@@ -69,20 +69,20 @@ fn seen_of_host(signs: &HostSigns) -> String {
     clock.into_iter().chain(control).collect()
 }
 
-fn alone(new: &MeasuredSide) -> Statement {
+fn alone(candidate: &MeasuredSide) -> Statement {
     Statement::new(
         "measured",
         format!(
             "{} measured it in {} with {}.",
-            capital(&named(new)),
-            counted(new.launches, "launch", "launches"),
-            counted(new.samples, "sample", "samples"),
+            capital(&named(candidate)),
+            counted(candidate.launches, "launch", "launches"),
+            counted(candidate.samples, "sample", "samples"),
         ),
-        json!({"run": new.run, "launches": new.launches, "samples": new.samples}),
+        json!({"run": candidate.run, "launches": candidate.launches, "samples": candidate.samples}),
     )
 }
 
-fn in_turn(new: &MeasuredSide, base: Option<&MeasuredSide>) -> Statement {
+fn in_turn(candidate: &MeasuredSide, base: Option<&MeasuredSide>) -> Statement {
     let beside = base.map_or_else(
         || "its base, which is not stored any more".to_owned(),
         |base| format!("the base, {}", named(base)),
@@ -91,13 +91,13 @@ fn in_turn(new: &MeasuredSide, base: Option<&MeasuredSide>) -> Statement {
         "measured",
         format!(
             "The candidate, {}, and {beside}, were measured in turn: {}, each with a fresh process of both sides, {} of the candidate.",
-            named(new),
-            counted(new.launches, "round", "rounds"),
-            counted(new.samples, "sample", "samples"),
+            named(candidate),
+            counted(candidate.launches, "round", "rounds"),
+            counted(candidate.samples, "sample", "samples"),
         ),
         json!({
-            "run": new.run, "base_run": base.map(|base| base.run),
-            "rounds": new.launches, "samples": new.samples,
+            "run": candidate.run, "base_run": base.map(|base| base.run),
+            "rounds": candidate.launches, "samples": candidate.samples,
         }),
     )
 }

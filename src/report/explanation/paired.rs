@@ -5,10 +5,8 @@ use serde_json::json;
 use super::content::{Explanation, Statement};
 use super::measured::{failures, interval, level, p_is};
 use super::stored::{bound, finite, notes, open_interval, slower_and_faster, threshold};
-use crate::compare::{
-    Comparison, Estimate, Grounds, Location, LookGrounds, Method, Note, Plan, Side,
-};
-use crate::model::Verdict;
+use crate::compare::{Comparison, Estimate, Grounds, Location, LookGrounds, Method, Note, Plan};
+use crate::model::{Side, Verdict};
 use crate::report::json::estimate_json;
 use crate::report::table::p_value;
 use crate::report::units;
@@ -175,14 +173,14 @@ fn slow_path(look: &LookGrounds, comparison: &Comparison) -> Statement {
         "slow-path",
         format!(
             "The slow-path test asks whether samples of one side are slower than their neighbours of the other by 10 % or 20 %, beyond the threshold: {} of the candidate's samples lie more than 10 % above their floor, {} of the base's. Its level is {}; adjusted p {} for the candidate, {} for the base: {found}.",
-            level(look.share_new),
+            level(look.share_candidate),
             level(look.share_base),
             level(test.family_level),
             p_value(test.adjusted.slower),
             p_value(test.adjusted.faster),
         ),
         json!({
-            "share_new": look.share_new, "share_base": look.share_base, "family_level": test.family_level,
+            "share_candidate": look.share_candidate, "share_base": look.share_base, "family_level": test.family_level,
             "p_slower": look.slow_path_p, "suspicion": look.suspicion,
             "adjusted_p_slower": test.adjusted.slower, "adjusted_p_faster": test.adjusted.faster,
         }),

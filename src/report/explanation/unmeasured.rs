@@ -15,7 +15,7 @@ pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     let confirmed = explanation
         .replayed
         .and_then(|replayed| replayed.confirmed.as_ref());
-    let is_identical = confirmed.is_some() || in_turn && explanation.new.is_none();
+    let is_identical = confirmed.is_some() || in_turn && explanation.candidate.is_none();
     let numbers = json!({"reference_run": reference});
     let named = reference.map_or_else(|| "the reference".to_owned(), |run| format!("run {run}"));
     let (decision, otherwise) = match explanation.verdict {
@@ -56,7 +56,7 @@ fn incomparable(
         statements.push(Statement::new(
             "difference",
             format!("{difference}."),
-            json!({"fact": difference.fact, "new": difference.new, "base": difference.base}),
+            json!({"fact": difference.fact, "candidate": difference.candidate, "base": difference.base}),
         ));
     }
     let facts: Vec<&str> = blocking.iter().map(|found| found.fact.name()).collect();
@@ -91,8 +91,11 @@ fn failed(explanation: &Explanation<'_>, statements: &mut Vec<Statement>) -> (St
         .replayed
         .is_some_and(|replayed| replayed.method == Method::Paired)
         || explanation.run.pair.is_some();
-    let good = explanation.new.as_ref().map_or(0, |new| new.launches);
-    let decision = if explanation.new.is_none() {
+    let good = explanation
+        .candidate
+        .as_ref()
+        .map_or(0, |candidate| candidate.launches);
+    let decision = if explanation.candidate.is_none() {
         "Its bench target could not be driven, on one side at least, so nothing of it was measured."
             .to_owned()
     } else if of_pair {

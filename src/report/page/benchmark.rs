@@ -40,7 +40,7 @@ pub(super) fn benchmark(one: &PageBenchmark<'_>, shared: &mut Shared<'_>) -> Val
         .places
         .binary_search(&(one.key.package.as_str(), one.key.target.as_str()))
         .ok();
-    let top = [&one.new, &one.base]
+    let top = [&one.candidate, &one.base]
         .into_iter()
         .flatten()
         .flat_map(|side| &side.shape.density)
@@ -61,7 +61,7 @@ pub(super) fn benchmark(one: &PageBenchmark<'_>, shared: &mut Shared<'_>) -> Val
         "place": place,
         "id": one_line(&one.key.id),
         "verdict": one.verdict,
-        "new": side(&one.new),
+        "new": side(&one.candidate),
         "base": side(&one.base),
         "why": sentences,
     });
@@ -122,7 +122,7 @@ pub(super) fn differences(found: &[Difference]) -> Value {
         json!([
             difference.fact.name(),
             one_line(&difference.base),
-            one_line(&difference.new)
+            one_line(&difference.candidate)
         ])
     });
     lines.collect()
@@ -135,7 +135,7 @@ fn metric(metric: &Metric) -> Option<Value> {
 
 /// Bytes and elements of an iteration; where it has neither, the author's words.
 fn throughput(one: &PageBenchmark<'_>) -> Option<Value> {
-    let side = one.new.as_ref().or(one.base.as_ref())?;
+    let side = one.candidate.as_ref().or(one.base.as_ref())?;
     let benchmark = &side.measurement.benchmark;
     let found = benchmark.throughput;
     if found.bytes.is_some() || found.elements.is_some() {

@@ -61,7 +61,7 @@ pub struct PageBenchmark<'a> {
     /// By which method.
     pub method: Option<Method>,
     /// What the run measured.
-    pub new: Option<PageSide<'a>>,
+    pub candidate: Option<PageSide<'a>>,
     /// What it was compared with; of several runs the newest.
     pub base: Option<PageSide<'a>>,
     /// Runs whose mean is the reference.

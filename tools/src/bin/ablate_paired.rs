@@ -270,9 +270,9 @@ fn rounds(record: &Record, samples: usize) -> Vec<Round> {
     };
     let rounds = record.rounds.iter();
     rounds
-        .map(|[base, new]| Round {
+        .map(|[base, candidate]| Round {
             base: side(base),
-            new: side(new),
+            candidate: side(candidate),
             led: Vec::new(),
         })
         .collect()
@@ -288,8 +288,8 @@ fn exchanged(rounds: &[Round], number: u64) -> Vec<Round> {
     let rounds = rounds.iter().cloned().map(|round| {
         if number > 0 && draws.index(2) == 1 {
             Round {
-                base: round.new,
-                new: round.base,
+                base: round.candidate,
+                candidate: round.base,
                 led: Vec::new(),
             }
         } else {

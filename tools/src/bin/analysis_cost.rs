@@ -22,10 +22,10 @@ const REPETITIONS: usize = 11;
 
 fn main() {
     if std::env::args().any(|argument| argument == "--once") {
-        let (base, new) = (measurement("base", 5), measurement("new", 5));
-        compare_all(&[&new], &[&base]);
+        let (base, candidate) = (measurement("base", 5), measurement("new", 5));
+        compare_all(&[&candidate], &[&base]);
         summarize_once(&base);
-        summarize_once(&new);
+        summarize_once(&candidate);
         return;
     }
     println!("threads launches compare_ms summary_ms both_sides_ms");
@@ -35,18 +35,18 @@ fn main() {
             .build()
             .expect("threads");
         for launches in [5, 10, 1] {
-            let (base, new) = (measurement("base", launches), measurement("new", launches));
-            let compared = median_ms(|| pool.install(|| compare_all(&[&new], &[&base])));
-            let summed = median_ms(|| pool.install(|| summarize_once(&new)));
+            let (base, candidate) = (measurement("base", launches), measurement("new", launches));
+            let compared = median_ms(|| pool.install(|| compare_all(&[&candidate], &[&base])));
+            let summed = median_ms(|| pool.install(|| summarize_once(&candidate)));
             println!(
                 "{threads} {launches} {compared:.2} {summed:.2} {:.2}",
                 compared + 2.0 * summed
             );
         }
-        let new: Vec<Measurement> = (0..100)
+        let candidate: Vec<Measurement> = (0..100)
             .map(|id| measurement(&format!("new {id}"), 5))
             .collect();
-        let new: Vec<&Measurement> = new.iter().collect();
+        let candidate: Vec<&Measurement> = candidate.iter().collect();
         let runs: Vec<Measurement> = (0..20)
             .map(|id| measurement(&format!("base {id}"), 5))
             .collect();
@@ -54,13 +54,13 @@ fn main() {
         for (what, questions, base) in [
             (
                 "one question, 20 runs in the reference",
-                &new[..1],
+                &candidate[..1],
                 &runs[..],
             ),
-            ("100 questions", &new[..], &runs[..1]),
+            ("100 questions", &candidate[..], &runs[..1]),
             (
                 "100 questions, 20 runs in the reference",
-                &new[..],
+                &candidate[..],
                 &runs[..],
             ),
         ] {
@@ -70,16 +70,16 @@ fn main() {
     }
 }
 
-fn compare_all(new: &[&Measurement], runs: &[&Measurement]) {
+fn compare_all(candidate: &[&Measurement], runs: &[&Measurement]) {
     let reference = Reference {
         averaged: runs.to_vec(),
         spread: runs.to_vec(),
         earlier: vec![],
     };
-    let questions: Vec<Question<'_>> = new
+    let questions: Vec<Question<'_>> = candidate
         .iter()
-        .map(|new| Question {
-            new,
+        .map(|candidate| Question {
+            candidate,
             reference: &reference,
             noise_threshold: 0.02,
         })

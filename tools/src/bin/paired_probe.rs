@@ -17,9 +17,9 @@ use std::time::Duration;
 use cargo_perfcheck::cargo::BenchTarget;
 use cargo_perfcheck::compare::Round;
 use cargo_perfcheck::measure::{
-    BySide, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings, Spent, discover,
+    PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings, Spent, discover,
 };
-use cargo_perfcheck::model::{BenchmarkKey, Event, Nanos, Observer, Sample, TargetFacts};
+use cargo_perfcheck::model::{BenchmarkKey, BySide, Event, Nanos, Observer, Sample, TargetFacts};
 use cargo_perfcheck::process::{Interrupt, Supervisor};
 
 struct Silence;
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         out,
         label,
         base,
-        new,
+        candidate,
         rounds,
         round_ms,
         sample_us,
@@ -62,7 +62,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let interrupt = Interrupt::never();
     let timeout = Duration::from_secs(30);
     let found = discover(
-        vec![target(new, "probe")],
+        vec![target(candidate, "probe")],
         &supervisor,
         &interrupt,
         timeout,
@@ -76,7 +76,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let pair = PairedTarget {
         targets: BySide {
             base: target(base, "probe"),
-            new: target(new, "probe"),
+            candidate: target(candidate, "probe"),
         },
         kinds: BySide::default(),
         benchmarks,
@@ -136,7 +136,7 @@ fn write(
         };
         let pairs: Vec<_> = rounds
             .iter()
-            .map(|round| [times(&round.base), times(&round.new)])
+            .map(|round| [times(&round.base), times(&round.candidate)])
             .collect();
         let record = serde_json::json!({
             "workload": spent.key.id, "label": label, "wall": spent.time.as_secs_f64(),

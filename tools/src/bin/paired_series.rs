@@ -8,7 +8,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use cargo_perfcheck::model::{Role, Sample};
+use cargo_perfcheck::model::{Sample, Side};
 use cargo_perfcheck::store::Store;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -28,18 +28,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .collect()
     };
     for summary in store.runs(workspace, None)? {
-        let Some(pair) = summary.run.pair.filter(|pair| pair.role == Role::Candidate) else {
+        let Some(pair) = summary.run.pair.filter(|pair| pair.side == Side::Candidate) else {
             continue;
         };
         let base = store.measurements(pair.partner, None)?;
-        for new in store.measurements(summary.run.id, None)? {
-            let key = &new.benchmark.key;
+        for candidate in store.measurements(summary.run.id, None)? {
+            let key = &candidate.benchmark.key;
             let Some(base) = base.iter().find(|base| base.benchmark.key == *key) else {
                 continue;
             };
             let mut rounds = Vec::new();
             let mut iterations = None;
-            for launch in &new.launches {
+            for launch in &candidate.launches {
                 let other = base
                     .launches
                     .iter()

@@ -54,7 +54,7 @@ struct Pair<'a> {
     slower: u32,
     /// Which run is new, unique within a workload and condition.
     number: usize,
-    new: &'a Measurement,
+    candidate: &'a Measurement,
     reference: Vec<&'a Measurement>,
 }
 
@@ -152,7 +152,7 @@ impl Session {
     }
 
     /// The new runs, with their slowdown in per mille.
-    fn new_runs(&self) -> impl Iterator<Item = (u32, &Measurement)> {
+    fn candidate_runs(&self) -> impl Iterator<Item = (u32, &Measurement)> {
         let large = ((LARGE_EFFECT - 1.0) * 1000.0).round() as u32;
         let identical = self.identical.iter().map(|run| (0, run));
         let scaled = self.scaled.iter().map(move |run| (large, run));
@@ -176,12 +176,12 @@ fn pairs(sessions: &[Session]) -> Vec<Pair<'_>> {
         let fewest = others.iter().map(|runs| runs.len()).min().unwrap_or(0);
         let several = (0..fewest).map(|run| others.iter().map(|runs| &runs[run]).collect());
         let references: Vec<Vec<&Measurement>> = single.chain(several).collect();
-        for (slower, new) in session.new_runs() {
+        for (slower, candidate) in session.candidate_runs() {
             number += 1;
             pairs.extend(references.iter().map(|reference| Pair {
                 slower,
                 number,
-                new,
+                candidate,
                 reference: reference.clone(),
             }));
         }
@@ -224,7 +224,7 @@ impl Pair<'_> {
             earlier: vec![],
         };
         let question = Question {
-            new: self.new,
+            candidate: self.candidate,
             reference: &reference,
             noise_threshold: NOISE_THRESHOLD,
         };

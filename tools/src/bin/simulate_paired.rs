@@ -143,8 +143,8 @@ fn series(
             let mut sides = [Vec::new(), Vec::new()];
             let mut window = (0, false);
             for index in 0..2 * SAMPLES {
-                let new_first = index % 4 == 1 || index % 4 == 2;
-                let side = usize::from(new_first);
+                let candidate_first = index % 4 == 1 || index % 4 == 2;
+                let side = usize::from(candidate_first);
                 let in_burst = bursts.pass(SAMPLE_MS, numbers);
                 let mut time = (process[side] + noise.sample(numbers, in_burst)).exp();
                 // Four samples are as long as a window.
@@ -158,10 +158,10 @@ fn series(
             }
             // Starting the processes takes as long as sampling.
             bursts.pass(SAMPLE_MS * SAMPLES as f64 * 2.0, numbers);
-            let [base, new] = sides;
+            let [base, candidate] = sides;
             Round {
                 base,
-                new,
+                candidate,
                 led: Vec::new(),
             }
         })

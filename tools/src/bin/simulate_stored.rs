@@ -173,8 +173,8 @@ impl Case {
         let questions: Vec<Question<'_>> = news
             .iter()
             .zip(&references)
-            .map(|(new, reference)| Question {
-                new,
+            .map(|(candidate, reference)| Question {
+                candidate,
                 reference,
                 // The null is identical code, without the leave that a threshold gives.
                 noise_threshold: 0.0,

@@ -33,7 +33,7 @@ fn rounds(model: Model, seed: u64, count: usize, factor: f64) -> Vec<Round> {
                 burst = if disturbed { 0.3 } else { 0.0 };
             }
         }
-        let cost = if side == Side::New { factor } else { 1.0 };
+        let cost = if side == Side::Candidate { factor } else { 1.0 };
         100.0 * cost * (process + burst + 0.005 * noise.exponential()).exp()
     })
 }

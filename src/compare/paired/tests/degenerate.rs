@@ -10,15 +10,15 @@ fn without_rounds_or_samples_of_the_candidate_it_has_failed_and_without_those_of
         let mut rounds = full.clone();
         for round in &mut rounds {
             match side {
-                Side::New => round.new.clear(),
+                Side::Candidate => round.candidate.clear(),
                 Side::Base => round.base.clear(),
             }
         }
         rounds
     };
     for (rounds, verdict, side) in [
-        (Vec::new(), Verdict::Failed, Side::New),
-        (without(Side::New), Verdict::Failed, Side::New),
+        (Vec::new(), Verdict::Failed, Side::Candidate),
+        (without(Side::Candidate), Verdict::Failed, Side::Candidate),
         (without(Side::Base), Verdict::Inconclusive, Side::Base),
     ] {
         let comparison = judge_one(&rounds, 0.01, &plan(&[10]));
@@ -43,8 +43,15 @@ fn up_to_four_rounds_show_an_estimate_and_no_verdict() {
 
 #[test]
 fn constant_sides_have_the_exact_change_and_the_least_standard_error() {
-    let constant =
-        |new: f64| rounds_of(10, |_, side, _| if side == Side::New { new } else { 100.0 });
+    let constant = |candidate: f64| {
+        rounds_of(10, |_, side, _| {
+            if side == Side::Candidate {
+                candidate
+            } else {
+                100.0
+            }
+        })
+    };
     let comparison = judged(&constant(110.0));
     assert_eq!(comparison.verdict, Verdict::Regressed);
     let change = comparison.change.unwrap();
@@ -78,7 +85,7 @@ fn a_clock_whose_steps_are_as_wide_as_the_threshold_shows_no_change_of_one_step(
     let coarse = |slow: f64| {
         let mut noise = Noise::new(7);
         rounds_of(20, |_, side, _| {
-            let often = if side == Side::New { slow } else { 0.3 };
+            let often = if side == Side::Candidate { slow } else { 0.3 };
             if noise.uniform() < often {
                 101.0
             } else {
@@ -94,7 +101,7 @@ fn a_clock_whose_steps_are_as_wide_as_the_threshold_shows_no_change_of_one_step(
 
 #[test]
 fn samples_of_no_or_hardly_any_time_are_never_no_change() {
-    let of_length = |base: u64, new: u64| {
+    let of_length = |base: u64, candidate: u64| {
         let side = |elapsed| {
             vec![
                 Sample {
@@ -107,16 +114,16 @@ fn samples_of_no_or_hardly_any_time_are_never_no_change() {
         vec![
             Round {
                 base: side(base),
-                new: side(new),
+                candidate: side(candidate),
                 led: Vec::new(),
             };
             10
         ]
     };
     for (rounds, side) in [
-        (of_length(500_000, 0), Side::New),
+        (of_length(500_000, 0), Side::Candidate),
         (of_length(0, 500_000), Side::Base),
-        (of_length(500, 500), Side::New),
+        (of_length(500, 500), Side::Candidate),
         (of_length(500, 500_000), Side::Base),
     ] {
         let comparison = judged(&rounds);
@@ -145,8 +152,8 @@ fn samples_without_a_neighbour_do_not_count() {
     let mut uneven = even.clone();
     for round in &mut uneven {
         // They would be the fastest by far.
-        round.new.push(sample(50.0));
-        round.new.push(sample(50.0));
+        round.candidate.push(sample(50.0));
+        round.candidate.push(sample(50.0));
     }
     assert_eq!(judged(&uneven).change, judged(&even).change);
     let mut broken = even.clone();
@@ -159,7 +166,7 @@ fn samples_without_a_neighbour_do_not_count() {
                 ..sample(1.0)
             },
         );
-        round.new.insert(0, sample(1.0));
+        round.candidate.insert(0, sample(1.0));
     }
     assert_eq!(judged(&broken).change, judged(&even).change);
 }
@@ -169,11 +176,11 @@ fn rounds_that_one_side_failed_in_do_not_count() {
     let mut rounds = quiet(20, 1.02);
     let whole = judged(&rounds[..15]);
     for round in &mut rounds[15..] {
-        round.new.clear();
+        round.candidate.clear();
     }
     let comparison = judge_one(&rounds, 0.01, &plan(&[20]));
     assert_eq!(
-        (comparison.change, comparison.launches_new),
+        (comparison.change, comparison.launches_candidate),
         (whole.change, 15)
     );
 }
@@ -185,7 +192,7 @@ fn few_samples_are_compared_by_the_second_fastest_and_very_few_by_the_median() {
         let mut rounds = quiet(10, 1.05);
         for round in &mut rounds {
             round.base.truncate(samples);
-            round.new.truncate(samples);
+            round.candidate.truncate(samples);
         }
         judged(&rounds)
     };
@@ -209,7 +216,7 @@ fn few_samples_are_compared_by_the_second_fastest_and_very_few_by_the_median() {
 fn with_positions(effect: f64, is_told: bool) -> Vec<Round> {
     let leads = |round: usize, quad: usize| (round * 7 + quad * 3) % 5 < 2;
     let mut rounds = rounds_of(30, |round, side, i| {
-        let leads = leads(round, i / 2) == (side == Side::New);
+        let leads = leads(round, i / 2) == (side == Side::Candidate);
         let is_second = leads == (i % 2 == 1);
         let cost = if is_second { 1.0 + effect } else { 1.0 };
         100.0 * cost * (1.0 + 1e-4 * ((round + i) % 7) as f64)

@@ -12,15 +12,15 @@ fn noisy(seed: u64, count: usize, factor: f64, spread: f64) -> Vec<Round> {
         if i == 0 {
             process = spread * (noise.normal() + noise.exponential());
         }
-        let cost = if side == Side::New { factor } else { 1.0 };
+        let cost = if side == Side::Candidate { factor } else { 1.0 };
         100.0 * cost * (process + 0.01 * noise.exponential()).exp()
     })
 }
 
 fn exchanged(rounds: &[Round]) -> Vec<Round> {
     let exchange = |round: &Round| Round {
-        base: round.new.clone(),
-        new: round.base.clone(),
+        base: round.candidate.clone(),
+        candidate: round.base.clone(),
         led: round.led.iter().map(|led| !led).collect(),
     };
     rounds.iter().map(exchange).collect()
@@ -35,12 +35,12 @@ fn longer(samples: &[Sample], times: f64) -> Vec<Sample> {
     samples.iter().map(scale).collect()
 }
 
-fn scaled(rounds: &[Round], base: f64, new: f64) -> Vec<Round> {
+fn scaled(rounds: &[Round], base: f64, candidate: f64) -> Vec<Round> {
     rounds
         .iter()
         .map(|round| Round {
             base: longer(&round.base, base),
-            new: longer(&round.new, new),
+            candidate: longer(&round.candidate, candidate),
             led: round.led.clone(),
         })
         .collect()
@@ -137,7 +137,7 @@ fn what_both_sides_of_a_round_share_widens_no_interval_of_mean_or_median() {
             if side == Side::Base && i == 0 {
                 speed = 1.0 + noise.uniform();
             }
-            100.0 * speed * if side == Side::New { 1.05 } else { 1.0 }
+            100.0 * speed * if side == Side::Candidate { 1.05 } else { 1.0 }
         });
         let found = judged(&rounds);
         for change in [found.change_mean.unwrap(), found.change_median.unwrap()] {

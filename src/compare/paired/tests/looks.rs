@@ -60,7 +60,11 @@ fn the_last_look_ends_it_whatever_is_known() {
 fn what_can_no_longer_be_settled_is_given_up_when_most_of_the_rounds_are_done() {
     // The processes of both sides have the same fifteen speeds, 8 % apart, in an order that differs by exchanges of neighbours.
     let rounds = rounds_of(60, |round, side, i| {
-        let place = if side == Side::New { round ^ 1 } else { round };
+        let place = if side == Side::Candidate {
+            round ^ 1
+        } else {
+            round
+        };
         100.0 * (1.0 + 0.08 * (place % 15) as f64 + 1e-5 * i as f64)
     });
     let plan = plan(&[10, 20, 30, 45, 60]);

@@ -12,8 +12,8 @@ mod slow_path;
 use super::*;
 use std::collections::BTreeMap;
 
-use crate::compare::{Comparison, Note, Side};
-use crate::model::{BenchmarkKey, Nanos, Sample, Verdict};
+use crate::compare::{Comparison, Note};
+use crate::model::{BenchmarkKey, Nanos, Sample, Side, Verdict};
 use crate::stats::{Draws, Stream};
 
 /// Samples last about half a millisecond at 100 ns per iteration.
@@ -54,7 +54,7 @@ fn rounds_of(count: usize, mut time: impl FnMut(usize, Side, usize) -> f64) -> V
     (0..count)
         .map(|round| Round {
             base: side(round, Side::Base),
-            new: side(round, Side::New),
+            candidate: side(round, Side::Candidate),
             led: Vec::new(),
         })
         .collect()
@@ -88,7 +88,7 @@ impl Noise {
 fn quiet(count: usize, factor: f64) -> Vec<Round> {
     let mut noise = Noise::new(1);
     rounds_of(count, |_, side, _| {
-        let cost = if side == Side::New { factor } else { 1.0 };
+        let cost = if side == Side::Candidate { factor } else { 1.0 };
         100.0 * cost * (1.0 + 0.003 * noise.exponential())
     })
 }
@@ -128,7 +128,7 @@ fn two_percent_are_found_in_either_direction_and_the_same_is_unchanged() {
             (change.estimate - (factor - 1.0)).abs() < 1e-3,
             "{change:?}"
         );
-        assert_eq!(comparison.launches_new, 30);
+        assert_eq!(comparison.launches_candidate, 30);
         assert!(comparison.notes.is_empty(), "{:?}", comparison.notes);
     }
 }
@@ -151,7 +151,7 @@ fn bursts_that_cover_half_of_the_rounds_and_hit_both_sides_hide_nothing() {
             } else {
                 1.0
             };
-            let cost = if side == Side::New { factor } else { 1.0 };
+            let cost = if side == Side::Candidate { factor } else { 1.0 };
             100.0 * cost * burst * (1.0 + 0.003 * noise.exponential())
         })
     };
@@ -164,7 +164,7 @@ fn a_faster_layout_that_a_few_processes_of_one_side_happen_to_have_is_no_change(
     let layout = |lucky: usize| {
         let mut noise = Noise::new(3);
         rounds_of(20, |round, side, _| {
-            let slow = side == Side::New || round >= lucky;
+            let slow = side == Side::Candidate || round >= lucky;
             let layout = if slow { 1.05 } else { 1.0 };
             100.0 * layout * (1.0 + 0.002 * noise.exponential())
         })
@@ -201,7 +201,7 @@ fn inconclusive_says_what_could_have_been_called_and_how_long_would_settle_it() 
         if i == 0 {
             process = 0.01 * noise.normal();
         }
-        let cost = if side == Side::New { 1.013 } else { 1.0 };
+        let cost = if side == Side::Candidate { 1.013 } else { 1.0 };
         100.0 * cost * (1.0 + process + 0.005 * noise.exponential())
     });
     let comparison = judged(&rounds);
@@ -244,7 +244,7 @@ fn halves_that_disagree_are_named() {
     let rounds = rounds_of(40, |round, side, _| {
         // The host gets faster: the pooled floors are those of the second half.
         let host = if round < 20 { 1.2 } else { 1.0 };
-        let cost = if side == Side::New && round < 20 {
+        let cost = if side == Side::Candidate && round < 20 {
             1.1
         } else {
             1.0
@@ -265,7 +265,7 @@ fn halves_that_disagree_are_named() {
 #[test]
 fn modes_are_named_where_nothing_was_settled() {
     let rounds = rounds_of(12, |round, side, i| {
-        let slow = (round + usize::from(side == Side::New)) % 2 == 0;
+        let slow = (round + usize::from(side == Side::Candidate)) % 2 == 0;
         100.0 * if slow { 1.08 } else { 1.0 } * (1.0 + 1e-4 * i as f64)
     });
     let comparison = judge_one(&rounds, 0.0, &plan(&[12]));
@@ -277,7 +277,7 @@ fn modes_are_named_where_nothing_was_settled() {
         )
     };
     assert!(
-        modes(Side::New) && modes(Side::Base),
+        modes(Side::Candidate) && modes(Side::Base),
         "{:?}",
         comparison.notes
     );
@@ -287,7 +287,7 @@ fn modes_are_named_where_nothing_was_settled() {
 fn rounds_that_resemble_the_one_before_are_named_where_nothing_was_settled() {
     let mut noise = Noise::new(6);
     let rounds = rounds_of(24, |round, side, _| {
-        let slow = (round / 6) % 2 == usize::from(side == Side::New);
+        let slow = (round / 6) % 2 == usize::from(side == Side::Candidate);
         100.0 * if slow { 1.02 } else { 1.0 } * (1.0 + 0.002 * noise.exponential())
     });
     let comparison = judge_one(&rounds, 0.0, &plan(&[24]));
@@ -306,8 +306,8 @@ fn every_note_reads_as_a_sentence_without_braces() {
         Note::FewRounds { rounds: 3 },
         Note::SecondFastestOfFewSamples { samples: 40 },
         Note::SlowPath {
-            side: Side::New,
-            share_new: 0.071,
+            side: Side::Candidate,
+            share_candidate: 0.071,
             share_base: 0.02,
         },
         Note::SlowPathSuspected,

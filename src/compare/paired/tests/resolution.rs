@@ -15,9 +15,9 @@ fn noisy(count: usize, of_round: f64, factor: f64, seed: u64) -> Vec<Round> {
     let mut of_samples = Noise::new(seed + 1_000_000);
     rounds_of(count, |round, side, _| {
         let shift = shift
-            .entry((round, side == Side::New))
+            .entry((round, side == Side::Candidate))
             .or_insert_with(|| (of_round * noise.normal()).exp());
-        let cost = if side == Side::New { factor } else { 1.0 };
+        let cost = if side == Side::Candidate { factor } else { 1.0 };
         100.0 * cost * *shift * (1.0 + 0.002 * of_samples.exponential())
     })
 }

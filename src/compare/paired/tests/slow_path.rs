@@ -7,7 +7,7 @@ fn slow_samples(count: usize, slow_side: Side, share: f64, factor: f64) -> Vec<R
     let mut noise = Noise::new(10);
     rounds_of(count, |_, side, _| {
         let slow = side == slow_side && noise.uniform() < share;
-        let cost = if side == Side::New { factor } else { 1.0 };
+        let cost = if side == Side::Candidate { factor } else { 1.0 };
         100.0 * cost * if slow { 1.4 } else { 1.0 } * (1.0 + 0.003 * noise.exponential())
     })
 }
@@ -15,13 +15,13 @@ fn slow_samples(count: usize, slow_side: Side, share: f64, factor: f64) -> Vec<R
 #[test]
 fn a_slow_path_that_the_floor_does_not_see_is_a_regression_and_named() {
     for share in [0.05, 0.3, 0.6] {
-        let comparison = judged(&slow_samples(40, Side::New, share, 1.0));
+        let comparison = judged(&slow_samples(40, Side::Candidate, share, 1.0));
         assert_eq!(comparison.verdict, Verdict::Regressed, "{share}");
         assert!(comparison.change.unwrap().estimate.abs() < 1e-3);
         let found = comparison.paired.unwrap().slow_path.unwrap();
-        assert_eq!(found.side, Side::New);
+        assert_eq!(found.side, Side::Candidate);
         assert!(
-            (found.share_new - share).abs() < 0.03 && found.share_base == 0.0,
+            (found.share_candidate - share).abs() < 0.03 && found.share_base == 0.0,
             "{found:?}"
         );
         assert!(found.p_value <= 0.002);
@@ -44,7 +44,7 @@ fn a_slow_path_that_is_gone_is_an_improvement() {
 
 #[test]
 fn a_better_floor_with_a_worse_tail_is_a_regression_that_says_both() {
-    let comparison = judged(&slow_samples(40, Side::New, 0.2, 0.95));
+    let comparison = judged(&slow_samples(40, Side::Candidate, 0.2, 0.95));
     assert_eq!(comparison.verdict, Verdict::Regressed);
     assert!(comparison.change.unwrap().upper < 0.0);
     assert!(comparison.paired.unwrap().slow_path.is_some());
@@ -52,7 +52,7 @@ fn a_better_floor_with_a_worse_tail_is_a_regression_that_says_both() {
 
 #[test]
 fn a_change_of_all_samples_is_not_named_a_slow_path() {
-    let comparison = judged(&slow_samples(40, Side::New, 0.0, 1.3));
+    let comparison = judged(&slow_samples(40, Side::Candidate, 0.0, 1.3));
     assert_eq!(comparison.verdict, Verdict::Regressed);
     assert_eq!(comparison.paired.unwrap().slow_path, None);
 }
@@ -82,7 +82,7 @@ fn a_suspicion_keeps_unchanged_from_being_said() {
     // One slow sample in each of six rounds: one chance in 64.
     let mut noise = Noise::new(11);
     let rounds = rounds_of(30, |round, side, i| {
-        let slow = side == Side::New && round % 5 == 0 && i == 3;
+        let slow = side == Side::Candidate && round % 5 == 0 && i == 3;
         100.0 * if slow { 1.4 } else { 1.0 } * (1.0 + 0.003 * noise.exponential())
     });
     let comparison = judged(&rounds);

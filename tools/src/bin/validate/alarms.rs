@@ -33,11 +33,11 @@ const ROWS: [(&str, Alarm); 5] = [
     (
         "for comparison: Mann-Whitney of pooled samples",
         |effect, numbers| {
-            let (new, base) = (pooled(effect, numbers), pooled(effect, numbers));
-            let found = MannWhitney::of(&new, &base).expect("samples");
+            let (candidate, base) = (pooled(effect, numbers), pooled(effect, numbers));
+            let found = MannWhitney::of(&candidate, &base).expect("samples");
             let p = found.p(MannWhitneyMethod::Asymptotic).unwrap_or(1.0);
             // Half of the two-sided p is that of slower.
-            p / 2.0 <= 0.01 && found.u_first > (new.len() * base.len()) as f64 / 2.0
+            p / 2.0 <= 0.01 && found.u_first > (candidate.len() * base.len()) as f64 / 2.0
         },
     ),
 ];
@@ -81,8 +81,8 @@ fn stored_alarm(decider: Decider, theta: f64, effect: f64, numbers: &mut Numbers
             .collect();
         stored::run(&values)
     };
-    let (new, base) = (run(), run());
-    stored::decided(&new, &[base], decider, theta).verdict == Verdict::Regressed
+    let (candidate, base) = (run(), run());
+    stored::decided(&candidate, &[base], decider, theta).verdict == Verdict::Regressed
 }
 
 fn turned_alarm(theta: f64, effect: f64, numbers: &mut Numbers) -> bool {

@@ -184,60 +184,66 @@ const ROWS: &[Row] = &[
         },
     ),
     row("Welch t, difference of means", |case, numbers| {
-        let (new, base) = (case.values(numbers), case.values(numbers));
-        let found = WelchTest::of(&new, &base, WelchDf::Fractional)?;
+        let (candidate, base) = (case.values(numbers), case.values(numbers));
+        let found = WelchTest::of(&candidate, &base, WelchDf::Fractional)?;
         holds(found.interval(LEVEL)?, 0.0)
     }),
     row("t-score, difference of means", |case, numbers| {
         let draws = seed(numbers);
-        let (new, base) = (case.values(numbers), case.values(numbers));
+        let (candidate, base) = (case.values(numbers), case.values(numbers));
         let tail = (1.0 - LEVEL) / 2.0;
-        let found = TScore::unpaired(&new, &base, 0.0, 0.0, tail, resampling(draws))?;
+        let found = TScore::unpaired(&candidate, &base, 0.0, 0.0, tail, resampling(draws))?;
         let (lower, upper) = (found.lower(tail), found.upper(tail));
         holds(Interval { lower, upper }, 0.0)
     }),
     row("Hodges-Lehmann shift", |case, numbers| {
-        let (new, base) = (case.values(numbers), case.values(numbers));
+        let (candidate, base) = (case.values(numbers), case.values(numbers));
         holds(
-            Shift::of(&new, &base)?.interval(LEVEL, ShiftRanks::Exact)?,
+            Shift::of(&candidate, &base)?.interval(LEVEL, ShiftRanks::Exact)?,
             0.0,
         )
     }),
     row("paired log ratio", |case, numbers| {
         // What a pair has in common drops out of it.
-        let (mut new, mut base) = (case.values(numbers), case.values(numbers));
-        for (new, base) in new.iter_mut().zip(&mut base) {
+        let (mut candidate, mut base) = (case.values(numbers), case.values(numbers));
+        for (candidate, base) in candidate.iter_mut().zip(&mut base) {
             let moment = (0.2 * numbers.normal()).exp();
-            *new *= moment;
+            *candidate *= moment;
             *base *= moment;
         }
-        holds(PairedLogRatio::of(&new, &base, LEVEL)?.interval, 1.0)
+        holds(PairedLogRatio::of(&candidate, &base, LEVEL)?.interval, 1.0)
     }),
     row("jackknife t, ratio of means", |case, numbers| {
-        let (new, base) = (case.clusters(numbers), case.clusters(numbers));
-        let (new, base) = (slices(&new), slices(&base));
-        let (new, base) = (ClusterMean::new(&new), ClusterMean::new(&base));
-        holds(jackknife_t_ratio_interval(&new, &base, LEVEL)?, 0.0)
+        let (candidate, base) = (case.clusters(numbers), case.clusters(numbers));
+        let (candidate, base) = (slices(&candidate), slices(&base));
+        let (candidate, base) = (ClusterMean::new(&candidate), ClusterMean::new(&base));
+        holds(jackknife_t_ratio_interval(&candidate, &base, LEVEL)?, 0.0)
     }),
     row("percentile bootstrap, ratio of means", |case, numbers| {
         let draws = seed(numbers);
-        let (new, base) = (case.clusters(numbers), case.clusters(numbers));
-        let (new, base) = (slices(&new), slices(&base));
-        let (new, base) = (ClusterMean::new(&new), ClusterMean::new(&base));
-        holds(ratio_interval(&new, &base, LEVEL, resampling(draws))?, 0.0)
+        let (candidate, base) = (case.clusters(numbers), case.clusters(numbers));
+        let (candidate, base) = (slices(&candidate), slices(&base));
+        let (candidate, base) = (ClusterMean::new(&candidate), ClusterMean::new(&base));
+        holds(
+            ratio_interval(&candidate, &base, LEVEL, resampling(draws))?,
+            0.0,
+        )
     }),
     row("jackknife t, ratio of medians", |case, numbers| {
-        let (new, base) = (case.clusters(numbers), case.clusters(numbers));
-        let (new, base) = (slices(&new), slices(&base));
-        let (new, base) = (ClusterMedian::new(&new), ClusterMedian::new(&base));
-        holds(jackknife_t_ratio_interval(&new, &base, LEVEL)?, 0.0)
+        let (candidate, base) = (case.clusters(numbers), case.clusters(numbers));
+        let (candidate, base) = (slices(&candidate), slices(&base));
+        let (candidate, base) = (ClusterMedian::new(&candidate), ClusterMedian::new(&base));
+        holds(jackknife_t_ratio_interval(&candidate, &base, LEVEL)?, 0.0)
     }),
     row("percentile bootstrap, ratio of medians", |case, numbers| {
         let draws = seed(numbers);
-        let (new, base) = (case.clusters(numbers), case.clusters(numbers));
-        let (new, base) = (slices(&new), slices(&base));
-        let (new, base) = (ClusterMedian::new(&new), ClusterMedian::new(&base));
-        holds(ratio_interval(&new, &base, LEVEL, resampling(draws))?, 0.0)
+        let (candidate, base) = (case.clusters(numbers), case.clusters(numbers));
+        let (candidate, base) = (slices(&candidate), slices(&base));
+        let (candidate, base) = (ClusterMedian::new(&candidate), ClusterMedian::new(&base));
+        holds(
+            ratio_interval(&candidate, &base, LEVEL, resampling(draws))?,
+            0.0,
+        )
     }),
     Row {
         name: "run level, floors against five runs that drift by 3 %",
@@ -253,8 +259,8 @@ const ROWS: &[Row] = &[
                     .collect();
                 stored::run(&values)
             };
-            let (new, base): (_, Vec<_>) = (run(), (0..5).map(|_| run()).collect());
-            let change = stored::decided(&new, &base, Decider::RunLevel, 0.0).change?;
+            let (candidate, base): (_, Vec<_>) = (run(), (0..5).map(|_| run()).collect());
+            let change = stored::decided(&candidate, &base, Decider::RunLevel, 0.0).change?;
             Some(change.lower <= 0.0 && 0.0 <= change.upper)
         },
     },

@@ -213,8 +213,8 @@ fn family(setting: Setting, noise: Noise, factor: f64, numbers: &mut Numbers) ->
                         .map(|_| factor * noise.draw(numbers).exp())
                         .collect()
                 };
-                let (new, base) = (side(factor), side(1.0));
-                turns::compared(&new, &base)
+                let (candidate, base) = (side(factor), side(1.0));
+                turns::compared(&candidate, &base)
             })
             .collect(),
     };
@@ -254,13 +254,15 @@ fn stored_family(sides: &[(Measurement, Vec<Measurement>)]) -> Vec<Comparison> {
     let questions: Vec<Question<'_>> = sides
         .iter()
         .zip(&references)
-        .map(|((new, _), reference)| Question {
-            new,
+        .map(|((candidate, _), reference)| Question {
+            candidate,
             reference,
             noise_threshold: 0.01,
         })
         .collect();
-    let few = sides.iter().all(|(new, _)| new.launches.len() < 8);
+    let few = sides
+        .iter()
+        .all(|(candidate, _)| candidate.launches.len() < 8);
     let rules = Rules {
         decision: DecisionSettings {
             // Of fewer than eight launches nothing is drawn that is looked at.

@@ -122,21 +122,27 @@ const ROWS: &[Row] = &[
     }),
 ];
 
-fn welch(shape: Shape, new: usize, base: usize, numbers: &mut Numbers) -> Option<f64> {
-    let (new, base) = (shape.values(new, numbers), shape.values(base, numbers));
-    Some(WelchTest::of(&new, &base, WelchDf::Fractional)?.p)
+fn welch(shape: Shape, candidate: usize, base: usize, numbers: &mut Numbers) -> Option<f64> {
+    let (candidate, base) = (
+        shape.values(candidate, numbers),
+        shape.values(base, numbers),
+    );
+    Some(WelchTest::of(&candidate, &base, WelchDf::Fractional)?.p)
 }
 
 fn mann_whitney(count: usize, method: MannWhitneyMethod, numbers: &mut Numbers) -> Option<f64> {
     let shape = Shape::LogNormal;
-    let (new, base) = (shape.values(count, numbers), shape.values(count, numbers));
-    MannWhitney::of(&new, &base)?.p(method)
+    let (candidate, base) = (shape.values(count, numbers), shape.values(count, numbers));
+    MannWhitney::of(&candidate, &base)?.p(method)
 }
 
-fn t_score(new: usize, base: usize, numbers: &mut Numbers) -> Option<f64> {
+fn t_score(candidate: usize, base: usize, numbers: &mut Numbers) -> Option<f64> {
     let seed = numbers.0.index(u32::MAX) as u64;
     let shape = Shape::Normal;
-    let (new, base) = (shape.values(new, numbers), shape.values(base, numbers));
+    let (candidate, base) = (
+        shape.values(candidate, numbers),
+        shape.values(base, numbers),
+    );
     let stream = Stream {
         seed,
         name: "p-values",
@@ -145,7 +151,7 @@ fn t_score(new: usize, base: usize, numbers: &mut Numbers) -> Option<f64> {
         resamples: 5_000,
         stream,
     };
-    Some(TScore::unpaired(&new, &base, 0.0, 0.0, 0.01, resampling)?.p_greater)
+    Some(TScore::unpaired(&candidate, &base, 0.0, 0.0, 0.01, resampling)?.p_greater)
 }
 
 fn signed_rank(count: usize, numbers: &mut Numbers) -> Option<f64> {

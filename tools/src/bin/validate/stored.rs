@@ -36,7 +36,7 @@ pub fn run_with_latencies(values: &[f64]) -> Measurement {
 
 /// `new` against the mean of `base`, at the default level, for the drift of a shared host.
 pub fn decided(
-    new: &Measurement,
+    candidate: &Measurement,
     base: &[Measurement],
     decider: Decider,
     theta: f64,
@@ -47,7 +47,7 @@ pub fn decided(
         earlier: vec![],
     };
     let question = Question {
-        new,
+        candidate,
         reference: &reference,
         noise_threshold: theta,
     };

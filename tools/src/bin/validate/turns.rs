@@ -30,7 +30,7 @@ pub fn rounds(
             };
             Round {
                 base: side(),
-                new: side(),
+                candidate: side(),
                 led: Vec::new(),
             }
         })
@@ -43,7 +43,7 @@ pub fn judged(rounds: &[Round], looks: &[u32], theta: f64) -> Comparison {
 }
 
 /// The comparison of two sides whose processes, one a round, last these times, with what is noted beside them.
-pub fn compared(new: &[f64], base: &[f64]) -> Comparison {
+pub fn compared(candidate: &[f64], base: &[f64]) -> Comparison {
     let sample = |value: &f64| {
         let sample = Sample {
             iterations: 50,
@@ -51,12 +51,12 @@ pub fn compared(new: &[f64], base: &[f64]) -> Comparison {
         };
         vec![sample; 2]
     };
-    let rounds: Vec<Round> = new
+    let rounds: Vec<Round> = candidate
         .iter()
         .zip(base)
-        .map(|(new, base)| Round {
+        .map(|(candidate, base)| Round {
             base: sample(base),
-            new: sample(new),
+            candidate: sample(candidate),
             led: Vec::new(),
         })
         .collect();
@@ -69,12 +69,12 @@ pub fn compared(new: &[f64], base: &[f64]) -> Comparison {
         let values: Vec<f64> = values.iter().map(|value| 1e4 * value).collect();
         stored::run_with_latencies(&values)
     };
-    let (base, new) = (side(base), side(new));
+    let (base, candidate) = (side(base), side(candidate));
     let series = PairedSeries {
-        key: &new.benchmark.key,
+        key: &candidate.benchmark.key,
         rounds: &rounds,
         noise_threshold: 0.01,
     };
     let comparison = judge(&[series], &plan).remove(0);
-    comparison.beside_in_turn(&base, &new, &plan)
+    comparison.beside_in_turn(&base, &candidate, &plan)
 }
