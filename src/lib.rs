@@ -1,7 +1,8 @@
 //! `cargo perfcheck`: benchmarks with stored baselines, a trustworthy verdict and an exit code.
 //!
 //! The data flow: `cli` parses, `app` directs; `cargo` builds the bench targets, `measure` drives them through
-//! `child`, `store` keeps every launch, `compare` reaches verdicts by means of `stats`, `findings` puts together what is to be told, `report` writes it down and
+//! `child`, `store` keeps every launch, `compare` reaches verdicts by means of the crate `perfcheck-stats`, `findings` puts together what is
+//! to be told, `report` writes it down and
 //! `exit_code` says what the process ends with. docs/DESIGN.md explains why it is so, and
 //! tests/architecture.rs keeps the directions of the imports.
 
@@ -23,5 +24,4 @@ pub mod process;
 pub mod report;
 pub mod settings;
 pub mod sides;
-pub mod stats;
 pub mod store;

@@ -23,24 +23,23 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 /// Every module of `src/`, from the bottom up, and what it may import of the crate.
-const LAYERS: [(&str, &[&str]); 19] = [
+const LAYERS: [(&str, &[&str]); 18] = [
     ("escape", &[]),
     ("model", &[]),
-    ("stats", &[]),
     ("exit_code", &["model"]),
     ("settings", &["model"]),
-    ("exchange", &["escape", "model", "stats"]),
-    ("compare", &["model", "stats"]),
+    ("exchange", &["escape", "model"]),
+    ("compare", &["model"]),
     ("findings", &["model", "exit_code", "settings", "compare"]),
     ("process", &[]),
     ("cargo", &["model", "process"]),
-    ("child", &["model", "process", "stats"]),
+    ("child", &["model", "process"]),
     ("host", &["model"]),
     ("store", &["model"]),
     (
         "measure",
         &[
-            "model", "stats", "compare", "process", "cargo", "child", "host", "store",
+            "model", "compare", "process", "cargo", "child", "host", "store",
         ],
     ),
     ("sides", &["model", "process", "cargo", "host"]),
@@ -50,7 +49,6 @@ const LAYERS: [(&str, &[&str]); 19] = [
         &[
             "escape",
             "model",
-            "stats",
             "exit_code",
             "settings",
             "compare",
@@ -79,7 +77,7 @@ const LAYERS: [(&str, &[&str]); 19] = [
 ];
 
 /// Every dependency, and the modules that may use it.
-const HOMES: [(&str, &[&str]); 34] = [
+const HOMES: [(&str, &[&str]); 33] = [
     ("anstream", &["main", "report"]),
     ("blake3", &["sides", "store", "host", "exchange", "report"]),
     ("cargo_config2", &["cargo"]),
@@ -99,10 +97,13 @@ const HOMES: [(&str, &[&str]); 34] = [
     ("object", &["host"]),
     ("owo_colors", &["report/theme"]),
     ("perfcheck", &["app/doctor/workloads"]),
+    (
+        "perfcheck_stats",
+        &["exchange", "compare", "child", "measure", "app"],
+    ),
     ("postcard", &["store"]),
     ("rand", &["process", "host"]),
-    ("rand_xoshiro", &["stats"]),
-    ("rayon", &["stats", "compare", "app"]),
+    ("rayon", &["compare", "app"]),
     ("regex", &["app/grouping/pattern"]),
     ("rusqlite", &["store"]),
     ("rusqlite_migration", &["store"]),
@@ -110,7 +111,7 @@ const HOMES: [(&str, &[&str]); 34] = [
     (
         "serde",
         &[
-            "model", "stats", "compare", "cargo", "child", "store", "sides", "exchange", "app",
+            "model", "compare", "cargo", "child", "store", "sides", "exchange", "app",
         ],
     ),
     (
@@ -119,14 +120,13 @@ const HOMES: [(&str, &[&str]); 34] = [
             "escape", "settings", "cargo", "child", "store", "sides", "exchange", "report", "app",
         ],
     ),
-    ("statrs", &["stats"]),
     ("strsim", &["settings", "app"]),
     ("toml_edit", &["sides"]),
     ("unicode_width", &["report/units"]),
     ("zstd", &["store"]),
 ];
 /// `thiserror` is at home wherever errors are: not in the pure modules.
-const WITHOUT_ERRORS: [&str; 5] = ["model", "stats", "exit_code", "compare", "report"];
+const WITHOUT_ERRORS: [&str; 4] = ["model", "exit_code", "compare", "report"];
 
 const MOST_LINES: usize = 600;
 /// Files above [`MOST_LINES`] and the reason for each.

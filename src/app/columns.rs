@@ -20,7 +20,7 @@ use crate::report::{
     Column, ColumnCell, ColumnsLine, Shown, SideBySide, TableFormat, Together, incomplete,
     write_columns,
 };
-use crate::stats::GeometricMean;
+use perfcheck_stats::GeometricMean;
 
 /// A run among others, with what is known of it.
 struct Side {

@@ -31,8 +31,8 @@ use crate::report::{
     MessageFormat, Shown, TableFormat, VersionDifference, incomplete, without_colours, write_json,
     write_table, write_versions,
 };
-use crate::stats::{EffectSize, cliffs_delta, hedges_g, median};
 use crate::store::{Store, StoreError, WorkspaceId};
+use perfcheck_stats::{EffectSize, cliffs_delta, hedges_g, median};
 
 /// Runs the command.
 pub fn compare(

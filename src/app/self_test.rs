@@ -16,8 +16,8 @@ use crate::host;
 use crate::measure::{Discovered, Ended, PairedTarget};
 use crate::model::{BenchmarkKey, BySide, Environment, Purpose, Side, Verdict};
 use crate::report::{self, ProgressMode, Rate, SelfTestFindings, SelfTestRow};
-use crate::stats::{binomial, derived_seed};
 use crate::store::LaunchRecord;
+use perfcheck_stats::{binomial, derived_seed};
 
 /// What a harness says that can slow itself down (docs/PROTOCOL.md, section 8).
 const CAPABILITY: &str = "slowdown";

@@ -5,7 +5,7 @@
 use serde::Deserialize;
 
 use crate::model::{Allocations, Latencies, LatencyWindow, Nanos};
-use crate::stats::Histogram;
+use perfcheck_stats::Histogram;
 
 /// Counts and times are below this.
 pub(super) const LIMIT: u64 = 1 << 63;

@@ -10,7 +10,7 @@ use super::note::Note;
 use super::paired::Paired;
 use super::uncertainty::Uncertainties;
 use crate::model::Verdict;
-use crate::stats::{Interval, IntervalMethod, PairedRatio, Resampling, Scale, Statistic};
+use perfcheck_stats::{Interval, IntervalMethod, PairedRatio, Resampling, Scale, Statistic};
 
 /// A value with its interval. A bound that the data do not give is infinite.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

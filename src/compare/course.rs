@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::ops::RangeInclusive;
 
 use super::comparison::Estimate;
-use crate::stats::{ChangePointRules, Fences, Stream, change_points, mean, student_t};
+use perfcheck_stats::{ChangePointRules, Fences, Stream, change_points, mean, student_t};
 
 /// A band rests on at most so many runs of a level, the newest.
 const MOST_RUNS: usize = 30;

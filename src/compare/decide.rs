@@ -13,7 +13,7 @@ use super::grounds::{Directions, FamilyTest, Grounds, TScoreGrounds};
 use super::note::Note;
 use super::question::{Decider, Question, Rules};
 use crate::model::Verdict;
-use crate::stats::{TScore, adjusted_p_values, step_levels};
+use perfcheck_stats::{TScore, adjusted_p_values, step_levels};
 
 /// Decides all `questions` as one family; the answers come in their order.
 ///

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::summary::sample_times;
 use crate::model::{Measurement, Thresholds};
-use crate::stats::{
+use perfcheck_stats::{
     Description, Halves, SlowCluster, lag_one_autocorrelation, median, modal_value,
     process_variance_ratio,
 };

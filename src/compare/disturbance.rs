@@ -11,7 +11,7 @@ use super::note::Note;
 use super::question::Question;
 use super::summary::{Summary, sample_times};
 use crate::model::{Control, LaunchSeries, Measurement, Nanos, Side, Thresholds, Verdict};
-use crate::stats::{Halves, mean, median};
+use perfcheck_stats::{Halves, mean, median};
 
 /// The host is not said to have moved by less than this.
 const SMALLEST_MOVE: f64 = 0.01;

@@ -9,7 +9,9 @@ use super::question::{Question, Rules};
 use super::run_level::{RunLevel, RunValues};
 use super::uncertainty::Uncertainties;
 use crate::model::{MIN_LAUNCHES, Measurement, Side, Verdict};
-use crate::stats::{ClusterMean, ClusterMedian, Resampling, Stream, TScore, derived_seed, median};
+use perfcheck_stats::{
+    ClusterMean, ClusterMedian, Resampling, Stream, TScore, derived_seed, median,
+};
 
 /// The tests of one question.
 pub(super) struct Tests {

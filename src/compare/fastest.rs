@@ -4,7 +4,7 @@
 
 use super::summary::sample_times;
 use crate::model::Measurement;
-use crate::stats::{WelchDf, WelchTest, mean, median};
+use perfcheck_stats::{WelchDf, WelchTest, mean, median};
 
 /// How a contender stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,7 +98,7 @@ fn slower(own: &[f64], fastest: &[f64], rivals: usize, level: f64) -> (Rank, Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{Draws, Stream};
+    use perfcheck_stats::{Draws, Stream};
 
     fn ranks(contenders: &[Vec<f64>]) -> Vec<Option<Rank>> {
         let found = against_fastest(contenders, 0.05);

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use super::summary::sample_times;
 use crate::model::{Measurement, Metric};
-use crate::stats::{
+use perfcheck_stats::{
     Description, HarmonicMean, Preference, Replacement, Stream, Subselection, SubselectionCentre,
     derived_seed, describe_launch_means, median,
 };

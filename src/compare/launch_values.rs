@@ -8,7 +8,7 @@ use std::fmt;
 
 use super::run_level::RunValue;
 use crate::model::{LaunchSeries, Measurement, Sample};
-use crate::stats::{Quantile, median};
+use perfcheck_stats::{Quantile, median};
 
 /// The quantile that is compared where there are samples enough: chosen by measurement, see docs/STATISTICS.md.
 pub const LOW_QUANTILE: f64 = 0.01;

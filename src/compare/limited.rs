@@ -6,7 +6,7 @@ use super::alternative::value_of;
 use super::comparison::Estimate;
 use super::summary::{clusters, ramp, sample_times, scaled};
 use crate::model::{Measurement, Statistic as Wanted, Subject};
-use crate::stats::{
+use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, NORMAL_MAD, RelativeError,
     Scale, Smoothness, Statistic, jackknife_t_interval,
 };

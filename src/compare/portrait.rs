@@ -4,7 +4,7 @@
 
 use super::summary::{Summary, sample_times};
 use crate::model::{LaunchSeries, Measurement};
-use crate::stats::{density_curve, silverman_bandwidth};
+use perfcheck_stats::{density_curve, silverman_bandwidth};
 
 /// Places at which a density is computed.
 const POINTS: usize = 160;
@@ -64,7 +64,7 @@ impl Portrait {
                 .filter_map(|times| {
                     let inside: Vec<f64> = times.iter().filter(is_inside).copied().collect();
                     Some(LaunchPortrait {
-                        median: crate::stats::median(&times)?,
+                        median: perfcheck_stats::median(&times)?,
                         density: density(&inside, range),
                         times,
                     })

@@ -7,7 +7,7 @@ use super::diagnostics::{Diagnostic, diagnostics};
 use super::disturbance::Disturbance;
 use super::summary::{Summary, sample_times};
 use crate::model::{DecisionSettings, Measurement};
-use crate::stats::{
+use perfcheck_stats::{
     ClusterMean, MedianInterval, OutlierPolicy, Quantile, Record, RecordRules, Resampling,
     Statistic, Stream, TInterval, TailBasis, Variability, bca_interval, derived_seed, mean, median,
 };

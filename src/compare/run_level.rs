@@ -5,7 +5,7 @@
 
 use super::question::HostClass;
 use crate::model::Side;
-use crate::stats::{mean, sample_variance, student_t};
+use perfcheck_stats::{mean, sample_variance, student_t};
 
 /// How many runs' worth of evidence the prior standard deviation counts for.
 const PRIOR_DF: f64 = 4.0;

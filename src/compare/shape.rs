@@ -5,7 +5,7 @@
 use super::portrait::drawn_range;
 use super::summary::{clusters, sample_times};
 use crate::model::{LaunchSeries, Measurement};
-use crate::stats::{
+use perfcheck_stats::{
     ClusterMean, Quantile, Resampling, Stream, density_curve, derived_seed, mean, ratio_resamples,
     sample_variance, silverman_bandwidth,
 };

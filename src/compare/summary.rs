@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::comparison::Estimate;
 use crate::model::{DecisionSettings, LaunchSeries, Measurement, Sample};
-use crate::stats::{
+use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, Description, Interval,
     IntervalMethod, Line, NORMAL_MAD, OutlierCounts, Resampling, Scale, Statistic, Stream,
     derived_seed, mean, r_squared_through_origin, sample_variance, student_t,

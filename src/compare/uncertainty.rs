@@ -9,7 +9,7 @@ use super::question::{Question, Rules};
 use super::run_level::between_runs;
 use super::summary::sample_times;
 use crate::model::Measurement;
-use crate::stats::{
+use perfcheck_stats::{
     ClusterMean, ClusterMedian, PairedRatio, RelativeError, Smoothness, Statistic, mean, median,
 };
 

@@ -5,7 +5,7 @@
 
 use super::groups::{Group, GroupRow};
 use crate::model::Sample;
-use crate::stats::{
+use perfcheck_stats::{
     Cleaned, ClusterMean, Description, FirstSample, OperationRates, OutlierPolicy, Resampling,
     Stream, derived_seed, percentile_interval,
 };

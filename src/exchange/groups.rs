@@ -8,7 +8,7 @@ use super::error::{ExchangeError, Malformed};
 use super::input::Content;
 use super::unit::{GUESS_LIMIT, Unit};
 use crate::model::{Metric, Sample, Throughput};
-use crate::stats::median;
+use perfcheck_stats::median;
 
 /// More groups than this are a wrong column map.
 pub(super) const MOST_GROUPS: usize = 20_000;

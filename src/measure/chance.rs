@@ -1,7 +1,7 @@
 //! What is left to chance in a run, all of it seeded: the order of benchmarks and of sides, the processor, the size of the environment.
 
 use crate::cargo::BenchTarget;
-use crate::stats::{Draws, Stream};
+use perfcheck_stats::{Draws, Stream};
 
 /// The environment grows by less than this: a page, so that every alignment of the stack within it can occur.
 const LARGEST_PADDING: u32 = 4096;

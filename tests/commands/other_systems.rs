@@ -6,7 +6,7 @@ use crate::crates::Crate;
 use crate::scripted::{CLOCK, explanation, finish, says, stored, verdict};
 use crate::support::{Finished, Machine, Perfcheck};
 use cargo_perfcheck::model::Thresholds;
-use cargo_perfcheck::stats::{MannWhitney, MannWhitneyMethod, WelchDf, WelchTest, mean, median};
+use perfcheck_stats::{MannWhitney, MannWhitneyMethod, WelchDf, WelchTest, mean, median};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 

@@ -2,7 +2,7 @@
 
 use super::{close, up_to};
 use cargo_perfcheck::model::Thresholds;
-use cargo_perfcheck::stats::*;
+use perfcheck_stats::*;
 
 fn resampling(resamples: usize) -> Resampling<'static> {
     let stream = Stream {

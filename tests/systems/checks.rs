@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use cargo_perfcheck::stats::Interval;
+use perfcheck_stats::Interval;
 use serde_json::Value;
 
 /// How large an error may be.

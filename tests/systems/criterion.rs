@@ -1,7 +1,7 @@
 //! Criterion.rs: outlier labels, slope, bootstrap, t-score.
 
 use super::{close, up_to};
-use cargo_perfcheck::stats::*;
+use perfcheck_stats::*;
 
 const A: [f64; 5] = [10.0, 10.2, 9.9, 10.1, 10.3];
 const B: [f64; 6] = [10.5, 10.7, 10.4, 10.6, 10.9, 10.6];

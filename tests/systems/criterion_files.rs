@@ -2,7 +2,7 @@
 //!
 //! Used by the test of the recorded files and by `tools/src/bin/criterion_check.rs`, which checks those of a bench that has just run.
 
-use cargo_perfcheck::stats::{
+use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, Description, Fences,
     OutlierCounts, Resampling, Statistic, Stream, resample, slope_through_origin,
 };

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use super::checks::{Checks, Quantity, relative};
-use cargo_perfcheck::stats::*;
+use perfcheck_stats::*;
 use serde_json::Value;
 
 /// Percents of means of the best and of percentiles in order of preference.

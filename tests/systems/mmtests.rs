@@ -1,7 +1,7 @@
 //! mmtests: means of rates, Welch's test, launches that weigh alike, subselection, order of preference, its interval rule.
 
 use super::{close, up_to};
-use cargo_perfcheck::stats::*;
+use perfcheck_stats::*;
 
 const STREAM: Stream<'static> = Stream {
     seed: 42,

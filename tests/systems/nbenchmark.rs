@@ -2,7 +2,7 @@
 
 use super::{close, up_to};
 use cargo_perfcheck::model::Thresholds;
-use cargo_perfcheck::stats::*;
+use perfcheck_stats::*;
 
 const SEP5: ([f64; 5], [f64; 5]) = ([1.0, 2.0, 3.0, 4.0, 5.0], [6.0, 7.0, 8.0, 9.0, 10.0]);
 

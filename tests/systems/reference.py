@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reference values for the statistics of src/stats, by NumPy and SciPy.
+"""Reference values for the statistics of crates/stats, by NumPy and SciPy.
 
   reference.py                 writes reference.json beside this file; the golden test reads it
   reference.py --report        reads the golden test's output from standard input and prints docs/VALIDATION.md
@@ -496,7 +496,7 @@ def report():
     kinds = sorted({pair["kind"] for pair in content["pairs"]})
     print(f"""# Validation
 
-What `src/stats` is checked against, with the worst error seen. This page is written by `tests/systems/reference.py --report` from the output of the
+What `crates/stats` is checked against, with the worst error seen. This page is written by `tests/systems/reference.py --report` from the output of the
 golden test (`cargo test --test systems golden -- --nocapture`), which fails where an error is beyond its bound.
 
 The reference values were made with {content["made with"]} from {len(content["pairs"])} pairs of seeded samples

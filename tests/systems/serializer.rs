@@ -6,7 +6,7 @@ use cargo_perfcheck::exchange::{
     clean, read_tables,
 };
 use cargo_perfcheck::model::Thresholds;
-use cargo_perfcheck::stats::*;
+use perfcheck_stats::*;
 
 const FENCE: OutlierPolicy = OutlierPolicy::IqrFence(IqrFence::INTERPOLATED);
 

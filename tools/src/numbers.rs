@@ -1,6 +1,6 @@
 //! Random numbers for simulations.
 
-use cargo_perfcheck::stats::Draws;
+use perfcheck_stats::Draws;
 
 /// Random numbers.
 pub struct Numbers(pub Draws);

@@ -1,6 +1,6 @@
 //! Exact intervals of proportions.
 
-use cargo_perfcheck::stats::binomial::{lower_bound, upper_bound};
+use perfcheck_stats::binomial::{lower_bound, upper_bound};
 
 /// The interval of a proportion at 95 % (Clopper and Pearson 1934).
 pub fn exact_interval(hits: u64, of: u64) -> (f64, f64) {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::search::Finding;
 use crate::compare::Estimate;
 use crate::model::{RunId, Verdict};
-use crate::stats::derived_seed;
+use perfcheck_stats::derived_seed;
 
 /// What was found about a commit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

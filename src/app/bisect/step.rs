@@ -18,8 +18,8 @@ use crate::host::Revision;
 use crate::measure::{Discovered, Filter, HarnessKind, PairedTarget};
 use crate::model::{Benchmark, BenchmarkKey, BySide, Environment, Purpose, Verdict};
 use crate::sides::{BuiltSide, SideTarget, SidesError};
-use crate::stats::derived_seed;
 use crate::store::{Store, WorkspaceId};
+use perfcheck_stats::derived_seed;
 
 /// A comparison that was inconclusive is repeated with so many times the rounds and the time.
 const LONGER: u32 = 3;

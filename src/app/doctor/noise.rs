@@ -16,8 +16,8 @@ use crate::measure::{
 };
 use crate::model::{BySide, DecisionSettings, TargetFacts};
 use crate::report::{NoiseFindings, Progress, Resolvable};
-use crate::stats::derived_seed;
 use crate::store::LaunchRecord;
+use perfcheck_stats::derived_seed;
 
 /// Deadline of an answer, beyond what was asked for.
 const TIMEOUT: Duration = Duration::from_secs(20);

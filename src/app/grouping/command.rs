@@ -11,7 +11,7 @@ use crate::compare::{against_fastest, launch_medians};
 use crate::exit_code::ExitCode;
 use crate::model::{Measurement, in_natural_order};
 use crate::report::{Grouped, GroupedCell, GroupedRow, TableFormat, write_grouped};
-use crate::stats::GeometricMean;
+use perfcheck_stats::GeometricMean;
 
 /// A row's name (package and target, then the rest of the id) with the benchmarks by column.
 type Rows<'m> = BTreeMap<(String, String, String), BTreeMap<usize, &'m Measurement>>;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::compare::outlier_policy;
 use crate::exchange::{Cleaning, FileFormat, Layout, Unit};
 use crate::model::{Outliers, Thresholds};
-use crate::stats::{FirstSample, Quantile};
+use perfcheck_stats::{FirstSample, Quantile};
 
 /// A fact about where values were measured, as the user states it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,11 +10,11 @@ use crate::model::{
     SourceFile, SourceValue, TargetFacts, Thresholds, Timestamp, Turns, Verdict,
 };
 use crate::report::ImportedBenchmark;
-use crate::stats::{FirstSample, median};
 use crate::store::{
     LaunchHead, LaunchRecord, LaunchedBenchmark, NewRun, Outcome, RunEnd, RunVerdict,
     TransferredRun,
 };
+use perfcheck_stats::{FirstSample, median};
 
 /// A benchmark of the import: what is shown of it, and where its samples are.
 pub(super) struct Row {

@@ -12,7 +12,7 @@ use crate::app::error::AppError;
 use crate::compare::{Circumstances, Difference, Fact, Figure, Readings, differences};
 use crate::model::{Measurement, Metric, TargetFacts, Thresholds};
 use crate::report::{PivotCell, PivotKind};
-use crate::stats::{
+use perfcheck_stats::{
     EffectSize, GeometricMean, MannWhitney, MannWhitneyMethod, OperationRates, adjusted_p_values,
     cliffs_delta, hedges_g,
 };

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::observations::{SideSamples, definition, of_samples};
 use crate::compare::question::{Question, Rules};
 use crate::model::{Analysis, Center, Outliers, Thresholds};
-use crate::stats::{Cleaned, FirstSample, IqrFence, OutlierPolicy, Quantile, derived_seed};
+use perfcheck_stats::{Cleaned, FirstSample, IqrFence, OutlierPolicy, Quantile, derived_seed};
 
 /// A center of both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use crate::compare::question::{Question, Rules};
 use crate::compare::summary::{clusters, sample_times};
 use crate::compare::uncertainty::Uncertainties;
 use crate::model::{Analysis, FamilyRule, MIN_LAUNCHES, Side, Verdict};
-use crate::stats::{
+use perfcheck_stats::{
     ClusterMean, ClusterMedian, Correction, RatioVerdict, Resampling, Significance, Stream,
     derived_seed,
 };

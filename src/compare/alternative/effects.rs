@@ -6,7 +6,7 @@ use super::observations::SideSamples;
 use crate::compare::comparison::Estimate;
 use crate::compare::question::{Question, Rules};
 use crate::model::Observations;
-use crate::stats::{
+use perfcheck_stats::{
     EffectSize, PairedLogRatio, Shift, ShiftRanks, cliffs_delta, derived_seed, hedges_g,
 };
 

@@ -3,7 +3,7 @@
 use super::observations::SideSamples;
 use crate::compare::question::Rules;
 use crate::model::Measurement;
-use crate::stats::{AgainstReference, derived_seed};
+use perfcheck_stats::{AgainstReference, derived_seed};
 
 /// What stands before the comparisons of several runs with one reference.
 #[derive(Debug, Clone, PartialEq)]

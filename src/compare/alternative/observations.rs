@@ -2,7 +2,7 @@
 
 use crate::compare::summary::sample_times;
 use crate::model::{Analysis, Center, Measurement, Observations, QuantileRule};
-use crate::stats::{
+use perfcheck_stats::{
     Preference, Quantile, Stream, Subselection, SubselectionCentre, derived_seed, mean,
     slope_through_origin,
 };

@@ -6,7 +6,7 @@ use super::observations::{SideSamples, definition};
 use crate::compare::comparison::Estimate;
 use crate::compare::note::Note;
 use crate::model::{Analysis, Center, Observations, RankP, Test, Thresholds};
-use crate::stats::{
+use perfcheck_stats::{
     Bracketed, FewestPerGroup, Interval, IntervalDistance, KruskalWallis, MannWhitney,
     MannWhitneyMethod, RatioBounds, RatioVerdict, Shift, ShiftRanks, Significance, TInterval,
     WelchDf, WelchTest, mean, median, ratio,

@@ -3,7 +3,7 @@
 use crate::compare::beside::{CountChange, PercentileChange};
 use crate::compare::comparison::{Comparison, Estimate};
 use crate::model::{Measurement, Subject};
-use crate::stats::{Histogram, TInterval, mean};
+use perfcheck_stats::{Histogram, TInterval, mean};
 
 impl Comparison {
     /// The numbers of allocations that `subject` is about.

@@ -7,7 +7,9 @@ use crate::model::{
     Allocations, Analysis, Center, DecisionSettings, FamilyRule, Measurement, Nanos, Observations,
     Outliers, RankP, Subject, Test, Thresholds, Verdict,
 };
-use crate::stats::{EffectSize, MannWhitney, MannWhitneyMethod, Significance, WelchDf, WelchTest};
+use perfcheck_stats::{
+    EffectSize, MannWhitney, MannWhitneyMethod, Significance, WelchDf, WelchTest,
+};
 
 const LEVEL: f64 = 0.05;
 

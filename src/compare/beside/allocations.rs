@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rules::BesideRules;
 use crate::model::{Allocations, Measurement, Verdict};
-use crate::stats::{mean, rank_permutation_p};
+use perfcheck_stats::{mean, rank_permutation_p};
 
 /// How the allocations of an iteration differ.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@
 
 use crate::compare::comparison::Estimate;
 use crate::model::{Allocations, Latencies, LatencyWindow, LaunchSeries, Measurement};
-use crate::stats::{Histogram, MeanRatio, TInterval, WeightedEcdf, mean, sample_variance};
+use perfcheck_stats::{Histogram, MeanRatio, TInterval, WeightedEcdf, mean, sample_variance};
 
 use super::latencies::LatencyComparison;
 

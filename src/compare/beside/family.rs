@@ -8,7 +8,7 @@ use super::{CountChange, PercentileChange};
 use crate::compare::comparison::Comparison;
 use crate::compare::note::Note;
 use crate::model::{DecisionSettings, Subject, Verdict};
-use crate::stats::adjusted_p_values;
+use perfcheck_stats::adjusted_p_values;
 
 /// The level of a verdict that is not about the time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use super::tests::{constant, counted, timed};
 use crate::compare::note::Note;
 use crate::compare::{Comparison, Decider, HostClass, Plan, Question, Reference, Rules, compare};
 use crate::model::{Analysis, DecisionSettings, Measurement, Subject, Verdict};
-use crate::stats::{Draws, Stream, normal};
+use perfcheck_stats::{Draws, Stream, normal};
 
 fn in_turn(base: &Measurement, candidate: &Measurement, noise_threshold: f64) -> Comparison {
     let plan = Plan {

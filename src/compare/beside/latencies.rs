@@ -7,7 +7,7 @@ use crate::compare::comparison::Estimate;
 use crate::compare::question::{Question, Rules};
 use crate::compare::uncertainty::{Uncertainty, drift};
 use crate::model::{LaunchSeries, Measurement, Verdict};
-use crate::stats::{
+use perfcheck_stats::{
     ClusterMean, Histogram, IntervalMethod, MeanRatio, PairedRatio, Resampling, Smoothness, Stream,
     derived_seed, mean,
 };

@@ -8,7 +8,7 @@ use crate::model::{
     Allocations, DecisionSettings, Latencies, LatencyWindow, LaunchSeries, Measurement, Nanos,
     Verdict,
 };
-use crate::stats::Histogram;
+use perfcheck_stats::Histogram;
 
 const RULES: BesideRules = BesideRules {
     noise_threshold: 0.02,

@@ -10,7 +10,7 @@ use crate::compare::launch_values::{Location, needed_ns};
 use crate::compare::note::Note;
 use crate::compare::uncertainty::Uncertainty;
 use crate::model::{Side, Verdict};
-use crate::stats::{
+use perfcheck_stats::{
     ClusterMean, ClusterMedian, PairedRatio, Resampling, Smoothness, Stream, derived_seed, mean,
     median, sample_variance,
 };

@@ -17,7 +17,7 @@ use crate::compare::comparison::{Comparison, Estimate};
 use crate::compare::grounds::{Directions, FamilyTest, Grounds, LookGrounds};
 use crate::compare::note::Note;
 use crate::model::{Side, Verdict};
-use crate::stats::{adjusted_p_values, step_levels};
+use perfcheck_stats::{adjusted_p_values, step_levels};
 
 /// Whether a benchmark needs more rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

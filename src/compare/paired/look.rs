@@ -7,7 +7,7 @@ use super::slow_path::{self, SlowPathTest};
 use super::speed_test::SpeedTest;
 use crate::compare::note::Note;
 use crate::model::Verdict;
-use crate::stats::derived_seed;
+use perfcheck_stats::derived_seed;
 
 /// Before this share of the rounds nothing is given up: the round that meets the floor may come yet.
 const LEAST_DONE_TO_GIVE_UP: f64 = 0.45;

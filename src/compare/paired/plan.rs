@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::model::BenchmarkKey;
-use crate::stats::{Quantile, Width};
+use perfcheck_stats::{Quantile, Width};
 
 /// Of the level, what the floor test has; the rest is the slow-path test's.
 const FLOOR_SHARE: f64 = 0.8;

@@ -4,7 +4,7 @@
 //! stands for the round, and the rounds are tested by an exact test that knows nothing of their distribution.
 
 use super::series::{Neighbours, UsableRounds};
-use crate::stats::{SignedRank, median};
+use perfcheck_stats::{SignedRank, median};
 
 /// Of each side.
 const SAMPLES_OF_A_QUAD: usize = 2;

@@ -9,7 +9,7 @@ use super::rank_test::RankTest;
 use super::series::{PairedSeries, UsableRounds};
 use super::speed_test::{ONE_DEVIATION, SpeedTest};
 use crate::compare::comparison::Estimate;
-use crate::stats::{normal, student_t};
+use perfcheck_stats::{normal, student_t};
 
 /// Plans that are tried, by their largest number of rounds; the first is the usual one.
 const PLANS: [u32; 7] = [100, 150, 200, 300, 450, 600, 1000];

@@ -1,7 +1,7 @@
 //! What was measured of one benchmark, and what of it can be compared.
 
 use crate::model::{BenchmarkKey, Sample};
-use crate::stats::median;
+use perfcheck_stats::median;
 
 /// The samples of both sides in one round, in the order taken; samples 2q and 2q + 1 of each side form quad q.
 #[derive(Debug, Clone, PartialEq, Eq)]

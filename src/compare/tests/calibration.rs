@@ -1,7 +1,7 @@
 //! False alarms and power of the whole procedure, in a small seeded simulation. The large one is `tools/src/bin/simulate_stored.rs`.
 
 use super::*;
-use crate::stats::{Draws, Stream};
+use perfcheck_stats::{Draws, Stream};
 
 const RUNS_IN_REFERENCE: usize = 20;
 

@@ -8,7 +8,7 @@ use crate::model::{
     Allocations, Analysis, BenchmarkKey, Center, Latencies, Nanos, Observations, Outliers, Sample,
     Subject, Test,
 };
-use crate::stats::Histogram;
+use perfcheck_stats::Histogram;
 
 fn written(comparison: &Comparison) -> Vec<u8> {
     let mut bytes = Vec::new();

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::exported::{ExportedRun, by_launch};
 use crate::escape;
 use crate::model::{BenchmarkKey, Measurement, Metric};
-use crate::stats::{mean, median};
+use perfcheck_stats::{mean, median};
 
 /// Writes one run.
 pub fn write_benchstat(writer: &mut dyn Write, run: &ExportedRun) -> io::Result<()> {

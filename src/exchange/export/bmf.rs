@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::exported::{ExportedRun, by_launch};
 use crate::escape;
 use crate::model::Metric;
-use crate::stats::{ClusterMean, Resampling, Stream, mean, percentile_interval};
+use perfcheck_stats::{ClusterMean, Resampling, Stream, mean, percentile_interval};
 
 const CONFIDENCE_LEVEL: f64 = 0.95;
 const RESAMPLES: usize = 10_000;

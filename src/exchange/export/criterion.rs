@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::super::error::ExchangeError;
 use super::exported::ExportedRun;
 use crate::model::{Measurement, Metric, Sample, Throughput};
-use crate::stats::{
+use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, Description, Fences,
     NORMAL_MAD, Resampling, Statistic, Stream, percentile_interval, slope_through_origin,
 };

@@ -4,7 +4,7 @@ use super::wire::{
     PortableBenchmark, PortableHead, PortableLaunch, PortableOutcome, PortableRun, PortableVerdict,
 };
 use crate::model::{Latencies, Sample, Side};
-use crate::stats::Histogram;
+use perfcheck_stats::Histogram;
 
 /// Longer names are no names.
 const LONGEST_NAME_BYTES: usize = 4096;

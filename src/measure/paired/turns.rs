@@ -14,7 +14,7 @@ use crate::child::{Capability, ChildError, Ready, SampleSpec, Session, Started, 
 use crate::measure::aside::{Aside, noted};
 use crate::measure::schedule::expected;
 use crate::model::{Beside, BySide, Metric, Sample, SamplingSettings, Series, Side, Throughput};
-use crate::stats::Draws;
+use perfcheck_stats::Draws;
 
 /// Samples by which the first round finds out how long an iteration takes, and how much shorter they are than those of the rounds.
 const CALIBRATION_SAMPLES: u64 = 20;

@@ -12,7 +12,7 @@
 
 use cargo_perfcheck::compare::{Guard, Method, Plan, Round};
 use cargo_perfcheck::model::{Nanos, Sample, Tally, Verdict};
-use cargo_perfcheck::stats::{Draws, Stream, Width};
+use perfcheck_stats::{Draws, Stream, Width};
 use perfcheck_tools::paired_verdict::judged;
 use perfcheck_tools::proportion::exact_interval;
 use rayon::prelude::*;

@@ -11,7 +11,7 @@ use cargo_perfcheck::compare::{
     Decider, HostClass, Question, Reference, Rules, compare, summarize,
 };
 use cargo_perfcheck::model::{DecisionSettings, Measurement, Nanos, Sample};
-use cargo_perfcheck::stats::{Draws, Stream};
+use perfcheck_stats::{Draws, Stream};
 use perfcheck_tools::series;
 use std::hint::black_box;
 use std::time::Instant;

@@ -10,7 +10,7 @@
 
 use cargo_perfcheck::compare::{Comparison, Guard, Method, Round};
 use cargo_perfcheck::model::{Nanos, Sample, Verdict};
-use cargo_perfcheck::stats::{Draws, Stream};
+use perfcheck_stats::{Draws, Stream};
 use perfcheck_tools::numbers::Numbers;
 use perfcheck_tools::paired_verdict::judged;
 use perfcheck_tools::proportion::exact_interval;

@@ -9,7 +9,7 @@
 
 use cargo_perfcheck::compare::{Decider, HostClass, Question, Reference, Rules, compare};
 use cargo_perfcheck::model::{DecisionSettings, Measurement, Nanos, Sample, Verdict};
-use cargo_perfcheck::stats::{Draws, Stream};
+use perfcheck_stats::{Draws, Stream};
 use perfcheck_tools::numbers::Numbers;
 use perfcheck_tools::proportion::exact_interval;
 use perfcheck_tools::series;

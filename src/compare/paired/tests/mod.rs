@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use crate::compare::{Comparison, Note};
 use crate::model::{BenchmarkKey, Nanos, Sample, Side, Verdict};
-use crate::stats::{Draws, Stream};
+use perfcheck_stats::{Draws, Stream};
 
 /// Samples last about half a millisecond at 100 ns per iteration.
 const ITERATIONS: u64 = 5_000;

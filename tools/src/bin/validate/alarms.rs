@@ -3,7 +3,7 @@
 use super::{simulated, stored, turns};
 use cargo_perfcheck::compare::Decider;
 use cargo_perfcheck::model::Verdict;
-use cargo_perfcheck::stats::{MannWhitney, MannWhitneyMethod};
+use perfcheck_stats::{MannWhitney, MannWhitneyMethod};
 use perfcheck_tools::numbers::Numbers;
 use perfcheck_tools::proportion::exact_interval;
 

@@ -4,7 +4,7 @@ use super::band::{marked, printed};
 use super::noise::{SHAPES, Shape};
 use super::{simulated, stored, turns};
 use cargo_perfcheck::compare::Decider;
-use cargo_perfcheck::stats::{
+use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, Description, Interval,
     MedianInterval, PairedLogRatio, Resampling, Scale, Shift, ShiftRanks, Statistic, Stream,
     TInterval, TScore, WelchDf, WelchTest, bca_interval, jackknife_t_interval,

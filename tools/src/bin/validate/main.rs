@@ -16,7 +16,7 @@ mod p_values;
 mod stored;
 mod turns;
 
-use cargo_perfcheck::stats::{Draws, Stream};
+use perfcheck_stats::{Draws, Stream};
 use perfcheck_tools::numbers::Numbers;
 use rayon::prelude::*;
 

@@ -3,7 +3,7 @@
 use super::band::{marked, printed};
 use super::noise::Shape;
 use super::simulated;
-use cargo_perfcheck::stats::{
+use perfcheck_stats::{
     FisherExact, KruskalWallis, MannWhitney, MannWhitneyMethod, Resampling, SignedRank, Stream,
     TScore, WelchDf, WelchTest, sign_flip_upper_tail,
 };

@@ -4,7 +4,7 @@ use cargo_perfcheck::compare::{
     Comparison, Decider, HostClass, Question, Reference, Rules, compare,
 };
 use cargo_perfcheck::model::{DecisionSettings, Latencies, Measurement, Nanos, Sample};
-use cargo_perfcheck::stats::Histogram;
+use perfcheck_stats::Histogram;
 use perfcheck_tools::series::measurement;
 
 /// Enough for a location; the noise within a launch is not the subject.

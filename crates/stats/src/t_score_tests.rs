@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::stats::random::Stream;
+use crate::random::Stream;
 
 const A: [f64; 5] = [10.0, 10.2, 9.9, 10.1, 10.3];
 const B: [f64; 6] = [10.5, 10.7, 10.4, 10.6, 10.9, 10.6];

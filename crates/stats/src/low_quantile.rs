@@ -120,7 +120,7 @@ pub fn paired_standard_error<S: Statistic>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{Draws, Stream};
+    use crate::{Draws, Stream};
     use proptest::prelude::*;
 
     fn resampling(resamples: usize) -> Resampling<'static> {

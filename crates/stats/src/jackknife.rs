@@ -186,7 +186,7 @@ fn around(centre: f64, margin: f64) -> Option<Interval> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{ClusterMad, ClusterMean, ClusterMedian, ClusterSd, Stream, TInterval};
+    use crate::{ClusterMad, ClusterMean, ClusterMedian, ClusterSd, Stream, TInterval};
     use proptest::prelude::*;
 
     fn singles(values: &[f64]) -> Vec<&[f64]> {

@@ -78,7 +78,7 @@ impl Relative {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{Draws, Stream, normal};
+    use crate::{Draws, Stream, normal};
 
     #[test]
     fn the_interval_is_students_on_the_scale_of_logarithms() {

@@ -111,7 +111,7 @@ fn spread(statistic: &impl Statistic) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{ClusterMean, ClusterMedian, PairedRatio};
+    use crate::{ClusterMean, ClusterMedian, PairedRatio};
 
     fn singles(values: &[f64]) -> Vec<&[f64]> {
         values.chunks(1).collect()

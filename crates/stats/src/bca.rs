@@ -85,7 +85,7 @@ fn acceleration(jackknife: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{ClusterMean, Stream, percentile_interval};
+    use crate::{ClusterMean, Stream, percentile_interval};
 
     fn resampling(resamples: usize) -> Resampling<'static> {
         let stream = Stream {

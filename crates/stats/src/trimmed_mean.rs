@@ -51,7 +51,7 @@ impl TrimmedMean {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::OutlierPolicy;
+    use crate::OutlierPolicy;
 
     #[test]
     fn a_single_value_left_has_no_error() {

@@ -341,8 +341,8 @@ impl Statistic for ClusterMad {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::Description;
-    use crate::stats::statistic::fixtures::{clusters_and_weights, written_out};
+    use crate::Description;
+    use crate::statistic::fixtures::{clusters_and_weights, written_out};
     use proptest::prelude::*;
 
     proptest! {

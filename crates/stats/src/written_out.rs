@@ -42,8 +42,8 @@ impl<F: Fn(&mut [f64]) -> Option<f64> + Sync> Statistic for WrittenOut<'_, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::statistic::fixtures::clusters_and_weights;
-    use crate::stats::{ClusterMean, ClusterMedian, Quantile, mean};
+    use crate::statistic::fixtures::clusters_and_weights;
+    use crate::{ClusterMean, ClusterMedian, Quantile, mean};
     use proptest::prelude::*;
 
     proptest! {

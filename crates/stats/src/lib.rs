@@ -1,8 +1,10 @@
 //! Statistics: slices in, values out.
 //!
-//! No I/O, no clock, nothing of the rest of the crate. Everything random draws from a named generator seeded by
+//! No I/O, no clock, nothing of the other crates. Everything random draws from a named generator seeded by
 //! (base seed, stream name, block), so that the same data give the same bytes for any number of threads.
 //! The formulas with their sources stand in docs/STATISTICS.md.
+
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod bca;
 pub mod binomial;

@@ -239,7 +239,7 @@ fn percentiles(mut values: Vec<f64>, level: f64, rule: PercentileRule) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{ClusterMean, ClusterMedian};
+    use crate::{ClusterMean, ClusterMedian};
 
     fn resampling(resamples: usize) -> Resampling<'static> {
         Resampling {

@@ -177,7 +177,7 @@ pub(super) mod fixtures {
     use std::ops::Range;
 
     /// The pooled samples written out, each cluster as often as its weight says.
-    pub(in crate::stats) fn written_out(clusters: &[Vec<f64>], weights: &[u32]) -> Vec<f64> {
+    pub(crate) fn written_out(clusters: &[Vec<f64>], weights: &[u32]) -> Vec<f64> {
         clusters
             .iter()
             .zip(weights)
@@ -186,7 +186,7 @@ pub(super) mod fixtures {
     }
 
     /// `clusters` clusters with `samples` samples each, small whole numbers, drawn up to twice.
-    pub(in crate::stats) fn clusters_and_weights(
+    pub(crate) fn clusters_and_weights(
         clusters: Range<usize>,
         samples: Range<usize>,
     ) -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<u32>)> {
@@ -204,7 +204,7 @@ pub(super) mod fixtures {
 mod tests {
     use super::fixtures::{clusters_and_weights, written_out};
     use super::*;
-    use crate::stats::{Description, slope_through_origin};
+    use crate::{Description, slope_through_origin};
     use proptest::prelude::*;
 
     proptest! {

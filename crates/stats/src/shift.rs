@@ -141,7 +141,7 @@ const SIGN: u64 = 1 << 63;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{MannWhitney, MannWhitneyMethod};
+    use crate::{MannWhitney, MannWhitneyMethod};
     use proptest::prelude::*;
 
     #[test]
