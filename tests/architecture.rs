@@ -36,12 +36,7 @@ const LAYERS: [(&str, &[&str]); 18] = [
     ("child", &["model", "process"]),
     ("host", &["model"]),
     ("store", &["model"]),
-    (
-        "measure",
-        &[
-            "model", "compare", "process", "cargo", "child", "host", "store",
-        ],
-    ),
+    ("measure", &["model", "process", "cargo", "child", "host"]),
     ("sides", &["model", "process", "cargo", "host"]),
     ("report", &["escape", "model", "compare", "findings"]),
     (

@@ -6,8 +6,8 @@ use super::naming::{alike, candidates, list, listed};
 use super::options::StoreOptions;
 use crate::exit_code::ExitCode;
 use crate::host;
-use crate::model::{Acceptance, BenchmarkKey, RunId, RunStatus, Verdict};
-use crate::store::{RunVerdict, Store, WorkspaceId};
+use crate::model::{Acceptance, BenchmarkKey, RunId, RunStatus, RunVerdict, Verdict};
+use crate::store::{Store, WorkspaceId};
 
 /// What is to be accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]

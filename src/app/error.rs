@@ -8,7 +8,6 @@ use crate::exchange::ExchangeError;
 use crate::exit_code::ExitCode;
 use crate::host::GitError;
 use crate::host::SecretError;
-use crate::measure::MeasureError;
 use crate::settings::SettingsError;
 use crate::sides::SidesError;
 use crate::store::StoreError;
@@ -172,14 +171,6 @@ fn of_store(error: &StoreError) -> ExitCode {
         | StoreError::RunEnded { .. }
         | StoreError::Kept(_)
         | StoreError::NotFinite { .. } => ExitCode::StoreUnusable,
-    }
-}
-
-impl From<MeasureError> for AppError {
-    fn from(error: MeasureError) -> Self {
-        match error {
-            MeasureError::Store(error) => Self::Store(error),
-        }
     }
 }
 

@@ -12,8 +12,8 @@ use crate::compare::{
 };
 use crate::findings::{FailedTarget, Row};
 use crate::measure::TargetFailure;
-use crate::model::{BenchmarkKey, DecisionSettings, Measurement, RunId, Verdict};
-use crate::store::{RunVerdict, Store, StoreError};
+use crate::model::{BenchmarkKey, DecisionSettings, Measurement, RunId, RunVerdict, Verdict};
+use crate::store::{Store, StoreError};
 
 /// Everything that rows are made from.
 pub(super) struct Evidence<'a, 'm> {

@@ -11,7 +11,7 @@ use super::kept::{Watch, drain};
 use super::options::{ComparisonOptions, Effort};
 use super::pairing::Settled;
 use super::run::busy;
-use crate::compare::{Comparison, HostNoise, PairedSeries, Plan, Round, Standing, judge, standing};
+use crate::compare::{Comparison, HostNoise, PairedSeries, Plan, Standing, judge, standing};
 use crate::exit_code::ExitCode;
 use crate::findings::Row;
 use crate::host;
@@ -20,12 +20,11 @@ use crate::measure::{
 };
 use crate::model::{
     Acceptance, Benchmark, BenchmarkKey, BySide, DecisionSettings, Environment, Event, GitState,
-    Measurement, Observer, Purpose, RunId, Sample, Side, Subject, Tally, Verdict,
+    LaunchHead, LaunchRecord, Measurement, NewRun, Observer, Purpose, Round, RunEnd, RunId,
+    RunVerdict, Sample, Side, Subject, Tally, Verdict,
 };
 use crate::report::Progress;
-use crate::store::{
-    LaunchHead, LaunchRecord, NewRun, RunEnd, RunVerdict, Store, StoreError, WorkspaceId,
-};
+use crate::store::{Store, StoreError, WorkspaceId};
 
 /// A benchmark that failed and has fewer whole rounds than this has no verdict.
 const FEWEST_ROUNDS: usize = 5;

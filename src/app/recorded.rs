@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::compare::Round;
-use crate::model::{BenchmarkKey, BySide, Sample, Side};
-use crate::store::{LaunchRecord, Outcome};
+use crate::model::{BenchmarkKey, BySide, LaunchOutcome, LaunchRecord, Round, Sample, Side};
 
 /// Rounds as they are recorded, without a store.
 #[derive(Default)]
@@ -19,12 +17,12 @@ impl Recorded {
         for launched in &launch.benchmarks {
             let key = launched.benchmark.key.clone();
             match &launched.outcome {
-                Outcome::Measured(series) => {
+                LaunchOutcome::Measured(series) => {
                     let sides = self.samples.entry(key).or_default();
                     let round = launch.head.ordinal;
                     sides.of_mut(side).insert(round, series.alike());
                 }
-                Outcome::Failed(_) => self.failed.push(key),
+                LaunchOutcome::Failed(_) => self.failed.push(key),
             }
         }
     }

@@ -13,9 +13,11 @@ use super::paired::{Paired, judged};
 use super::reference::{Chooser, Chosen, References, Subject, Wanted};
 use crate::compare::{Comparison, Decider, Fact, HostClass, Plan, Rules};
 use crate::findings::Method;
-use crate::model::{BenchmarkKey, BySide, Measurement, Run, RunId, Side, Test, Verdict};
+use crate::model::{
+    BenchmarkKey, BySide, Measurement, Run, RunId, RunVerdict, Side, Test, Verdict,
+};
 use crate::report::{Confirmed, Replayed};
-use crate::store::{RunVerdict, Store, WorkspaceId};
+use crate::store::{Store, WorkspaceId};
 
 /// Changes that differ by less, relative to one, are the same: another version may add in another order.
 const SAME_CHANGE: f64 = 1e-9;

@@ -26,11 +26,11 @@ use crate::host;
 use crate::measure::{Campaign, Discovered, DiscoveredTarget, Ended, Resolved};
 use crate::model::{
     Acceptance, Benchmark, BenchmarkKey, DecisionSettings, Environment, Event, FileFact, GitState,
-    Measurement, Observer, RunId, Tally, Verdict,
+    Measurement, NewRun, Observer, RunEnd, RunId, Tally, Verdict,
 };
 use crate::report::{self, MessageFormat, Progress};
 use crate::settings::Layers;
-use crate::store::{NewRun, RunEnd, Store, StoreError, WorkspaceId, check_baseline_name};
+use crate::store::{Store, StoreError, WorkspaceId, check_baseline_name};
 
 /// Runs the command.
 pub fn run(

@@ -14,9 +14,8 @@ use crate::compare::{PairedSeries, Plan, judge};
 use crate::exit_code::ExitCode;
 use crate::host;
 use crate::measure::{Discovered, Ended, PairedTarget};
-use crate::model::{BenchmarkKey, BySide, Environment, Purpose, Side, Verdict};
+use crate::model::{BenchmarkKey, BySide, Environment, LaunchRecord, Purpose, Side, Verdict};
 use crate::report::{self, ProgressMode, Rate, SelfTestFindings, SelfTestRow};
-use crate::store::LaunchRecord;
 use perfcheck_stats::{binomial, derived_seed};
 
 /// What a harness says that can slow itself down (docs/PROTOCOL.md, section 8).

@@ -4,14 +4,10 @@ use std::collections::HashMap;
 
 use super::error::AppError;
 use crate::exchange::{
-    PortableBenchmark, PortableHarness, PortableHead, PortableLaunch, PortableLaunchHead,
-    PortableOutcome, PortablePair, PortableReference, PortableRun, PortableVerdict,
+    PortableHead, PortablePair, PortableReference, PortableRun, PortableVerdict,
 };
-use crate::model::{Benchmark, RunId, TargetFacts};
-use crate::store::{
-    Harness, LaunchHead, LaunchRecord, LaunchedBenchmark, NewRun, Outcome, RunEnd, RunSummary,
-    RunVerdict, Store, TransferredPair, TransferredRun, WorkspaceId,
-};
+use crate::model::{NewRun, RunEnd, RunId, RunVerdict};
+use crate::store::{RunSummary, Store, TransferredPair, TransferredRun, WorkspaceId};
 
 /// Runs of a workspace as they are exchanged; the partner of each one that is a side of a pair must be among them.
 pub(super) fn portable_runs(
@@ -66,24 +62,24 @@ fn portable(
     }
     Ok(PortableRun {
         head: PortableHead {
-            started: run.started,
+            begun: NewRun {
+                started: run.started,
+                git: run.git,
+                environment: run.environment,
+                load: run.load,
+                seed: run.seed,
+                decision: run.decision,
+                tool_version: run.tool_version,
+            },
             finished,
             acceptance: run.acceptance,
             exit_code,
-            git: run.git,
-            environment: run.environment,
-            load: run.load,
-            seed: run.seed,
-            decision: run.decision,
-            tool_version: run.tool_version,
             pair,
             plan: run.plan,
             source: run.source,
             baselines,
         },
-        launches: (store.launch_records(id)?.into_iter())
-            .map(portable_launch)
-            .collect(),
+        launches: store.launch_records(id)?,
         verdicts: (verdicts.into_iter())
             .map(|found| PortableVerdict {
                 verdict: found.verdict,
@@ -95,46 +91,6 @@ fn portable(
             })
             .collect(),
     })
-}
-
-fn portable_launch(record: LaunchRecord) -> PortableLaunch {
-    let head = record.head;
-    let features = record.target_facts.features;
-    PortableLaunch {
-        head: PortableLaunchHead {
-            package: head.package,
-            target: head.target,
-            ordinal: head.ordinal,
-            attempt: head.attempt,
-            started: head.started,
-            padding_bytes: head.padding_bytes,
-            harness: head.harness.map(|harness| PortableHarness {
-                name: harness.name,
-                version: harness.version,
-                quantum_ns: harness.quantum,
-            }),
-            conduct: head.conduct,
-            failure: head.failure,
-        },
-        benchmarks: (record.benchmarks.into_iter())
-            .map(|launched| PortableBenchmark {
-                key: launched.benchmark.key,
-                version: launched.benchmark.version,
-                throughput: launched.benchmark.throughput,
-                other_throughput: launched.benchmark.other_throughput,
-                settings: launched.benchmark.settings,
-                metric: launched.benchmark.metric,
-                features: features.clone(),
-                sampling: launched.sampling,
-                noise_threshold: launched.noise_threshold,
-                outcome: match launched.outcome {
-                    Outcome::Measured(series) => PortableOutcome::Measured(series),
-                    Outcome::Failed(message) => PortableOutcome::Failed(message),
-                },
-                beside: launched.beside,
-            })
-            .collect(),
-    }
 }
 
 /// The run that a verdict is against.
@@ -179,15 +135,7 @@ pub(super) fn transferred(
         });
     }
     Ok(TransferredRun {
-        head: NewRun {
-            started: head.started,
-            git: head.git,
-            environment: head.environment,
-            load: head.load,
-            seed: head.seed,
-            decision: head.decision,
-            tool_version: head.tool_version,
-        },
+        head: head.begun,
         source: head.source,
         pair: head.pair.map(|pair| TransferredPair {
             partner: pair.partner,
@@ -195,7 +143,7 @@ pub(super) fn transferred(
             purpose: pair.purpose,
             plan: head.plan.unwrap_or_default(),
         }),
-        launches: run.launches.into_iter().map(record).collect(),
+        launches: run.launches,
         against,
         end: RunEnd {
             finished: head.finished,
@@ -206,48 +154,4 @@ pub(super) fn transferred(
         accepted,
         baselines,
     })
-}
-
-fn record(launch: PortableLaunch) -> LaunchRecord {
-    let head = launch.head;
-    let features = launch.benchmarks.first();
-    LaunchRecord {
-        target_facts: TargetFacts {
-            features: features.map_or_else(Vec::new, |first| first.features.clone()),
-        },
-        head: LaunchHead {
-            package: head.package,
-            target: head.target,
-            ordinal: head.ordinal,
-            attempt: head.attempt,
-            started: head.started,
-            padding_bytes: head.padding_bytes,
-            harness: head.harness.map(|harness| Harness {
-                name: harness.name,
-                version: harness.version,
-                quantum: harness.quantum_ns,
-            }),
-            conduct: head.conduct,
-            failure: head.failure,
-        },
-        benchmarks: (launch.benchmarks.into_iter())
-            .map(|launched| LaunchedBenchmark {
-                benchmark: Benchmark {
-                    key: launched.key,
-                    version: launched.version,
-                    throughput: launched.throughput,
-                    other_throughput: launched.other_throughput,
-                    settings: launched.settings,
-                    metric: launched.metric,
-                },
-                sampling: launched.sampling,
-                noise_threshold: launched.noise_threshold,
-                outcome: match launched.outcome {
-                    PortableOutcome::Measured(series) => Outcome::Measured(series),
-                    PortableOutcome::Failed(message) => Outcome::Failed(message),
-                },
-                beside: launched.beside,
-            })
-            .collect(),
-    }
 }

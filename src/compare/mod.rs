@@ -49,7 +49,7 @@ pub use launch_values::{LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE};
 pub use limited::value_at;
 pub use note::Note;
 pub use paired::{
-    Demand, Guard, HostNoise, Method, Paired, PairedSeries, Plan, Resolution, Round, RoundsNeeded,
+    Demand, Guard, HostNoise, Method, Paired, PairedSeries, Plan, Resolution, RoundsNeeded,
     SlowPath, Standing, judge, judge_by, standing,
 };
 pub use portrait::{LaunchPortrait, Portrait};

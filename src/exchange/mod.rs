@@ -24,8 +24,7 @@ pub use formats::{FileFormat, ForeignRun, Requested, detect, read_foreign};
 pub use groups::{Group, GroupRow, Guess, Imported, Phase, Reading};
 pub use input::{Content, read};
 pub use portable::{
-    PortableBenchmark, PortableHarness, PortableHead, PortableLaunch, PortableLaunchHead,
-    PortableOutcome, PortablePair, PortableReference, PortableRun, PortableVerdict, read_portable,
+    PortableHead, PortablePair, PortableReference, PortableRun, PortableVerdict, read_portable,
     write_portable,
 };
 pub use table::{Layout, cell_of_part, read_tables};

@@ -14,9 +14,11 @@ use super::visit::{Reach, Visited, visit};
 use crate::cargo::BenchTarget;
 use crate::child::{Capability, ChildError, Session};
 use crate::host::ControlProbe;
-use crate::model::{Benchmark, Bound, Conduct, Course, Event, Observer, Throughput};
+use crate::model::{
+    Benchmark, Bound, Conduct, Course, Event, LaunchOutcome, LaunchRecord, LaunchedBenchmark,
+    Observer, Throughput,
+};
 use crate::process::{Interrupt, Supervisor};
-use crate::store::{LaunchRecord, LaunchedBenchmark, Outcome, StoreError};
 
 /// How a campaign ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,14 +27,6 @@ pub enum Ended {
     Complete,
     /// The user asked to stop.
     Interrupted,
-}
-
-/// Why a campaign could not go on. Failing benches are no reason: they are recorded.
-#[derive(Debug, thiserror::Error)]
-pub enum MeasureError {
-    /// A launch could not be recorded.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
 
 /// Everything that one run measures.
@@ -140,11 +134,12 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    /// Measures. Every launch is handed to `record` as soon as it has ended, also one that was cut short.
-    pub fn run(
+    /// Measures. Every launch is handed to `record` as soon as it has ended, also one that was cut short. Benches that fail are recorded
+    /// too: the only errors are those of `record`.
+    pub fn run<E>(
         mut self,
-        record: &mut dyn FnMut(&LaunchRecord) -> Result<(), StoreError>,
-    ) -> Result<Ended, MeasureError> {
+        record: &mut dyn FnMut(&LaunchRecord) -> Result<(), E>,
+    ) -> Result<Ended, E> {
         self.began = Instant::now();
         let rounds = self
             .subjects()
@@ -205,12 +200,12 @@ impl<'a> Campaign<'a> {
     }
 
     /// Launches a target as often as it takes to visit each of its benchmarks once.
-    fn visit_target(
+    fn visit_target<E>(
         &mut self,
         index: usize,
         round: u32,
-        record: &mut dyn FnMut(&LaunchRecord) -> Result<(), StoreError>,
-    ) -> Result<Ended, MeasureError> {
+        record: &mut dyn FnMut(&LaunchRecord) -> Result<(), E>,
+    ) -> Result<Ended, E> {
         let mut wanted = self.wanted(index, round);
         let mut attempt = 0;
         while !wanted.is_empty() {
@@ -398,7 +393,7 @@ impl<'a> Campaign<'a> {
                 beside,
             }) => {
                 subject.took(began.elapsed());
-                let mut launched = subject.launched(Outcome::Measured(series));
+                let mut launched = subject.launched(LaunchOutcome::Measured(series));
                 launched.beside = *beside;
                 if throughput != Throughput::default() {
                     launched.benchmark.throughput = throughput;
@@ -441,7 +436,7 @@ impl<'a> Campaign<'a> {
             launch: record.head.ordinal,
             message,
         });
-        let launched = subject.launched(Outcome::Failed(message.to_owned()));
+        let launched = subject.launched(LaunchOutcome::Failed(message.to_owned()));
         record.benchmarks.push(launched);
     }
 
@@ -509,7 +504,7 @@ fn failed_last(record: &LaunchRecord) -> bool {
     matches!(
         record.benchmarks.last(),
         Some(LaunchedBenchmark {
-            outcome: Outcome::Failed(_),
+            outcome: LaunchOutcome::Failed(_),
             ..
         })
     )

@@ -17,9 +17,8 @@ use crate::cargo::BenchTarget;
 use crate::child::{
     ChildError, Config, CriterionRequest, CriterionSession, CriterionVersion, Measured, Reported,
 };
-use crate::model::{AuthorSettings, Benchmark, Event, SamplingSettings, Throughput};
+use crate::model::{AuthorSettings, Benchmark, Event, LaunchOutcome, SamplingSettings, Throughput};
 use crate::process::{Interrupt, Supervisor};
-use crate::store::Outcome;
 
 /// A sample should take about this long, and the longest of a ramp no longer.
 const SAMPLE_NS: f64 = 1e6;
@@ -316,7 +315,7 @@ impl Campaign<'_> {
             let ns = iteration_ns(&reported);
             let place = chosen[position];
             let subject = &mut self.targets[index].subjects[place];
-            let mut launched = subject.launched(Outcome::Failed(String::new()));
+            let mut launched = subject.launched(LaunchOutcome::Failed(String::new()));
             launched.benchmark = told(&subject.benchmark, &reported);
             let Some(measured) = reported.measured else {
                 continue;
@@ -327,7 +326,7 @@ impl Campaign<'_> {
             subject.took(began.elapsed());
             // Once and for all: launches of a run are laid out alike.
             subject.iteration_ns = subject.iteration_ns.or(ns);
-            launched.outcome = Outcome::Measured(measured.series);
+            launched.outcome = LaunchOutcome::Measured(measured.series);
             launch.record.benchmarks.push(launched);
             self.done += 1;
         }

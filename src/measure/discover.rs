@@ -12,11 +12,10 @@ use crate::child::{
 };
 use crate::host;
 use crate::model::{
-    AuthorSettings, Benchmark, BenchmarkKey, Conduct, Control, Event, Metric, Nanos, Observer,
-    Throughput,
+    AuthorSettings, Benchmark, BenchmarkKey, Conduct, Control, Event, Harness, LaunchHead,
+    LaunchRecord, Metric, Nanos, Observer, Throughput,
 };
 use crate::process::{Interrupt, Supervisor, Usage, stolen};
-use crate::store::{Harness, LaunchHead, LaunchRecord};
 
 /// A bench target and the benchmarks that it announced.
 #[derive(Debug, Clone)]

@@ -16,7 +16,7 @@ mod schedule;
 mod subject;
 mod visit;
 
-pub use campaign::{Campaign, Ended, MeasureError};
+pub use campaign::{Campaign, Ended};
 pub use discover::{Discovered, DiscoveredTarget, HarnessKind, TargetFailure, discover};
 pub use filter::Filter;
 pub use paired::{

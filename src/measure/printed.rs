@@ -6,8 +6,7 @@ use super::campaign::{Campaign, Launch};
 use super::criterion::{in_force, told};
 use super::discover::{ConductWatch, launch_spec, printed_harness};
 use crate::child::{ChildError, Means, PrintedHarness, PrintedRequest, PrintedValue};
-use crate::model::{Event, Sample, Series};
-use crate::store::Outcome;
+use crate::model::{Event, LaunchOutcome, Sample, Series};
 
 /// The one value of a launch as a series.
 pub(super) fn series(value: Sample) -> Series {
@@ -62,15 +61,15 @@ impl Campaign<'_> {
                 subject.took(report.took);
                 match report.reported {
                     PrintedValue::Value(value) => {
-                        let launched = subject.launched(Outcome::Measured(series(value)));
+                        let launched = subject.launched(LaunchOutcome::Measured(series(value)));
                         launch.record.benchmarks.push(launched);
                     }
                     PrintedValue::Samples(reported) => {
-                        let mut launched = subject.launched(Outcome::Failed(String::new()));
+                        let mut launched = subject.launched(LaunchOutcome::Failed(String::new()));
                         launched.benchmark = told(&subject.benchmark, &reported);
                         if let Some(measured) = reported.measured {
                             launched.sampling = in_force(launched.sampling, &measured);
-                            launched.outcome = Outcome::Measured(measured.series);
+                            launched.outcome = LaunchOutcome::Measured(measured.series);
                         }
                         launch.record.benchmarks.push(launched);
                     }

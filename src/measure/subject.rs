@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use super::schedule::{FlatSchedule, Layout};
-use crate::model::{Benchmark, Beside, SamplingSettings};
-use crate::store::{LaunchedBenchmark, Outcome};
+use crate::model::{Benchmark, Beside, LaunchOutcome, LaunchedBenchmark, SamplingSettings};
 
 /// A benchmark that failed in this many launches is not tried again.
 const MOST_FAILURES: u32 = 2;
@@ -90,7 +89,7 @@ impl Subject {
         }
     }
 
-    pub(super) fn launched(&self, outcome: Outcome) -> LaunchedBenchmark {
+    pub(super) fn launched(&self, outcome: LaunchOutcome) -> LaunchedBenchmark {
         LaunchedBenchmark {
             benchmark: self.benchmark.clone(),
             sampling: self.resolved.sampling,

@@ -89,7 +89,8 @@ pub struct Throughput {
 }
 
 /// A benchmark as its executable announces it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Benchmark {
     /// Its identity.
     pub key: BenchmarkKey,
@@ -98,6 +99,7 @@ pub struct Benchmark {
     /// What one iteration processes.
     pub throughput: Throughput,
     /// The same in the author's words, where it is neither bytes nor elements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_throughput: Option<String>,
     /// What the author set in code.
     pub settings: AuthorSettings,

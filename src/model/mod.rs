@@ -11,10 +11,13 @@ mod event;
 mod facts;
 mod gate;
 mod kept;
+mod launch;
 mod machine_state;
 mod metric;
 mod quantity;
+mod round;
 mod run;
+mod run_ends;
 mod series;
 mod settings;
 mod side;
@@ -32,16 +35,19 @@ pub use event::{Bound, Course, Event, Observer};
 pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts};
 pub use gate::{Gate, Limit, Statistic, Unit};
 pub use kept::{ContentHash, FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, PrivateLibrary, Secret};
+pub use launch::{Harness, LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark};
 pub use machine_state::{
     BusyProgram, FrequencyState, Happenings, HeatState, MachineState, MemoryState, PowerState,
     ProcessorState, Surroundings, TimerState,
 };
 pub use metric::Metric;
 pub use quantity::{parse_duration, parse_fraction, parse_slowdown};
+pub use round::Round;
 pub use run::{
     Acceptance, Conduct, Control, Failure, LaunchSeries, Measurement, Pair, Purpose, Run, RunId,
     RunStatus, TargetFacts, Timestamp,
 };
+pub use run_ends::{NewRun, RunEnd, RunVerdict};
 pub use series::{Nanos, Sample, Series};
 pub use settings::{
     AuthorSettings, DecisionSettings, MIN_LAUNCHES, SamplingMode, SamplingSettings, Turns,

@@ -11,77 +11,8 @@ use super::error::Attempt;
 use super::runs::workspace_of_open_run;
 use super::{Store, StoreError, WorkspaceId};
 use crate::model::{
-    Benchmark, Beside, Conduct, Nanos, RunId, SamplingSettings, Series, TargetFacts, Timestamp,
+    Harness, LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Nanos, RunId, TargetFacts,
 };
-
-/// What one process of a bench executable was and gave.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LaunchRecord {
-    /// Its head.
-    pub head: LaunchHead,
-    /// Facts of its target.
-    pub target_facts: TargetFacts,
-    /// The benchmarks that it was asked for, in the order of asking.
-    pub benchmarks: Vec<LaunchedBenchmark>,
-}
-
-/// A launch without what it measured.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LaunchHead {
-    /// Name of the cargo package.
-    pub package: String,
-    /// Name of the bench target.
-    pub target: String,
-    /// Ordinal in the run, from 0.
-    pub ordinal: u32,
-    /// 0; counts up when a process died and another one took over what was left.
-    pub attempt: u32,
-    /// When the process was started.
-    pub started: Timestamp,
-    /// Bytes of padding in its environment.
-    pub padding_bytes: u32,
-    /// What it said about itself; `None` if it never did.
-    pub harness: Option<Harness>,
-    /// How the process ran, where the system tells.
-    pub conduct: Option<Conduct>,
-    /// Why the launch as a whole went wrong, in words.
-    pub failure: Option<String>,
-}
-
-/// What a bench executable says about itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Harness {
-    /// Name of the harness.
-    pub name: String,
-    /// Its version.
-    pub version: String,
-    /// Smallest step of its clock.
-    pub quantum: Nanos,
-}
-
-/// One benchmark in one launch.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LaunchedBenchmark {
-    /// The benchmark as announced.
-    pub benchmark: Benchmark,
-    /// How it was sampled.
-    pub sampling: SamplingSettings,
-    /// Noise threshold in force for it, a fraction.
-    pub noise_threshold: f64,
-    /// What came of it.
-    pub outcome: Outcome,
-    /// What was noted beside the samples.
-    pub beside: Beside,
-}
-
-/// What came of a benchmark in a launch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    /// It was measured.
-    Measured(Series),
-    /// It was not, for the reason given.
-    Failed(String),
-}
 
 impl Store {
     /// Adds a launch to a run that has not ended. When this returns the launch survives the death of this process.
@@ -190,7 +121,7 @@ fn note_benchmark(
         metric: announced.metric.clone(),
     };
     let conditions = conditions.intern(connection)?;
-    let measured = matches!(launched.outcome, Outcome::Measured(_));
+    let measured = matches!(launched.outcome, LaunchOutcome::Measured(_));
     Ok(connection
         .prepare_cached(
             "INSERT INTO run_benchmarks (run, benchmark, conditions) VALUES (?1, ?2, ?3)
@@ -210,7 +141,7 @@ fn insert_outcome(
 ) -> Attempt<()> {
     let [run_benchmark, launch, position] = place;
     match &launched.outcome {
-        Outcome::Measured(series) => connection
+        LaunchOutcome::Measured(series) => connection
             .prepare_cached(
                 "INSERT INTO series (run_benchmark, launch, position, samples, led, allocations, latencies)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -224,7 +155,7 @@ fn insert_outcome(
                 AllocationsColumn(&launched.beside.allocations),
                 LatenciesColumn(launched.beside.latencies.as_ref()),
             ])?,
-        Outcome::Failed(message) => connection
+        LaunchOutcome::Failed(message) => connection
             .prepare_cached(
                 "INSERT INTO failures (run_benchmark, launch, position, message) VALUES (?1, ?2, ?3, ?4)",
             )?

@@ -43,10 +43,9 @@ pub use kept::{
     Content, DEFAULT_QUOTA_BYTES, ExtractedTarget, KeptError, KeptFacts, KeptRecord, KeptSummary,
     LibraryFact, Reason, Removal, RemovalPlan, RemovalSummary,
 };
-pub use launches::{Harness, LaunchHead, LaunchRecord, LaunchedBenchmark, Outcome};
 pub use location::default_path;
 pub use open::{OpenOptions, Store};
 pub use pruning::{RemovedRuns, StoredRun};
-pub use runs::{NewRun, RunEnd, RunSummary, RunVerdict};
+pub use runs::RunSummary;
 pub use transfer::{TransferredPair, TransferredRun};
 pub use workspaces::{WorkspaceId, WorkspaceSummary};

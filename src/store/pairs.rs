@@ -7,8 +7,8 @@ use rusqlite::params;
 use super::access::Survives;
 use super::columns::Word;
 use super::runs::{end_run, insert_run};
-use super::{NewRun, RunEnd, Store, StoreError, WorkspaceId};
-use crate::model::{Purpose, RunId, Side};
+use super::{Store, StoreError, WorkspaceId};
+use crate::model::{NewRun, Purpose, RunEnd, RunId, Side};
 
 impl Store {
     /// Begins both sides of an A/B measurement: (base, candidate), incomplete until [`Store::finish_pair`].

@@ -356,7 +356,7 @@ fn a_side_of_a_pair_takes_the_other_one_with_it() {
     for side in [0, 1] {
         let mut store = Store::open(&path).expect("opens");
         let workspace = store.workspace("key", "/project").expect("writes");
-        let run = super::NewRun {
+        let run = crate::model::NewRun {
             started: crate::model::Timestamp(0),
             git: None,
             environment: crate::model::Environment::default(),

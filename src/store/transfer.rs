@@ -12,10 +12,11 @@ use super::error::{Attempt, Fault};
 use super::launches::insert_launch;
 use super::runs::{end_run, insert_run, key_at};
 use super::steps::accept_levels;
-use super::{
-    LaunchRecord, LaunchedBenchmark, NewRun, Outcome, RunEnd, Store, StoreError, WorkspaceId,
+use super::{Store, StoreError, WorkspaceId};
+use crate::model::{
+    BenchmarkKey, Beside, LaunchOutcome, LaunchRecord, LaunchedBenchmark, NewRun, Purpose, RunEnd,
+    RunId, Side, Source, TargetFacts, Timestamp,
 };
-use crate::model::{BenchmarkKey, Beside, Purpose, RunId, Side, Source, TargetFacts, Timestamp};
 
 /// A whole run, as one store keeps it and another one may take it.
 #[derive(Debug, Clone)]
@@ -198,10 +199,10 @@ fn launched(
         facts.clone_from(&conditions.target);
         let message: Option<String> = row.get(8)?;
         let outcome = if let Some(message) = message {
-            Outcome::Failed(message)
+            LaunchOutcome::Failed(message)
         } else {
             let bytes = row.get_ref(4)?.as_blob().map_err(rusqlite::Error::from)?;
-            Outcome::Measured(codec::decode(bytes).map_err(Fault::Content)?)
+            LaunchOutcome::Measured(codec::decode(bytes).map_err(Fault::Content)?)
         };
         benchmarks.push(LaunchedBenchmark {
             benchmark: conditions.benchmark(key_at(row, 0)?),

@@ -1,9 +1,10 @@
 //! What is known of the machine: controls that raise thresholds, the processors that benchmarks are bound to.
 
-use cargo_perfcheck::model::{Acceptance, Beside, Purpose, RunId, Timestamp, Verdict};
-use cargo_perfcheck::store::{
-    LaunchRecord, LaunchedBenchmark, NewRun, Outcome, RunEnd, RunVerdict, Store,
+use cargo_perfcheck::model::{
+    Acceptance, Beside, LaunchOutcome, LaunchRecord, LaunchedBenchmark, NewRun, Purpose, RunEnd,
+    RunId, RunVerdict, Timestamp, Verdict,
 };
+use cargo_perfcheck::store::Store;
 use std::collections::BTreeSet;
 use std::fs;
 use std::num::NonZero;
@@ -39,7 +40,7 @@ fn add_controls(machine: &Machine, control: &Finished, change: f64) {
             benchmark: cost.benchmark.clone(),
             sampling: cost.sampling,
             noise_threshold: cost.noise_threshold,
-            outcome: Outcome::Measured(cost.launches[0].series.clone()),
+            outcome: LaunchOutcome::Measured(cost.launches[0].series.clone()),
             beside: Beside::default(),
         }],
     };

@@ -2,9 +2,10 @@
 //! command line. The lines about what bench processes say are tests of testbench.
 
 use cargo_perfcheck::model::{
-    Acceptance, Beside, Nanos, RunId, Sample, Series, Timestamp, Verdict,
+    Acceptance, Beside, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Nanos, NewRun, RunEnd,
+    RunId, Sample, Series, Timestamp, Verdict,
 };
-use cargo_perfcheck::store::{LaunchRecord, LaunchedBenchmark, NewRun, Outcome, RunEnd, Store};
+use cargo_perfcheck::store::Store;
 use serde_json::Value;
 
 use crate::scripted::{QUICK, steady, stored, verdict};
@@ -80,8 +81,8 @@ fn store(
     let made = store.begin_run(summary.workspace, &run).expect("begins");
     for (ordinal, launch) in (0..).zip(launches) {
         let outcome = match launch {
-            Launch::Times(times) => Outcome::Measured(series(times)),
-            Launch::Died => Outcome::Failed("it died of SIGABRT".to_owned()),
+            Launch::Times(times) => LaunchOutcome::Measured(series(times)),
+            Launch::Died => LaunchOutcome::Failed("it died of SIGABRT".to_owned()),
         };
         let mut head = head.clone();
         head.ordinal = ordinal;

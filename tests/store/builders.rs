@@ -4,14 +4,12 @@ use std::path::{Path, PathBuf};
 
 use cargo_perfcheck::model::{
     Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkKey, Beside, BuildFacts, Conduct,
-    Control, DecisionSettings, Environment, GitState, HostFacts, Latencies, LatencyWindow, Metric,
-    Nanos, RunId, Sample, SamplingMode, SamplingSettings, Series, TargetFacts, Throughput,
+    Control, DecisionSettings, Environment, GitState, Harness, HostFacts, Latencies, LatencyWindow,
+    LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Metric, Nanos, NewRun, RunEnd,
+    RunId, RunVerdict, Sample, SamplingMode, SamplingSettings, Series, TargetFacts, Throughput,
     Timestamp, Verdict,
 };
-use cargo_perfcheck::store::{
-    Harness, LaunchHead, LaunchRecord, LaunchedBenchmark, NewRun, Outcome, RunEnd, RunVerdict,
-    Store, WorkspaceId,
-};
+use cargo_perfcheck::store::{Store, WorkspaceId};
 use tempfile::TempDir;
 
 /// A directory and the path of a store in it.
@@ -108,7 +106,7 @@ pub fn measured(id: &str, series: Series) -> LaunchedBenchmark {
         },
         sampling: SamplingSettings::default(),
         noise_threshold: 0.1 + 0.2,
-        outcome: Outcome::Measured(series),
+        outcome: LaunchOutcome::Measured(series),
         beside: Beside {
             led: vec![true, false, false],
             allocations: vec![

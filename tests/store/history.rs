@@ -1,8 +1,8 @@
 //! Questions about many runs.
 
-use cargo_perfcheck::model::{Acceptance, RunId, Verdict};
+use cargo_perfcheck::model::{Acceptance, NewRun, RunId, Verdict};
 use cargo_perfcheck::store::{
-    BranchFilter, HistoryQuery, NewRun, RunFilter, Store, StoreError, WorkspaceId,
+    BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId,
 };
 
 use crate::builders::{end, fresh, key, launch, new_run, record, verdict};

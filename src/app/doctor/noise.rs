@@ -14,9 +14,8 @@ use crate::measure::{
     Discovered, Ended, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings,
     discover,
 };
-use crate::model::{BySide, DecisionSettings, TargetFacts};
+use crate::model::{BySide, DecisionSettings, LaunchRecord, TargetFacts};
 use crate::report::{NoiseFindings, Progress, Resolvable};
-use crate::store::LaunchRecord;
 use perfcheck_stats::derived_seed;
 
 /// Deadline of an answer, beyond what was asked for.
@@ -72,7 +71,7 @@ pub(super) fn measure(
     let mut sink = PairedSink {
         record: &mut |side, launch: &LaunchRecord| {
             recorded.record(side, launch);
-            Ok(())
+            Ok::<(), AppError>(())
         },
         // All of the time is wanted.
         settled: &mut |_, _, _| false,

@@ -67,7 +67,7 @@ pub(super) fn import(
                 .or_else(|| numbers.get(one.place).copied().flatten()),
             known: one.known.is_some(),
             file: one.file.to_owned(),
-            started: host::to_rfc3339(one.run.head.started),
+            started: host::to_rfc3339(one.run.head.begun.started),
             benchmarks: benchmarks(&one.run),
             launches: one.run.launches.len(),
             is_base: is_base(&one.run),
@@ -85,7 +85,7 @@ fn is_base(run: &PortableRun) -> bool {
 fn benchmarks(run: &PortableRun) -> usize {
     let keys: std::collections::HashSet<_> = (run.launches.iter())
         .flat_map(|launch| &launch.benchmarks)
-        .map(|benchmark| &benchmark.key)
+        .map(|launched| &launched.benchmark.key)
         .collect();
     keys.len()
 }

@@ -6,14 +6,12 @@ use crate::exit_code::ExitCode;
 use crate::host;
 use crate::model::{
     Acceptance, AuthorSettings, Benchmark, BenchmarkKey, Beside, DecisionSettings, Environment,
-    Metric, Nanos, Sample, SamplingMode, SamplingSettings, Series, Source, SourceCounts,
-    SourceFile, SourceValue, TargetFacts, Thresholds, Timestamp, Turns, Verdict,
+    LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Metric, Nanos, NewRun, RunEnd,
+    RunVerdict, Sample, SamplingMode, SamplingSettings, Series, Source, SourceCounts, SourceFile,
+    SourceValue, TargetFacts, Thresholds, Timestamp, Turns, Verdict,
 };
 use crate::report::ImportedBenchmark;
-use crate::store::{
-    LaunchHead, LaunchRecord, LaunchedBenchmark, NewRun, Outcome, RunEnd, RunVerdict,
-    TransferredRun,
-};
+use crate::store::TransferredRun;
 use perfcheck_stats::{FirstSample, median};
 
 /// A benchmark of the import: what is shown of it, and where its samples are.
@@ -246,7 +244,7 @@ pub(super) fn run(
                     },
                     sampling,
                     noise_threshold: decision.noise_threshold,
-                    outcome: Outcome::Measured(series),
+                    outcome: LaunchOutcome::Measured(series),
                     beside: Beside::default(),
                 });
         }

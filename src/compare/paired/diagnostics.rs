@@ -3,13 +3,13 @@
 use super::look::Look;
 use super::plan::Plan;
 use super::rank_test::RankTest;
-use super::series::{Neighbours, PairedSeries, Round, UsableRounds, typical_length};
+use super::series::{Neighbours, PairedSeries, UsableRounds, typical_length};
 use super::speed_test::SpeedTest;
 use crate::compare::comparison::{Comparison, Estimate};
 use crate::compare::launch_values::{Location, needed_ns};
 use crate::compare::note::Note;
 use crate::compare::uncertainty::Uncertainty;
-use crate::model::{Side, Verdict};
+use crate::model::{Round, Side, Verdict};
 use perfcheck_stats::{
     ClusterMean, ClusterMedian, PairedRatio, Resampling, Smoothness, Stream, derived_seed, mean,
     median, sample_variance,

@@ -21,7 +21,7 @@ pub use finding::{Paired, SlowPath};
 pub use judge::{Standing, judge, judge_by, standing};
 pub use plan::{Guard, HostNoise, Method, Plan};
 pub use resolution::{Demand, Resolution, RoundsNeeded};
-pub use series::{PairedSeries, Round};
+pub use series::PairedSeries;
 
 #[cfg(test)]
 mod tests;

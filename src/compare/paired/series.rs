@@ -1,23 +1,12 @@
 //! What was measured of one benchmark, and what of it can be compared.
 
-use crate::model::{BenchmarkKey, Sample};
+use crate::model::{BenchmarkKey, Round, Sample};
 use perfcheck_stats::median;
 
-/// The samples of both sides in one round, in the order taken; samples 2q and 2q + 1 of each side form quad q.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Round {
-    /// Those of the reference.
-    pub base: Vec<Sample>,
-    /// Those of the candidate.
-    pub candidate: Vec<Sample>,
-    /// For each quad whether the candidate was sampled first; empty where that is not known.
-    pub led: Vec<bool>,
-}
-
-/// One benchmark.
+/// The rounds of one benchmark.
 #[derive(Debug, Clone, Copy)]
 pub struct PairedSeries<'a> {
-    /// Which.
+    /// The benchmark.
     pub key: &'a BenchmarkKey,
     /// Its rounds, in the order taken.
     pub rounds: &'a [Round],

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::model::{
-    Allocations, Analysis, BenchmarkKey, Center, Latencies, Nanos, Observations, Outliers, Sample,
-    Subject, Test,
+    Allocations, Analysis, BenchmarkKey, Center, Latencies, Nanos, Observations, Outliers, Round,
+    Sample, Subject, Test,
 };
 use perfcheck_stats::Histogram;
 

@@ -1,17 +1,15 @@
 //! What must hold of a run that comes from elsewhere, before it may be stored: everything that compares it relies on it.
 
-use super::wire::{
-    PortableBenchmark, PortableHead, PortableLaunch, PortableOutcome, PortableRun, PortableVerdict,
-};
-use crate::model::{Latencies, Sample, Side};
+use super::wire::{PortableHead, PortableRun, PortableVerdict};
+use crate::model::{Latencies, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Sample, Side};
 use perfcheck_stats::Histogram;
 
 /// Longer names are no names.
 const LONGEST_NAME_BYTES: usize = 4096;
 
 pub(super) fn head(head: &PortableHead) -> Result<(), String> {
-    let decision = &head.decision;
-    if head.finished < head.started {
+    let decision = &head.begun.decision;
+    if head.finished < head.begun.started {
         return Err("the run ended before it began".to_owned());
     }
     let fraction = |name: &str, value: f64| {
@@ -52,12 +50,12 @@ fn name(what: &str, text: &str) -> Result<(), String> {
 }
 
 /// A launch, before it joins `run`.
-pub(super) fn launch(run: &PortableRun, launch: &PortableLaunch) -> Result<(), String> {
+pub(super) fn launch(run: &PortableRun, launch: &LaunchRecord) -> Result<(), String> {
     let head = &launch.head;
     name("package", &head.package)?;
     name("target", &head.target)?;
     // They come in order; so only the last one can be the same.
-    let place = |launch: &PortableLaunch| {
+    let place = |launch: &LaunchRecord| {
         let head = &launch.head;
         (
             head.package.clone(),
@@ -76,23 +74,23 @@ pub(super) fn launch(run: &PortableRun, launch: &PortableLaunch) -> Result<(), S
 }
 
 /// What a launch gave of a benchmark, before it joins `launch`.
-pub(super) fn series(launch: &PortableLaunch, benchmark: &PortableBenchmark) -> Result<(), String> {
-    let key = &benchmark.key;
+pub(super) fn series(launch: &LaunchRecord, launched: &LaunchedBenchmark) -> Result<(), String> {
+    let key = &launched.benchmark.key;
     name("benchmark's id", &key.id)?;
     if (&key.package, &key.target) != (&launch.head.package, &launch.head.target) {
         return Err(format!("`{key}` is not of the target that was launched"));
     }
-    noise(benchmark.noise_threshold)?;
-    if let Some(threshold) = benchmark.settings.noise_threshold {
+    noise(launched.noise_threshold)?;
+    if let Some(threshold) = launched.benchmark.settings.noise_threshold {
         noise(threshold)?;
     }
-    if let Some(found) = &benchmark.beside.latencies {
+    if let Some(found) = &launched.beside.latencies {
         latencies(found).map_err(|reason| format!("the latencies of `{key}` {reason}"))?;
     }
-    let PortableOutcome::Measured(series) = &benchmark.outcome else {
+    let LaunchOutcome::Measured(series) = &launched.outcome else {
         return Ok(());
     };
-    if series.deciding().is_empty() && benchmark.beside.latencies.is_none() {
+    if series.deciding().is_empty() && launched.beside.latencies.is_none() {
         return Err(format!("`{key}` has no samples"));
     }
     let none = |sample: &Sample| sample.iterations == 0;

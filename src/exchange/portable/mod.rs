@@ -11,8 +11,5 @@ mod wire;
 mod write;
 
 pub use read::{looks_like, read_portable};
-pub use wire::{
-    PortableBenchmark, PortableHarness, PortableHead, PortableLaunch, PortableLaunchHead,
-    PortableOutcome, PortablePair, PortableReference, PortableRun, PortableVerdict,
-};
+pub use wire::{PortableHead, PortablePair, PortableReference, PortableRun, PortableVerdict};
 pub use write::write_portable;

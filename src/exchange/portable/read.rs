@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use super::super::error::ExchangeError;
 use super::super::input::Content;
 use super::check;
-use super::wire::{FORMAT, Line, PortableBenchmark, PortableLaunch, PortableRun, PortableVerdict};
-use crate::model::BenchmarkKey;
+use super::wire::{FORMAT, Line, PortableRun, PortableVerdict};
+use crate::model::{BenchmarkKey, LaunchRecord, LaunchedBenchmark};
 
 /// How every file of the format begins.
 const BEGINNING: &[u8] = br#"{"reason":"perfcheck-export""#;
@@ -91,11 +91,12 @@ impl Reader<'_> {
                 });
                 Ok(())
             }
-            Line::Launch(head) => {
+            Line::Launch(wire) => {
                 self.launched.clear();
                 let found = self.run().and_then(|run| {
-                    let launch = PortableLaunch {
-                        head,
+                    let launch = LaunchRecord {
+                        head: wire.head,
+                        target_facts: wire.target_facts,
                         benchmarks: Vec::new(),
                     };
                     check::launch(run, &launch)?;
@@ -106,7 +107,7 @@ impl Reader<'_> {
             }
             Line::Series(wire) => {
                 let found =
-                    PortableBenchmark::try_from(*wire).and_then(|benchmark| self.series(benchmark));
+                    LaunchedBenchmark::try_from(*wire).and_then(|launched| self.series(launched));
                 found.map_err(|reason| self.refuse(&reason))
             }
             Line::Verdict(verdict) => {
@@ -145,16 +146,17 @@ impl Reader<'_> {
         (self.runs.last_mut()).ok_or_else(|| "no run has begun above this line".to_owned())
     }
 
-    fn series(&mut self, benchmark: PortableBenchmark) -> Result<(), String> {
-        let is_first = self.launched.insert(benchmark.key.clone());
+    fn series(&mut self, launched: LaunchedBenchmark) -> Result<(), String> {
+        let key = &launched.benchmark.key;
+        let is_first = self.launched.insert(key.clone());
         let run = self.run()?;
         let launch = (run.launches.last_mut())
             .ok_or_else(|| "no launch has begun above this line".to_owned())?;
-        check::series(launch, &benchmark)?;
+        check::series(launch, &launched)?;
         if !is_first {
-            return Err(format!("`{}` is there twice in one launch", benchmark.key));
+            return Err(format!("`{key}` is there twice in one launch"));
         }
-        launch.benchmarks.push(benchmark);
+        launch.benchmarks.push(launched);
         Ok(())
     }
 

@@ -9,20 +9,22 @@ use crate::model::*;
 
 fn head(pair: Option<PortablePair>) -> PortableHead {
     PortableHead {
-        started: Timestamp(1_700_000_000_123_456_789),
+        begun: NewRun {
+            started: Timestamp(1_700_000_000_123_456_789),
+            git: Some(GitState {
+                commit: "a".repeat(40),
+                branch: Some("main".to_owned()),
+                dirty: true,
+            }),
+            environment: Environment::default(),
+            load: Some(0.1 + 0.2),
+            seed: u64::MAX,
+            decision: DecisionSettings::default(),
+            tool_version: "0.1.0".to_owned(),
+        },
         finished: Timestamp(1_700_000_001_123_456_789),
         acceptance: Acceptance::Automatic,
         exit_code: 0,
-        git: Some(GitState {
-            commit: "a".repeat(40),
-            branch: Some("main".to_owned()),
-            dirty: true,
-        }),
-        environment: Environment::default(),
-        load: Some(0.1 + 0.2),
-        seed: u64::MAX,
-        decision: DecisionSettings::default(),
-        tool_version: "0.1.0".to_owned(),
         pair,
         plan: pair.map(|_| "{\"looks\": [3, 5]}".to_owned()),
         source: None,
@@ -42,36 +44,40 @@ fn run(samples: &[(u64, u64)], pair: Option<PortablePair>) -> PortableRun {
     };
     PortableRun {
         head: head(pair),
-        launches: vec![PortableLaunch {
-            head: PortableLaunchHead {
+        launches: vec![LaunchRecord {
+            head: LaunchHead {
                 package: "p".to_owned(),
                 target: "t".to_owned(),
                 ordinal: 0,
                 attempt: 1,
                 started: Timestamp(1_700_000_000_200_000_000),
                 padding_bytes: 7,
-                harness: Some(PortableHarness {
+                harness: Some(Harness {
                     name: "perfcheck".to_owned(),
                     version: "0.1.0".to_owned(),
-                    quantum_ns: Nanos(20),
+                    quantum: Nanos(20),
                 }),
                 conduct: None,
                 failure: Some("it died".to_owned()),
             },
-            benchmarks: vec![PortableBenchmark {
-                key: key.clone(),
-                version: Some("2".to_owned()),
-                throughput: Throughput {
-                    bytes: Some(u64::MAX),
-                    elements: None,
-                },
-                other_throughput: Some("Frames(3)".to_owned()),
-                settings: AuthorSettings::default(),
-                metric: Metric::Time,
+            target_facts: TargetFacts {
                 features: vec!["fast".to_owned()],
+            },
+            benchmarks: vec![LaunchedBenchmark {
+                benchmark: Benchmark {
+                    key: key.clone(),
+                    version: Some("2".to_owned()),
+                    throughput: Throughput {
+                        bytes: Some(u64::MAX),
+                        elements: None,
+                    },
+                    other_throughput: Some("Frames(3)".to_owned()),
+                    settings: AuthorSettings::default(),
+                    metric: Metric::Time,
+                },
                 sampling: SamplingSettings::default(),
                 noise_threshold: 0.02,
-                outcome: PortableOutcome::Measured(Series {
+                outcome: LaunchOutcome::Measured(Series {
                     warm_up: sample(&(3, u64::MAX)),
                     linear: Vec::new(),
                     flat: samples.iter().map(sample).collect(),
@@ -250,7 +256,7 @@ proptest! {
         change in -1.0..1e9_f64,
     ) {
         let mut one = run(&samples, None);
-        one.head.load = load;
+        one.head.begun.load = load;
         one.verdicts[0].change = Some(change);
         let runs = vec![one];
         prop_assert_eq!(read(&written(&runs)), Ok(runs));

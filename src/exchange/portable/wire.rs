@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    Acceptance, Allocations, AuthorSettings, BenchmarkKey, Beside, Conduct, DecisionSettings,
-    Environment, GitState, Latencies, Metric, Nanos, Purpose, Sample, SamplingSettings, Series,
-    Side, Source, Throughput, Timestamp, Verdict,
+    Acceptance, Allocations, Benchmark, BenchmarkKey, Beside, Latencies, LaunchHead, LaunchOutcome,
+    LaunchRecord, LaunchedBenchmark, Nanos, NewRun, Purpose, Sample, SamplingSettings, Series,
+    Side, Source, TargetFacts, Timestamp, Verdict,
 };
 
 /// Counts up where a line gets a new member or meaning: earlier programs refuse it rather than lose something.
@@ -20,7 +20,7 @@ pub(super) enum Line {
     /// A run begins.
     Run(Box<PortableHead>),
     /// A launch of the run begins.
-    Launch(PortableLaunchHead),
+    Launch(WireLaunch),
     /// What the launch gave of a benchmark.
     Series(Box<WireBenchmark>),
     /// What the run found of a benchmark.
@@ -49,35 +49,23 @@ pub struct PortableRun {
     /// Its head.
     pub head: PortableHead,
     /// By package, target, ordinal and attempt.
-    pub launches: Vec<PortableLaunch>,
+    pub launches: Vec<LaunchRecord>,
     /// By benchmark.
     pub verdicts: Vec<PortableVerdict>,
 }
 
-/// The head of a run.
+/// What is known of a run as a whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortableHead {
-    /// When it began, nanoseconds since 1970.
-    pub started: Timestamp,
+    /// What was known when it began.
+    pub begun: NewRun,
     /// When it ended.
     pub finished: Timestamp,
     /// Whether it may be a reference.
     pub acceptance: Acceptance,
     /// The exit code that it ended with.
     pub exit_code: u8,
-    /// The checkout.
-    pub git: Option<GitState>,
-    /// Machine and build.
-    pub environment: Environment,
-    /// Load average at its start.
-    pub load: Option<f64>,
-    /// Seed of all that was random.
-    pub seed: u64,
-    /// Settings of the decision.
-    pub decision: DecisionSettings,
-    /// Version of the program that measured.
-    pub tool_version: String,
     /// The other side of an A/B measurement.
     pub pair: Option<PortablePair>,
     /// The plan of an A/B measurement.
@@ -100,99 +88,19 @@ pub struct PortablePair {
     pub purpose: Purpose,
 }
 
-/// A launch with what it gave.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PortableLaunch {
-    /// Its head.
-    pub head: PortableLaunchHead,
-    /// In the order of asking.
-    pub benchmarks: Vec<PortableBenchmark>,
-}
-
-/// The head of a launch.
+/// A launch as a line; the lines after it are what it gave.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PortableLaunchHead {
-    /// Name of the cargo package.
-    pub package: String,
-    /// Name of the bench target.
-    pub target: String,
-    /// Ordinal in the run.
-    pub ordinal: u32,
-    /// Counts up when a process took over from one that died.
-    pub attempt: u32,
-    /// When it started.
-    pub started: Timestamp,
-    /// Bytes of padding in its environment.
-    pub padding_bytes: u32,
-    /// What it said about itself.
-    pub harness: Option<PortableHarness>,
-    /// How it ran.
-    pub conduct: Option<Conduct>,
-    /// Why it went wrong as a whole.
-    pub failure: Option<String>,
+pub(super) struct WireLaunch {
+    pub(super) head: LaunchHead,
+    pub(super) target_facts: TargetFacts,
 }
 
-/// What a bench executable says about itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PortableHarness {
-    /// Its name.
-    pub name: String,
-    /// Its version.
-    pub version: String,
-    /// Smallest step of its clock.
-    pub quantum_ns: Nanos,
-}
-
-/// One benchmark in one launch.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PortableBenchmark {
-    /// Which.
-    pub key: BenchmarkKey,
-    /// The author's version of it.
-    pub version: Option<String>,
-    /// What one iteration processes.
-    pub throughput: Throughput,
-    /// The same in words, where it is neither bytes nor elements.
-    pub other_throughput: Option<String>,
-    /// What the author set.
-    pub settings: AuthorSettings,
-    /// What samples mean.
-    pub metric: Metric,
-    /// Features of its package.
-    pub features: Vec<String>,
-    /// How it was sampled.
-    pub sampling: SamplingSettings,
-    /// Noise threshold in force, a fraction.
-    pub noise_threshold: f64,
-    /// What came of it.
-    pub outcome: PortableOutcome,
-    /// What was noted beside the samples.
-    pub beside: Beside,
-}
-
-/// What came of a benchmark in a launch.
-#[derive(Debug, Clone, PartialEq)]
-pub enum PortableOutcome {
-    /// It was measured.
-    Measured(Series),
-    /// It was not.
-    Failed(String),
-}
-
-/// The same as a line: samples are pairs of iterations and nanoseconds.
+/// What a launch gave of a benchmark, as a line: samples are pairs of iterations and nanoseconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WireBenchmark {
-    benchmark: BenchmarkKey,
-    version: Option<String>,
-    throughput: Throughput,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    other_throughput: Option<String>,
-    settings: AuthorSettings,
-    metric: Metric,
-    features: Vec<String>,
+    benchmark: Benchmark,
     sampling: SamplingSettings,
     noise_threshold: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -216,7 +124,7 @@ pub(super) struct WireBenchmark {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortableVerdict {
-    /// Which.
+    /// The benchmark.
     pub benchmark: BenchmarkKey,
     /// The verdict.
     pub verdict: Verdict,
@@ -247,8 +155,8 @@ impl PortableHead {
     /// What names the run in every store.
     pub fn reference(&self) -> PortableReference {
         PortableReference {
-            started: self.started,
-            seed: self.seed,
+            started: self.begun.started,
+            seed: self.begun.seed,
             side: self.pair.map(|pair| pair.side),
         }
     }
@@ -293,23 +201,17 @@ fn sample((iterations, elapsed): (u64, u64)) -> Sample {
     }
 }
 
-impl From<&PortableBenchmark> for WireBenchmark {
-    fn from(benchmark: &PortableBenchmark) -> Self {
-        let (failed, series) = match &benchmark.outcome {
-            PortableOutcome::Measured(series) => (None, Some(series)),
-            PortableOutcome::Failed(message) => (Some(message.clone()), None),
+impl From<&LaunchedBenchmark> for WireBenchmark {
+    fn from(launched: &LaunchedBenchmark) -> Self {
+        let (failed, series) = match &launched.outcome {
+            LaunchOutcome::Measured(series) => (None, Some(series)),
+            LaunchOutcome::Failed(message) => (Some(message.clone()), None),
         };
-        let beside = &benchmark.beside;
+        let beside = &launched.beside;
         Self {
-            benchmark: benchmark.key.clone(),
-            version: benchmark.version.clone(),
-            throughput: benchmark.throughput,
-            other_throughput: benchmark.other_throughput.clone(),
-            settings: benchmark.settings,
-            metric: benchmark.metric.clone(),
-            features: benchmark.features.clone(),
-            sampling: benchmark.sampling,
-            noise_threshold: benchmark.noise_threshold,
+            benchmark: launched.benchmark.clone(),
+            sampling: launched.sampling,
+            noise_threshold: launched.noise_threshold,
             failed,
             warm_up: series.map(|series| pair(&series.warm_up)),
             linear: series.map_or_else(Vec::new, |series| pairs(&series.linear)),
@@ -323,17 +225,17 @@ impl From<&PortableBenchmark> for WireBenchmark {
     }
 }
 
-impl TryFrom<WireBenchmark> for PortableBenchmark {
+impl TryFrom<WireBenchmark> for LaunchedBenchmark {
     type Error = String;
 
     fn try_from(wire: WireBenchmark) -> Result<Self, String> {
         let outcome = match (wire.warm_up, wire.failed) {
-            (Some(warm_up), None) => PortableOutcome::Measured(Series {
+            (Some(warm_up), None) => LaunchOutcome::Measured(Series {
                 warm_up: sample(warm_up),
                 linear: samples(wire.linear),
                 flat: samples(wire.flat),
             }),
-            (None, Some(message)) => PortableOutcome::Failed(message),
+            (None, Some(message)) => LaunchOutcome::Failed(message),
             _ => {
                 return Err(
                     "a series has either `warm_up` and samples, or `failed` with the reason"
@@ -349,13 +251,7 @@ impl TryFrom<WireBenchmark> for PortableBenchmark {
             })
             .collect::<Result<_, _>>()?;
         Ok(Self {
-            key: wire.benchmark,
-            version: wire.version,
-            throughput: wire.throughput,
-            other_throughput: wire.other_throughput,
-            settings: wire.settings,
-            metric: wire.metric,
-            features: wire.features,
+            benchmark: wire.benchmark,
             sampling: wire.sampling,
             noise_threshold: wire.noise_threshold,
             outcome,

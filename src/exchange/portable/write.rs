@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::wire::{End, FORMAT, Header, Line, PortableRun, WireBenchmark};
+use super::wire::{End, FORMAT, Header, Line, PortableRun, WireBenchmark, WireLaunch};
 use crate::escape;
 
 /// Writes runs; the partners of pairs are named by their place in `runs`.
@@ -21,7 +21,10 @@ pub fn write_portable(
     for run in runs {
         lines.line(&Line::Run(Box::new(run.head.clone())))?;
         for launch in &run.launches {
-            lines.line(&Line::Launch(launch.head.clone()))?;
+            lines.line(&Line::Launch(WireLaunch {
+                head: launch.head.clone(),
+                target_facts: launch.target_facts.clone(),
+            }))?;
             for benchmark in &launch.benchmarks {
                 lines.line(&Line::Series(Box::new(WireBenchmark::from(benchmark))))?;
             }

@@ -14,8 +14,7 @@ use crate::cargo::BenchTarget;
 use crate::child::{Capability, ChildError, Session};
 use crate::measure::chance;
 use crate::measure::discover::{ConductWatch, HarnessKind, begun, harness, launch_spec};
-use crate::model::{BySide, Event, Side, Turns};
-use crate::store::LaunchRecord;
+use crate::model::{BySide, Event, LaunchRecord, Side, Turns};
 
 /// So often must a benchmark fail beside the other side and go well without it until the two sides are launched in turn.
 const TRIALS: u32 = 2;

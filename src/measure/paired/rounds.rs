@@ -11,15 +11,14 @@ use super::launch_pair::{Arrangement, LaunchPair};
 use super::quads::RoundSettings;
 use super::subject::Subject;
 use crate::cargo::BenchTarget;
-use crate::compare::Round;
-use crate::measure::campaign::{Ended, MeasureError};
+use crate::measure::campaign::Ended;
 use crate::measure::chance;
 use crate::measure::discover::HarnessKind;
 use crate::model::{
-    Benchmark, BenchmarkKey, Bound, BySide, Course, Event, Observer, SamplingSettings, Side, Turns,
+    Benchmark, BenchmarkKey, Bound, BySide, Course, Event, LaunchOutcome, LaunchRecord, Observer,
+    Round, SamplingSettings, Side, Turns,
 };
 use crate::process::{Interrupt, Supervisor};
-use crate::store::{LaunchRecord, Outcome, StoreError};
 
 /// Rounds that a benchmark has however long they take, as long as it needs them.
 pub(super) const ENOUGH_ROUNDS: usize = 20;
@@ -57,7 +56,7 @@ pub struct PairedPlan {
 /// What a benchmark took.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spent {
-    /// Which.
+    /// The benchmark.
     pub key: BenchmarkKey,
     /// Time of its rounds, its share of the launches included.
     pub time: Duration,
@@ -66,9 +65,9 @@ pub struct Spent {
 }
 
 /// Where the results of the rounds go.
-pub struct PairedSink<'s> {
+pub struct PairedSink<'s, E> {
     /// Takes each launch of a side, as soon as the round has ended.
-    pub record: &'s mut dyn FnMut(Side, &LaunchRecord) -> Result<(), StoreError>,
+    pub record: &'s mut dyn FnMut(Side, &LaunchRecord) -> Result<(), E>,
     /// Whether a benchmark with these rounds needs no more, at its noise threshold.
     pub settled: &'s mut dyn FnMut(&BenchmarkKey, f64, &[Round]) -> bool,
 }
@@ -144,8 +143,9 @@ impl<'a> PairedCampaign<'a> {
         }
     }
 
-    /// Measures until every benchmark is settled or the rounds or the time are used up.
-    pub fn run(mut self, sink: &mut PairedSink<'_>) -> Result<(Ended, Vec<Spent>), MeasureError> {
+    /// Measures until every benchmark is settled or the rounds or the time are used up. Benches that fail are recorded too: the only errors are
+    /// those of the sink.
+    pub fn run<E>(mut self, sink: &mut PairedSink<'_, E>) -> Result<(Ended, Vec<Spent>), E> {
         self.began = Instant::now();
         self.observer.observe(&Event::Planned {
             benchmarks: self.subjects().count(),
@@ -198,12 +198,12 @@ impl<'a> PairedCampaign<'a> {
     }
 
     /// One round of a target, in as many launches as it takes.
-    fn round(
+    fn round<E>(
         &mut self,
         index: usize,
         round: u32,
-        sink: &mut PairedSink<'_>,
-    ) -> Result<Ended, MeasureError> {
+        sink: &mut PairedSink<'_, E>,
+    ) -> Result<Ended, E> {
         let asked = self.wanted(index, round);
         let mut wanted = asked.clone();
         let mut attempt = 0;
@@ -275,7 +275,7 @@ impl<'a> PairedCampaign<'a> {
             message: &message,
         });
         for record in [&mut pair.records.base, &mut pair.records.candidate] {
-            let outcome = Outcome::Failed(message.clone());
+            let outcome = LaunchOutcome::Failed(message.clone());
             let launched = subject.launched(outcome, Turns::Samples);
             record.benchmarks.push(launched);
         }

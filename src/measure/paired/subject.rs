@@ -6,10 +6,11 @@ use super::launch_pair::LaunchPair;
 use super::quads::{RoundLayout, RoundSettings};
 use super::rounds::{ENOUGH_ROUNDS, PairedPlan};
 use super::turns::Turn;
-use crate::compare::Round;
 use crate::measure::criterion::Pace;
-use crate::model::{Benchmark, Beside, BySide, SamplingSettings, Throughput, Turns};
-use crate::store::{LaunchedBenchmark, Outcome};
+use crate::model::{
+    Benchmark, Beside, BySide, LaunchOutcome, LaunchedBenchmark, Round, SamplingSettings,
+    Throughput, Turns,
+};
 
 /// A benchmark that failed in this many rounds is not tried again.
 const MOST_FAILURES: u32 = 2;
@@ -86,7 +87,7 @@ impl Subject {
             (turns.base, &mut pair.records.base),
             (turns.candidate, &mut pair.records.candidate),
         ] {
-            let mut launched = self.launched(Outcome::Measured(turn.series), how);
+            let mut launched = self.launched(LaunchOutcome::Measured(turn.series), how);
             launched.beside = turn.beside;
             if let Some(sampling) = turn.sampling {
                 launched.sampling = SamplingSettings {
@@ -104,7 +105,7 @@ impl Subject {
         }
     }
 
-    pub(super) fn launched(&self, outcome: Outcome, turns: Turns) -> LaunchedBenchmark {
+    pub(super) fn launched(&self, outcome: LaunchOutcome, turns: Turns) -> LaunchedBenchmark {
         LaunchedBenchmark {
             benchmark: self.benchmark.clone(),
             sampling: SamplingSettings {

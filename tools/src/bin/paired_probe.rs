@@ -9,17 +9,19 @@
 #![allow(clippy::print_stderr)]
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use cargo_perfcheck::cargo::BenchTarget;
-use cargo_perfcheck::compare::Round;
 use cargo_perfcheck::measure::{
     PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings, Spent, discover,
 };
-use cargo_perfcheck::model::{BenchmarkKey, BySide, Event, Nanos, Observer, Sample, TargetFacts};
+use cargo_perfcheck::model::{
+    BenchmarkKey, BySide, Event, Nanos, Observer, Round, Sample, TargetFacts,
+};
 use cargo_perfcheck::process::{Interrupt, Supervisor};
 
 struct Silence;
@@ -105,7 +107,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         &Silence,
     );
     let mut sink = PairedSink {
-        record: &mut |_, _| Ok(()),
+        record: &mut |_, _| Ok::<(), Infallible>(()),
         settled: &mut |key, _, rounds| {
             all.insert(key.clone(), rounds.to_vec());
             false

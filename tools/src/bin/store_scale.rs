@@ -17,13 +17,11 @@ use std::time::{Duration, Instant};
 
 use cargo_perfcheck::model::{
     Acceptance, AuthorSettings, Benchmark, BenchmarkKey, Beside, DecisionSettings, Environment,
-    GitState, Metric, Nanos, RunId, Sample, SamplingSettings, Series, TargetFacts, Throughput,
+    GitState, Harness, LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Metric, Nanos,
+    NewRun, RunEnd, RunId, RunVerdict, Sample, SamplingSettings, Series, TargetFacts, Throughput,
     Timestamp, Verdict,
 };
-use cargo_perfcheck::store::{
-    BranchFilter, Harness, HistoryQuery, LaunchHead, LaunchRecord, LaunchedBenchmark, NewRun,
-    Outcome, RunEnd, RunFilter, RunVerdict, Store, WorkspaceId,
-};
+use cargo_perfcheck::store::{BranchFilter, HistoryQuery, RunFilter, Store, WorkspaceId};
 
 const REPEATS: usize = 21;
 const RUN_SECONDS: i64 = 300;
@@ -246,7 +244,7 @@ fn launch(ordinal: u32, started: i64, scale: &Scale, noise: &mut Noise) -> Launc
             sampling: SamplingSettings::default(),
             noise_threshold: 0.02,
             beside: Beside::default(),
-            outcome: Outcome::Measured(Series {
+            outcome: LaunchOutcome::Measured(Series {
                 warm_up: sample(131_071),
                 linear: (1..=ramp)
                     .map(|step| sample(step * (1000 / ramp)))

@@ -13,7 +13,7 @@ use super::*;
 use std::collections::BTreeMap;
 
 use crate::compare::{Comparison, Note};
-use crate::model::{BenchmarkKey, Nanos, Sample, Side, Verdict};
+use crate::model::{BenchmarkKey, Nanos, Round, Sample, Side, Verdict};
 use perfcheck_stats::{Draws, Stream};
 
 /// Samples last about half a millisecond at 100 ns per iteration.

@@ -1,0 +1,14 @@
+//! A round of an A/B measurement: what each side gave of one benchmark in it.
+
+use super::Sample;
+
+/// The samples of a benchmark in one round, in the order taken; samples 2q and 2q + 1 of each side form quad q.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Round {
+    /// The samples of the base.
+    pub base: Vec<Sample>,
+    /// The samples of the candidate.
+    pub candidate: Vec<Sample>,
+    /// For each quad whether the candidate was sampled first; empty where that is not known.
+    pub led: Vec<bool>,
+}

@@ -1,0 +1,55 @@
+//! What is known of a run at its two ends: when it begins, and when it ends by itself with its verdicts.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Acceptance, BenchmarkKey, DecisionSettings, Environment, GitState, RunId, Timestamp, Verdict,
+};
+
+/// What is known when a run begins.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewRun {
+    /// When it began.
+    pub started: Timestamp,
+    /// The checkout, where there is one.
+    pub git: Option<GitState>,
+    /// Machine and build.
+    pub environment: Environment,
+    /// One-minute load average at the start, where the system tells.
+    pub load: Option<f64>,
+    /// Seed of everything random in the run.
+    pub seed: u64,
+    /// Settings of the decision at the level of the run.
+    pub decision: DecisionSettings,
+    /// Version of cargo-perfcheck.
+    pub tool_version: String,
+}
+
+/// What is known when a run ends by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunEnd {
+    /// When it ended.
+    pub finished: Timestamp,
+    /// Whether it may serve as a reference from now on.
+    pub acceptance: Acceptance,
+    /// The exit code that it ends with.
+    pub exit_code: u8,
+    /// What was found, also about benchmarks that the run did not measure.
+    pub verdicts: Vec<RunVerdict>,
+}
+
+/// What a run found about one benchmark.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunVerdict {
+    /// The benchmark.
+    pub key: BenchmarkKey,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The run's value: nanoseconds of one iteration, for lists and for the spread between runs.
+    pub typical_ns: Option<f64>,
+    /// Relative change against the reference, a fraction.
+    pub change: Option<f64>,
+    /// The run that it was compared with. That run may since have been deleted.
+    pub reference: Option<RunId>,
+}
