@@ -225,7 +225,7 @@ fn version_difference(
     let known = row
         .comparison
         .as_ref()
-        .and_then(|found| found.effects.as_ref());
+        .and_then(|found| found.description.effects.as_ref());
     if let Some(known) = known {
         return VersionDifference {
             base_median,

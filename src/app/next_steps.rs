@@ -110,7 +110,7 @@ fn suspects(rows: &[Row<'_>], run: RunId, again: &str, place: &str) -> Option<St
         // Others were measured in turn: drift is not what they are in doubt about.
         .filter(|row| {
             let comparison = row.comparison.as_ref();
-            comparison.is_some_and(|comparison| comparison.run_sd.is_some())
+            comparison.is_some_and(|comparison| comparison.run_grounds().is_some())
         })
         .max_by(|a, b| seen(a).total_cmp(&seen(b)))?;
     let comparison = worst.comparison.as_ref()?;
@@ -120,7 +120,7 @@ fn suspects(rows: &[Row<'_>], run: RunId, again: &str, place: &str) -> Option<St
         "suspect: `{}` looks {} slower, but runs on this host drift by {} (standard deviation), so less than {} cannot be called from a stored run; run {run} is no reference for others.\nMeasure again: {again} -p {} --bench {} --exact {}\nIf the change is meant: {}",
         key.id.escape_debug(),
         percent(Some(seen(&worst))),
-        percent(comparison.run_sd),
+        percent(comparison.run_grounds().map(|grounds| grounds.run_sd)),
         percent(comparison.smallest_callable),
         key.package,
         key.target,

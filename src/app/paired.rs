@@ -302,7 +302,7 @@ pub(super) fn paired_rows<'m>(
                 verdict: Some(match &comparison {
                     Some(found)
                         if measurement.failures.is_empty()
-                            || found.launches_candidate >= FEWEST_ROUNDS =>
+                            || found.extent.launches_candidate() >= FEWEST_ROUNDS =>
                     {
                         found.verdict
                     }
@@ -332,7 +332,7 @@ pub(super) fn verdict_of(rows: &[Row<'_>], fail_on: &[Verdict]) -> (ExitCode, Ta
 
 /// What would settle an inconclusive comparison.
 pub(super) fn settling(comparison: Option<&Comparison>) -> Option<String> {
-    let needed = comparison?.paired?.rounds_needed?;
+    let needed = comparison?.look()?.rounds_needed?;
     Some(format!(
         "about {needed} rounds in all would settle it (`--rounds {needed}`)"
     ))

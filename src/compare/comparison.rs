@@ -2,140 +2,35 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::alternative::{Centers, Effects, Tested};
+use super::alternative::Tested;
 use super::beside::{AllocationComparison, LatencyComparison, SharedLevel};
-use super::grounds::Grounds;
+use super::description::Description;
+use super::estimate::Estimate;
+use super::grounds::{LookGrounds, RunGrounds};
 use super::launch_values::Location;
 use super::note::Note;
-use super::paired::Paired;
-use super::uncertainty::Uncertainties;
-use crate::model::Verdict;
-use perfcheck_stats::{Interval, IntervalMethod, PairedRatio, Resampling, Scale, Statistic};
-
-/// A value with its interval. A bound that the data do not give is infinite.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Estimate {
-    /// The value.
-    pub estimate: f64,
-    /// Lower bound.
-    pub lower: f64,
-    /// Upper bound.
-    pub upper: f64,
-}
-
-impl Estimate {
-    /// The relative change that a difference of logarithms means.
-    pub(super) fn from_logarithms(estimate: f64, lower: f64, upper: f64) -> Self {
-        Self {
-            estimate: estimate.exp_m1(),
-            lower: lower.exp_m1(),
-            upper: upper.exp_m1(),
-        }
-    }
-
-    pub(super) fn with(estimate: f64, interval: Interval) -> Self {
-        Self {
-            estimate,
-            lower: interval.lower,
-            upper: interval.upper,
-        }
-    }
-
-    /// The relative change of a statistic, with its interval: a bootstrap's, or Student's where a side has few clusters. `None` where it has
-    /// no finite value. A side of one cluster says nothing of its spread: unbounded.
-    pub(super) fn relative_change(
-        candidate: &impl Statistic,
-        base: &impl Statistic,
-        level: f64,
-        resampling: Resampling<'_>,
-    ) -> Option<Self> {
-        let estimate = candidate.observed() / base.observed() - 1.0;
-        if !estimate.is_finite() {
-            return None;
-        }
-        let fewer = candidate.clusters().min(base.clusters());
-        let interval =
-            IntervalMethod::for_clusters(fewer).ratio_interval(candidate, base, level, resampling);
-        Some(interval.map_or(Self::unbounded(estimate), |found| {
-            Self::with(estimate, found)
-        }))
-    }
-
-    /// The same where cluster i of both sides are a pair: what both share does not widen the interval.
-    pub(super) fn relative_change_of_pairs(
-        ratio: &PairedRatio<impl Statistic>,
-        level: f64,
-        resampling: Resampling<'_>,
-    ) -> Option<Self> {
-        let estimate = ratio.observed() - 1.0;
-        if !estimate.is_finite() {
-            return None;
-        }
-        let method = IntervalMethod::for_clusters(ratio.clusters());
-        let interval = method.interval(ratio, Scale::Logarithmic, level, resampling);
-        Some(interval.map_or(Self::unbounded(estimate), |found| Self {
-            estimate,
-            lower: found.lower - 1.0,
-            upper: found.upper - 1.0,
-        }))
-    }
-
-    /// A value without bounds.
-    pub fn unbounded(estimate: f64) -> Self {
-        Self {
-            estimate,
-            lower: f64::NEG_INFINITY,
-            upper: f64::INFINITY,
-        }
-    }
-}
+use crate::model::{Side, Verdict};
 
 /// What was found about one question. Changes are fractions: 0.05 is 5 % slower.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// The verdict.
     pub verdict: Verdict,
-    /// The change of the location, with the interval that decided: its lower bound lies beyond the noise threshold
+    /// The change of what decided, with the interval that decided: its lower bound lies beyond the noise threshold
     /// exactly when the verdict is `regressed`, its upper one exactly when it is `improved`. `None` where nothing was tested.
     pub change: Option<Estimate>,
     /// p of the deciding test in the direction seen, adjusted for the family.
     pub p_value: Option<f64>,
-    /// p of the t-score in the direction seen, adjusted for the family.
-    pub t_score_p: Option<f64>,
-    /// The change of the mean of all samples, with its interval at the confidence level.
-    pub change_mean: Option<Estimate>,
-    /// The change of the median of all samples, likewise.
-    pub change_median: Option<Estimate>,
-    /// How far these two may be off, at any level.
-    pub uncertainties: Uncertainties,
     /// The noise threshold in force, a fraction.
     pub noise_threshold: f64,
     /// The smallest slowdown that this comparison could have called, a fraction.
     pub smallest_callable: Option<f64>,
-    /// What was taken of each launch.
-    pub location: Option<Location>,
-    /// Launches used of the new run.
-    pub launches_candidate: usize,
-    /// Launches used of the reference.
-    pub launches_base: usize,
-    /// Runs whose mean is the reference value.
-    pub runs_averaged: usize,
-    /// Runs from which the drift was estimated.
-    pub runs_spread: usize,
-    /// The standard deviation between runs that was assumed, a fraction.
-    pub run_sd: Option<f64>,
-    /// How an A/B comparison went; `None` of stored runs.
-    pub paired: Option<Paired>,
-    /// What the verdict rests on besides the change; `None` where nothing was tested.
-    pub grounds: Option<Grounds>,
-    /// The level of a verdict that is not about the time, and who shares it.
-    pub shared_level: Option<SharedLevel>,
-    /// What the test of a published system said, where one decided.
-    pub tested: Option<Tested>,
-    /// How large the difference is; `None` of A/B and where a side has no samples.
-    pub effects: Option<Effects>,
-    /// The summary that was asked for.
-    pub centers: Option<Centers>,
+    /// How much was compared.
+    pub extent: Extent,
+    /// What decided, with its numbers.
+    pub basis: Basis,
+    /// How both sides differ whatever decided.
+    pub description: Description,
     /// How allocations differ, where both sides counted them.
     pub allocations: Option<AllocationComparison>,
     /// How latencies of single operations differ, where both sides measured them.
@@ -144,34 +39,163 @@ pub struct Comparison {
     pub notes: Vec<Note>,
 }
 
+/// How much a comparison rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Extent {
+    /// Runs that were measured at different times.
+    Runs {
+        /// Launches used of the candidate.
+        launches_candidate: usize,
+        /// Launches used of the reference.
+        launches_base: usize,
+        /// Runs whose mean is the reference value.
+        averaged: usize,
+        /// Runs from which the drift was estimated.
+        spread: usize,
+    },
+    /// Both sides, measured in turn.
+    InTurn {
+        /// Rounds that the verdict rests on.
+        rounds: usize,
+        /// Whether it was settled before the last look.
+        stopped_early: bool,
+    },
+}
+
+/// What decided about a question.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// Nothing did: the notes say what was missing.
+    Untested {
+        /// What the change, which has no bounds, is of; `None` where there is no change.
+        location: Option<Location>,
+    },
+    /// The project's own procedure about stored runs.
+    Runs(RunGrounds),
+    /// The look at rounds that were measured in turn.
+    Look(LookGrounds),
+    /// The test of a published system.
+    Published(Tested),
+    /// Something else than the time, at this level; counts that do not vary rest on no chance and have none.
+    OtherMetric(Option<SharedLevel>),
+}
+
 impl Comparison {
-    /// One about which nothing is known yet.
-    pub(super) fn undecided(noise_threshold: f64) -> Self {
+    /// A comparison about whose question nothing is known yet.
+    pub(super) fn undecided(noise_threshold: f64, extent: Extent) -> Self {
         Self {
             verdict: Verdict::Inconclusive,
             change: None,
             p_value: None,
-            t_score_p: None,
-            change_mean: None,
-            change_median: None,
-            uncertainties: Uncertainties::default(),
             noise_threshold,
             smallest_callable: None,
-            location: None,
-            launches_candidate: 0,
-            launches_base: 0,
-            runs_averaged: 0,
-            runs_spread: 0,
-            run_sd: None,
-            paired: None,
-            grounds: None,
-            shared_level: None,
-            tested: None,
-            effects: None,
-            centers: None,
+            extent,
+            basis: Basis::Untested { location: None },
+            description: Description::default(),
             allocations: None,
             latencies: None,
             notes: Vec::new(),
+        }
+    }
+
+    /// Whether both sides were measured in turn.
+    pub fn is_in_turn(&self) -> bool {
+        matches!(self.extent, Extent::InTurn { .. })
+    }
+
+    /// What the project's own procedure found, where that decided about stored runs.
+    pub fn run_grounds(&self) -> Option<&RunGrounds> {
+        match &self.basis {
+            Basis::Runs(grounds) => Some(grounds),
+            _ => None,
+        }
+    }
+
+    /// What the deciding look found, where both sides were measured in turn.
+    pub fn look(&self) -> Option<&LookGrounds> {
+        match &self.basis {
+            Basis::Look(grounds) => Some(grounds),
+            _ => None,
+        }
+    }
+
+    /// What the test of a published system found, where one decided.
+    pub fn published(&self) -> Option<&Tested> {
+        match &self.basis {
+            Basis::Published(tested) => Some(tested),
+            _ => None,
+        }
+    }
+
+    /// The level of a verdict that is not about the time, and who shares it.
+    pub fn shared_level(&self) -> Option<SharedLevel> {
+        match self.basis {
+            Basis::OtherMetric(level) => level,
+            _ => None,
+        }
+    }
+
+    /// The side whose slow path is what there is to say.
+    pub fn slow_side(&self) -> Option<Side> {
+        self.look()?.slow_path.side
+    }
+
+    /// What was taken of each launch, or of each side.
+    pub fn location(&self) -> Option<Location> {
+        match &self.basis {
+            Basis::Untested { location } => *location,
+            Basis::Runs(grounds) => Some(grounds.location),
+            Basis::Look(grounds) => Some(grounds.location),
+            Basis::Published(_) | Basis::OtherMetric(_) => None,
+        }
+    }
+}
+
+impl Extent {
+    /// Whether both sides were measured in turn and settled before the last look.
+    pub fn stopped_early(&self) -> bool {
+        matches!(
+            self,
+            Self::InTurn {
+                stopped_early: true,
+                ..
+            }
+        )
+    }
+
+    /// Launches used of the candidate; with A/B a round has one of each.
+    pub fn launches_candidate(&self) -> usize {
+        match self {
+            Self::Runs {
+                launches_candidate, ..
+            } => *launches_candidate,
+            Self::InTurn { rounds, .. } => *rounds,
+        }
+    }
+
+    /// Launches used of the reference.
+    pub fn launches_base(&self) -> usize {
+        match self {
+            Self::Runs { launches_base, .. } => *launches_base,
+            Self::InTurn { rounds, .. } => *rounds,
+        }
+    }
+
+    /// Runs whose mean is the reference value.
+    pub fn runs_averaged(&self) -> usize {
+        match self {
+            Self::Runs { averaged, .. } => *averaged,
+            Self::InTurn { .. } => 1,
+        }
+    }
+
+    /// Runs from which the drift was estimated.
+    pub fn runs_spread(&self) -> usize {
+        match self {
+            Self::Runs { spread, .. } => *spread,
+            Self::InTurn { .. } => 1,
         }
     }
 }

@@ -6,7 +6,7 @@
 use serde::Serialize;
 use std::ops::RangeInclusive;
 
-use super::comparison::Estimate;
+use super::estimate::Estimate;
 use perfcheck_stats::{ChangePointRules, Fences, Stream, change_points, mean, student_t};
 
 /// A band rests on at most so many runs of a level, the newest.

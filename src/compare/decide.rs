@@ -6,14 +6,15 @@
 use rayon::prelude::*;
 
 use super::alternative;
-use super::comparison::{Comparison, Estimate};
+use super::comparison::{Basis, Comparison};
 use super::disturbance;
+use super::estimate::Estimate;
 use super::evidence::{Evidence, Tests};
-use super::grounds::{Directions, FamilyTest, Grounds, TScoreGrounds};
+use super::grounds::{Directions, FamilyTest, Prediction, RunGrounds, TScoreGrounds};
 use super::note::Note;
 use super::question::{Decider, Question, Rules};
 use crate::model::Verdict;
-use perfcheck_stats::{TScore, adjusted_p_values, step_levels};
+use perfcheck_stats::TScore;
 
 /// Decides all `questions` as one family; the answers come in their order.
 ///
@@ -32,8 +33,8 @@ pub fn compare(questions: &[Question<'_>], rules: &Rules) -> Vec<Comparison> {
             let thresholds = &rules.decision.thresholds;
             let notes = disturbance::notes(question, comparison, thresholds);
             comparison.notes.extend(notes);
-            comparison.effects = alternative::effects(question, rules);
-            comparison.centers = alternative::centers(question, rules);
+            comparison.description.effects = alternative::effects(question, rules);
+            comparison.description.centers = alternative::centers(question, rules);
         });
     Comparison::about(&mut comparisons, analysis.subject, &rules.decision);
     comparisons
@@ -57,116 +58,48 @@ fn by_the_project(
         .map(|question| Evidence::of(question, rules))
         .collect();
     let level = rules.decision.significance_level;
-    let run_level = Families::new(&evidence, level, |tests, threshold| {
+    let run_level = family(&evidence, level, |tests, threshold| {
         let test = &tests.run_level;
-        Some((test.p_greater(threshold), test.p_less(threshold)))
+        Some(Directions {
+            slower: test.p_greater(threshold),
+            faster: test.p_less(threshold),
+        })
     });
-    let t_score = Families::new(&evidence, level, |tests, threshold| {
+    let t_score = family(&evidence, level, |tests, threshold| {
         let score = tests.t_score.as_ref()?;
         // A run that is faster on average and not at its floor was disturbed less, not faster.
         let floor_is_faster = tests.run_level.difference < -threshold;
-        let p_less = if floor_is_faster { score.p_less } else { 1.0 };
-        Some((score.p_greater, p_less))
+        Some(Directions {
+            slower: score.p_greater,
+            faster: if floor_is_faster { score.p_less } else { 1.0 },
+        })
     });
     evidence
         .into_iter()
         .zip(questions)
-        .enumerate()
-        .map(|(index, (evidence, question))| {
-            answer(
-                evidence,
-                question,
-                rules,
-                procedure,
-                &run_level.of(index),
-                &t_score.of(index),
-            )
+        .zip(run_level.iter().zip(&t_score))
+        .map(|((evidence, question), (run_level, t_score))| {
+            answer(evidence, question, rules, procedure, run_level, t_score)
         })
         .collect()
 }
 
-/// Holm's procedure in both directions, over all questions.
-struct Families {
+/// One test of all questions as a family, where `p` is that of slower and of faster. A question that cannot be tested stays in the family, with p = 1.
+fn family(
+    evidence: &[Evidence],
     level: f64,
-    p_greater: Vec<f64>,
-    p_less: Vec<f64>,
-    adjusted_greater: Vec<f64>,
-    adjusted_less: Vec<f64>,
-    level_greater: Vec<f64>,
-    level_less: Vec<f64>,
-}
-
-/// What the families say about one question.
-struct Place {
-    family: usize,
-    family_level: f64,
-    p_greater: f64,
-    p_less: f64,
-    adjusted_greater: f64,
-    adjusted_less: f64,
-    level_greater: f64,
-    level_less: f64,
-}
-
-impl Families {
-    /// A question that cannot be tested stays in the family, with p = 1.
-    fn new(
-        evidence: &[Evidence],
-        level: f64,
-        p: impl Fn(&Tests, f64) -> Option<(f64, f64)>,
-    ) -> Self {
-        let (greater, less): (Vec<f64>, Vec<f64>) = evidence
-            .iter()
-            .map(|one| {
-                let tests = one.tests.as_ref().ok();
-                tests
-                    .and_then(|tests| p(tests, one.threshold))
-                    .unwrap_or((1.0, 1.0))
-            })
-            .unzip();
-        Self {
-            adjusted_greater: adjusted_p_values(&greater),
-            adjusted_less: adjusted_p_values(&less),
-            level_greater: step_levels(&greater, level),
-            level_less: step_levels(&less, level),
-            level,
-            p_greater: greater,
-            p_less: less,
-        }
-    }
-
-    fn of(&self, index: usize) -> Place {
-        Place {
-            family: self.p_greater.len(),
-            family_level: self.level,
-            p_greater: self.p_greater[index],
-            p_less: self.p_less[index],
-            adjusted_greater: self.adjusted_greater[index],
-            adjusted_less: self.adjusted_less[index],
-            level_greater: self.level_greater[index],
-            level_less: self.level_less[index],
-        }
-    }
-}
-
-impl Place {
-    fn adjusted(&self, difference: f64) -> f64 {
-        if difference >= 0.0 {
-            self.adjusted_greater
-        } else {
-            self.adjusted_less
-        }
-    }
-
-    fn test(&self) -> FamilyTest {
-        let both = |slower, faster| Directions { slower, faster };
-        FamilyTest {
-            family_level: self.family_level,
-            p: both(self.p_greater, self.p_less),
-            adjusted: both(self.adjusted_greater, self.adjusted_less),
-            step_level: both(self.level_greater, self.level_less),
-        }
-    }
+    p: impl Fn(&Tests, f64) -> Option<Directions>,
+) -> Vec<FamilyTest> {
+    let all: Vec<Directions> = evidence
+        .iter()
+        .map(|one| {
+            let tests = one.tests.as_ref().ok();
+            tests
+                .and_then(|tests| p(tests, one.threshold))
+                .unwrap_or(Directions::ONE)
+        })
+        .collect();
+    FamilyTest::of_all(&all, level)
 }
 
 /// A difference of logarithms with its bounds.
@@ -179,18 +112,18 @@ struct Bounds {
 
 impl Bounds {
     /// The upper bound reaches as far as the difference of the run values: both must be faster.
-    fn of_t_score(tests: &Tests, score: &TScore, place: &Place) -> Self {
+    fn of_t_score(tests: &Tests, score: &TScore, test: &FamilyTest) -> Self {
         Self {
             difference: score.difference,
-            lower: score.lower(place.level_greater),
+            lower: score.lower(test.step_level.slower),
             upper: score
-                .upper(place.level_less)
+                .upper(test.step_level.faster)
                 .max(tests.run_level.difference),
         }
     }
 
-    fn of_run_level(tests: &Tests, place: &Place) -> Self {
-        let test = &tests.run_level;
+    fn of_run_level(tests: &Tests, test: &FamilyTest) -> Self {
+        let level = &tests.run_level;
         if tests.identical {
             // Not one clock step apart in any launch: no drift hides a change so exactly.
             return Self {
@@ -200,9 +133,9 @@ impl Bounds {
             };
         }
         Self {
-            difference: test.difference,
-            lower: test.difference - test.margin(place.level_greater),
-            upper: test.difference + test.margin(place.level_less),
+            difference: level.difference,
+            lower: level.difference - level.margin(test.step_level.slower),
+            upper: level.difference + level.margin(test.step_level.faster),
         }
     }
 
@@ -238,25 +171,16 @@ fn answer(
     question: &Question<'_>,
     rules: &Rules,
     procedure: Procedure,
-    run_level: &Place,
-    t_score: &Place,
+    run_level: &FamilyTest,
+    t_score: &FamilyTest,
 ) -> Comparison {
     let Evidence {
         threshold,
         tests,
-        launches_candidate,
-        launches_base,
-        runs_averaged,
-        runs_spread,
+        extent,
         mut notes,
     } = evidence;
-    let mut comparison = Comparison {
-        launches_candidate,
-        launches_base,
-        runs_averaged,
-        runs_spread,
-        ..Comparison::undecided(question.noise_threshold)
-    };
+    let mut comparison = Comparison::undecided(question.noise_threshold, extent);
     match tests {
         Err(verdict) => comparison.verdict = verdict,
         Ok(tests) => {
@@ -270,51 +194,48 @@ fn answer(
                     .as_ref()
                     .map(|score| screen(&tests, score, threshold, t_score)),
             };
-            comparison.grounds = Some(grounds(&tests, procedure, run_level, t_score));
+            comparison.basis = Basis::Runs(grounds(&tests, procedure, run_level, t_score));
             if let Some(decision) = decision {
                 comparison.verdict = decision.verdict;
                 comparison.change = Some(decision.bounds.change());
                 comparison.p_value = Some(decision.p_value);
                 comparison.smallest_callable = Some((threshold + decision.margin).exp_m1());
             }
-            comparison.t_score_p = tests
-                .t_score
-                .as_ref()
-                .map(|score| t_score.adjusted(score.difference));
-            comparison.change_mean = tests.change_mean;
-            comparison.change_median = tests.change_median;
-            comparison.uncertainties = tests.uncertainties;
-            comparison.location = Some(tests.location);
-            comparison.run_sd = Some(tests.run_level.run_sd);
+            comparison.description = tests.description;
         }
     }
     comparison.notes = notes;
     comparison.beside_of(question, rules)
 }
 
-fn grounds(tests: &Tests, procedure: Procedure, run_level: &Place, t_score: &Place) -> Grounds {
+fn grounds(
+    tests: &Tests,
+    procedure: Procedure,
+    run_level: &FamilyTest,
+    t_score: &FamilyTest,
+) -> RunGrounds {
     let of_runs = procedure == Procedure::RunLevel;
-    let decides = if of_runs { run_level } else { t_score };
-    let by_t_score = tests.t_score.as_ref().map(|score| TScoreGrounds {
-        change: Bounds::of_t_score(tests, score, t_score).change(),
-        test: t_score.test(),
-    });
-    Grounds {
-        family: decides.family,
-        test: decides.test(),
-        standard_error: of_runs.then_some(tests.run_level.standard_error),
-        degrees_of_freedom: of_runs.then_some(tests.run_level.df),
-        t_score: by_t_score,
-        look: None,
+    RunGrounds {
+        location: tests.location,
+        run_sd: tests.run_level.run_sd,
+        test: *if of_runs { run_level } else { t_score },
+        prediction: of_runs.then_some(Prediction {
+            standard_error: tests.run_level.standard_error,
+            degrees_of_freedom: tests.run_level.df,
+        }),
+        t_score: tests.t_score.as_ref().map(|score| TScoreGrounds {
+            change: Bounds::of_t_score(tests, score, t_score).change(),
+            test: *t_score,
+        }),
     }
 }
 
-fn screen(tests: &Tests, score: &TScore, threshold: f64, place: &Place) -> Decision {
-    let bounds = Bounds::of_t_score(tests, score, place);
+fn screen(tests: &Tests, score: &TScore, threshold: f64, test: &FamilyTest) -> Decision {
+    let bounds = Bounds::of_t_score(tests, score, test);
     Decision {
         verdict: bounds.verdict(threshold),
         bounds,
-        p_value: place.adjusted(score.difference),
+        p_value: test.adjusted.seen(score.difference),
         margin: bounds.difference - bounds.lower,
     }
 }
@@ -322,8 +243,8 @@ fn screen(tests: &Tests, score: &TScore, threshold: f64, place: &Place) -> Decis
 fn decide_by_runs(
     tests: &Tests,
     threshold: f64,
-    run_level: &Place,
-    t_score: &Place,
+    run_level: &FamilyTest,
+    t_score: &FamilyTest,
     notes: &mut Vec<Note>,
 ) -> Decision {
     let bounds = Bounds::of_run_level(tests, run_level);
@@ -356,16 +277,16 @@ fn decide_by_runs(
         p_value: if tests.identical {
             1.0
         } else {
-            run_level.adjusted(bounds.difference)
+            run_level.adjusted.seen(bounds.difference)
         },
-        margin: tests.run_level.margin(run_level.level_greater),
+        margin: tests.run_level.margin(run_level.step_level.slower),
     }
 }
 
 /// Says so where p = 1 / (B + 1), the smallest there is, would not be small enough for the family.
-fn note_resolution(tests: &Tests, rules: &Rules, place: &Place, notes: &mut Vec<Note>) {
+fn note_resolution(tests: &Tests, rules: &Rules, test: &FamilyTest, notes: &mut Vec<Note>) {
     let Some(score) = &tests.t_score else { return };
-    let level = place.level_greater.min(place.level_less);
+    let level = test.step_level.slower.min(test.step_level.faster);
     if level * ((score.kept + 1) as f64) < 1.0 && rules.decision.significance_level > 0.0 {
         notes.push(Note::TooFewResamples {
             needed: (1.0 / level).ceil() as u64,

@@ -6,7 +6,8 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-use super::comparison::{Comparison, Estimate};
+use super::comparison::Comparison;
+use super::estimate::Estimate;
 use super::note::Note;
 use super::question::Question;
 use super::summary::{Summary, sample_times};

@@ -1,26 +1,22 @@
 //! What the samples of one question say, before the family decides.
 
-use super::comparison::Estimate;
+use super::comparison::Extent;
+use super::description::Description;
 use super::launch_values::{
     LaunchTimes, Location, MIN_SAMPLES_FOR_LOW_QUANTILE, RunTimes, first, has_samples, needed_for,
 };
 use super::note::Note;
 use super::question::{Question, Rules};
 use super::run_level::{RunLevel, RunValues};
-use super::uncertainty::Uncertainties;
 use crate::model::{MIN_LAUNCHES, Measurement, Side, Verdict};
-use perfcheck_stats::{
-    ClusterMean, ClusterMedian, Resampling, Stream, TScore, derived_seed, median,
-};
+use perfcheck_stats::{Resampling, Stream, TScore, derived_seed, median};
 
 /// The tests of one question.
 pub(super) struct Tests {
     pub location: Location,
     pub run_level: RunLevel,
     pub t_score: Option<TScore>,
-    pub change_mean: Option<Estimate>,
-    pub change_median: Option<Estimate>,
-    pub uncertainties: Uncertainties,
+    pub description: Description,
     /// All launch values of both sides are one and the same.
     pub identical: bool,
 }
@@ -31,10 +27,7 @@ pub(super) struct Evidence {
     pub threshold: f64,
     /// The tests, or the verdict of what cannot be tested.
     pub tests: Result<Tests, Verdict>,
-    pub launches_candidate: usize,
-    pub launches_base: usize,
-    pub runs_averaged: usize,
-    pub runs_spread: usize,
+    pub extent: Extent,
     pub notes: Vec<Note>,
 }
 
@@ -69,10 +62,12 @@ impl Evidence {
         Self {
             threshold: question.noise_threshold.ln_1p(),
             tests,
-            launches_candidate: sides.candidate.launches.len(),
-            launches_base: sides.averaged.iter().map(|run| run.launches.len()).sum(),
-            runs_averaged: sides.averaged.len(),
-            runs_spread: sides.spread.len() + sides.earlier.iter().map(Vec::len).sum::<usize>(),
+            extent: Extent::Runs {
+                launches_candidate: sides.candidate.launches.len(),
+                launches_base: sides.averaged.iter().map(|run| run.launches.len()).sum(),
+                averaged: sides.averaged.len(),
+                spread: sides.spread.len() + sides.earlier.iter().map(Vec::len).sum::<usize>(),
+            },
             notes,
         }
     }
@@ -216,24 +211,16 @@ impl Sides {
         }
         let candidate_clusters = clusters(std::slice::from_ref(&self.candidate), count);
         let base_clusters = clusters(&self.averaged, count);
-        let level = rules.decision.confidence_level;
         Some(Tests {
             location,
             run_level,
             t_score,
-            change_mean: Estimate::relative_change(
-                &ClusterMean::new(&candidate_clusters),
-                &ClusterMean::new(&base_clusters),
-                level,
-                random.resampling("change of the mean"),
+            description: Description::of_clusters(
+                &candidate_clusters,
+                &base_clusters,
+                question,
+                rules,
             ),
-            change_median: Estimate::relative_change(
-                &ClusterMedian::new(&candidate_clusters),
-                &ClusterMedian::new(&base_clusters),
-                level,
-                random.resampling("change of the median"),
-            ),
-            uncertainties: Uncertainties::of(&candidate_clusters, &base_clusters, question, rules),
             identical,
         })
     }

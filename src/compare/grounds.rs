@@ -1,23 +1,43 @@
 //! What a verdict rests on besides its interval: the numbers that explaining it needs, as the decision left them.
-//!
-//! Nothing here decides: `decide` and `paired::judge` fill it in from what they have compared.
 
 use serde::{Deserialize, Serialize};
 
-use super::comparison::Estimate;
+use super::estimate::Estimate;
+use super::launch_values::Location;
+use crate::model::Side;
+use perfcheck_stats::{adjusted_p_values, step_levels};
 
 /// A number for each direction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Directions {
-    /// Of "slower by more than the threshold".
+    /// The number of "slower by more than the threshold".
     pub slower: f64,
-    /// Of "faster by more than the threshold".
+    /// The number of "faster by more than the threshold".
     pub faster: f64,
+}
+
+impl Directions {
+    /// The p of what cannot be tested, and stays in its family.
+    pub(super) const ONE: Self = Self {
+        slower: 1.0,
+        faster: 1.0,
+    };
+
+    /// The number of the direction in which a change was seen; no change counts as slower.
+    pub fn seen(&self, change: f64) -> f64 {
+        if change >= 0.0 {
+            self.slower
+        } else {
+            self.faster
+        }
+    }
 }
 
 /// One test of a benchmark within its family.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct FamilyTest {
+    /// Benchmarks in the family.
+    pub family: usize,
     /// The level of the whole family, one-sided.
     pub family_level: f64,
     /// p before the family; with A/B over the share of the look.
@@ -26,6 +46,82 @@ pub struct FamilyTest {
     pub adjusted: Directions,
     /// The level of the step of that procedure at which the benchmark was decided.
     pub step_level: Directions,
+}
+
+impl FamilyTest {
+    /// Holm's procedure over one test of all benchmarks, at the whole `level` in each direction.
+    pub(super) fn of_all(p: &[Directions], level: f64) -> Vec<Self> {
+        let one_sided = |pick: fn(&Directions) -> f64| {
+            let p: Vec<f64> = p.iter().map(pick).collect();
+            adjusted_p_values(&p)
+                .into_iter()
+                .zip(step_levels(&p, level))
+        };
+        one_sided(|p| p.slower)
+            .zip(one_sided(|p| p.faster))
+            .zip(p)
+            .map(|((slower, faster), own)| Self {
+                family: p.len(),
+                family_level: level,
+                p: *own,
+                adjusted: Directions {
+                    slower: slower.0,
+                    faster: faster.0,
+                },
+                step_level: Directions {
+                    slower: slower.1,
+                    faster: faster.1,
+                },
+            })
+            .collect()
+    }
+
+    /// Whether the test shows "slower" within the family.
+    pub fn shows_slower(&self) -> bool {
+        self.p.slower <= self.step_level.slower
+    }
+
+    /// Whether the test shows "faster" within the family.
+    pub fn shows_faster(&self) -> bool {
+        self.p.faster <= self.step_level.faster
+    }
+
+    /// Whether the test would show "slower" if the benchmark were the only one.
+    pub fn would_show_slower_alone(&self) -> bool {
+        self.p.slower <= self.family_level
+    }
+}
+
+/// What the project's own procedure found of stored runs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RunGrounds {
+    /// What was taken of the samples of a launch.
+    pub location: Location,
+    /// The standard deviation between runs that was assumed, a fraction.
+    pub run_sd: f64,
+    /// The test whose interval is the change's.
+    pub test: FamilyTest,
+    /// The prediction interval, where it decided and not the t-score alone.
+    pub prediction: Option<Prediction>,
+    /// The t-score; `None` where it could not be computed.
+    pub t_score: Option<TScoreGrounds>,
+}
+
+impl RunGrounds {
+    /// p of the t-score in the direction it saw, adjusted for the family.
+    pub fn t_score_p(&self) -> Option<f64> {
+        let found = self.t_score?;
+        Some(found.test.adjusted.seen(found.change.estimate))
+    }
+}
+
+/// The prediction interval at the level of runs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Prediction {
+    /// Standard error of the difference of logarithms.
+    pub standard_error: f64,
+    /// Degrees of freedom of Student's t.
+    pub degrees_of_freedom: f64,
 }
 
 /// The t-score of stored runs.
@@ -37,45 +133,57 @@ pub struct TScoreGrounds {
     pub test: FamilyTest,
 }
 
-/// The look that decided an A/B comparison.
+/// What the look that decided found of sides that were measured in turn.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LookGrounds {
+    /// What the floor test took of the samples of a side.
+    pub location: Location,
     /// The share of each level that is this look's own.
     pub share: f64,
+    /// The speed test, whose interval is the change's.
+    pub test: FamilyTest,
+    /// Standard error of the difference of logarithms.
+    pub standard_error: f64,
     /// The slow-path test.
-    pub slow_path: FamilyTest,
-    /// Its p for a slow path of the candidate, before look and family.
-    pub slow_path_p: f64,
-    /// Up to this p nothing is called unchanged.
-    pub suspicion: f64,
-    /// Share of the candidate's samples more than 10 % above its floor.
-    pub share_candidate: f64,
-    /// The same of the base.
-    pub share_base: f64,
+    pub slow_path: SlowPathGrounds,
+    /// How many rounds in all would settle an inconclusive comparison, if they are as those seen.
+    pub rounds_needed: Option<u64>,
 }
 
-/// What a verdict rests on.
+/// What the slow-path test found: whether samples of one side are slower than their neighbours of the other, while its fastest ones are not.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Grounds {
-    /// Benchmarks in the family.
-    pub family: usize,
-    /// The test whose interval is the change's.
+pub struct SlowPathGrounds {
+    /// The test.
     pub test: FamilyTest,
-    /// Standard error of the difference of logarithms, where it has one.
-    pub standard_error: Option<f64>,
-    /// Degrees of freedom of Student's t, where stored runs are decided by it.
-    pub degrees_of_freedom: Option<f64>,
-    /// The t-score of stored runs.
-    pub t_score: Option<TScoreGrounds>,
-    /// The look of an A/B comparison.
-    pub look: Option<LookGrounds>,
+    /// p for a slow path of the candidate, before look and family.
+    pub p: f64,
+    /// Up to this p nothing is called unchanged.
+    pub suspicion: f64,
+    /// Share of the candidate's samples that lie more than 10 % above its floor.
+    pub share_candidate: f64,
+    /// The same share of the base's samples.
+    pub share_base: f64,
+    /// The side that takes a slow path, where that is what there is to say.
+    pub side: Option<Side>,
+}
+
+impl SlowPathGrounds {
+    /// p of the test for a slow path of `side`, adjusted for looks and family.
+    pub fn adjusted_p(&self, side: Side) -> f64 {
+        match side {
+            Side::Candidate => self.test.adjusted.slower,
+            Side::Base => self.test.adjusted.faster,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
-    use crate::compare::{Comparison, Decider, HostClass, Question, Reference, Rules, compare};
-    use crate::model::{DecisionSettings, Measurement, Verdict};
+    use crate::compare::{
+        Basis, Comparison, Decider, HostClass, Question, Reference, Rules, compare,
+    };
+    use crate::model::{DecisionSettings, Measurement, Side, Verdict};
 
     fn measured(factor: f64) -> Measurement {
         let launch = |k: u32| {
@@ -119,11 +227,11 @@ mod tests {
     fn the_grounds_tell_the_verdict_that_the_interval_tells() {
         for decider in [Decider::RunLevel, Decider::Screen] {
             for comparison in compared(&[0.5, 0.97, 1.001, 1.05, 1.2], decider) {
-                let grounds = comparison.grounds.expect("tested");
+                let grounds = comparison.run_grounds().expect("tested");
                 let test = grounds.test;
-                assert_eq!(grounds.family, 5);
+                assert_eq!(grounds.test.family, 5);
                 assert_eq!(
-                    test.p.slower <= test.step_level.slower,
+                    test.shows_slower(),
                     comparison.verdict == Verdict::Regressed,
                     "{comparison:?}"
                 );
@@ -133,12 +241,7 @@ mod tests {
                     "{comparison:?}"
                 );
                 let seen = comparison.change.expect("tested").estimate;
-                let adjusted = if seen >= 0.0 {
-                    test.adjusted.slower
-                } else {
-                    test.adjusted.faster
-                };
-                assert_eq!(comparison.p_value, Some(adjusted));
+                assert_eq!(comparison.p_value, Some(test.adjusted.seen(seen)));
             }
         }
     }
@@ -163,6 +266,9 @@ mod tests {
             host: HostClass::Shared,
             seed: 7,
         };
-        assert_eq!(compare(&[question], &rules)[0].grounds, None);
+        assert_eq!(
+            compare(&[question], &rules)[0].basis,
+            Basis::Untested { location: None }
+        );
     }
 }

@@ -3,7 +3,7 @@
 //! The estimates are those of a summary. The intervals are Student's for any number of launches, as those that decide are.
 
 use super::alternative::value_of;
-use super::comparison::Estimate;
+use super::estimate::Estimate;
 use super::summary::{clusters, ramp, sample_times, scaled};
 use crate::model::{Measurement, Statistic as Wanted, Subject};
 use perfcheck_stats::{

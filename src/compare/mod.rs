@@ -9,9 +9,11 @@ mod beside;
 mod comparison;
 mod course;
 mod decide;
+mod description;
 mod diagnostics;
 mod differences;
 mod disturbance;
+mod estimate;
 mod evidence;
 mod fastest;
 mod figure;
@@ -36,21 +38,25 @@ pub use beside::{
     AllocationComparison, AllocationSummary, CountChange, LatencyComparison, LatencySummary,
     OverLaunches, PercentileChange, PercentileSummary, Share, SharedLevel, WindowSummary,
 };
-pub use comparison::{Comparison, Estimate};
+pub use comparison::{Basis, Comparison, Extent};
 pub use course::{Band, Course, CoursePoint, CourseRules, Level, Position, Step};
 pub use decide::compare;
+pub use description::{DescribedChange, Description};
 pub use diagnostics::{Diagnostic, diagnostics};
 pub use differences::{Circumstances, Difference, Differences, Fact, differences};
 pub use disturbance::{Disturbance, HostNote, HostSigns, Steadiness};
+pub use estimate::Estimate;
 pub use fastest::{Contender, Rank, against_fastest, launch_medians};
 pub use figure::{Figure, Readings};
-pub use grounds::{Directions, FamilyTest, Grounds, LookGrounds, TScoreGrounds};
+pub use grounds::{
+    Directions, FamilyTest, LookGrounds, Prediction, RunGrounds, SlowPathGrounds, TScoreGrounds,
+};
 pub use launch_values::{LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE};
 pub use limited::value_at;
 pub use note::Note;
 pub use paired::{
-    Demand, Guard, HostNoise, Method, Paired, PairedSeries, Plan, Resolution, RoundsNeeded,
-    SlowPath, Standing, judge, judge_by, standing,
+    Demand, Guard, HostNoise, Method, PairedSeries, Plan, Resolution, RoundsNeeded, Standing,
+    judge, judge_by, standing,
 };
 pub use portrait::{LaunchPortrait, Portrait};
 pub use question::{Decider, HostClass, Question, Reference, Rules};
@@ -60,7 +66,7 @@ pub use shape::{
     ChangeShape, DENSITY_POINTS, LAUNCH_POINTS, LaunchShape, MOST_VIOLINS, PROBABILITIES, Shape,
 };
 pub use summary::{Summary, summarize, summarize_by};
-pub use uncertainty::{Uncertainties, Uncertainty};
+pub use uncertainty::Uncertainty;
 
 #[cfg(test)]
 pub(crate) mod fixtures;

@@ -2,9 +2,9 @@
 //!
 //! Like the summary it describes and decides nothing. What needs the spread between launches has no value where there is only one.
 
-use super::comparison::Estimate;
 use super::diagnostics::{Diagnostic, diagnostics};
 use super::disturbance::Disturbance;
+use super::estimate::Estimate;
 use super::summary::{Summary, sample_times};
 use crate::model::{DecisionSettings, Measurement};
 use perfcheck_stats::{

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::comparison::Estimate;
+use super::estimate::Estimate;
 use crate::model::{DecisionSettings, LaunchSeries, Measurement, Sample};
 use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, Description, Interval,

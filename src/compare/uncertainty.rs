@@ -4,14 +4,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::comparison::Estimate;
+use super::estimate::Estimate;
 use super::question::{Question, Rules};
 use super::run_level::between_runs;
-use super::summary::sample_times;
 use crate::model::Measurement;
-use perfcheck_stats::{
-    ClusterMean, ClusterMedian, PairedRatio, RelativeError, Smoothness, Statistic, mean, median,
-};
+use perfcheck_stats::{PairedRatio, RelativeError, Smoothness, Statistic, mean};
 
 /// A relative change with its standard errors.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -89,41 +86,6 @@ impl Uncertainty {
             estimate: self.estimate,
             lower: (centre - margin).exp_m1(),
             upper: (centre + margin).exp_m1(),
-        }
-    }
-}
-
-/// The changes of mean and median of all samples.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Uncertainties {
-    /// Of the mean.
-    pub mean: Option<Uncertainty>,
-    /// Of the median.
-    pub median: Option<Uncertainty>,
-}
-
-impl Uncertainties {
-    /// Of stored runs, from the clusters of both sides.
-    pub(super) fn of(
-        candidate: &[&[f64]],
-        base: &[&[f64]],
-        question: &Question<'_>,
-        rules: &Rules,
-    ) -> Self {
-        let drift = |of_launch: fn(&[f64]) -> Option<f64>| {
-            drift(question, rules, |run| {
-                let launches = sample_times(run);
-                launches.iter().filter_map(|x| of_launch(x)).collect()
-            })
-        };
-        let (candidate_mean, base_mean) = (ClusterMean::new(candidate), ClusterMean::new(base));
-        let (candidate_median, base_median) =
-            (ClusterMedian::new(candidate), ClusterMedian::new(base));
-        Self {
-            mean: Uncertainty::of(&candidate_mean, &base_mean, Smoothness::Smooth)
-                .map(|found| found.drifting(drift(mean))),
-            median: Uncertainty::of(&candidate_median, &base_median, Smoothness::Median)
-                .map(|found| found.drifting(drift(median))),
         }
     }
 }

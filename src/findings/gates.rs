@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::content::{Gates, Row, Violation};
 use crate::compare::{
-    Comparison, CountChange, Estimate, Share, SharedLevel, Uncertainty, value_at,
+    Comparison, CountChange, DescribedChange, Estimate, Share, SharedLevel, Uncertainty, value_at,
 };
 use crate::exit_code::ExitCode;
 use crate::model::{
@@ -232,11 +232,11 @@ fn found<'a>(row: &'a Row<'_>, rule: &FailRule) -> Found<'a> {
 
 /// The change of a statistic against the reference.
 fn change(comparison: &Comparison, statistic: Statistic) -> Option<Number<'static>> {
-    let uncertainties = comparison.uncertainties;
+    let described = |found: DescribedChange| Number::Change(found.uncertainty);
     match statistic {
         Statistic::Time => comparison.change.map(Number::Settled),
-        Statistic::Mean => uncertainties.mean.map(Number::Change),
-        Statistic::Median => uncertainties.median.map(Number::Change),
+        Statistic::Mean => comparison.description.mean.map(described),
+        Statistic::Median => comparison.description.median.map(described),
         other => {
             let subject = Subject::of(other)?;
             if let Some(count) = comparison.count(subject) {
@@ -431,7 +431,7 @@ mod tests {
     #[test]
     fn a_rule_about_medians_never_takes_the_change_of_another_metric() {
         // As with `--metric p95`, where nothing was found of the medians.
-        let of_another = |comparison: &mut Comparison| comparison.uncertainties.median = None;
+        let of_another = |comparison: &mut Comparison| comparison.description.median = None;
         let found = kept_where(&["median:5%"], &[1.4], of_another);
         assert_eq!(found.violations, []);
         assert!(

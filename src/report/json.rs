@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 
 use super::beside;
-use crate::compare::{Comparison, Decider, Effects, Estimate, HostSigns, LatencySummary, Summary};
+use crate::compare::{
+    Comparison, Decider, Effects, Estimate, Extent, HostSigns, LatencySummary, Summary,
+};
 use crate::escape;
 use crate::findings::{Findings, Method, Row, Verdicts, Violation};
 use crate::model::{
@@ -185,9 +187,9 @@ fn compared(
         "reference_runs": row.reference,
         "change": estimate(|found| found.change),
         "p_value": comparison.and_then(|found| found.p_value),
-        "t_score_p_value": comparison.and_then(|found| found.t_score_p),
-        "change_of_mean": estimate(|found| found.change_mean),
-        "change_of_median": estimate(|found| found.change_median),
+        "t_score_p_value": comparison.and_then(|found| found.run_grounds()?.t_score_p()),
+        "change_of_mean": estimate(|found| Some(found.description.mean?.estimate)),
+        "change_of_median": estimate(|found| Some(found.description.median?.estimate)),
         "noise_threshold": comparison.map(|found| found.noise_threshold),
         "smallest_callable": comparison.and_then(|found| found.smallest_callable),
         "significance_level": verdicts.decision.significance_level,
@@ -196,24 +198,53 @@ fn compared(
             if row.seconds.is_some() { Method::Paired } else { verdicts.method },
             verdicts.decision.analysis.subject,
         ),
-        "location": comparison.and_then(|found| found.location),
-        "launches": comparison.map(|found| json!({"candidate": found.launches_candidate, "base": found.launches_base})),
-        "runs_averaged": comparison.map(|found| found.runs_averaged),
-        "runs_spread": comparison.map(|found| found.runs_spread),
-        "run_std_dev": comparison.and_then(|found| found.run_sd),
+        "location": comparison.and_then(Comparison::location),
+        "launches": comparison.map(|found| json!({"candidate": found.extent.launches_candidate(), "base": found.extent.launches_base()})),
+        "runs_averaged": comparison.map(|found| found.extent.runs_averaged()),
+        "runs_spread": comparison.map(|found| found.extent.runs_spread()),
+        "run_std_dev": comparison.and_then(|found| Some(found.run_grounds()?.run_sd)),
         "seconds": row.seconds,
         "remarks": row.remarks,
-        "paired": comparison.and_then(|found| found.paired),
-        "tested": comparison.and_then(|found| found.tested),
-        "effects": comparison.and_then(|found| found.effects.as_ref()).map(effects_json),
-        "centers": comparison.and_then(|found| found.centers),
+        "paired": comparison.and_then(in_turn_json),
+        "tested": comparison.and_then(Comparison::published),
+        "effects": comparison.and_then(|found| found.description.effects.as_ref()).map(effects_json),
+        "centers": comparison.and_then(|found| found.description.centers),
         "metric": verdicts.decision.analysis.subject,
-        "shared_level": comparison.and_then(|found| found.shared_level),
+        "shared_level": comparison.and_then(Comparison::shared_level),
         "allocations": allocations.map(beside::allocation_changes_json),
         "latencies": latencies.map(beside::latency_changes_json),
         "differences": row.blocking,
         "notes": comparison.map_or(&[][..], |found| &found.notes),
     })
+}
+
+/// How sides that were measured in turn were judged.
+fn in_turn_json(comparison: &Comparison) -> Option<Value> {
+    let Extent::InTurn {
+        rounds,
+        stopped_early,
+    } = comparison.extent
+    else {
+        return None;
+    };
+    let look = comparison.look();
+    let slow_path = look.and_then(|look| {
+        let found = &look.slow_path;
+        let side = found.side?;
+        Some(json!({
+            "side": side,
+            "share_candidate": found.share_candidate,
+            "share_base": found.share_base,
+            "p_value": found.adjusted_p(side),
+        }))
+    });
+    Some(json!({
+        "rounds": rounds,
+        "stopped_early": stopped_early,
+        "standard_error": look.map(|look| look.standard_error),
+        "slow_path": slow_path,
+        "rounds_needed": look.and_then(|look| look.rounds_needed),
+    }))
 }
 
 /// The word for how a verdict was reached.

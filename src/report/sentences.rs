@@ -174,7 +174,7 @@ pub(super) fn notes(row: &Row<'_>, findings: &Findings<'_>) -> Vec<String> {
         .map(|found| format!("differs in {found}"));
     let comparison = row.comparison.as_ref();
     let remarks = comparison.map_or(&[][..], |found| &found.notes);
-    let center = comparison.and_then(|found| found.centers.as_ref());
+    let center = comparison.and_then(|found| found.description.centers.as_ref());
     broken
         .chain(beside)
         .chain(differences)
@@ -244,7 +244,7 @@ pub(super) fn in_turn(findings: &Findings<'_>) -> InTurn {
         .rows
         .iter()
         .filter_map(|row| row.comparison.as_ref());
-    let (again, once): (Vec<&Comparison>, Vec<_>) = compared.partition(|one| one.paired.is_some());
+    let (again, once): (Vec<&Comparison>, Vec<_>) = compared.partition(|one| one.is_in_turn());
     match (again.len(), once.len()) {
         (0, _) => InTurn::None,
         (_, 0) => InTurn::All,

@@ -4,25 +4,21 @@ use rayon::prelude::*;
 
 use super::observations::SideSamples;
 use super::procedures::{Decided, Found, Setting, Tested, significance};
-use crate::compare::comparison::{Comparison, Estimate};
+use crate::compare::comparison::{Basis, Comparison, Extent};
+use crate::compare::description::Description;
+use crate::compare::estimate::Estimate;
 use crate::compare::note::Note;
 use crate::compare::question::{Question, Rules};
 use crate::compare::summary::{clusters, sample_times};
-use crate::compare::uncertainty::Uncertainties;
 use crate::model::{Analysis, FamilyRule, MIN_LAUNCHES, Side, Verdict};
-use perfcheck_stats::{
-    ClusterMean, ClusterMedian, Correction, RatioVerdict, Resampling, Significance, Stream,
-    derived_seed,
-};
+use perfcheck_stats::{Correction, RatioVerdict, Significance, derived_seed};
 
 /// What is known of one question before the family.
 struct Evidence {
     /// What was found, or the verdict of what cannot be tested.
     found: Result<Found, Verdict>,
-    change_mean: Option<Estimate>,
-    change_median: Option<Estimate>,
-    uncertainties: Uncertainties,
-    launches: (usize, usize),
+    description: Description,
+    extent: Extent,
     notes: Vec<Note>,
 }
 
@@ -76,51 +72,18 @@ fn look(question: &Question<'_>, rules: &Rules, setting: &Setting<'_>) -> Eviden
     };
     let (candidate_clusters, base_clusters) =
         (clusters(&candidate.launches), clusters(&base.launches));
-    let (resamples, level) = (
-        rules.decision.resamples as usize,
-        rules.decision.confidence_level,
-    );
-    let resampling = |name| Resampling {
-        resamples,
-        stream: Stream { seed, name },
-    };
-    let both = found.is_ok();
     Evidence {
-        found,
-        change_mean: both
-            .then(|| {
-                let (candidate, base) = (
-                    ClusterMean::new(&candidate_clusters),
-                    ClusterMean::new(&base_clusters),
-                );
-                Estimate::relative_change(
-                    &candidate,
-                    &base,
-                    level,
-                    resampling("change of the mean"),
-                )
-            })
-            .flatten(),
-        change_median: both
-            .then(|| {
-                let (candidate, base) = (
-                    ClusterMedian::new(&candidate_clusters),
-                    ClusterMedian::new(&base_clusters),
-                );
-                Estimate::relative_change(
-                    &candidate,
-                    &base,
-                    level,
-                    resampling("change of the median"),
-                )
-            })
-            .flatten(),
-        uncertainties: if both {
-            Uncertainties::of(&candidate_clusters, &base_clusters, question, rules)
-        } else {
-            Uncertainties::default()
+        description: match found {
+            Ok(_) => Description::of_clusters(&candidate_clusters, &base_clusters, question, rules),
+            Err(_) => Description::default(),
         },
-        launches: (candidate.launches.len(), base.launches.len()),
+        found,
+        extent: Extent::Runs {
+            launches_candidate: candidate.launches.len(),
+            launches_base: base.launches.len(),
+            averaged: question.reference.averaged.len(),
+            spread: question.reference.averaged.len(),
+        },
         notes,
     }
 }
@@ -160,15 +123,9 @@ fn answer(
 ) -> Comparison {
     let threshold = question.noise_threshold;
     let mut comparison = Comparison {
-        change_mean: evidence.change_mean,
-        change_median: evidence.change_median,
-        uncertainties: evidence.uncertainties,
-        launches_candidate: evidence.launches.0,
-        launches_base: evidence.launches.1,
-        runs_averaged: question.reference.averaged.len(),
-        runs_spread: question.reference.averaged.len(),
+        description: evidence.description,
         notes: evidence.notes,
-        ..Comparison::undecided(threshold)
+        ..Comparison::undecided(threshold, evidence.extent)
     };
     let found = match evidence.found {
         Ok(found) => found,
@@ -201,7 +158,7 @@ fn answer(
         .filter(|change| !lies_beyond(change, threshold))
         .map(|change| threshold + change.estimate - change.lower)
         .filter(|smallest| smallest.is_finite());
-    comparison.tested = Some(Tested {
+    comparison.basis = Basis::Published(Tested {
         test: setting.analysis.test,
         observations: setting.analysis.observations,
         center: setting.analysis.center_in_force(),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::observations::SideSamples;
-use crate::compare::comparison::Estimate;
+use crate::compare::estimate::Estimate;
 use crate::compare::question::{Question, Rules};
 use crate::model::Observations;
 use perfcheck_stats::{

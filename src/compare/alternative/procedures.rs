@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::observations::{SideSamples, definition};
-use crate::compare::comparison::Estimate;
+use crate::compare::estimate::Estimate;
 use crate::compare::note::Note;
 use crate::model::{Analysis, Center, Observations, RankP, Test, Thresholds};
 use perfcheck_stats::{

@@ -1,7 +1,8 @@
 //! What a word of `--metric` names: numbers that a comparison carries beside the time, or a run noted.
 
 use crate::compare::beside::{CountChange, PercentileChange};
-use crate::compare::comparison::{Comparison, Estimate};
+use crate::compare::comparison::Comparison;
+use crate::compare::estimate::Estimate;
 use crate::model::{Measurement, Subject};
 use perfcheck_stats::{Histogram, TInterval, mean};
 

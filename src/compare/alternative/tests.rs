@@ -73,7 +73,7 @@ const SLOWER: [f64; 5] = [110.0, 111.0, 112.0, 110.5, 111.5];
 fn m5_welch_tests_the_means_of_the_launches_and_its_interval_decides() {
     let found = compared(&BASE, &SLOWER, by(Test::Welch));
     let expected = WelchTest::of(&SLOWER, &BASE, WelchDf::Fractional).unwrap();
-    let tested = found.tested.unwrap();
+    let tested = found.published().unwrap();
     assert_eq!((tested.candidate, tested.base), (5, 5));
     assert!((tested.p_value.unwrap() - expected.p).abs() < 1e-12);
     assert!((tested.statistic.unwrap() - expected.t).abs() < 1e-9);
@@ -94,24 +94,29 @@ fn n29_n35_mann_whitney_tests_what_counts_as_an_observation_and_says_one_of_thre
     let found = compared(&BASE, &SLOWER, by(Test::MannWhitney));
     let exact = MannWhitney::of(&SLOWER, &BASE).unwrap();
     let p = exact.p(MannWhitneyMethod::Exact);
-    assert_eq!(found.tested.unwrap().p_value, p);
+    assert_eq!(found.published().unwrap().p_value, p);
     assert_eq!(
-        found.tested.unwrap().significance,
+        found.published().unwrap().significance,
         Significance::Significant
     );
     let of_samples = Analysis {
         observations: Observations::Samples,
         ..by(Test::MannWhitney)
     };
-    let samples = compared(&BASE, &SLOWER, of_samples).tested.unwrap();
+    let samples = compared(&BASE, &SLOWER, of_samples)
+        .published()
+        .copied()
+        .unwrap();
     assert_eq!((samples.candidate, samples.base), (15, 15));
     assert!(samples.p_value < p);
     let alike = compared(&BASE, &BASE, by(Test::MannWhitney))
-        .tested
+        .published()
+        .copied()
         .unwrap();
     assert_eq!(alike.significance, Significance::NotSignificant);
     let few = compared(&BASE[..4], &SLOWER, by(Test::MannWhitney))
-        .tested
+        .published()
+        .copied()
         .unwrap();
     assert_eq!(
         (few.significance, few.p_value),
@@ -127,7 +132,8 @@ fn n_x9_the_p_of_ranks_is_exact_asymptotic_or_corrected_as_asked() {
             ..by(Test::MannWhitney)
         };
         compared(&BASE, &SLOWER, analysis)
-            .tested
+            .published()
+            .copied()
             .unwrap()
             .p_value
             .unwrap()
@@ -215,7 +221,7 @@ fn n_x11_what_is_significant_and_negligible_is_no_change() {
     );
     assert!(found.p_value.unwrap() < LEVEL);
     assert_eq!(
-        found.tested.unwrap().significance,
+        found.published().unwrap().significance,
         Significance::NotSignificant
     );
     assert!(
@@ -227,7 +233,7 @@ fn n_x11_what_is_significant_and_negligible_is_no_change() {
     none.set("practical-effect", 0.0).unwrap();
     let found = asked(&many(0.0), &many(1.2), &rules(analysis, none));
     assert_eq!(
-        found.tested.unwrap().significance,
+        found.published().unwrap().significance,
         Significance::Significant
     );
 }
@@ -254,12 +260,12 @@ fn b19_the_ratio_of_95th_percentiles_has_bounds_of_its_own() {
 fn m_x2_intervals_of_means_that_do_not_overlap_differ_and_narrow_with_more_launches() {
     let interval = by(Test::Interval);
     let found = compared(&BASE, &SLOWER, interval);
-    assert!(found.tested.unwrap().statistic.unwrap() > 1.0);
+    assert!(found.published().unwrap().statistic.unwrap() > 1.0);
     assert_eq!(found.verdict, Verdict::Regressed);
     // 1.5 % apart with deviations of 0.8: their intervals overlap.
     let near: Vec<f64> = BASE.iter().map(|x| x + 1.5).collect();
     let found = compared(&BASE, &near, interval);
-    let tested = found.tested.unwrap();
+    let tested = found.published().unwrap();
     assert!(tested.statistic.unwrap() < 1.0);
     assert_eq!(tested.significance, Significance::NotSignificant);
     let change = found.change.unwrap();
@@ -268,7 +274,7 @@ fn m_x2_intervals_of_means_that_do_not_overlap_differ_and_narrow_with_more_launc
     let many = |values: &[f64]| values.repeat(10);
     let found = compared(&many(&BASE), &many(&near), interval);
     assert_eq!(
-        found.tested.unwrap().significance,
+        found.published().unwrap().significance,
         Significance::Significant
     );
 }
@@ -371,7 +377,10 @@ fn n14_an_outlier_policy_changes_the_summary_and_neither_p_nor_verdict() {
             (iqr.verdict, iqr.change),
             "{test}"
         );
-        let (raw, trimmed) = (none.centers.unwrap(), iqr.centers.unwrap());
+        let (raw, trimmed) = (
+            none.description.centers.unwrap(),
+            iqr.description.centers.unwrap(),
+        );
         assert!(
             trimmed.candidate.value_ns < raw.candidate.value_ns - 10.0,
             "{trimmed:?}"
@@ -388,7 +397,7 @@ fn n14_an_outlier_policy_changes_the_summary_and_neither_p_nor_verdict() {
         &candidate,
         &rules(Analysis::default(), Thresholds::default()),
     );
-    assert_eq!(plain.centers, None);
+    assert_eq!(plain.description.centers, None);
 }
 
 #[test]
@@ -404,7 +413,9 @@ fn every_center_and_policy_gives_a_summary_that_accounts_for_all_samples() {
                 center: Some(*center),
                 ..Analysis::default()
             };
-            let found = asked(&run, &run, &rules(analysis, Thresholds::default())).centers;
+            let found = asked(&run, &run, &rules(analysis, Thresholds::default()))
+                .description
+                .centers;
             if *center == Center::Slope {
                 assert_eq!(found, None, "there is no linear phase");
                 continue;
@@ -431,7 +442,10 @@ fn s17_s18_n_x12_effects_are_those_of_the_observations_whatever_decides() {
             center: Some(Center::Mean),
             ..by(*test)
         };
-        let effects = compared(&BASE, &SLOWER, analysis).effects.unwrap();
+        let effects = compared(&BASE, &SLOWER, analysis)
+            .description
+            .effects
+            .unwrap();
         assert_eq!(effects.cliffs_delta, Some(1.0));
         assert_eq!(effects.label, Some(EffectSize::Large));
         // (10 / sd) (1 - 3 / 31) with sd = sqrt(0.625)

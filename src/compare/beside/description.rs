@@ -2,7 +2,7 @@
 //!
 //! Every number is a mean over launches, which weigh alike; only the merged histogram and the distribution are of all operations, for looking at.
 
-use crate::compare::comparison::Estimate;
+use crate::compare::estimate::Estimate;
 use crate::model::{Allocations, Latencies, LatencyWindow, LaunchSeries, Measurement};
 use perfcheck_stats::{Histogram, MeanRatio, TInterval, WeightedEcdf, mean, sample_variance};
 

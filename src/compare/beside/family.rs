@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{CountChange, PercentileChange};
-use crate::compare::comparison::Comparison;
+use crate::compare::comparison::{Basis, Comparison};
 use crate::compare::note::Note;
 use crate::model::{DecisionSettings, Subject, Verdict};
 use perfcheck_stats::adjusted_p_values;
@@ -102,13 +102,9 @@ impl Comparison {
 
     /// Leaves out what is about the time.
     fn forget_the_time(&mut self) {
-        self.tested = None;
-        self.grounds = None;
+        self.basis = Basis::OtherMetric(None);
         self.smallest_callable = None;
-        self.t_score_p = None;
-        self.location = None;
-        self.run_sd = None;
-        self.effects = None;
+        self.description.effects = None;
         self.change = None;
         self.p_value = None;
         self.notes.clear();
@@ -123,13 +119,13 @@ impl Comparison {
     ) {
         let level = decision.significance_level;
         if let (Some(p), Some(adjusted)) = (count.p_value, adjusted) {
-            self.shared_level = Some(SharedLevel {
+            self.basis = Basis::OtherMetric(Some(SharedLevel {
                 family,
                 share: Share::Ranks {
                     significance_level: level,
                     unadjusted_p_value: p,
                 },
-            });
+            }));
             if count.has_changed() && adjusted >= level {
                 count.verdict = Verdict::Inconclusive;
                 self.notes
@@ -146,6 +142,6 @@ impl Comparison {
         let change = found.uncertainty.at(shared.own());
         self.verdict = found.verdict_of(&change, self.noise_threshold);
         self.change = Some(change);
-        self.shared_level = Some(shared);
+        self.basis = Basis::OtherMetric(Some(shared));
     }
 }

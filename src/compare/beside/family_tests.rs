@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::tests::{constant, counted, timed};
 use crate::compare::note::Note;
-use crate::compare::{Comparison, Decider, HostClass, Plan, Question, Reference, Rules, compare};
+use crate::compare::{
+    Comparison, Decider, Extent, HostClass, Plan, Question, Reference, Rules, compare,
+};
 use crate::model::{Analysis, DecisionSettings, Measurement, Subject, Verdict};
 use perfcheck_stats::{Draws, Stream, normal};
 
@@ -18,7 +20,11 @@ fn in_turn(base: &Measurement, candidate: &Measurement, noise_threshold: f64) ->
         seed: 7,
         noise: BTreeMap::new(),
     };
-    Comparison::undecided(noise_threshold).beside_in_turn(base, candidate, &plan)
+    let extent = Extent::InTurn {
+        rounds: 5,
+        stopped_early: false,
+    };
+    Comparison::undecided(noise_threshold, extent).beside_in_turn(base, candidate, &plan)
 }
 
 fn about(comparisons: &[&Comparison], subject: Subject) -> Vec<Comparison> {
@@ -49,7 +55,7 @@ fn a_change_of_a_percentile_that_one_benchmark_alone_shows_is_open_among_fifty()
     all.push(&slower);
     let among = about(&all, Subject::P95).remove(49);
     assert_eq!(among.verdict, Verdict::Inconclusive, "{:?}", among.change);
-    let shared = among.shared_level.unwrap();
+    let shared = among.shared_level().unwrap();
     assert_eq!(shared.family, 50);
     assert!((shared.own() - 0.999).abs() < 1e-12);
     let (alone, among) = (alone.change.unwrap(), among.change.unwrap());
@@ -69,7 +75,7 @@ fn benchmarks_without_the_subject_and_failed_ones_take_no_share() {
     };
     let found = about(&[&slower, &none, &failed], Subject::P99);
     assert_eq!(found[0].verdict, Verdict::Regressed);
-    assert_eq!(found[0].shared_level.unwrap().family, 1);
+    assert_eq!(found[0].shared_level().unwrap().family, 1);
     assert!(matches!(found[1].notes[..], [Note::NoSuchMetric { .. }]));
     assert_eq!(found[2], failed);
 }
@@ -85,8 +91,8 @@ fn counts_that_vary_are_tested_by_holm_and_counts_that_do_not_take_no_share() {
     all.push(&varying);
     let found = about(&all, Subject::Allocations);
     assert!(found.iter().all(|one| one.verdict == Verdict::Regressed));
-    assert_eq!(found[30].shared_level.unwrap().family, 1);
-    assert_eq!((found[0].shared_level, found[0].p_value), (None, None));
+    assert_eq!(found[30].shared_level().unwrap().family, 1);
+    assert_eq!((found[0].shared_level(), found[0].p_value), (None, None));
     let found = about(&[&varying, &varying, &exact], Subject::Allocations);
     for one in &found[..2] {
         assert_eq!(one.verdict, Verdict::Inconclusive);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::rules::{BesideRules, Pairing};
-use crate::compare::comparison::Estimate;
+use crate::compare::estimate::Estimate;
 use crate::compare::question::{Question, Rules};
 use crate::compare::uncertainty::{Uncertainty, drift};
 use crate::model::{LaunchSeries, Measurement, Verdict};

@@ -5,15 +5,11 @@ use super::plan::Plan;
 use super::rank_test::RankTest;
 use super::series::{Neighbours, PairedSeries, UsableRounds, typical_length};
 use super::speed_test::SpeedTest;
-use crate::compare::comparison::{Comparison, Estimate};
+use crate::compare::description::Description;
 use crate::compare::launch_values::{Location, needed_ns};
 use crate::compare::note::Note;
-use crate::compare::uncertainty::Uncertainty;
 use crate::model::{Round, Side, Verdict};
-use perfcheck_stats::{
-    ClusterMean, ClusterMedian, PairedRatio, Resampling, Smoothness, Stream, derived_seed, mean,
-    median, sample_variance,
-};
+use perfcheck_stats::{derived_seed, mean, median, sample_variance};
 
 /// Clocks that are coarser show by samples that fall on few values.
 const ASSUMED_CLOCK_STEP_NS: f64 = 50.0;
@@ -57,14 +53,8 @@ pub(super) fn refusal(series: &PairedSeries<'_>, usable: &UsableRounds) -> Optio
     })
 }
 
-/// Adds the changes of mean and median of all samples, with intervals over rounds, whose two sides are drawn together.
-pub(super) fn describe(
-    comparison: &mut Comparison,
-    series: &PairedSeries<'_>,
-    look: &Look,
-    plan: &Plan,
-) {
-    let seed = derived_seed(plan.seed, &series.key.to_string());
+/// The changes of mean and median of all samples, with intervals over rounds.
+pub(super) fn description(series: &PairedSeries<'_>, look: &Look, plan: &Plan) -> Description {
     let times = |pick: fn(&Neighbours) -> &Vec<f64>| -> Vec<Vec<f64>> {
         let rounds = look.usable.rounds.iter();
         rounds
@@ -74,22 +64,14 @@ pub(super) fn describe(
     let (candidate, base) = (times(|round| &round.candidate), times(|round| &round.base));
     let candidate: Vec<&[f64]> = candidate.iter().map(Vec::as_slice).collect();
     let base: Vec<&[f64]> = base.iter().map(Vec::as_slice).collect();
-    let resampling = |name| Resampling {
-        resamples: plan.resamples as usize,
-        stream: Stream { seed, name },
-    };
-    let level = plan.confidence_level;
-    if let Some(ratio) = PairedRatio::new(ClusterMean::new(&candidate), ClusterMean::new(&base)) {
-        comparison.change_mean =
-            Estimate::relative_change_of_pairs(&ratio, level, resampling("change of the mean"));
-        comparison.uncertainties.mean = Uncertainty::of_pairs(&ratio, Smoothness::Smooth);
-    }
-    if let Some(ratio) = PairedRatio::new(ClusterMedian::new(&candidate), ClusterMedian::new(&base))
-    {
-        comparison.change_median =
-            Estimate::relative_change_of_pairs(&ratio, level, resampling("change of the median"));
-        comparison.uncertainties.median = Uncertainty::of_pairs(&ratio, Smoothness::Median);
-    }
+    let seed = derived_seed(plan.seed, &series.key.to_string());
+    Description::of_rounds(
+        &candidate,
+        &base,
+        plan.confidence_level,
+        plan.resamples as usize,
+        seed,
+    )
 }
 
 /// Remarks on what was measured.

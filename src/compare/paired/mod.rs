@@ -6,7 +6,6 @@
 //! one side are slower than their neighbours of the other. docs/STATISTICS.md, section 8, has the procedure and its figures.
 
 mod diagnostics;
-mod finding;
 mod floor_test;
 mod judge;
 mod look;
@@ -17,7 +16,6 @@ mod series;
 mod slow_path;
 mod speed_test;
 
-pub use finding::{Paired, SlowPath};
 pub use judge::{Standing, judge, judge_by, standing};
 pub use plan::{Guard, HostNoise, Method, Plan};
 pub use resolution::{Demand, Resolution, RoundsNeeded};

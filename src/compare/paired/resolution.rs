@@ -8,7 +8,7 @@ use super::plan::{Method, Plan};
 use super::rank_test::RankTest;
 use super::series::{PairedSeries, UsableRounds};
 use super::speed_test::{ONE_DEVIATION, SpeedTest};
-use crate::compare::comparison::Estimate;
+use crate::compare::estimate::Estimate;
 use perfcheck_stats::{normal, student_t};
 
 /// Plans that are tried, by their largest number of rounds; the first is the usual one.

@@ -1,7 +1,7 @@
 //! Input that is missing, constant, too short or cut down.
 
 use super::*;
-use crate::model::{Failure, Nanos};
+use crate::model::{Failure, Nanos, Side};
 
 #[test]
 fn no_samples_in_the_new_run_is_failed_and_none_in_the_reference_inconclusive() {
@@ -27,7 +27,7 @@ fn one_sample_a_side_shows_an_estimate_and_no_verdict_but_inconclusive() {
     let comparison = dedicated(&one(101.0), &one(100.0));
     assert_eq!(comparison.verdict, Verdict::Inconclusive);
     assert!((comparison.change.unwrap().estimate - 0.01).abs() < 1e-9);
-    assert_eq!(comparison.t_score_p, None);
+    assert_eq!(t_score_p(&comparison), None);
     assert!(has(&comparison, |note| *note == Note::NoTScore));
     let screened = screened(&one(101.0), &one(100.0));
     assert_eq!(
@@ -117,7 +117,7 @@ fn failed_launches_leave_a_verdict_while_three_good_ones_are_left() {
     crashed.failures = vec![failure(3), failure(4)];
     let comparison = dedicated(&crashed, &base);
     assert_eq!(
-        (comparison.verdict, comparison.launches_candidate),
+        (comparison.verdict, comparison.extent.launches_candidate()),
         (Verdict::Regressed, 3)
     );
     crashed.launches.truncate(2);
@@ -155,7 +155,7 @@ fn one_or_two_launches_by_choice_are_allowed_and_noted() {
             has(&comparison, |note| *note == Note::SamplesAsUnits),
             launches == 1
         );
-        assert_eq!(comparison.location, Some(Location::Median));
-        assert!(comparison.change_mean.is_some() && comparison.change_median.is_some());
+        assert_eq!(comparison.location(), Some(Location::Median));
+        assert!(comparison.description.mean.is_some() && comparison.description.median.is_some());
     }
 }

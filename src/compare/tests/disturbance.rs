@@ -3,7 +3,7 @@
 use super::*;
 use crate::compare::fixtures::{ITERATIONS, flat_launch, floors, measurement};
 use crate::compare::{Decider, HostClass, Reference, Rules, compare, summarize};
-use crate::model::{Analysis, Conduct, Control, DecisionSettings, Test};
+use crate::model::{Analysis, Conduct, Control, DecisionSettings, Side, Test};
 
 fn conduct(pass: u64, spread: u64) -> Conduct {
     Conduct {

@@ -145,7 +145,7 @@ fn the_drift_is_estimated_from_floors_so_disturbed_runs_of_the_past_do_not_widen
     };
     let comparison = compare(&[question], &rules(RUN_LEVEL, HostClass::Dedicated)).remove(0);
     // sqrt(4 x .01^2 / 13): nothing but the prior
-    assert!((comparison.run_sd.unwrap() - 0.005_547).abs() < 1e-5);
+    assert!((comparison.run_grounds().unwrap().run_sd - 0.005_547).abs() < 1e-5);
     assert_eq!(comparison.verdict, Verdict::Unchanged, "{comparison:?}");
 }
 
@@ -154,7 +154,7 @@ fn medians_of_few_samples_are_averaged_over_launches() {
     let candidate = floors(&[100.0, 110.0, 105.0, 120.0, 115.0], 5);
     let base = floors(&[100.0; 5], 5);
     let comparison = dedicated(&candidate, &base);
-    assert_eq!(comparison.location, Some(Location::Median));
+    assert_eq!(comparison.location(), Some(Location::Median));
     let mean = (110.0_f64 * 1.05 * 1.2 * 1.15 / 100.0).ln() / 5.0;
     assert!((comparison.change.unwrap().estimate - mean.exp_m1()).abs() < 1e-5);
     assert!(!has(&comparison, |note| matches!(

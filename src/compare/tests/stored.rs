@@ -122,8 +122,8 @@ fn stored_runs_survive_whichever_test_decided() {
     for factor in [0.8, 1.0, 1.2] {
         for decider in [RUN_LEVEL, SCREEN] {
             let found = decided(decider, Analysis::default(), factor);
-            assert!(found.grounds.is_some() && found.allocations.is_some());
-            assert!(found.latencies.is_some() && found.effects.is_some());
+            assert!(found.run_grounds().is_some() && found.allocations.is_some());
+            assert!(found.latencies.is_some() && found.description.effects.is_some());
             survives(&found);
         }
         for test in Test::ALL.iter().filter(|test| **test != Test::BootstrapT) {
@@ -134,7 +134,7 @@ fn stored_runs_survive_whichever_test_decided() {
                     ..Analysis::default()
                 };
                 let found = decided(Decider::Test(*test), analysis, factor);
-                assert!(found.tested.is_some());
+                assert!(found.published().is_some());
                 survives(&found);
             }
         }
@@ -146,7 +146,7 @@ fn stored_runs_survive_whichever_test_decided() {
                 ..Analysis::default()
             };
             let found = decided(RUN_LEVEL, analysis, factor);
-            assert!(found.centers.is_some());
+            assert!(found.description.centers.is_some());
             survives(&found);
         }
     }
@@ -155,9 +155,9 @@ fn stored_runs_survive_whichever_test_decided() {
 #[test]
 fn what_could_not_be_tested_survives() {
     let (nothing, some) = (measurement(vec![]), run(100.0));
-    for (candidate, base) in [(&nothing, &some), (&some, &nothing)] {
-        let found = dedicated(candidate, base);
-        assert_eq!(found.grounds, None);
+    for (new, base) in [(&nothing, &some), (&some, &nothing)] {
+        let found = dedicated(new, base);
+        assert_eq!(found.basis, Basis::Untested { location: None });
         survives(&found);
     }
 }
@@ -166,7 +166,7 @@ fn what_could_not_be_tested_survives() {
 fn sides_measured_in_turn_survive_settled_open_and_refused() {
     for (rounds, factor) in [(30, 1.0), (30, 1.3), (10, 0.7), (3, 1.0), (0, 1.0)] {
         let found = in_turn(rounds, factor);
-        assert_eq!(found.grounds.is_some(), rounds > 3, "{rounds}");
+        assert_eq!(found.look().is_some(), rounds > 3, "{rounds}");
         survives(&found);
     }
 }
@@ -219,7 +219,10 @@ proptest! {
         let mut found = dedicated(&measurement(vec![]), &measurement(vec![]));
         found.change = Some(Estimate { estimate, lower, upper });
         found.smallest_callable = Some(other);
-        found.runs_spread = count;
+        found.extent = Extent::InTurn {
+            rounds: count,
+            stopped_early: true,
+        };
         found.notes = notes(other, count);
         let bytes = written(&found);
         let again = read(&bytes);
@@ -229,6 +232,6 @@ proptest! {
         prop_assert!(same(change.estimate, estimate) && same(change.lower, lower));
         prop_assert!(same(change.upper, upper));
         prop_assert!(same(again.smallest_callable.expect("a number"), other));
-        prop_assert_eq!(again.runs_spread, count);
+        prop_assert_eq!(again.extent, found.extent);
     }
 }

@@ -15,7 +15,7 @@ use crate::report::{analysis, units};
 pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison) -> Vec<Statement> {
     let thresholds = &explanation.run.decision.thresholds;
     let mut statements = failures(explanation.failures);
-    if let Some(tested) = &comparison.tested {
+    if let Some(tested) = comparison.published() {
         statements.push(observations(tested));
         statements.push(test(tested, comparison, thresholds));
         if tested.test != Test::P95Ratio {
@@ -24,7 +24,7 @@ pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison)
     }
     statements.push(decision(comparison));
     statements.extend(effects(comparison, explanation.metric));
-    statements.extend(comparison.centers.as_ref().map(|centers| {
+    statements.extend(comparison.description.centers.as_ref().map(|centers| {
         Statement::new(
             "summary",
             format!(
@@ -44,7 +44,7 @@ pub(super) fn about(subject: Subject, comparison: &Comparison) -> Vec<Statement>
         let how = if count.exact {
             "no iteration of either side differed from the others of its side, so a difference is a difference, whatever its size".to_owned()
         } else {
-            let p = match (count.p_value, comparison.p_value, comparison.shared_level) {
+            let p = match (count.p_value, comparison.p_value, comparison.shared_level()) {
                 (Some(p), Some(adjusted), Some(shared)) => format!(
                     " ({}; of {} {adjusted}, by Holm's procedure at {})",
                     p_is(p),
@@ -83,7 +83,7 @@ pub(super) fn about(subject: Subject, comparison: &Comparison) -> Vec<Statement>
         json!({
             "metric": subject,
             "change": comparison.change.as_ref().map(estimate_json),
-            "shared_level": comparison.shared_level,
+            "shared_level": comparison.shared_level(),
         }),
     )];
     statements.push(threshold(comparison));
@@ -112,7 +112,7 @@ fn of_interval(comparison: &Comparison) -> String {
                     interval_level,
                 },
         }),
-    ) = (comparison.change, comparison.shared_level)
+    ) = (comparison.change, comparison.shared_level())
     else {
         return String::new();
     };
@@ -128,7 +128,7 @@ fn of_interval(comparison: &Comparison) -> String {
     } else {
         units::percent(interval_level)
     };
-    let between = if comparison.paired.is_some() {
+    let between = if comparison.is_in_turn() {
         ""
     } else {
         ", wide enough for the drift between runs"
@@ -218,7 +218,7 @@ fn test(tested: &Tested, comparison: &Comparison, thresholds: &Thresholds) -> St
 fn decision(comparison: &Comparison) -> Statement {
     let bounds = comparison.change.map(|change| (change.lower, change.upper));
     let by_bounds = comparison
-        .tested
+        .published()
         .is_some_and(|tested| tested.test == Test::P95Ratio);
     let text = match comparison.verdict {
         Verdict::Regressed | Verdict::Improved if !by_bounds => {
@@ -241,7 +241,7 @@ fn decision(comparison: &Comparison) -> Statement {
 
 /// How large the difference is; also for the project's own procedure.
 pub(super) fn effects(comparison: &Comparison, metric: &Metric) -> Option<Statement> {
-    let effects = comparison.effects.as_ref()?;
+    let effects = comparison.description.effects.as_ref()?;
     let delta = effects.cliffs_delta?;
     let unit = match effects.observations {
         Observations::Launches => "launches",

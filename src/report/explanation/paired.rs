@@ -5,7 +5,9 @@ use serde_json::json;
 use super::content::{Explanation, Statement};
 use super::measured::{failures, interval, level, p_is};
 use super::stored::{bound, finite, notes, open_interval, slower_and_faster, threshold};
-use crate::compare::{Comparison, Estimate, Grounds, Location, LookGrounds, Method, Note, Plan};
+use crate::compare::{
+    Comparison, Estimate, Location, LookGrounds, Method, Note, Plan, SlowPathGrounds,
+};
 use crate::model::{Side, Verdict};
 use crate::report::json::estimate_json;
 use crate::report::table::p_value;
@@ -14,22 +16,16 @@ use crate::report::units;
 /// From what was taken of the samples to what decided.
 pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison) -> Vec<Statement> {
     let mut statements = failures(explanation.failures);
-    let looked = comparison.grounds.and_then(|grounds| grounds.look);
-    let rounds = comparison.paired.map_or(0, |paired| paired.rounds);
-    if let Some(look) = &looked {
-        statements.push(when(look, rounds, comparison, explanation.plan));
-    }
-    statements.extend(comparison.location.map(location));
-    if let (Some(grounds), Some(look), Some(change)) =
-        (&comparison.grounds, &looked, comparison.change)
-    {
-        statements.push(estimate(grounds, change));
-        statements.push(family(grounds, look, change));
+    let rounds = comparison.extent.launches_candidate();
+    let look = comparison.look();
+    statements.extend(look.map(|look| when(look, rounds, comparison, explanation.plan)));
+    statements.extend(comparison.location().map(location));
+    if let (Some(look), Some(change)) = (look, comparison.change) {
+        statements.push(estimate(look, change));
+        statements.push(family(look, change));
     }
     statements.push(threshold(comparison));
-    if let Some(look) = &looked {
-        statements.push(slow_path(look, comparison));
-    }
+    statements.extend(look.map(|look| slow_path(&look.slow_path, comparison.verdict)));
     statements.push(decision(comparison));
     statements.extend(notes(&comparison.notes));
     statements.push(otherwise(comparison, rounds));
@@ -46,7 +42,7 @@ fn when(
         let looks: Vec<String> = plan.looks.iter().map(u32::to_string).collect();
         format!("Looks were planned after {} rounds. ", looks.join(", "))
     });
-    let early = comparison.paired.is_some_and(|paired| paired.stopped_early);
+    let early = comparison.extent.stopped_early();
     let share = level(look.share);
     let text = if early && comparison.verdict == Verdict::Inconclusive {
         format!(
@@ -94,24 +90,21 @@ fn location(location: Location) -> Statement {
     )
 }
 
-fn estimate(grounds: &Grounds, change: Estimate) -> Statement {
-    let error = grounds.standard_error;
+fn estimate(look: &LookGrounds, change: Estimate) -> Statement {
+    let error = look.standard_error;
     Statement::new(
         "estimate",
         format!(
-            "By that the candidate is {} against the base{}.",
+            "By that the candidate is {} against the base, with a standard error of {}.",
             units::change(change.estimate),
-            error.map_or_else(String::new, |error| format!(
-                ", with a standard error of {}",
-                level(error)
-            ))
+            level(error)
         ),
         json!({"change": change.estimate, "standard_error": error}),
     )
 }
 
-fn family(grounds: &Grounds, look: &LookGrounds, change: Estimate) -> Statement {
-    let test = &grounds.test;
+fn family(look: &LookGrounds, change: Estimate) -> Statement {
+    let test = &look.test;
     let (p, adjusted, direction) = if change.estimate >= 0.0 {
         (test.p.slower, test.adjusted.slower, "slower")
     } else {
@@ -121,12 +114,12 @@ fn family(grounds: &Grounds, look: &LookGrounds, change: Estimate) -> Statement 
         test.step_level.slower * look.share,
         test.step_level.faster * look.share,
     );
-    let family = if grounds.family == 1 {
+    let family = if test.family == 1 {
         "which was all its own as it was the only benchmark".to_owned()
     } else {
         format!(
             "of which Holm's procedure over {} benchmarks gave this one {} for slower and {} for faster",
-            grounds.family,
+            test.family,
             level(test.step_level.slower),
             level(test.step_level.faster)
         )
@@ -143,7 +136,7 @@ fn family(grounds: &Grounds, look: &LookGrounds, change: Estimate) -> Statement 
             p_value(adjusted),
         ),
         json!({
-            "change": estimate_json(&change), "family": grounds.family, "family_level": test.family_level,
+            "change": estimate_json(&change), "family": test.family, "family_level": test.family_level,
             "level_slower": lower, "level_faster": upper,
             "p_slower": test.p.slower, "p_faster": test.p.faster,
             "adjusted_p_slower": test.adjusted.slower, "adjusted_p_faster": test.adjusted.faster,
@@ -151,20 +144,17 @@ fn family(grounds: &Grounds, look: &LookGrounds, change: Estimate) -> Statement 
     )
 }
 
-fn slow_path(look: &LookGrounds, comparison: &Comparison) -> Statement {
-    let test = &look.slow_path;
-    let says_more = comparison
-        .paired
-        .is_some_and(|paired| paired.slow_path.is_some());
+fn slow_path(found: &SlowPathGrounds, verdict: Verdict) -> Statement {
+    let test = &found.test;
     let of_speed =
-        matches!(comparison.verdict, Verdict::Regressed | Verdict::Improved) && !says_more;
-    let found = if of_speed {
+        matches!(verdict, Verdict::Regressed | Verdict::Improved) && found.side.is_none();
+    let meaning = if of_speed {
         "a change of speed makes neighbours differ, too, so it says nothing more here"
-    } else if test.p.slower <= test.step_level.slower {
+    } else if test.shows_slower() {
         "the candidate takes a slow path that the base does not"
-    } else if test.p.faster <= test.step_level.faster {
+    } else if test.shows_faster() {
         "the base takes a slow path that the candidate does not"
-    } else if look.slow_path_p <= look.suspicion {
+    } else if found.p <= found.suspicion {
         "not shown, but too near to it to say `unchanged`"
     } else {
         "nothing of the kind shows"
@@ -172,16 +162,16 @@ fn slow_path(look: &LookGrounds, comparison: &Comparison) -> Statement {
     Statement::new(
         "slow-path",
         format!(
-            "The slow-path test asks whether samples of one side are slower than their neighbours of the other by 10 % or 20 %, beyond the threshold: {} of the candidate's samples lie more than 10 % above their floor, {} of the base's. Its level is {}; adjusted p {} for the candidate, {} for the base: {found}.",
-            level(look.share_candidate),
-            level(look.share_base),
+            "The slow-path test asks whether samples of one side are slower than their neighbours of the other by 10 % or 20 %, beyond the threshold: {} of the candidate's samples lie more than 10 % above their floor, {} of the base's. Its level is {}; adjusted p {} for the candidate, {} for the base: {meaning}.",
+            level(found.share_candidate),
+            level(found.share_base),
             level(test.family_level),
             p_value(test.adjusted.slower),
             p_value(test.adjusted.faster),
         ),
         json!({
-            "share_candidate": look.share_candidate, "share_base": look.share_base, "family_level": test.family_level,
-            "p_slower": look.slow_path_p, "suspicion": look.suspicion,
+            "share_candidate": found.share_candidate, "share_base": found.share_base, "family_level": test.family_level,
+            "p_slower": found.p, "suspicion": found.suspicion,
             "adjusted_p_slower": test.adjusted.slower, "adjusted_p_faster": test.adjusted.faster,
         }),
     )
@@ -189,8 +179,8 @@ fn slow_path(look: &LookGrounds, comparison: &Comparison) -> Statement {
 
 fn decision(comparison: &Comparison) -> Statement {
     let bounds = comparison.change.map(|change| (change.lower, change.upper));
-    let text = match (&comparison.grounds, bounds) {
-        (Some(grounds), Some((lower, upper))) => condition(comparison, grounds, lower, upper),
+    let text = match (comparison.look(), bounds) {
+        (Some(look), Some((lower, upper))) => condition(comparison, look, lower, upper),
         _ => "No test was possible: the notes say what was missing.".to_owned(),
     };
     Statement::new(
@@ -204,24 +194,23 @@ fn decision(comparison: &Comparison) -> Statement {
 }
 
 /// The condition that decided, in the order in which they are looked at.
-fn condition(comparison: &Comparison, grounds: &Grounds, lower: f64, upper: f64) -> String {
+fn condition(comparison: &Comparison, look: &LookGrounds, lower: f64, upper: f64) -> String {
     let threshold = comparison.noise_threshold;
     let (low, high) = slower_and_faster(threshold);
-    let slow_path = comparison.paired.and_then(|paired| paired.slow_path);
     match comparison.verdict {
         Verdict::Regressed if lower > threshold => format!(
             "The lower bound, {}, lies above {high}: the whole interval is slower than noise.",
             units::change(lower)
         ),
         Verdict::Regressed => "The slow-path test has found that some samples of the candidate are slower, though its fastest ones are not.".to_owned(),
-        Verdict::Suspect if grounds.test.p.slower <= grounds.test.family_level => format!(
+        Verdict::Suspect if look.test.would_show_slower_alone() => format!(
             "The lower bound, {}, does not lie above {high}; at the level of a single benchmark it would ({}, at most {}).",
             bound(lower),
-            p_is(grounds.test.p.slower),
-            level(grounds.test.family_level)
+            p_is(look.test.p.slower),
+            level(look.test.family_level)
         ),
         Verdict::Suspect => "The slow-path test would have found something at the level of a single benchmark.".to_owned(),
-        Verdict::Improved if slow_path.is_some_and(|found| found.side == Side::Base) && upper >= (-threshold.ln_1p()).exp_m1() => {
+        Verdict::Improved if look.slow_path.side == Some(Side::Base) && upper >= (-threshold.ln_1p()).exp_m1() => {
             "The slow-path test has found that some samples of the base are slower, though its fastest ones are not.".to_owned()
         }
         Verdict::Improved => format!(
@@ -245,7 +234,7 @@ fn condition(comparison: &Comparison, grounds: &Grounds, lower: f64, upper: f64)
 }
 
 fn otherwise(comparison: &Comparison, rounds: usize) -> Statement {
-    let needed = comparison.paired.and_then(|paired| paired.rounds_needed);
+    let needed = comparison.look().and_then(|look| look.rounds_needed);
     let smallest = finite(comparison.smallest_callable);
     let callable = smallest.map(|smallest| {
         format!(
@@ -255,7 +244,7 @@ fn otherwise(comparison: &Comparison, rounds: usize) -> Statement {
     });
     let threshold = comparison.noise_threshold;
     let lower_threshold = (-threshold.ln_1p()).exp_m1();
-    let text = match (comparison.verdict, comparison.change, &comparison.grounds) {
+    let text = match (comparison.verdict, comparison.change, comparison.look()) {
         (Verdict::Regressed | Verdict::Improved, Some(change), Some(_))
             if change.lower <= threshold && change.upper >= lower_threshold =>
         {

@@ -5,7 +5,9 @@ use serde_json::json;
 use super::alternative;
 use super::content::{Explanation, Statement};
 use super::measured::{counted, failures, interval, level, p_is};
-use crate::compare::{Comparison, Decider, Estimate, Grounds, Location, Note, TScoreGrounds};
+use crate::compare::{
+    Comparison, Decider, Estimate, Location, Note, Prediction, RunGrounds, TScoreGrounds,
+};
 use crate::model::Verdict;
 use crate::report::json::estimate_json;
 use crate::report::table::p_value;
@@ -18,15 +20,15 @@ pub(super) fn statements(
     decider: Decider,
 ) -> Vec<Statement> {
     let mut statements = failures(explanation.failures);
-    statements.extend(comparison.location.map(|found| location(found, decider)));
-    if let (Some(grounds), Some(change)) = (&comparison.grounds, comparison.change) {
+    statements.extend(comparison.location().map(|found| location(found, decider)));
+    if let (Some(grounds), Some(change)) = (comparison.run_grounds(), comparison.change) {
         statements.push(estimate(explanation, comparison, grounds, change, decider));
         statements.push(family(grounds, change));
     }
     statements.push(threshold(comparison));
     statements.push(decision(comparison, decider));
     if decider == Decider::RunLevel {
-        let found = comparison.grounds.and_then(|grounds| grounds.t_score);
+        let found = comparison.run_grounds().and_then(|grounds| grounds.t_score);
         statements.extend(found.map(|found| t_score(&found, comparison)));
     }
     statements.extend(alternative::effects(comparison, explanation.metric));
@@ -53,7 +55,7 @@ fn location(location: Location, decider: Decider) -> Statement {
 fn estimate(
     explanation: &Explanation<'_>,
     comparison: &Comparison,
-    grounds: &Grounds,
+    grounds: &RunGrounds,
     change: Estimate,
     decider: Decider,
 ) -> Statement {
@@ -63,18 +65,19 @@ fn estimate(
     );
     if is_identical(comparison, change) && decider == Decider::RunLevel {
         text.push_str(" All launches of both sides gave one and the same value.");
-    } else if let (Some(error), Some(df), Some(run_sd)) = (
-        grounds.standard_error,
-        grounds.degrees_of_freedom,
-        comparison.run_sd,
-    ) {
+    } else if let Some(Prediction {
+        standard_error: error,
+        degrees_of_freedom: df,
+    }) = grounds.prediction
+    {
+        let run_sd = grounds.run_sd;
         let spread = explanation.replayed.map_or(0, |found| found.spread.len());
         let known = if spread < 2 {
             "what is assumed of such a host, as one run does not show it".to_owned()
         } else {
             format!("what is assumed of such a host and {spread} runs have shown")
         };
-        let drift = run_sd * (1.0 + 1.0 / comparison.runs_averaged.max(1) as f64).sqrt();
+        let drift = run_sd * (1.0 + 1.0 / comparison.extent.runs_averaged().max(1) as f64).sqrt();
         let decides = if error > drift * (1.0 + 1e-9) {
             format!(
                 "; launches within the runs leave more than that open, so the change has a standard error of {}",
@@ -97,13 +100,14 @@ fn estimate(
         "estimate",
         text,
         json!({
-            "change": change.estimate, "standard_error": grounds.standard_error,
-            "degrees_of_freedom": grounds.degrees_of_freedom, "run_std_dev": comparison.run_sd,
+            "change": change.estimate, "standard_error": grounds.prediction.map(|found| found.standard_error),
+            "degrees_of_freedom": grounds.prediction.map(|found| found.degrees_of_freedom),
+            "run_std_dev": grounds.run_sd,
         }),
     )
 }
 
-fn family(grounds: &Grounds, change: Estimate) -> Statement {
+fn family(grounds: &RunGrounds, change: Estimate) -> Statement {
     let test = &grounds.test;
     let slower = change.estimate >= 0.0;
     let (p, adjusted, direction) = if slower {
@@ -111,7 +115,7 @@ fn family(grounds: &Grounds, change: Estimate) -> Statement {
     } else {
         (test.p.faster, test.adjusted.faster, "faster")
     };
-    let shared = match grounds.family {
+    let shared = match test.family {
         1 => format!(
             "It was the only benchmark compared, so it had the whole level of {}, one-sided, for slower, and the same for faster.",
             level(test.family_level)
@@ -132,7 +136,7 @@ fn family(grounds: &Grounds, change: Estimate) -> Statement {
             p_value(adjusted),
         ),
         json!({
-            "change": estimate_json(&change), "family": grounds.family, "family_level": test.family_level,
+            "change": estimate_json(&change), "family": test.family, "family_level": test.family_level,
             "level_slower": test.step_level.slower, "level_faster": test.step_level.faster,
             "p_slower": test.p.slower, "p_faster": test.p.faster,
             "adjusted_p_slower": test.adjusted.slower, "adjusted_p_faster": test.adjusted.faster,
@@ -327,7 +331,9 @@ fn otherwise(comparison: &Comparison, decider: Decider) -> Statement {
             )
         }
     };
-    let family = comparison.grounds.map_or(1, |grounds| grounds.family);
+    let family = comparison
+        .run_grounds()
+        .map_or(1, |grounds| grounds.test.family);
     let alone =
         if family > 1 && matches!(comparison.verdict, Verdict::Suspect | Verdict::Inconclusive) {
             format!(

@@ -107,7 +107,7 @@ fn notes(one: &PageBenchmark<'_>) -> Vec<String> {
     let comparison = one.comparison;
     let moved = comparison.map(beside::changes).unwrap_or_default();
     let limits = comparison.filter(|_| !is_fine).map(|found| &found.notes);
-    let centers = comparison.and_then(|found| found.centers.as_ref());
+    let centers = comparison.and_then(|found| found.description.centers.as_ref());
     moved
         .into_iter()
         .chain(limits.into_iter().flatten().map(Note::to_string))
@@ -149,8 +149,8 @@ fn comparison(found: &Comparison) -> Value {
     json!({
         "change": found.change.as_ref().map(estimate),
         "p": short_or_null(found.p_value),
-        "mean": found.change_mean.as_ref().map(estimate),
-        "median": found.change_median.as_ref().map(estimate),
+        "mean": found.description.mean.as_ref().map(|mean| estimate(&mean.estimate)),
+        "median": found.description.median.as_ref().map(|median| estimate(&median.estimate)),
         "threshold": short(found.noise_threshold),
         "callable": short_or_null(found.smallest_callable),
     })

@@ -2,7 +2,7 @@
 
 use super::bar::{Part, Scale};
 use super::column::{Cell, Column};
-use crate::compare::{AllocationSummary, Estimate, LatencySummary};
+use crate::compare::{AllocationSummary, Comparison, Estimate, LatencySummary};
 use crate::findings::{Findings, Row};
 use crate::model::{Metric, Verdict};
 use crate::report::view::Verbosity;
@@ -221,8 +221,8 @@ fn verdict_cell(row: &Row<'_>) -> Cell {
     let Some(verdict) = row.verdict else {
         return Cell::default();
     };
-    let paired = row.comparison.as_ref().and_then(|found| found.paired);
-    let path = match paired.and_then(|paired| paired.slow_path) {
+    let slow_side = row.comparison.as_ref().and_then(Comparison::slow_side);
+    let path = match slow_side {
         Some(_) => " (slow path)",
         None => "",
     };

@@ -94,7 +94,7 @@ fn of_row(row: &Row<'_>, verbosity: Verbosity) -> Vec<String> {
     let moved = comparison.map(beside::changes).unwrap_or_default();
     let differences = row.blocking.iter().map(ToString::to_string);
     let notes = comparison.filter(|_| limits).map(|found| &found.notes);
-    let center = comparison.and_then(|found| found.centers.as_ref());
+    let center = comparison.and_then(|found| found.description.centers.as_ref());
     moved
         .into_iter()
         .chain(differences)

@@ -112,7 +112,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         for (pair, [by_runs, screened]) in pairs.iter().zip(compared) {
             let line = Line {
                 sample_us: *sample_us,
-                location: by_runs.location.map_or_else(String::new, name),
+                location: by_runs.location().map_or_else(String::new, name),
                 condition: condition.clone(),
                 references: pair.reference.len(),
                 slower: pair.slower,

@@ -244,8 +244,7 @@ fn rates(runs: u64, noises: &[Noise]) {
             let (low, high) = exact_interval(regressed as u64, runs);
             let rounds: usize = found
                 .iter()
-                .filter_map(|one| one.paired)
-                .map(|paired| paired.rounds)
+                .map(|one| one.extent.launches_candidate())
                 .sum();
             println!(
                 "{} | {:+.0} % | {:.2} [{:.2}, {:.2}] | {:.2} | {:.2} | {:.1} | {:.1} | {:.2} | {:.1} | {:.2}",
@@ -258,7 +257,7 @@ fn rates(runs: u64, noises: &[Noise]) {
                 share(&|one| one.verdict == Verdict::Suspect),
                 share(&|one| one.verdict == Verdict::Unchanged),
                 share(&|one| one.verdict == Verdict::Inconclusive),
-                share(&|one| one.paired.is_some_and(|paired| paired.slow_path.is_some())),
+                share(&|one| one.slow_side().is_some()),
                 rounds as f64 / runs as f64,
                 share(&|one| one
                     .change
@@ -283,12 +282,10 @@ fn slow(runs: u64, noises: &[Noise]) {
             let share = |test: &dyn Fn(&Comparison) -> bool| {
                 100.0 * found.iter().filter(|one| test(one)).count() as f64 / runs as f64
             };
-            let named =
-                |one: &Comparison| one.paired.is_some_and(|paired| paired.slow_path.is_some());
+            let named = |one: &Comparison| one.slow_side().is_some();
             let rounds: usize = found
                 .iter()
-                .filter_map(|one| one.paired)
-                .map(|paired| paired.rounds)
+                .map(|one| one.extent.launches_candidate())
                 .sum();
             println!(
                 "{} | {} | {:.2} | {:.2} | {:.1} | {:.1}",

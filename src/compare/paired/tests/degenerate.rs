@@ -180,7 +180,7 @@ fn rounds_that_one_side_failed_in_do_not_count() {
     }
     let comparison = judge_one(&rounds, 0.01, &plan(&[20]));
     assert_eq!(
-        (comparison.change, comparison.launches_candidate),
+        (comparison.change, comparison.extent.launches_candidate()),
         (whole.change, 15)
     );
 }
@@ -203,7 +203,7 @@ fn few_samples_are_compared_by_the_second_fastest_and_very_few_by_the_median() {
         (10, Location::LowQuantile),
     ] {
         let comparison = cut(samples);
-        assert_eq!(comparison.location, Some(location), "{samples}");
+        assert_eq!(comparison.location(), Some(location), "{samples}");
         assert_eq!(comparison.verdict, Verdict::Regressed);
         assert_eq!(
             comparison.notes.is_empty(),

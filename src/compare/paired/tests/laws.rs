@@ -56,7 +56,7 @@ proptest! {
         let comparison = judged(&noisy(seed, count, factor, spread));
         let (change, p) = (comparison.change.unwrap(), comparison.p_value.unwrap());
         let theta = 0.01_f64.ln_1p();
-        let slow_path = comparison.paired.unwrap().slow_path.is_some();
+        let slow_path = comparison.slow_side().is_some();
         let (slower, faster) = (change.lower.ln_1p() > theta + 1e-15, change.upper.ln_1p() < -theta - 1e-15);
         prop_assert_eq!(comparison.verdict == Verdict::Regressed && !slow_path, slower, "{:?}", comparison);
         prop_assert_eq!(comparison.verdict == Verdict::Improved && !slow_path, faster, "{:?}", comparison);
@@ -122,7 +122,7 @@ proptest! {
         let (count, verdict) = stop.expect("the last look settles");
         let comparison = judge(&[series(count)], &plan).remove(0);
         prop_assert_eq!(comparison.verdict, verdict);
-        prop_assert_eq!(comparison.paired.unwrap().rounds, count);
+        prop_assert_eq!(comparison.extent.launches_candidate(), count);
         // Rounds taken after it was settled change nothing.
         prop_assert_eq!(judge(&[series(30)], &plan).remove(0), comparison);
     }
@@ -140,7 +140,11 @@ fn what_both_sides_of_a_round_share_widens_no_interval_of_mean_or_median() {
             100.0 * speed * if side == Side::Candidate { 1.05 } else { 1.0 }
         });
         let found = judged(&rounds);
-        for change in [found.change_mean.unwrap(), found.change_median.unwrap()] {
+        for change in [
+            found.description.mean.unwrap(),
+            found.description.median.unwrap(),
+        ] {
+            let change = change.estimate;
             assert!((change.estimate - 0.05).abs() < 1e-4, "{change:?}");
             assert!(change.upper - change.lower < 1e-3, "{change:?}");
         }

@@ -24,8 +24,11 @@ fn a_plain_change_stops_at_the_first_look_and_only_there_or_later() {
         Standing::Settled(Verdict::Regressed)
     );
     let comparison = judge_one(&rounds, 0.01, &plan);
-    let paired = comparison.paired.unwrap();
-    assert_eq!((paired.rounds, paired.stopped_early), (10, true));
+    let extent = comparison.extent;
+    assert_eq!(
+        (extent.launches_candidate(), extent.stopped_early()),
+        (10, true)
+    );
 }
 
 #[test]
@@ -100,8 +103,11 @@ fn a_run_cut_short_between_looks_is_judged_by_all_its_rounds_with_the_level_that
     let rounds = quiet(17, 1.01);
     let plan = plan(&LOOKS);
     let comparison = judge_one(&rounds, 0.01, &plan);
-    let paired = comparison.paired.unwrap();
-    assert_eq!((paired.rounds, paired.stopped_early), (17, false));
+    let extent = comparison.extent;
+    assert_eq!(
+        (extent.launches_candidate(), extent.stopped_early()),
+        (17, false)
+    );
     let whole = judged(&rounds);
     let (part, whole) = (comparison.change.unwrap(), whole.change.unwrap());
     assert!(part.lower < whole.lower && part.estimate == whole.estimate);

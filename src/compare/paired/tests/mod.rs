@@ -128,7 +128,7 @@ fn two_percent_are_found_in_either_direction_and_the_same_is_unchanged() {
             (change.estimate - (factor - 1.0)).abs() < 1e-3,
             "{change:?}"
         );
-        assert_eq!(comparison.launches_candidate, 30);
+        assert_eq!(comparison.extent.launches_candidate(), 30);
         assert!(comparison.notes.is_empty(), "{:?}", comparison.notes);
     }
 }
@@ -207,7 +207,7 @@ fn inconclusive_says_what_could_have_been_called_and_how_long_would_settle_it() 
     let comparison = judged(&rounds);
     assert_eq!(comparison.verdict, Verdict::Inconclusive);
     assert!(comparison.smallest_callable.unwrap() > 0.01);
-    let needed = comparison.paired.unwrap().rounds_needed.unwrap();
+    let needed = comparison.look().unwrap().rounds_needed.unwrap();
     assert!((20..2_000).contains(&needed), "{needed}");
 }
 

@@ -18,13 +18,13 @@ fn a_slow_path_that_the_floor_does_not_see_is_a_regression_and_named() {
         let comparison = judged(&slow_samples(40, Side::Candidate, share, 1.0));
         assert_eq!(comparison.verdict, Verdict::Regressed, "{share}");
         assert!(comparison.change.unwrap().estimate.abs() < 1e-3);
-        let found = comparison.paired.unwrap().slow_path.unwrap();
-        assert_eq!(found.side, Side::Candidate);
+        let found = comparison.look().unwrap().slow_path;
+        assert_eq!(found.side, Some(Side::Candidate));
         assert!(
             (found.share_candidate - share).abs() < 0.03 && found.share_base == 0.0,
             "{found:?}"
         );
-        assert!(found.p_value <= 0.002);
+        assert!(found.adjusted_p(Side::Candidate) <= 0.002);
         assert!(has(&comparison, |note| matches!(
             note,
             Note::SlowPath { .. }
@@ -36,10 +36,7 @@ fn a_slow_path_that_the_floor_does_not_see_is_a_regression_and_named() {
 fn a_slow_path_that_is_gone_is_an_improvement() {
     let comparison = judged(&slow_samples(40, Side::Base, 0.05, 1.0));
     assert_eq!(comparison.verdict, Verdict::Improved);
-    assert_eq!(
-        comparison.paired.unwrap().slow_path.unwrap().side,
-        Side::Base
-    );
+    assert_eq!(comparison.slow_side(), Some(Side::Base));
 }
 
 #[test]
@@ -47,14 +44,14 @@ fn a_better_floor_with_a_worse_tail_is_a_regression_that_says_both() {
     let comparison = judged(&slow_samples(40, Side::Candidate, 0.2, 0.95));
     assert_eq!(comparison.verdict, Verdict::Regressed);
     assert!(comparison.change.unwrap().upper < 0.0);
-    assert!(comparison.paired.unwrap().slow_path.is_some());
+    assert!(comparison.slow_side().is_some());
 }
 
 #[test]
 fn a_change_of_all_samples_is_not_named_a_slow_path() {
     let comparison = judged(&slow_samples(40, Side::Candidate, 0.0, 1.3));
     assert_eq!(comparison.verdict, Verdict::Regressed);
-    assert_eq!(comparison.paired.unwrap().slow_path, None);
+    assert_eq!(comparison.slow_side(), None);
 }
 
 #[test]
@@ -71,7 +68,7 @@ fn bursts_and_slices_that_fall_on_either_side_are_no_slow_path() {
             100.0 * if slice { 1.6 } else { 1.0 } * (1.0 + 0.003 * noise.exponential())
         });
         let comparison = judged(&rounds);
-        alarms += usize::from(comparison.paired.unwrap().slow_path.is_some());
+        alarms += usize::from(comparison.slow_side().is_some());
     }
     // 0.2 % in either direction: three of forty are no accident.
     assert!(alarms <= 2, "{alarms}");

@@ -236,8 +236,8 @@ fn family(setting: Setting, noise: Noise, factor: f64, numbers: &mut Numbers) ->
                 found.is_some_and(|found| found.change.lower > threshold)
             }),
             count(&|one| one.verdict == Verdict::Regressed),
-            count(&|one| above(one.change_median)),
-            count(&|one| above(one.uncertainties.median.map(|found| found.at(level)))),
+            count(&|one| above(one.description.median.map(|found| found.estimate))),
+            count(&|one| above((one.description.median).map(|found| found.uncertainty.at(level)))),
         ]
     })
 }

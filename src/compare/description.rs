@@ -1,0 +1,137 @@
+//! How both sides of a comparison differ whatever decided: means, medians, effect sizes, and the summary that was asked for.
+
+use serde::{Deserialize, Serialize};
+
+use super::alternative::{Centers, Effects};
+use super::estimate::Estimate;
+use super::question::{Question, Rules};
+use super::summary::sample_times;
+use super::uncertainty::{Uncertainty, drift};
+use perfcheck_stats::{
+    ClusterMean, ClusterMedian, PairedRatio, Resampling, Smoothness, Statistic, Stream,
+    derived_seed, mean, median,
+};
+
+/// How both sides differ whatever decided; each part is `None` where it has no finite value or was not asked for.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Description {
+    /// The change of the mean of all samples.
+    pub mean: Option<DescribedChange>,
+    /// The change of the median of all samples.
+    pub median: Option<DescribedChange>,
+    /// How large the difference is; `None` of A/B and where a side has no samples.
+    pub effects: Option<Effects>,
+    /// The summary that was asked for.
+    pub centers: Option<Centers>,
+}
+
+/// A change that is described and does not decide about the time.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct DescribedChange {
+    /// The change with its interval at the confidence level.
+    pub estimate: Estimate,
+    /// How far the change may be off, at any level.
+    pub uncertainty: Uncertainty,
+}
+
+impl Description {
+    /// The changes of mean and median of stored runs, from the clusters of both sides.
+    pub(super) fn of_clusters(
+        candidate: &[&[f64]],
+        base: &[&[f64]],
+        question: &Question<'_>,
+        rules: &Rules,
+    ) -> Self {
+        let drift = |of_launch: fn(&[f64]) -> Option<f64>| {
+            drift(question, rules, |run| {
+                let launches = sample_times(run);
+                launches.iter().filter_map(|x| of_launch(x)).collect()
+            })
+        };
+        let resampling = |name| Resampling {
+            resamples: rules.decision.resamples as usize,
+            stream: Stream {
+                seed: derived_seed(rules.seed, &question.candidate.benchmark.key.to_string()),
+                name,
+            },
+        };
+        let level = rules.decision.confidence_level;
+        let means = (ClusterMean::new(candidate), ClusterMean::new(base));
+        let medians = (ClusterMedian::new(candidate), ClusterMedian::new(base));
+        Self {
+            mean: DescribedChange::of(
+                Estimate::relative_change(&means.0, &means.1, level, resampling(OF_THE_MEAN)),
+                Uncertainty::of(&means.0, &means.1, Smoothness::Smooth)
+                    .map(|found| found.drifting(drift(mean))),
+            ),
+            median: DescribedChange::of(
+                Estimate::relative_change(&medians.0, &medians.1, level, resampling(OF_THE_MEDIAN)),
+                Uncertainty::of(&medians.0, &medians.1, Smoothness::Median)
+                    .map(|found| found.drifting(drift(median))),
+            ),
+            ..Self::default()
+        }
+    }
+
+    /// The same over rounds, whose two sides are drawn together.
+    pub(super) fn of_rounds(
+        candidate: &[&[f64]],
+        base: &[&[f64]],
+        level: f64,
+        resamples: usize,
+        seed: u64,
+    ) -> Self {
+        let resampling = |name| Resampling {
+            resamples,
+            stream: Stream { seed, name },
+        };
+        let means = PairedRatio::new(ClusterMean::new(candidate), ClusterMean::new(base));
+        let medians = PairedRatio::new(ClusterMedian::new(candidate), ClusterMedian::new(base));
+        Self {
+            mean: means.and_then(|ratio| {
+                DescribedChange::of_pairs(
+                    &ratio,
+                    level,
+                    resampling(OF_THE_MEAN),
+                    Smoothness::Smooth,
+                )
+            }),
+            median: medians.and_then(|ratio| {
+                DescribedChange::of_pairs(
+                    &ratio,
+                    level,
+                    resampling(OF_THE_MEDIAN),
+                    Smoothness::Median,
+                )
+            }),
+            ..Self::default()
+        }
+    }
+}
+
+impl DescribedChange {
+    /// Both parts exist under the same condition: that the change has a finite value.
+    fn of(estimate: Option<Estimate>, uncertainty: Option<Uncertainty>) -> Option<Self> {
+        let (estimate, uncertainty) = estimate.zip(uncertainty)?;
+        Some(Self {
+            estimate,
+            uncertainty,
+        })
+    }
+
+    fn of_pairs(
+        ratio: &PairedRatio<impl Statistic>,
+        level: f64,
+        resampling: Resampling<'_>,
+        smoothness: Smoothness,
+    ) -> Option<Self> {
+        Self::of(
+            Estimate::relative_change_of_pairs(ratio, level, resampling),
+            Uncertainty::of_pairs(ratio, smoothness),
+        )
+    }
+}
+
+/// Names of the random streams.
+const OF_THE_MEAN: &str = "change of the mean";
+const OF_THE_MEDIAN: &str = "change of the median";
