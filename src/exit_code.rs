@@ -1,9 +1,12 @@
 //! The contract with CI: what the process's exit status means. Documented in README.md.
 
+use serde::{Deserialize, Serialize};
+
 use crate::model::{Tally, Verdict};
 
 /// Everything that the process can end with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ExitCode {
     /// Nothing to report.
     Clean,

@@ -1,82 +1,28 @@
-//! One file per command: the only place that knows all adapters and puts them together.
+//! The only place that knows all adapters and puts them together: commands, and what they have in common.
 //!
 //! Must not parse arguments, speak SQL or format numbers. Invariant: whatever goes wrong ends in exactly one
 //! [`ExitCode`](crate::exit_code::ExitCode), decided in `error.rs` alone.
 
-mod accept;
-mod adopt;
-mod against;
-mod baseline;
-mod bisect;
-mod budget;
-mod cache_build;
-mod columns;
-mod compare;
-mod confirm;
+mod commands;
 mod context;
-mod doctor;
-mod draw;
+mod deliver;
 mod error;
-mod explain;
-mod export;
-mod findings;
-mod grouping;
-mod history;
-mod import;
-mod imported;
-mod job_summary;
-mod kept;
-mod list;
+mod measuring;
 mod naming;
-mod next_steps;
 mod options;
-mod page;
-mod page_remarks;
-mod paired;
-mod pairing;
-mod pins;
-mod pivot;
-mod prepare;
-mod prune;
-mod prune_references;
-mod recorded;
-mod reference;
-mod replay;
-mod report;
-mod reports;
-mod run;
-mod runs;
-mod segments;
-mod self_test;
-mod show;
-mod transfer;
-mod whole_file;
+mod stored;
 
-pub use accept::{AcceptOptions, accept};
-pub use adopt::adopt;
-pub use baseline::baseline;
-pub use bisect::bisect;
-pub use compare::compare;
-pub use context::World;
-pub use doctor::{DoctorOptions, WORKLOADS_ARGUMENT, doctor, run_workloads};
-pub use error::AppError;
-pub use explain::explain;
-pub use export::{ExportFormat, ExportOptions, export};
-pub use grouping::Pattern;
-pub use history::{HistoryBranch, HistoryOptions, history};
-pub use import::{Filter as ImportFilter, ImportOptions, StatedFact, import};
-pub use list::list;
-pub use naming::COMMANDS;
-pub use options::{
-    Against, AgainstOptions, BaselineAction, BisectOptions, CompareOptions, CompareView,
-    ComparisonOptions, Effort, FailOn, Order, OutputOptions, PairedOptions, RunOptions,
-    SelfTestOptions, StoreOptions,
+pub use commands::{
+    AcceptOptions, AgainstOptions, BaselineAction, BisectOptions, CompareOptions, CompareView,
+    Detail, Dimension, DoctorOptions, ExportFormat, ExportOptions, HistoryBranch, HistoryOptions,
+    ImportFilter, ImportOptions, PageOptions, Pattern, PivotRequest, PivotValue, PruneOptions,
+    RunOptions, SelfTestOptions, StatedFact, Versus, WORKLOADS_ARGUMENT, accept, adopt, baseline,
+    bisect, compare, doctor, explain, export, history, import, list, prune, remove_runs, report,
+    run, run_workloads, runs, self_test, show,
 };
-pub use pivot::{Dimension, PivotRequest, PivotValue, Versus};
-pub use prune::{PruneOptions, prune, remove_runs};
-pub use report::{PageOptions, report};
-pub use reports::{ReportOptions, WantedKind, WantedReport};
-pub use run::run;
-pub use runs::runs;
-pub use self_test::self_test;
-pub use show::{Detail, show};
+pub use context::World;
+pub use deliver::{ReportOptions, WantedKind, WantedReport};
+pub use error::AppError;
+pub use measuring::Against;
+pub use naming::COMMANDS;
+pub use options::{ComparisonOptions, Effort, FailOn, OutputOptions, PairedOptions, StoreOptions};

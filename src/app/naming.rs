@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::measure::Filter;
 use crate::model::BenchmarkKey;
 
 /// An error lists so many benchmarks at most.
@@ -75,6 +76,19 @@ pub(super) fn command_like(word: &str) -> Option<&'static str> {
     (nearest.0 >= LEAST_LIKENESS_OF_COMMANDS).then_some(nearest.1)
 }
 
+/// That a filter selects nothing.
+pub(super) fn no_match(filter: &Filter) -> String {
+    let relation = if filter.exact {
+        "is called"
+    } else {
+        "has an id that contains"
+    };
+    format!(
+        "no benchmark that {relation} `{}`",
+        filter.words.join("` or `")
+    )
+}
+
 /// As `--no-run` lists it.
 pub(super) fn listed(key: &BenchmarkKey) -> String {
     format!("{}/{}: {}", key.package, key.target, key.id.escape_debug())
@@ -91,6 +105,37 @@ pub(super) fn list(before: &str, keys: &[&BenchmarkKey]) -> String {
         lines.push(format!("and {more} more"));
     }
     format!("; {before}\n    {}", lines.join("\n    "))
+}
+
+/// A word that a POSIX shell reads back as it is.
+pub(super) fn shell_quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=+,@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else if word.contains(char::is_control) {
+        // A line end would tear the command apart. POSIX knows this quoting since 2024, shells for longer.
+        let quoted: String = word.chars().map(dollar_quoted).collect();
+        format!("$'{quoted}'")
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// A character between `$'` and `'`.
+fn dollar_quoted(c: char) -> String {
+    match c {
+        '\\' | '\'' => format!("\\{c}"),
+        '\n' => "\\n".to_owned(),
+        '\r' => "\\r".to_owned(),
+        '\t' => "\\t".to_owned(),
+        c if c.is_control() => {
+            let mut bytes = [0; 4];
+            let bytes = c.encode_utf8(&mut bytes).bytes();
+            // Always three digits: what follows is not taken for one.
+            bytes.fold(String::new(), |octal, byte| format!("{octal}\\{byte:03o}"))
+        }
+        c => c.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -146,5 +191,14 @@ mod tests {
         assert_eq!(ids("Jsno"), ["json"]);
         assert_eq!(ids("sotr")[0], "sort");
         assert_eq!(ids("quite another"), [""; 0]);
+    }
+
+    #[test]
+    fn an_id_in_a_command_can_be_pasted_into_a_shell() {
+        assert_eq!(shell_quoted("sort/10"), "sort/10");
+        assert_eq!(shell_quoted("two words"), "'two words'");
+        assert_eq!(shell_quoted("it's"), r"'it'\''s'");
+        assert_eq!(shell_quoted("line\nfeed"), r"$'line\nfeed'");
+        assert_eq!(shell_quoted("it's\u{1b}1\\"), r"$'it\'s\0331\\'");
     }
 }

@@ -4,16 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::AppError;
-use super::grouping::Pattern;
-use super::pivot::PivotRequest;
-use super::reports::ReportOptions;
 use crate::cargo::CargoOptions;
 use crate::compare::{Decider, Fact};
-use crate::measure::Filter;
+use crate::findings::Order;
 use crate::model::{Analysis, Center, DecisionSettings, Observations, Test, Verdict};
-use crate::report::{Arrangement, MessageFormat, Shown, TableFormat, Terms, Verbosity, View};
-use crate::settings::{FailRule, Layer, Tables, WorkspaceOnly};
-use crate::sides::BenchesFrom;
+use crate::report::{Arrangement, MessageFormat, Verbosity, View};
+use crate::settings::{FailRule, Tables, WorkspaceOnly};
 
 /// With which store and workspace, and how to print.
 #[derive(Debug, Clone)]
@@ -71,19 +67,6 @@ impl OutputOptions {
         };
         verdict.is_some_and(|verdict| only.contains(&verdict))
     }
-}
-
-/// The order of results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
-    /// By package, target and id.
-    Name,
-    /// What became slowest first.
-    Change,
-    /// What takes longest first.
-    Time,
-    /// By verdict, then by change.
-    WorstFirst,
 }
 
 /// Verdicts that make the exit status 1.
@@ -145,6 +128,15 @@ impl ComparisonOptions {
                 .or(workspace.resamples)
                 .unwrap_or(default.resamples),
         }
+    }
+
+    /// The settings in force where two builds are measured in turn.
+    pub(super) fn decision_in_turn(&self, workspace: &WorkspaceOnly) -> DecisionSettings {
+        let mut decision = self.decision(workspace);
+        if self.noise_threshold.is_none() {
+            decision.noise_threshold = DecisionSettings::PAIRED_NOISE_THRESHOLD;
+        }
+        decision
     }
 
     /// The verdicts that make the exit status 1.
@@ -224,6 +216,11 @@ impl ComparisonOptions {
         self.check()
     }
 
+    /// Whether the user lets this fact differ.
+    pub(super) fn allows(&self, fact: Fact) -> bool {
+        self.allow_different.contains(&fact)
+    }
+
     /// Which test decides.
     pub(super) fn decider(&self) -> Decider {
         match self.analysis.test {
@@ -232,28 +229,6 @@ impl ComparisonOptions {
             test => Decider::Test(test),
         }
     }
-}
-
-/// What the work tree is measured against, in turn.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Against {
-    /// This git revision.
-    Revision(String),
-    /// The commit where the work tree's history left this branch.
-    MergeBase(String),
-    /// This bench executable.
-    Executable(PathBuf),
-}
-
-/// How two builds are measured in turn.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AgainstOptions {
-    /// The other build.
-    pub reference: Against,
-    /// Whose benchmarks it has.
-    pub benches_from: BenchesFrom,
-    /// Measure also what is byte for byte the same.
-    pub control: bool,
 }
 
 /// How much may be measured where two builds are measured in turn; nothing said: the usual rounds, and no more than a minute where they are
@@ -285,132 +260,4 @@ pub struct PairedOptions {
     pub timeout: Option<Duration>,
     /// How it is decided.
     pub comparison: ComparisonOptions,
-}
-
-/// Measure known differences.
-#[derive(Debug, Clone)]
-pub struct SelfTestOptions {
-    /// Which benchmarks.
-    pub filter: Filter,
-    /// By how much one side is slowed down, a fraction.
-    pub slowdown: f64,
-    /// Comparisons of each kind.
-    pub trials: u32,
-    /// How to measure.
-    pub paired: PairedOptions,
-}
-
-/// Search a history for the first slow commit.
-#[derive(Debug, Clone)]
-pub struct BisectOptions {
-    /// A commit that is fast.
-    pub good: String,
-    /// A later one that is slow.
-    pub bad: String,
-    /// The benchmark, by its id or what it can be known by.
-    pub bench: String,
-    /// Whose benchmarks the commits are built with.
-    pub benches_from: BenchesFrom,
-    /// Forget what an earlier call has found.
-    pub restart: bool,
-    /// How to measure.
-    pub paired: PairedOptions,
-}
-
-/// Measure, compare, store.
-#[derive(Debug, Clone)]
-pub struct RunOptions {
-    /// Which benchmarks.
-    pub filter: Filter,
-    /// Compare with this run.
-    pub baseline: Option<String>,
-    /// Measure against another build, in turn.
-    pub against: Option<AgainstOptions>,
-    /// How much is measured where two builds are measured in turn.
-    pub effort: Effort,
-    /// Compare with stored numbers; do not measure a reference again.
-    pub stored: bool,
-    /// Name this run.
-    pub save_baseline: Option<String>,
-    /// Build and list only.
-    pub no_run: bool,
-    /// The part of every deadline that does not depend on the request.
-    pub timeout: Option<Duration>,
-    /// Sampling and noise threshold as the command line has them.
-    pub layer: Layer,
-    /// How to compare.
-    pub comparison: ComparisonOptions,
-    /// What is written beside the result.
-    pub reports: ReportOptions,
-}
-
-/// Compare stored runs.
-#[derive(Debug, Clone)]
-pub struct CompareOptions {
-    /// The reference.
-    pub base: String,
-    /// What is compared with it, each by itself.
-    pub candidates: Vec<String>,
-    /// Which benchmarks.
-    pub filter: Filter,
-    /// How to compare.
-    pub comparison: ComparisonOptions,
-    /// What of it is shown.
-    pub view: CompareView,
-    /// In which terms columns are.
-    pub terms: Terms,
-    /// The form of the table; `None`: text.
-    pub format: Option<TableFormat>,
-    /// Where it is written; `None` or `-`: to stdout.
-    pub output: Option<PathBuf>,
-    /// What is written beside the result.
-    pub reports: ReportOptions,
-}
-
-/// What of a comparison is shown.
-#[derive(Debug, Clone, PartialEq)]
-pub enum CompareView {
-    /// Verdicts of one candidate.
-    Verdicts,
-    /// All runs side by side.
-    Columns(Shown),
-    /// The measurements of all runs by dimensions.
-    Pivot(PivotRequest),
-    /// One run, by a part of the ids.
-    GroupBy(Pattern),
-}
-
-/// Work on names of runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BaselineAction {
-    /// Show them.
-    List,
-    /// Name a run.
-    Save {
-        /// The name.
-        name: String,
-        /// The run.
-        run: String,
-    },
-    /// Change a name.
-    Rename {
-        /// The name.
-        from: String,
-        /// The new one.
-        to: String,
-    },
-    /// Forget a name.
-    Remove {
-        /// The name.
-        name: String,
-    },
-    /// Make room among the kept executables.
-    Prune {
-        /// What they may take, in MiB; `None`: the default.
-        quota_mib: Option<u64>,
-        /// Also those of runs that a baseline names.
-        named: bool,
-        /// Do it; else only say what would go.
-        execute: bool,
-    },
 }

@@ -4,8 +4,9 @@ use clap::{ArgAction, Args, ValueEnum};
 use std::time::Duration;
 
 use super::analysis_flags::AnalysisFlags;
-use crate::app::{ComparisonOptions, FailOn, Order, OutputOptions};
+use crate::app::{ComparisonOptions, FailOn, OutputOptions};
 use crate::compare::Fact;
+use crate::findings::Order;
 use crate::model::{SamplingMode, Verdict, parse_duration};
 use crate::report::{MessageFormat, Verbosity};
 use crate::settings::{

@@ -183,7 +183,7 @@ mod tests {
     use crate::compare::{
         Basis, Comparison, Decider, HostClass, Question, Reference, Rules, compare,
     };
-    use crate::model::{DecisionSettings, Measurement, Side, Verdict};
+    use crate::model::{DecisionSettings, Measurement, Verdict};
 
     fn measured(factor: f64) -> Measurement {
         let launch = |k: u32| {

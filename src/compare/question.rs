@@ -15,6 +15,15 @@ pub enum HostClass {
 }
 
 impl HostClass {
+    /// The class of a machine that is shared, or is not.
+    pub fn of(is_shared: bool) -> Self {
+        if is_shared {
+            Self::Shared
+        } else {
+            Self::Dedicated
+        }
+    }
+
     /// The prior standard deviation of a run's value, as a fraction.
     pub fn prior_sd(self) -> f64 {
         match self {

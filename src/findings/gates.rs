@@ -2,9 +2,10 @@
 //!
 //! A rule never changes a verdict. It is broken only where the whole interval lies above its limit.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-use super::content::{Gates, Row, Violation};
+use super::row::Row;
 use crate::compare::{
     Comparison, CountChange, DescribedChange, Estimate, Share, SharedLevel, Uncertainty, value_at,
 };
@@ -14,10 +15,52 @@ use crate::model::{
 };
 use crate::settings::FailRule;
 
+/// What the rules of `--fail` and of Cargo.toml say.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Gates {
+    /// Rules that a benchmark did not keep, in the order of the benchmarks.
+    pub violations: Vec<Violation>,
+    /// Rules that said nothing, and why, a sentence each.
+    pub remarks: Vec<String>,
+}
+
+impl Gates {
+    /// The status of a command whose limits these are.
+    pub fn exit_code(&self) -> ExitCode {
+        if self.violations.is_empty() {
+            ExitCode::Clean
+        } else {
+            ExitCode::Regression
+        }
+    }
+}
+
+/// A rule that a benchmark did not keep.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Violation {
+    /// The benchmark.
+    pub key: BenchmarkKey,
+    /// The rule as it was written.
+    pub rule: String,
+    /// The statistic's word.
+    pub statistic: String,
+    /// What its numbers are.
+    pub unit: Unit,
+    /// Whether it is about the change, a fraction, or about the value.
+    pub is_change: bool,
+    /// The limit.
+    pub limit: f64,
+    /// What was found, all of it above the limit.
+    pub found: Estimate,
+    /// The level of the interval or test that this rests on, and who shares it; `None` of counts that do not vary, and of the change that the
+    /// verdict rests on, which has its own.
+    pub shared_level: Option<SharedLevel>,
+}
+
 /// What `rules` make of `rows`. Rules of the workspace count beside those of the command line.
 ///
 /// All numbers that they ask for and that rest on an interval or a test share the level (Bonferroni).
-pub fn gates<'r>(
+pub(super) fn gates<'r>(
     rows: &[Row<'_>],
     rules: impl Iterator<Item = &'r FailRule>,
     decision: &DecisionSettings,
@@ -129,17 +172,8 @@ fn family(asked: &[(&Row<'_>, &FailRule, Number<'_>)], confidence_level: f64) ->
     numbers.len()
 }
 
-/// The status of a command whose rules were applied.
-pub fn status_of_gates(gates: &Gates) -> ExitCode {
-    if gates.violations.is_empty() {
-        ExitCode::Clean
-    } else {
-        ExitCode::Regression
-    }
-}
-
 /// Whether a change is more than a rule allows: such a run is no reference for later ones, or it would turn green by itself.
-pub fn has_worsened(gates: &Gates) -> bool {
+pub(super) fn has_worsened(gates: &Gates) -> bool {
     gates.violations.iter().any(|violation| violation.is_change)
 }
 
@@ -358,7 +392,7 @@ mod tests {
                 ..Row::unmeasured(
                     candidate.benchmark.key.clone(),
                     Verdict::Inconclusive,
-                    crate::model::RunId(1),
+                    vec![crate::model::RunId(1)],
                 )
             })
             .collect();

@@ -1,9 +1,21 @@
-//! From comparisons to what is told of them: rows with verdicts, rules that were kept or broken. Pure: model and comparisons in, data out.
+//! From comparisons to what is told of them: rows, remarks, limits that were kept or broken, and the outcome. Pure: data in, data out.
 //!
-//! Must not print, read a store or measure. Invariant: everything that a report says of a run is in here as data, no sentence among it.
+//! Must not print, read a store or measure. Invariant: what is to be told is data here; words are made by whoever tells it.
 
-mod content;
+mod conclude;
 mod gates;
+mod in_turn;
+mod order;
+mod references;
+mod remark;
+mod row;
+mod stored;
 
-pub use content::{FailedTarget, Findings, Gates, Method, Row, Verdicts, Violation};
-pub use gates::{gates, has_worsened, status_of_gates};
+pub use conclude::{Conclusion, ConclusionError, Terms, conclude};
+pub use gates::{Gates, Violation};
+pub use in_turn::{RoundsEvidence, SecondLook};
+pub use order::{Order, Rank};
+pub use references::{Chosen, References};
+pub use remark::{ChangedFile, FirstLook, Obstacle, Remark, RunRemark};
+pub use row::{FailedTarget, Findings, Method, Row, Verdicts};
+pub use stored::{StoredEvidence, summarize_all};

@@ -2,6 +2,7 @@
 //!
 //! A limit in percent is about the change against the reference, any other about the value itself.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
@@ -33,7 +34,7 @@ pub enum Statistic {
 }
 
 /// What numbers of a statistic are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unit {
     /// Nanoseconds.
     Time,

@@ -37,6 +37,8 @@ pub struct RunEnd {
     pub exit_code: u8,
     /// What was found, also about benchmarks that the run did not measure.
     pub verdicts: Vec<RunVerdict>,
+    /// What was concluded of the run, in bytes that the store keeps without reading them.
+    pub conclusion: Option<Vec<u8>>,
 }
 
 /// What a run found about one benchmark.

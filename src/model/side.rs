@@ -28,7 +28,7 @@ impl fmt::Display for Side {
 }
 
 /// A value for each side.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BySide<T> {
     /// The value of the base.
     pub base: T,

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-use super::beside;
+use super::remarks::run_remark;
+use super::{beside, remarks};
 use crate::compare::{
     Comparison, Decider, Effects, Estimate, Extent, HostSigns, LatencySummary, Summary,
 };
@@ -43,7 +44,7 @@ pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result
         "verdicts": tally_json(&findings.tally()),
         "reference": findings.verdicts.as_ref().map(|verdicts| &verdicts.reference),
         "warnings": findings.verdicts.as_ref().map_or(&[][..], |verdicts| &verdicts.warnings),
-        "remarks": findings.verdicts.as_ref().map_or(&[][..], |verdicts| &verdicts.remarks),
+        "remarks": findings.verdicts.iter().flat_map(|verdicts| &verdicts.remarks).map(run_remark).collect::<Vec<_>>(),
         "violations": findings.verdicts.as_ref().map_or(0, |verdicts| verdicts.gates.violations.len()),
         "thresholds": thresholds_json(&findings.thresholds()),
         "seed": run.seed,
@@ -79,7 +80,7 @@ pub(super) fn tally_json(tally: &Tally) -> Value {
 }
 
 fn measured(findings: &Findings<'_>, row: &Row<'_>, measurement: &Measurement) -> Value {
-    let latencies = LatencySummary::of(measurement, findings.confidence_level);
+    let latencies = LatencySummary::of(measurement, findings.confidence_level());
     let launches: Vec<Value> = measurement
         .launches
         .iter()
@@ -114,7 +115,7 @@ fn measured(findings: &Findings<'_>, row: &Row<'_>, measurement: &Measurement) -
             "measurement_ns": measurement.sampling.measurement,
             "mode": measurement.sampling.mode,
         },
-        "confidence_level": findings.confidence_level,
+        "confidence_level": findings.confidence_level(),
         "summary": row.summary.as_ref().map(summary_json),
         "rate_per_second": row.summary.as_ref().and_then(|summary| rate_json(benchmark, summary)),
         "allocations": beside::allocations_json(measurement),
@@ -204,7 +205,7 @@ fn compared(
         "runs_spread": comparison.map(|found| found.extent.runs_spread()),
         "run_std_dev": comparison.and_then(|found| Some(found.run_grounds()?.run_sd)),
         "seconds": row.seconds,
-        "remarks": row.remarks,
+        "remarks": remarks::of_row(row).collect::<Vec<_>>(),
         "paired": comparison.and_then(in_turn_json),
         "tested": comparison.and_then(Comparison::published),
         "effects": comparison.and_then(|found| found.description.effects.as_ref()).map(effects_json),

@@ -6,6 +6,7 @@
 use std::io::{self, Write};
 
 use super::kind::Surroundings;
+use super::remarks::run_remark;
 use super::sentences::{self, Gravity, InTurn};
 use super::{analysis, theme, units};
 use crate::compare::Decider;
@@ -219,7 +220,7 @@ fn add_sentences(
 fn add_table(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>, most: usize) {
     let level = sentences::change_level(findings);
     let interval = level.map_or_else(String::new, |level| format!("{level} interval"));
-    let of_median = units::percent(findings.confidence_level);
+    let of_median = units::percent(findings.confidence_level());
     let is_compared = findings.verdicts.is_some();
     // Without a change anywhere there is no interval of one.
     let has_changes = rows.iter().any(|row| sentences::change(row).is_some());
@@ -326,7 +327,7 @@ fn add_remarks(text: &mut String, findings: &Findings<'_>) {
         .iter()
         .map(|found| format!("the sides differ in {found}"));
     let warnings: Vec<String> = differences
-        .chain(verdicts.remarks.iter().cloned())
+        .chain(verdicts.remarks.iter().map(run_remark))
         .chain(verdicts.gates.remarks.iter().cloned())
         .collect();
     let paragraphs = warnings

@@ -29,6 +29,7 @@ mod page;
 mod pivot;
 mod progress;
 mod prune;
+mod remarks;
 mod run_head;
 mod self_test;
 mod sentences;
@@ -54,9 +55,7 @@ pub use columns::{
 pub use doctor::{
     Advice, DoctorFindings, Finding, NoiseFindings, Resolvable, Severity, write_doctor,
 };
-pub use explanation::{
-    Confirmed, Explanation, MeasuredSide, Replayed, explained, write_explanation,
-};
+pub use explanation::{Explanation, MeasuredSide, explained, write_explanation};
 pub use grid::{TableFormat, without_colours};
 pub use grouped::{Grouped, GroupedCell, GroupedRow, write_grouped};
 pub use history::{BenchmarkHistory, HistoryPoint, LeftOut, SinceBaseline, write_histories};
@@ -71,9 +70,9 @@ pub use page::{Page, PageBenchmark, PageRun, PageSide, write_page, write_page_pl
 pub use pivot::{PivotCell, PivotKind, PivotRow, PivotTable, write_pivot};
 pub use progress::{Progress, ProgressMode};
 pub use prune::{PruneLine, PruneSummary, RunFate, write_prune};
+pub use remarks::run_remark;
 pub use run_head::write_run_head;
 pub use self_test::{Rate, SelfTestFindings, SelfTestRow, write_self_test};
-pub use sentences::incomplete;
 pub use statistics::{BenchmarkStatistics, write_statistics};
 pub use status::{write_build_event, write_error, write_warning};
 pub use table::write_table;

@@ -1,6 +1,6 @@
 //! What reports say of a benchmark: how grave it is, and the sentences about it. Nothing here is escaped yet.
 
-use super::{analysis, beside, units};
+use super::{analysis, beside, remarks, units};
 use crate::compare::{Comparison, Note};
 use crate::escape;
 use crate::findings::{FailedTarget, Findings, Row, Violation};
@@ -173,13 +173,13 @@ pub(super) fn notes(row: &Row<'_>, findings: &Findings<'_>) -> Vec<String> {
         .iter()
         .map(|found| format!("differs in {found}"));
     let comparison = row.comparison.as_ref();
-    let remarks = comparison.map_or(&[][..], |found| &found.notes);
+    let limits = comparison.map_or(&[][..], |found| &found.notes);
     let center = comparison.and_then(|found| found.description.centers.as_ref());
     broken
         .chain(beside)
         .chain(differences)
-        .chain(remarks.iter().map(Note::to_string))
-        .chain(row.remarks.iter().cloned())
+        .chain(limits.iter().map(Note::to_string))
+        .chain(remarks::of_row(row))
         .chain(center.map(|found| analysis::centers(found, metric(row))))
         .chain(failures(row))
         .map(|sentence| cut(&sentence, LONGEST_SENTENCE))
@@ -259,13 +259,8 @@ pub(super) fn were(count: usize) -> String {
 }
 
 /// What a reader must know of a run that did not come to its end.
-pub fn incomplete(run: &Run) -> Option<String> {
-    (run.status == RunStatus::Incomplete).then(|| {
-        format!(
-            "run {} is incomplete: it was stopped before its end, and only what it had measured until then is here",
-            run.id
-        )
-    })
+pub(super) fn incomplete(run: &Run) -> Option<String> {
+    (run.status == RunStatus::Incomplete).then(|| remarks::incomplete(run.id))
 }
 
 /// `1 benchmark`, `2 benchmarks`.

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::analysis;
 use super::grid::{Grid, GridCell, TableFormat};
+use super::remarks::run_remark;
 use super::table::p_value;
 use super::units;
 use crate::compare::Decider;
@@ -132,8 +133,9 @@ fn write_remarks(writer: &mut dyn Write, verdicts: &Verdicts) -> io::Result<()> 
             escape::markdown(&analysis::broken(violation))
         )?;
     }
-    for remark in verdicts.gates.remarks.iter().chain(&verdicts.remarks) {
-        writeln!(writer, "\n{}", escape::markdown(remark))?;
+    let limits = verdicts.gates.remarks.iter().cloned();
+    for remark in limits.chain(verdicts.remarks.iter().map(run_remark)) {
+        writeln!(writer, "\n{}", escape::markdown(&remark))?;
     }
     for warning in &verdicts.warnings {
         writeln!(

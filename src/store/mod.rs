@@ -12,6 +12,7 @@ mod beside;
 mod check;
 mod codec;
 mod columns;
+mod conclusion;
 mod conditions;
 mod error;
 mod file;

@@ -4,6 +4,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::access::Survives;
 use super::columns::{Count, Json, Unsigned, Word};
+use super::conclusion::packed;
 use super::conditions::{intern_benchmark, intern_json};
 use super::error::Attempt;
 use super::{Store, StoreError, WorkspaceId};
@@ -203,13 +204,15 @@ pub(super) fn end_run(connection: &Connection, run: RunId, end: &RunEnd) -> Atte
         Some(Side::Candidate) | None => end.acceptance,
     };
     connection.execute(
-        "UPDATE runs SET status = ?2, finished = ?3, acceptance = ?4, exit_code = ?5 WHERE id = ?1",
+        "UPDATE runs SET status = ?2, finished = ?3, acceptance = ?4, exit_code = ?5, conclusion = ?6
+         WHERE id = ?1",
         params![
             run,
             Word(RunStatus::Complete),
             end.finished,
             Word(acceptance),
-            end.exit_code
+            end.exit_code,
+            end.conclusion.as_deref().map(packed).transpose()?,
         ],
     )?;
     Ok(())

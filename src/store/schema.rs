@@ -12,21 +12,15 @@ use super::error::{Attempt, Fault};
 pub(super) const APPLICATION_ID: u32 = u32::from_be_bytes(*b"pfck");
 
 /// One SQL script a version, oldest first; `user_version` counts those applied.
-const SCRIPTS: [&str; 6] = [
-    include_str!("schema/1.sql"),
-    include_str!("schema/2.sql"),
-    include_str!("schema/3.sql"),
-    include_str!("schema/4.sql"),
-    include_str!("schema/5.sql"),
-    include_str!("schema/6.sql"),
-];
+const SCRIPTS: [&str; 1] = [include_str!("schema/1.sql")];
 
 /// The schema version that this program writes, and the newest that it reads.
 pub(super) const VERSION: u32 = SCRIPTS.len() as u32;
 
-fn migrations() -> Migrations<'static> {
-    SCRIPTS
-        .into_iter()
+fn migrations(scripts: &[&'static str]) -> Migrations<'static> {
+    scripts
+        .iter()
+        .copied()
         .zip(0..)
         .map(|(script, index)| guarded(index, script))
         .collect()
@@ -100,7 +94,7 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Attempt<()> {
         return Ok(());
     }
     connection.set_transaction_behavior(TransactionBehavior::Immediate);
-    let outcome = migrations().to_latest(connection);
+    let outcome = migrations(&SCRIPTS).to_latest(connection);
     connection.set_transaction_behavior(TransactionBehavior::Deferred);
     match outcome {
         Ok(()) => {
@@ -130,11 +124,11 @@ mod tests {
     use rusqlite::Connection;
     use rusqlite_migration::Migrations;
 
-    use super::{guarded, migrate, migrations};
+    use super::{SCRIPTS, guarded, migrate, migrations};
 
     #[test]
     fn every_migration_applies_to_an_empty_database() {
-        migrations().validate().expect("valid");
+        migrations(&SCRIPTS).validate().expect("valid");
     }
 
     #[test]
@@ -151,6 +145,43 @@ mod tests {
             .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
             .expect("count");
         assert_eq!(tables, 0);
+    }
+
+    #[test]
+    fn an_older_database_is_brought_up_to_date_in_one_transaction_or_not_at_all() {
+        let mut connection = Connection::open_in_memory().expect("in memory");
+        migrate(&mut connection, Path::new("memory")).expect("version 1");
+        connection
+            .execute("INSERT INTO workspaces (key, label) VALUES ('k', 'l')", [])
+            .expect("fills");
+        let version = |connection: &Connection| -> i64 {
+            connection
+                .pragma_query_value(None, "user_version", |row| row.get(0))
+                .expect("tells")
+        };
+        let second = "ALTER TABLE workspaces ADD COLUMN note TEXT;";
+        let third = "ALTER TABLE nowhere ADD COLUMN note TEXT;";
+        let broken = [SCRIPTS[0], second, third];
+        migrations(&broken)
+            .to_latest(&mut connection)
+            .expect_err("the third script fails");
+        assert_eq!(
+            version(&connection),
+            1,
+            "the second one is rolled back, too"
+        );
+        migrations(&broken[..2])
+            .to_latest(&mut connection)
+            .expect("migrated");
+        assert_eq!(version(&connection), 2);
+        let label: String = connection
+            .query_row(
+                "SELECT label FROM workspaces WHERE note IS NULL",
+                [],
+                |row| row.get(0),
+            )
+            .expect("what was there is still there");
+        assert_eq!(label, "l");
     }
 
     #[test]

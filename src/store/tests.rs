@@ -223,7 +223,7 @@ fn of_version_1(path: &Path) {
 }
 
 #[test]
-fn a_store_of_version_1_is_migrated_with_what_it_holds() {
+fn a_store_of_version_1_opens_with_what_it_holds() {
     for open in [
         |path: &Path| Store::open(path).expect("opens"),
         |path: &Path| Store::open_existing(path).expect("opens").expect("is one"),
@@ -248,39 +248,26 @@ fn a_store_of_version_1_is_migrated_with_what_it_holds() {
 }
 
 #[test]
-fn what_pairs_of_version_3_were_for_is_still_known() {
+fn the_database_refuses_a_purpose_without_a_partner_and_one_that_there_is_not() {
     let (_directory, path) = place();
     of_version_1(&path);
     let connection = Connection::open(&path).expect("opens");
-    for script in [
-        include_str!("schema/2.sql"),
-        include_str!("schema/3.sql"),
-        "PRAGMA user_version = 3;
-         INSERT INTO runs (id, workspace, environment, started, seed, decision, tool_version)
-         SELECT id + 1, workspace, environment, started, seed, decision, tool_version FROM runs UNION ALL
-         SELECT id + 2, workspace, environment, started, seed, decision, tool_version FROM runs;
-         PRAGMA defer_foreign_keys = 1;
-         UPDATE runs SET partner = 5 - id, role = iif(id = 2, 'base', 'candidate'), purpose = 'search' WHERE id > 1;
-         INSERT INTO launches (run, package, target, ordinal, attempt, started, padding_bytes)
-         VALUES (1, 'p', 't', 0, 0, 3, 4);",
-    ] {
-        connection.execute_batch(script).expect("fills");
-    }
+    connection
+        .execute_batch(
+            "PRAGMA foreign_keys = 1; BEGIN; PRAGMA defer_foreign_keys = 1;
+             INSERT INTO runs (id, workspace, environment, started, seed, decision, tool_version, partner, role, purpose)
+             SELECT 2, workspace, environment, started, seed, decision, tool_version, 3, 'base', 'search' FROM runs WHERE id = 1 UNION ALL
+             SELECT 3, workspace, environment, started, seed, decision, tool_version, 2, 'candidate', 'search' FROM runs WHERE id = 1;
+             COMMIT;",
+        )
+        .expect("fills");
     drop(connection);
-    let store = Store::open(&path).expect("migrates");
-    let purposes: Vec<Option<String>> = store
-        .connection
-        .prepare("SELECT purpose FROM runs ORDER BY id")
-        .and_then(|mut rows| rows.query_map([], |row| row.get(0))?.collect())
-        .expect("reads");
-    let search = Some("search".to_owned());
-    assert_eq!(purposes, [None, search.clone(), search]);
-    let heads = store.launches(crate::model::RunId(1)).expect("reads");
-    assert_eq!((heads.len(), heads[0].conduct), (1, None));
+    let store = Store::open(&path).expect("opens");
     for broken in [
         "UPDATE runs SET purpose = 'control' WHERE id = 1",
         "UPDATE runs SET purpose = NULL WHERE id = 2",
         "UPDATE runs SET purpose = 'pastime' WHERE id = 2",
+        "UPDATE runs SET acceptance = 'automatic' WHERE id = 2",
     ] {
         let refused = store.connection.execute(broken, []);
         assert!(refused.is_err(), "{broken}");
@@ -289,21 +276,17 @@ fn what_pairs_of_version_3_were_for_is_still_known() {
 }
 
 #[test]
-fn series_of_version_4_have_neither_allocations_nor_latencies_and_stay_readable() {
+fn series_without_allocations_and_latencies_are_read_and_damaged_ones_are_not() {
     let (_directory, path) = place();
     of_version_1(&path);
     let connection = Connection::open(&path).expect("opens");
-    for script in [
-        include_str!("schema/2.sql"),
-        include_str!("schema/3.sql"),
-        include_str!("schema/4.sql"),
-        "PRAGMA user_version = 4;
-         INSERT INTO benchmarks (workspace, package, target, name) VALUES (1, 'p', 't', 'b');
-         INSERT INTO launches (run, package, target, ordinal, attempt, started, padding_bytes)
-         VALUES (1, 'p', 't', 0, 0, 3, 4);",
-    ] {
-        connection.execute_batch(script).expect("fills");
-    }
+    connection
+        .execute_batch(
+            "INSERT INTO benchmarks (workspace, package, target, name) VALUES (1, 'p', 't', 'b');
+             INSERT INTO launches (run, package, target, ordinal, attempt, started, padding_bytes)
+             VALUES (1, 'p', 't', 0, 0, 3, 4);",
+        )
+        .expect("fills");
     let series = crate::model::Series {
         warm_up: crate::model::Sample {
             iterations: 1,
@@ -327,7 +310,7 @@ fn series_of_version_4_have_neither_allocations_nor_latencies_and_stay_readable(
         )
         .expect("fills");
     drop(connection);
-    let store = Store::open(&path).expect("migrates");
+    let store = Store::open(&path).expect("opens");
     let found = store
         .measurements(crate::model::RunId(1), None)
         .expect("reads");

@@ -52,6 +52,7 @@ fn add_controls(machine: &Machine, control: &Finished, change: f64) {
             store.record_launch(side, &launch).expect("records");
         }
         let end = |verdicts| RunEnd {
+            conclusion: None,
             finished: Timestamp(1),
             acceptance: Acceptance::Pending,
             exit_code: 0,

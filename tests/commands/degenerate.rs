@@ -104,6 +104,7 @@ fn store(
         acceptance: Acceptance::ByCommand,
         exit_code: 0,
         verdicts: Vec::new(),
+        conclusion: None,
     };
     store.finish_run(made, &end).expect("ends");
     made.0.to_string()

@@ -181,6 +181,7 @@ pub fn verdict(id: &str, verdict: Verdict) -> RunVerdict {
 
 pub fn end(acceptance: Acceptance, verdicts: Vec<RunVerdict>) -> RunEnd {
     RunEnd {
+        conclusion: None,
         finished: Timestamp(1_700_000_005_000_000_000),
         acceptance,
         exit_code: 0,

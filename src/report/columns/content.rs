@@ -1,7 +1,7 @@
 //! What runs side by side are: columns, and a line for each benchmark.
 
 use crate::compare::{Difference, Estimate, Figure, GateGroup};
-use crate::findings::{Gates, Method};
+use crate::findings::{Gates, Method, RunRemark};
 use crate::model::{BenchmarkKey, DecisionSettings, Metric, RunId, Tally, Verdict};
 
 /// What columns show of a benchmark.
@@ -73,7 +73,7 @@ pub struct Column {
     /// Facts in which it differs from the reference without being incomparable.
     pub warnings: Vec<Difference>,
     /// What else a reader must know of its comparison, a sentence each.
-    pub remarks: Vec<String>,
+    pub remarks: Vec<RunRemark>,
     /// What the rules of `--fail` made of it.
     pub gates: Gates,
     /// What all of its benchmarks changed by together.

@@ -10,6 +10,7 @@ use crate::report::grid::{Grid, GridCell};
 use crate::report::json::{
     SCHEMA, decided_by, estimate_json, key_json, tally_json, violated, write_object,
 };
+use crate::report::remarks::run_remark;
 
 /// The table for machines: exact values, and for each run what is known of them.
 pub(super) fn exact(found: &SideBySide) -> Grid {
@@ -121,7 +122,7 @@ pub(super) fn write_json(writer: &mut dyn Write, found: &SideBySide) -> io::Resu
                 "decided_by": column.method.map(|method| decided_by(method, found.decision.analysis.subject)),
                 "verdicts": tally_json(&column.tally),
                 "warnings": column.warnings,
-                "remarks": column.remarks.iter().chain(&column.gates.remarks).collect::<Vec<_>>(),
+                "remarks": column.remarks.iter().map(run_remark).chain(column.gates.remarks.iter().cloned()).collect::<Vec<_>>(),
                 "geometric_mean": column.together.map(|together| json!({
                     "ratio": together.ratio,
                     "used": together.used,

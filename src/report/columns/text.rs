@@ -8,6 +8,7 @@ use crate::findings::Method;
 use crate::model::{Metric, Subject, Verdict};
 use crate::report::analysis;
 use crate::report::grid::{Grid, GridCell, folded, label_beside};
+use crate::report::remarks::run_remark;
 use crate::report::status::write_warning_within;
 use crate::report::theme;
 use crate::report::units::{self, Room};
@@ -317,10 +318,15 @@ fn write_notes(writer: &mut dyn Write, found: &SideBySide, room: usize) -> io::R
             room,
         )?;
     }
-    let mut said: Vec<&String> = Vec::new();
-    for remark in found.columns.iter().flat_map(|column| &column.remarks) {
+    let mut said: Vec<String> = Vec::new();
+    for remark in found
+        .columns
+        .iter()
+        .flat_map(|column| &column.remarks)
+        .map(run_remark)
+    {
         if !said.contains(&remark) {
-            write_warning_within(writer, remark, room)?;
+            write_warning_within(writer, &remark, room)?;
             said.push(remark);
         }
     }

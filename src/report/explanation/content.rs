@@ -2,41 +2,9 @@
 
 use serde_json::Value;
 
-use crate::compare::{Comparison, Difference, HostSigns, Plan};
-use crate::findings::Method;
+use crate::compare::{Comparison, HostSigns, Plan};
+use crate::findings::{Method, Row};
 use crate::model::{BenchmarkKey, Failure, GitState, Metric, Run, RunId, Verdict};
-
-/// A verdict reached again from what is stored.
-#[derive(Debug, Clone)]
-pub struct Replayed {
-    /// Which test decided.
-    pub method: Method,
-    /// The comparison; `None` where there was nothing to compare.
-    pub comparison: Option<Comparison>,
-    /// The runs it was compared with, newest first.
-    pub reference: Vec<RunId>,
-    /// The runs from which the drift between runs was estimated.
-    pub spread: Vec<RunId>,
-    /// What makes the sides incomparable.
-    pub blocking: Vec<Difference>,
-    /// Whether it gives the stored verdict and change.
-    pub agrees: bool,
-    /// The second measurement, where one took the place of the first.
-    pub confirmed: Option<Confirmed>,
-}
-
-/// A hit that was measured again, both sides in turn.
-#[derive(Debug, Clone)]
-pub struct Confirmed {
-    /// The run of the reference's side.
-    pub base: RunId,
-    /// The run of the candidate's side.
-    pub candidate: RunId,
-    /// What the stored numbers alone had said, where they are still there.
-    pub first_verdict: Option<Verdict>,
-    /// And which change.
-    pub first_change: Option<f64>,
-}
 
 /// What one run measured of the benchmark.
 #[derive(Debug, Clone)]
@@ -76,10 +44,19 @@ pub struct Explanation<'a> {
     pub signs: HostSigns,
     /// The launches that failed.
     pub failures: &'a [Failure],
-    /// How the verdict was reached; `None` where that is not known any more.
-    pub replayed: Option<&'a Replayed>,
+    /// What was found, as it was stored; `None` where that is not known.
+    pub row: Option<&'a Row<'a>>,
+    /// How the verdict was reached; `None` where that is not known.
+    pub method: Option<Method>,
     /// The plan of an A/B measurement.
     pub plan: Option<&'a Plan>,
+}
+
+impl Explanation<'_> {
+    /// The comparison that the verdict rests on, where there was one.
+    pub(super) fn comparison(&self) -> Option<&Comparison> {
+        self.row?.comparison.as_ref()
+    }
 }
 
 /// A sentence or a few about one thing.

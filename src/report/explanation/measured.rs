@@ -16,7 +16,7 @@ pub(super) fn sides(explanation: &Explanation<'_>) -> Vec<Statement> {
     let Some(candidate) = &explanation.candidate else {
         return Vec::new();
     };
-    let method = explanation.replayed.map(|replayed| replayed.method);
+    let method = explanation.method;
     let mut statements = vec![if method == Some(Method::Paired) {
         in_turn(candidate, explanation.base.first())
     } else {
@@ -106,9 +106,7 @@ fn reference(explanation: &Explanation<'_>) -> Statement {
     let base = &explanation.base;
     let launches: usize = base.iter().map(|side| side.launches).sum();
     let samples: usize = base.iter().map(|side| side.samples).sum();
-    let spread = explanation
-        .replayed
-        .map_or(0, |replayed| replayed.spread.len());
+    let spread = explanation.row.map_or(0, |row| row.spread.len());
     let held = format!(
         "{} with {}",
         counted(launches, "launch", "launches"),

@@ -12,5 +12,5 @@ mod stored;
 mod unmeasured;
 mod write;
 
-pub use content::{Confirmed, Explanation, MeasuredSide, Replayed};
+pub use content::{Explanation, MeasuredSide};
 pub use write::{explained, write_explanation};

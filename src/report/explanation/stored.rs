@@ -71,7 +71,7 @@ fn estimate(
     }) = grounds.prediction
     {
         let run_sd = grounds.run_sd;
-        let spread = explanation.replayed.map_or(0, |found| found.spread.len());
+        let spread = explanation.row.map_or(0, |found| found.spread.len());
         let known = if spread < 2 {
             "what is assumed of such a host, as one run does not show it".to_owned()
         } else {

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::content::{Explanation, Statement};
 use super::measured::{capital, failures};
-use crate::findings::Method;
+use crate::findings::{Method, Remark};
 use crate::model::{MIN_LAUNCHES, Verdict};
 
 /// What decided, and what would have made it another verdict.
@@ -12,10 +12,11 @@ pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     let mut statements = failures(explanation.failures);
     let in_turn = explanation.run.pair.is_some();
     let reference = explanation.reference;
-    let confirmed = explanation
-        .replayed
-        .and_then(|replayed| replayed.confirmed.as_ref());
-    let is_identical = confirmed.is_some() || in_turn && explanation.candidate.is_none();
+    let remarks = explanation.row.map_or(&[][..], |row| &row.remarks);
+    let is_identical = remarks
+        .iter()
+        .any(|remark| matches!(remark, Remark::Identical | Remark::FoundIdentical { .. }))
+        || in_turn && explanation.candidate.is_none();
     let numbers = json!({"reference_run": reference});
     let named = reference.map_or_else(|| "the reference".to_owned(), |run| format!("run {run}"));
     let (decision, otherwise) = match explanation.verdict {
@@ -49,9 +50,7 @@ fn incomparable(
     named: &str,
     statements: &mut Vec<Statement>,
 ) -> (String, String) {
-    let blocking = explanation
-        .replayed
-        .map_or(&[][..], |replayed| &replayed.blocking);
+    let blocking = explanation.row.map_or(&[][..], |row| &row.blocking);
     for difference in blocking {
         statements.push(Statement::new(
             "difference",
@@ -77,9 +76,7 @@ fn incomparable(
 }
 
 fn failed(explanation: &Explanation<'_>, statements: &mut Vec<Statement>) -> (String, String) {
-    let comparison = explanation
-        .replayed
-        .and_then(|replayed| replayed.comparison.as_ref());
+    let comparison = explanation.comparison();
     for note in comparison.map_or(&[][..], |comparison| &comparison.notes) {
         statements.push(Statement::new(
             "note",
@@ -87,10 +84,7 @@ fn failed(explanation: &Explanation<'_>, statements: &mut Vec<Statement>) -> (St
             json!({"notes": [note]}),
         ));
     }
-    let of_pair = explanation
-        .replayed
-        .is_some_and(|replayed| replayed.method == Method::Paired)
-        || explanation.run.pair.is_some();
+    let of_pair = explanation.method == Some(Method::Paired) || explanation.run.pair.is_some();
     let good = explanation
         .candidate
         .as_ref()

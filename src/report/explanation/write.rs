@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-use super::content::{Confirmed, Explanation, Replayed, Statement};
+use super::content::{Explanation, Statement};
 use super::{alternative, beside, measured, paired, stored, unmeasured};
 use crate::compare::Decider;
-use crate::findings::Method;
+use crate::findings::{FirstLook, Method, Remark, Row};
 use crate::model::{Subject, Verdict};
 use crate::report::json::{SCHEMA, key_json, write_object};
 use crate::report::units::Room;
@@ -41,28 +41,23 @@ pub fn explained(explanation: &Explanation<'_>) -> Vec<(&'static str, String)> {
 fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     let mut statements = vec![verdict(explanation)];
     statements.extend(measured::sides(explanation));
-    let replayed = explanation.replayed;
     statements.extend(
-        replayed
-            .and_then(|replayed| replayed.confirmed.as_ref())
-            .map(|confirmed| confirmation(confirmed, explanation.verdict, replayed)),
+        explanation
+            .row
+            .and_then(|row| second_look(row, explanation.verdict)),
     );
-    let comparison = replayed.and_then(|replayed| replayed.comparison.as_ref());
     let subject = explanation.run.decision.analysis.subject;
-    match (replayed, comparison) {
-        (Some(replayed), Some(_)) if !replayed.agrees => statements.push(lost(explanation)),
-        (Some(Replayed { method, .. }), Some(comparison))
-            if explanation.verdict != Verdict::Failed =>
-        {
+    match (explanation.method, explanation.comparison()) {
+        (Some(method), Some(comparison)) if explanation.verdict != Verdict::Failed => {
             statements.extend(match method {
                 _ if subject != Subject::Time => alternative::about(subject, comparison),
                 Method::Paired => paired::statements(explanation, comparison),
                 Method::Stored(Decider::Test(_)) => {
                     alternative::statements(explanation, comparison)
                 }
-                Method::Stored(decider) => stored::statements(explanation, comparison, *decider),
+                Method::Stored(decider) => stored::statements(explanation, comparison, decider),
             });
-            statements.extend(beside::statements(comparison, *method, subject));
+            statements.extend(beside::statements(comparison, method, subject));
         }
         _ => {
             let decided = unmeasured::statements(explanation);
@@ -71,7 +66,7 @@ fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
                 .any(|statement| statement.about == "decision");
             statements.extend(decided);
             if !known {
-                statements.push(lost(explanation));
+                statements.push(unknown(explanation));
             }
         }
     }
@@ -100,83 +95,81 @@ fn verdict(explanation: &Explanation<'_>) -> Statement {
     )
 }
 
-fn confirmation(confirmed: &Confirmed, verdict: Verdict, replayed: Option<&Replayed>) -> Statement {
-    let first = match (confirmed.first_verdict, confirmed.first_change) {
-        (Some(first), Some(change)) => {
+/// What came of measuring the benchmark again, in turn with its reference.
+fn second_look(row: &Row<'_>, verdict: Verdict) -> Option<Statement> {
+    let said = |first: &FirstLook| {
+        let change = first.change.map_or_else(String::new, |change| {
+            format!(" ({})", units::change(change))
+        });
+        format!("The stored numbers said {}{change}", first.verdict)
+    };
+    let mut remarks = row.remarks.iter();
+    let (first, text, runs) = remarks.find_map(|remark| match remark {
+        Remark::FoundIdentical { first, .. } => Some((
+            first,
             format!(
-                "The stored numbers said {first} ({})",
-                units::change(change)
-            )
+                "{}, but the executable is that of the reference, byte for byte.",
+                said(first)
+            ),
+            None,
+        )),
+        Remark::MeasuredAgain {
+            first,
+            second,
+            runs,
+        } => {
+            let again = format!(
+                "{}, so both sides were measured again in turn, as runs {} and {}",
+                said(first),
+                runs.base,
+                runs.candidate
+            );
+            let text = match verdict {
+                Verdict::Regressed => {
+                    format!("{again}, which confirmed it; what follows is about these.")
+                }
+                Verdict::Suspect => format!(
+                    "{again}. That was {second}, which neither confirms nor refutes it: it stays suspect. What follows is about these."
+                ),
+                _ => format!("{again}, which refuted it; what follows is about these."),
+            };
+            Some((first, text, Some(runs)))
         }
-        _ => "The stored numbers looked slower".to_owned(),
-    };
-    let comparison = replayed.and_then(|replayed| replayed.comparison.as_ref());
-    let text = match (comparison.map(|found| found.verdict), verdict) {
-        (None, _) => {
-            format!("{first}, but the executable is that of the reference, byte for byte.")
-        }
-        (Some(_), Verdict::Regressed) => format!(
-            "{first}, so both sides were measured again in turn, as runs {} and {}, which confirmed it; what follows is about these.",
-            confirmed.base, confirmed.candidate
-        ),
-        (Some(second), Verdict::Suspect) => format!(
-            "{first}, so both sides were measured again in turn, as runs {} and {}. That was {second}, which neither confirms nor refutes it: it stays suspect. What follows is about these.",
-            confirmed.base, confirmed.candidate
-        ),
-        (Some(_), _) => format!(
-            "{first}, so both sides were measured again in turn, as runs {} and {}, which refuted it; what follows is about these.",
-            confirmed.base, confirmed.candidate
-        ),
-    };
-    Statement::new(
+        _ => None,
+    })?;
+    Some(Statement::new(
         "confirmation",
         text,
         json!({
-            "base_run": confirmed.base, "candidate_run": confirmed.candidate,
-            "first_change": confirmed.first_change,
+            "base_run": runs.map(|runs| runs.base), "candidate_run": runs.map(|runs| runs.candidate),
+            "first_change": first.change,
         }),
-    )
+    ))
 }
 
-/// That the stored verdict is not reached again.
-fn lost(explanation: &Explanation<'_>) -> Statement {
-    let now = explanation.replayed.and_then(|replayed| {
-        let comparison = replayed.comparison.as_ref()?;
-        let change = comparison.change.map_or_else(String::new, |change| {
-            format!(" ({})", units::change(change.estimate))
-        });
-        Some(format!("{}{change}", comparison.verdict))
-    });
-    let then = explanation.change.map_or_else(String::new, |change| {
-        format!(" ({})", units::change(change))
-    });
+/// That the store has the verdict alone.
+fn unknown(explanation: &Explanation<'_>) -> Statement {
     let compare = explanation.reference.map_or_else(String::new, |reference| {
         format!(
             " `cargo perfcheck compare {reference} {}` compares the two runs as they are now.",
             explanation.run.id
         )
     });
-    let found = now.map_or_else(
-        || "what it was compared with is not stored any more".to_owned(),
-        |now| format!("from what is stored now it would be {now}"),
-    );
     Statement::new(
-        "replay",
+        "origin",
         format!(
-            "How it came about cannot be told: the verdict of that time was {}{then}, and {found}. Runs were accepted or removed since, a setting that counts for the whole workspace has changed, or another version decides otherwise.{compare}",
-            explanation.verdict
+            "How the verdict was reached is not stored with the run: the run was imported, or another version of the tool wrote it.{compare}"
         ),
         json!({}),
     )
 }
 
 fn decided_by(explanation: &Explanation<'_>) -> Option<&'static str> {
-    let replayed = explanation.replayed?;
-    replayed.comparison.as_ref()?;
+    let (method, _) = explanation.method.zip(explanation.comparison())?;
     if explanation.run.decision.analysis.subject != Subject::Time {
         return Some("metric");
     }
-    Some(match replayed.method {
+    Some(match method {
         Method::Stored(Decider::RunLevel) => "run-level",
         Method::Stored(Decider::Screen) => "t-score",
         Method::Stored(Decider::Test(test)) => test.word(),
@@ -195,7 +188,6 @@ fn message(explanation: &Explanation<'_>, statements: &[Statement]) -> Value {
             })
         })
         .collect();
-    let replayed = explanation.replayed;
     json!({
         "reason": "explanation",
         "schema": SCHEMA,
@@ -203,7 +195,6 @@ fn message(explanation: &Explanation<'_>, statements: &[Statement]) -> Value {
         "benchmark": key_json(explanation.key),
         "verdict": explanation.verdict,
         "decided_by": decided_by(explanation),
-        "replayed": replayed.map(|replayed| replayed.agrees),
         "sentences": sentences,
     })
 }

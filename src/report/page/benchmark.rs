@@ -12,7 +12,7 @@ use crate::compare::{
 use crate::escape::one_line;
 use crate::model::{Metric, Verdict};
 use crate::report::beside_record::{allocation_lines, latency_lines};
-use crate::report::{analysis, beside};
+use crate::report::{analysis, beside, remarks};
 
 /// What the script takes intervals for that it is told nothing of.
 const USUAL_INTERVALS: &str = "bootstrap";
@@ -111,7 +111,7 @@ fn notes(one: &PageBenchmark<'_>) -> Vec<String> {
     moved
         .into_iter()
         .chain(limits.into_iter().flatten().map(Note::to_string))
-        .chain(one.remarks.iter().cloned())
+        .chain(one.remarks.iter().map(remarks::remark))
         .chain(centers.map(|found| analysis::centers(found, one.metric)))
         .collect()
 }

@@ -3,7 +3,7 @@
 use crate::compare::{
     BenchmarkRecord, ChangeShape, Comparison, Difference, Estimate, HostSigns, Shape,
 };
-use crate::findings::{Gates, Method};
+use crate::findings::{Gates, Method, Remark, RunRemark};
 use crate::model::{BenchmarkKey, Measurement, Metric, Run, RunId, Verdict};
 use crate::report::history::BenchmarkHistory;
 
@@ -22,10 +22,8 @@ pub struct Page<'a> {
     pub confidence_level: f64,
     /// Facts that differ without making the sides incomparable.
     pub warnings: Vec<Difference>,
-    /// What else a reader must know of the whole, a sentence each.
-    pub remarks: Vec<String>,
-    /// What is good to know of the whole, a sentence each.
-    pub notes: Vec<String>,
+    /// What else a reader must know of the whole.
+    pub remarks: Vec<RunRemark>,
     /// What the rules of `--fail` made of it.
     pub gates: Gates,
     /// What the page leaves out so that its size stays within bounds, a sentence each.
@@ -74,8 +72,8 @@ pub struct PageBenchmark<'a> {
     pub sentences: Vec<(&'static str, String)>,
     /// What makes the sides incomparable.
     pub blocking: Vec<Difference>,
-    /// What else a reader must know, a sentence each.
-    pub remarks: Vec<String>,
+    /// What else a reader must know.
+    pub remarks: &'a [Remark],
 }
 
 /// One side of a benchmark.

@@ -1,18 +1,20 @@
 //! The document: its policy, style, script and data in one file.
 
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::benchmark::{Shared, benchmark, differences, tally};
-use super::content::Page;
+use super::content::{Page, PageBenchmark};
 use super::environment::environment;
 use super::history::Timeline;
 use super::phrases::Phrasebook;
 use crate::compare::{Decider, LAUNCH_POINTS, PROBABILITIES};
 use crate::escape::{html, json_in_script, one_line};
-use crate::findings::Method;
-use crate::model::{Subject, Verdict};
+use crate::findings::{Method, Remark};
+use crate::model::{RunId, Subject, Verdict};
 use crate::report::json::{SCHEMA, write_object};
+use crate::report::remarks::{IDENTICAL, run_remark};
 use crate::report::view::MessageFormat;
 use crate::report::{analysis, sentences, theme, units};
 
@@ -137,12 +139,39 @@ fn head(page: &Page<'_>, timeline: &Timeline<'_>) -> Value {
         "symbols": Verdict::ALL.map(|verdict| (verdict, theme::symbol(verdict))),
         "warnings": differences(&page.warnings),
         "broken": page.gates.violations.iter().map(|found| one_line(&analysis::broken(found))).collect::<Vec<_>>(),
-        "remarks": page.gates.remarks.iter().chain(&page.remarks).map(|text| one_line(text)).collect::<Vec<_>>(),
-        "notes": page.notes.iter().map(|text| one_line(text)).collect::<Vec<_>>(),
+        "remarks": page.gates.remarks.iter().cloned().chain(page.remarks.iter().map(run_remark)).map(|text| one_line(&text)).collect::<Vec<_>>(),
+        "notes": notes(page).iter().map(|text| one_line(text)).collect::<Vec<_>>(),
         "omissions": page.omissions.iter().map(|text| one_line(text)).collect::<Vec<_>>(),
         "probabilities": &PROBABILITIES[..],
         "launch_points": LAUNCH_POINTS,
     })
+}
+
+/// What is good to know of the whole: what was not measured because it is the same, and what was measured again.
+fn notes(page: &Page<'_>) -> Vec<String> {
+    let is_identical = |one: &&PageBenchmark<'_>| one.remarks.contains(&Remark::Identical);
+    let identical = page.benchmarks.iter().filter(is_identical).count();
+    let same = (identical > 0).then(|| {
+        let which = if identical == page.benchmarks.len() {
+            "Nothing was measured".to_owned()
+        } else {
+            format!("{} not measured", sentences::were(identical))
+        };
+        format!("{which}: {IDENTICAL}.")
+    });
+    let mut again: BTreeMap<(RunId, RunId), usize> = BTreeMap::new();
+    for remark in page.benchmarks.iter().flat_map(|one| one.remarks) {
+        if let Remark::MeasuredAgain { runs, .. } = remark {
+            *again.entry((runs.base, runs.candidate)).or_default() += 1;
+        }
+    }
+    let again = again.into_iter().map(|((base, candidate), count)| {
+        format!(
+            "{} measured again in turn with the reference, in run {candidate} beside run {base}: their medians, changes and charts are those of these runs.",
+            sentences::were(count)
+        )
+    });
+    same.into_iter().chain(again).collect()
 }
 
 /// How the verdicts were reached, where any was.

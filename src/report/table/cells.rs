@@ -28,7 +28,7 @@ impl Contents<'_> {
         let compared = findings.rows.iter().any(|row| row.comparison.is_some());
         // Of a comparison people want to know what moved, which notes tell; without one these are results.
         let in_full = !compared || self.verbosity == Verbosity::Verbose;
-        let interval = format!("{} interval", units::percent(findings.confidence_level));
+        let interval = format!("{} interval", units::percent(findings.confidence_level()));
         let mut columns = vec![
             Column::right("median", 0, self.plain(median_cell)),
             Column::right(&interval, 5, self.plain(interval_cell)),

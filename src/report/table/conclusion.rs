@@ -6,6 +6,7 @@ use super::cells::metric;
 use crate::compare::Decider;
 use crate::findings::{Findings, Method, Verdicts};
 use crate::model::{Metric, Subject};
+use crate::report::remarks::run_remark;
 use crate::report::sentences::{self, InTurn};
 use crate::report::status::write_warning_within;
 use crate::report::view::{Verbosity, View};
@@ -42,8 +43,8 @@ pub(super) fn write_conclusion(
         let text = format!("the sides differ in {warning}");
         write_warning_within(writer, &text, view.columns)?;
     }
-    for remark in &verdicts.remarks {
-        write_warning_within(writer, remark, view.columns)?;
+    for remark in verdicts.remarks.iter().map(run_remark) {
+        write_warning_within(writer, &remark, view.columns)?;
     }
     line(writer, &counts(findings))?;
     if let Some(sentence) = sentences::incomplete(findings.run) {

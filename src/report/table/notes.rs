@@ -7,13 +7,13 @@ use crate::compare::Note;
 use crate::findings::Row;
 use crate::model::Verdict;
 use crate::report::view::{Verbosity, View};
-use crate::report::{analysis, beside, theme, units};
+use crate::report::{analysis, beside, remarks, theme, units};
 
 /// Below a table there are no more remarks than this, unless more are asked for.
 const MOST_NOTES: usize = 6;
 
 /// A remark, and the rows that it is about.
-struct Remark {
+struct SharedNote {
     text: String,
     rows: Vec<usize>,
     /// The worst verdict of these rows.
@@ -26,15 +26,15 @@ pub(super) fn write_notes(
     rows: &[&Row<'_>],
     view: &View,
 ) -> io::Result<()> {
-    let mut remarks: Vec<Remark> = Vec::new();
+    let mut notes: Vec<SharedNote> = Vec::new();
     for (at, row) in rows.iter().enumerate() {
         for text in of_row(row, view.verbosity) {
-            match remarks.iter_mut().find(|known| known.text == text) {
+            match notes.iter_mut().find(|known| known.text == text) {
                 Some(known) => {
                     known.rows.push(at);
                     known.verdict = known.verdict.min(row.verdict);
                 }
-                None => remarks.push(Remark {
+                None => notes.push(SharedNote {
                     text,
                     rows: vec![at],
                     verdict: row.verdict,
@@ -47,20 +47,20 @@ pub(super) fn write_notes(
         Verbosity::Quiet | Verbosity::Usual => MOST_NOTES,
     };
     // Without verdicts there is no worst one: rows stay as they are.
-    remarks.sort_by_key(|remark| remark.verdict);
-    for remark in remarks.iter().take(most) {
+    notes.sort_by_key(|note| note.verdict);
+    for note in notes.iter().take(most) {
         let id = |at: usize| units::name_in_prose(&rows[at].key.id, view.columns);
-        let subject = match &remark.rows[..] {
+        let subject = match &note.rows[..] {
             [at] => id(*at),
             some if some.len() == rows.len() => "all".to_owned(),
             [first, others @ ..] => format!("{} and {} more", id(*first), others.len()),
             [] => continue,
         };
-        let text = theme::printable(&remark.text);
+        let text = theme::printable(&note.text);
         let lines = view.prose(&format!("{subject}: {text}"), "    ");
         write_faint(writer, &format!("  {lines}"))?;
     }
-    let hidden = remarks.len().saturating_sub(most);
+    let hidden = notes.len().saturating_sub(most);
     if hidden > 0 {
         let plural = if hidden == 1 { "" } else { "s" };
         write_faint(
@@ -99,7 +99,7 @@ fn of_row(row: &Row<'_>, verbosity: Verbosity) -> Vec<String> {
         .into_iter()
         .chain(differences)
         .chain(notes.into_iter().flatten().map(Note::to_string))
-        .chain(row.remarks.iter().cloned())
+        .chain(remarks::of_row(row))
         .chain(center.map(|found| analysis::centers(found, metric(row))))
         .chain(failures(row))
         .collect()

@@ -13,7 +13,7 @@ CREATE TABLE environments (
     facts TEXT NOT NULL UNIQUE
 ) STRICT;
 
--- AUTOINCREMENT: the number of a deleted run is never given to another one.
+-- AUTOINCREMENT: the number of a deleted run is never given to another one. Both runs of an A/B measurement name each other, and go together.
 CREATE TABLE runs (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     workspace INTEGER NOT NULL REFERENCES workspaces,
@@ -30,14 +30,30 @@ CREATE TABLE runs (
     seed INTEGER NOT NULL,
     decision TEXT NOT NULL,
     tool_version TEXT NOT NULL,
+    partner INTEGER REFERENCES runs ON DELETE CASCADE CHECK (partner <> id),
+    role TEXT CHECK (role IN ('base', 'candidate')),
+    purpose TEXT CHECK (purpose IN ('comparison', 'confirmation', 'search', 'control')),
+    plan TEXT,
+    source TEXT,
+    -- What a run was before it was accepted by command, so that this can be undone.
+    accepted_from TEXT CHECK (accepted_from IN ('pending', 'automatic')),
+    conclusion BLOB,
     CHECK ((git_commit IS NULL) = (git_dirty IS NULL)),
-    CHECK ((finished IS NULL) = (status = 'incomplete'))
+    CHECK ((finished IS NULL) = (status = 'incomplete')),
+    CHECK ((role IS NULL) = (partner IS NULL)),
+    CHECK ((purpose IS NULL) = (partner IS NULL)),
+    CHECK (role IS NOT 'base' OR acceptance = 'pending')
 ) STRICT;
 CREATE INDEX runs_by_workspace ON runs (workspace);
 CREATE INDEX runs_by_branch ON runs (workspace, git_branch);
 CREATE INDEX runs_by_commit ON runs (workspace, git_commit);
-CREATE INDEX accepted_runs ON runs (workspace) WHERE acceptance <> 'pending';
-CREATE INDEX accepted_runs_by_branch ON runs (workspace, git_branch) WHERE acceptance <> 'pending';
+CREATE INDEX runs_by_partner ON runs (partner) WHERE partner IS NOT NULL;
+-- A side of a pair is sampled in another way than a run of its own: it never serves as a reference by itself.
+CREATE INDEX accepted_runs ON runs (workspace)
+    WHERE acceptance <> 'pending' AND partner IS NULL;
+CREATE INDEX accepted_runs_by_branch ON runs (workspace, git_branch)
+    WHERE acceptance <> 'pending' AND partner IS NULL;
+CREATE INDEX controls ON runs (workspace) WHERE purpose = 'control' AND role = 'candidate' AND status = 'complete';
 
 CREATE TABLE benchmarks (
     id INTEGER PRIMARY KEY,
@@ -97,6 +113,7 @@ CREATE TABLE launches (
     harness_version TEXT,
     quantum_ns INTEGER,
     failure TEXT,
+    conduct TEXT,
     UNIQUE (run, package, target, ordinal, attempt)
 ) STRICT;
 
@@ -106,6 +123,10 @@ CREATE TABLE series (
     launch INTEGER NOT NULL REFERENCES launches ON DELETE CASCADE,
     position INTEGER NOT NULL,
     samples BLOB NOT NULL,
+    -- For each quad of an A/B round whether this side was sampled first.
+    led TEXT,
+    allocations BLOB,
+    latencies BLOB,
     UNIQUE (run_benchmark, launch)
 ) STRICT;
 CREATE INDEX series_by_launch ON series (launch);
@@ -127,3 +148,37 @@ CREATE TABLE baselines (
     PRIMARY KEY (workspace, name)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX baselines_by_run ON baselines (run);
+
+CREATE TABLE kept (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    package TEXT NOT NULL,
+    target TEXT NOT NULL,
+    facts TEXT NOT NULL,
+    origin BLOB NOT NULL,
+    mac BLOB NOT NULL,
+    UNIQUE (run, package, target)
+) STRICT;
+
+CREATE TABLE contents (
+    hash BLOB PRIMARY KEY CHECK (length(hash) = 32),
+    size INTEGER NOT NULL,
+    compressed INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE kept_contents (
+    kept INTEGER NOT NULL REFERENCES kept ON DELETE CASCADE,
+    content BLOB NOT NULL REFERENCES contents,
+    PRIMARY KEY (kept, content)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX kept_contents_by_content ON kept_contents (content);
+
+-- Levels of single benchmarks that were accepted.
+CREATE TABLE accepted_steps (
+    benchmark INTEGER NOT NULL,
+    run INTEGER NOT NULL,
+    accepted INTEGER NOT NULL,
+    PRIMARY KEY (benchmark, run),
+    FOREIGN KEY (benchmark, run) REFERENCES run_benchmarks (benchmark, run) ON DELETE CASCADE ON UPDATE CASCADE
+) STRICT, WITHOUT ROWID;
+CREATE INDEX accepted_steps_by_run ON accepted_steps (run);

@@ -183,6 +183,7 @@ fn fill(path: &Path, scale: &Scale) -> Result<(), Box<dyn Error>> {
             })
             .collect();
         let end = RunEnd {
+            conclusion: None,
             finished: Timestamp(started + 1_000_000_000),
             acceptance: if index % 50 == 7 {
                 Acceptance::Pending

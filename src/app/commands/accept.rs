@@ -1,0 +1,198 @@
+//! `cargo perfcheck accept RUN | BENCH...`: a change of level that was meant, of a whole run or of some of its benchmarks; and the way back.
+
+use crate::app::context::{Context, World, resolve_run};
+use crate::app::error::AppError;
+use crate::app::naming::{alike, candidates, list, listed};
+use crate::app::options::StoreOptions;
+use crate::exit_code::ExitCode;
+use crate::host;
+use crate::model::{Acceptance, BenchmarkKey, RunId, RunStatus, RunVerdict, Verdict};
+use crate::store::{Store, WorkspaceId};
+
+/// What is to be accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AcceptOptions {
+    /// A run, or benchmarks.
+    pub what: Vec<String>,
+    /// The run whose level of the benchmarks is meant; `None`: the newest.
+    pub run: Option<String>,
+    /// Whether it is to be taken back.
+    pub undo: bool,
+}
+
+/// What the words stand for.
+enum Meant {
+    Run(RunId),
+    Benchmarks(RunId, Vec<BenchmarkKey>),
+}
+
+/// Runs the command.
+pub fn accept(
+    options: &AcceptOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let context = Context::load(&world.variables, common)?;
+    let (mut store, workspace) = context.stored_for_writing()?;
+    let said = match (meant(options, &store, workspace)?, options.undo) {
+        (Meant::Run(run), false) => {
+            store.accept(run)?;
+            format!("Run {run} is accepted: later runs are compared with it.")
+        }
+        (Meant::Run(run), true) => match store.withdraw(run)? {
+            None => format!("Run {run} was not accepted by command: nothing to take back."),
+            Some(Acceptance::Pending) => format!(
+                "Run {run} is not accepted any more: later runs are compared with those before it."
+            ),
+            Some(_) => format!("Run {run} is a reference as before; it begins no new level."),
+        },
+        (Meant::Benchmarks(run, keys), false) => {
+            let new = store.accept_steps(workspace, run, &keys, host::now())?;
+            if new.is_empty() {
+                format!("That was accepted before, in run {run}.")
+            } else {
+                format!(
+                    "Accepted of run {run}: later runs of {} are compared with it; for other benchmarks nothing changes.{}",
+                    if let [only] = &new[..] {
+                        format!("`{}`", only.id.escape_debug())
+                    } else {
+                        format!("these {} benchmarks", new.len())
+                    },
+                    lines(&new)
+                )
+            }
+        }
+        (Meant::Benchmarks(run, keys), true) => {
+            let gone = store.withdraw_steps(workspace, run, &keys)?;
+            if gone.is_empty() {
+                format!(
+                    "Nothing of that was accepted by itself in run {run}: nothing to take back."
+                )
+            } else {
+                format!("Not accepted any more in run {run}:{}", lines(&gone))
+            }
+        }
+    };
+    if !common.output.quiet {
+        writeln!(world.stderr, "{said}")?;
+    }
+    Ok(ExitCode::Clean)
+}
+
+/// Several benchmarks, a line each; one has been named already.
+fn lines(keys: &[BenchmarkKey]) -> String {
+    let line = |key: &BenchmarkKey| format!("\n    {}", listed(key));
+    keys.iter().map(line).collect()
+}
+
+/// A word is a run if it can be; where `--run` is given all words are benchmarks.
+fn meant(
+    options: &AcceptOptions,
+    store: &Store,
+    workspace: WorkspaceId,
+) -> Result<Meant, AppError> {
+    if let ([word], None) = (&options.what[..], &options.run) {
+        match resolve_run(store, workspace, word) {
+            Ok(run) => {
+                refuse_ambiguity(word, store, workspace)?;
+                refuse_incomplete(store, run)?;
+                // What an earlier version accepted can be taken back.
+                if !options.undo {
+                    refuse_side(store, run)?;
+                }
+                return Ok(Meant::Run(run));
+            }
+            // What can only be a run was meant as one.
+            Err(error) if is_run_word(word) => return Err(error),
+            Err(AppError::NoSuchRun { .. }) if !store.benchmarks(workspace)?.is_empty() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let run = resolve_run(store, workspace, options.run.as_deref().unwrap_or("latest"))?;
+    refuse_incomplete(store, run)?;
+    refuse_side(store, run)?;
+    let verdicts = store.verdicts(run)?;
+    let mut keys = Vec::new();
+    for word in &options.what {
+        keys.extend(of_word(word, run, &verdicts, options.undo)?);
+    }
+    keys.sort();
+    keys.dedup();
+    Ok(Meant::Benchmarks(run, keys))
+}
+
+fn is_run_word(word: &str) -> bool {
+    word == "latest" || word.starts_with('@') || word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// A baseline and a benchmark may have one name.
+fn refuse_ambiguity(word: &str, store: &Store, workspace: WorkspaceId) -> Result<(), AppError> {
+    let benchmarks = store.benchmarks(workspace)?;
+    let is_id = benchmarks.iter().any(|benchmark| benchmark.key.id == word);
+    if is_id && !is_run_word(word) {
+        return Err(AppError::Usage(format!(
+            "`{word}` is a baseline and a benchmark\n  help: `--run latest` makes it a benchmark, the number of the run makes it a run"
+        )));
+    }
+    Ok(())
+}
+
+fn refuse_incomplete(store: &Store, run: RunId) -> Result<(), AppError> {
+    if store.run(run)?.status == RunStatus::Incomplete {
+        return Err(AppError::Usage(format!(
+            "run {run} is incomplete and cannot be a reference"
+        )));
+    }
+    Ok(())
+}
+
+fn refuse_side(store: &Store, run: RunId) -> Result<(), AppError> {
+    if store.run(run)?.pair.is_some() {
+        return Err(AppError::Usage(format!(
+            "run {run} is a side of an A/B measurement, which is sampled in another way and no reference for later runs\n  help: a plain `cargo perfcheck` measures a run that can be accepted; `--run RUN` names another one; `cargo perfcheck runs` lists them"
+        )));
+    }
+    Ok(())
+}
+
+/// The benchmarks of the run that a word stands for: a whole id, or of those that contain the word the ones that looked slower.
+fn of_word(
+    word: &str,
+    run: RunId,
+    verdicts: &[RunVerdict],
+    undo: bool,
+) -> Result<Vec<BenchmarkKey>, AppError> {
+    let measured: Vec<&BenchmarkKey> = verdicts
+        .iter()
+        .filter(|found| found.typical_ns.is_some())
+        .map(|found| &found.key)
+        .collect();
+    let found = candidates(word, &measured);
+    let worse = |key: &&BenchmarkKey| {
+        let verdict = verdicts.iter().find(|verdict| verdict.key == **key);
+        verdict.is_some_and(|found| matches!(found.verdict, Verdict::Regressed | Verdict::Suspect))
+    };
+    let chosen: Vec<BenchmarkKey> = match &found[..] {
+        [] => {
+            let near = alike(word, &measured);
+            return Err(AppError::Usage(format!(
+                "run {run} measured no benchmark `{word}`, and no run is called that{}\n  help: `cargo perfcheck show {run}` shows what it measured",
+                list("did you mean", &near)
+            )));
+        }
+        [only] => vec![(*only).clone()],
+        several if undo => several.iter().map(|key| (*key).clone()).collect(),
+        several => {
+            let worse = several.iter().copied().filter(worse);
+            worse.cloned().collect()
+        }
+    };
+    if chosen.is_empty() {
+        return Err(AppError::Usage(format!(
+            "none of the {} benchmarks of run {run} with `{word}` in their id is `regressed` or `suspect`{}\n  help: a whole id accepts what it measured all the same",
+            found.len(),
+            list("they are", &found)
+        )));
+    }
+    Ok(chosen)
+}

@@ -1,0 +1,417 @@
+//! The sequence: find the benchmark, see that the last commit is slower at all, narrow down.
+
+use super::memory::{Memory, Outcome};
+use super::options::BisectOptions;
+use super::search::{Finding, Next, bounds, most_steps, next};
+use super::step::{Built, Ledger, Workshop, skipped};
+use crate::app::context::{Context, World};
+use crate::app::error::AppError;
+use crate::app::measuring::cache_build::cache_directory;
+use crate::app::naming::{candidates, list};
+use crate::app::options::StoreOptions;
+use crate::cargo::{CargoOptions, Toolchain};
+use crate::compare::Estimate;
+use crate::exit_code::ExitCode;
+use crate::host::{self, GitError, Revision};
+use crate::measure::Discovered;
+use crate::model::{BenchmarkKey, Environment};
+use crate::report::{self, BisectAnswer, BisectFindings, BisectStep, ProgressMode, Progressed};
+use crate::sides::BenchesFrom;
+
+/// Below the cache: what searches have found so far.
+const MEMORIES: &str = "bisect";
+
+/// Why a commit in question was not even looked at.
+const NO_MEASUREMENT_LEFT: &str = "so many comparisons were inconclusive that none is left for it";
+
+/// Runs the command.
+pub fn bisect(
+    options: &BisectOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    search(options, common, world).map_err(|error| {
+        // What git or cargo say when Ctrl-C reaches them first is beside the point.
+        let asked = error.exit_code() == ExitCode::Interrupted;
+        if asked || world.interrupt.requested_a_moment_ago() {
+            AppError::Interrupted(
+                "; what was found is kept, and the same command goes on from there".to_owned(),
+            )
+        } else {
+            error
+        }
+    })
+}
+
+fn search(
+    options: &BisectOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let load = host::load();
+    let mut context = Context::load(&world.variables, common)?;
+    context.tables.layers.command_line.noise_threshold = options.paired.comparison.noise_threshold;
+    let (good, commits) = range(&context, options)?;
+    let workshop = Workshop {
+        options,
+        common,
+        cargo: common.cargo.clone(),
+        environment: Environment {
+            host: host::detect(world.variables.ci),
+            build: Toolchain::detect(&common.cargo)?.facts,
+        },
+        load,
+        seed: options
+            .paired
+            .comparison
+            .seed
+            .unwrap_or_else(host::fresh_seed),
+        context,
+        seen: Vec::new(),
+    };
+    if world.progress == ProgressMode::Lines {
+        // The steps are progress enough.
+        world.progress = ProgressMode::Quiet;
+    }
+    let bisection = Bisection::begin(workshop, &good, commits, world)?;
+    bisection.run(world)
+}
+
+/// GOOD, and the commits after it up to BAD, oldest first.
+fn range(
+    context: &Context,
+    options: &BisectOptions,
+) -> Result<(Revision, Vec<Revision>), AppError> {
+    let checkout = context.require_checkout()?;
+    let good = checkout.revision(&options.good)?;
+    let bad = checkout.revision(&options.bad)?;
+    let commits = checkout
+        .commits_between(&good.commit, &bad.commit)
+        .map_err(|error| match error {
+            GitError::NotAncestor { .. } => GitError::NotAncestor {
+                good: options.good.clone(),
+                bad: options.bad.clone(),
+            },
+            other => other,
+        })?;
+    if commits.is_empty() {
+        return Err(AppError::Usage(format!(
+            "`{}` and `{}` are the same commit: there is nothing between them",
+            options.good, options.bad
+        )));
+    }
+    let named = |commit: String| {
+        let name = if commit == bad.commit {
+            bad.name.clone()
+        } else {
+            commit.clone()
+        };
+        Revision { name, commit }
+    };
+    Ok((good, commits.into_iter().map(named).collect()))
+}
+
+struct Bisection<'a> {
+    workshop: Workshop<'a>,
+    good: Built,
+    /// Those after the good one, oldest first.
+    commits: Vec<Revision>,
+    ledger: Ledger,
+}
+
+impl<'a> Bisection<'a> {
+    /// Finds the benchmark and what an earlier call has found.
+    fn begin(
+        mut workshop: Workshop<'a>,
+        good: &Revision,
+        commits: Vec<Revision>,
+        world: &mut World<'_>,
+    ) -> Result<Self, AppError> {
+        let options = workshop.options;
+        let bad = &commits[commits.len() - 1];
+        let side = workshop.build(bad, world)?;
+        let found = workshop.benchmarks(&side, None, world)?;
+        let key = resolve(&options.bench, &found, bad, options)?;
+        if side.targets.len() > 1 {
+            // Other bench targets need not build in every commit.
+            workshop.cargo = CargoOptions {
+                benches: vec![key.target.clone()],
+                ..workshop.cargo
+            };
+        }
+        drop(side);
+        let good = match workshop.benchmark_of(good, &key, world)? {
+            Ok(good) => good,
+            Err(why) => return Err(without_benchmark(good, &key, &why, options)),
+        };
+        let steps = most_steps(commits.len());
+        let context = &workshop.context;
+        let question = question(&workshop, &good, bad);
+        let mut store = context.store()?;
+        let mut memory = Memory::of(&cache_directory(world)?.join(MEMORIES), &question);
+        if options.restart {
+            memory.forget()?;
+        }
+        let quiet = workshop.common.output.quiet;
+        if !quiet {
+            let plural = if commits.len() == 1 { "" } else { "s" };
+            let words = format!("{} commit{plural}, at most {steps} steps", commits.len());
+            report::write_build_event(world.stderr, &("Bisecting", words))?;
+        }
+        if !quiet && !memory.outcomes().is_empty() {
+            let words = format!(
+                "with {} known from an earlier call (`--restart` forgets them)",
+                memory.outcomes().len()
+            );
+            report::write_build_event(world.stderr, &("Going on", words))?;
+        }
+        let workspace = store.workspace(&context.key(), &context.label())?;
+        Ok(Self {
+            ledger: Ledger {
+                store,
+                workspace,
+                memory,
+                // Each step once more if it was inconclusive, or as many others in its place.
+                most: 2 * steps,
+            },
+            workshop,
+            good,
+            commits,
+        })
+    }
+
+    fn run(mut self, world: &mut World<'_>) -> Result<ExitCode, AppError> {
+        let threshold = self.own_threshold();
+        let last = self.commits.len() - 1;
+        let bad = self.outcome_of(last, threshold, world)?;
+        if bad.finding != Finding::Slow {
+            return self.nothing_to_find(&bad, world);
+        }
+        let halfway = threshold.max(half_of(&bad));
+        let mut known = vec![None; self.commits.len()];
+        known[last] = Some(Finding::Slow);
+        while let Next::Try(place) = next(&known) {
+            let remembered = self.remembered(place).is_some();
+            if !remembered && self.ledger.is_used_up() {
+                break;
+            }
+            let outcome = self.outcome_of(place, halfway, world)?;
+            known[place] = Some(outcome.finding);
+        }
+        self.answer(&known, &bad, world)
+    }
+
+    /// The threshold that the user, the bench or the workspace wants.
+    fn own_threshold(&self) -> f64 {
+        let workshop = &self.workshop;
+        let decision = workshop
+            .options
+            .paired
+            .comparison
+            .decision_in_turn(&workshop.context.tables.workspace);
+        let layers = &workshop.context.tables.layers;
+        let own = layers.resolve(&self.good.benchmark).1;
+        own.unwrap_or(decision.noise_threshold)
+    }
+
+    fn remembered(&self, place: usize) -> Option<&Outcome> {
+        let outcomes = self.ledger.memory.outcomes();
+        outcomes.get(&self.commits[place].commit)
+    }
+
+    /// What is or can be found about the commit at `place`, said to the user and remembered.
+    fn outcome_of(
+        &mut self,
+        place: usize,
+        threshold: f64,
+        world: &mut World<'_>,
+    ) -> Result<Outcome, AppError> {
+        let revision = self.commits[place].clone();
+        let known = self.remembered(place).cloned();
+        let remembered = known.is_some();
+        let outcome = match known {
+            Some(known) => known,
+            None => {
+                self.workshop
+                    .examine(&revision, &self.good, threshold, &mut self.ledger, world)?
+            }
+        };
+        if !remembered {
+            // A commit whose build was interrupted is not one that cannot be built.
+            if outcome.finding == Finding::Skipped && world.interrupt.requested() {
+                return Err(AppError::Interrupted(String::new()));
+            }
+            let memory = &mut self.ledger.memory;
+            memory.learn(&revision.commit, outcome.clone())?;
+        }
+        let step = self.step(place, &outcome, remembered)?;
+        let output = &self.workshop.common.output;
+        report::write_bisect_step(
+            (!output.quiet).then_some(&mut *world.stderr),
+            &mut *world.stdout,
+            &step,
+            output.format,
+        )?;
+        Ok(outcome)
+    }
+
+    fn step(
+        &self,
+        place: usize,
+        outcome: &Outcome,
+        remembered: bool,
+    ) -> Result<BisectStep, AppError> {
+        let checkout = self.workshop.context.require_checkout()?;
+        Ok(BisectStep {
+            commit: checkout.describe(&self.commits[place].commit),
+            place: place + 1,
+            of: self.commits.len(),
+            progressed: match outcome.finding {
+                Finding::Fast => Progressed::Fast,
+                Finding::Slow => Progressed::Slow,
+                Finding::Skipped => Progressed::Skipped,
+            },
+            verdict: outcome.verdict,
+            change: outcome.change.map(Into::into),
+            why: outcome.why.clone(),
+            remembered,
+            run: outcome.run,
+            seconds: outcome.seconds,
+        })
+    }
+
+    fn nothing_to_find(
+        mut self,
+        bad: &Outcome,
+        world: &mut World<'_>,
+    ) -> Result<ExitCode, AppError> {
+        let last = self.commits.len() - 1;
+        let step = self.step(last, bad, false)?;
+        let (answer, exit_code) = match bad.finding {
+            Finding::Fast => (BisectAnswer::NotSlower(step), ExitCode::Usage),
+            _ => (BisectAnswer::Undecided(step), ExitCode::BenchmarkFailed),
+        };
+        self.report(answer, None, exit_code, world)
+    }
+
+    fn answer(
+        mut self,
+        known: &[Option<Finding>],
+        bad: &Outcome,
+        world: &mut World<'_>,
+    ) -> Result<ExitCode, AppError> {
+        let (first, last) = bounds(known);
+        let mut possible = Vec::new();
+        for place in first..=last {
+            let outcome = match self.remembered(place) {
+                Some(outcome) => outcome.clone(),
+                None => skipped(NO_MEASUREMENT_LEFT.to_owned()),
+            };
+            possible.push(self.step(place, &outcome, false)?);
+        }
+        let total = bad.change.map(Estimate::from);
+        self.report(BisectAnswer::Among(possible), total, ExitCode::Clean, world)
+    }
+
+    fn report(
+        &mut self,
+        answer: BisectAnswer,
+        total: Option<Estimate>,
+        exit_code: ExitCode,
+        world: &mut World<'_>,
+    ) -> Result<ExitCode, AppError> {
+        let checkout = self.workshop.context.require_checkout()?;
+        let named =
+            |revision: &Revision| (revision.to_string(), checkout.describe(&revision.commit));
+        let findings = BisectFindings {
+            benchmark: self.good.benchmark.key.clone(),
+            good: named(&self.good.revision),
+            bad: named(&self.commits[self.commits.len() - 1]),
+            commits: self.commits.len(),
+            measurements: self.ledger.memory.measured(),
+            answer,
+            total,
+            exit_code: exit_code.number(),
+        };
+        report::write_bisect(world.stdout, &findings, self.workshop.common.output.format)?;
+        // It was answered: who asks again wants it measured again.
+        self.ledger.memory.forget()?;
+        Ok(exit_code)
+    }
+}
+
+/// Half of the whole slowdown, on the scale of logarithms: what is halfway is nearer to neither end.
+fn half_of(bad: &Outcome) -> f64 {
+    let change = bad.change.map(Estimate::from);
+    change.map_or(0.0, |change| (change.estimate.ln_1p() / 2.0).exp_m1())
+}
+
+/// Everything that the outcomes depend on. What was built from what is in the good executable's hash.
+fn question(workshop: &Workshop<'_>, good: &Built, bad: &Revision) -> String {
+    let options = workshop.options;
+    let paired = &options.paired;
+    format!(
+        "{} {} {} {:?} {:?} {} {:?} {:?}",
+        workshop.context.key(),
+        good.revision.commit,
+        bad.commit,
+        good.benchmark.key,
+        options.benches_from,
+        good.target.executable_hash,
+        paired
+            .comparison
+            .decision_in_turn(&workshop.context.tables.workspace),
+        paired.effort,
+    )
+}
+
+/// The benchmark that `word` stands for: its id, else its bench target's name where that has one only, else a part of one id.
+fn resolve(
+    word: &str,
+    found: &Discovered,
+    bad: &Revision,
+    options: &BisectOptions,
+) -> Result<BenchmarkKey, AppError> {
+    let targets = found.targets.iter();
+    let all: Vec<&BenchmarkKey> = targets
+        .flat_map(|target| &target.benchmarks)
+        .map(|benchmark| &benchmark.key)
+        .collect();
+    let candidates = candidates(word, &all);
+    match candidates[..] {
+        [key] => Ok(key.clone()),
+        [] => {
+            let help = if options.benches_from == BenchesFrom::Revision {
+                "\n  help: `--benches-from worktree` builds every commit with the current benchmarks"
+            } else {
+                ""
+            };
+            Err(AppError::NothingToMeasure(format!(
+                "{bad} has no benchmark `{word}`{}{help}",
+                list("it has", &all)
+            )))
+        }
+        _ => Err(AppError::Usage(format!(
+            "`--bench {word}` may be any of {} benchmarks{}",
+            candidates.len(),
+            list("name one of", &candidates)
+        ))),
+    }
+}
+
+fn without_benchmark(
+    good: &Revision,
+    key: &BenchmarkKey,
+    why: &str,
+    options: &BisectOptions,
+) -> AppError {
+    let help = if options.benches_from == BenchesFrom::Revision {
+        "`--benches-from worktree` builds every commit with the current benchmarks"
+    } else {
+        "another commit may do as the good one"
+    };
+    AppError::NothingToMeasure(format!(
+        "`{}` cannot be measured in {good}: {why}\n  help: {help}",
+        key.id.escape_debug()
+    ))
+}

@@ -1,0 +1,350 @@
+//! `compare A B C ...`: many runs side by side, each compared with the first one as if it were alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::asked::Asked;
+use crate::app::context::{World, resolve_run};
+use crate::app::deliver::place::write_to;
+use crate::app::error::AppError;
+use crate::app::options::StoreOptions;
+use crate::app::stored::comparison::{incomplete, same_run};
+use crate::compare::{
+    Decider, Difference, Estimate, Figure, GateGroup, Readings, Rules, across_runs,
+};
+use crate::exit_code::ExitCode;
+use crate::findings::{Conclusion, Gates, Method, Order, Rank, Row, RunRemark, Verdicts};
+use crate::model::{BenchmarkKey, Measurement, Metric, Run, RunId, Tally, Test, Verdict};
+use crate::report::{
+    Column, ColumnCell, ColumnsLine, Shown, SideBySide, TableFormat, Together, write_columns,
+};
+use perfcheck_stats::GeometricMean;
+
+/// A run among others, with what is known of it.
+struct ComparedRun {
+    head: Run,
+    name: String,
+    measurements: BTreeMap<BenchmarkKey, Measurement>,
+    judged: BTreeMap<BenchmarkKey, Judged>,
+    remarks: Vec<RunRemark>,
+    /// What its verdicts rest on; `None` of the reference.
+    verdicts: Option<Verdicts>,
+}
+
+/// What the verdicts of a run rest on that was compared as a stored run.
+fn by_stored(side: &ComparedRun) -> Option<&Verdicts> {
+    let verdicts = side.verdicts.as_ref();
+    verdicts.filter(|verdicts| verdicts.method != Method::Paired)
+}
+
+/// What was found of one benchmark.
+struct Judged {
+    verdict: Option<Verdict>,
+    change: Option<Estimate>,
+    p_value: Option<f64>,
+    blocking: Vec<Difference>,
+}
+
+/// Compares all runs that `stored` asks for and writes them.
+pub(in crate::app) fn columns(
+    asked: &Asked<'_>,
+    shown: Shown,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let options = asked.options;
+    let base = resolve_run(asked.store, asked.workspace, &options.base)?;
+    let mut sides = vec![ComparedRun {
+        head: asked.store.run(base)?,
+        name: options.base.clone(),
+        measurements: by_key(asked.comparison().measurements(base)?),
+        judged: BTreeMap::new(),
+        remarks: Vec::new(),
+        verdicts: None,
+    }];
+    for word in &options.candidates {
+        let candidate = resolve_run(asked.store, asked.workspace, word)?;
+        let mut earlier = sides.iter();
+        if let Some(same) = earlier.find(|side| side.head.id == candidate) {
+            return Err(same_run((&same.name, same.head.id), word));
+        }
+        sides.push(side(asked, &sides[0], candidate, word)?);
+    }
+    let mut lines = lines(asked, &sides, shown, common.output.order);
+    if lines.is_empty() {
+        return Err(asked.comparison().nothing_to_compare(base, base));
+    }
+    let settings = &asked.context.tables.workspace;
+    let fail_on = options.comparison.fail_on(settings);
+    let mut exit_code = ExitCode::Clean;
+    let mut columns = Vec::new();
+    for (at, side) in sides.iter().enumerate() {
+        let tally: Tally = lines
+            .iter()
+            .filter_map(|line| line.cells[at].verdict)
+            .collect();
+        if at > 0 {
+            let of_verdicts = ExitCode::of_verdicts(&tally, &fail_on, true);
+            exit_code = exit_code.and(of_verdicts);
+            if let Some(verdicts) = &side.verdicts {
+                exit_code = exit_code.and(verdicts.gates.exit_code());
+            }
+        }
+        columns.push(Column {
+            run: side.head.id,
+            name: side.name.clone(),
+            method: side.verdicts.as_ref().map(|verdicts| verdicts.method),
+            tally,
+            warnings: (side.verdicts.as_ref())
+                .map_or_else(Vec::new, |verdicts| verdicts.warnings.clone()),
+            remarks: side.remarks.clone(),
+            gates: (side.verdicts.as_ref())
+                .map_or_else(Gates::default, |verdicts| verdicts.gates.clone()),
+            together: if at > 0 {
+                together(&lines, at, shown)
+            } else {
+                None
+            },
+        });
+    }
+    let all = lines.len();
+    if common.output.only.is_some() {
+        lines.retain(|line| {
+            let mut verdicts = line.cells.iter().map(|cell| cell.verdict);
+            verdicts.any(|verdict| common.output.shows(verdict))
+        });
+    }
+    let found = SideBySide {
+        shown,
+        terms: options.terms,
+        columns,
+        hidden: all - lines.len(),
+        lines,
+        // What suits imported runs is not what the command line says.
+        decision: sides.iter().find_map(by_stored).map_or_else(
+            || options.comparison.decision(settings),
+            |verdicts| verdicts.decision,
+        ),
+        exit_code: exit_code.number(),
+    };
+    let form = options.format.unwrap_or(TableFormat::Text);
+    let view = common.output.view_in(options.output.as_deref());
+    write_to(options.output.as_deref(), world, |writer| {
+        write_columns(writer, &found, common.output.format, form, view.columns)
+    })?;
+    Ok(exit_code)
+}
+
+/// The run that the user calls `word`, compared with the reference.
+fn side(
+    asked: &Asked<'_>,
+    base: &ComparedRun,
+    run: RunId,
+    word: &str,
+) -> Result<ComparedRun, AppError> {
+    let comparison = asked.comparison();
+    let both = comparison.read((base.head.id, &base.name), (run, word))?;
+    let concluded = match comparison.conclude(&both, &base.name) {
+        // The other runs may have some.
+        Err(AppError::NothingToCompare(_)) => None,
+        other => Some(other?),
+    };
+    let (judged, verdicts) = match concluded {
+        Some(Conclusion { rows, verdicts, .. }) => (judged(rows), Some(verdicts)),
+        None => (BTreeMap::new(), None),
+    };
+    let remarks = verdicts
+        .iter()
+        .flat_map(|verdicts| verdicts.remarks.clone());
+    let head = both.heads.candidate;
+    let remarks = remarks.chain(incomplete(&head)).collect();
+    Ok(ComparedRun {
+        name: word.to_owned(),
+        measurements: by_key(both.measured.candidate),
+        judged,
+        remarks,
+        verdicts,
+        head,
+    })
+}
+
+fn by_key(measurements: Vec<Measurement>) -> BTreeMap<BenchmarkKey, Measurement> {
+    measurements
+        .into_iter()
+        .map(|measurement| (measurement.benchmark.key.clone(), measurement))
+        .collect()
+}
+
+fn judged(rows: Vec<Row<'_>>) -> BTreeMap<BenchmarkKey, Judged> {
+    rows.into_iter()
+        .map(|row| {
+            let comparison = row.comparison;
+            let found = Judged {
+                verdict: row.verdict,
+                change: comparison.as_ref().and_then(|found| found.change),
+                p_value: comparison.as_ref().and_then(|found| found.p_value),
+                blocking: row.blocking,
+            };
+            (row.key, found)
+        })
+        .collect()
+}
+
+/// A line for each benchmark that any run has.
+fn lines(asked: &Asked<'_>, sides: &[ComparedRun], shown: Shown, order: Order) -> Vec<ColumnsLine> {
+    let keys: BTreeSet<&BenchmarkKey> = sides
+        .iter()
+        .flat_map(|side| side.measurements.keys().chain(side.judged.keys()))
+        .collect();
+    // One seed for a line: the parts that a figure draws are then the same in all columns.
+    let said = asked.options.comparison.seed;
+    let seed = said.unwrap_or(sides[0].head.seed);
+    let mut lines: Vec<ColumnsLine> = keys
+        .into_iter()
+        .map(|key| line(sides, key, &shown.figures(), shown, (seed, said)))
+        .collect();
+    lines.sort_by(|a, b| order.compare(&rank(a), &rank(b)));
+    lines
+}
+
+/// What a line is ordered by: the worst of its verdicts and changes, the largest of its values.
+fn rank(line: &ColumnsLine) -> Rank<'_> {
+    let changes = line.cells.iter().filter_map(|cell| cell.judged);
+    let values = line.cells.iter().filter_map(|cell| cell.figures.first()?.0);
+    Rank {
+        key: &line.key,
+        verdict: line.cells.iter().filter_map(|cell| cell.verdict).min(),
+        change: changes.map(|change| change.estimate).reduce(f64::max),
+        time: values.reduce(f64::max),
+    }
+}
+
+fn line(
+    sides: &[ComparedRun],
+    key: &BenchmarkKey,
+    figures: &[Figure],
+    shown: Shown,
+    (seed, said): (u64, Option<u64>),
+) -> ColumnsLine {
+    let readings: Vec<Option<Readings<'_>>> = sides
+        .iter()
+        .map(|side| side.measurements.get(key).and_then(Readings::of))
+        .collect();
+    let values = |of: &Option<Readings<'_>>| -> Vec<Option<f64>> {
+        figures
+            .iter()
+            .map(|figure| of.as_ref()?.figure(*figure, seed))
+            .collect()
+    };
+    let base = values(&readings[0]);
+    let cells = sides
+        .iter()
+        .zip(&readings)
+        .enumerate()
+        .map(|(at, (side, own))| {
+            let judged = side.judged.get(key);
+            let verdict = judged.and_then(|found| found.verdict);
+            let change = judged.and_then(|found| found.change);
+            let comparable = at > 0 && verdict.is_some_and(Verdict::is_compared);
+            let changes = |(figure, (candidate, base)): (&Figure, (Option<f64>, &Option<f64>))| {
+                let worse = match shown {
+                    _ if !comparable => None,
+                    Shown::Judged => change.map(|change| change.estimate),
+                    Shown::One(_) | Shown::Block => {
+                        own.as_ref().zip(candidate.zip(*base)).and_then(
+                            |(own, (candidate, base))| own.worsening(*figure, candidate, base),
+                        )
+                    }
+                };
+                (candidate, worse.filter(|worse| worse.is_finite()))
+            };
+            ColumnCell {
+                figures: figures
+                    .iter()
+                    .zip(values(own).into_iter().zip(&base))
+                    .map(changes)
+                    .collect(),
+                verdict,
+                judged: change,
+                p_value: judged.and_then(|found| found.p_value),
+                blocking: judged.map_or_else(Vec::new, |found| found.blocking.clone()),
+            }
+        })
+        .collect();
+    let mut known = readings.iter().flatten();
+    let mut line = ColumnsLine {
+        gate: gate(sides, key, said),
+        key: key.clone(),
+        metric: known
+            .next()
+            .map_or(Metric::Time, |found| found.metric().clone()),
+        cells,
+    };
+    if line.gate.as_ref().is_some_and(|gate| !gate.open) {
+        for cell in &mut line.cells {
+            if matches!(cell.verdict, Some(Verdict::Regressed | Verdict::Improved)) {
+                cell.verdict = Some(Verdict::Inconclusive);
+                cell.p_value = Some(1.0);
+            }
+        }
+    }
+    line
+}
+
+/// What a test of ranks of all runs together says of a benchmark, where such tests decide and there are several runs to look at: behind a
+/// closed gate no single difference counts.
+fn gate(sides: &[ComparedRun], key: &BenchmarkKey, said: Option<u64>) -> Option<GateGroup> {
+    let (reference, others) = sides.split_first()?;
+    let side = others.iter().find(|side| by_stored(side).is_some())?;
+    let verdicts = by_stored(side)?;
+    if verdicts.method != Method::Stored(Decider::Test(Test::Kruskal)) || others.len() < 2 {
+        return None;
+    }
+    let rules = Rules {
+        decision: verdicts.decision,
+        decider: Decider::Test(Test::Kruskal),
+        host: verdicts.host,
+        seed: said.unwrap_or(side.head.seed),
+    };
+    let compared = |side: &&ComparedRun| {
+        let verdict = side.judged.get(key).and_then(|found| found.verdict);
+        verdict.is_some_and(Verdict::is_compared)
+    };
+    let candidates: Vec<&Measurement> = others
+        .iter()
+        .filter(compared)
+        .filter_map(|side| side.measurements.get(key))
+        .collect();
+    across_runs(reference.measurements.get(key)?, &candidates, &rules)
+}
+
+/// The geometric mean of what the benchmarks of a column changed by: of a block in its means.
+fn together(lines: &[ColumnsLine], column: usize, shown: Shown) -> Option<Together> {
+    let figures = shown.figures();
+    let at = figures
+        .iter()
+        .position(|figure| *figure == Figure::Mean)
+        .unwrap_or(0);
+    let ratios: Vec<f64> = lines
+        .iter()
+        .map(|line| {
+            let base = line.cells[0].figures.get(at);
+            let candidate = line.cells[column].figures.get(at);
+            match (base, candidate) {
+                // Without a change the two were not compared, whatever their values.
+                (Some((Some(base), _)), Some((Some(candidate), Some(change)))) => match line.metric
+                {
+                    _ if shown == Shown::Judged => 1.0 + change,
+                    Metric::Rate { .. } => base / candidate,
+                    Metric::Time | Metric::Amount { .. } => candidate / base,
+                },
+                _ => f64::NAN,
+            }
+        })
+        .collect();
+    let mean = GeometricMean::of(&ratios)?;
+    Some(Together {
+        ratio: mean.mean,
+        used: mean.used,
+        excluded: mean.excluded,
+    })
+}

@@ -1,0 +1,185 @@
+//! The command: verdicts about one candidate, or another view of the runs that are named.
+
+use super::asked::Asked;
+use super::columns::columns;
+use super::grouping::group_by;
+use super::options::{CompareOptions, CompareView};
+use super::pivot::pivot;
+use crate::app::context::{Context, World, resolve_run};
+use crate::app::deliver::next_steps::nothing_compared;
+use crate::app::deliver::place::write_to;
+use crate::app::deliver::reports::{Reporting, is_same_file};
+use crate::app::error::AppError;
+use crate::app::options::StoreOptions;
+use crate::app::stored::comparison::BothRuns;
+use crate::compare::Readings;
+use crate::exit_code::ExitCode;
+use crate::findings::{Findings, Method, Row};
+use crate::model::{Measurement, Thresholds, Verdict};
+use crate::report::{
+    MessageFormat, Shown, TableFormat, VersionDifference, write_json, write_table, write_versions,
+};
+use perfcheck_stats::{EffectSize, cliffs_delta, hedges_g, median};
+
+/// Runs the command.
+pub fn compare(
+    options: &CompareOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    options.comparison.check()?;
+    check_reports(options, common)?;
+    let context = Context::load(&world.variables, common)?;
+    let (store, workspace) = context.require_stored()?;
+    let asked = Asked {
+        store: &store,
+        workspace,
+        context: &context,
+        options,
+    };
+    if options.format.is_some() && common.output.format == MessageFormat::Json {
+        return Err(AppError::Usage(
+            "`--format` and `--message-format json` are two forms of one result: give one of them"
+                .to_owned(),
+        ));
+    }
+    match (&options.view, &options.candidates[..]) {
+        (CompareView::Verdicts, [candidate]) => two(&asked, candidate, common, world),
+        (CompareView::Verdicts, _) => columns(&asked, Shown::Judged, common, world),
+        (CompareView::Pivot(request), _) => pivot(&asked, request, common, world),
+        (CompareView::GroupBy(pattern), _) => group_by(&asked, pattern, common, world),
+        (CompareView::Columns(shown), _) => columns(&asked, *shown, common, world),
+    }
+}
+
+/// Reports are about verdicts, which one candidate has.
+fn check_reports(options: &CompareOptions, common: &StoreOptions) -> Result<(), AppError> {
+    let has_verdicts = options.view == CompareView::Verdicts && options.candidates.len() == 1;
+    if !has_verdicts && !options.reports.wanted.is_empty() {
+        return Err(AppError::Usage(
+            "`--report` is about the verdicts of one candidate, not about columns or pivots\n  help: for those there are `--format` and `--output`".to_owned(),
+        ));
+    }
+    options.reports.check(common.output.format)?;
+    let Some(output) = &options.output else {
+        return Ok(());
+    };
+    let mut files = options.reports.wanted.iter().map(|wanted| &wanted.file);
+    if files.any(|file| file.as_ref().is_some_and(|file| is_same_file(file, output))) {
+        return Err(AppError::Usage(format!(
+            "`--report` and `--output` are both written to {}\n  help: give each a file of its own",
+            output.display()
+        )));
+    }
+    Ok(())
+}
+
+/// Compares two runs and writes the verdicts.
+fn two(
+    asked: &Asked<'_>,
+    word: &str,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let (store, options) = (asked.store, asked.options);
+    let base = resolve_run(store, asked.workspace, &options.base)?;
+    let candidate = resolve_run(store, asked.workspace, word)?;
+    let comparison = asked.comparison();
+    let both = comparison.read((base, &options.base), (candidate, word))?;
+    let mut concluded = comparison.conclude(&both, &options.base)?;
+    let exit_code = concluded.exit_code;
+    if concluded.verdicts.method != Method::Paired {
+        let named = (base, options.base.clone());
+        let why = nothing_compared(exit_code, Some(&named), &concluded.rows);
+        concluded.verdicts.advice.extend(why);
+    }
+    common.output.order.sort(&mut concluded.rows);
+    let findings = Findings::of(&both.heads.candidate, concluded);
+    let is_elsewhere = options.output.is_some();
+    let shown = if is_elsewhere || !options.reports.replaces_table() {
+        write_result(asked, &both, &findings, common, world)
+    } else {
+        Ok(())
+    };
+    let fail_on = options.comparison.fail_on(&asked.context.tables.workspace);
+    let reporting = Reporting {
+        options: &options.reports,
+        fail_on: &fail_on,
+        context: asked.context,
+    };
+    // Where the result has no room, the reports may have some.
+    shown.and(reporting.write_reports(&findings, world))?;
+    Ok(exit_code)
+}
+
+/// Writes the result in the form that the user wants.
+fn write_result(
+    asked: &Asked<'_>,
+    both: &BothRuns,
+    findings: &Findings<'_>,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<(), AppError> {
+    let options = asked.options;
+    let place = options.output.as_deref();
+    let format = match (common.output.format, options.format) {
+        (MessageFormat::Json, _) => {
+            return write_to(place, world, |writer| write_json(writer, findings));
+        }
+        (MessageFormat::Human, None | Some(TableFormat::Text)) => {
+            let view = common.output.view_in(place);
+            return write_to(place, world, |writer| write_table(writer, findings, &view));
+        }
+        (MessageFormat::Human, Some(format)) => format,
+    };
+    let difference = |row: &Row<'_>| {
+        let mut before = both.measured.base.iter();
+        let base = before.find(|found| found.benchmark.key == row.key);
+        version_difference(row, base, &findings.thresholds())
+    };
+    write_to(place, world, |writer| {
+        write_versions(writer, findings, &difference, format)
+    })
+}
+
+/// How large the difference to `base` is. Rounds of an A/B measurement have no effect sizes of their own: there they are of all samples.
+fn version_difference(
+    row: &Row<'_>,
+    base: Option<&Measurement>,
+    thresholds: &Thresholds,
+) -> VersionDifference {
+    let compared = row.verdict.is_some_and(Verdict::is_compared);
+    let base = base.filter(|_| compared).and_then(Readings::of);
+    let candidate = row.measurement.and_then(Readings::of);
+    let (Some(base), Some(candidate)) = (base, candidate) else {
+        return VersionDifference::default();
+    };
+    let (base_median, candidate_median) = (median(base.values()), median(candidate.values()));
+    let known = row
+        .comparison
+        .as_ref()
+        .and_then(|found| found.description.effects.as_ref());
+    if let Some(known) = known {
+        return VersionDifference {
+            base_median,
+            median: candidate_median,
+            cliffs_delta: known.cliffs_delta,
+            size: known.label.map(EffectSize::label),
+            hedges_g: known.hedges_g,
+        };
+    }
+    let (base, candidate) = (base.costs(), candidate.costs());
+    let bounds = [
+        thresholds.cliff_negligible,
+        thresholds.cliff_small,
+        thresholds.cliff_medium,
+    ];
+    let delta = cliffs_delta(&candidate, &base);
+    VersionDifference {
+        base_median,
+        median: candidate_median,
+        cliffs_delta: delta,
+        size: delta.map(|delta| EffectSize::within(delta, bounds).label()),
+        hedges_g: hedges_g(&candidate, &base),
+    }
+}

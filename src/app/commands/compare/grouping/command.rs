@@ -1,0 +1,182 @@
+//! The command: finds the place of each benchmark, sets each row's contenders beside the fastest.
+
+use std::collections::BTreeMap;
+
+use super::pattern::{Pattern, Place};
+use crate::app::commands::compare::asked::Asked;
+use crate::app::context::{World, resolve_run};
+use crate::app::deliver::place::write_to;
+use crate::app::error::AppError;
+use crate::app::options::StoreOptions;
+use crate::compare::{against_fastest, launch_medians};
+use crate::exit_code::ExitCode;
+use crate::findings::Order;
+use crate::model::{Measurement, in_natural_order};
+use crate::report::{Grouped, GroupedCell, GroupedRow, TableFormat, write_grouped};
+use perfcheck_stats::GeometricMean;
+
+/// A row's name (package and target, then the rest of the id) with the benchmarks by column.
+type Rows<'m> = BTreeMap<(String, String, String), BTreeMap<usize, &'m Measurement>>;
+
+/// Lays out the run that `asked` names for.
+pub(in crate::app) fn group_by(
+    asked: &Asked<'_>,
+    pattern: &Pattern,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let options = asked.options;
+    let run = resolve_run(asked.store, asked.workspace, &options.base)?;
+    let measurements = asked.comparison().measurements(run)?;
+    if measurements.is_empty() {
+        return Err(asked.comparison().nothing_to_compare(run, run));
+    }
+    let (columns, rows, left_out) = places(&measurements, pattern)?;
+    if rows.is_empty() {
+        return Err(AppError::Usage(format!(
+            "`{}` matches no id of run {run}, such as `{}`\n  help: its first group, e.g. ([^/]+), captures what columns are told apart by",
+            pattern.as_str(),
+            measurements[0].benchmark.key.id.escape_debug()
+        )));
+    }
+    let settings = options.comparison.decision(&asked.context.tables.workspace);
+    let level = 1.0 - settings.confidence_level;
+    let placed = measurements.len() - left_out;
+    let mut rows: Vec<GroupedRow> = rows
+        .into_iter()
+        .map(|((package, target, name), found)| {
+            let cells = cells(&found, columns.len(), level);
+            let metric = found
+                .values()
+                .next()
+                .map(|one| one.benchmark.metric.clone());
+            GroupedRow {
+                package,
+                target,
+                name,
+                metric: metric.unwrap_or_default(),
+                cells,
+            }
+        })
+        .collect();
+    let all_cells = rows.iter().flat_map(|row| row.cells.iter().flatten());
+    let without_value = placed - all_cells.count();
+    let spread = |row: &GroupedRow| {
+        let ratios = row.cells.iter().flatten().map(|cell| cell.contender.ratio);
+        ratios.fold(1.0, f64::max)
+    };
+    let slowest = |row: &GroupedRow| {
+        let values = row.cells.iter().flatten();
+        let values = values.map(|cell| cell.contender.value_ns);
+        values.fold(0.0, f64::max)
+    };
+    match common.output.order {
+        Order::Name => rows.sort_by(|a, b| {
+            in_natural_order(&a.package, &b.package)
+                .then_with(|| in_natural_order(&a.target, &b.target))
+                .then_with(|| in_natural_order(&a.name, &b.name))
+        }),
+        Order::Change | Order::WorstFirst => {
+            rows.sort_by(|a, b| spread(b).total_cmp(&spread(a)));
+        }
+        Order::Time => rows.sort_by(|a, b| slowest(b).total_cmp(&slowest(a))),
+    }
+    let grouped = Grouped {
+        run,
+        name: options.base.clone(),
+        pattern: pattern.as_str().to_owned(),
+        geometric_means: geometric_means(&rows, columns.len()),
+        columns,
+        rows,
+        left_out,
+        without_value,
+        level,
+        terms: options.terms,
+    };
+    let form = options.format.unwrap_or(TableFormat::Text);
+    let view = common.output.view_in(options.output.as_deref());
+    write_to(options.output.as_deref(), world, |writer| {
+        write_grouped(writer, &grouped, common.output.format, form, view.columns)
+    })?;
+    Ok(ExitCode::Clean)
+}
+
+/// The geometric mean of each column's ratios to the fastest of the row, over the rows that have all columns. `None` for fewer than two.
+fn geometric_means(rows: &[GroupedRow], columns: usize) -> Option<Vec<f64>> {
+    let whole: Vec<&GroupedRow> = rows
+        .iter()
+        .filter(|row| row.cells.iter().all(Option::is_some))
+        .collect();
+    if whole.len() < 2 {
+        return None;
+    }
+    (0..columns)
+        .map(|at| {
+            let cells = whole.iter().filter_map(|row| row.cells[at].as_ref());
+            let ratios: Vec<f64> = cells.map(|cell| cell.contender.ratio).collect();
+            GeometricMean::of(&ratios).map(|found| found.mean)
+        })
+        .collect()
+}
+
+/// Columns and rows by name, and how many benchmarks have no place. Two for one place are refused: one would hide the other.
+fn places<'m>(
+    measurements: &'m [Measurement],
+    pattern: &Pattern,
+) -> Result<(Vec<String>, Rows<'m>, usize), AppError> {
+    let found: Vec<(Place, &Measurement)> = measurements
+        .iter()
+        .filter_map(|one| Some((pattern.place(&one.benchmark.key.id)?, one)))
+        .collect();
+    let mut columns: Vec<String> = found
+        .iter()
+        .map(|(place, _)| place.column.clone())
+        .collect();
+    columns.sort_by(|a, b| in_natural_order(a, b));
+    columns.dedup();
+    let mut rows = Rows::new();
+    let left_out = measurements.len() - found.len();
+    for (place, measurement) in found {
+        let key = &measurement.benchmark.key;
+        let name = (key.package.clone(), key.target.clone(), place.row);
+        let Some(column) = columns.iter().position(|known| *known == place.column) else {
+            continue;
+        };
+        let before = rows.entry(name).or_default().insert(column, measurement);
+        if let Some(before) = before {
+            return Err(AppError::Usage(format!(
+                "`{}` puts `{}` and `{}` into one cell\n  help: fewer or other groups tell them apart",
+                pattern.as_str(),
+                before.benchmark.key.id.escape_debug(),
+                key.id.escape_debug()
+            )));
+        }
+    }
+    Ok((columns, rows, left_out))
+}
+
+/// One cell for each column. What measures something else than the first benchmark of the row stays empty.
+fn cells(
+    found: &BTreeMap<usize, &Measurement>,
+    columns: usize,
+    level: f64,
+) -> Vec<Option<GroupedCell>> {
+    let metric = found.values().next().map(|first| &first.benchmark.metric);
+    let alike = |at: usize| {
+        let one = found.get(&at)?;
+        (Some(&one.benchmark.metric) == metric).then_some(*one)
+    };
+    let values: Vec<Vec<f64>> = (0..columns)
+        .map(|at| alike(at).map_or_else(Vec::new, launch_medians))
+        .collect();
+    let contenders = against_fastest(&values, level).into_iter().enumerate();
+    contenders
+        .map(|(at, contender)| {
+            Some(GroupedCell {
+                id: alike(at)?.benchmark.key.id.clone(),
+                launches: values[at].len(),
+                contender: contender?,
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,13 @@
+//! `cargo perfcheck compare`: stored runs against one another.
+
+mod asked;
+mod columns;
+mod command;
+mod grouping;
+mod options;
+mod pivot;
+
+pub use command::compare;
+pub use grouping::Pattern;
+pub use options::{CompareOptions, CompareView};
+pub use pivot::{Dimension, PivotRequest, PivotValue, Versus};

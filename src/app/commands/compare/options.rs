@@ -1,0 +1,46 @@
+//! What `compare` is asked for.
+
+use std::path::PathBuf;
+
+use super::grouping::Pattern;
+use super::pivot::PivotRequest;
+use crate::app::deliver::reports::ReportOptions;
+use crate::app::options::ComparisonOptions;
+use crate::measure::Filter;
+use crate::report::{Shown, TableFormat, Terms};
+
+/// Compare stored runs.
+#[derive(Debug, Clone)]
+pub struct CompareOptions {
+    /// The reference.
+    pub base: String,
+    /// What is compared with it, each by itself.
+    pub candidates: Vec<String>,
+    /// Which benchmarks.
+    pub filter: Filter,
+    /// How to compare.
+    pub comparison: ComparisonOptions,
+    /// What of it is shown.
+    pub view: CompareView,
+    /// In which terms columns are.
+    pub terms: Terms,
+    /// The form of the table; `None`: text.
+    pub format: Option<TableFormat>,
+    /// Where it is written; `None` or `-`: to stdout.
+    pub output: Option<PathBuf>,
+    /// What is written beside the result.
+    pub reports: ReportOptions,
+}
+
+/// What of a comparison is shown.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CompareView {
+    /// Verdicts of one candidate.
+    Verdicts,
+    /// All runs side by side.
+    Columns(Shown),
+    /// The measurements of all runs by dimensions.
+    Pivot(PivotRequest),
+    /// One run, by a part of the ids.
+    GroupBy(Pattern),
+}

@@ -1,0 +1,279 @@
+//! The command: gathers the measurements of all runs, lays them out, fills the cells.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use super::cells::{Entry, Layout, Rules};
+use super::dimension::Dimension;
+use super::request::PivotRequest;
+use super::value::PivotValue;
+use crate::app::commands::compare::asked::Asked;
+use crate::app::context::{World, resolve_run};
+use crate::app::deliver::place::write_to;
+use crate::app::error::AppError;
+use crate::app::options::StoreOptions;
+use crate::compare::Readings;
+use crate::exit_code::ExitCode;
+use crate::findings::Order;
+use crate::model::{Measurement, Run, RunId, Thresholds, in_natural_order};
+use crate::report::{PivotRow, PivotTable, TableFormat, write_pivot};
+
+/// A run of a pivot.
+pub(super) struct Side {
+    pub(super) head: Run,
+    pub(super) name: String,
+    pub(super) measurements: Vec<Measurement>,
+    /// What an import called the parts of its ids.
+    pub(super) names: Vec<String>,
+}
+
+/// Lays out the runs that `asked` names for.
+pub(in crate::app) fn pivot(
+    asked: &Asked<'_>,
+    request: &PivotRequest,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let options = asked.options;
+    let sorted_by = sorted_by(common.output.order, &request.values)?;
+    let mut sides: Vec<Side> = Vec::new();
+    for word in std::iter::once(&options.base).chain(&options.candidates) {
+        let run: RunId = resolve_run(asked.store, asked.workspace, word)?;
+        if let Some(same) = sides.iter().find(|side| side.head.id == run) {
+            return Err(AppError::Usage(format!(
+                "`{}` and `{word}` are the same run ({run}): a pivot has it once",
+                same.name
+            )));
+        }
+        let head = asked.store.run(run)?;
+        sides.push(Side {
+            names: part_names(&head),
+            measurements: asked.comparison().measurements(run)?,
+            name: word.clone(),
+            head,
+        });
+    }
+    refuse_unknown_names(request, &sides)?;
+    let layout = lay_out(request, &sides);
+    if layout.rows.is_empty() {
+        return Err(asked
+            .comparison()
+            .nothing_to_compare(sides[0].head.id, sides[0].head.id));
+    }
+    let allowed = &options.comparison.allow_different;
+    let seed = options.comparison.seed.unwrap_or(sides[0].head.seed);
+    let decision = options.comparison.decision(&asked.context.tables.workspace);
+    let thresholds = &decision.thresholds;
+    let filled = layout.fill(
+        request,
+        &sides,
+        &Rules {
+            allowed,
+            thresholds,
+            seed,
+        },
+    )?;
+    let mut rows: Vec<PivotRow> = layout
+        .rows
+        .iter()
+        .zip(filled.cells)
+        .map(|(labels, cells)| PivotRow {
+            labels: labels.clone(),
+            cells,
+        })
+        .collect();
+    if let Some(value) = sorted_by {
+        let largest = |row: &PivotRow| {
+            let cells = row
+                .cells
+                .iter()
+                .filter_map(|cells| cells.get(value)?.number);
+            cells.fold(f64::NEG_INFINITY, f64::max)
+        };
+        rows.sort_by(|a, b| largest(b).total_cmp(&largest(a)));
+    }
+    let words = |dimensions: &[Dimension]| dimensions.iter().map(ToString::to_string).collect();
+    let table = PivotTable {
+        row_names: words(&request.rows),
+        column_names: words(&request.cols),
+        values: request.values.iter().map(ToString::to_string).collect(),
+        columns: layout.columns.clone(),
+        rows,
+        versus: filled.versus,
+        notes: filled.notes.into_iter().chain(imported(&sides)).collect(),
+        warnings: filled
+            .warnings
+            .into_iter()
+            .chain(absurd(&sides, thresholds))
+            .collect(),
+    };
+    let form = options.format.unwrap_or(TableFormat::Text);
+    let columns = common.output.view_in(options.output.as_deref()).columns;
+    write_to(options.output.as_deref(), world, |writer| {
+        write_pivot(writer, &table, common.output.format, form, columns)
+    })?;
+    Ok(ExitCode::Clean)
+}
+
+/// The value that rows are sorted by, the largest of a row first; `None`: by their labels.
+fn sorted_by(order: Order, values: &[PivotValue]) -> Result<Option<usize>, AppError> {
+    let (word, what, suits): (_, _, fn(PivotValue) -> bool) = match order {
+        Order::Name => return Ok(None),
+        Order::Change => ("change", "change", PivotValue::is_a_change),
+        Order::Time => ("time", "time", PivotValue::is_a_time),
+        Order::WorstFirst => {
+            return Err(AppError::Usage(
+                "a pivot has no verdicts, which `--sort worst` goes by\n  help: `--sort change` and `--sort time` go by a value of the pivot".to_owned(),
+            ));
+        }
+    };
+    let found = values.iter().position(|value| suits(*value));
+    let refused = || {
+        AppError::Usage(format!(
+            "no value of this pivot is a {what}, which `--sort {word}` goes by\n  help: add one: `value=...+{word}`"
+        ))
+    };
+    found.map(Some).ok_or_else(refused)
+}
+
+/// What the import of `run` called the parts of its ids.
+fn part_names(run: &Run) -> Vec<String> {
+    let source = run.source.as_ref();
+    source.map_or_else(Vec::new, |source| source.id_parts.clone())
+}
+
+/// What the imports among the runs left out of their summaries, and what they are.
+fn imported(sides: &[Side]) -> Vec<String> {
+    let sources = sides
+        .iter()
+        .filter_map(|side| Some((side, side.head.source.as_ref()?)));
+    sources
+        .map(|(side, source)| {
+            let counts = source.counts;
+            let outliers = match counts.outliers_removed {
+                0 => String::new(),
+                count => format!(
+                    "; {count} are outliers by the policy `{}` and part of every number here",
+                    source.outliers
+                ),
+            };
+            format!(
+                "{} was imported ({}): {} values, {} of them left out as warm-up{outliers}.",
+                side.name,
+                source.summary(),
+                counts.runs_raw,
+                counts.warmup_skipped,
+            )
+        })
+        .collect()
+}
+
+/// That a dimension is none, with those that there are.
+fn refuse_unknown_names(request: &PivotRequest, sides: &[Side]) -> Result<(), AppError> {
+    let known: Vec<&String> = sides.iter().flat_map(|side| &side.names).collect();
+    for dimension in request.rows.iter().chain(&request.cols) {
+        if let Dimension::Named(name) = dimension
+            && !known.contains(&name)
+        {
+            let mut names: Vec<&str> = Vec::new();
+            for name in &known {
+                if !names.contains(&name.as_str()) {
+                    names.push(name);
+                }
+            }
+            let imported = if names.is_empty() {
+                String::new()
+            } else {
+                format!("; and of these imported runs {}", names.join(", "))
+            };
+            return Err(AppError::Usage(format!(
+                "`{name}` is no dimension of a pivot\n  help: there are {}{imported}",
+                Dimension::WORDS
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// A label, and where its run stands among the runs.
+type Label = (usize, String);
+
+/// Equal only for equal labels.
+fn order_of(a: &[Label], b: &[Label]) -> Ordering {
+    let pairs = a.iter().zip(b);
+    pairs
+        .map(|((run_a, a), (run_b, b))| run_a.cmp(run_b).then_with(|| in_natural_order(a, b)))
+        .find(|order| order.is_ne())
+        .unwrap_or(Ordering::Equal)
+}
+
+fn lay_out<'a>(request: &PivotRequest, sides: &'a [Side]) -> Layout<'a> {
+    let mut places: BTreeMap<(usize, usize), Vec<Entry<'a>>> = BTreeMap::new();
+    let mut found: Vec<(Vec<Label>, Vec<Label>, Entry<'a>)> = Vec::new();
+    for (run, side) in sides.iter().enumerate() {
+        for measurement in &side.measurements {
+            let Some(readings) = Readings::of(measurement) else {
+                continue;
+            };
+            let labels = |dimensions: &[Dimension]| -> Vec<Label> {
+                dimensions
+                    .iter()
+                    .map(|dimension| {
+                        let key = &measurement.benchmark.key;
+                        let text = dimension.label(&side.name, key, &side.names);
+                        // Runs stay in the order in which they were named.
+                        (if *dimension == Dimension::Run { run } else { 0 }, text)
+                    })
+                    .collect()
+            };
+            let entry = Entry {
+                run,
+                measurement,
+                readings,
+            };
+            found.push((labels(&request.rows), labels(&request.cols), entry));
+        }
+    }
+    let distinct = |labels: &mut Vec<Vec<Label>>| {
+        labels.sort_by(|a, b| order_of(a, b));
+        labels.dedup();
+    };
+    let mut rows: Vec<Vec<Label>> = found.iter().map(|(row, ..)| row.clone()).collect();
+    let mut columns: Vec<Vec<Label>> = found.iter().map(|(_, column, _)| column.clone()).collect();
+    distinct(&mut rows);
+    distinct(&mut columns);
+    let place = |labels: &[Vec<Label>], wanted: &[Label]| {
+        labels.binary_search_by(|at| order_of(at, wanted)).ok()
+    };
+    for (row, column, entry) in found {
+        if let (Some(row), Some(column)) = (place(&rows, &row), place(&columns, &column)) {
+            places.entry((row, column)).or_default().push(entry);
+        }
+    }
+    let texts = |labels: Vec<Vec<Label>>| {
+        let texts = labels.into_iter();
+        texts
+            .map(|labels| labels.into_iter().map(|(_, text)| text).collect())
+            .collect()
+    };
+    Layout {
+        rows: texts(rows),
+        columns: texts(columns),
+        places,
+    }
+}
+
+/// Benchmarks whose mean is so far above their median that their samples are to be looked at.
+fn absurd(sides: &[Side], thresholds: &Thresholds) -> Vec<String> {
+    let all = sides
+        .iter()
+        .flat_map(|side| side.measurements.iter().map(move |found| (side, found)));
+    all.filter(|(_, found)| Readings::of(found).is_some_and(|readings| readings.are_absurd(thresholds.mean_over_median)))
+        .map(|(side, found)| {
+            format!(
+                "{} in {}: the mean is more than {} times the median; look at its samples (cargo perfcheck show {} --stats)",
+                found.benchmark.key, side.name, thresholds.mean_over_median, side.head.id
+            )
+        })
+        .collect()
+}

@@ -1,0 +1,176 @@
+//! The noise of this host, measured: our own executable as a bench against itself, in rounds as A/B has them.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::command::DoctorOptions;
+use super::workloads::WORKLOADS_ARGUMENT;
+use crate::app::context::World;
+use crate::app::error::AppError;
+use crate::app::measuring::recorded::Recorded;
+use crate::cargo::BenchTarget;
+use crate::compare::{Demand, PairedSeries, Resolution};
+use crate::measure::{
+    Discovered, Ended, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings,
+    discover,
+};
+use crate::model::{BySide, DecisionSettings, LaunchRecord, TargetFacts};
+use crate::report::{NoiseFindings, Progress, Resolvable};
+use perfcheck_stats::derived_seed;
+
+/// Deadline of an answer, beyond what was asked for.
+const TIMEOUT: Duration = Duration::from_secs(20);
+/// Share of the comparisons that are to find a change which is said to be found.
+pub(super) const POWER: f64 = 0.9;
+/// Rounds of a benchmark at most, where nobody says anything.
+pub(super) const USUAL_ROUNDS: u32 = 100;
+/// Changes that are asked about.
+const CHANGES: [f64; 5] = [0.1, 0.05, 0.02, 0.01, 0.005];
+/// A change is looked for with a noise threshold of this share of it, where the usual threshold hides it.
+const SHARE_OF_CHANGE: f64 = 0.25;
+pub(super) const CONFIDENCE_LEVEL: f64 = 0.95;
+
+/// Measures for about the time that `options` give.
+pub(super) fn measure(
+    options: &DoctorOptions,
+    seed: u64,
+    world: &mut World<'_>,
+) -> Result<Vec<NoiseFindings>, AppError> {
+    let target = own_bench()?;
+    let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
+    let interrupted = || AppError::Interrupted(String::new());
+    let found = discover(
+        vec![target],
+        world.supervisor,
+        world.interrupt,
+        TIMEOUT,
+        &progress,
+    )
+    .map_err(|_| interrupted())?;
+    let pairs = pairs(found)?;
+    let benchmarks = pairs.iter().map(|pair| pair.benchmarks.len()).sum();
+    let campaign = PairedCampaign::plan(
+        pairs,
+        |_| DecisionSettings::PAIRED_NOISE_THRESHOLD,
+        PairedPlan {
+            rounds: options
+                .rounds
+                .unwrap_or_else(|| most_rounds(options.time, benchmarks)),
+            round: RoundSettings::default(),
+            time_budget: Some(options.time),
+            patience: None,
+            bind: true,
+            seed,
+            timeout: TIMEOUT,
+        },
+        world.supervisor,
+        world.interrupt,
+        &progress,
+    );
+    let mut recorded = Recorded::default();
+    let mut sink = PairedSink {
+        record: &mut |side, launch: &LaunchRecord| {
+            recorded.record(side, launch);
+            Ok::<(), AppError>(())
+        },
+        // All of the time is wanted.
+        settled: &mut |_, _, _| false,
+    };
+    let (ended, spent) = campaign.run(&mut sink)?;
+    if ended == Ended::Interrupted {
+        return Err(interrupted());
+    }
+    let rounds = recorded.rounds();
+    let findings = spent.iter().map(|spent| {
+        let rounds = rounds.get(&spent.key).map_or(&[][..], Vec::as_slice);
+        let series = PairedSeries {
+            key: &spent.key,
+            rounds,
+            noise_threshold: DecisionSettings::PAIRED_NOISE_THRESHOLD,
+        };
+        let seed = derived_seed(seed, &spent.key.id);
+        let resolution = Resolution::of(&series, CONFIDENCE_LEVEL, seed);
+        let of_one = spent.time.as_secs_f64() / rounds.len().max(1) as f64;
+        NoiseFindings {
+            workload: spent.key.id.clone(),
+            rounds: rounds.len(),
+            seconds: spent.time.as_secs_f64(),
+            difference: resolution.map(|found| found.difference),
+            smallest_change: resolution
+                .and_then(|found| found.smallest_change(USUAL_ROUNDS, &demand(usual_threshold()))),
+            resolvable: resolution.map_or_else(Vec::new, |found| resolvable(&found, of_one)),
+        }
+    });
+    Ok(findings.collect())
+}
+
+/// More rounds than the time allows: each has its samples at least.
+fn most_rounds(time: Duration, benchmarks: usize) -> u32 {
+    let of_one = RoundSettings::default().time.as_f64() * benchmarks.max(1) as f64;
+    (time.as_nanos() as f64 / of_one).ceil().max(1.0) as u32
+}
+
+/// Our own executable, as a bench target.
+fn own_bench() -> Result<BenchTarget, AppError> {
+    let unusable = |error| AppError::NothingToMeasure(format!("our own executable: {error}"));
+    Ok(BenchTarget {
+        package: env!("CARGO_PKG_NAME").to_owned(),
+        target: "doctor".to_owned(),
+        program: std::env::current_exe().map_err(unusable)?,
+        first_arguments: vec![WORKLOADS_ARGUMENT.into()],
+        directory: "/".into(),
+        variables: BTreeMap::new(),
+        facts: TargetFacts::default(),
+    })
+}
+
+/// The same executable on both sides.
+fn pairs(found: Discovered) -> Result<Vec<PairedTarget>, AppError> {
+    if let Some(failure) = found.failures.first() {
+        return Err(AppError::NothingToMeasure(failure.message.clone()));
+    }
+    let pair = |found: crate::measure::DiscoveredTarget| PairedTarget {
+        targets: BySide {
+            base: found.target.clone(),
+            candidate: found.target,
+        },
+        benchmarks: found.benchmarks,
+        kinds: BySide {
+            base: found.kind.clone(),
+            candidate: found.kind,
+        },
+    };
+    Ok(found.targets.into_iter().map(pair).collect())
+}
+
+fn usual_threshold() -> f64 {
+    DecisionSettings::PAIRED_NOISE_THRESHOLD
+}
+
+fn demand(noise_threshold: f64) -> Demand {
+    Demand {
+        noise_threshold,
+        significance_level: DecisionSettings::default().significance_level,
+        power: POWER,
+    }
+}
+
+/// What it takes to find each of the changes.
+fn resolvable(found: &Resolution, seconds_of_a_round: f64) -> Vec<Resolvable> {
+    let of = |change: f64| {
+        let noise_threshold = if change > usual_threshold() {
+            usual_threshold()
+        } else {
+            change * SHARE_OF_CHANGE
+        };
+        let needed = found.rounds_needed(change, &demand(noise_threshold));
+        Resolvable {
+            change,
+            noise_threshold,
+            rounds: needed.map(|needed| needed.rounds),
+            rounds_at_most: needed.map(|needed| needed.at_most),
+            seconds: needed.map(|needed| f64::from(needed.rounds) * seconds_of_a_round),
+        }
+    };
+    CHANGES.into_iter().map(of).collect()
+}

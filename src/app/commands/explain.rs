@@ -1,0 +1,163 @@
+//! `cargo perfcheck explain BENCH`: how a stored verdict came about, from what is stored alone.
+
+use crate::app::context::{Context, World, resolve_run};
+use crate::app::error::AppError;
+use crate::app::naming::{alike, candidates, list, shell_quoted};
+use crate::app::options::StoreOptions;
+use crate::app::stored::conclusions::{findings_of, plan_of};
+use crate::app::stored::sides::{measured_side, run_with_verdicts, side_of};
+use crate::compare::HostSigns;
+use crate::exit_code::ExitCode;
+use crate::model::{BenchmarkKey, Metric, Run, RunStatus};
+use crate::report::{Explanation, write_explanation};
+use crate::store::{Store, WorkspaceId};
+
+/// Runs the command: about the verdict of `run`, else about the newest one there is.
+pub fn explain(
+    bench: &str,
+    run: Option<&str>,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let context = Context::load(&world.variables, common)?;
+    let (store, workspace) = context.require_stored()?;
+    let (key, head) = match run {
+        Some(word) => {
+            let head = run_with_verdicts(&store, resolve_run(&store, workspace, word)?)?;
+            (of_run(&store, workspace, bench, &head)?, head)
+        }
+        None => newest(&store, workspace, bench)?,
+    };
+    let measured = store.measurements(head.id, None)?;
+    let findings = findings_of(&store, &head, &measured)?;
+    let row = findings.rows.iter().find(|row| row.key == key);
+    let columns = store.verdicts(head.id)?;
+    let (Some(row), Some(known)) = (row, columns.iter().find(|known| known.key == key)) else {
+        return Err(without_verdict(&key, &head));
+    };
+    let candidate = match (row.measured_again(), row.measurement) {
+        (Some((_, runs)), _) => side_of(&store, runs.candidate, &key)?,
+        (None, Some(measurement)) => Some(measured_side(&head, measurement)),
+        (None, None) => None,
+    };
+    let mut base = Vec::new();
+    for run in row.compared_runs() {
+        base.extend(side_of(&store, run, &key)?);
+    }
+    let method = findings
+        .verdicts
+        .as_ref()
+        .map(|found| row.method(found.method));
+    let plan = plan_of(&head);
+    let explanation = Explanation {
+        key: &key,
+        metric: row
+            .measurement
+            .map_or(&Metric::Time, |found| &found.benchmark.metric),
+        run: &head,
+        verdict: known.verdict,
+        change: known.change,
+        reference: known.reference,
+        candidate,
+        base,
+        signs: HostSigns::of(measured.iter()),
+        failures: row.measurement.map_or(&[][..], |found| &found.failures),
+        row: method.map(|_| row),
+        method,
+        plan: plan.as_ref().filter(|_| head.pair.is_some()),
+    };
+    write_explanation(world.stdout, &explanation, common.output.format)?;
+    Ok(ExitCode::Clean)
+}
+
+/// The benchmark of this run that is meant.
+fn of_run(
+    store: &Store,
+    workspace: WorkspaceId,
+    bench: &str,
+    head: &Run,
+) -> Result<BenchmarkKey, AppError> {
+    let verdicts = store.verdicts(head.id)?;
+    let with_verdict: Vec<&BenchmarkKey> = verdicts.iter().map(|verdict| &verdict.key).collect();
+    if let Some(key) = one_of(&candidates(bench, &with_verdict), bench)? {
+        return Ok(key.clone());
+    }
+    let all = store.benchmarks(workspace)?;
+    let all: Vec<&BenchmarkKey> = all.iter().map(|benchmark| &benchmark.key).collect();
+    Err(match one_of(&candidates(bench, &all), bench)? {
+        Some(key) => without_verdict(key, head),
+        None => no_such(bench, &with_verdict, &format!("run {} has", head.id)),
+    })
+}
+
+/// The benchmark that is meant, and the newest run that has a verdict about it.
+fn newest(
+    store: &Store,
+    workspace: WorkspaceId,
+    bench: &str,
+) -> Result<(BenchmarkKey, Run), AppError> {
+    let measured = store.benchmarks(workspace)?;
+    // What was never measured may have a verdict all the same: it is missing, or new to an A/B measurement.
+    let latest = match store.latest_run(workspace)? {
+        Some(run) => store.verdicts(run)?,
+        None => Vec::new(),
+    };
+    let mut all: Vec<&BenchmarkKey> = measured
+        .iter()
+        .map(|benchmark| &benchmark.key)
+        .chain(latest.iter().map(|verdict| &verdict.key))
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    let Some(key) = one_of(&candidates(bench, &all), bench)? else {
+        return Err(no_such(bench, &all, "the store has"));
+    };
+    match store.newest_verdict(workspace, key)? {
+        Some(run) => Ok((key.clone(), store.run(run)?)),
+        None => Err(AppError::NoVerdict(format!(
+            "no complete run has a verdict about `{}` yet\n  help: `cargo perfcheck --exact {}` measures and compares it; `cargo perfcheck show` prints what was measured",
+            key.id.escape_debug(),
+            shell_quoted(&key.id)
+        ))),
+    }
+}
+
+/// `None` where nothing fits, an error where several do.
+fn one_of<'k>(
+    found: &[&'k BenchmarkKey],
+    bench: &str,
+) -> Result<Option<&'k BenchmarkKey>, AppError> {
+    match found {
+        [] => Ok(None),
+        [key] => Ok(Some(*key)),
+        _ => Err(AppError::Usage(format!(
+            "`{bench}` may be any of {} benchmarks{}",
+            found.len(),
+            list("name one of", found)
+        ))),
+    }
+}
+
+fn no_such(bench: &str, all: &[&BenchmarkKey], whose: &str) -> AppError {
+    let near = alike(bench, all);
+    let named = if near.is_empty() {
+        list(whose, all)
+    } else {
+        list("did you mean", &near)
+    };
+    AppError::Usage(format!(
+        "{whose} no benchmark `{bench}`{named}\n  help: `cargo perfcheck list` lists the benchmarks in the store"
+    ))
+}
+
+fn without_verdict(key: &BenchmarkKey, head: &Run) -> AppError {
+    let why = match head.status {
+        RunStatus::Incomplete => "it did not come to its end",
+        RunStatus::Complete => "it neither measured nor missed it",
+    };
+    AppError::NoVerdict(format!(
+        "run {} has no verdict about `{}`: {why}\n  help: without `--run` the newest verdict is explained",
+        head.id,
+        key.id.escape_debug()
+    ))
+}

@@ -1,0 +1,212 @@
+//! `cargo perfcheck export RUN...`: stored runs for other machines and other programs.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::app::context::{Context, World, resolve_run};
+use crate::app::error::AppError;
+use crate::app::options::StoreOptions;
+use crate::app::stored::transfer::portable_runs;
+use crate::exchange::{
+    ExchangeError, ExportedRun, write_benchstat, write_bmf, write_criterion, write_csv,
+    write_portable,
+};
+use crate::exit_code::ExitCode;
+use crate::model::RunId;
+use crate::report::{self, MessageFormat, write_exported};
+use crate::store::{Store, WorkspaceId};
+
+/// A format that can be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// Everything, for `import` elsewhere.
+    Portable,
+    /// A tree as Criterion writes it.
+    Criterion,
+    /// Lines for benchstat.
+    Benchstat,
+    /// Bencher Metric Format.
+    Bmf,
+    /// Every sample.
+    Csv,
+}
+
+impl ExportFormat {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "jsonl",
+            Self::Criterion => "criterion",
+            Self::Benchstat => "benchstat",
+            Self::Bmf => "bmf",
+            Self::Csv => "csv",
+        }
+    }
+
+    fn takes_one(self) -> bool {
+        matches!(self, Self::Benchstat | Self::Bmf)
+    }
+}
+
+/// What is exported, and where to.
+#[derive(Debug, Clone)]
+pub struct ExportOptions {
+    /// The runs, by number, name, `latest` or `@commit`.
+    pub runs: Vec<String>,
+    /// The format.
+    pub format: ExportFormat,
+    /// The file, or the directory of a tree; without one the standard output.
+    pub output: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn export(
+    options: &ExportOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let context = Context::load(&world.variables, common)?;
+    let (store, workspace) = context.require_stored()?;
+    let mut runs: Vec<RunId> = Vec::new();
+    for word in &options.runs {
+        let run = resolve_run(&store, workspace, word)?;
+        if !runs.contains(&run) {
+            runs.push(run);
+        }
+    }
+    if options.format.takes_one() && runs.len() > 1 {
+        return Err(AppError::Usage(format!(
+            "a {name} file is one run\n  help: export each by itself: `--format {name} --output old.txt RUN`",
+            name = options.format.name()
+        )));
+    }
+    let output = options
+        .output
+        .as_deref()
+        .filter(|path| *path != Path::new("-"));
+    if options.format == ExportFormat::Criterion {
+        let root = output.ok_or_else(|| {
+            AppError::Usage(
+                "Criterion's format is a directory\n  help: `--output target/criterion`, or another one"
+                    .to_owned(),
+            )
+        })?;
+        let exported = exported(&store, workspace, &runs)?;
+        let (count, left_out) = write_criterion(root, &exported)?;
+        for one in left_out {
+            report::write_warning(world.stderr, &one)?;
+        }
+        if count == 0 {
+            return Err(AppError::Usage(
+                "nothing was exported: no benchmark of these runs has samples that Criterion's files can hold".to_owned(),
+            ));
+        }
+    } else if let Some(path) = output {
+        to_file(path, |writer| {
+            write(writer, &store, workspace, options.format, &runs)
+        })?;
+    } else {
+        write(world.stdout, &store, workspace, options.format, &runs)?;
+        return Ok(ExitCode::Clean);
+    }
+    if let Some(path) = output {
+        let quiet = common.output.quiet && common.output.format == MessageFormat::Human;
+        if !quiet {
+            let (path, name) = (path.display().to_string(), options.format.name());
+            write_exported(world.stdout, &runs, name, &path, common.output.format)?;
+        }
+    }
+    Ok(ExitCode::Clean)
+}
+
+fn write(
+    writer: &mut dyn Write,
+    store: &Store,
+    workspace: WorkspaceId,
+    format: ExportFormat,
+    runs: &[RunId],
+) -> Result<(), AppError> {
+    match format {
+        ExportFormat::Portable => {
+            let runs = with_partners(store, runs)?;
+            let runs = portable_runs(store, workspace, &runs)?;
+            write_portable(writer, &runs, env!("CARGO_PKG_VERSION"))?;
+        }
+        ExportFormat::Csv => write_csv(writer, &exported(store, workspace, runs)?)?,
+        ExportFormat::Benchstat => {
+            for run in exported(store, workspace, runs)? {
+                write_benchstat(writer, &run)?;
+            }
+        }
+        ExportFormat::Bmf => {
+            for run in exported(store, workspace, runs)? {
+                write_bmf(writer, &run)?;
+            }
+        }
+        ExportFormat::Criterion => {}
+    }
+    Ok(())
+}
+
+/// The runs, and the other sides of those that are sides of an A/B measurement; ascending, so that bases come before candidates.
+fn with_partners(store: &Store, runs: &[RunId]) -> Result<Vec<RunId>, AppError> {
+    let mut all = runs.to_vec();
+    for run in runs {
+        all.extend(store.run(*run)?.pair.map(|pair| pair.partner));
+    }
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
+}
+
+fn exported(
+    store: &Store,
+    workspace: WorkspaceId,
+    runs: &[RunId],
+) -> Result<Vec<ExportedRun>, AppError> {
+    let names = store.baselines(workspace)?;
+    runs.iter()
+        .map(|id| {
+            let name = names.iter().find(|baseline| baseline.run == *id);
+            Ok(ExportedRun {
+                name: name.map_or_else(|| format!("run-{id}"), |baseline| baseline.name.clone()),
+                run: store.run(*id)?,
+                measurements: store.measurements(*id, None)?,
+            })
+        })
+        .collect()
+}
+
+/// Writes a file whole or not at all: what was there stays until everything is written.
+fn to_file(
+    path: &Path,
+    content: impl FnOnce(&mut dyn Write) -> Result<(), AppError>,
+) -> Result<(), AppError> {
+    let failed = |source: io::Error| {
+        AppError::from(ExchangeError::Write {
+            path: path.to_owned(),
+            source,
+        })
+    };
+    // A device or pipe is written to as it is.
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        let file = File::options().write(true).open(path).map_err(failed)?;
+        return content(&mut BufWriter::new(file));
+    }
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".part");
+    let beside = PathBuf::from(beside);
+    let written = File::create(&beside)
+        .map_err(failed)
+        .and_then(|file| {
+            let mut writer = BufWriter::new(file);
+            content(&mut writer)?;
+            writer.flush().map_err(failed)
+        })
+        .and_then(|()| fs::rename(&beside, path).map_err(failed));
+    if written.is_err() {
+        // It may not be there; then there is nothing to remove.
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}

@@ -1,0 +1,189 @@
+//! The command itself: which benchmarks and which branch are meant.
+
+use super::options::{HistoryBranch, HistoryOptions};
+use crate::app::context::{Context, World};
+use crate::app::error::AppError;
+use crate::app::naming::{alike, candidates, list};
+use crate::app::options::StoreOptions;
+use crate::app::stored::histories::{HistoryRequest, histories};
+use crate::app::stored::references::parent_branch;
+use crate::compare::Position;
+use crate::exit_code::ExitCode;
+use crate::findings::Order;
+use crate::host;
+use crate::model::BenchmarkKey;
+use crate::report::{BenchmarkHistory, write_histories};
+use crate::store::{BranchFilter, HistoryQuery, RunFilter, Store, WorkspaceId};
+
+/// So far back is looked for branches.
+const HORIZON: usize = 400;
+
+/// Runs the command.
+pub fn history(
+    options: &HistoryOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let context = Context::load(&world.variables, common)?;
+    let since = match &options.since {
+        Some(text) => Some(host::moment(text).map_err(AppError::Usage)?),
+        None => None,
+    };
+    let Some((store, workspace)) = context.stored()? else {
+        return context.note_nothing_stored(common, world);
+    };
+    let keys = meant(options, &store, workspace)?;
+    let branch = Branch::of(options, &keys, &context, &store, workspace, world)?;
+    let request = HistoryRequest {
+        branch: branch.filter(),
+        limit: options.limit,
+        since,
+        allowed: &options.allow_different,
+        medians: keys.len() == 1,
+    };
+    let mut found = histories(&store, workspace, &keys, &request)?;
+    sort(&mut found, common.output.order);
+    if found.is_empty() && !common.output.quiet {
+        writeln!(
+            world.stderr,
+            "No run {} has measured this{}: `--all-branches` looks at all of them.",
+            branch.words(),
+            if since.is_some() { " since then" } else { "" }
+        )?;
+    }
+    write_histories(
+        world.stdout,
+        &found,
+        &branch.words(),
+        common.output.format,
+        &common.output.view(),
+    )?;
+    Ok(ExitCode::Clean)
+}
+
+/// Puts histories into order: by the last step of their levels, by their present level, or by how far the newest run is off.
+fn sort(histories: &mut [BenchmarkHistory], order: Order) {
+    let step = |history: &BenchmarkHistory| {
+        let step = history.present().and_then(|level| level.step);
+        step.map_or(f64::NEG_INFINITY, |step| step.change.estimate)
+    };
+    let level = |history: &BenchmarkHistory| {
+        let level = history.present();
+        level.map_or(f64::NEG_INFINITY, |level| level.value)
+    };
+    let calm = |history: &BenchmarkHistory| match history.course.newest {
+        Position::AboveTwice => 0,
+        Position::AboveOnce => 1,
+        Position::Within => 2,
+        Position::BelowOnce => 3,
+        Position::BelowTwice => 4,
+        Position::Unknown => 5,
+    };
+    // What is alike in the rest stays in this order.
+    histories.sort_by(|a, b| a.key.in_natural_order(&b.key));
+    match order {
+        Order::Name => {}
+        Order::Change => histories.sort_by(|a, b| step(b).total_cmp(&step(a))),
+        Order::Time => histories.sort_by(|a, b| level(b).total_cmp(&level(a))),
+        Order::WorstFirst => histories.sort_by(|a, b| {
+            let newest = calm(a).cmp(&calm(b));
+            newest.then_with(|| step(b).total_cmp(&step(a)))
+        }),
+    }
+}
+
+/// The benchmarks that are asked for.
+fn meant(
+    options: &HistoryOptions,
+    store: &Store,
+    workspace: WorkspaceId,
+) -> Result<Vec<BenchmarkKey>, AppError> {
+    let stored = store.benchmarks(workspace)?;
+    let all: Vec<&BenchmarkKey> = stored.iter().map(|benchmark| &benchmark.key).collect();
+    let filter = &options.filter;
+    let found: Vec<&BenchmarkKey> = match &filter.words[..] {
+        // A whole id means that benchmark alone, although others contain it.
+        [word] if !filter.exact => candidates(word, &all),
+        _ => all
+            .iter()
+            .copied()
+            .filter(|key| filter.wants(&key.id))
+            .collect(),
+    };
+    if found.is_empty() && !all.is_empty() {
+        let words = filter.words.join("`, `");
+        let near = filter
+            .words
+            .first()
+            .map_or_else(Vec::new, |word| alike(word, &all));
+        return Err(AppError::Usage(format!(
+            "no benchmark in the store has `{words}` in its id{}\n  help: `cargo perfcheck list` shows all",
+            list("did you mean", &near)
+        )));
+    }
+    Ok(found.into_iter().cloned().collect())
+}
+
+/// The branch whose runs are shown.
+enum Branch {
+    All,
+    /// `None`: of a detached `HEAD`.
+    One(Option<String>),
+}
+
+impl Branch {
+    fn of(
+        options: &HistoryOptions,
+        keys: &[BenchmarkKey],
+        context: &Context,
+        store: &Store,
+        workspace: WorkspaceId,
+        world: &World<'_>,
+    ) -> Result<Self, AppError> {
+        let state = match &options.branch {
+            HistoryBranch::All => return Ok(Self::All),
+            HistoryBranch::Named(name) => return Ok(Self::One(Some(name.clone()))),
+            HistoryBranch::Present => context.checkout.as_ref().and_then(|checkout| {
+                let state = checkout.state()?;
+                Some((checkout, state))
+            }),
+        };
+        let Some((checkout, state)) = state else {
+            return Ok(Self::All);
+        };
+        let own = state.branch.or_else(|| world.variables.ci_branch.clone());
+        let query = HistoryQuery {
+            branch: BranchFilter::Only(own.as_deref()),
+            runs: RunFilter::Alone,
+            before: None,
+            limit: 1,
+        };
+        if store.history(workspace, keys, &query)?.runs.is_empty() {
+            let everywhere = HistoryQuery {
+                branch: BranchFilter::Any,
+                limit: HORIZON,
+                ..query
+            };
+            let all = store.history(workspace, keys, &everywhere)?;
+            if let Some(parent) = parent_branch(checkout, own.as_deref(), &all) {
+                return Ok(Self::One(Some(parent)));
+            }
+        }
+        Ok(Self::One(own))
+    }
+
+    fn filter(&self) -> BranchFilter<'_> {
+        match self {
+            Self::All => BranchFilter::Any,
+            Self::One(name) => BranchFilter::Only(name.as_deref()),
+        }
+    }
+
+    fn words(&self) -> String {
+        match self {
+            Self::All => "of any branch".to_owned(),
+            Self::One(Some(name)) => format!("of branch `{}`", name.escape_debug()),
+            Self::One(None) => "of no branch".to_owned(),
+        }
+    }
+}

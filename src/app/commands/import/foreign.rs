@@ -1,0 +1,179 @@
+//! What other benchmark programs write, one run or several.
+
+use super::facts::environment;
+use super::options::{ImportOptions, StatedFact};
+use super::record::{Read, Row, benchmarks, run, source};
+use super::table::decision;
+use super::warnings::warn;
+use crate::app::context::{Context, World};
+use crate::app::error::AppError;
+use crate::app::options::StoreOptions;
+use crate::exchange::{ExchangeError, FileFormat, ForeignRun, Requested, read_foreign};
+use crate::exit_code::ExitCode;
+use crate::findings::Order;
+use crate::model::{Environment, Source};
+use crate::report::{self, ImportFindings, write_import};
+use crate::store::{Store, WorkspaceId, check_baseline_name};
+
+/// A run that is about to be stored.
+struct Pending<'a> {
+    foreign: &'a ForeignRun,
+    rows: Vec<Row>,
+    source: Source,
+    environment: Environment,
+    baseline: Option<String>,
+}
+
+/// Reads the files and stores their runs, all or none.
+pub(super) fn import(
+    requested: &Requested<'_>,
+    format: FileFormat,
+    options: &ImportOptions,
+    context: &Context,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let mut found = read_foreign(requested, options.unit.as_ref())?;
+    keep_named(&mut found, options)?;
+    let thresholds = &context.tables.workspace.thresholds;
+    let mut pending = Vec::new();
+    for foreign in &found {
+        let read = reading(foreign, format);
+        let rows = benchmarks(&read, options, thresholds);
+        pending.push(Pending {
+            source: source(&read, options, thresholds, &rows),
+            rows,
+            environment: environment(&facts(foreign, options))?,
+            baseline: options.baseline.clone(),
+            foreign,
+        });
+    }
+    if world.interrupt.requested() {
+        return Err(ExchangeError::Interrupted.into());
+    }
+    let mut stored = vec![None; pending.len()];
+    if options.dry_run {
+        for run in &mut pending {
+            run.baseline = run.baseline.take().or_else(|| run.foreign.name.clone());
+        }
+    } else {
+        let mut store = context.store()?;
+        let workspace = store.workspace(&context.key(), &context.label())?;
+        for run in &mut pending {
+            name(run, options, &store, workspace, world)?;
+        }
+        let runs: Vec<_> = (pending.iter())
+            .map(|pending| {
+                run(
+                    &reading(pending.foreign, format),
+                    &pending.rows,
+                    &pending.source,
+                    options,
+                    decision(context),
+                    pending.environment.clone(),
+                    pending.baseline.iter().cloned().collect(),
+                )
+            })
+            .collect();
+        let numbers = store.take_over(workspace, &runs)?;
+        stored = numbers.into_iter().map(Some).collect();
+    }
+    for (mut pending, run) in pending.into_iter().zip(stored) {
+        if common.output.order == Order::Name {
+            pending.rows.sort_by(|a, b| a.shown.key.cmp(&b.shown.key));
+        }
+        for caveat in &pending.foreign.caveats {
+            report::write_warning(world.stderr, caveat)?;
+        }
+        warn(
+            &pending.foreign.imported,
+            &pending.source,
+            &pending.rows,
+            thresholds.mean_over_median,
+            world,
+        )?;
+        let findings = ImportFindings {
+            run,
+            source: &pending.source,
+            launches: pending.foreign.imported.launches.len(),
+            baseline: pending.baseline.as_deref(),
+            rows: pending.rows.into_iter().map(|row| row.shown).collect(),
+            quiet: common.output.quiet,
+        };
+        write_import(world.stdout, &findings, common.output.format)?;
+    }
+    Ok(ExitCode::Clean)
+}
+
+fn reading(foreign: &ForeignRun, format: FileFormat) -> Read<'_> {
+    Read {
+        imported: &foreign.imported,
+        format: format.name(),
+        files: foreign.files.clone(),
+        map: None,
+        unit: foreign.unit.clone(),
+    }
+}
+
+/// Leaves those runs that `--only` names, and sees that `--baseline` is to name one.
+fn keep_named(found: &mut Vec<ForeignRun>, options: &ImportOptions) -> Result<(), AppError> {
+    let names: Vec<String> = found.iter().filter_map(|run| run.name.clone()).collect();
+    let there = names.join(", ");
+    for wanted in &options.only {
+        if !names.contains(wanted) {
+            return Err(AppError::Usage(format!(
+                "`--only {wanted}`: there is no run of this name; there are {there}"
+            )));
+        }
+    }
+    if !options.only.is_empty() {
+        let wanted =
+            |run: &ForeignRun| (run.name.as_ref()).is_some_and(|name| options.only.contains(name));
+        found.retain(wanted);
+    }
+    match &options.baseline {
+        Some(name) if found.len() > 1 => Err(AppError::Usage(format!(
+            "there are several runs ({there}), and `{name}` can name only one\n  help: `--only NAME` picks it; without `--baseline` each keeps its name"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// What the file says, and before it what the user states.
+fn facts(foreign: &ForeignRun, options: &ImportOptions) -> Vec<StatedFact> {
+    let told = foreign.facts.iter().map(|(name, value)| StatedFact {
+        name: name.clone(),
+        value: value.clone(),
+    });
+    told.chain(options.facts.iter().cloned()).collect()
+}
+
+/// The name that the file gives the run, where it can be one and is free.
+fn name(
+    run: &mut Pending<'_>,
+    options: &ImportOptions,
+    store: &Store,
+    workspace: WorkspaceId,
+    world: &mut World<'_>,
+) -> Result<(), AppError> {
+    let Some(name) = run.foreign.name.as_ref().filter(|_| run.baseline.is_none()) else {
+        return Ok(());
+    };
+    if check_baseline_name(name).is_err() {
+        let said = format!(
+            "`{name}` cannot name a run here: this one has no name; `--only` and `--baseline` give it one"
+        );
+        report::write_warning(world.stderr, &said)?;
+        return Ok(());
+    }
+    match store.baseline(workspace, name)? {
+        Some(taken) if !options.move_names => {
+            let said = format!(
+                "`{name}` names run {taken} already, and stays there; `--move-names` moves it, `--baseline` gives another name"
+            );
+            report::write_warning(world.stderr, &said)?;
+        }
+        _ => run.baseline = Some(name.clone()),
+    }
+    Ok(())
+}

@@ -1,0 +1,287 @@
+//! Runs that this program exported elsewhere: stored as they were, and each only once.
+
+use std::collections::HashMap;
+
+use super::options::ImportOptions;
+use crate::app::context::{Context, World};
+use crate::app::error::AppError;
+use crate::app::options::StoreOptions;
+use crate::app::stored::transfer::{Against, portable_runs, transferred};
+use crate::exchange::{Content, ExchangeError, PortableReference, PortableRun, read_portable};
+use crate::exit_code::ExitCode;
+use crate::host;
+use crate::model::{RunId, Side};
+use crate::report::{self, TakenOver, write_taken_over};
+use crate::store::{Store, WorkspaceId, check_baseline_name};
+
+/// A run of the files.
+struct Found<'a> {
+    run: PortableRun,
+    file: &'a str,
+    /// The run of the store that it is already.
+    known: Option<RunId>,
+    /// Its place among those that are taken over.
+    place: usize,
+    baselines: Vec<String>,
+}
+
+/// Reads the files and stores the runs that are not there yet, all or none.
+pub(super) fn import(
+    files: &[Content],
+    options: &ImportOptions,
+    context: &Context,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let mut found = read(files, options)?;
+    if world.interrupt.requested() {
+        return Err(ExchangeError::Interrupted.into());
+    }
+    let stored = context.stored()?;
+    if let Some((store, workspace)) = &stored {
+        recognise(&mut found, store, *workspace)?;
+    }
+    drop(stored);
+    let mut numbers: Vec<Option<RunId>> = Vec::new();
+    let fresh = found.iter_mut().filter(|one| one.known.is_none());
+    for (place, one) in fresh.enumerate() {
+        one.place = place;
+    }
+    if !options.dry_run {
+        let mut store = context.store()?;
+        let workspace = store.workspace(&context.key(), &context.label())?;
+        name(&mut found, options, &store, workspace, world)?;
+        numbers = take_over(&found, &mut store, workspace, world)?;
+        for one in found.iter().filter(|one| one.known.is_some()) {
+            for name in &one.baselines {
+                if let Some(known) = one.known {
+                    store.set_baseline(workspace, name, known)?;
+                }
+            }
+        }
+    }
+    let lines: Vec<TakenOver> = (found.iter())
+        .map(|one| TakenOver {
+            run: one
+                .known
+                .or_else(|| numbers.get(one.place).copied().flatten()),
+            known: one.known.is_some(),
+            file: one.file.to_owned(),
+            started: host::to_rfc3339(one.run.head.begun.started),
+            benchmarks: benchmarks(&one.run),
+            launches: one.run.launches.len(),
+            is_base: is_base(&one.run),
+            baselines: one.baselines.clone(),
+        })
+        .collect();
+    write_taken_over(world.stdout, &lines, common.output.format)?;
+    Ok(ExitCode::Clean)
+}
+
+fn is_base(run: &PortableRun) -> bool {
+    (run.head.pair).is_some_and(|pair| pair.side == Side::Base)
+}
+
+fn benchmarks(run: &PortableRun) -> usize {
+    let keys: std::collections::HashSet<_> = (run.launches.iter())
+        .flat_map(|launch| &launch.benchmarks)
+        .map(|launched| &launched.benchmark.key)
+        .collect();
+    keys.len()
+}
+
+/// The runs of all files in order; what is in two files counts once.
+fn read<'a>(files: &'a [Content], options: &ImportOptions) -> Result<Vec<Found<'a>>, AppError> {
+    let mut all: Vec<Found<'a>> = Vec::new();
+    for file in files {
+        let mut runs = read_portable(file)?;
+        let there = |all: &[Found<'_>], run: &PortableRun| {
+            (all.iter()).any(|other| other.run.is_same_measurement(run))
+        };
+        // Both sides of a pair go together.
+        let doubled: Vec<bool> = (runs.iter())
+            .map(|run| match run.head.pair {
+                Some(pair) => there(&all, run) && there(&all, &runs[pair.partner]),
+                None => there(&all, run),
+            })
+            .collect();
+        let mut places = vec![0; runs.len()];
+        let mut next = all.len();
+        for (place, doubled) in places.iter_mut().zip(&doubled) {
+            *place = next;
+            next += usize::from(!doubled);
+        }
+        for run in &mut runs {
+            if let Some(pair) = &mut run.head.pair {
+                pair.partner = places[pair.partner];
+            }
+        }
+        let fresh = runs
+            .into_iter()
+            .zip(doubled)
+            .filter(|(_, doubled)| !doubled);
+        all.extend(fresh.map(|(run, _)| Found {
+            run,
+            file: &file.name,
+            known: None,
+            place: 0,
+            baselines: Vec::new(),
+        }));
+    }
+    if options.only.is_empty() {
+        return Ok(all);
+    }
+    pick(all, &options.only)
+}
+
+/// The runs of these names, and the other sides of those that are sides of a pair.
+fn pick<'a>(all: Vec<Found<'a>>, only: &[String]) -> Result<Vec<Found<'a>>, AppError> {
+    for wanted in only {
+        if !(all.iter()).any(|one| one.run.head.baselines.contains(wanted)) {
+            return Err(AppError::Usage(format!(
+                "`--only {wanted}`: no run of the files has this name"
+            )));
+        }
+    }
+    let named = |one: &Found<'_>| {
+        only.iter()
+            .any(|name| one.run.head.baselines.contains(name))
+    };
+    let kept: Vec<bool> = (all.iter())
+        .map(|one| {
+            let partner = one.run.head.pair.and_then(|pair| all.get(pair.partner));
+            named(one) || partner.is_some_and(named)
+        })
+        .collect();
+    let mut places = vec![0; all.len()];
+    let mut next = 0;
+    for (place, kept) in places.iter_mut().zip(&kept) {
+        *place = next;
+        next += usize::from(*kept);
+    }
+    let mut picked = Vec::new();
+    for (mut one, _) in all.into_iter().zip(kept).filter(|(_, kept)| *kept) {
+        if let Some(pair) = &mut one.run.head.pair {
+            pair.partner = places[pair.partner];
+        }
+        picked.push(one);
+    }
+    Ok(picked)
+}
+
+/// Finds those that are in the store already.
+fn recognise(
+    found: &mut [Found<'_>],
+    store: &Store,
+    workspace: WorkspaceId,
+) -> Result<(), AppError> {
+    let mut known = Vec::new();
+    for one in found.iter() {
+        let PortableReference {
+            started,
+            seed,
+            side,
+        } = one.run.head.reference();
+        let mut same = None;
+        for candidate in store.runs_begun(workspace, started, seed, side)? {
+            let stored = portable_runs(store, workspace, &[candidate])?;
+            if (stored.first()).is_some_and(|stored| stored.is_same_measurement(&one.run)) {
+                same = Some(candidate);
+                break;
+            }
+        }
+        known.push(same);
+    }
+    for (at, one) in found.iter_mut().enumerate() {
+        let partner = one.run.head.pair.map(|pair| known[pair.partner]);
+        one.known = known[at].filter(|_| partner.is_none_or(|partner| partner.is_some()));
+    }
+    Ok(())
+}
+
+/// Which names the runs get: the one that the user gives, or their own where these are free.
+fn name(
+    found: &mut [Found<'_>],
+    options: &ImportOptions,
+    store: &Store,
+    workspace: WorkspaceId,
+    world: &mut World<'_>,
+) -> Result<(), AppError> {
+    if let Some(name) = &options.baseline {
+        let mut candidates: Vec<_> = found.iter_mut().filter(|one| !is_base(&one.run)).collect();
+        let [only] = candidates.as_mut_slice() else {
+            return Err(AppError::Usage(format!(
+                "there are {} runs, and `{name}` can name only one\n  help: `--only NAME` picks one by the name it had; without `--baseline` runs keep their names",
+                candidates.len()
+            )));
+        };
+        only.baselines = vec![name.clone()];
+        return Ok(());
+    }
+    for one in found {
+        for name in &one.run.head.baselines {
+            check_baseline_name(name)?;
+            match store.baseline(workspace, name)? {
+                Some(taken) if Some(taken) == one.known => {}
+                Some(taken) if !options.move_names => {
+                    let said = format!(
+                        "`{name}` names run {taken} already, and stays there; `--move-names` moves it, `--baseline` gives another name"
+                    );
+                    report::write_warning(world.stderr, &said)?;
+                }
+                _ => one.baselines.push(name.clone()),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn take_over(
+    found: &[Found<'_>],
+    store: &mut Store,
+    workspace: WorkspaceId,
+    world: &mut World<'_>,
+) -> Result<Vec<Option<RunId>>, AppError> {
+    let fresh: Vec<&Found<'_>> = found.iter().filter(|one| one.known.is_none()).collect();
+    if fresh.is_empty() {
+        return Ok(Vec::new());
+    }
+    let together: HashMap<PortableReference, Against> = (found.iter())
+        .map(|one| {
+            let against = one
+                .known
+                .map_or(Against::Together(one.place), Against::Stored);
+            (one.run.head.reference(), against)
+        })
+        .collect();
+    let mut lost = 0_usize;
+    let mut runs = Vec::new();
+    for one in fresh {
+        let mut run = one.run.clone();
+        if let Some(pair) = &mut run.head.pair {
+            pair.partner = found[pair.partner].place;
+        }
+        let taken = transferred(run, one.baselines.clone(), |named| {
+            if let Some(against) = together.get(&named) {
+                return Ok(*against);
+            }
+            let stored = store.runs_begun(workspace, named.started, named.seed, named.side)?;
+            Ok(stored.first().map_or_else(
+                || {
+                    lost += 1;
+                    Against::Nowhere
+                },
+                |run| Against::Stored(*run),
+            ))
+        })?;
+        runs.push(taken);
+    }
+    if lost > 0 {
+        let said = format!(
+            "{lost} verdicts are against runs that are neither here nor in the files: they stay, without their references"
+        );
+        report::write_warning(world.stderr, &said)?;
+    }
+    let numbers = store.take_over(workspace, &runs)?;
+    Ok(numbers.into_iter().map(Some).collect())
+}

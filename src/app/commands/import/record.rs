@@ -1,0 +1,320 @@
+//! From values that another program measured to a run as the store takes it.
+
+use super::ImportOptions;
+use crate::exchange::{ColumnMap, Group, Imported, Phase, Unit, ValueSummary, clean, warm_up_rows};
+use crate::exit_code::ExitCode;
+use crate::host;
+use crate::model::{
+    Acceptance, AuthorSettings, Benchmark, BenchmarkKey, Beside, DecisionSettings, Environment,
+    LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Metric, Nanos, NewRun, RunEnd,
+    RunVerdict, Sample, SamplingMode, SamplingSettings, Series, Source, SourceCounts, SourceFile,
+    SourceValue, TargetFacts, Thresholds, Timestamp, Turns, Verdict,
+};
+use crate::report::ImportedBenchmark;
+use crate::store::TransferredRun;
+use perfcheck_stats::{FirstSample, median};
+
+/// A benchmark of the import: what is shown of it, and where its samples are.
+pub(super) struct Row {
+    pub(super) shown: ImportedBenchmark,
+    group: usize,
+    column: usize,
+}
+
+/// What is read, however it was written.
+pub(super) struct Read<'a> {
+    pub(super) imported: &'a Imported,
+    /// The name of the format.
+    pub(super) format: &'static str,
+    pub(super) files: Vec<SourceFile>,
+    /// The column map of a table.
+    pub(super) map: Option<&'a ColumnMap>,
+    /// The unit of values without a column map.
+    pub(super) unit: String,
+}
+
+impl Read<'_> {
+    fn labels(&self) -> Vec<Option<String>> {
+        self.map.map_or_else(|| vec![None], ColumnMap::labels)
+    }
+
+    /// Package and target that the benchmarks are stored under.
+    fn place(&self, options: &ImportOptions) -> (String, String) {
+        let otherwise = || ("imported".to_owned(), self.format.to_owned());
+        options.place.clone().unwrap_or_else(otherwise)
+    }
+}
+
+/// Every column of every group, described at these thresholds.
+pub(super) fn benchmarks(
+    read: &Read<'_>,
+    options: &ImportOptions,
+    thresholds: &Thresholds,
+) -> Vec<Row> {
+    use rayon::prelude::*;
+    let imported = read.imported;
+    let cleaning = options.filter.cleaning(thresholds);
+    let summaries: Vec<Vec<ValueSummary>> = imported
+        .groups
+        .par_iter()
+        .map(|group| clean(group, cleaning))
+        .collect();
+    let labels = read.labels();
+    let mut rows = Vec::new();
+    for (at, (group, summaries)) in imported.groups.iter().zip(summaries).enumerate() {
+        for (column, summary) in summaries.into_iter().enumerate() {
+            let id = match &labels[column] {
+                Some(label) => format!("{}/{label}", group.id),
+                None => group.id.clone(),
+            };
+            let (package, target) = read.place(options);
+            rows.push(Row {
+                shown: shown(
+                    BenchmarkKey {
+                        package,
+                        target,
+                        id,
+                    },
+                    group.metrics[column].clone(),
+                    &summary,
+                    thresholds.mean_over_median,
+                ),
+                group: at,
+                column,
+            });
+        }
+    }
+    rows
+}
+
+fn shown(
+    key: BenchmarkKey,
+    metric: Metric,
+    summary: &ValueSummary,
+    most_medians: f64,
+) -> ImportedBenchmark {
+    ImportedBenchmark {
+        key,
+        metric,
+        runs_raw: summary.runs_raw,
+        warmup_skipped: summary.warmup_skipped,
+        outliers_removed: summary.outliers_removed,
+        runs: summary.runs,
+        replaced: summary.replaced,
+        fences: summary.fences,
+        mean: summary.mean,
+        interval: summary.interval,
+        median: summary.median,
+        per_second: [
+            summary.per_second.mean,
+            summary.per_second.least,
+            summary.per_second.most,
+        ],
+        absurd: (summary.mean_over_median).is_some_and(|medians| medians > most_medians),
+        zeros: summary.zeros,
+    }
+}
+
+pub(super) fn source(
+    read: &Read<'_>,
+    options: &ImportOptions,
+    thresholds: &Thresholds,
+    rows: &[Row],
+) -> Source {
+    let sum = |count: fn(&ImportedBenchmark) -> usize| {
+        rows.iter().map(|row| count(&row.shown) as u64).sum()
+    };
+    Source {
+        format: read.format.to_owned(),
+        files: read.files.clone(),
+        columns: read.map.map_or_else(String::new, ToString::to_string),
+        id_parts: read.map.map_or_else(Vec::new, ColumnMap::id_parts),
+        values: values(read, options.unit.as_ref()),
+        launches_known: read.imported.launches_known,
+        drop_first: options.filter.drop_first,
+        outliers: options.filter.name(thresholds),
+        paired: options.filter.paired,
+        counts: SourceCounts {
+            runs_raw: sum(|row| row.runs_raw),
+            warmup_skipped: sum(|row| row.warmup_skipped),
+            outliers_removed: sum(|row| row.outliers_removed),
+            runs: sum(|row| row.runs),
+            rows_skipped: read.imported.rows_skipped,
+        },
+    }
+}
+
+/// The columns that were read as values, with their units.
+fn values(read: &Read<'_>, declared: Option<&Unit>) -> Vec<SourceValue> {
+    let Some(map) = read.map else {
+        return vec![SourceValue {
+            label: None,
+            column: "values".to_owned(),
+            unit: read.unit.clone(),
+        }];
+    };
+    let unit = |column: &crate::exchange::ValueColumn| match (&column.unit, &map.unit) {
+        (Some(unit), _) => unit.to_string(),
+        (None, Some(_)) => "by row".to_owned(),
+        (None, None) => match declared {
+            Some(unit) => unit.to_string(),
+            None => "guessed".to_owned(),
+        },
+    };
+    (map.values.iter())
+        .zip(map.labels())
+        .map(|(value, label)| SourceValue {
+            label,
+            column: value.column.to_string(),
+            unit: unit(value),
+        })
+        .collect()
+}
+
+/// The run, as the store takes it.
+pub(super) fn run(
+    read: &Read<'_>,
+    rows: &[Row],
+    source: &Source,
+    options: &ImportOptions,
+    decision: DecisionSettings,
+    environment: Environment,
+    baselines: Vec<String>,
+) -> TransferredRun {
+    let imported = read.imported;
+    let started = host::now();
+    let (package, target) = read.place(options);
+    let mut launches: Vec<LaunchRecord> = (0..imported.launches.len())
+        .zip(0..)
+        .map(|(_, ordinal)| LaunchRecord {
+            head: LaunchHead {
+                package: package.clone(),
+                target: target.clone(),
+                ordinal,
+                attempt: 0,
+                started,
+                padding_bytes: 0,
+                harness: None,
+                conduct: None,
+                failure: None,
+            },
+            target_facts: TargetFacts::default(),
+            benchmarks: Vec::new(),
+        })
+        .collect();
+    let first = options.filter.first();
+    let mut verdicts = Vec::new();
+    for row in rows {
+        let group = &imported.groups[row.group];
+        let series = series(group, row.column, first);
+        let times: Vec<f64> = series
+            .iter()
+            .flat_map(|(_, series)| series.deciding())
+            .map(|sample| sample.per_iteration())
+            .collect();
+        verdicts.push(RunVerdict {
+            key: row.shown.key.clone(),
+            verdict: Verdict::New,
+            typical_ns: median(&times),
+            change: None,
+            reference: None,
+        });
+        let sampling = SamplingSettings {
+            launches: u32::try_from(series.len()).unwrap_or(u32::MAX),
+            samples: None,
+            warm_up: Nanos(0),
+            measurement: Nanos(0),
+            mode: match group.phase {
+                Phase::Flat => SamplingMode::Flat,
+                Phase::Linear => SamplingMode::Linear,
+            },
+            turns: Turns::None,
+        };
+        for (launch, series) in series {
+            launches[launch as usize]
+                .benchmarks
+                .push(LaunchedBenchmark {
+                    benchmark: Benchmark {
+                        key: row.shown.key.clone(),
+                        version: None,
+                        throughput: group.throughput,
+                        other_throughput: None,
+                        settings: AuthorSettings::default(),
+                        metric: row.shown.metric.clone(),
+                    },
+                    sampling,
+                    noise_threshold: decision.noise_threshold,
+                    outcome: LaunchOutcome::Measured(series),
+                    beside: Beside::default(),
+                });
+        }
+    }
+    TransferredRun {
+        accepted: Vec::new(),
+        head: NewRun {
+            started,
+            git: None,
+            environment,
+            load: None,
+            seed: seed(&read.files),
+            decision,
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        },
+        source: Some(source.clone()),
+        pair: None,
+        against: Vec::new(),
+        launches,
+        end: RunEnd {
+            conclusion: None,
+            finished: finished(started),
+            acceptance: Acceptance::Pending,
+            exit_code: ExitCode::Clean.number(),
+            verdicts,
+        },
+        baselines,
+    }
+}
+
+/// An import takes as long as it takes; what counts is that it does not end before it began.
+fn finished(started: Timestamp) -> Timestamp {
+    host::now().max(started)
+}
+
+/// The same files give the same seed, so that importing them again changes nothing. Below 2^53, as other seeds are.
+fn seed(files: &[SourceFile]) -> u64 {
+    files.iter().fold(0, |seed: u64, file| {
+        let digits = file.blake3.get(..13).unwrap_or("0");
+        seed.rotate_left(1) ^ u64::from_str_radix(digits, 16).unwrap_or(0)
+    }) & ((1 << 53) - 1)
+}
+
+/// The samples of a column by launch; what is warm-up stays with its launch.
+fn series(group: &Group, column: usize, first: FirstSample) -> Vec<(u32, Series)> {
+    let mut all: Vec<(u32, Series)> = Vec::new();
+    for (row, warm_up) in group.rows.iter().zip(warm_up_rows(group, first)) {
+        let sample = row.samples[column];
+        if all.last().is_none_or(|(launch, _)| *launch != row.launch) {
+            let nothing = Sample {
+                iterations: 0,
+                elapsed: Nanos(0),
+            };
+            let series = Series {
+                warm_up: nothing,
+                linear: Vec::new(),
+                flat: Vec::new(),
+            };
+            all.push((row.launch, series));
+        }
+        if let Some((_, series)) = all.last_mut() {
+            if warm_up {
+                series.warm_up = sample;
+            } else {
+                match group.phase {
+                    Phase::Flat => series.flat.push(sample),
+                    Phase::Linear => series.linear.push(sample),
+                }
+            }
+        }
+    }
+    all
+}

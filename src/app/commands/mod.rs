@@ -1,0 +1,41 @@
+//! One file per command: what it is asked for, and what it does, in that order.
+//!
+//! A command knows everything below; no command knows another one's file.
+
+mod accept;
+mod adopt;
+mod baseline;
+mod bisect;
+mod compare;
+mod doctor;
+mod explain;
+mod export;
+mod history;
+mod import;
+mod list;
+mod prune;
+mod report;
+mod run;
+mod runs;
+mod self_test;
+mod show;
+
+pub use accept::{AcceptOptions, accept};
+pub use adopt::adopt;
+pub use baseline::{BaselineAction, baseline};
+pub use bisect::{BisectOptions, bisect};
+pub use compare::{
+    CompareOptions, CompareView, Dimension, Pattern, PivotRequest, PivotValue, Versus, compare,
+};
+pub use doctor::{DoctorOptions, WORKLOADS_ARGUMENT, doctor, run_workloads};
+pub use explain::explain;
+pub use export::{ExportFormat, ExportOptions, export};
+pub use history::{HistoryBranch, HistoryOptions, history};
+pub use import::{Filter as ImportFilter, ImportOptions, StatedFact, import};
+pub use list::list;
+pub use prune::{PruneOptions, prune, remove_runs};
+pub use report::{PageOptions, report};
+pub use run::{AgainstOptions, RunOptions, run};
+pub use runs::runs;
+pub use self_test::{SelfTestOptions, self_test};
+pub use show::{Detail, show};

@@ -1,0 +1,286 @@
+//! `cargo perfcheck prune` and `runs remove`: a policy becomes a plan, the plan is shown, and only what was shown goes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::references::later_references;
+use crate::app::context::{Context, World, resolve_run};
+use crate::app::error::AppError;
+use crate::app::options::StoreOptions;
+use crate::exit_code::ExitCode;
+use crate::host;
+use crate::model::{Purpose, RunId, RunStatus, Timestamp};
+use crate::report::{PruneLine, PruneSummary, RunFate, write_prune};
+use crate::store::{Reason, StoredRun, WorkspaceId};
+
+/// An incomplete run that began less long ago may be under way.
+const UNDER_WAY_NANOSECONDS: i64 = 24 * 3_600_000_000_000;
+
+/// Which runs go. A run goes if no rule keeps it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PruneOptions {
+    /// The newest so many runs stay.
+    pub keep_last: Option<usize>,
+    /// The newest so many runs of each branch stay.
+    pub keep_per_branch: Option<usize>,
+    /// What began since then stays: a date, or how long ago.
+    pub older_than: Option<String>,
+    /// Only runs of this branch go.
+    pub branch: Option<String>,
+    /// Whether what is planned is done.
+    pub execute: bool,
+}
+
+/// Runs `prune`.
+pub fn prune(
+    options: &PruneOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    if *options
+        == (PruneOptions {
+            execute: options.execute,
+            ..PruneOptions::default()
+        })
+    {
+        return Err(AppError::Usage(
+            "what is to stay?\n  help: e.g. `cargo perfcheck prune --keep-last 100` or `--older-than 90d --keep-per-branch 10`; without `--yes` nothing is removed"
+                .to_owned(),
+        ));
+    }
+    let context = Context::load(&world.variables, common)?;
+    let limit = match &options.older_than {
+        Some(text) => Some(host::moment(text).map_err(AppError::Usage)?),
+        None => None,
+    };
+    let Some((store, workspace)) = context.stored()? else {
+        return context.note_nothing_stored(common, world);
+    };
+    let runs = store.stored_runs(workspace)?;
+    let references = later_references(&store, workspace)?;
+    let known = context.checkout.as_ref().and_then(host::Checkout::branches);
+    let fates = Policy {
+        options,
+        limit,
+        now: host::now(),
+        branches: known.as_ref(),
+        references: &references,
+    }
+    .fates(&runs);
+    drop(store);
+    carry_out(
+        &runs,
+        &fates,
+        options.execute,
+        &context,
+        workspace,
+        common,
+        world,
+    )
+}
+
+/// Runs `runs remove`.
+pub fn remove_runs(
+    words: &[String],
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let context = Context::load(&world.variables, common)?;
+    let (store, workspace) = context.require_stored()?;
+    let runs = store.stored_runs(workspace)?;
+    let mut wanted = BTreeSet::new();
+    for word in words {
+        let run = resolve_run(&store, workspace, word)?;
+        let partner = runs
+            .iter()
+            .find(|one| one.run == run)
+            .and_then(|one| one.partner);
+        wanted.extend([Some(run), partner].into_iter().flatten());
+    }
+    let named: Vec<String> = runs
+        .iter()
+        .filter(|run| wanted.contains(&run.run))
+        .flat_map(|run| {
+            run.baselines
+                .iter()
+                .map(|name| format!("run {} is baseline `{name}`", run.run))
+        })
+        .collect();
+    if !named.is_empty() {
+        return Err(AppError::Usage(format!(
+            "{}\n  help: `cargo perfcheck baseline remove NAME` forgets a name; after that the run can go",
+            named.join(", ")
+        )));
+    }
+    let fates = runs
+        .iter()
+        .map(|run| {
+            (
+                run.run,
+                if wanted.contains(&run.run) {
+                    RunFate::Goes
+                } else {
+                    RunFate::Kept
+                },
+            )
+        })
+        .collect();
+    drop(store);
+    carry_out(&runs, &fates, true, &context, workspace, common, world)
+}
+
+/// Shows what goes, and lets it go where that is wanted.
+fn carry_out(
+    runs: &[StoredRun],
+    fates: &BTreeMap<RunId, RunFate>,
+    execute: bool,
+    context: &Context,
+    workspace: WorkspaceId,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let lines: Vec<PruneLine> = runs
+        .iter()
+        .map(|run| PruneLine {
+            run: run.run,
+            started: host::to_rfc3339(run.started),
+            branch: run.branch.clone(),
+            commit: run.commit.clone(),
+            baselines: run.baselines.clone(),
+            benchmarks: run.benchmarks,
+            bytes: run.bytes,
+            fate: fates[&run.run],
+        })
+        .collect();
+    let going: Vec<RunId> = fates
+        .iter()
+        .filter(|(_, fate)| **fate == RunFate::Goes)
+        .map(|(run, _)| *run)
+        .collect();
+    let done = match (execute, going.is_empty()) {
+        (true, false) => Some(execute_plan(context, workspace, &going, world)?),
+        _ => None,
+    };
+    let summary = PruneSummary {
+        removed: done.as_ref().map(|done| done.removed),
+        freed_bytes: done.map(|done| done.freed_bytes),
+        is_quiet: common.output.quiet,
+    };
+    write_prune(world.stdout, &lines, &summary, common.output.format)?;
+    Ok(ExitCode::Clean)
+}
+
+struct Done {
+    removed: usize,
+    freed_bytes: u64,
+}
+
+/// Removes runs, then what they had kept, then makes the file smaller.
+fn execute_plan(
+    context: &Context,
+    workspace: WorkspaceId,
+    going: &[RunId],
+    world: &mut World<'_>,
+) -> Result<Done, AppError> {
+    let mut store = context.store()?;
+    let before = store.file_bytes();
+    let outcome = store.remove_runs(workspace, going)?;
+    for run in &outcome.skipped {
+        writeln!(
+            world.stderr,
+            "Run {run} has got a name meanwhile and stays."
+        )?;
+    }
+    // Executables that no run needs any more; those of other runs stay whatever they take.
+    let kept = store.plan_removal(u64::MAX, Reason::Unnamed)?;
+    let freed_beside = store.execute(&kept)?.freed_bytes;
+    if let Err(error) = store.compact() {
+        writeln!(
+            world.stderr,
+            "warning: the runs are gone, but the file is as large as before ({error}); later runs use the room"
+        )?;
+    }
+    Ok(Done {
+        removed: outcome.removed.len(),
+        freed_bytes: before.saturating_sub(store.file_bytes()) + freed_beside,
+    })
+}
+
+/// The rules, with what they refer to.
+struct Policy<'a> {
+    options: &'a PruneOptions,
+    /// What began before this moment may go.
+    limit: Option<Timestamp>,
+    now: Timestamp,
+    /// The branches that there still are; `None` where nobody knows.
+    branches: Option<&'a BTreeSet<String>>,
+    /// What the next run would be compared with.
+    references: &'a BTreeSet<RunId>,
+}
+
+impl Policy<'_> {
+    /// What becomes of each of `runs`, which are all of a workspace, newest first.
+    fn fates(&self, runs: &[StoredRun]) -> BTreeMap<RunId, RunFate> {
+        let mut of_branch: BTreeMap<Option<&str>, usize> = BTreeMap::new();
+        let mut fates = BTreeMap::new();
+        for (place, run) in runs.iter().enumerate() {
+            let before = of_branch.entry(run.branch.as_deref()).or_default();
+            fates.insert(run.run, self.fate(run, place, *before));
+            *before += 1;
+        }
+        keep_together(runs, &mut fates);
+        fates
+    }
+
+    /// By itself: `place` newer runs are stored, `before` of its branch.
+    fn fate(&self, run: &StoredRun, place: usize, before: usize) -> RunFate {
+        let options = self.options;
+        let is_kept = options.keep_last.is_some_and(|keep| place < keep)
+            || options.keep_per_branch.is_some_and(|keep| before < keep)
+            || self.limit.is_some_and(|limit| run.started >= limit)
+            || (options.branch.is_some() && options.branch != run.branch);
+        let may_be_under_way = run.status == RunStatus::Incomplete
+            && self.now.0.saturating_sub(run.started.0) < UNDER_WAY_NANOSECONDS;
+        if is_kept {
+            RunFate::Kept
+        } else if !run.baselines.is_empty() {
+            RunFate::Named
+        } else if self.references.contains(&run.run) && self.branch_is_there(run) {
+            RunFate::Reference
+        } else if may_be_under_way {
+            RunFate::UnderWay
+        } else {
+            RunFate::Goes
+        }
+    }
+
+    /// Nothing will be compared with the runs of a branch that is gone.
+    fn branch_is_there(&self, run: &StoredRun) -> bool {
+        match (&run.branch, self.branches) {
+            (Some(branch), Some(there)) => there.contains(branch),
+            _ => true,
+        }
+    }
+}
+
+/// Both sides of an A/B measurement stay if one does, and what confirmed a run stays with it.
+fn keep_together(runs: &[StoredRun], fates: &mut BTreeMap<RunId, RunFate>) {
+    let stays = |fates: &BTreeMap<RunId, RunFate>, run: RunId| {
+        fates.get(&run).is_some_and(|fate| *fate != RunFate::Goes)
+    };
+    let seeds: BTreeSet<u64> = runs
+        .iter()
+        .filter(|run| run.partner.is_none() && stays(fates, run.run))
+        .map(|run| run.seed)
+        .collect();
+    for run in runs {
+        let confirms = run.purpose == Some(Purpose::Confirmation) && seeds.contains(&run.seed);
+        let with_partner = run.partner.is_some_and(|partner| stays(fates, partner));
+        if !stays(fates, run.run) && (confirms || with_partner) {
+            fates.insert(run.run, RunFate::Together);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

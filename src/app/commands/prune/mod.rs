@@ -1,0 +1,6 @@
+//! `cargo perfcheck prune`: which runs a policy removes, and what the next run rests on, which stays.
+
+mod command;
+mod references;
+
+pub use command::{PruneOptions, prune, remove_runs};

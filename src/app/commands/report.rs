@@ -1,0 +1,140 @@
+//! `cargo perfcheck report`: a page about a run or about two that are compared, and where it goes.
+
+use std::path::{Path, PathBuf};
+
+use crate::app::context::{Context, World, resolve_run};
+use crate::app::deliver::page::{GatheredPage, PageSubject};
+use crate::app::deliver::page_place::{file_at, name_of};
+use crate::app::deliver::whole_file::write_whole;
+use crate::app::error::AppError;
+use crate::app::options::{ComparisonOptions, StoreOptions};
+use crate::app::stored::comparison::StoredComparison;
+use crate::app::stored::conclusions::findings_of;
+use crate::app::stored::sides::run_with_verdicts;
+use crate::exit_code::ExitCode;
+use crate::findings::{Findings, Gates};
+use crate::host;
+use crate::measure::Filter;
+use crate::model::RunId;
+use crate::report::{write_page, write_page_place, write_warning};
+use crate::store::{Store, WorkspaceId};
+
+/// Which page, and where to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageOptions {
+    /// No run: the latest; one; or a reference and what is compared with it.
+    pub runs: Vec<String>,
+    /// A file, a directory, or `-`.
+    pub html: Option<PathBuf>,
+    /// Open it in the user's browser.
+    pub open: bool,
+}
+
+/// Runs the command.
+pub fn report(
+    options: &PageOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let to_stdout = options.html.as_deref() == Some(Path::new("-"));
+    match (&options.html, options.open) {
+        (None, false) => {
+            return Err(AppError::Usage(
+                "a report needs a place\n  help: `--html report.html` writes a page there, `--html public/` writes public/index.html, `--open` shows it in the browser"
+                    .to_owned(),
+            ));
+        }
+        (Some(_), true) if to_stdout => {
+            return Err(AppError::Usage(
+                "a page on stdout cannot be opened\n  help: name a file: --html report.html --open"
+                    .to_owned(),
+            ));
+        }
+        _ => {}
+    }
+    let context = Context::load(&world.variables, common)?;
+    let (store, workspace) = context.require_stored()?;
+    let resolved = |word: &String| resolve_run(&store, workspace, word);
+    let latest = "latest".to_owned();
+    let gathered = match &options.runs[..] {
+        [] => of_run(&store, workspace, resolved(&latest)?)?,
+        [run] => of_run(&store, workspace, resolved(run)?)?,
+        [base, candidate] => of_two(&store, workspace, &context, [base, candidate])?,
+        [_, _, ..] => {
+            return Err(AppError::Usage(
+                "a page is about one run, or about two\n  help: `cargo perfcheck compare` sets more of them side by side"
+                    .to_owned(),
+            ));
+        }
+    };
+    let page = gathered.page(name_of(&context));
+    if to_stdout {
+        write_page(world.stdout, &page)?;
+        return Ok(ExitCode::Clean);
+    }
+    let file = match &options.html {
+        Some(place) => file_at(place)?,
+        None => host::temporary_page()?,
+    };
+    let mut text = Vec::new();
+    write_page(&mut text, &page)?;
+    write_whole(&file, &text)?;
+    if !common.output.quiet {
+        write_page_place(
+            world.stdout,
+            &page,
+            &file.display().to_string(),
+            text.len(),
+            common.output.format,
+        )?;
+    }
+    if options.open
+        && let Err(error) = host::open_in_viewer(&file)
+    {
+        write_warning(
+            world.stderr,
+            &format!(
+                "the page could not be opened: {error}\n  help: open {} in a browser",
+                file.display()
+            ),
+        )?;
+    }
+    Ok(ExitCode::Clean)
+}
+
+/// A run with the verdicts that it has; of an A/B measurement the candidate has them.
+fn of_run(store: &Store, workspace: WorkspaceId, run: RunId) -> Result<GatheredPage, AppError> {
+    let head = run_with_verdicts(store, run)?;
+    let measured = store.measurements(head.id, None)?;
+    let findings = findings_of(store, &head, &measured)?;
+    Ok(PageSubject::of(store, &findings)?.gather(store, workspace)?)
+}
+
+/// Two runs, compared as `compare BASE CANDIDATE` does it.
+fn of_two(
+    store: &Store,
+    workspace: WorkspaceId,
+    context: &Context,
+    [base_word, word]: [&String; 2],
+) -> Result<GatheredPage, AppError> {
+    let base = resolve_run(store, workspace, base_word)?;
+    let candidate = resolve_run(store, workspace, word)?;
+    let comparison = StoredComparison {
+        store,
+        workspace,
+        context,
+        filter: &Filter::default(),
+        options: &ComparisonOptions::default(),
+    };
+    let both = comparison.read((base, base_word), (candidate, word))?;
+    let mut concluded = comparison.conclude(&both, base_word)?;
+    concluded.verdicts.reference = if base.to_string() == **base_word {
+        format!("run {base}")
+    } else {
+        format!("`{base_word}` (run {base})")
+    };
+    // A page about two runs is about their verdicts: limits are those of a run.
+    concluded.verdicts.gates = Gates::default();
+    let findings = Findings::of(&both.heads.candidate, concluded);
+    Ok(PageSubject::of(store, &findings)?.gather(store, workspace)?)
+}

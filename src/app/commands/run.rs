@@ -1,0 +1,609 @@
+//! `cargo perfcheck [FILTER]...`: build, measure, store, conclude, report; alone or in turn with another build.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::app::context::{Context, World, resolve_run};
+use crate::app::deliver::next_steps::{
+    flags, how_it_came_about, next_steps, nothing_compared, place,
+};
+use crate::app::deliver::reports::{ReportOptions, Reporting};
+use crate::app::error::AppError;
+use crate::app::measuring::alone::Alone;
+use crate::app::measuring::builds::{Against, Built, build_both, discover_both};
+use crate::app::measuring::confirm::confirm;
+use crate::app::measuring::in_turn::{InTurn, finish};
+use crate::app::measuring::keep::{keep, keep_candidate, watch};
+use crate::app::measuring::pairing::{Pairing, failed_targets, name};
+use crate::app::measuring::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
+use crate::app::measuring::request::{Request, git_state};
+use crate::app::measuring::rerun::RunAgain;
+use crate::app::options::{ComparisonOptions, Effort, StoreOptions};
+use crate::app::stored::conclusions::end_of;
+use crate::app::stored::names::give_name;
+use crate::app::stored::references::{Chooser, Wanted, Wanting, expected_again, past_measurements};
+use crate::cargo::BenchTarget;
+use crate::compare::{Fact, Rules};
+use crate::exit_code::ExitCode;
+use crate::findings::{
+    Conclusion, FailedTarget, Findings, Method, References, Row, RunRemark, StoredEvidence, Terms,
+    Verdicts, conclude,
+};
+use crate::host;
+use crate::measure::{Discovered, Filter};
+use crate::model::{
+    Acceptance, BenchmarkKey, BySide, Environment, Measurement, Purpose, RunId, Verdict,
+};
+use crate::report;
+use crate::settings::Layer;
+use crate::sides::BenchesFrom;
+use crate::store::{Store, StoreError, WorkspaceId, check_baseline_name};
+
+/// How two builds are measured in turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgainstOptions {
+    /// The other build.
+    pub reference: Against,
+    /// Whose benchmarks it has.
+    pub benches_from: BenchesFrom,
+    /// Whether what is byte for byte the same is measured, too.
+    pub control: bool,
+}
+
+/// Measure, compare, store.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// Which benchmarks are wanted.
+    pub filter: Filter,
+    /// The run to compare with.
+    pub baseline: Option<String>,
+    /// The other build to measure in turn with the work tree.
+    pub against: Option<AgainstOptions>,
+    /// How much is measured where two builds are measured in turn.
+    pub effort: Effort,
+    /// Whether stored numbers alone count: no reference is measured again.
+    pub stored: bool,
+    /// The name to give to this run.
+    pub save_baseline: Option<String>,
+    /// Whether benchmarks are built and listed only.
+    pub no_run: bool,
+    /// The part of every deadline that does not depend on what a bench is asked.
+    pub timeout: Option<Duration>,
+    /// Sampling and noise threshold as the command line has them.
+    pub layer: Layer,
+    /// How to compare.
+    pub comparison: ComparisonOptions,
+    /// What is written beside the result.
+    pub reports: ReportOptions,
+}
+
+/// Runs the command.
+pub fn run(
+    options: &RunOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    options.check(common)?;
+    // Before the build, which is a load of its own.
+    let load = host::load();
+    let mut context = Context::load(&world.variables, common)?;
+    context.tables.layers.command_line = options.layer;
+    let command = Command {
+        options,
+        request: Request {
+            context: &context,
+            common,
+            filter: &options.filter,
+            comparison: &options.comparison,
+            effort: options.effort,
+            timeout: timeout(options.timeout, &context),
+            load,
+            seed: options.comparison.seed.unwrap_or_else(host::fresh_seed),
+            git: git_state(&context, world),
+        },
+    };
+    match command.other_build(world)? {
+        Other::Built(built, found) => command.in_turn(&built, found, world),
+        Other::Stored(remarks) => command.alone(remarks, world),
+    }
+}
+
+impl RunOptions {
+    /// Refuses choices that contradict each other, before anything is built.
+    fn check(&self, common: &StoreOptions) -> Result<(), AppError> {
+        match self.against {
+            Some(_) => self.comparison.check_in_turn()?,
+            None => self.comparison.check()?,
+        }
+        self.reports.check(common.output.format)?;
+        if let Some(name) = &self.save_baseline {
+            check_baseline_name(name)?;
+        }
+        Ok(())
+    }
+
+    /// Whether stored numbers alone are to be compared.
+    fn is_about_stored_numbers(&self, world: &World<'_>) -> bool {
+        self.stored
+            || world.variables.stored
+            || self.comparison.screen
+            || self.comparison.is_of_other_systems()
+            || self.no_run
+    }
+}
+
+/// What the work tree is compared with.
+enum Other {
+    /// Another build, to be measured in turn with it.
+    Built(Box<Built>, BySide<Discovered>),
+    /// Stored numbers; a reader must know this of them.
+    Stored(Vec<RunRemark>),
+}
+
+/// One call of the command.
+struct Command<'a> {
+    options: &'a RunOptions,
+    request: Request<'a>,
+}
+
+impl Command<'_> {
+    /// Finds out what the work tree is compared with, and builds that where it is to be measured.
+    fn other_build(&self, world: &mut World<'_>) -> Result<Other, AppError> {
+        if let Some(how) = &self.options.against {
+            let mut built = build_both(&how.reference, how.benches_from, &self.request, world)?;
+            let found = discover_both(&mut built, &self.request, world)?;
+            return Ok(Other::Built(Box::new(built), found));
+        }
+        let Some(baseline) = &self.options.baseline else {
+            return Ok(Other::Stored(Vec::new()));
+        };
+        if self.options.is_about_stored_numbers(world) {
+            return Ok(Other::Stored(Vec::new()));
+        }
+        let Some((store, workspace)) = self.request.context.stored()? else {
+            return Ok(Other::Stored(Vec::new()));
+        };
+        let Ok(run) = resolve_run(&store, workspace, baseline) else {
+            return Ok(Other::Stored(Vec::new()));
+        };
+        let again = RunAgain {
+            head: &store.run(run)?,
+            words: if baseline.parse() == Ok(run.0) {
+                format!("run {run}")
+            } else {
+                format!("`{baseline}` (run {run})")
+            },
+            request: &self.request,
+        };
+        Ok(match again.sides(&store, world)? {
+            Ok((built, found)) => Other::Built(Box::new(built), found),
+            Err(reason) => Other::Stored(
+                reason
+                    .map(|reason| RunRemark::StoredAlone { reason })
+                    .into_iter()
+                    .collect(),
+            ),
+        })
+    }
+
+    /// Measures two builds in turn.
+    fn in_turn(
+        &self,
+        built: &Built,
+        found: BySide<Discovered>,
+        world: &mut World<'_>,
+    ) -> Result<ExitCode, AppError> {
+        let (options, request) = (self.options, &self.request);
+        if options.no_run {
+            return list_only(&found.candidate, request.common.output.format, world);
+        }
+        if found.candidate.is_empty() {
+            return Err(nothing_found(&options.filter, &found.candidate));
+        }
+        let wants_control = options.against.as_ref().is_some_and(|how| how.control);
+        let pairing = Pairing::of(
+            found,
+            &built.identical,
+            wants_control || options.save_baseline.is_some(),
+            options.comparison.allows(Fact::BenchmarkVersion),
+        );
+        let is_control = wants_control && pairing.is_of_identical(&built.identical);
+        let mut turns = InTurn::of(
+            request,
+            &built.environment,
+            built.base_git.clone(),
+            pairing.planned(),
+            if is_control {
+                Purpose::Control
+            } else {
+                Purpose::Comparison
+            },
+        );
+        if options.save_baseline.is_some() {
+            turns.watches = watch(&pairing.targets.iter().collect::<Vec<_>>());
+        }
+        let mut store = request.context.store()?;
+        let workspace = self.workspace(&mut store)?;
+        let measured = turns.measure(&mut store, workspace, pairing.pairs, world)?;
+        let host = request.host_class(&built.environment);
+        let reference = format!("{} (run {})", built.words, measured.runs.base);
+        let mut basis = measured.basis(reference, host);
+        let known = built.remarks.iter().cloned().chain(self.not_for_rounds());
+        basis.remarks.splice(0..0, known);
+        let fail_on = self.fail_on();
+        let terms = self.terms(&fail_on, pairing.failed_targets, true);
+        let mut concluded = conclude(measured.rows(&pairing.settled), basis, terms);
+        finish(&mut store, &measured.runs, &concluded)?;
+        let run = measured.runs.candidate;
+        let mut advice: Vec<String> = how_it_came_about(&concluded.rows, run, &self.place())
+            .into_iter()
+            .collect();
+        if let Some(name) = &options.save_baseline {
+            if options.baseline.as_ref() == Some(name) && !concluded.is_good() {
+                advice.push(format!("Baseline `{name}` stays as it is."));
+            } else {
+                let said = give_name(&mut store, workspace, name, run)?;
+                let (watches, context) = (turns.watches, request.context);
+                keep_candidate(&mut store, run, &pairing.targets, watches, context, world)?;
+                advice.push(said);
+            }
+        }
+        concluded.verdicts.advice = advice;
+        self.publish(&store, run, concluded, &fail_on, world)
+    }
+
+    /// Measures the work tree alone, and compares it with stored numbers.
+    fn alone(&self, remarks: Vec<RunRemark>, world: &mut World<'_>) -> Result<ExitCode, AppError> {
+        let (options, request) = (self.options, &self.request);
+        let (toolchain, targets) = build(request.context, request.common, world)?;
+        let discovered = find_benchmarks(&options.filter, request.timeout, targets, world)?;
+        if options.no_run {
+            return list_only(&discovered, request.common.output.format, world);
+        }
+        let mut store = request.context.store()?;
+        let workspace = self.workspace(&mut store)?;
+        if discovered.is_empty() {
+            return Err(nothing_found(&options.filter, &discovered));
+        }
+        let baseline = match self.named_baseline(&store, workspace) {
+            Err(error) if !discovered.failures.is_empty() => {
+                // The errors are above; a baseline that is missing does not make them less grave.
+                report::write_error(world.stderr, &error.to_string())?;
+                return Ok(error.exit_code().and(ExitCode::BenchmarkFailed));
+            }
+            other => other?,
+        };
+        let environment = Environment {
+            host: host::detect(world.variables.ci),
+            build: toolchain,
+        };
+        let references = self.references(
+            &store,
+            workspace,
+            &discovered,
+            baseline.as_ref(),
+            &environment,
+        )?;
+        let scope = self.scope(&discovered);
+        let failed = failed_targets(&discovered.failures);
+        let targets: Vec<BenchTarget> = discovered
+            .targets
+            .iter()
+            .map(|found| found.target.clone())
+            .collect();
+        let measuring = Alone {
+            request,
+            environment: &environment,
+            references: &references,
+            watches: options.save_baseline.is_some(),
+        };
+        let run = measuring.begin(&mut store, workspace)?;
+        let opened = measuring.measure(&mut store, run, discovered.targets, world)?;
+        let measurements = store.measurements(run, None)?;
+        let evidence = Evidence {
+            measurements: &measurements,
+            references: &references,
+            environment: &environment,
+            failed: &failed,
+        };
+        let (mut rows, mut basis) = self.beside_stored(&store, &evidence, &scope)?;
+        basis.remarks = remarks;
+        let confirmed = if self.confirms(baseline.is_some(), world) {
+            confirm(&mut rows, request, &mut store, workspace, world)
+        } else {
+            Ok(())
+        };
+        let fail_on = self.fail_on();
+        let terms = Terms {
+            measured_nothing: measurements.is_empty(),
+            ..self.terms(&fail_on, failed, baseline.is_some())
+        };
+        let mut concluded = conclude(rows, basis, terms);
+        if let Err(error) = confirmed {
+            // The run itself was measured whole: it ends with what its own numbers say.
+            concluded.exit_code = error.exit_code();
+            store.finish_run(run, &end_of(&concluded, Acceptance::Pending))?;
+            return Err(error);
+        }
+        let acceptance = acceptance(&store, &concluded, baseline.as_ref())?;
+        store.finish_run(run, &end_of(&concluded, acceptance))?;
+        let named = self.name_run(&mut store, workspace, run, &concluded, baseline.as_ref())?;
+        if let Some((true, _)) = named {
+            keep(&mut store, run, &targets, &opened, world)?;
+        }
+        let rows = &concluded.rows;
+        concluded.verdicts.advice = named
+            .map(|(_, said)| said)
+            .into_iter()
+            .chain(next_steps(rows, run, &self.command_again(), &self.place()))
+            .chain(nothing_compared(
+                concluded.exit_code,
+                baseline.as_ref(),
+                rows,
+            ))
+            .collect();
+        self.publish(&store, run, concluded, &fail_on, world)
+    }
+
+    /// The rows of what was measured alone beside stored runs, and what they rest on.
+    fn beside_stored<'m>(
+        &self,
+        store: &Store,
+        evidence: &Evidence<'_, 'm>,
+        scope: &dyn Fn(&BenchmarkKey) -> bool,
+    ) -> Result<(Vec<Row<'m>>, Verdicts), AppError> {
+        let (options, request) = (&self.options.comparison, &self.request);
+        let references = evidence.references;
+        let rules = Rules {
+            decision: options.decision(&request.context.tables.workspace),
+            decider: options.decider(),
+            host: request.host_class(evidence.environment),
+            seed: request.seed,
+        };
+        let failed = evidence.failed.iter();
+        let stored = StoredEvidence {
+            measurements: evidence.measurements,
+            references,
+            past: &past_measurements(store, references)?,
+            expected: &expected_again(store, references, scope)?,
+            rules: &rules,
+            noise_threshold: &|measurement: &Measurement| measurement.noise_threshold,
+            failed_targets: &failed
+                .map(|failed| (failed.package.clone(), failed.target.clone()))
+                .collect(),
+            had_time_budget: self.options.effort.time_budget.is_some(),
+        };
+        let rows = stored.rows();
+        let basis = Verdicts {
+            allowed: options.allow_different.clone(),
+            family: rows.iter().filter(|row| row.comparison.is_some()).count(),
+            warnings: references.warnings(),
+            ..Verdicts::of(
+                references.words.clone(),
+                Method::Stored(rules.decider),
+                rules.decision,
+                rules.host,
+            )
+        };
+        Ok((rows, basis))
+    }
+
+    /// Whether what looks slower is measured again, in turn with its reference. What is not the time does not drift with the host.
+    fn confirms(&self, has_baseline: bool, world: &World<'_>) -> bool {
+        !self.options.is_about_stored_numbers(world)
+            && !has_baseline
+            && self.options.comparison.is_about_time()
+    }
+
+    /// Writes the result and the reports about it; the status is the one that was concluded.
+    fn publish(
+        &self,
+        store: &Store,
+        run: RunId,
+        mut concluded: Conclusion<'_>,
+        fail_on: &[Verdict],
+        world: &mut World<'_>,
+    ) -> Result<ExitCode, AppError> {
+        let exit_code = concluded.exit_code;
+        let common = self.request.common;
+        common.output.order.sort(&mut concluded.rows);
+        let head = store.run(run)?;
+        let reporting = Reporting {
+            options: &self.options.reports,
+            fail_on,
+            context: self.request.context,
+        };
+        reporting.publish(&Findings::of(&head, concluded), common, world)?;
+        Ok(exit_code)
+    }
+
+    /// Gives the run the name that the user wants, if any: whether it has it now, and what to say of that.
+    ///
+    /// A run that was compared with that very name and found wanting does not get it: the next run would be
+    /// compared with the bad one, and the gate would have switched itself off.
+    fn name_run(
+        &self,
+        store: &mut Store,
+        workspace: WorkspaceId,
+        run: RunId,
+        concluded: &Conclusion<'_>,
+        baseline: Option<&(RunId, String)>,
+    ) -> Result<Option<(bool, String)>, StoreError> {
+        let Some(name) = &self.options.save_baseline else {
+            return Ok(None);
+        };
+        Ok(Some(match baseline {
+            Some((before, compared_with)) if compared_with == name && !concluded.is_good() => (
+                false,
+                format!(
+                    "Baseline `{name}` is still run {before}. If the change is meant: cargo perfcheck baseline save {name} {run}{}",
+                    self.place()
+                ),
+            ),
+            _ => (true, give_name(store, workspace, name, run)?),
+        }))
+    }
+
+    fn workspace(&self, store: &mut Store) -> Result<WorkspaceId, StoreError> {
+        let context = self.request.context;
+        store.workspace(&context.key(), &context.label())
+    }
+
+    /// The run to compare with, if the user named one. A baseline that is about to be saved need not exist yet.
+    fn named_baseline(
+        &self,
+        store: &Store,
+        workspace: WorkspaceId,
+    ) -> Result<Option<(RunId, String)>, AppError> {
+        let Some(name) = &self.options.baseline else {
+            return Ok(None);
+        };
+        match resolve_run(store, workspace, name) {
+            Ok(run) => Ok(Some((run, name.clone()))),
+            Err(AppError::NoSuchRun { .. })
+                if self.options.save_baseline.as_ref() == Some(name) =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn references(
+        &self,
+        store: &Store,
+        workspace: WorkspaceId,
+        discovered: &Discovered,
+        baseline: Option<&(RunId, String)>,
+        environment: &Environment,
+    ) -> Result<References, AppError> {
+        let subjects: Vec<Wanting> = discovered
+            .targets
+            .iter()
+            .flat_map(|found| {
+                found.benchmarks.iter().map(|benchmark| Wanting {
+                    key: benchmark.key.clone(),
+                    target_facts: found.target.facts.clone(),
+                    version: benchmark.version.clone(),
+                    metric: benchmark.metric.clone(),
+                })
+            })
+            .collect();
+        let git = self.request.git.as_ref();
+        let wanted = match baseline {
+            Some((run, name)) => Wanted::Named(*run, name),
+            None => Wanted::LastAccepted {
+                before: None,
+                branch: git.and_then(|git| git.branch.as_deref()),
+            },
+        };
+        let chooser = Chooser {
+            store,
+            workspace,
+            checkout: self.request.context.checkout.as_ref(),
+            environment,
+            allowed: &self.options.comparison.allow_different,
+            candidate: None,
+        };
+        Ok(chooser.choose(&wanted, &subjects)?)
+    }
+
+    /// Which benchmarks should be there again if the reference has them.
+    fn scope<'s>(&'s self, discovered: &Discovered) -> Box<dyn Fn(&BenchmarkKey) -> bool + 's> {
+        let cargo = &self.request.common.cargo;
+        let packages = self.request.context.workspace.selected_packages(cargo);
+        let good = discovered.targets.iter().map(|found| name(&found.target));
+        let bad = discovered.failures.iter();
+        let bad = bad.map(|failure| (failure.package.clone(), failure.target.clone()));
+        let seen: BTreeSet<(String, String)> = good.chain(bad).collect();
+        let filter = &self.options.filter;
+        Box::new(move |key: &BenchmarkKey| {
+            let selected = match &packages {
+                Some(packages) if cargo.covers(&key.target) => packages.contains(&key.package),
+                _ => seen.contains(&(key.package.clone(), key.target.clone())),
+            };
+            selected && filter.wants(&key.id)
+        })
+    }
+
+    fn fail_on(&self) -> Vec<Verdict> {
+        let settings = &self.request.context.tables.workspace;
+        self.options.comparison.fail_on(settings)
+    }
+
+    /// By what the command ends well or ill.
+    fn terms<'t>(
+        &'t self,
+        fail_on: &'t [Verdict],
+        failed_targets: Vec<FailedTarget>,
+        is_named: bool,
+    ) -> Terms<'t> {
+        let tables = &self.request.context.tables;
+        Terms {
+            limits: self.options.comparison.fail_rules(tables).collect(),
+            fail_on,
+            is_named,
+            failed_targets,
+            measured_nothing: false,
+        }
+    }
+
+    /// That flags were given which say how stored runs are sampled.
+    fn not_for_rounds(&self) -> Option<RunRemark> {
+        let layer = &self.options.layer;
+        let given = [
+            ("--launches", layer.launches.is_some()),
+            ("--samples", layer.samples.is_some()),
+            ("--measurement-time", layer.measurement.is_some()),
+            ("--sampling-mode", layer.mode.is_some()),
+        ];
+        let given = given.into_iter().filter(|(_, is_given)| *is_given);
+        let flags: Vec<String> = given.map(|(flag, _)| flag.to_owned()).collect();
+        (!flags.is_empty()).then_some(RunRemark::NotForRounds { flags })
+    }
+
+    /// This command line without what selects benchmarks, for advice.
+    fn command_again(&self) -> String {
+        let cargo = &self.request.common.cargo;
+        let features = Some(cargo.features.join(",")).filter(|features| !features.is_empty());
+        let profile = cargo.profile.clone().filter(|profile| profile != "bench");
+        let selected = flags([
+            ("--baseline", self.options.baseline.clone()),
+            ("--features", features),
+            ("--profile", profile),
+            ("--target", cargo.target.clone()),
+        ]);
+        format!("cargo perfcheck{}{selected}", self.place())
+    }
+
+    /// What leads any command to this workspace and store.
+    fn place(&self) -> String {
+        place(self.request.common)
+    }
+}
+
+/// What the rows of a run beside stored runs are made from.
+struct Evidence<'a, 'm> {
+    measurements: &'m [Measurement],
+    references: &'a References,
+    environment: &'a Environment,
+    failed: &'a [FailedTarget],
+}
+
+/// Whether the run may be a reference from now on: it found nothing worse, and what it was compared with may be one too.
+/// Otherwise a comparison of slow code with itself would turn a regression green.
+fn acceptance(
+    store: &Store,
+    concluded: &Conclusion<'_>,
+    baseline: Option<&(RunId, String)>,
+) -> Result<Acceptance, StoreError> {
+    let beside_the_history = match baseline {
+        Some((named, _)) => store.run(*named)?.acceptance == Acceptance::Pending,
+        None => false,
+    };
+    Ok(if concluded.is_worse() || beside_the_history {
+        Acceptance::Pending
+    } else {
+        Acceptance::Automatic
+    })
+}

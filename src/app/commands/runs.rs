@@ -1,0 +1,45 @@
+//! `cargo perfcheck runs`: the stored runs, newest first.
+
+use crate::app::context::{Context, World};
+use crate::app::error::AppError;
+use crate::app::options::StoreOptions;
+use crate::exit_code::ExitCode;
+use crate::host;
+use crate::report::{MessageFormat, RunLine, write_older_runs, write_runs};
+
+/// Runs the command.
+pub fn runs(
+    limit: usize,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let context = Context::load(&world.variables, common)?;
+    let Some((store, workspace)) = context.stored()? else {
+        return context.note_nothing_stored(common, world);
+    };
+    let baselines = store.baselines(workspace)?;
+    let mut lines = Vec::new();
+    for summary in store.runs(workspace, Some(limit))? {
+        lines.push(RunLine {
+            accepted_benchmarks: store.accepted_steps(summary.run.id)?,
+            started: host::to_rfc3339(summary.run.started),
+            names: baselines
+                .iter()
+                .filter(|baseline| baseline.run == summary.run.id)
+                .map(|baseline| baseline.name.clone())
+                .collect(),
+            benchmarks: summary.benchmarks,
+            tally: summary.tally,
+            run: summary.run,
+        });
+    }
+    let columns = common.output.view().columns;
+    write_runs(world.stdout, &lines, common.output.format, columns)?;
+    if lines.len() == limit && common.output.format == MessageFormat::Human && !common.output.quiet
+    {
+        let all = store.workspaces()?.into_iter();
+        let all = all.filter(|one| one.id == workspace).map(|one| one.runs);
+        write_older_runs(world.stdout, all.sum::<usize>().saturating_sub(limit))?;
+    }
+    Ok(ExitCode::Clean)
+}

@@ -1,0 +1,330 @@
+//! `cargo perfcheck self-test`: each executable against itself, and against itself slowed down by a known amount.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::time::Duration;
+
+use crate::app::context::{Context, World};
+use crate::app::error::AppError;
+use crate::app::measuring::in_turn::InTurn;
+use crate::app::measuring::prepare::{build, find_benchmarks, nothing_found, timeout};
+use crate::app::measuring::recorded::Recorded;
+use crate::app::measuring::request::Request;
+use crate::app::options::{PairedOptions, StoreOptions};
+use crate::compare::{PairedSeries, Plan, judge};
+use crate::exit_code::ExitCode;
+use crate::findings::Order;
+use crate::host;
+use crate::measure::{Discovered, Ended, Filter, PairedTarget};
+use crate::model::{BenchmarkKey, BySide, Environment, LaunchRecord, Purpose, Side, Verdict};
+use crate::report::{self, ProgressMode, Rate, SelfTestFindings, SelfTestRow};
+use perfcheck_stats::{binomial, derived_seed};
+
+/// What a harness says that can slow itself down (docs/PROTOCOL.md, section 8).
+const CAPABILITY: &str = "slowdown";
+/// The variable that tells it to.
+const VARIABLE: &str = "PERFCHECK_SLOWDOWN";
+/// Level of the bounds of rates, one-sided.
+const BOUND_LEVEL: f64 = 0.95;
+
+/// Measure known differences.
+#[derive(Debug, Clone)]
+pub struct SelfTestOptions {
+    /// Which benchmarks.
+    pub filter: Filter,
+    /// By how much one side is slowed down, a fraction.
+    pub slowdown: f64,
+    /// Comparisons of each kind.
+    pub trials: u32,
+    /// How to measure.
+    pub paired: PairedOptions,
+}
+
+/// Runs the command.
+pub fn self_test(
+    options: &SelfTestOptions,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    if common.output.order == Order::Change {
+        return Err(AppError::Usage(
+            "a self-test has no changes, which `--sort change` goes by\n  help: `--sort worst` begins with what was found least often, `--sort time` with what took longest".to_owned(),
+        ));
+    }
+    let paired = &options.paired;
+    let load = host::load();
+    let mut context = Context::load(&world.variables, common)?;
+    context.tables.layers.command_line.noise_threshold = paired.comparison.noise_threshold;
+    let (toolchain, targets) = build(&context, common, world)?;
+    let timeout = timeout(paired.timeout, &context);
+    let found = find_benchmarks(&options.filter, timeout, targets, world)?;
+    let failed_targets = !found.failures.is_empty();
+    if found.is_empty() {
+        return Err(nothing_found(&options.filter, &found));
+    }
+    let subjects = Subjects::of(found);
+    if subjects.targets.is_empty() {
+        return Err(AppError::NothingToMeasure(NO_SUBJECTS.to_owned()));
+    }
+    let request = Request {
+        context: &context,
+        common,
+        filter: &options.filter,
+        comparison: &paired.comparison,
+        effort: paired.effort,
+        timeout,
+        load,
+        seed: paired.comparison.seed.unwrap_or_else(host::fresh_seed),
+        git: None,
+    };
+    let seed = request.seed;
+    let environment = Environment {
+        host: host::detect(world.variables.ci),
+        build: toolchain,
+    };
+    let count = subjects.count();
+    let mut run = InTurn::of(&request, &environment, None, count, Purpose::Comparison);
+    let decision = run.decision;
+    let mut rows: BTreeMap<BenchmarkKey, SelfTestRow> = subjects.rows(&run);
+    let mut ended = Ended::Complete;
+    if world.progress == ProgressMode::Lines {
+        // The trials are progress enough.
+        world.progress = ProgressMode::Quiet;
+    }
+    'trials: for trial in 0..options.trials {
+        for kind in [HarnessKind::Same, HarnessKind::Slowed] {
+            run.plan.seed = derived_seed(seed, &format!("self-test/{}/{trial}", kind.word()));
+            if !common.output.quiet {
+                let done = 2 * trial + u32::from(kind == HarnessKind::Slowed);
+                let words = format!(
+                    "{} of {}, {}{}",
+                    trial + 1,
+                    options.trials,
+                    kind.in_words(options.slowdown),
+                    time_left(&rows, done, 2 * options.trials)
+                );
+                report::write_build_event(world.stderr, &("Trial", words))?;
+            }
+            let pairs = subjects.pairs(kind.millionths(options.slowdown));
+            ended = carry_out(&run, kind, pairs, &mut rows, world)?;
+            // The machine's load from now on is our own.
+            run.load = None;
+            if ended == Ended::Interrupted {
+                break 'trials;
+            }
+        }
+    }
+    let mut rows: Vec<SelfTestRow> = rows.into_values().collect();
+    match common.output.order {
+        Order::Name | Order::Change => {}
+        Order::Time => rows.sort_by_key(|row| std::cmp::Reverse(row.time)),
+        Order::WorstFirst => {
+            rows.sort_by_key(|row| (row.found(), usize::MAX - row.false_alarms()));
+        }
+    }
+    let failed = rows.iter().any(SelfTestRow::has_failed);
+    let mut exit_code = ExitCode::Clean;
+    if failed || failed_targets {
+        exit_code = exit_code.and(ExitCode::BenchmarkFailed);
+    }
+    if ended == Ended::Interrupted {
+        exit_code = exit_code.and(ExitCode::Interrupted);
+    }
+    let findings = SelfTestFindings {
+        false_alarms: rate(&rows, SelfTestRow::false_alarms, SelfTestRow::compared_same),
+        found: rate(&rows, SelfTestRow::found, SelfTestRow::compared_slowed),
+        rows,
+        skipped: subjects.skipped,
+        slowdown: options.slowdown,
+        trials: options.trials,
+        rounds: most_rounds(&run.plan),
+        significance_level: decision.significance_level,
+        bound_level: BOUND_LEVEL,
+        seed,
+        interrupted: ended == Ended::Interrupted,
+        exit_code: exit_code.number(),
+    };
+    let view = common.output.view();
+    report::write_self_test(world.stdout, &findings, common.output.format, &view)?;
+    Ok(exit_code)
+}
+
+const NO_SUBJECTS: &str = "no bench has a harness that can slow itself down\n  help: those written with the crate `perfcheck` can, once it is as new as this tool; so can those of Criterion on the crate `perfcheck-criterion`";
+
+/// What differs between the sides of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum HarnessKind {
+    Same,
+    Slowed,
+}
+
+impl HarnessKind {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Slowed => "slowed",
+        }
+    }
+
+    fn in_words(self, slowdown: f64) -> String {
+        match self {
+            Self::Same => "both sides the same".to_owned(),
+            Self::Slowed => format!("one side slower by {}", report::in_percent(slowdown)),
+        }
+    }
+
+    fn millionths(self, slowdown: f64) -> u32 {
+        match self {
+            Self::Same => 0,
+            Self::Slowed => (slowdown * 1e6).round() as u32,
+        }
+    }
+}
+
+/// What can be tested, and what cannot and why.
+struct Subjects {
+    targets: Vec<PairedTarget>,
+    skipped: Vec<(BenchmarkKey, String)>,
+}
+
+impl Subjects {
+    fn of(found: Discovered) -> Self {
+        let mut subjects = Self {
+            targets: Vec::new(),
+            skipped: Vec::new(),
+        };
+        for found in found.targets {
+            if found.capabilities.iter().any(|word| word == CAPABILITY) {
+                subjects.targets.push(PairedTarget {
+                    targets: BySide {
+                        base: found.target.clone(),
+                        candidate: found.target,
+                    },
+                    benchmarks: found.benchmarks,
+                    kinds: BySide {
+                        base: found.kind.clone(),
+                        candidate: found.kind,
+                    },
+                });
+            } else {
+                let reason = "its harness cannot slow itself down";
+                let keys = found.benchmarks.into_iter().map(|benchmark| benchmark.key);
+                subjects
+                    .skipped
+                    .extend(keys.map(|key| (key, reason.to_owned())));
+            }
+        }
+        subjects
+            .targets
+            .retain(|target| !target.benchmarks.is_empty());
+        subjects
+    }
+
+    fn count(&self) -> usize {
+        self.targets
+            .iter()
+            .map(|target| target.benchmarks.len())
+            .sum()
+    }
+
+    fn rows(&self, run: &InTurn<'_>) -> BTreeMap<BenchmarkKey, SelfTestRow> {
+        let benchmarks = self.targets.iter().flat_map(|target| &target.benchmarks);
+        benchmarks
+            .map(|benchmark| {
+                let row = SelfTestRow::new(&benchmark.key, run.noise_threshold(benchmark));
+                (benchmark.key.clone(), row)
+            })
+            .collect()
+    }
+
+    /// The same on both sides, but for what the variable says; it has the same length on both.
+    fn pairs(&self, millionths: u32) -> Vec<PairedTarget> {
+        let mut pairs = self.targets.clone();
+        for pair in &mut pairs {
+            for (side, millionths) in [(Side::Base, 0), (Side::Candidate, millionths)] {
+                let value = OsString::from(format!("{millionths:07}"));
+                let variables = &mut pair.targets.of_mut(side).variables;
+                variables.insert(VARIABLE.to_owned(), Some(value));
+            }
+        }
+        pairs
+    }
+}
+
+/// One comparison of every benchmark.
+fn carry_out(
+    run: &InTurn<'_>,
+    kind: HarnessKind,
+    pairs: Vec<PairedTarget>,
+    rows: &mut BTreeMap<BenchmarkKey, SelfTestRow>,
+    world: &mut World<'_>,
+) -> Result<Ended, AppError> {
+    let mut recorded = Recorded::default();
+    let mut record = |side, launch: &LaunchRecord| {
+        recorded.record(side, launch);
+        Ok(())
+    };
+    let (ended, spent) = run.campaign(pairs, &mut record, world)?;
+    if ended == Ended::Interrupted {
+        // Rounds that are missing would make this trial another one than the others.
+        return Ok(ended);
+    }
+    let failed = std::mem::take(&mut recorded.failed);
+    let rounds = recorded.rounds();
+    let all_series: Vec<PairedSeries<'_>> = rounds
+        .iter()
+        .filter(|(_, rounds)| !rounds.is_empty())
+        .map(|(key, rounds)| PairedSeries {
+            key,
+            rounds,
+            noise_threshold: rows[key].noise_threshold,
+        })
+        .collect();
+    let mut verdicts: BTreeMap<&BenchmarkKey, Verdict> =
+        failed.iter().map(|key| (key, Verdict::Failed)).collect();
+    for (series, comparison) in all_series.iter().zip(judge(&all_series, &run.plan)) {
+        verdicts.insert(series.key, comparison.verdict);
+    }
+    for (key, verdict) in verdicts {
+        let Some(row) = rows.get_mut(key) else {
+            continue;
+        };
+        match kind {
+            HarnessKind::Same => row.same.push(verdict),
+            HarnessKind::Slowed => row.slowed.push(verdict),
+        }
+        let spent = spent.iter().find(|spent| spent.key == *key);
+        row.time += spent.map_or(Duration::ZERO, |spent| spent.time);
+    }
+    Ok(ended)
+}
+
+fn rate(
+    rows: &[SelfTestRow],
+    count: impl Fn(&SelfTestRow) -> usize,
+    of: impl Fn(&SelfTestRow) -> usize,
+) -> Rate {
+    let count: usize = rows.iter().map(count).sum();
+    let of: usize = rows.iter().map(of).sum();
+    let (counted, tried) = (count as u32, of as u32);
+    Rate {
+        count,
+        of,
+        lower: binomial::lower_bound(counted, tried, BOUND_LEVEL).unwrap_or(0.0),
+        upper: binomial::upper_bound(counted, tried, BOUND_LEVEL).unwrap_or(1.0),
+    }
+}
+
+/// What the other comparisons should take, if they take as long as those before.
+fn time_left(rows: &BTreeMap<BenchmarkKey, SelfTestRow>, done: u32, all: u32) -> String {
+    let spent: Duration = rows.values().map(|row| row.time).sum();
+    if done == 0 {
+        return String::new();
+    }
+    let left = spent.as_secs_f64() / f64::from(done) * f64::from(all - done);
+    format!(" (about {left:.0} s left)")
+}
+
+fn most_rounds(plan: &Plan) -> u32 {
+    plan.looks.last().copied().unwrap_or(0)
+}

@@ -1,0 +1,199 @@
+//! `cargo perfcheck show RUN [BENCH]`: what a stored run measured; with `--stats` every statistic of it, with `--svg` a picture.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::draw::draw;
+use crate::app::context::{Context, World, resolve_run};
+use crate::app::deliver::write::write;
+use crate::app::error::AppError;
+use crate::app::naming::{alike, candidates, list, shell_quoted};
+use crate::app::options::StoreOptions;
+use crate::app::stored::conclusions::findings_of;
+use crate::compare::{BenchmarkRecord, HostSigns};
+use crate::exit_code::ExitCode;
+use crate::findings::{Findings, Rank, Row, summarize_all};
+use crate::model::RunVerdict;
+use crate::model::{BenchmarkKey, Measurement, Run, RunId};
+use crate::report::{BenchmarkStatistics, MessageFormat, write_run_head, write_statistics};
+use crate::store::{Store, WorkspaceId};
+
+/// How much is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Detail {
+    /// The table of a run.
+    Table,
+    /// Every statistic.
+    Statistics,
+    /// A picture in this file; `-` is stdout.
+    Picture(PathBuf),
+}
+
+/// Runs the command.
+pub fn show(
+    run: &str,
+    bench: Option<&str>,
+    detail: &Detail,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let context = Context::load(&world.variables, common)?;
+    let (store, workspace) = context.require_stored()?;
+    let run = match (resolve_run(&store, workspace, run), bench) {
+        (Err(error @ AppError::NoSuchRun { .. }), None) => {
+            return Err(benchmark_meant(run, &store, workspace)?.unwrap_or(error));
+        }
+        (run, _) => run?,
+    };
+    let measurements = store.measurements(run, None)?;
+    let all: Vec<&BenchmarkKey> = measurements
+        .iter()
+        .map(|found| &found.benchmark.key)
+        .collect();
+    let only = match bench {
+        Some(bench) => Some(meant(bench, &all, run)?.clone()),
+        None => None,
+    };
+    let is_shown = |key: &BenchmarkKey| only.as_ref().is_none_or(|only| only == key);
+    let measurements: Vec<Measurement> = measurements
+        .into_iter()
+        .filter(|found| is_shown(&found.benchmark.key))
+        .collect();
+    match detail {
+        Detail::Table => table(&store, run, &measurements, common, world),
+        Detail::Statistics => statistics(&store, run, &is_shown, common, world),
+        Detail::Picture(file) => draw(&store.run(run)?, &measurements, file, world),
+    }
+}
+
+/// That a word in a run's place is a benchmark's, if it is.
+fn benchmark_meant(
+    word: &str,
+    store: &Store,
+    workspace: WorkspaceId,
+) -> Result<Option<AppError>, AppError> {
+    let stored = store.benchmarks(workspace)?;
+    let all: Vec<&BenchmarkKey> = stored.iter().map(|benchmark| &benchmark.key).collect();
+    let found = candidates(word, &all);
+    let quoted = shell_quoted(word);
+    Ok((!found.is_empty()).then(|| {
+        AppError::Usage(format!(
+            "no run is called `{word}`{}\n  help: `cargo perfcheck show latest {quoted}` shows what the newest run measured of it, `cargo perfcheck history {quoted}` its course over runs",
+            list("these benchmarks are", &found)
+        ))
+    }))
+}
+
+/// The benchmark that a word stands for.
+fn meant<'k>(
+    bench: &str,
+    all: &[&'k BenchmarkKey],
+    run: RunId,
+) -> Result<&'k BenchmarkKey, AppError> {
+    match candidates(bench, all)[..] {
+        [key] => Ok(key),
+        [] => {
+            let near = alike(bench, all);
+            let offered = if near.is_empty() {
+                list("it has", all)
+            } else {
+                list("did you mean", &near)
+            };
+            Err(AppError::Usage(format!(
+                "run {run} has no benchmark `{bench}`{offered}\n  help: `cargo perfcheck show {run}` shows all that it has"
+            )))
+        }
+        ref several => Err(AppError::Usage(format!(
+            "`{bench}` may be any of {} benchmarks{}",
+            several.len(),
+            list("name one of", several)
+        ))),
+    }
+}
+
+/// The table of what the run measured, as it is described; its verdicts are those of its end.
+fn table(
+    store: &Store,
+    run: RunId,
+    measurements: &[Measurement],
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let summary = store.run_summary(run)?;
+    let head = &summary.run;
+    let mut rows: Vec<Row<'_>> = measurements
+        .iter()
+        .zip(summarize_all(measurements, &head.decision, head.seed))
+        .map(|(measurement, summary)| Row::described(measurement, summary))
+        .collect();
+    common.output.order.sort(&mut rows);
+    if common.output.format == MessageFormat::Human {
+        write_run_head(world.stdout, head, &HostSigns::of(measurements.iter()))?;
+    }
+    let findings = Findings {
+        run: head,
+        rows,
+        verdicts: None,
+        failed_targets: Vec::new(),
+        exit_code: summary.exit_code.unwrap_or(0),
+    };
+    write(&findings, common, world)?;
+    Ok(ExitCode::Clean)
+}
+
+fn statistics(
+    store: &Store,
+    run: RunId,
+    is_shown: &dyn Fn(&BenchmarkKey) -> bool,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let head: Run = store.run(run)?;
+    let measured = store.measurements(run, None)?;
+    let findings = findings_of(store, &head, &measured)?;
+    let columns: BTreeMap<BenchmarkKey, RunVerdict> = store
+        .verdicts(run)?
+        .into_iter()
+        .map(|known| (known.key.clone(), known))
+        .collect();
+    let mut all: Vec<BenchmarkStatistics<'_>> = findings
+        .rows
+        .iter()
+        .filter(|row| is_shown(&row.key))
+        .filter_map(|row| {
+            let measurement = row.measurement?;
+            let summary = row.summary.as_ref();
+            Some(BenchmarkStatistics {
+                key: &row.key,
+                measurement,
+                record: summary.and_then(|found| {
+                    BenchmarkRecord::of(measurement, found, &head.decision, head.seed)
+                }),
+                verdict: measurement.verdict,
+                change: columns.get(&row.key).and_then(|known| known.change),
+                p_value: row.comparison.as_ref().and_then(|found| found.p_value),
+                thresholds: head.decision.thresholds,
+            })
+        })
+        .collect();
+    let order = common.output.order;
+    all.sort_by(|a, b| order.compare(&rank(a), &rank(b)));
+    if common.output.format == MessageFormat::Human {
+        write_run_head(world.stdout, &head, &HostSigns::of(measured.iter()))?;
+    }
+    let level = head.decision.confidence_level;
+    write_statistics(world.stdout, run, &all, level, common.output.format)?;
+    Ok(ExitCode::Clean)
+}
+
+fn rank<'k>(found: &BenchmarkStatistics<'k>) -> Rank<'k> {
+    Rank {
+        key: found.key,
+        verdict: found.verdict,
+        change: found.change,
+        time: found
+            .record
+            .as_ref()
+            .map(|record| record.summary.median.estimate),
+    }
+}

@@ -1,0 +1,65 @@
+//! `cargo perfcheck show RUN BENCH --svg FILE`: the picture of one benchmark.
+
+use std::path::Path;
+
+use crate::app::context::World;
+use crate::app::deliver::whole_file::write_whole;
+use crate::app::error::AppError;
+use crate::app::naming::shell_quoted;
+use crate::compare::Portrait;
+use crate::exit_code::ExitCode;
+use crate::findings::summarize_all;
+use crate::model::{Measurement, Run};
+use crate::report::{Sitter, write_portrait};
+
+/// Draws the only one of `measurements` into `file`, or to stdout where that is `-`.
+pub(in crate::app) fn draw(
+    run: &Run,
+    measurements: &[Measurement],
+    file: &Path,
+    world: &mut World<'_>,
+) -> Result<ExitCode, AppError> {
+    let [measurement] = measurements else {
+        let ids: Vec<String> = measurements
+            .iter()
+            .take(3)
+            .map(|found| shell_quoted(&found.benchmark.key.id))
+            .collect();
+        return Err(AppError::Usage(format!(
+            "a picture is of one benchmark, and run {} has {}\n  help: name one, e.g. cargo perfcheck show {} {} --svg {}",
+            run.id,
+            measurements.len(),
+            run.id,
+            ids.first().map_or("ID", String::as_str),
+            shell_quoted(&file.display().to_string()),
+        )));
+    };
+    let key = &measurement.benchmark.key;
+    let summary = summarize_all(measurements, &run.decision, run.seed).pop();
+    let portrait = summary
+        .flatten()
+        .and_then(|summary| Portrait::of(measurement, &summary));
+    let Some(portrait) = portrait else {
+        return Err(AppError::Usage(format!(
+            "run {} has no samples of `{}`: there is nothing to draw\n  help: `cargo perfcheck show {}` says what happened",
+            run.id,
+            key.id.escape_debug(),
+            run.id
+        )));
+    };
+    let sitter = Sitter {
+        key,
+        metric: &measurement.benchmark.metric,
+        run: run.id,
+        confidence_level: run.decision.confidence_level,
+        portrait: &portrait,
+    };
+    if file == Path::new("-") {
+        write_portrait(world.stdout, &sitter)?;
+        return Ok(ExitCode::Clean);
+    }
+    let mut picture = Vec::new();
+    write_portrait(&mut picture, &sitter)?;
+    write_whole(file, &picture)?;
+    Ok(ExitCode::Clean)
+}

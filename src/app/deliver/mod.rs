@@ -1,0 +1,14 @@
+//! Where results go: streams, files, reports, the summary of a CI job, the page.
+//!
+//! Must not decide or measure.
+
+pub(in crate::app) mod job_summary;
+pub(in crate::app) mod next_steps;
+pub(in crate::app) mod page;
+pub(in crate::app) mod page_place;
+pub(in crate::app) mod place;
+pub(in crate::app) mod reports;
+pub(in crate::app) mod whole_file;
+pub(in crate::app) mod write;
+
+pub use reports::{ReportOptions, WantedKind, WantedReport};

@@ -1,0 +1,161 @@
+//! What to do after a run: the last lines of its report, each with its command.
+
+use std::path::PathBuf;
+
+use crate::app::naming::{listed, shell_quoted};
+use crate::app::options::StoreOptions;
+use crate::compare::Comparison;
+use crate::exit_code::ExitCode;
+use crate::findings::Row;
+use crate::model::{RunId, Tally, Verdict};
+
+/// Of so many benchmarks each is named.
+const FEW: usize = 3;
+
+/// What to do next. `again` is the command line up to a benchmark's name, `place` what leads other commands to this workspace.
+pub(in crate::app) fn next_steps(
+    rows: &[Row<'_>],
+    run: RunId,
+    again: &str,
+    place: &str,
+) -> Vec<String> {
+    let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
+    let count = |verdict| tally.count(verdict);
+    let accept = (count(Verdict::Regressed) > 0).then(|| {
+        format!(
+            "Run {run} is stored but not accepted. If the change is meant: {}",
+            accept(rows, Verdict::Regressed, run, place)
+        )
+    });
+    let first = !rows.is_empty() && count(Verdict::New) == rows.len();
+    let first = first.then(|| format!("Run {run} is stored: the next run is compared with it."));
+    let clearer = [Verdict::Regressed, Verdict::Suspect, Verdict::Failed];
+    let open = clearer.iter().all(|verdict| count(*verdict) == 0);
+    let open = (open && count(Verdict::Inconclusive) > 0).then(|| {
+        format!("Measured in turn, smaller changes show: cargo perfcheck --against REV{place}")
+    });
+    (how_it_came_about(rows, run, place).into_iter())
+        .chain(accept)
+        .chain(suspects(rows, run, again, place))
+        .chain(first)
+        .chain(open)
+        .collect()
+}
+
+/// Why a comparison with a run that the user named ends with status 6.
+pub(in crate::app) fn nothing_compared(
+    exit_code: ExitCode,
+    named: Option<&(RunId, String)>,
+    rows: &[Row<'_>],
+) -> Option<String> {
+    let (base, name) = named.filter(|_| exit_code == ExitCode::NoBaseline)?;
+    let is_new = |row: &Row<'_>| row.verdict == Some(Verdict::New);
+    let why = if rows.iter().all(is_new) {
+        ", which has none of these benchmarks"
+    } else {
+        ""
+    };
+    Some(format!(
+        "Nothing could be compared with `{}` (run {base}){why}: exit status {}.",
+        name.escape_debug(),
+        ExitCode::NoBaseline.number()
+    ))
+}
+
+/// The command that accepts what has this verdict: the benchmarks where they are few, the run where they are many or all.
+fn accept(rows: &[Row<'_>], verdict: Verdict, run: RunId, place: &str) -> String {
+    let meant: Vec<&Row<'_>> = rows
+        .iter()
+        .filter(|row| row.verdict == Some(verdict))
+        .collect();
+    let measured = rows.iter().filter(|row| row.measurement.is_some()).count();
+    if meant.len() > FEW || meant.len() == measured {
+        return format!("cargo perfcheck accept {run}{place}");
+    }
+    let name = |row: &Row<'_>| {
+        let alike = rows.iter().filter(|other| other.key.id == row.key.id);
+        match alike.count() {
+            1 => shell_quoted(&row.key.id),
+            _ => shell_quoted(&listed(&row.key)),
+        }
+    };
+    let words = |rows: Vec<&Row<'_>>| {
+        let names: Vec<String> = rows.into_iter().map(name).collect();
+        names.join(" ")
+    };
+    if meant.iter().any(|row| row.key.id.starts_with('-')) {
+        // What looks like a flag stands behind what ends the flags.
+        return format!(
+            "cargo perfcheck accept --run {run}{place} -- {}",
+            words(meant)
+        );
+    }
+    format!("cargo perfcheck accept {} --run {run}{place}", words(meant))
+}
+
+/// The command that explains the worst regression.
+pub(in crate::app) fn how_it_came_about(
+    rows: &[Row<'_>],
+    run: RunId,
+    place: &str,
+) -> Option<String> {
+    let seen = |row: &&Row<'_>| estimate(row.comparison.as_ref());
+    let worst = rows
+        .iter()
+        .filter(|row| row.verdict == Some(Verdict::Regressed))
+        .max_by(|a, b| seen(a).total_cmp(&seen(b)))?;
+    Some(format!(
+        "How it came about: cargo perfcheck explain {} --run {run}{place}",
+        shell_quoted(&worst.key.id)
+    ))
+}
+
+/// What to do about suspects.
+fn suspects(rows: &[Row<'_>], run: RunId, again: &str, place: &str) -> Option<String> {
+    let seen = |row: &&Row<'_>| estimate(row.comparison.as_ref());
+    let worst = rows
+        .iter()
+        .filter(|row| row.verdict == Some(Verdict::Suspect))
+        // Others were measured in turn: drift is not what they are in doubt about.
+        .filter(|row| {
+            let comparison = row.comparison.as_ref();
+            comparison.is_some_and(|comparison| comparison.run_grounds().is_some())
+        })
+        .max_by(|a, b| seen(a).total_cmp(&seen(b)))?;
+    let comparison = worst.comparison.as_ref()?;
+    let percent = |fraction: Option<f64>| format!("{:.1} %", fraction.unwrap_or(f64::NAN) * 100.0);
+    let key = &worst.key;
+    Some(format!(
+        "suspect: `{}` looks {} slower, but runs on this host drift by {} (standard deviation), so less than {} cannot be called from a stored run; run {run} is no reference for others.\nMeasure again: {again} -p {} --bench {} --exact {}\nIf the change is meant: {}",
+        key.id.escape_debug(),
+        percent(Some(seen(&worst))),
+        percent(comparison.run_grounds().map(|grounds| grounds.run_sd)),
+        percent(comparison.smallest_callable),
+        key.package,
+        key.target,
+        shell_quoted(&key.id),
+        accept(rows, Verdict::Suspect, run, place),
+    ))
+}
+
+fn estimate(comparison: Option<&Comparison>) -> f64 {
+    comparison
+        .and_then(|comparison| comparison.change)
+        .map_or(f64::NAN, |change| change.estimate)
+}
+
+/// Flags with their values, a space before each.
+pub(in crate::app) fn flags<const N: usize>(pairs: [(&str, Option<String>); N]) -> String {
+    let flag =
+        |(flag, value): (&str, Option<String>)| Some(format!(" {flag} {}", shell_quoted(&value?)));
+    pairs.into_iter().filter_map(flag).collect()
+}
+
+/// What leads any command to the workspace and store of `common`.
+pub(in crate::app) fn place(common: &StoreOptions) -> String {
+    let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+    flags([
+        ("--manifest-path", path(&common.cargo.manifest_path)),
+        ("--store", path(&common.store)),
+    ])
+}

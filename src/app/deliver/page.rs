@@ -1,0 +1,396 @@
+//! What a page is about: verdicts of a run, or of two that are compared, with both sides of each and how they came about.
+//!
+//! Statistics are those of `show --stats` of the run that they are of: its levels, its seed.
+
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::app::stored::conclusions::plan_of;
+use crate::app::stored::histories::{HistoryRequest, histories};
+use crate::app::stored::sides::measured_side;
+use crate::compare::{
+    BenchmarkRecord, ChangeShape, Circumstances, Difference, HostSigns, Plan, Shape, differences,
+    summarize_by,
+};
+use crate::findings::{Findings, Gates, Method, Order, Row, RunRemark};
+use crate::host;
+use crate::model::{BenchmarkKey, Measurement, Metric, Run, RunId};
+use crate::report::{
+    BenchmarkHistory, Explanation, MeasuredSide, Page, PageBenchmark, PageRun, PageSide, explained,
+};
+use crate::store::{BranchFilter, Store, StoreError, WorkspaceId};
+
+/// Samples of a side that are drawn, over all benchmarks of a page: its size stays within bounds.
+const POINTS_OF_ALL: usize = 12_000;
+/// Of each benchmark no fewer and no more than so many.
+const FEWEST_POINTS: usize = 60;
+const MOST_POINTS: usize = 1_500;
+
+/// Runs of histories, over all benchmarks of a page: each is read, analysed, and takes room.
+const RUNS_OF_ALL: usize = 6_000;
+/// A history of fewer runs has no band and hardly a change point: the page has none.
+const FEWEST_RUNS: usize = 10;
+const MOST_RUNS: usize = 60;
+
+/// How many runs of each benchmark its history has at most; `None`: there are too many benchmarks to look back far enough.
+fn runs_of_each(benchmarks: usize) -> Option<usize> {
+    let limit = (RUNS_OF_ALL / benchmarks.max(1)).min(MOST_RUNS);
+    (limit >= FEWEST_RUNS).then_some(limit)
+}
+
+/// What a page is about: the findings of a run, without the measurements, which are read for both sides.
+pub(in crate::app) struct PageSubject {
+    head: Run,
+    rows: Vec<Row<'static>>,
+    reference: Option<String>,
+    /// The changes that the columns of the store have, where nothing more is known.
+    changes: BTreeMap<BenchmarkKey, f64>,
+    plan: Option<Plan>,
+    method: Option<Method>,
+    warnings: Vec<Difference>,
+    remarks: Vec<RunRemark>,
+    gates: Gates,
+}
+
+impl PageSubject {
+    /// What these findings say.
+    pub(in crate::app) fn of(store: &Store, findings: &Findings<'_>) -> Result<Self, StoreError> {
+        let rows: Vec<Row<'static>> = findings
+            .rows
+            .iter()
+            .cloned()
+            .map(Row::without_measurement)
+            .collect();
+        let mut head = findings.run.clone();
+        let changes = match &findings.verdicts {
+            Some(verdicts) => {
+                head.decision = verdicts.decision;
+                BTreeMap::new()
+            }
+            None => {
+                let columns = store.verdicts(head.id)?.into_iter();
+                columns
+                    .filter_map(|known| Some((known.key, known.change?)))
+                    .collect()
+            }
+        };
+        let mut subject = Self {
+            reference: references(&rows),
+            changes,
+            plan: plan_of(&head).filter(|_| head.pair.is_some()),
+            method: None,
+            warnings: Vec::new(),
+            remarks: Vec::new(),
+            gates: Gates::default(),
+            rows,
+            head,
+        };
+        if let Some(verdicts) = findings.verdicts.clone() {
+            subject.method = Some(verdicts.method);
+            subject.reference = Some(verdicts.reference);
+            subject.warnings = verdicts.warnings;
+            subject.remarks = verdicts.remarks;
+            subject.gates = verdicts.gates;
+        }
+        Order::WorstFirst.sort(&mut subject.rows);
+        Ok(subject)
+    }
+
+    /// Reads the measurements of all sides.
+    pub(in crate::app) fn gather(
+        self,
+        store: &Store,
+        workspace: WorkspaceId,
+    ) -> Result<GatheredPage, StoreError> {
+        let mut wanted: BTreeMap<RunId, BTreeSet<&BenchmarkKey>> = BTreeMap::new();
+        for row in &self.rows {
+            let sides = row.sides(self.head.id);
+            let shown = sides.candidate.into_iter().chain(sides.base);
+            for run in row.reference.iter().copied().chain(shown) {
+                wanted.entry(run).or_default().insert(&row.key);
+            }
+        }
+        let mut heads = BTreeMap::from([(self.head.id, (self.head.clone(), HostSigns::default()))]);
+        let mut shown = BTreeMap::new();
+        let mut sides = BTreeMap::new();
+        for (run, keys) in wanted {
+            // It may have been deleted since.
+            let Ok(head) = store.run(run) else { continue };
+            let keys: Vec<BenchmarkKey> = keys.into_iter().cloned().collect();
+            let measurements = store.measurements(run, Some(&keys))?;
+            let signs = HostSigns::of(measurements.iter());
+            for measurement in measurements {
+                let key = measurement.benchmark.key.clone();
+                sides.insert((run, key.clone()), measured_side(&head, &measurement));
+                shown.insert((run, key), measurement);
+            }
+            heads.insert(run, (head, signs));
+        }
+        let is_side: BTreeSet<(RunId, &BenchmarkKey)> = self
+            .rows
+            .iter()
+            .flat_map(|row| {
+                let sides = row.sides(self.head.id);
+                let both = sides.candidate.into_iter().chain(sides.base);
+                both.map(|run| (run, &row.key))
+            })
+            .collect();
+        shown.retain(|(run, key), _| is_side.contains(&(*run, key)));
+        Ok(GatheredPage {
+            histories: self.histories(store, workspace)?,
+            subject: self,
+            heads,
+            shown,
+            sides,
+        })
+    }
+}
+
+impl PageSubject {
+    /// The histories on the branch of the run; none where there are too many benchmarks to look back far enough.
+    fn histories(
+        &self,
+        store: &Store,
+        workspace: WorkspaceId,
+    ) -> Result<BTreeMap<BenchmarkKey, BenchmarkHistory>, StoreError> {
+        let Some(limit) = runs_of_each(self.rows.len()) else {
+            return Ok(BTreeMap::new());
+        };
+        let git = self.head.git.as_ref();
+        let request = HistoryRequest {
+            branch: git.map_or(BranchFilter::Any, |git| {
+                BranchFilter::Only(git.branch.as_deref())
+            }),
+            limit,
+            since: None,
+            allowed: &[],
+            medians: false,
+        };
+        let keys: Vec<BenchmarkKey> = self.rows.iter().map(|one| one.key.clone()).collect();
+        let found = histories(store, workspace, &keys, &request)?.into_iter();
+        Ok(found
+            .filter(|history| history.counted.len() > 1)
+            .map(|history| (history.key.clone(), history))
+            .collect())
+    }
+}
+
+/// The runs that the verdicts compare with, in words; `None` where nothing was compared.
+fn references(rows: &[Row<'_>]) -> Option<String> {
+    let first = |row: &Row<'_>| row.reference.first().copied();
+    let runs: BTreeSet<RunId> = rows.iter().filter_map(first).collect();
+    let mut runs = runs.iter().rev().map(ToString::to_string);
+    let first = runs.next()?;
+    let others: Vec<String> = runs.collect();
+    Some(match &others[..] {
+        [] => format!("run {first}"),
+        [second] => format!("runs {first} and {second}"),
+        [.., last] => format!("runs {first} to {last}"),
+    })
+}
+
+/// A subject with everything that is shown of it.
+pub(in crate::app) struct GatheredPage {
+    subject: PageSubject,
+    heads: BTreeMap<RunId, (Run, HostSigns)>,
+    shown: BTreeMap<(RunId, BenchmarkKey), Measurement>,
+    /// What each run measured in short, also of runs whose samples are not drawn.
+    sides: BTreeMap<(RunId, BenchmarkKey), MeasuredSide>,
+    histories: BTreeMap<BenchmarkKey, BenchmarkHistory>,
+}
+
+impl GatheredPage {
+    /// The page. `workspace`: what it is called.
+    pub(in crate::app) fn page(&self, workspace: String) -> Page<'_> {
+        let subject = &self.subject;
+        let points = (POINTS_OF_ALL / subject.rows.len().max(1)).clamp(FEWEST_POINTS, MOST_POINTS);
+        let benchmarks: Vec<PageBenchmark<'_>> = subject
+            .rows
+            .par_iter()
+            .map(|one| self.benchmark(one, points))
+            .collect();
+        let used: BTreeSet<RunId> = benchmarks
+            .iter()
+            .flat_map(|one| [&one.candidate, &one.base])
+            .flatten()
+            .map(|side| side.run)
+            .filter(|run| *run != subject.head.id)
+            .collect();
+        let order = std::iter::once(subject.head.id).chain(used.into_iter().rev());
+        Page {
+            workspace,
+            run: &subject.head,
+            reference: subject.reference.clone(),
+            runs: order
+                .filter_map(|run| self.heads.get(&run))
+                .map(|(head, signs)| PageRun {
+                    head,
+                    started: host::to_rfc3339(head.started),
+                    signs: *signs,
+                })
+                .collect(),
+            confidence_level: subject.head.decision.confidence_level,
+            warnings: if subject.warnings.is_empty() {
+                self.warnings(&benchmarks)
+            } else {
+                subject.warnings.clone()
+            },
+            remarks: subject.remarks.clone(),
+            gates: subject.gates.clone(),
+            omissions: self.omissions(points, &benchmarks),
+            benchmarks,
+        }
+    }
+
+    /// Facts of the runs that differ without making the sides incomparable.
+    fn warnings(&self, benchmarks: &[PageBenchmark<'_>]) -> Vec<Difference> {
+        let sides = benchmarks
+            .iter()
+            .filter(|one| one.comparison.is_some())
+            .filter_map(|one| one.candidate.as_ref().zip(one.base.as_ref()));
+        let run = |side: &PageSide<'_>| self.heads.get(&side.run).map(|(run, _)| run);
+        differing(sides.filter_map(|(candidate, base)| {
+            Some([
+                (run(candidate)?, candidate.measurement),
+                (run(base)?, base.measurement),
+            ])
+        }))
+    }
+
+    /// What is left out of a page about so many benchmarks, and where it is to be had.
+    fn omissions(&self, points: usize, benchmarks: &[PageBenchmark<'_>]) -> Vec<String> {
+        let count = benchmarks.len();
+        let mut sides = benchmarks
+            .iter()
+            .flat_map(|one| [&one.candidate, &one.base])
+            .flatten();
+        let samples = sides
+            .any(|side| points < MOST_POINTS && side.shape.samples > points)
+            .then(|| format!("Of {count} benchmarks about {points} samples a side are drawn; statistics and curves are those of all samples."));
+        let histories = match runs_of_each(count) {
+            None => Some(format!(
+                "Of {count} benchmarks there are no histories here: `cargo perfcheck history FILTER` has them."
+            )),
+            Some(limit) => {
+                let mut histories = self.histories.values();
+                histories
+                    .any(|history| history.points.len() >= limit)
+                    .then(|| format!("Histories go back {limit} runs at most: `cargo perfcheck history` goes further."))
+            }
+        };
+        samples.into_iter().chain(histories).collect()
+    }
+
+    fn benchmark<'a>(&'a self, row: &'a Row<'static>, points: usize) -> PageBenchmark<'a> {
+        let sides = row.sides(self.subject.head.id);
+        let of = |run: Option<RunId>| self.shown.get(&(run?, row.key.clone()));
+        let (candidate, base) = (of(sides.candidate), of(sides.base));
+        let side = |measurement: Option<&'a Measurement>, run: Option<RunId>| {
+            self.side(measurement?, run?, points)
+        };
+        let metric = candidate
+            .or(base)
+            .map_or(&Metric::Time, |found| &found.benchmark.metric);
+        let seed = self.subject.head.seed;
+        PageBenchmark {
+            key: &row.key,
+            metric,
+            verdict: row.verdict,
+            stored_change: self.stored_change(row),
+            comparison: row.comparison.as_ref(),
+            method: self.method(row),
+            candidate: side(candidate, sides.candidate),
+            base: side(base, sides.base),
+            reference_runs: row.reference.clone(),
+            change: candidate
+                .zip(base)
+                .and_then(|(candidate, base)| ChangeShape::of(candidate, base, seed)),
+            history: self.histories.get(&row.key),
+            sentences: self.sentences(row, metric, candidate),
+            blocking: row.blocking.clone(),
+            remarks: &row.remarks,
+        }
+    }
+
+    /// The change that is known of a row.
+    fn stored_change(&self, row: &Row<'_>) -> Option<f64> {
+        let known = || self.subject.changes.get(&row.key).copied();
+        row.change().or_else(known)
+    }
+
+    /// How the verdict of a row was reached, where anything was compared.
+    fn method(&self, row: &Row<'_>) -> Option<Method> {
+        Some(row.method(self.subject.method?))
+    }
+
+    fn side<'a>(
+        &'a self,
+        measurement: &'a Measurement,
+        run: RunId,
+        points: usize,
+    ) -> Option<PageSide<'a>> {
+        let (head, _) = self.heads.get(&run)?;
+        let summary = summarize_by(measurement, &head.decision, head.seed)?;
+        Some(PageSide {
+            run,
+            measurement,
+            record: BenchmarkRecord::of(measurement, &summary, &head.decision, head.seed)?,
+            shape: Shape::of(measurement, points)?,
+        })
+    }
+
+    /// How the verdict came about, as `explain` tells it.
+    fn sentences(
+        &self,
+        row: &Row<'_>,
+        metric: &Metric,
+        candidate: Option<&Measurement>,
+    ) -> Vec<(&'static str, String)> {
+        let Some(verdict) = row.verdict else {
+            return Vec::new();
+        };
+        let head = &self.subject.head;
+        let measured = |run: RunId| self.sides.get(&(run, row.key.clone())).cloned();
+        explained(&Explanation {
+            key: &row.key,
+            metric,
+            run: head,
+            verdict,
+            change: self.stored_change(row),
+            reference: row.reference.first().copied(),
+            candidate: row.sides(head.id).candidate.and_then(measured),
+            base: row
+                .compared_runs()
+                .into_iter()
+                .filter_map(measured)
+                .collect(),
+            signs: self
+                .heads
+                .get(&head.id)
+                .map_or_else(HostSigns::default, |(_, signs)| *signs),
+            failures: candidate.map_or(&[][..], |found| &found.failures),
+            row: self.subject.method.map(|_| row),
+            method: self.method(row),
+            plan: self.subject.plan.as_ref(),
+        })
+    }
+}
+
+/// Facts that differ between two sides, each once; what makes sides incomparable is said of the benchmark.
+fn differing<'a>(sides: impl Iterator<Item = [(&'a Run, &'a Measurement); 2]>) -> Vec<Difference> {
+    let mut found: Vec<Difference> = Vec::new();
+    for both in sides {
+        let [candidate, base] = both.map(|(run, measurement)| Circumstances {
+            environment: &run.environment,
+            target: &measurement.target_facts,
+            version: measurement.benchmark.version.as_deref(),
+            metric: &measurement.benchmark.metric,
+        });
+        for warning in differences(&candidate, &base).warnings {
+            if !found.contains(&warning) {
+                found.push(warning);
+            }
+        }
+    }
+    found
+}

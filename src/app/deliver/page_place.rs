@@ -1,0 +1,49 @@
+//! The place of a page: its file, its directory, and what it calls the workspace.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::app::context::Context;
+
+/// The file of a page in a directory.
+const INDEX: &str = "index.html";
+
+/// What a page calls the workspace. Pages are sent to others, whom the rest of the path does not concern.
+pub(in crate::app) fn name_of(context: &Context) -> String {
+    let root = context.workspace.root();
+    let name = root.file_name().unwrap_or(root.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+/// Whether a place is meant as a directory.
+pub(in crate::app) fn is_directory(place: &Path) -> bool {
+    let text = place.as_os_str().to_string_lossy();
+    text.ends_with(std::path::is_separator) || place.is_dir()
+}
+
+/// The file that a place stands for: of a directory, which is made where it is said to be one, its index.
+pub(in crate::app) fn file_at(place: &Path) -> io::Result<PathBuf> {
+    let about =
+        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", place.display()));
+    if !is_directory(place) {
+        return Ok(place.to_owned());
+    }
+    fs::create_dir_all(place).map_err(about)?;
+    Ok(place.join(INDEX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_gets_an_index_and_a_file_is_taken_as_it_is() {
+        let here = tempfile::tempdir().expect("a directory");
+        let place = |name: &str| file_at(&here.path().join(name)).expect("a place");
+        assert_eq!(place("page.html"), here.path().join("page.html"));
+        let made = place("a/b/");
+        assert!(made.ends_with("a/b/index.html") && here.path().join("a/b").is_dir());
+        assert!(place("a").ends_with("a/index.html"));
+    }
+}

@@ -1,0 +1,374 @@
+//! `--report`: what a run or a comparison found, for CI systems and pull requests; on GitHub Actions also without being asked.
+
+use std::fmt;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use super::job_summary;
+use super::page::PageSubject;
+use super::page_place::{file_at, is_directory, name_of};
+use super::whole_file::write_whole;
+use super::write::write;
+use crate::app::context::{Context, World};
+use crate::app::error::AppError;
+use crate::app::options::StoreOptions;
+use crate::findings::Findings;
+use crate::host;
+use crate::model::{BenchmarkKey, Verdict};
+use crate::report::{
+    MessageFormat, ReportKind, Surroundings, write_page, write_report, write_warning,
+};
+
+/// The key of a report where nobody says another.
+const USUAL_KEY: &str = "benchmarks";
+
+/// What `--report` asks for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReportOptions {
+    /// Reports in the order in which they were asked for.
+    pub wanted: Vec<WantedReport>,
+    /// Tells these reports apart from those of other jobs.
+    pub key: Option<String>,
+}
+
+/// One of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WantedReport {
+    /// Which kind.
+    pub kind: WantedKind,
+    /// The file, of a page also a directory; `None`: stdout.
+    pub file: Option<PathBuf>,
+}
+
+/// What a report is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WantedKind {
+    /// The findings in the form that somebody else wants.
+    Findings(ReportKind),
+    /// The page, which has more than the findings: what the store knows of both sides.
+    Page,
+}
+
+impl WantedKind {
+    const PAGE: &str = "html";
+
+    /// Whether it is a result by itself: on stdout it stands in place of the table, not below it.
+    fn is_whole(self) -> bool {
+        match self {
+            Self::Findings(kind) => kind.is_whole(),
+            Self::Page => true,
+        }
+    }
+}
+
+impl fmt::Display for WantedKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Findings(kind) => kind.fmt(f),
+            Self::Page => f.write_str(Self::PAGE),
+        }
+    }
+}
+
+impl FromStr for WantedKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == Self::PAGE {
+            return Ok(Self::Page);
+        }
+        let found = text.parse().map(Self::Findings);
+        found.map_err(|error: String| format!("{error}, {}", Self::PAGE))
+    }
+}
+
+impl ReportOptions {
+    /// Refuses what could not be written, before anything is measured.
+    pub(in crate::app) fn check(&self, format: MessageFormat) -> Result<(), AppError> {
+        let on_stdout: Vec<WantedKind> = self
+            .wanted
+            .iter()
+            .filter(|wanted| wanted.file.is_none())
+            .map(|wanted| wanted.kind)
+            .collect();
+        if let (MessageFormat::Json, Some(kind)) = (format, on_stdout.first()) {
+            return Err(AppError::Usage(format!(
+                "`--message-format json` and `--report {kind}` are both written to stdout\n  help: name a file: --report {kind}=FILE"
+            )));
+        }
+        let mut whole = on_stdout.iter().filter(|kind| kind.is_whole());
+        if let (Some(first), Some(second)) = (whole.next(), whole.next()) {
+            return Err(AppError::Usage(format!(
+                "`--report {first}` and `--report {second}` are both written to stdout\n  help: name a file for one of them: --report {second}=FILE"
+            )));
+        }
+        for (place, wanted) in self.wanted.iter().enumerate() {
+            let Some(file) = &wanted.file else { continue };
+            let mut earlier = self.wanted[..place].iter();
+            let same = earlier.find(|other| {
+                let other = other.file.as_deref();
+                other.is_some_and(|other| is_same_file(other, file))
+            });
+            if let Some(other) = same {
+                return Err(AppError::Usage(format!(
+                    "`--report {}` and `--report {}` are both written to {}\n  help: give each a file of its own",
+                    other.kind,
+                    wanted.kind,
+                    file.display()
+                )));
+            }
+            if wanted.kind == WantedKind::Page && is_directory(file) {
+                continue;
+            }
+            let parent = match file.parent() {
+                Some(parent) if !parent.as_os_str().is_empty() => parent,
+                _ => Path::new("."),
+            };
+            if file.is_dir() || !parent.is_dir() {
+                let what = if file.is_dir() {
+                    "is a directory".to_owned()
+                } else {
+                    format!(
+                        "cannot be written: there is no directory {}",
+                        parent.display()
+                    )
+                };
+                return Err(AppError::Usage(format!(
+                    "--report {}: {} {what}",
+                    wanted.kind,
+                    file.display()
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a report stands on stdout in place of the table.
+    pub(in crate::app) fn replaces_table(&self) -> bool {
+        let mut wanted = self.wanted.iter();
+        wanted.any(|wanted| wanted.file.is_none() && wanted.kind.is_whole())
+    }
+
+    fn asks_for(&self, kind: ReportKind) -> bool {
+        let kind = WantedKind::Findings(kind);
+        self.wanted.iter().any(|wanted| wanted.kind == kind)
+    }
+}
+
+/// What reports need beside the findings.
+pub(in crate::app) struct Reporting<'a> {
+    pub(in crate::app) options: &'a ReportOptions,
+    pub(in crate::app) fail_on: &'a [Verdict],
+    pub(in crate::app) context: &'a Context,
+}
+
+impl Reporting<'_> {
+    /// Writes findings as the user wants them: the table or the messages, then the reports.
+    pub(in crate::app) fn publish(
+        &self,
+        findings: &Findings<'_>,
+        common: &StoreOptions,
+        world: &mut World<'_>,
+    ) -> Result<(), AppError> {
+        let shown = if self.options.replaces_table() {
+            Ok(())
+        } else {
+            write(findings, common, world)
+        };
+        // Where stdout is full, the files may have room.
+        shown.and(self.write_reports(findings, world))
+    }
+
+    /// Writes the reports: all that can be written, then the first error.
+    pub(in crate::app) fn write_reports(
+        &self,
+        findings: &Findings<'_>,
+        world: &mut World<'_>,
+    ) -> Result<(), AppError> {
+        let job = world.variables.job.clone();
+        let started = host::to_rfc3339(findings.run.started);
+        let sources = self.context.bench_sources();
+        let source_file = |key: &BenchmarkKey| {
+            let found = sources
+                .iter()
+                .find(|found| found.package == key.package && found.target == key.target);
+            found.map(|found| found.file.clone())
+        };
+        let key = self.options.key.as_deref().or(job.as_deref());
+        let surroundings = Surroundings {
+            key: key.unwrap_or(USUAL_KEY),
+            started: &started,
+            fail_on: self.fail_on,
+            source_file: &source_file,
+        };
+        let mut result = Ok(());
+        for wanted in &self.options.wanted {
+            let written = self.write_wanted(wanted, findings, &surroundings, world);
+            result = result.and(written);
+        }
+        if world.commands.are_obeyed() {
+            self.tell_github(findings, &surroundings, world)?;
+        }
+        result
+    }
+
+    /// What a job of GitHub Actions gets without asking: annotations, and the summary of the job.
+    fn tell_github(
+        &self,
+        findings: &Findings<'_>,
+        surroundings: &Surroundings<'_>,
+        world: &mut World<'_>,
+    ) -> Result<(), AppError> {
+        if !self.options.asks_for(ReportKind::GitHub) {
+            let mut commands = Vec::new();
+            write_report(&mut commands, ReportKind::GitHub, findings, surroundings)?;
+            // The runner reads both streams, and stdout may lead elsewhere.
+            let stderr = &mut world.stderr;
+            world.commands.let_through(|| stderr.write_all(&commands))?;
+        }
+        let Some(path) = &world.variables.github_step_summary else {
+            return Ok(());
+        };
+        let mut summary = Vec::new();
+        write_report(&mut summary, ReportKind::Markdown, findings, surroundings)?;
+        if let Err(error) = job_summary::append(path, &summary) {
+            write_warning(
+                world.stderr,
+                &format!(
+                    "the summary of the job was not written: {}: {error}",
+                    path.display()
+                ),
+            )?;
+        }
+        Ok(())
+    }
+
+    fn write_wanted(
+        &self,
+        wanted: &WantedReport,
+        findings: &Findings<'_>,
+        surroundings: &Surroundings<'_>,
+        world: &mut World<'_>,
+    ) -> Result<(), AppError> {
+        let text = match wanted.kind {
+            WantedKind::Page => self.page(findings)?,
+            WantedKind::Findings(kind) => {
+                let mut text = Vec::new();
+                write_report(&mut text, kind, findings, surroundings)?;
+                text
+            }
+        };
+        let stdout = &mut world.stdout;
+        match (&wanted.file, wanted.kind) {
+            (Some(file), WantedKind::Page) => write_whole(&file_at(file)?, &text)?,
+            (Some(file), WantedKind::Findings(_)) => write_whole(file, &text)?,
+            (None, WantedKind::Findings(ReportKind::GitHub)) => {
+                world.commands.let_through(|| stdout.write_all(&text))?;
+            }
+            (None, _) => stdout.write_all(&text)?,
+        }
+        Ok(())
+    }
+
+    fn page(&self, findings: &Findings<'_>) -> Result<Vec<u8>, AppError> {
+        let (store, workspace) = self.context.require_stored()?;
+        let gathered = PageSubject::of(&store, findings)?.gather(&store, workspace)?;
+        let mut text = Vec::new();
+        write_page(&mut text, &gathered.page(name_of(self.context)))?;
+        Ok(text)
+    }
+}
+
+/// Whether two paths lead to one file, which has room for one report. Devices and pipes take several.
+pub(in crate::app) fn is_same_file(a: &Path, b: &Path) -> bool {
+    let place = |path: &Path| {
+        let known = fs::canonicalize(path).ok();
+        known.or_else(|| {
+            let parent = path.parent().filter(|parent| *parent != Path::new(""));
+            let parent = fs::canonicalize(parent.unwrap_or(Path::new("."))).ok()?;
+            Some(parent.join(path.file_name()?))
+        })
+    };
+    let is_file = fs::metadata(a).map_or(true, |found| found.is_file());
+    is_file && place(a).is_some_and(|place_of_a| place(b) == Some(place_of_a))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(kinds: &[(WantedKind, Option<&str>)]) -> ReportOptions {
+        let report = |(kind, file): &(WantedKind, Option<&str>)| WantedReport {
+            kind: *kind,
+            file: file.map(PathBuf::from),
+        };
+        ReportOptions {
+            wanted: kinds.iter().map(report).collect(),
+            key: None,
+        }
+    }
+
+    #[test]
+    fn stdout_holds_one_result() {
+        let [markdown, junit, github] =
+            [ReportKind::Markdown, ReportKind::JUnit, ReportKind::GitHub].map(WantedKind::Findings);
+        let human = MessageFormat::Human;
+        let both = wanted(&[(markdown, None), (junit, None)]);
+        assert!(both.check(human).is_err());
+        let page = wanted(&[(markdown, None), (WantedKind::Page, None)]);
+        assert!(page.check(human).is_err());
+        let beside = wanted(&[(markdown, None), (github, None), (junit, Some("a.xml"))]);
+        assert!(beside.check(human).is_ok() && beside.replaces_table());
+        assert!(beside.check(MessageFormat::Json).is_err());
+        let annotations = wanted(&[(github, None)]);
+        assert!(!annotations.replaces_table());
+    }
+
+    #[test]
+    fn a_file_holds_one_report_whatever_it_is_called() {
+        let [markdown, junit] = [ReportKind::Markdown, ReportKind::JUnit].map(WantedKind::Findings);
+        let human = MessageFormat::Human;
+        let twice = wanted(&[(markdown, Some("a.out")), (junit, Some("./src/../a.out"))]);
+        let error = twice.check(human).expect_err("one file").to_string();
+        assert!(
+            error.contains("`--report markdown` and `--report junit`"),
+            "{error}"
+        );
+        let apart = wanted(&[(markdown, Some("a.out")), (junit, Some("b.out"))]);
+        assert!(apart.check(human).is_ok());
+        let nowhere = wanted(&[(markdown, Some("/dev/null")), (junit, Some("/dev/null"))]);
+        assert!(!cfg!(unix) || nowhere.check(human).is_ok());
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_is_refused_before_anything_is_measured() {
+        let junit = WantedKind::Findings(ReportKind::JUnit);
+        let lost = wanted(&[(junit, Some("no/such/directory/a.xml"))]);
+        let error = lost.check(MessageFormat::Human).expect_err("no directory");
+        assert!(error.to_string().contains("no/such/directory"), "{error}");
+        let directory = wanted(&[(junit, Some("."))]);
+        assert!(directory.check(MessageFormat::Human).is_err());
+        let lost = wanted(&[(WantedKind::Page, Some("no/such/directory/a.html"))]);
+        assert!(lost.check(MessageFormat::Human).is_err());
+    }
+
+    #[test]
+    fn a_page_may_go_into_a_directory() {
+        for place in [".", "public/", "no/such/directory/"] {
+            let page = wanted(&[(WantedKind::Page, Some(place))]);
+            assert!(page.check(MessageFormat::Human).is_ok(), "{place}");
+        }
+    }
+
+    #[test]
+    fn every_kind_is_read_as_it_is_written() {
+        let findings = ReportKind::ALL.map(WantedKind::Findings).into_iter();
+        for kind in findings.chain([WantedKind::Page]) {
+            assert_eq!(kind.to_string().parse(), Ok(kind));
+        }
+        let error = "xml".parse::<WantedKind>().expect_err("no kind");
+        assert!(error.ends_with("junit, html"), "{error}");
+    }
+}

@@ -1,0 +1,20 @@
+//! Findings on stdout, in the format that the user wants.
+
+use crate::app::context::World;
+use crate::app::error::AppError;
+use crate::app::options::StoreOptions;
+use crate::findings::Findings;
+use crate::report::{MessageFormat, write_json, write_table};
+
+/// Writes the table, or the messages.
+pub(in crate::app) fn write(
+    findings: &Findings<'_>,
+    common: &StoreOptions,
+    world: &mut World<'_>,
+) -> Result<(), AppError> {
+    match common.output.format {
+        MessageFormat::Human => write_table(world.stdout, findings, &common.output.view())?,
+        MessageFormat::Json => write_json(world.stdout, findings)?,
+    }
+    Ok(())
+}

@@ -1,8 +1,0 @@
-//! `cargo perfcheck history`: benchmarks over many runs.
-
-mod command;
-pub(super) mod gather;
-mod options;
-
-pub use command::history;
-pub use options::{HistoryBranch, HistoryOptions};

@@ -1,0 +1,119 @@
+//! One build measured alone, in launches that follow the schedules of the runs that it will be compared with.
+
+use std::path::PathBuf;
+
+use super::keep::{drain, opened, watch};
+use super::pins::pinned_schedules;
+use super::request::{Request, busy};
+use crate::app::context::World;
+use crate::app::error::AppError;
+use crate::findings::References;
+use crate::host;
+use crate::measure::{Campaign, DiscoveredTarget, Ended, Resolved};
+use crate::model::NewRun;
+use crate::model::{Benchmark, Environment, Event, FileFact, Observer, RunId};
+use crate::report::Progress;
+use crate::store::{Store, StoreError, WorkspaceId};
+
+/// Files that benches opened, and the directory that they lie below.
+pub(in crate::app) type OpenedBelow = (PathBuf, Vec<FileFact>);
+
+/// A measurement of one build.
+pub(in crate::app) struct Alone<'a> {
+    pub(in crate::app) request: &'a Request<'a>,
+    pub(in crate::app) environment: &'a Environment,
+    /// What it will be compared with: it is sampled as these were.
+    pub(in crate::app) references: &'a References,
+    /// Whether what the benches open is to be known: a baseline is to be run again some day, by then with other files perhaps.
+    pub(in crate::app) watches: bool,
+}
+
+impl Alone<'_> {
+    /// Begins the run in the store.
+    pub(in crate::app) fn begin(
+        &self,
+        store: &mut Store,
+        workspace: WorkspaceId,
+    ) -> Result<RunId, StoreError> {
+        let request = self.request;
+        store.begin_run(
+            workspace,
+            &NewRun {
+                started: host::now(),
+                git: request.git.clone(),
+                environment: self.environment.clone(),
+                load: request.load,
+                seed: request.seed,
+                decision: request
+                    .comparison
+                    .decision(&request.context.tables.workspace),
+                tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            },
+        )
+    }
+
+    /// Measures `targets`; each launch is stored as soon as it has ended.
+    pub(in crate::app) fn measure(
+        &self,
+        store: &mut Store,
+        run: RunId,
+        targets: Vec<DiscoveredTarget>,
+        world: &mut World<'_>,
+    ) -> Result<Vec<OpenedBelow>, AppError> {
+        let request = self.request;
+        let pins = pinned_schedules(store, self.references)?;
+        let tables = &request.context.tables;
+        let default_threshold = request
+            .comparison
+            .decision(&tables.workspace)
+            .noise_threshold;
+        let resolve = |benchmark: &Benchmark| {
+            let (sampling, noise_threshold) = tables.layers.resolve(benchmark);
+            let pin = pins.iter().find(|pin| pin.key == benchmark.key);
+            Resolved {
+                sampling,
+                noise_threshold: noise_threshold.unwrap_or(default_threshold),
+                pinned: pin.and_then(|pin| pin.flat),
+                pinned_samples: pin.map(|pin| pin.samples),
+                past_visit: pin.map(|pin| pin.visit),
+            }
+        };
+        let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
+        if let Some(warning) = busy(request.load, self.environment) {
+            progress.observe(&Event::Warning(&warning));
+        }
+        let mut watches = if self.watches {
+            watch(
+                &targets
+                    .iter()
+                    .map(|found| &found.target)
+                    .collect::<Vec<_>>(),
+            )
+        } else {
+            Vec::new()
+        };
+        let campaign = Campaign::plan(
+            targets,
+            resolve,
+            request.seed,
+            request.timeout,
+            world.supervisor,
+            world.interrupt,
+            &progress,
+        )
+        .with_control(host::ControlProbe::of(&world.variables))
+        .within(request.effort.time_budget);
+        let mut record = |launch: &_| {
+            drain(&mut watches);
+            store.record_launch(run, launch)
+        };
+        let ended = campaign.run(&mut record)?;
+        drop(progress);
+        match ended {
+            Ended::Complete => opened(watches, world),
+            Ended::Interrupted => Err(AppError::Interrupted(format!(
+                "; run {run} is stored as incomplete with the launches that had ended"
+            ))),
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Both builds of an A/B measurement: the work tree beside a revision, or beside an executable.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::cache_build::{CacheBuild, cache_directory, in_words};
+use super::pairing::{TargetName, name};
+use super::prepare::{build, find_benchmarks};
+use super::request::Request;
+use crate::app::context::World;
+use crate::app::error::AppError;
+use crate::cargo::BenchTarget;
+use crate::findings::RunRemark;
+use crate::host::{self, Revision};
+use crate::measure::Discovered;
+use crate::model::{BySide, Environment, GitState};
+use crate::sides::{BenchesFrom, BuiltSide, Stage, TargetPair};
+
+/// What the work tree is measured against, in turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Against {
+    /// This git revision.
+    Revision(String),
+    /// The commit where the work tree's history left this branch.
+    MergeBase(String),
+    /// This bench executable.
+    Executable(PathBuf),
+}
+
+/// Both builds, and how the reference is called.
+pub(in crate::app) struct Built {
+    pub(in crate::app) targets: BySide<Vec<BenchTarget>>,
+    /// Targets that are the same executable on both sides.
+    pub(in crate::app) identical: BTreeSet<TargetName>,
+    pub(in crate::app) environment: Environment,
+    pub(in crate::app) base_git: Option<GitState>,
+    pub(in crate::app) words: String,
+    /// What a reader must know of the builds.
+    pub(in crate::app) remarks: Vec<RunRemark>,
+    pub(in crate::app) _in_use: InUse,
+}
+
+/// What keeps the executables where they are.
+pub(in crate::app) enum InUse {
+    /// They lie in the cache.
+    Sides(#[expect(dead_code, reason = "held")] Vec<BuiltSide>),
+    /// They are copies.
+    Stage(#[expect(dead_code, reason = "held")] Stage),
+}
+
+/// Builds the work tree and what it is to be measured against.
+pub(in crate::app) fn build_both(
+    against: &Against,
+    benches_from: BenchesFrom,
+    request: &Request<'_>,
+    world: &mut World<'_>,
+) -> Result<Built, AppError> {
+    let checkout = || request.context.require_checkout();
+    let revision = match against {
+        Against::Executable(path) => return beside_executable(path, request, world),
+        Against::Revision(name) => checkout()?.revision(name)?,
+        Against::MergeBase(branch) => checkout()?.merge_base(branch)?,
+    };
+    beside_revision(&revision, benches_from, request, world)
+}
+
+/// The benchmarks of both sides.
+pub(in crate::app) fn discover_both(
+    built: &mut Built,
+    request: &Request<'_>,
+    world: &mut World<'_>,
+) -> Result<BySide<Discovered>, AppError> {
+    let mut of = |targets| find_benchmarks(request.filter, request.timeout, targets, world);
+    Ok(BySide {
+        base: of(std::mem::take(&mut built.targets.base))?,
+        candidate: of(std::mem::take(&mut built.targets.candidate))?,
+    })
+}
+
+fn beside_executable(
+    path: &Path,
+    request: &Request<'_>,
+    world: &mut World<'_>,
+) -> Result<Built, AppError> {
+    let (toolchain, candidate) = build(request.context, request.common, world)?;
+    let base = with_executable(&candidate, path)?;
+    let same = candidate
+        .iter()
+        .filter(|target| name(target) == name(&base) && same_bytes(target, &base));
+    let identical = same.map(name).collect();
+    let stage = Stage::open(&cache_directory(world)?)?;
+    let mut targets = BySide {
+        base: vec![base],
+        candidate,
+    };
+    on_stage(&stage, &mut targets)?;
+    Ok(Built {
+        identical,
+        targets,
+        environment: Environment {
+            host: host::detect(world.variables.ci),
+            build: toolchain,
+        },
+        base_git: None,
+        words: format!("the executable {}", path.display()),
+        remarks: Vec::new(),
+        _in_use: InUse::Stage(stage),
+    })
+}
+
+/// The work tree and a revision, both built in the cache.
+pub(in crate::app) fn beside_revision(
+    revision: &Revision,
+    benches_from: BenchesFrom,
+    request: &Request<'_>,
+    world: &mut World<'_>,
+) -> Result<Built, AppError> {
+    let order = CacheBuild {
+        context: request.context,
+        cargo: &request.common.cargo,
+        benches_from,
+        quiet: request.common.output.quiet,
+    };
+    let built = order.sides(revision, world)?;
+    let mut identical = BTreeSet::new();
+    let mut remarks = Vec::new();
+    for pair in built.pairs() {
+        let TargetPair::Both { base, candidate } = pair else {
+            continue;
+        };
+        let differing = base.differing_sources(candidate);
+        // What an executable reads while it runs is not in it.
+        let is_data = |path: &&Path| path.extension().is_none_or(|extension| extension != "rs");
+        if base.is_identical_to(candidate) && !differing.iter().any(is_data) {
+            identical.insert(name(&candidate.target));
+        }
+        if !differing.is_empty() {
+            let files: Vec<String> = differing
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect();
+            remarks.push(RunRemark::BenchDiffers {
+                target: candidate.target.target.clone(),
+                files,
+            });
+        }
+    }
+    for dependency in &built.dependencies {
+        remarks.push(RunRemark::DependencyDiffers {
+            name: dependency.name.clone(),
+            versions: BySide {
+                base: dependency.base.clone(),
+                candidate: dependency.candidate.clone(),
+            },
+        });
+    }
+    let targets = |side: &BuiltSide| {
+        side.targets
+            .iter()
+            .map(|side| side.target.clone())
+            .collect()
+    };
+    Ok(Built {
+        targets: BySide {
+            base: targets(&built.base),
+            candidate: targets(&built.candidate),
+        },
+        identical,
+        environment: Environment {
+            host: host::detect(world.variables.ci),
+            build: built.facts.clone(),
+        },
+        base_git: Some(revision.state()),
+        words: in_words(revision),
+        remarks,
+        _in_use: InUse::Sides(vec![built.base, built.candidate]),
+    })
+}
+
+/// The bench target that `path` is an earlier build of, with that executable.
+fn with_executable(targets: &[BenchTarget], path: &Path) -> Result<BenchTarget, AppError> {
+    let path = path.canonicalize().map_err(|error| {
+        AppError::Usage(format!(
+            "there is no executable {}: {error}",
+            path.display()
+        ))
+    })?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    // Cargo appends a hash to the target's name.
+    let stem = name.rsplit_once('-').map_or(&*name, |(stem, _)| stem);
+    let called = |target: &&BenchTarget| target.target == stem || target.target == name;
+    let found: Vec<&BenchTarget> = targets.iter().filter(called).collect();
+    let target = match (&found[..], targets) {
+        ([target], _) => *target,
+        (_, [target]) => target,
+        _ => {
+            return Err(AppError::Usage(format!(
+                "which bench target is {} an earlier build of?\n  help: name it, e.g. `--bench {}`",
+                path.display(),
+                targets.first().map_or("NAME", |target| &target.target)
+            )));
+        }
+    };
+    Ok(target.clone().with_executable(path))
+}
+
+/// Whether both run the same bytes.
+pub(in crate::app) fn same_bytes(a: &BenchTarget, b: &BenchTarget) -> bool {
+    let read = |target: &BenchTarget| std::fs::read(target.executable()).ok();
+    read(a).is_some_and(|bytes| read(b) == Some(bytes))
+}
+
+/// Copies both sides of each target to paths of equal length: what an executable is called shifts its memory.
+pub(in crate::app) fn on_stage(
+    stage: &Stage,
+    targets: &mut BySide<Vec<BenchTarget>>,
+) -> Result<(), AppError> {
+    for (ordinal, base) in targets.base.iter_mut().enumerate() {
+        let copy = stage.copy_base(ordinal, base.executable())?;
+        let beside = copy.file_name().unwrap_or_default().to_owned();
+        *base = base.clone().with_executable(copy);
+        let same = |target: &&mut BenchTarget| name(target) == name(base);
+        if let Some(candidate) = targets.candidate.iter_mut().find(same) {
+            let copy = stage.copy_candidate(ordinal, Path::new(&beside), candidate.executable())?;
+            *candidate = candidate.clone().with_executable(copy);
+        }
+    }
+    Ok(())
+}

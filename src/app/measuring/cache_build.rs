@@ -1,0 +1,135 @@
+//! Builds of revisions and work trees in the cache, told about on stderr as cargo tells about its own.
+
+use std::path::PathBuf;
+
+use super::prepare::name_left_out;
+use crate::app::context::{Context, World};
+use crate::app::error::AppError;
+use crate::cargo::CargoOptions;
+use crate::host::Revision;
+use crate::report;
+use crate::sides::{
+    BenchesFrom, BuildEvent, BuiltSide, Provenance, Sides, SidesError, SidesRequest, build_commit,
+    build_sides, default_cache,
+};
+
+/// What the candidate is called, whatever commit it may be.
+const WORK_TREE: &str = "the work tree";
+
+/// What is to be built, and how.
+pub(in crate::app) struct CacheBuild<'a> {
+    pub(in crate::app) context: &'a Context,
+    /// What cargo is asked to build.
+    pub(in crate::app) cargo: &'a CargoOptions,
+    pub(in crate::app) benches_from: BenchesFrom,
+    pub(in crate::app) quiet: bool,
+}
+
+impl CacheBuild<'_> {
+    /// A revision and the work tree.
+    pub(in crate::app) fn sides(
+        &self,
+        revision: &Revision,
+        world: &mut World<'_>,
+    ) -> Result<Sides, AppError> {
+        let built = self.told(world, |request, events| {
+            build_sides(request, revision, events)
+        })?;
+        self.ready(&in_words(revision), &built.base, world)?;
+        self.ready(WORK_TREE, &built.candidate, world)?;
+        Ok(built)
+    }
+
+    /// A revision alone.
+    pub(in crate::app) fn commit(
+        &self,
+        revision: &Revision,
+        world: &mut World<'_>,
+    ) -> Result<BuiltSide, AppError> {
+        let built = self.told(world, |request, events| {
+            build_commit(request, revision, events)
+        })?;
+        self.ready(&in_words(revision), &built, world)?;
+        Ok(built)
+    }
+
+    fn told<T>(
+        &self,
+        world: &mut World<'_>,
+        build: impl FnOnce(&SidesRequest<'_>, &mut dyn FnMut(BuildEvent<'_>)) -> Result<T, SidesError>,
+    ) -> Result<T, AppError> {
+        let cache = cache_directory(world)?;
+        if !self.quiet {
+            name_left_out(self.context, self.cargo, world.stderr);
+        }
+        let request = SidesRequest {
+            cache: &cache,
+            cargo: &world.variables.cargo,
+            options: self.cargo,
+            workspace: &self.context.workspace,
+            checkout: self.context.require_checkout()?,
+            benches_from: self.benches_from,
+            supervisor: world.supervisor,
+            interrupt: world.interrupt,
+        };
+        let stderr = &mut *world.stderr;
+        Ok(build(&request, &mut |event| {
+            if !self.quiet {
+                // A stderr that is gone is no reason to stop.
+                let _ = report::write_build_event(&mut *stderr, &words_of(&event));
+            }
+        })?)
+    }
+
+    fn ready(&self, what: &str, side: &BuiltSide, world: &mut World<'_>) -> Result<(), AppError> {
+        if !self.quiet {
+            report::write_build_event(world.stderr, &built_in_words(what, side))?;
+        }
+        Ok(())
+    }
+}
+
+/// Where builds are kept: as the user's environment says, else in the user's cache directory.
+pub(in crate::app) fn cache_directory(world: &World<'_>) -> Result<PathBuf, AppError> {
+    match &world.variables.cache {
+        Some(path) => Ok(path.clone()),
+        None => Ok(default_cache()?),
+    }
+}
+
+/// A revision as people call it, with its commit.
+pub(in crate::app) fn in_words(revision: &Revision) -> String {
+    if revision.commit.starts_with(&revision.name) {
+        format!("commit {}", revision.short())
+    } else {
+        format!("`{}` (commit {})", revision.name, revision.short())
+    }
+}
+
+fn side_in_words(revision: Option<&Revision>) -> String {
+    revision.map_or_else(|| WORK_TREE.to_owned(), in_words)
+}
+
+fn words_of(event: &BuildEvent<'_>) -> (&'static str, String) {
+    match event {
+        BuildEvent::Waiting { folder } => (
+            "Waiting",
+            format!("for another cargo perfcheck in {}", folder.display()),
+        ),
+        BuildEvent::Found { revision } => (
+            "Fresh",
+            format!("{} (built before)", side_in_words(*revision)),
+        ),
+        BuildEvent::CheckingOut { revision } => ("Checking out", in_words(revision)),
+        BuildEvent::Building { revision } => ("Building", side_in_words(*revision)),
+    }
+}
+
+fn built_in_words(what: &str, side: &BuiltSide) -> (&'static str, String) {
+    let seconds = (side.checkout_time + side.build_time).as_secs_f64();
+    let how = match side.provenance {
+        Provenance::Built => format!("built in {seconds:.1} s"),
+        Provenance::Cached => format!("built before, in {seconds:.1} s"),
+    };
+    ("Ready", format!("{what}, {how}"))
+}

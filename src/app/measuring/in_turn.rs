@@ -1,0 +1,361 @@
+//! Two builds measured in turn and stored as two runs that belong together: what `--against`, the confirmation of hits, `bisect`
+//! and `self-test` have in common.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::keep::{Watch, drain};
+use super::request::{Request, busy};
+use crate::app::context::World;
+use crate::app::error::AppError;
+use crate::app::options::Effort;
+use crate::app::stored::conclusions::end_of;
+use crate::compare::{HostClass, HostNoise, PairedSeries, Plan, Standing, standing};
+use crate::findings::{Conclusion, Method, RoundsEvidence, Row, RunRemark, Verdicts};
+use crate::host;
+use crate::measure::{
+    Ended, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings, Spent,
+};
+use crate::model::{
+    Acceptance, Benchmark, BenchmarkKey, BySide, DecisionSettings, Environment, Event, GitState,
+    Measurement, Observer, Purpose, RunId, Side,
+};
+use crate::model::{LaunchHead, LaunchRecord, NewRun, RunEnd};
+use crate::report::Progress;
+use crate::store::{Store, StoreError, WorkspaceId};
+
+/// Rounds at most, where the user says nothing.
+const ROUNDS: u32 = 100;
+/// A round takes about so many times as long as its samples: launches, warm-up and lead-in.
+const TIME_OVER_SAMPLES: f64 = 1.6;
+/// Rounds at most, where the user gives a time.
+const ROUNDS_WITH_BUDGET: u32 = 1000;
+/// A share of stolen time that is worth a word.
+const MUCH_STOLEN: f64 = 0.02;
+/// Of each benchmark, the newest controls that count.
+const MOST_CONTROLS: usize = 200;
+
+/// The rounds that `planned` benchmarks can have in `time`, about. The level is spent over them, so far too many would leave hardly
+/// any for those that come first.
+fn fitting(time: Duration, planned: usize) -> u32 {
+    let of_one = RoundSettings::default().time.as_f64() * TIME_OVER_SAMPLES;
+    let rounds = time.as_secs_f64() * 1e9 / (of_one * planned.max(1) as f64);
+    (rounds as u32).clamp(ROUNDS, ROUNDS_WITH_BUDGET)
+}
+
+/// The plan of an A/B run with `planned` benchmarks, fixed before its first round.
+pub(in crate::app) fn plan(
+    decision: &DecisionSettings,
+    effort: Effort,
+    planned: usize,
+    seed: u64,
+) -> Plan {
+    let usual = || {
+        let budget = effort.time_budget;
+        budget.map_or(ROUNDS, |time| fitting(time, planned))
+    };
+    let rounds = effort.rounds.unwrap_or_else(usual);
+    Plan {
+        looks: Plan::looks_up_to(rounds),
+        significance_level: decision.significance_level,
+        planned,
+        confidence_level: decision.confidence_level,
+        resamples: decision.resamples,
+        seed,
+        noise: BTreeMap::new(),
+    }
+}
+
+/// A measurement of two builds.
+pub(in crate::app) struct InTurn<'a> {
+    pub(in crate::app) request: &'a Request<'a>,
+    pub(in crate::app) environment: &'a Environment,
+    pub(in crate::app) git: BySide<Option<GitState>>,
+    pub(in crate::app) decision: DecisionSettings,
+    pub(in crate::app) plan: Plan,
+    pub(in crate::app) time_budget: Option<Duration>,
+    /// How long a costly benchmark may take, if that is limited.
+    pub(in crate::app) patience: Option<Duration>,
+    /// What the candidate opens, where that is to be known.
+    pub(in crate::app) watches: Vec<Watch>,
+    pub(in crate::app) load: Option<f64>,
+    pub(in crate::app) purpose: Purpose,
+}
+
+/// What a measurement of two builds gave.
+pub(in crate::app) struct MeasuredInTurn {
+    pub(in crate::app) runs: BySide<RunId>,
+    pub(in crate::app) measured: BySide<Vec<Measurement>>,
+    pub(in crate::app) plan: Plan,
+    pub(in crate::app) decision: DecisionSettings,
+    /// How long the rounds of each benchmark took, in seconds.
+    pub(in crate::app) seconds: BTreeMap<BenchmarkKey, f64>,
+    /// What was noticed of the host meanwhile.
+    pub(in crate::app) stolen: Option<RunRemark>,
+}
+
+impl MeasuredInTurn {
+    /// The rows of what was measured and of what needed no measurement.
+    pub(in crate::app) fn rows(&self, settled: &[Row<'static>]) -> Vec<Row<'_>> {
+        let evidence = RoundsEvidence {
+            runs: self.runs,
+            base: &self.measured.base,
+            candidate: &self.measured.candidate,
+            plan: &self.plan,
+            decision: &self.decision,
+            noise_threshold: None,
+            settled,
+            seconds: &self.seconds,
+        };
+        evidence.rows()
+    }
+
+    /// What the verdicts rest on, where the base is called `reference`.
+    pub(in crate::app) fn basis(&self, reference: String, host: HostClass) -> Verdicts {
+        Verdicts {
+            family: self.plan.planned,
+            remarks: self.stolen.iter().cloned().collect(),
+            ..Verdicts::of(reference, Method::Paired, self.decision, host)
+        }
+    }
+}
+
+impl<'a> InTurn<'a> {
+    /// A measurement of `planned` benchmarks against a base of this checkout.
+    pub(in crate::app) fn of(
+        request: &'a Request<'a>,
+        environment: &'a Environment,
+        base: Option<GitState>,
+        planned: usize,
+        purpose: Purpose,
+    ) -> Self {
+        let decision = request.decision_in_turn();
+        Self {
+            request,
+            environment,
+            git: BySide {
+                base,
+                candidate: request.git.clone(),
+            },
+            decision,
+            plan: plan(&decision, request.effort, planned, request.seed),
+            time_budget: request.effort.time_budget,
+            patience: request.effort.patience(),
+            watches: Vec::new(),
+            load: request.load,
+            purpose,
+        }
+    }
+
+    /// Measures `pairs` and stores every round; the two runs are left open, for the caller to say how they ended.
+    pub(in crate::app) fn measure(
+        &mut self,
+        store: &mut Store,
+        workspace: WorkspaceId,
+        pairs: Vec<PairedTarget>,
+        world: &mut World<'_>,
+    ) -> Result<MeasuredInTurn, AppError> {
+        if self.purpose != Purpose::Control {
+            self.plan.noise = self.known_noise(store, workspace, &pairs)?;
+        }
+        let new_run = |git: &Option<GitState>| NewRun {
+            started: host::now(),
+            git: git.clone(),
+            environment: self.environment.clone(),
+            load: self.load,
+            seed: self.plan.seed,
+            decision: self.decision,
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let plan = serde_json::to_string(&self.plan).unwrap_or_default();
+        let (base, candidate) = store.begin_pair(
+            workspace,
+            &new_run(&self.git.base),
+            &new_run(&self.git.candidate),
+            &plan,
+            self.purpose,
+        )?;
+        let runs = BySide { base, candidate };
+        let mut watches = std::mem::take(&mut self.watches);
+        let mut record = |side, launch: &_| {
+            drain(&mut watches);
+            store.record_launch(*runs.of(side), launch)
+        };
+        let (ended, spent) = self.campaign(pairs, &mut record, world)?;
+        self.watches = watches;
+        if ended == Ended::Interrupted {
+            return Err(AppError::Interrupted(format!(
+                "; runs {base} and {candidate} are stored as incomplete with the rounds that had ended"
+            )));
+        }
+        // Sides that were sampled in turn lived in the same moments: one tells.
+        let mut heads = store.launches(candidate)?;
+        if spent.iter().any(|spent| !spent.in_turn) {
+            heads.extend(store.launches(base)?);
+        }
+        let cores = self.environment.host.cores;
+        Ok(MeasuredInTurn {
+            stolen: much_stolen(&heads, &spent, cores),
+            runs,
+            measured: BySide {
+                base: store.measurements(base, None)?,
+                candidate: store.measurements(candidate, None)?,
+            },
+            plan: self.plan.clone(),
+            decision: self.decision,
+            seconds: spent
+                .into_iter()
+                .map(|spent| (spent.key, spent.time.as_secs_f64()))
+                .collect(),
+        })
+    }
+
+    /// What controls on a host like this one have shown of the benchmarks.
+    fn known_noise(
+        &self,
+        store: &Store,
+        workspace: WorkspaceId,
+        pairs: &[PairedTarget],
+    ) -> Result<BTreeMap<String, HostNoise>, StoreError> {
+        let mut known = BTreeMap::new();
+        for benchmark in pairs.iter().flat_map(|pair| &pair.benchmarks) {
+            let changes = store.controls(workspace, benchmark, self.environment, MOST_CONTROLS)?;
+            if let Some(noise) = HostNoise::of(&changes) {
+                known.insert(benchmark.key.to_string(), noise);
+            }
+        }
+        Ok(known)
+    }
+
+    /// The noise threshold of a benchmark: its own, else that of the run.
+    pub(in crate::app) fn noise_threshold(&self, benchmark: &Benchmark) -> f64 {
+        let layers = &self.request.context.tables.layers;
+        let own = layers.resolve(benchmark).1;
+        own.unwrap_or(self.decision.noise_threshold)
+    }
+
+    /// Measures `pairs`; each launch goes to `record` as soon as its round has ended.
+    pub(in crate::app) fn campaign(
+        &self,
+        pairs: Vec<PairedTarget>,
+        record: &mut dyn FnMut(Side, &LaunchRecord) -> Result<(), StoreError>,
+        world: &mut World<'_>,
+    ) -> Result<(Ended, Vec<Spent>), AppError> {
+        if pairs.is_empty() {
+            return Ok((Ended::Complete, Vec::new()));
+        }
+        let progress = Progress::new(&mut *world.stderr, &mut *world.bench_output, world.progress);
+        if let Some(warning) = busy(self.load, self.environment) {
+            progress.observe(&Event::Warning(&warning));
+        }
+        let threshold = |benchmark: &Benchmark| self.noise_threshold(benchmark);
+        let campaign = PairedCampaign::plan(
+            pairs,
+            threshold,
+            PairedPlan {
+                rounds: self.plan.looks.last().copied().unwrap_or(ROUNDS),
+                round: RoundSettings {
+                    warm_up: self
+                        .request
+                        .context
+                        .tables
+                        .layers
+                        .command_line
+                        .warm_up
+                        .unwrap_or(RoundSettings::default().warm_up),
+                    ..RoundSettings::default()
+                },
+                time_budget: self.time_budget,
+                patience: self.patience,
+                bind: true,
+                seed: self.plan.seed,
+                timeout: self.request.timeout,
+            },
+            world.supervisor,
+            world.interrupt,
+            &progress,
+        );
+        let mut sink = PairedSink {
+            record,
+            settled: &mut |key, noise_threshold, rounds| {
+                let series = PairedSeries {
+                    key,
+                    rounds,
+                    noise_threshold,
+                };
+                self.plan.looks.contains(&(rounds.len() as u32))
+                    && standing(&series, &self.plan) != Standing::Open
+            },
+        };
+        Ok(campaign.run(&mut sink)?)
+    }
+}
+
+/// Ends both runs of a pair. Neither is a reference for stored runs: they sample in another way.
+pub(in crate::app) fn finish(
+    store: &mut Store,
+    runs: &BySide<RunId>,
+    concluded: &Conclusion<'_>,
+) -> Result<(), StoreError> {
+    let end = end_of(concluded, Acceptance::Pending);
+    let of_base = RunEnd {
+        verdicts: Vec::new(),
+        conclusion: None,
+        ..end.clone()
+    };
+    store.finish_pair((runs.base, &of_base), (runs.candidate, &end))
+}
+
+/// How much of the processors' time a hypervisor gave to others, where that is much.
+fn much_stolen(heads: &[LaunchHead], spent: &[Spent], cores: u32) -> Option<RunRemark> {
+    let conducts = heads.iter().filter_map(|head| head.conduct);
+    let stolen: u64 = conducts.filter_map(|found| found.stolen).map(|t| t.0).sum();
+    let time: Duration = spent.iter().map(|spent| spent.time).sum();
+    let share = stolen as f64 / (time.as_nanos() as f64 * f64::from(cores.max(1)));
+    (share >= MUCH_STOLEN).then_some(RunRemark::Stolen { share })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Conduct, Nanos, Timestamp};
+
+    #[test]
+    fn stolen_time_is_told_of_as_a_share_of_all_processors_where_it_is_much() {
+        let head = |ordinal, stolen| LaunchHead {
+            package: "p".into(),
+            target: "t".into(),
+            ordinal,
+            attempt: 0,
+            started: Timestamp(0),
+            padding_bytes: 0,
+            harness: None,
+            conduct: Some(Conduct {
+                threads: 1,
+                cpu: Nanos(1),
+                asked: Nanos(1),
+                involuntary_switches: 0,
+                stolen,
+                processor: None,
+                control: None,
+            }),
+            failure: None,
+        };
+        let spent = [Spent {
+            key: BenchmarkKey {
+                package: "p".into(),
+                target: "t".into(),
+                id: "b".into(),
+            },
+            time: Duration::from_secs(10),
+            in_turn: true,
+        }];
+        let second = Some(Nanos(1_000_000_000));
+        let two = [head(0, second), head(1, second)];
+        let tenth = RunRemark::Stolen { share: 0.1 };
+        assert_eq!(much_stolen(&two, &spent, 2), Some(tenth));
+        assert_eq!(much_stolen(&two, &spent, 64), None);
+        assert_eq!(much_stolen(&[head(0, None)], &spent, 2), None);
+        assert_eq!(much_stolen(&[], &[], 2), None);
+    }
+}

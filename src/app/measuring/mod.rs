@@ -1,0 +1,18 @@
+//! How commands measure: building, pairing, measuring alone and in turn, keeping executables and running them again.
+//!
+//! Must not print results. Invariant: whatever was measured is in the store before anything is decided about it.
+
+pub(in crate::app) mod alone;
+pub(in crate::app) mod builds;
+pub(in crate::app) mod cache_build;
+pub(in crate::app) mod confirm;
+pub(in crate::app) mod in_turn;
+pub(in crate::app) mod keep;
+pub(in crate::app) mod pairing;
+pub(in crate::app) mod pins;
+pub(in crate::app) mod prepare;
+pub(in crate::app) mod recorded;
+pub(in crate::app) mod request;
+pub(in crate::app) mod rerun;
+
+pub use builds::Against;

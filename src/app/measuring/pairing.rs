@@ -1,0 +1,189 @@
+//! Which benchmarks of two builds are measured against which, and which need no measurement.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::cargo::BenchTarget;
+use crate::findings::{FailedTarget, Remark, Row};
+use crate::measure::{Discovered, PairedTarget, TargetFailure};
+use crate::model::{Benchmark, BenchmarkKey, BySide, Verdict};
+
+/// Targets of which not all benchmarks are known, each once.
+pub(in crate::app) fn failed_targets<'f>(
+    failures: impl IntoIterator<Item = &'f TargetFailure>,
+) -> Vec<FailedTarget> {
+    let mut found: Vec<FailedTarget> = Vec::new();
+    for failure in failures {
+        let mut known = found.iter_mut();
+        let same = |one: &&mut FailedTarget| {
+            one.package == failure.package && one.target == failure.target
+        };
+        match known.find(same) {
+            Some(known) => known.message = format!("{}; {}", known.message, failure.message),
+            None => found.push(FailedTarget {
+                package: failure.package.clone(),
+                target: failure.target.clone(),
+                message: failure.message.clone(),
+            }),
+        }
+    }
+    found
+}
+
+/// The failures of both sides, with the side where it is not the candidate.
+fn of_both_sides(found: &BySide<Discovered>) -> Vec<FailedTarget> {
+    let of_base = found.base.failures.iter().map(|failure| TargetFailure {
+        message: format!("in the reference: {}", failure.message),
+        ..failure.clone()
+    });
+    let all: Vec<TargetFailure> = found
+        .candidate
+        .failures
+        .iter()
+        .cloned()
+        .chain(of_base)
+        .collect();
+    failed_targets(&all)
+}
+
+/// Which benchmarks are measured against which, and which are left alone.
+#[derive(Default)]
+pub(in crate::app) struct Pairing {
+    pub(in crate::app) pairs: Vec<PairedTarget>,
+    /// Verdicts that need no measurement.
+    pub(in crate::app) settled: Vec<Row<'static>>,
+    pub(in crate::app) failed_targets: Vec<FailedTarget>,
+    /// The candidate's targets, measured or not.
+    pub(in crate::app) targets: Vec<BenchTarget>,
+}
+
+impl Pairing {
+    pub(in crate::app) fn of(
+        found: BySide<Discovered>,
+        identical: &BTreeSet<TargetName>,
+        control: bool,
+        versions_may_differ: bool,
+    ) -> Self {
+        let mut pairing = Self {
+            failed_targets: of_both_sides(&found),
+            targets: found
+                .candidate
+                .targets
+                .iter()
+                .map(|found| found.target.clone())
+                .collect(),
+            ..Self::default()
+        };
+        let failed = |found: &Discovered| -> BTreeSet<TargetName> {
+            let failures = found.failures.iter();
+            failures
+                .map(|failure| (failure.package.clone(), failure.target.clone()))
+                .collect()
+        };
+        let (failed_here, failed_there) = (failed(&found.candidate), failed(&found.base));
+        let mut base: BTreeMap<_, _> = found
+            .base
+            .targets
+            .into_iter()
+            .map(|found| (name(&found.target), found))
+            .collect();
+        for candidate in found.candidate.targets {
+            // It may well have the benchmarks: nobody knows.
+            if failed_there.contains(&name(&candidate.target)) {
+                pairing.settle(
+                    candidate.benchmarks,
+                    Verdict::Failed,
+                    Some(Remark::TargetFailed { in_base: true }),
+                );
+                continue;
+            }
+            let Some(other) = base.remove(&name(&candidate.target)) else {
+                pairing.settle(
+                    candidate.benchmarks,
+                    Verdict::New,
+                    Some(Remark::OnlyCandidate),
+                );
+                continue;
+            };
+            let ids = |benchmarks: &[Benchmark]| -> BTreeSet<BenchmarkKey> {
+                benchmarks.iter().map(|b| b.key.clone()).collect()
+            };
+            let (here, there) = (ids(&candidate.benchmarks), ids(&other.benchmarks));
+            let versions: BTreeMap<BenchmarkKey, Option<String>> = other
+                .benchmarks
+                .iter()
+                .map(|benchmark| (benchmark.key.clone(), benchmark.version.clone()))
+                .collect();
+            let is_there = |benchmark: &Benchmark| there.contains(&benchmark.key);
+            let (both, only_candidate): (Vec<_>, Vec<_>) =
+                candidate.benchmarks.into_iter().partition(is_there);
+            pairing.settle(only_candidate, Verdict::New, Some(Remark::OnlyCandidate));
+            let gone = other.benchmarks.into_iter();
+            let gone = gone.filter(|benchmark| !here.contains(&benchmark.key));
+            pairing.settle(gone.collect(), Verdict::Missing, None);
+            let same_version = |benchmark: &Benchmark| {
+                let other = versions.get(&benchmark.key);
+                versions_may_differ || other == Some(&benchmark.version)
+            };
+            let (both, others): (Vec<_>, Vec<_>) = both.into_iter().partition(same_version);
+            pairing.settle(others, Verdict::Incomparable, Some(Remark::OtherVersion));
+            if !candidate.kind.is_alike(&other.kind) {
+                pairing.settle(both, Verdict::Incomparable, Some(Remark::OtherHarness));
+                continue;
+            }
+            if !control && identical.contains(&name(&candidate.target)) {
+                pairing.settle(both, Verdict::Unchanged, Some(Remark::Identical));
+                continue;
+            }
+            pairing.pairs.push(PairedTarget {
+                targets: BySide {
+                    base: other.target,
+                    candidate: candidate.target,
+                },
+                benchmarks: both,
+                kinds: BySide {
+                    base: other.kind,
+                    candidate: candidate.kind,
+                },
+            });
+        }
+        for gone in base.into_values() {
+            if failed_here.contains(&name(&gone.target)) {
+                pairing.settle(
+                    gone.benchmarks,
+                    Verdict::Failed,
+                    Some(Remark::TargetFailed { in_base: false }),
+                );
+            } else {
+                pairing.settle(gone.benchmarks, Verdict::Missing, None);
+            }
+        }
+        pairing
+    }
+
+    fn settle(&mut self, benchmarks: Vec<Benchmark>, verdict: Verdict, remark: Option<Remark>) {
+        let rows = benchmarks.into_iter().map(|benchmark| Row {
+            remarks: remark.iter().cloned().collect(),
+            ..Row::unmeasured(benchmark.key, verdict, Vec::new())
+        });
+        self.settled.extend(rows);
+    }
+
+    /// Whether something is to be measured, and all of it is the same executable on both sides.
+    pub(in crate::app) fn is_of_identical(&self, identical: &BTreeSet<TargetName>) -> bool {
+        let mut pairs = self.pairs.iter();
+        !self.pairs.is_empty()
+            && pairs.all(|pair| identical.contains(&name(&pair.targets.candidate)))
+    }
+
+    pub(in crate::app) fn planned(&self) -> usize {
+        self.pairs.iter().map(|pair| pair.benchmarks.len()).sum()
+    }
+}
+
+/// Package and target.
+pub(in crate::app) type TargetName = (String, String);
+
+/// The name of a target.
+pub(in crate::app) fn name(target: &BenchTarget) -> TargetName {
+    (target.package.clone(), target.target.clone())
+}

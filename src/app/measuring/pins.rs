@@ -1,0 +1,59 @@
+//! How the references of a run were sampled, which the run follows, and how long that took.
+
+use std::time::Duration;
+
+use crate::findings::{Chosen, References};
+use crate::measure::FlatSchedule;
+use crate::model::{BenchmarkKey, Series};
+use crate::store::{Store, StoreError};
+
+/// How the reference of a benchmark was sampled.
+pub(in crate::app) struct Pin {
+    pub(in crate::app) key: BenchmarkKey,
+    pub(in crate::app) flat: Option<FlatSchedule>,
+    pub(in crate::app) samples: u32,
+    /// What one launch took, warm-up included.
+    pub(in crate::app) visit: Duration,
+}
+
+/// The schedules of the reference runs: the new run follows them, so that equal samples are compared.
+pub(in crate::app) fn pinned_schedules(
+    store: &Store,
+    references: &References,
+) -> Result<Vec<Pin>, StoreError> {
+    let mut pins = Vec::new();
+    for (key, choice) in &references.chosen {
+        let Chosen::Runs { averaged, .. } = choice else {
+            continue;
+        };
+        let Some(newest) = averaged.first() else {
+            continue;
+        };
+        let measured = store.measurements(*newest, Some(std::slice::from_ref(key)))?;
+        let launch = measured
+            .first()
+            .and_then(|measurement| measurement.launches.first());
+        let Some(series) = launch.map(|launch| &launch.series) else {
+            continue;
+        };
+        pins.push(Pin {
+            key: key.clone(),
+            flat: series.flat.first().map(|sample| FlatSchedule {
+                iterations: sample.iterations,
+                samples: series.flat.len() as u64,
+            }),
+            samples: u32::try_from(series.deciding().len()).unwrap_or(u32::MAX),
+            visit: time_of(series),
+        });
+    }
+    Ok(pins)
+}
+
+/// What its samples and its warm-up took together; where amounts were measured in place of times, nothing is known.
+fn time_of(series: &Series) -> Duration {
+    let samples = series.linear.iter().chain(&series.flat);
+    let nanoseconds = samples
+        .chain([&series.warm_up])
+        .map(|sample| sample.elapsed.0);
+    Duration::from_nanos(nanoseconds.fold(0, u64::saturating_add))
+}

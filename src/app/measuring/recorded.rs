@@ -1,0 +1,47 @@
+//! Rounds of an A/B measurement that nobody stores: `self-test` and `doctor` compare them as they are.
+
+use std::collections::BTreeMap;
+
+use crate::model::{BenchmarkKey, BySide, LaunchOutcome, LaunchRecord, Round, Sample, Side};
+
+/// Rounds as they are recorded, without a store.
+#[derive(Default)]
+pub(in crate::app) struct Recorded {
+    samples: BTreeMap<BenchmarkKey, BySide<BTreeMap<u32, Vec<Sample>>>>,
+    pub(in crate::app) failed: Vec<BenchmarkKey>,
+}
+
+impl Recorded {
+    /// Takes in a launch of a side.
+    pub(in crate::app) fn record(&mut self, side: Side, launch: &LaunchRecord) {
+        for launched in &launch.benchmarks {
+            let key = launched.benchmark.key.clone();
+            match &launched.outcome {
+                LaunchOutcome::Measured(series) => {
+                    let sides = self.samples.entry(key).or_default();
+                    let round = launch.head.ordinal;
+                    sides.of_mut(side).insert(round, series.alike());
+                }
+                LaunchOutcome::Failed(_) => self.failed.push(key),
+            }
+        }
+    }
+
+    /// The rounds that both sides have.
+    pub(in crate::app) fn rounds(self) -> BTreeMap<BenchmarkKey, Vec<Round>> {
+        let both = |mut sides: BySide<BTreeMap<u32, Vec<Sample>>>| {
+            let base = sides.base.into_iter();
+            base.filter_map(|(round, base)| {
+                let candidate = sides.candidate.remove(&round)?;
+                Some(Round {
+                    base,
+                    candidate,
+                    led: Vec::new(),
+                })
+            })
+            .collect()
+        };
+        let samples = self.samples.into_iter();
+        samples.map(|(key, sides)| (key, both(sides))).collect()
+    }
+}

@@ -1,0 +1,81 @@
+//! What every measurement of a command starts from.
+
+use std::time::Duration;
+
+use crate::app::context::{Context, World};
+use crate::app::options::{ComparisonOptions, Effort, StoreOptions};
+use crate::compare::HostClass;
+use crate::measure::Filter;
+use crate::model::{DecisionSettings, Environment, GitState};
+
+/// What is to be measured, and under which circumstances.
+pub(in crate::app) struct Request<'a> {
+    pub(in crate::app) context: &'a Context,
+    pub(in crate::app) common: &'a StoreOptions,
+    /// Which benchmarks are wanted.
+    pub(in crate::app) filter: &'a Filter,
+    pub(in crate::app) comparison: &'a ComparisonOptions,
+    /// How much may be measured.
+    pub(in crate::app) effort: Effort,
+    /// The part of every deadline that does not depend on what a bench is asked.
+    pub(in crate::app) timeout: Duration,
+    /// The load average before anything was built, which is a load of its own.
+    pub(in crate::app) load: Option<f64>,
+    /// Seed of everything random.
+    pub(in crate::app) seed: u64,
+    /// The checkout as it is.
+    pub(in crate::app) git: Option<GitState>,
+}
+
+impl Request<'_> {
+    /// The settings of a decision about two builds that are measured in turn.
+    pub(in crate::app) fn decision_in_turn(&self) -> DecisionSettings {
+        self.comparison
+            .decision_in_turn(&self.context.tables.workspace)
+    }
+
+    /// Whether the machine is shared: as the workspace says, else as the machine looks.
+    pub(in crate::app) fn host_class(&self, environment: &Environment) -> HostClass {
+        let said = self.context.tables.workspace.shared_host;
+        HostClass::of(said.unwrap_or(environment.host.shared))
+    }
+}
+
+/// The checkout of a workspace; the branch is the one that a CI system names where git knows none.
+pub(in crate::app) fn git_state(context: &Context, world: &World<'_>) -> Option<GitState> {
+    let mut state = context.checkout.as_ref()?.state()?;
+    if state.branch.is_none() {
+        state.branch.clone_from(&world.variables.ci_branch);
+    }
+    Some(state)
+}
+
+/// The warning that others keep the machine busy: more than half of the cores, by the one-minute load average.
+pub(in crate::app) fn busy(load: Option<f64>, environment: &Environment) -> Option<String> {
+    busy_words(load?, environment.host.cores)
+}
+
+fn busy_words(load: f64, cores: u32) -> Option<String> {
+    let plural = if cores == 1 { "" } else { "s" };
+    (load > f64::from(cores) / 2.0).then(|| {
+        format!(
+            "the machine is busy (load {load:.1} on {cores} core{plural}): intervals will be wide"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::busy_words;
+
+    #[test]
+    fn a_machine_is_busy_when_more_than_half_of_its_cores_are() {
+        assert_eq!(
+            busy_words(2.66, 2).as_deref(),
+            Some("the machine is busy (load 2.7 on 2 cores): intervals will be wide")
+        );
+        assert!(busy_words(0.51, 1).is_some());
+        assert_eq!(busy_words(1.0, 2), None);
+        assert_eq!(busy_words(0.0, 64), None);
+    }
+}

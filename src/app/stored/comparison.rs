@@ -1,0 +1,280 @@
+//! The comparison of a stored run with another one: as both sides were measured in turn, or as runs of different times.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::conclusions::{conclusion_of, plan_of, unmeasured};
+use super::imported::{remarks_on_imports, suited};
+use super::references::{Chooser, Wanted, Wanting, expected_again, past_measurements};
+use crate::app::context::Context;
+use crate::app::error::AppError;
+use crate::app::naming::{alike, list, no_match};
+use crate::app::options::ComparisonOptions;
+use crate::compare::{HostClass, Rules};
+use crate::findings::{
+    Conclusion, Method, RoundsEvidence, Row, RunRemark, StoredEvidence, Terms, Verdicts, conclude,
+};
+use crate::measure::Filter;
+use crate::model::{
+    BenchmarkKey, BySide, DecisionSettings, Measurement, Run, RunId, RunStatus, Side,
+};
+use crate::store::{Store, StoreError, WorkspaceId};
+
+/// What is asked about stored runs.
+pub(in crate::app) struct StoredComparison<'a> {
+    pub(in crate::app) store: &'a Store,
+    pub(in crate::app) workspace: WorkspaceId,
+    pub(in crate::app) context: &'a Context,
+    /// Which benchmarks are wanted.
+    pub(in crate::app) filter: &'a Filter,
+    pub(in crate::app) options: &'a ComparisonOptions,
+}
+
+/// Two stored runs, with what they measured of the benchmarks that are wanted.
+pub(in crate::app) struct BothRuns {
+    pub(in crate::app) heads: BySide<Run>,
+    pub(in crate::app) measured: BySide<Vec<Measurement>>,
+}
+
+impl StoredComparison<'_> {
+    /// Reads what `run` measured of the benchmarks that are wanted.
+    pub(in crate::app) fn measurements(&self, run: RunId) -> Result<Vec<Measurement>, StoreError> {
+        let mut measurements = self.store.measurements(run, None)?;
+        measurements.retain(|found| self.filter.wants(&found.benchmark.key.id));
+        Ok(measurements)
+    }
+
+    /// Reads two runs; a run is no reference for itself.
+    pub(in crate::app) fn read(
+        &self,
+        (base, base_name): (RunId, &str),
+        (candidate, name): (RunId, &str),
+    ) -> Result<BothRuns, AppError> {
+        if base == candidate {
+            return Err(same_run((base_name, base), name));
+        }
+        Ok(BothRuns {
+            heads: BySide {
+                base: self.store.run(base)?,
+                candidate: self.store.run(candidate)?,
+            },
+            measured: BySide {
+                base: self.measurements(base)?,
+                candidate: self.measurements(candidate)?,
+            },
+        })
+    }
+
+    /// Concludes the comparison of two runs, of which the user calls the base `name`: the one place that asks whether they were measured in
+    /// turn.
+    pub(in crate::app) fn conclude<'m>(
+        &self,
+        both: &'m BothRuns,
+        name: &str,
+    ) -> Result<Conclusion<'m>, AppError> {
+        let BySide { base, candidate } = &both.heads;
+        let pair = candidate.pair.filter(|pair| pair.partner == base.id);
+        let (rows, basis) = match pair {
+            Some(pair) if !self.options.is_of_other_systems() => {
+                if pair.side == Side::Base {
+                    return Err(AppError::Usage(format!(
+                        "run {} is the base that run {} was measured against\n  help: cargo perfcheck compare {} {}",
+                        candidate.id, base.id, candidate.id, base.id
+                    )));
+                }
+                self.in_turn(both)?
+            }
+            pair => self.of_stored(both, name, pair.is_some())?,
+        };
+        if rows.is_empty() {
+            return Err(self.nothing_to_compare(base.id, candidate.id));
+        }
+        let tables = &self.context.tables;
+        let fail_on = self.options.fail_on(&tables.workspace);
+        let terms = Terms {
+            limits: self.options.fail_rules(tables).collect(),
+            ..Terms::of_verdicts(&fail_on)
+        };
+        Ok(conclude(rows, basis, terms))
+    }
+
+    /// Two builds that were measured in turn: as it was concluded at that time, or judged anew where other settings are asked for.
+    fn in_turn<'m>(&self, both: &'m BothRuns) -> Result<(Vec<Row<'m>>, Verdicts), AppError> {
+        let BySide { base, candidate } = &both.heads;
+        let decision = DecisionSettings {
+            analysis: self.options.analysis,
+            ..candidate.decision
+        };
+        let then = conclusion_of(self.store, candidate)?;
+        let wanted = |row: &Row<'_>| self.filter.wants(&row.key.id);
+        if let (Some(then), None) = (&then, self.options.noise_threshold)
+            && decision == candidate.decision
+        {
+            let measured = &both.measured.candidate;
+            let then = then.clone().with_measurements(measured, candidate);
+            let rows = then.rows.into_iter().filter(wanted).collect();
+            return Ok((rows, then.verdicts));
+        }
+        let Some(plan) = plan_of(candidate) else {
+            return Err(AppError::NothingToCompare(format!(
+                "the plan of the A/B runs {} and {} cannot be read by this version",
+                base.id, candidate.id
+            )));
+        };
+        let settled: Vec<Row<'static>> = match then {
+            Some(then) => then
+                .rows
+                .into_iter()
+                .filter(|row| row.comparison.is_none())
+                .collect(),
+            None => unmeasured(self.store, candidate, &both.measured.candidate)?,
+        };
+        let is_measured = |row: &Row<'_>| {
+            let mut measured = both.measured.candidate.iter();
+            measured.any(|found| found.benchmark.key == row.key)
+        };
+        let settled: Vec<Row<'static>> = settled
+            .into_iter()
+            .filter(|row| wanted(row) && !is_measured(row))
+            .collect();
+        let evidence = RoundsEvidence {
+            runs: BySide {
+                base: base.id,
+                candidate: candidate.id,
+            },
+            base: &both.measured.base,
+            candidate: &both.measured.candidate,
+            plan: &plan,
+            decision: &decision,
+            noise_threshold: self.options.noise_threshold,
+            settled: &settled,
+            seconds: &BTreeMap::new(),
+        };
+        let basis = Verdicts {
+            family: plan.planned,
+            ..Verdicts::of(
+                format!("run {}", base.id),
+                Method::Paired,
+                decision,
+                self.host_class(candidate),
+            )
+        };
+        Ok((evidence.rows(), basis))
+    }
+
+    /// Runs of different times, compared as if the candidate had just been measured.
+    fn of_stored<'m>(
+        &self,
+        both: &'m BothRuns,
+        name: &str,
+        measured_in_turn: bool,
+    ) -> Result<(Vec<Row<'m>>, Verdicts), AppError> {
+        let BySide { base, candidate } = &both.heads;
+        let measurements = &both.measured.candidate;
+        let subjects: Vec<Wanting> = measurements.iter().map(Wanting::of).collect();
+        let chooser = Chooser {
+            store: self.store,
+            workspace: self.workspace,
+            checkout: self.context.checkout.as_ref(),
+            environment: &candidate.environment,
+            allowed: &self.options.allow_different,
+            candidate: Some(candidate.id),
+        };
+        let references = chooser.choose(&Wanted::Named(base.id, name), &subjects)?;
+        let options = suited(self.options, base, candidate);
+        let rules = Rules {
+            decision: options.decision(&self.context.tables.workspace),
+            decider: options.decider(),
+            host: self.host_class(candidate),
+            // A comparison of stored runs is always the same: the seed is stored too.
+            seed: options.seed.unwrap_or(candidate.seed),
+        };
+        let in_scope = |key: &BenchmarkKey| self.filter.wants(&key.id);
+        let evidence = StoredEvidence {
+            measurements,
+            past: &past_measurements(self.store, &references)?,
+            expected: &expected_again(self.store, &references, in_scope)?,
+            rules: &rules,
+            noise_threshold: &|measurement: &Measurement| {
+                let said = self.options.noise_threshold;
+                said.unwrap_or(measurement.noise_threshold)
+            },
+            failed_targets: &BTreeSet::new(),
+            had_time_budget: false,
+            references: &references,
+        };
+        let rows = evidence.rows();
+        let remarks = remarks_on_imports(base, candidate)
+            .into_iter()
+            .chain(sampled_differently(base, candidate))
+            // The table says it of the candidate.
+            .chain(incomplete(base))
+            .chain(measured_in_turn.then_some(RunRemark::RoundsAsLaunches));
+        let basis = Verdicts {
+            allowed: self.options.allow_different.clone(),
+            family: rows.iter().filter(|row| row.comparison.is_some()).count(),
+            warnings: references.warnings(),
+            remarks: remarks.collect(),
+            ..Verdicts::of(
+                references.words.clone(),
+                Method::Stored(rules.decider),
+                rules.decision,
+                rules.host,
+            )
+        };
+        Ok((rows, basis))
+    }
+
+    /// Whether a run's machine is shared: as the workspace says, else as the machine looked.
+    fn host_class(&self, run: &Run) -> HostClass {
+        let said = self.context.tables.workspace.shared_host;
+        HostClass::of(said.unwrap_or(run.environment.host.shared))
+    }
+
+    /// That no benchmark is left to compare.
+    pub(in crate::app) fn nothing_to_compare(&self, base: RunId, candidate: RunId) -> AppError {
+        AppError::NothingToCompare(if self.filter.words.is_empty() {
+            format!("neither run {base} nor run {candidate} has a benchmark")
+        } else {
+            // A store that cannot be read now could be a moment ago: the names are a help alone.
+            let verdicts = self.store.verdicts(candidate).unwrap_or_default();
+            let all: Vec<&BenchmarkKey> = verdicts.iter().map(|found| &found.key).collect();
+            let mut near: Vec<&BenchmarkKey> = Vec::new();
+            for key in self.filter.words.iter().flat_map(|word| alike(word, &all)) {
+                if !near.contains(&key) {
+                    near.push(key);
+                }
+            }
+            let offered = if near.is_empty() {
+                list("it has", &all)
+            } else {
+                list("did you mean", &near)
+            };
+            format!(
+                "run {candidate} has {}{offered}\n  help: `cargo perfcheck show {candidate}` lists its benchmarks",
+                no_match(self.filter)
+            )
+        })
+    }
+}
+
+/// That two words stand for one run, which is no reference for itself.
+pub(in crate::app) fn same_run((base, run): (&str, RunId), name: &str) -> AppError {
+    AppError::Usage(format!(
+        "`{base}` and `{name}` are the same run ({run}): a run cannot be compared with itself"
+    ))
+}
+
+/// That a run was stopped before its end, if it was.
+pub(in crate::app) fn incomplete(run: &Run) -> Option<RunRemark> {
+    (run.status == RunStatus::Incomplete).then_some(RunRemark::Incomplete { run: run.id })
+}
+
+/// That one of two runs is a side of an A/B measurement and the other none.
+fn sampled_differently(base: &Run, candidate: &Run) -> Option<RunRemark> {
+    let (in_turn, alone) = match (base.pair, candidate.pair) {
+        (Some(_), None) => (base.id, candidate.id),
+        (None, Some(_)) => (candidate.id, base.id),
+        _ => return None,
+    };
+    Some(RunRemark::SampledDifferently { in_turn, alone })
+}

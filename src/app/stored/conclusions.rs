@@ -1,0 +1,167 @@
+//! Conclusions as they are stored: written at the end of a run, read by whoever tells of the run later.
+
+use std::collections::BTreeMap;
+
+use crate::app::error::AppError;
+use crate::compare::Plan;
+use crate::findings::{Conclusion, Findings, Method, RoundsEvidence, Row, Verdicts, summarize_all};
+use crate::host;
+use crate::model::{Acceptance, BySide, Measurement, Run, Side};
+use crate::model::{RunEnd, RunVerdict};
+use crate::store::Store;
+
+/// The end of a run of which this was concluded.
+pub(in crate::app) fn end_of(concluded: &Conclusion<'_>, acceptance: Acceptance) -> RunEnd {
+    let columns = |row: &Row<'_>| {
+        Some(RunVerdict {
+            key: row.key.clone(),
+            verdict: row.verdict?,
+            typical_ns: row.summary.as_ref().map(|found| found.median.estimate),
+            change: row.change(),
+            reference: row.reference.first().copied(),
+        })
+    };
+    RunEnd {
+        finished: host::now(),
+        acceptance,
+        exit_code: concluded.exit_code.number(),
+        verdicts: concluded.rows.iter().filter_map(columns).collect(),
+        conclusion: Some(concluded.to_bytes()),
+    }
+}
+
+/// What was concluded of `run` at its end; `None` where it has not ended, or was imported.
+pub(in crate::app) fn conclusion_of(
+    store: &Store,
+    run: &Run,
+) -> Result<Option<Conclusion<'static>>, AppError> {
+    let Some(bytes) = store.conclusion(run.id)? else {
+        return Ok(None);
+    };
+    Conclusion::from_bytes(&bytes).map(Some).map_err(|error| {
+        AppError::Usage(format!(
+            "what run {} found was stored by another version of cargo-perfcheck (this is {}): {}\n  help: `cargo perfcheck compare` compares the measurements themselves",
+            run.id,
+            env!("CARGO_PKG_VERSION"),
+            error.0
+        ))
+    })
+}
+
+/// What is to be told of a stored run, by key: what was concluded at its end, with what it measured.
+pub(in crate::app) fn findings_of<'m>(
+    store: &Store,
+    run: &'m Run,
+    measured: &'m [Measurement],
+) -> Result<Findings<'m>, AppError> {
+    if let Some(concluded) = conclusion_of(store, run)? {
+        return Ok(Findings::of(
+            run,
+            concluded.with_measurements(measured, run),
+        ));
+    }
+    let (rows, verdicts) = match judged_again(store, run, measured)? {
+        Some((rows, verdicts)) => (rows, Some(verdicts)),
+        None => (rows_of_columns(store, run, measured)?, None),
+    };
+    Ok(Findings {
+        run,
+        rows,
+        verdicts,
+        failed_targets: Vec::new(),
+        exit_code: 0,
+    })
+}
+
+/// The plan of a run that was measured in turn.
+pub(in crate::app) fn plan_of(run: &Run) -> Option<Plan> {
+    serde_json::from_str(run.plan.as_deref()?).ok()
+}
+
+/// The candidate of a pair that was imported: its plan and its rounds give its verdicts.
+fn judged_again<'m>(
+    store: &Store,
+    run: &Run,
+    measured: &'m [Measurement],
+) -> Result<Option<(Vec<Row<'m>>, Verdicts)>, AppError> {
+    let pair = run.pair.filter(|pair| pair.side == Side::Candidate);
+    let (Some(pair), Some(plan)) = (pair, plan_of(run)) else {
+        return Ok(None);
+    };
+    let base = store.measurements(pair.partner, None)?;
+    let settled = unmeasured(store, run, measured)?;
+    let evidence = RoundsEvidence {
+        runs: BySide {
+            base: pair.partner,
+            candidate: run.id,
+        },
+        base: &base,
+        candidate: measured,
+        plan: &plan,
+        decision: &run.decision,
+        noise_threshold: None,
+        settled: &settled,
+        seconds: &BTreeMap::new(),
+    };
+    let verdicts = Verdicts {
+        family: plan.planned,
+        ..Verdicts::of(
+            format!("run {}", pair.partner),
+            Method::Paired,
+            run.decision,
+            crate::compare::HostClass::of(run.environment.host.shared),
+        )
+    };
+    Ok(Some((evidence.rows(), verdicts)))
+}
+
+/// The verdicts of a run about benchmarks that it did not measure, from the columns of the store.
+pub(in crate::app) fn unmeasured(
+    store: &Store,
+    run: &Run,
+    measured: &[Measurement],
+) -> Result<Vec<Row<'static>>, AppError> {
+    let is_measured = |known: &RunVerdict| {
+        let mut measured = measured.iter();
+        measured.any(|found| found.benchmark.key == known.key)
+    };
+    let verdicts = store.verdicts(run.id)?.into_iter();
+    Ok(verdicts
+        .filter(|known| !is_measured(known))
+        .map(|known| {
+            let reference = known.reference.into_iter().collect();
+            Row::unmeasured(known.key, known.verdict, reference)
+        })
+        .collect())
+}
+
+/// Rows of a run of which the columns of the store are all that is known.
+fn rows_of_columns<'m>(
+    store: &Store,
+    run: &Run,
+    measured: &'m [Measurement],
+) -> Result<Vec<Row<'m>>, AppError> {
+    let known: BTreeMap<_, _> = store
+        .verdicts(run.id)?
+        .into_iter()
+        .map(|known| (known.key.clone(), known))
+        .collect();
+    let summaries = summarize_all(measured, &run.decision, run.seed);
+    let mut rows: Vec<Row<'m>> = measured
+        .iter()
+        .zip(summaries)
+        .map(|(measurement, summary)| {
+            let known = known.get(&measurement.benchmark.key);
+            Row {
+                reference: known
+                    .and_then(|known| known.reference)
+                    .into_iter()
+                    .collect(),
+                ..Row::described(measurement, summary)
+            }
+        })
+        .collect();
+    rows.extend(unmeasured(store, run, measured)?);
+    rows.sort_by(|a, b| a.key.cmp(&b.key));
+    Ok(rows)
+}

@@ -1,0 +1,47 @@
+//! What is special about comparing imported runs: which test suits them, and what they cannot say.
+
+use crate::app::options::ComparisonOptions;
+use crate::findings::RunRemark;
+use crate::model::{Observations, Run, Source, Test};
+
+/// How `new` and `base` are compared, if the user did not choose.
+///
+/// Where nothing tells launches apart there is one value a side at the level of launches, which no test can judge. So imported runs are
+/// compared as their own methodology does it: ranks of single repetitions, Holm over all benchmarks.
+pub(in crate::app) fn suited(
+    said: &ComparisonOptions,
+    base: &Run,
+    candidate: &Run,
+) -> ComparisonOptions {
+    let mut suited = said.clone();
+    if of_one_launch(base)
+        && of_one_launch(candidate)
+        && said.analysis.test == Test::BootstrapT
+        && !said.screen
+    {
+        suited.analysis.test = Test::MannWhitney;
+        suited.analysis.observations = Observations::Samples;
+    }
+    suited
+}
+
+fn of_one_launch(run: &Run) -> bool {
+    run.source
+        .as_ref()
+        .is_some_and(|source| !source.launches_known)
+}
+
+/// What a reader must know of a comparison in which a side was imported.
+pub(in crate::app) fn remarks_on_imports(base: &Run, candidate: &Run) -> Vec<RunRemark> {
+    let sources: Vec<&Source> = [base, candidate]
+        .into_iter()
+        .filter_map(|run| run.source.as_ref())
+        .collect();
+    if sources.is_empty() {
+        return Vec::new();
+    }
+    let unknown = sources.iter().any(|source| !source.launches_known);
+    std::iter::once(RunRemark::Imported)
+        .chain(unknown.then_some(RunRemark::LaunchesUnknown))
+        .collect()
+}

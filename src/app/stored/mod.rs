@@ -1,0 +1,13 @@
+//! What commands read from the store: which runs are references, what was concluded of a run, comparisons of stored runs.
+//!
+//! Must not measure or print.
+
+pub(in crate::app) mod comparison;
+pub(in crate::app) mod conclusions;
+pub(in crate::app) mod histories;
+pub(in crate::app) mod imported;
+pub(in crate::app) mod names;
+pub(in crate::app) mod references;
+pub(in crate::app) mod segments;
+pub(in crate::app) mod sides;
+pub(in crate::app) mod transfer;

@@ -1,0 +1,412 @@
+//! What each benchmark is compared with: the choice of reference runs from the history.
+//!
+//! The reference is the run that the user named, else the accepted runs of the segment that ends with the newest
+//! comparable accepted run of the branch; else that of the branch which this one forked from.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::segments::{earlier_of_same_noise, segments};
+use crate::compare::{Circumstances, Differences, Fact, differences};
+use crate::findings::{Chosen, References};
+use crate::host::Checkout;
+use crate::model::{
+    BenchmarkKey, Environment, Measurement, Metric, Run, RunId, TargetFacts, Verdict,
+};
+use crate::store::{
+    BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, Store, StoreError, WorkspaceId,
+};
+
+/// At most so many runs make up a reference and its spread.
+pub(in crate::app) const MOST_RUNS: usize = 20;
+/// So far back is looked for comparable runs of the same branch, and of any branch.
+const BRANCH_HORIZON: usize = 100;
+const FORK_HORIZON: usize = 400;
+
+/// A benchmark that wants something to be compared with.
+#[derive(Debug, Clone)]
+pub(in crate::app) struct Wanting {
+    pub(in crate::app) key: BenchmarkKey,
+    pub(in crate::app) target_facts: TargetFacts,
+    pub(in crate::app) version: Option<String>,
+    pub(in crate::app) metric: Metric,
+}
+
+impl Wanting {
+    /// A benchmark that was measured.
+    pub(in crate::app) fn of(measurement: &Measurement) -> Self {
+        Self {
+            key: measurement.benchmark.key.clone(),
+            target_facts: measurement.target_facts.clone(),
+            version: measurement.benchmark.version.clone(),
+            metric: measurement.benchmark.metric.clone(),
+        }
+    }
+}
+
+/// Which run the user wants as the reference.
+#[derive(Debug, Clone)]
+pub(in crate::app) enum Wanted<'a> {
+    /// This one, by the name that the user gave it.
+    Named(RunId, &'a str),
+    /// The last accepted one before this run, if it is stored already, of this branch.
+    LastAccepted {
+        before: Option<RunId>,
+        branch: Option<&'a str>,
+    },
+}
+
+/// Where and under which circumstances references are looked for.
+pub(in crate::app) struct Chooser<'a> {
+    pub(in crate::app) store: &'a Store,
+    pub(in crate::app) workspace: WorkspaceId,
+    pub(in crate::app) checkout: Option<&'a Checkout>,
+    pub(in crate::app) environment: &'a Environment,
+    pub(in crate::app) allowed: &'a [Fact],
+    /// The run that is compared, if it is stored already: it says nothing about how far its references drift.
+    pub(in crate::app) candidate: Option<RunId>,
+}
+
+impl Chooser<'_> {
+    /// Chooses for all `subjects`.
+    pub(in crate::app) fn choose(
+        &self,
+        wanted: &Wanted<'_>,
+        subjects: &[Wanting],
+    ) -> Result<References, StoreError> {
+        match *wanted {
+            Wanted::Named(run, name) => self.named(run, name, subjects),
+            Wanted::LastAccepted { before, branch } => self.last_accepted(before, branch, subjects),
+        }
+    }
+
+    fn named(
+        &self,
+        run: RunId,
+        name: &str,
+        subjects: &[Wanting],
+    ) -> Result<References, StoreError> {
+        let head = self.store.run(run)?;
+        let keys: Vec<BenchmarkKey> = subjects.iter().map(|subject| subject.key.clone()).collect();
+        let measured = self.store.measurements(run, Some(&keys))?;
+        let branch = head.git.as_ref().and_then(|git| git.branch.as_deref());
+        // What came after the candidate does not change what is said of it.
+        let branch = BranchFilter::Only(branch);
+        let history = self.history(&keys, branch, self.candidate, BRANCH_HORIZON)?;
+        let mut chosen = BTreeMap::new();
+        for subject in subjects {
+            let found = measured.iter().find(|measurement| {
+                measurement.benchmark.key == subject.key && !measurement.launches.is_empty()
+            });
+            let choice = match found {
+                None => Chosen::New,
+                Some(base) => {
+                    let circumstances = Circumstances {
+                        environment: &head.environment,
+                        target: &base.target_facts,
+                        version: base.benchmark.version.as_deref(),
+                        metric: &base.benchmark.metric,
+                    };
+                    let found = self.differences(subject, &circumstances);
+                    if found.comparable() {
+                        let (spread, earlier) = self.spread_around(&head, subject, &history);
+                        Chosen::Runs {
+                            averaged: vec![run],
+                            spread,
+                            earlier,
+                            warnings: found.warnings,
+                        }
+                    } else {
+                        Chosen::Incomparable(run, found.blocking)
+                    }
+                }
+            };
+            chosen.insert(subject.key.clone(), choice);
+        }
+        Ok(References {
+            chosen,
+            expected: Some(run),
+            words: if name.parse() == Ok(run.0) {
+                format!("run {run}")
+            } else {
+                format!("`{name}` (run {run})")
+            },
+        })
+    }
+
+    /// The runs like `named` that tell how far runs drift: those of its commit, or of its segment, and runs of earlier levels.
+    fn spread_around(
+        &self,
+        named: &Run,
+        subject: &Wanting,
+        history: &History,
+    ) -> (Vec<RunId>, Vec<Vec<RunId>>) {
+        let comparable: Vec<&PastMeasurement> = measured(subject, history)
+            .filter(|past| Some(past.run) != self.candidate)
+            .filter(|past| self.of_past(subject, past, history).comparable())
+            .collect();
+        let segments = segments(&comparable, history);
+        let place = segments
+            .iter()
+            .position(|segment| segment.ids().any(|run| run == named.id));
+        let mut spread = vec![named.id];
+        match place {
+            Some(place) => spread.extend(segments[place].ids()),
+            None => spread.extend(
+                comparable
+                    .iter()
+                    .map(|past| past.run)
+                    .filter(|run| same_clean_commit(&history.runs[run], named)),
+            ),
+        }
+        let mut seen = BTreeSet::new();
+        spread.retain(|run| seen.insert(*run));
+        spread.truncate(MOST_RUNS);
+        let earlier = place.map_or_else(Vec::new, |place| {
+            earlier_of_same_noise(&segments, place, MOST_RUNS - spread.len())
+        });
+        (spread, earlier)
+    }
+
+    fn last_accepted(
+        &self,
+        before: Option<RunId>,
+        branch: Option<&str>,
+        subjects: &[Wanting],
+    ) -> Result<References, StoreError> {
+        let keys: Vec<BenchmarkKey> = subjects.iter().map(|subject| subject.key.clone()).collect();
+        let own = self.history(&keys, BranchFilter::Only(branch), before, BRANCH_HORIZON)?;
+        let mut chosen: BTreeMap<BenchmarkKey, Chosen> = subjects
+            .iter()
+            .map(|subject| {
+                (
+                    subject.key.clone(),
+                    self.newest_segment(subject, &own, |_| true),
+                )
+            })
+            .collect();
+        let mut words = branch.map_or_else(
+            || "the last accepted run".to_owned(),
+            |branch| format!("the last accepted run of `{branch}`"),
+        );
+        let unserved: Vec<&Wanting> = subjects
+            .iter()
+            .filter(|subject| chosen[&subject.key].averaged().is_empty())
+            .collect();
+        let mut expected = newest(&chosen);
+        if let (Some(checkout), false) = (self.checkout, unserved.is_empty()) {
+            let keys: Vec<BenchmarkKey> =
+                unserved.iter().map(|subject| subject.key.clone()).collect();
+            let all = self.history(&keys, BranchFilter::Any, before, FORK_HORIZON)?;
+            if let Some(parent) = parent_branch(checkout, branch, &all) {
+                let ancestors = ancestors(checkout, &parent, &all);
+                for subject in unserved {
+                    let of_parent = |run: &Run| branch_of(run) == Some(parent.as_str());
+                    let mut choice = Chosen::New;
+                    if !ancestors.is_empty() {
+                        choice = self.newest_segment(subject, &all, |run| {
+                            of_parent(run) && ancestors.contains(&run.id)
+                        });
+                    }
+                    if choice.averaged().is_empty() {
+                        choice = self.newest_segment(subject, &all, of_parent);
+                    }
+                    if choice != Chosen::New {
+                        chosen.insert(subject.key.clone(), choice);
+                    }
+                }
+                if expected.is_none() {
+                    words = format!(
+                        "the last accepted run of `{parent}`, which this branch forked from"
+                    );
+                    expected = newest(&chosen);
+                }
+            }
+        }
+        Ok(References {
+            chosen,
+            expected,
+            words,
+        })
+    }
+
+    /// The newest segment of comparable runs among those that `eligible` lets pass.
+    fn newest_segment(
+        &self,
+        subject: &Wanting,
+        history: &History,
+        eligible: impl Fn(&Run) -> bool,
+    ) -> Chosen {
+        let mut refused = None;
+        let mut comparable = Vec::new();
+        let mut warnings = Vec::new();
+        for past in measured(subject, history).filter(|past| eligible(&history.runs[&past.run])) {
+            let found = self.of_past(subject, past, history);
+            if found.comparable() {
+                if comparable.is_empty() {
+                    warnings = found.warnings;
+                }
+                comparable.push(past);
+            } else if refused.is_none() {
+                refused = Some(Chosen::Incomparable(past.run, found.blocking));
+            }
+        }
+        let segments = segments(&comparable, history);
+        match segments.first() {
+            None => refused.unwrap_or(Chosen::New),
+            Some(segment) => {
+                let runs: Vec<RunId> = segment.ids().take(MOST_RUNS).collect();
+                Chosen::Runs {
+                    earlier: earlier_of_same_noise(&segments, 0, MOST_RUNS - runs.len()),
+                    averaged: runs.clone(),
+                    spread: runs,
+                    warnings,
+                }
+            }
+        }
+    }
+
+    fn of_past(&self, subject: &Wanting, past: &PastMeasurement, history: &History) -> Differences {
+        let circumstances = Circumstances {
+            environment: &history.runs[&past.run].environment,
+            target: &past.target_facts,
+            version: past.version.as_deref(),
+            metric: &past.metric,
+        };
+        self.differences(subject, &circumstances)
+    }
+
+    fn differences(&self, subject: &Wanting, base: &Circumstances<'_>) -> Differences {
+        let candidate = Circumstances {
+            environment: self.environment,
+            target: &subject.target_facts,
+            version: subject.version.as_deref(),
+            metric: &subject.metric,
+        };
+        differences(&candidate, base).allowing(self.allowed)
+    }
+
+    fn history(
+        &self,
+        keys: &[BenchmarkKey],
+        branch: BranchFilter<'_>,
+        before: Option<RunId>,
+        limit: usize,
+    ) -> Result<History, StoreError> {
+        let query = HistoryQuery {
+            branch,
+            runs: RunFilter::Accepted,
+            before,
+            limit,
+        };
+        self.store.history(self.workspace, keys, &query)
+    }
+}
+
+/// What the reference runs measured of the benchmarks that are compared with them, by run and key.
+pub(in crate::app) fn past_measurements(
+    store: &Store,
+    references: &References,
+) -> Result<BTreeMap<(RunId, BenchmarkKey), Measurement>, StoreError> {
+    let mut wanted: BTreeMap<RunId, Vec<BenchmarkKey>> = BTreeMap::new();
+    for (key, choice) in &references.chosen {
+        let averaged = choice.averaged().iter().copied();
+        let runs: BTreeSet<RunId> = averaged.chain(choice.drift()).collect();
+        for run in runs {
+            wanted.entry(run).or_default().push(key.clone());
+        }
+    }
+    let mut past = BTreeMap::new();
+    for (run, keys) in wanted {
+        for measurement in store.measurements(run, Some(&keys))? {
+            past.insert((run, measurement.benchmark.key.clone()), measurement);
+        }
+    }
+    Ok(past)
+}
+
+/// The benchmarks that should be there again, because the expected run had them and they are in scope.
+pub(in crate::app) fn expected_again(
+    store: &Store,
+    references: &References,
+    in_scope: impl Fn(&BenchmarkKey) -> bool,
+) -> Result<Vec<BenchmarkKey>, StoreError> {
+    let Some(expected) = references.expected else {
+        return Ok(Vec::new());
+    };
+    let there = store.verdicts(expected)?.into_iter();
+    Ok(there
+        .filter(|there| !matches!(there.verdict, Verdict::Missing | Verdict::Failed))
+        .map(|there| there.key)
+        .filter(in_scope)
+        .collect())
+}
+
+/// The runs that measured a benchmark, newest first. Where it failed there is nothing to compare with.
+fn measured<'h>(
+    subject: &Wanting,
+    history: &'h History,
+) -> impl Iterator<Item = &'h PastMeasurement> {
+    let past = history.benchmarks.get(&subject.key);
+    past.into_iter()
+        .flatten()
+        .filter(|past| past.verdict != Some(Verdict::Failed))
+}
+
+/// The newest of the runs that anything is compared with.
+fn newest(chosen: &BTreeMap<BenchmarkKey, Chosen>) -> Option<RunId> {
+    chosen
+        .values()
+        .filter_map(|choice| choice.averaged().first())
+        .max()
+        .copied()
+}
+
+/// The branch with accepted runs that `HEAD` left most recently.
+pub(in crate::app) fn parent_branch(
+    checkout: &Checkout,
+    own: Option<&str>,
+    history: &History,
+) -> Option<String> {
+    let branches: BTreeSet<&str> = history
+        .runs
+        .values()
+        .filter_map(branch_of)
+        .filter(|branch| Some(*branch) != own)
+        .collect();
+    branches
+        .into_iter()
+        .filter_map(|branch| Some((checkout.commits_since(branch)?, branch)))
+        .min()
+        .map(|(_, branch)| branch.to_owned())
+}
+
+/// The runs of `branch` whose commit `HEAD` contains.
+fn ancestors(checkout: &Checkout, branch: &str, history: &History) -> BTreeSet<RunId> {
+    let mut known: BTreeMap<&str, bool> = BTreeMap::new();
+    let mut ancestors = BTreeSet::new();
+    for run in history
+        .runs
+        .values()
+        .filter(|run| branch_of(run) == Some(branch))
+    {
+        let Some(git) = &run.git else { continue };
+        let is_ancestor = *known
+            .entry(&git.commit)
+            .or_insert_with(|| checkout.is_ancestor(&git.commit));
+        if is_ancestor {
+            ancestors.insert(run.id);
+        }
+    }
+    ancestors
+}
+
+fn branch_of(run: &Run) -> Option<&str> {
+    run.git.as_ref()?.branch.as_deref()
+}
+
+fn same_clean_commit(a: &Run, b: &Run) -> bool {
+    match (&a.git, &b.git) {
+        (Some(a), Some(b)) => a.commit == b.commit && !a.dirty && !b.dirty,
+        _ => false,
+    }
+}

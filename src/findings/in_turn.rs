@@ -1,0 +1,236 @@
+//! Rows of two builds that were measured in turn, and what a second measurement in turn makes of rows that rested on stored numbers.
+
+use std::collections::BTreeMap;
+
+use super::remark::{FirstLook, Obstacle, Remark};
+use super::row::Row;
+use super::stored::summarize_all;
+use crate::compare::{Comparison, PairedSeries, Plan, judge};
+use crate::model::Round;
+use crate::model::{BenchmarkKey, BySide, DecisionSettings, Measurement, RunId, Sample, Verdict};
+
+/// A benchmark that failed and has fewer whole rounds than this has no verdict.
+const FEWEST_ROUNDS: usize = 5;
+
+/// Everything that the rows of two builds measured in turn are made from.
+pub struct RoundsEvidence<'a, 'm> {
+    /// The runs of both sides.
+    pub runs: BySide<RunId>,
+    /// What the base measured.
+    pub base: &'a [Measurement],
+    /// What the candidate measured: launch r of each side is round r.
+    pub candidate: &'m [Measurement],
+    /// The plan that was fixed before the first round.
+    pub plan: &'a Plan,
+    /// The settings of the decision.
+    pub decision: &'a DecisionSettings,
+    /// The noise threshold in place of that of each benchmark, a fraction, where the user asks for another one.
+    pub noise_threshold: Option<f64>,
+    /// Verdicts that needed no measurement.
+    pub settled: &'a [Row<'static>],
+    /// How long the rounds of each benchmark took, in seconds, where that is known.
+    pub seconds: &'a BTreeMap<BenchmarkKey, f64>,
+}
+
+impl<'m> RoundsEvidence<'_, 'm> {
+    /// The rows, by key.
+    pub fn rows(&self) -> Vec<Row<'m>> {
+        let measured = self.candidate;
+        let summaries = summarize_all(measured, self.decision, self.plan.seed);
+        let mut comparisons = self.comparisons();
+        let mut rows: Vec<Row<'m>> = measured
+            .iter()
+            .zip(summaries)
+            .map(|(measurement, summary)| {
+                let comparison = comparisons.remove(&measurement.benchmark.key);
+                Row {
+                    verdict: Some(match &comparison {
+                        Some(found) if has_enough(measurement, found) => found.verdict,
+                        _ => Verdict::Failed,
+                    }),
+                    remarks: more_rounds(comparison.as_ref()).into_iter().collect(),
+                    comparison,
+                    reference: vec![self.runs.base],
+                    seconds: self.seconds.get(&measurement.benchmark.key).copied(),
+                    ..Row::described(measurement, summary)
+                }
+            })
+            .collect();
+        rows.extend(self.settled.iter().map(|settled| Row {
+            reference: vec![self.runs.base],
+            ..settled.clone()
+        }));
+        rows.sort_by(|a, b| a.key.cmp(&b.key));
+        rows
+    }
+
+    /// The comparison of each benchmark that both sides have measured in whole rounds, about the metric that was asked for.
+    fn comparisons(&self) -> BTreeMap<BenchmarkKey, Comparison> {
+        let both: Vec<(&Measurement, &Measurement, Vec<Round>)> = self
+            .candidate
+            .iter()
+            .filter_map(|candidate| {
+                let key = &candidate.benchmark.key;
+                let mut base = self.base.iter();
+                let base = base.find(|base| base.benchmark.key == *key)?;
+                let rounds = rounds(base, candidate);
+                (!rounds.is_empty()).then_some((base, candidate, rounds))
+            })
+            .collect();
+        let series: Vec<PairedSeries<'_>> = both
+            .iter()
+            .map(|(_, candidate, rounds)| PairedSeries {
+                key: &candidate.benchmark.key,
+                rounds,
+                noise_threshold: self.noise_threshold.unwrap_or(candidate.noise_threshold),
+            })
+            .collect();
+        let judged = judge(&series, self.plan).into_iter();
+        let mut comparisons: Vec<Comparison> = judged
+            .zip(&both)
+            .map(|(found, (base, candidate, _))| found.beside_in_turn(base, candidate, self.plan))
+            .collect();
+        Comparison::about(
+            &mut comparisons,
+            self.decision.analysis.subject,
+            self.decision,
+        );
+        let keys = both.iter().map(|(_, found, _)| found.benchmark.key.clone());
+        keys.zip(comparisons).collect()
+    }
+}
+
+/// Whether a benchmark has enough whole rounds for a verdict: without failures any number is enough.
+fn has_enough(measurement: &Measurement, comparison: &Comparison) -> bool {
+    measurement.failures.is_empty() || comparison.extent.launches_candidate() >= FEWEST_ROUNDS
+}
+
+/// That more rounds would settle an inconclusive comparison.
+fn more_rounds(comparison: Option<&Comparison>) -> Option<Remark> {
+    let needed = comparison?.look()?.rounds_needed?;
+    Some(Remark::MoreRounds { needed })
+}
+
+/// The rounds that both sides have.
+fn rounds(base: &Measurement, candidate: &Measurement) -> Vec<Round> {
+    let mut of_base: BTreeMap<u32, Vec<Sample>> = base
+        .launches
+        .iter()
+        .map(|launch| (launch.launch, launch.series.alike()))
+        .collect();
+    candidate
+        .launches
+        .iter()
+        .filter_map(|launch| {
+            Some(Round {
+                base: of_base.remove(&launch.launch)?,
+                candidate: launch.series.alike(),
+                led: launch.beside.led.clone(),
+            })
+        })
+        .collect()
+}
+
+/// What came of measuring benchmarks again, in turn with their reference.
+pub enum SecondLook<'a> {
+    /// Both were measured as these runs.
+    Measured {
+        /// The runs of the second measurement.
+        runs: BySide<RunId>,
+        /// What it found.
+        rows: &'a [Row<'a>],
+    },
+    /// The reference could not be run again, for this reason.
+    Impossible(&'a str),
+}
+
+impl Row<'_> {
+    /// Whether the row looks slower, and is to be confirmed.
+    pub fn looks_slower(&self) -> bool {
+        matches!(self.verdict, Some(Verdict::Regressed | Verdict::Suspect))
+    }
+
+    /// Puts the answer of a second measurement, in turn with the run `reference`, in the place of what the stored numbers alone said.
+    pub fn look_again(&mut self, reference: RunId, second: &SecondLook<'_>) {
+        let Some(verdict) = self.verdict else { return };
+        let first = FirstLook {
+            verdict,
+            change: self.change(),
+        };
+        let (runs, rows) = match second {
+            SecondLook::Impossible(reason) => {
+                let obstacle = Obstacle::NoRerun((*reason).to_owned());
+                self.remarks.push(Remark::NotMeasuredAgain(obstacle));
+                return;
+            }
+            SecondLook::Measured { runs, rows } => (*runs, rows),
+        };
+        let Some(again) = rows.iter().find(|row| row.key == self.key) else {
+            self.remarks
+                .push(Remark::NotMeasuredAgain(Obstacle::Failed));
+            return;
+        };
+        match (&again.comparison, again.verdict) {
+            (Some(comparison), _) => {
+                let second = comparison.verdict;
+                self.remarks.push(Remark::MeasuredAgain {
+                    first,
+                    second,
+                    runs,
+                });
+                self.verdict = Some(match second {
+                    // Neither confirmed nor refuted.
+                    Verdict::Inconclusive | Verdict::Suspect => Verdict::Suspect,
+                    decided => decided,
+                });
+                self.comparison = again.comparison.clone();
+                self.seconds = again.seconds;
+            }
+            (None, _) if again.measurement.is_some() => {
+                self.remarks
+                    .push(Remark::NotMeasuredAgain(Obstacle::Failed));
+            }
+            (None, Some(Verdict::Unchanged)) => {
+                self.verdict = Some(Verdict::Unchanged);
+                self.comparison = None;
+                self.remarks
+                    .push(Remark::FoundIdentical { first, reference });
+            }
+            (None, _) => {
+                let why = again.remarks.first().cloned().map(Box::new);
+                let obstacle = Obstacle::NotPaired { reference, why };
+                self.remarks.push(Remark::NotMeasuredAgain(obstacle));
+            }
+        }
+    }
+
+    /// The runs whose measurements are the two sides of the verdict; `run` is the one that has it.
+    pub fn sides(&self, run: RunId) -> BySide<Option<RunId>> {
+        match self.measured_again() {
+            Some((_, runs)) => BySide {
+                base: Some(runs.base),
+                candidate: Some(runs.candidate),
+            },
+            None => BySide {
+                base: self.reference.first().copied(),
+                candidate: Some(run),
+            },
+        }
+    }
+
+    /// The runs that the candidate's side was compared with, newest first.
+    pub fn compared_runs(&self) -> Vec<RunId> {
+        match self.measured_again() {
+            Some((_, runs)) => vec![runs.base],
+            None => self.reference.clone(),
+        }
+    }
+
+    /// The first look and the runs of the second one, where the row was measured again.
+    pub fn measured_again(&self) -> Option<(FirstLook, BySide<RunId>)> {
+        self.remarks.iter().find_map(|remark| match remark {
+            Remark::MeasuredAgain { first, runs, .. } => Some((*first, *runs)),
+            _ => None,
+        })
+    }
+}

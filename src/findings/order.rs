@@ -1,0 +1,68 @@
+//! The order in which benchmarks are shown.
+
+use std::cmp::Ordering;
+
+use super::row::Row;
+use crate::model::{BenchmarkKey, Verdict};
+
+/// The order of benchmarks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// By package, target and id.
+    Name,
+    /// What became slowest comes first.
+    Change,
+    /// What takes longest comes first.
+    Time,
+    /// By verdict, then by change.
+    WorstFirst,
+}
+
+/// What a benchmark is ordered by. What has no verdict, no change or no time comes last.
+#[derive(Debug, Clone, Copy)]
+pub struct Rank<'k> {
+    /// The benchmark.
+    pub key: &'k BenchmarkKey,
+    /// Its verdict.
+    pub verdict: Option<Verdict>,
+    /// Its change, a fraction.
+    pub change: Option<f64>,
+    /// What it takes, in whatever unit all of them have.
+    pub time: Option<f64>,
+}
+
+impl Order {
+    /// Which of two benchmarks comes first; in the end their names decide.
+    pub fn compare(self, a: &Rank<'_>, b: &Rank<'_>) -> Ordering {
+        let descending = |a: Option<f64>, b: Option<f64>| {
+            let value = |x: Option<f64>| x.unwrap_or(f64::NEG_INFINITY);
+            value(b).total_cmp(&value(a))
+        };
+        let verdict = |rank: &Rank<'_>| (rank.verdict.is_none(), rank.verdict);
+        let first = match self {
+            Self::Name => Ordering::Equal,
+            Self::Change => descending(a.change, b.change),
+            Self::Time => descending(a.time, b.time),
+            Self::WorstFirst => verdict(a)
+                .cmp(&verdict(b))
+                .then_with(|| descending(a.change, b.change)),
+        };
+        first.then_with(|| a.key.in_natural_order(b.key))
+    }
+
+    /// Puts rows into this order.
+    pub fn sort(self, rows: &mut [Row<'_>]) {
+        rows.sort_by(|a, b| self.compare(&a.rank(), &b.rank()));
+    }
+}
+
+impl Row<'_> {
+    fn rank(&self) -> Rank<'_> {
+        Rank {
+            key: &self.key,
+            verdict: self.verdict,
+            change: self.change(),
+            time: self.summary.as_ref().map(|found| found.median.estimate),
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What a reader should know beside verdicts, as data: sinks say it in words.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{BySide, RunId, Verdict};
+
+/// Something that a reader should know of one benchmark.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Remark {
+    /// The time budget left time for so few launches that no verdict can rest on them.
+    CutShort {
+        /// The launches that there were.
+        launches: usize,
+    },
+    /// More rounds would settle what is inconclusive.
+    MoreRounds {
+        /// The rounds in all that it takes, about.
+        needed: u64,
+    },
+    /// Nothing was measured: both sides are the same executable.
+    Identical,
+    /// Nothing was measured: the base does not have the benchmark.
+    OnlyCandidate,
+    /// Nothing was measured: the author gave the benchmark another version.
+    OtherVersion,
+    /// Nothing was measured: the two sides are written against different harnesses.
+    OtherHarness,
+    /// Nothing is known of the benchmark, because a bench target failed before its benchmarks were known.
+    TargetFailed {
+        /// Whether the base's target failed; else the candidate's did.
+        in_base: bool,
+    },
+    /// The stored numbers looked slower, and both sides were measured again in turn.
+    MeasuredAgain {
+        /// What the stored numbers alone said.
+        first: FirstLook,
+        /// What the second measurement said.
+        second: Verdict,
+        /// The runs of the second measurement.
+        runs: BySide<RunId>,
+    },
+    /// The stored numbers looked slower, and the executable turned out to be the one of the reference.
+    FoundIdentical {
+        /// What the stored numbers alone said.
+        first: FirstLook,
+        /// The run that has the same executable.
+        reference: RunId,
+    },
+    /// The stored numbers looked slower, and could not be checked by measuring both sides in turn.
+    NotMeasuredAgain(Obstacle),
+}
+
+/// What the stored numbers alone said of a benchmark that was measured again.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct FirstLook {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The change, a fraction.
+    pub change: Option<f64>,
+}
+
+/// Why a benchmark could not be measured again in turn with its reference.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Obstacle {
+    /// The reference could not be run again, for this reason.
+    NoRerun(String),
+    /// Beside the reference there was nothing to measure.
+    NotPaired {
+        /// The reference.
+        reference: RunId,
+        /// Why, where something is known.
+        why: Option<Box<Remark>>,
+    },
+    /// The second measurement failed.
+    Failed,
+}
+
+/// Something that a reader should know of a comparison as a whole.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunRemark {
+    /// The baseline could not be run again: stored numbers alone decide.
+    StoredAlone {
+        /// Why it could not be run again.
+        reason: String,
+    },
+    /// The source of a bench target differs between the sides.
+    BenchDiffers {
+        /// Name of the bench target.
+        target: String,
+        /// The files that differ.
+        files: Vec<String>,
+    },
+    /// A dependency has other versions on the two sides.
+    DependencyDiffers {
+        /// Name of the package.
+        name: String,
+        /// The versions of each side.
+        versions: BySide<Vec<String>>,
+    },
+    /// Files that a kept executable opens have changed since it was kept.
+    FilesChanged {
+        /// Name of the bench target.
+        target: String,
+        /// The files.
+        files: Vec<ChangedFile>,
+    },
+    /// Flags about stored samples do not apply to rounds.
+    NotForRounds {
+        /// The flags that were given.
+        flags: Vec<String>,
+    },
+    /// A hypervisor gave much of the processors' time to others.
+    Stolen {
+        /// The share of the processors' time, a fraction.
+        share: f64,
+    },
+    /// A side was imported: another program measured it.
+    Imported,
+    /// Nothing tells the launches of an imported side apart.
+    LaunchesUnknown,
+    /// One run was measured in turn with another build, the other one alone.
+    SampledDifferently {
+        /// The run that was measured in turn.
+        in_turn: RunId,
+        /// The run that was measured alone.
+        alone: RunId,
+    },
+    /// Two runs that were measured in turn are compared as runs of their own.
+    RoundsAsLaunches,
+    /// A run was stopped before its end.
+    Incomplete {
+        /// The run.
+        run: RunId,
+    },
+    /// A called change is so small that another layout of the same code could make it.
+    SmallChanges,
+}
+
+/// A file that is not what it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangedFile {
+    /// Its path.
+    pub path: String,
+    /// Whether it is gone; else its content differs.
+    pub is_gone: bool,
+}

@@ -1,0 +1,209 @@
+//! What was found of one benchmark, and of a whole run.
+
+use serde::{Deserialize, Serialize};
+
+use super::gates::Gates;
+use super::remark::{Remark, RunRemark};
+use crate::compare::{Comparison, Decider, Difference, Fact, HostClass, Summary};
+use crate::model::{
+    BenchmarkKey, DecisionSettings, Measurement, Run, RunId, Tally, Thresholds, Verdict,
+};
+
+/// How verdicts are reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Runs that were stored at different times are compared by this test.
+    Stored(Decider),
+    /// Both sides were measured in turn.
+    Paired,
+}
+
+/// What was found of one benchmark. It is stored with the run, but for the measurement and its description, which the store has anyway.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Row<'a> {
+    /// The benchmark.
+    pub key: BenchmarkKey,
+    /// What was measured; `None` for a missing benchmark.
+    #[serde(skip)]
+    pub measurement: Option<&'a Measurement>,
+    /// The description of what was measured; `None` without samples.
+    #[serde(skip)]
+    pub summary: Option<Summary>,
+    /// The verdict, where there is one.
+    pub verdict: Option<Verdict>,
+    /// How the verdict was reached, where two measurements were compared.
+    pub comparison: Option<Comparison>,
+    /// The runs that it was compared with, newest first.
+    pub reference: Vec<RunId>,
+    /// The runs from which the drift between runs was estimated, newest first.
+    pub spread: Vec<RunId>,
+    /// What makes the sides incomparable.
+    pub blocking: Vec<Difference>,
+    /// How long its rounds took, in seconds, where two builds were measured in turn.
+    pub seconds: Option<f64>,
+    /// What else a reader should know.
+    pub remarks: Vec<Remark>,
+}
+
+impl<'a> Row<'a> {
+    /// A benchmark of which the run has a verdict and no measurement.
+    pub fn unmeasured(key: BenchmarkKey, verdict: Verdict, reference: Vec<RunId>) -> Self {
+        Self {
+            key,
+            measurement: None,
+            summary: None,
+            verdict: Some(verdict),
+            comparison: None,
+            reference,
+            spread: Vec::new(),
+            blocking: Vec::new(),
+            seconds: None,
+            remarks: Vec::new(),
+        }
+    }
+
+    /// A benchmark that was measured and compared with nothing; it has the verdict that it was given before, if any.
+    pub fn described(measurement: &'a Measurement, summary: Option<Summary>) -> Self {
+        Self {
+            key: measurement.benchmark.key.clone(),
+            measurement: Some(measurement),
+            summary,
+            verdict: measurement.verdict,
+            comparison: None,
+            reference: Vec::new(),
+            spread: Vec::new(),
+            blocking: Vec::new(),
+            seconds: None,
+            remarks: Vec::new(),
+        }
+    }
+
+    /// The row without what was measured, which may be read again.
+    pub fn without_measurement(self) -> Row<'static> {
+        Row {
+            measurement: None,
+            ..self
+        }
+    }
+
+    /// How its verdict was reached in a comparison by `method`: what was measured again was decided in turn.
+    pub fn method(&self, method: Method) -> Method {
+        let in_turn = self.comparison.as_ref().is_some_and(Comparison::is_in_turn);
+        if in_turn { Method::Paired } else { method }
+    }
+
+    /// The change that was found, a fraction.
+    pub fn change(&self) -> Option<f64> {
+        Some(self.comparison.as_ref()?.change?.estimate)
+    }
+}
+
+/// A bench target that died, or broke the rules, before all of its benchmarks were known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedTarget {
+    /// Name of the package.
+    pub package: String,
+    /// Name of the target.
+    pub target: String,
+    /// What happened.
+    pub message: String,
+}
+
+impl FailedTarget {
+    /// A key that stands for the target as a whole.
+    pub fn key(&self) -> BenchmarkKey {
+        BenchmarkKey {
+            package: self.package.clone(),
+            target: self.target.clone(),
+            id: String::new(),
+        }
+    }
+}
+
+/// What verdicts rest on, and what is to be said of them as a whole.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Verdicts {
+    /// What was compared with, as people call it.
+    pub reference: String,
+    /// The settings of the decision that were in force.
+    pub decision: DecisionSettings,
+    /// How the verdicts were reached.
+    pub method: Method,
+    /// The kind of host whose drift was assumed.
+    pub host: HostClass,
+    /// Facts that the user let differ.
+    pub allowed: Vec<Fact>,
+    /// How many comparisons share the significance level.
+    pub family: usize,
+    /// Facts that differ without making the sides incomparable, each once.
+    pub warnings: Vec<Difference>,
+    /// What else a reader should know of the comparison as a whole.
+    pub remarks: Vec<RunRemark>,
+    /// What to do next, a line each: said once, at the end of the run.
+    #[serde(skip)]
+    pub advice: Vec<String>,
+    /// What the limits made of it.
+    pub gates: Gates,
+}
+
+impl Verdicts {
+    /// Verdicts of which nothing is said yet.
+    pub fn of(
+        reference: String,
+        method: Method,
+        decision: DecisionSettings,
+        host: HostClass,
+    ) -> Self {
+        Self {
+            reference,
+            decision,
+            method,
+            host,
+            allowed: Vec::new(),
+            family: 0,
+            warnings: Vec::new(),
+            remarks: Vec::new(),
+            advice: Vec::new(),
+            gates: Gates::default(),
+        }
+    }
+}
+
+/// What is told of a run: what it measured and how that compares.
+#[derive(Debug, Clone)]
+pub struct Findings<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// The benchmarks, in the order in which they are to be shown.
+    pub rows: Vec<Row<'a>>,
+    /// Verdicts and what they rest on; `None` where nothing was compared.
+    pub verdicts: Option<Verdicts>,
+    /// Bench targets of which not all benchmarks are in the rows.
+    pub failed_targets: Vec<FailedTarget>,
+    /// The status that the process ends with.
+    pub exit_code: u8,
+}
+
+impl Findings<'_> {
+    /// The settings of the decision in force.
+    pub fn decision(&self) -> &DecisionSettings {
+        let decision = self.verdicts.as_ref().map(|verdicts| &verdicts.decision);
+        decision.unwrap_or(&self.run.decision)
+    }
+
+    /// The level of the intervals of times.
+    pub fn confidence_level(&self) -> f64 {
+        self.decision().confidence_level
+    }
+
+    /// The thresholds in force.
+    pub fn thresholds(&self) -> Thresholds {
+        self.decision().thresholds
+    }
+
+    /// How often each verdict was given.
+    pub fn tally(&self) -> Tally {
+        self.rows.iter().filter_map(|row| row.verdict).collect()
+    }
+}

@@ -1,0 +1,194 @@
+//! Rows of a run that is compared with stored runs.
+
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::references::{Chosen, References};
+use super::remark::Remark;
+use super::row::Row;
+use crate::compare::{Comparison, Question, Reference, Rules, Summary, compare, summarize_by};
+use crate::model::{BenchmarkKey, DecisionSettings, MIN_LAUNCHES, Measurement, RunId, Verdict};
+
+/// Everything that the rows of a run beside stored runs are made from.
+pub struct StoredEvidence<'a, 'm> {
+    /// What the run measured, by key.
+    pub measurements: &'m [Measurement],
+    /// What each benchmark is compared with.
+    pub references: &'a References,
+    /// What the reference runs measured, by run and key.
+    pub past: &'a BTreeMap<(RunId, BenchmarkKey), Measurement>,
+    /// Benchmarks that should be there again, because the expected run had them.
+    pub expected: &'a [BenchmarkKey],
+    /// How the questions are decided.
+    pub rules: &'a Rules,
+    /// The noise threshold of a benchmark, a fraction.
+    pub noise_threshold: &'a dyn Fn(&Measurement) -> f64,
+    /// Bench targets (package, target) that could not be driven.
+    pub failed_targets: &'a BTreeSet<(String, String)>,
+    /// Whether the run had a time budget, which may have left some launches out.
+    pub had_time_budget: bool,
+}
+
+impl<'m> StoredEvidence<'_, 'm> {
+    /// The rows, by key.
+    pub fn rows(&self) -> Vec<Row<'m>> {
+        let rules = self.rules;
+        let summaries = summarize_all(self.measurements, &rules.decision, rules.seed);
+        let measured = self.measurements.iter().zip(summaries);
+        let mut rows: Vec<Row<'m>> = measured
+            .zip(self.comparisons())
+            .map(|((measurement, summary), comparison)| {
+                let chosen = &self.references.chosen[&measurement.benchmark.key];
+                row(measurement, summary, comparison, chosen)
+            })
+            .collect();
+        rows.extend(self.missing());
+        if self.had_time_budget {
+            rows.iter_mut().for_each(take_back_if_cut_short);
+        }
+        rows.sort_by(|a, b| a.key.cmp(&b.key));
+        rows
+    }
+
+    /// The comparison of each measurement that has a reference.
+    fn comparisons(&self) -> Vec<Option<Comparison>> {
+        let references: Vec<Option<Reference<'_>>> = self
+            .measurements
+            .iter()
+            .map(|measurement| self.reference(measurement))
+            .collect();
+        let asked = self.measurements.iter().zip(&references);
+        let questions: Vec<Question<'_>> = asked
+            .filter_map(|(candidate, reference)| {
+                Some(Question {
+                    candidate,
+                    reference: reference.as_ref()?,
+                    noise_threshold: (self.noise_threshold)(candidate),
+                })
+            })
+            .collect();
+        let mut answers = compare(&questions, self.rules).into_iter();
+        references
+            .iter()
+            .map(|reference| reference.as_ref().and_then(|_| answers.next()))
+            .collect()
+    }
+
+    fn reference(&self, measurement: &Measurement) -> Option<Reference<'_>> {
+        let key = &measurement.benchmark.key;
+        let Chosen::Runs {
+            averaged,
+            spread,
+            earlier,
+            ..
+        } = &self.references.chosen[key]
+        else {
+            return None;
+        };
+        if measurement.launches.is_empty() {
+            return None;
+        }
+        let of = |runs: &[RunId]| -> Vec<&Measurement> {
+            runs.iter()
+                .filter_map(|run| self.past.get(&(*run, key.clone())))
+                .filter(|measurement| !measurement.launches.is_empty())
+                .collect()
+        };
+        let reference = Reference {
+            averaged: of(averaged),
+            spread: of(spread),
+            earlier: earlier.iter().map(|runs| of(runs)).collect(),
+        };
+        (!reference.averaged.is_empty()).then_some(reference)
+    }
+
+    /// Benchmarks that should be there again, and that the run does not have.
+    fn missing(&self) -> impl Iterator<Item = Row<'m>> {
+        let measured = self.measurements.iter();
+        let here: BTreeSet<&BenchmarkKey> = measured.map(|found| &found.benchmark.key).collect();
+        let gone = self.expected.iter().filter(move |key| !here.contains(key));
+        gone.map(|key| {
+            let target = (key.package.clone(), key.target.clone());
+            let verdict = if self.failed_targets.contains(&target) {
+                Verdict::Failed
+            } else {
+                Verdict::Missing
+            };
+            let expected = self.references.expected.into_iter().collect();
+            Row::unmeasured(key.clone(), verdict, expected)
+        })
+    }
+}
+
+/// The descriptions of measurements, in their order.
+pub fn summarize_all(
+    measurements: &[Measurement],
+    decision: &DecisionSettings,
+    seed: u64,
+) -> Vec<Option<Summary>> {
+    measurements
+        .par_iter()
+        .map(|measurement| summarize_by(measurement, decision, seed))
+        .collect()
+}
+
+fn row<'m>(
+    measurement: &'m Measurement,
+    summary: Option<Summary>,
+    comparison: Option<Comparison>,
+    chosen: &Chosen,
+) -> Row<'m> {
+    let (verdict, reference, blocking) = match (chosen, &comparison) {
+        (_, _) if measurement.launches.is_empty() => (Verdict::Failed, Vec::new(), Vec::new()),
+        (Chosen::Runs { averaged, .. }, Some(comparison)) => {
+            (comparison.verdict, averaged.clone(), Vec::new())
+        }
+        (Chosen::Incomparable(run, blocking), _) => {
+            (Verdict::Incomparable, vec![*run], blocking.clone())
+        }
+        (Chosen::New | Chosen::Runs { .. }, _) if too_many_failed(measurement) => {
+            (Verdict::Failed, Vec::new(), Vec::new())
+        }
+        (Chosen::New | Chosen::Runs { .. }, _) => (Verdict::New, Vec::new(), Vec::new()),
+    };
+    Row {
+        verdict: Some(verdict),
+        spread: match &comparison {
+            Some(_) => chosen.drift(),
+            None => Vec::new(),
+        },
+        comparison,
+        reference,
+        blocking,
+        ..Row::described(measurement, summary)
+    }
+}
+
+/// Whether so many launches failed that too few are left.
+fn too_many_failed(measurement: &Measurement) -> bool {
+    !measurement.failures.is_empty() && measurement.launches.len() < MIN_LAUNCHES
+}
+
+/// Takes back a verdict that rests on too few launches because the time was up, and says why.
+fn take_back_if_cut_short(row: &mut Row<'_>) {
+    let Some(launches) = row.measurement.and_then(launches_if_too_few) else {
+        return;
+    };
+    row.remarks.push(Remark::CutShort { launches });
+    if let Some(Verdict::Regressed | Verdict::Improved | Verdict::Unchanged | Verdict::Suspect) =
+        row.verdict
+    {
+        row.verdict = Some(Verdict::Inconclusive);
+        if let Some(comparison) = &mut row.comparison {
+            comparison.verdict = Verdict::Inconclusive;
+        }
+    }
+}
+
+/// How many launches there were, if more were wanted and none has failed.
+fn launches_if_too_few(measurement: &Measurement) -> Option<usize> {
+    let launches = measurement.launches.len();
+    let wanted = measurement.sampling.launches as usize;
+    let few = launches < MIN_LAUNCHES.min(wanted) && measurement.failures.is_empty();
+    few.then_some(launches)
+}
