@@ -169,6 +169,13 @@ fn directory_of(path: &Path) -> &Path {
     }
 }
 
+/// A new secret, and a number for the name of its file.
+fn draw() -> Result<([u8; KEY_BYTES], u64), getrandom::Error> {
+    let mut key = [0; KEY_BYTES];
+    getrandom::fill(&mut key)?;
+    Ok((key, getrandom::u64()?))
+}
+
 /// Makes a secret, unless another process makes one at the same time: then that one counts.
 fn create(path: &Path) -> Result<(), SecretError> {
     let directory = directory_of(path);
@@ -184,11 +191,12 @@ fn create(path: &Path) -> Result<(), SecretError> {
     builder
         .create(directory)
         .map_err(|error| failed(directory, "create the directory of", error))?;
-    let unfinished = directory.join(format!("secret-{:016x}", rand::random::<u64>()));
+    let (key, number) = draw().map_err(|error| failed(path, "draw", error.into()))?;
+    let unfinished = directory.join(format!("secret-{number:016x}"));
     let made = options
         .open(&unfinished)
         .and_then(|mut file| {
-            file.write_all(&rand::random::<[u8; KEY_BYTES]>())?;
+            file.write_all(&key)?;
             file.sync_all()
         })
         // The name appears with the whole content, and never replaces another file.
