@@ -4,8 +4,8 @@ use rusqlite::Connection;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::project::{Project, compared};
-use crate::scripted::{QUICK, finish, verdict};
+use crate::against::project::{Project, compared};
+use crate::commands::scripted::{QUICK, finish, verdict};
 use crate::support::{Finished, Machine};
 
 /// Leaves a file behind whenever it runs and reads one, both of the package directory.
@@ -160,7 +160,7 @@ fn what_was_kept_with_another_secret_is_never_run() {
     assert_eq!(dirty, Ok(1));
     drop(store);
     // The current benchmark leaves no trace.
-    project.benchmarks(crate::project::TWO);
+    project.benchmarks(crate::against::project::TWO);
     project.takes(200);
     fs::remove_file(trace(&project)).expect("it left one");
     let run = project

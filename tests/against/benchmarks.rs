@@ -1,7 +1,7 @@
 //! Benchmarks that only one side has, bench sources that differ, revisions and flags that cannot be used.
 
-use crate::project::{Project, TWO, compared, remarks};
-use crate::scripted::{finish, verdict};
+use crate::against::project::{Project, TWO, compared, remarks};
+use crate::commands::scripted::{finish, verdict};
 use crate::support::Machine;
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::project::{Project, compared};
-use crate::scripted::{CLOCK, explanation, says};
+use crate::against::project::{Project, compared};
+use crate::commands::scripted::{CLOCK, explanation, says};
 use crate::support::Machine;
 
 /// `cost` allocates as often as the library says and takes the same time; `operation` is timed one by one.

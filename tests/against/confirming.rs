@@ -1,7 +1,7 @@
 //! What looks slower than a stored run is measured again in turn with it: confirmed, or refuted.
 
-use crate::project::{Project, TWO, compared, remarks, store_faster};
-use crate::scripted::{QUICK, finish, verdict};
+use crate::against::project::{Project, TWO, compared, remarks, store_faster};
+use crate::commands::scripted::{QUICK, finish, verdict};
 use crate::support::Machine;
 
 #[test]

@@ -1,6 +1,6 @@
 //! `export` and `import` of an A/B measurement: both sides go together, and their verdicts are reached again elsewhere.
 
-use crate::project::Project;
+use crate::against::project::Project;
 use crate::support::Machine;
 
 #[test]

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::project::{Project, compared, remarks};
-use crate::scripted::{finish, verdict};
+use crate::against::project::{Project, compared, remarks};
+use crate::commands::scripted::{finish, verdict};
 use crate::support::Machine;
 
 /// Builds the bench target `costs` as cargo does and takes the executable away.

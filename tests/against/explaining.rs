@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::project::{Project, TWO, compared, store_faster};
-use crate::scripted::{QUICK, about, explanation, says, verdict};
+use crate::against::project::{Project, TWO, compared, store_faster};
+use crate::commands::scripted::{QUICK, about, explanation, says, verdict};
 use crate::support::Machine;
 
 const JSON: [&str; 2] = ["--message-format", "json"];

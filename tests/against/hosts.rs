@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::num::NonZero;
 
-use crate::project::{Project, compared};
-use crate::scripted::verdict;
+use crate::against::project::{Project, compared};
+use crate::commands::scripted::verdict;
 use crate::support::{Finished, Machine};
 
 /// Adds twenty controls of the benchmark `cost` that are like the stored one, but for this change.

@@ -1,7 +1,7 @@
 //! Sides of A/B measurements among runs that were measured alone.
 
-use crate::project::Project;
-use crate::scripted::QUICK;
+use crate::against::project::Project;
+use crate::commands::scripted::QUICK;
 use crate::support::Machine;
 
 #[test]

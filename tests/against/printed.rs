@@ -1,7 +1,7 @@
 //! A/B of benches that print their results: a process of each side for each benchmark in turn.
 
-use crate::project::{Project, compared};
-use crate::scripted::verdict;
+use crate::against::project::{Project, compared};
+use crate::commands::scripted::verdict;
 use crate::support::Machine;
 
 /// Prints what libtest prints. Launches differ by less than a thousandth.

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use crate::crates::Crate;
-use crate::scripted::{CLOCK, QUICK, script};
+use crate::commands::crates::Crate;
+use crate::commands::scripted::{CLOCK, QUICK, script};
 use crate::support::{Finished, Machine, Perfcheck};
 
 /// It takes what the library says, whatever the machine does. Samples differ, as those of a real clock do.

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::project::{Project, compared, remarks};
-use crate::scripted::{finish, verdict, verdicts};
+use crate::against::project::{Project, compared, remarks};
+use crate::commands::scripted::{finish, verdict, verdicts};
 use crate::support::Machine;
 
 #[test]

@@ -5,8 +5,8 @@ use cargo_perfcheck::store::Store;
 use serde_json::Value;
 use std::fs;
 
-use crate::project::{Project, compared, remarks};
-use crate::scripted::{verdict, verdicts};
+use crate::against::project::{Project, compared, remarks};
+use crate::commands::scripted::{verdict, verdicts};
 use crate::support::{Finished, Machine, testbench};
 
 /// A project in which `odd` does what the library says, between two benchmarks that are well.

@@ -5,8 +5,8 @@ use serde_json::json;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::project::Project;
-use crate::scripted::verdict;
+use crate::against::project::Project;
+use crate::commands::scripted::verdict;
 use crate::support::{Machine, Running};
 
 /// A benchmark of the work tree waits in its third launch until it is told to go on, and says that it waits.
@@ -101,7 +101,7 @@ fn copies_of_executables_that_a_killed_run_left_go_with_the_next() {
     project.commit();
     fs::write(machine.home().join("go"), "").expect("written");
     project
-        .measure(&crate::scripted::QUICK)
+        .measure(&crate::commands::scripted::QUICK)
         .args(["--save-baseline", "kept"])
         .run()
         .expect_code(0);

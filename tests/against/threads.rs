@@ -1,6 +1,6 @@
 //! What was measured in turn gives the same bytes, whatever the number of threads.
 
-use crate::project::{Project, compared};
+use crate::against::project::{Project, compared};
 use crate::support::Machine;
 
 #[test]

@@ -1,6 +1,6 @@
 //! A regression stays one until somebody accepts it.
 
-use crate::scripted::{finish, reference_runs, steady, stored, verdict};
+use crate::commands::scripted::{finish, reference_runs, steady, stored, verdict};
 use crate::support::Machine;
 
 const JSON: [&str; 2] = ["--message-format", "json"];
@@ -84,7 +84,7 @@ fn a_suspect_is_no_reference_either_and_says_what_to_do_next() {
     let text = |script: &str| {
         steady(&machine, &[])
             .arg("text")
-            .env(crate::scripted::CLOCK, script)
+            .env(crate::commands::scripted::CLOCK, script)
     };
     text(even).run().expect_code(0);
     // The workspace of testbench says nothing about the machine; `CI` makes it a shared one.

@@ -1,6 +1,6 @@
 //! What is said of what to do next, and of words that were meant in another way.
 
-use crate::scripted::{steady, stored};
+use crate::commands::scripted::{steady, stored};
 use crate::support::Machine;
 
 #[test]

@@ -1,7 +1,7 @@
 //! Names for runs: saved by a run or afterwards, compared with, renamed, forgotten.
 
-use crate::crates::Crate;
-use crate::scripted::{finish, reference_runs, steady, stored, verdict, verdicts};
+use crate::commands::crates::Crate;
+use crate::commands::scripted::{finish, reference_runs, steady, stored, verdict, verdicts};
 use crate::support::Machine;
 
 const JSON: [&str; 2] = ["--message-format", "json"];

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::scripted::{CLOCK, about, explanation, says, stored, verdict};
+use crate::commands::scripted::{CLOCK, about, explanation, says, stored, verdict};
 use crate::support::{Finished, Machine, Perfcheck};
 
 const JSON: [&str; 2] = ["--message-format", "json"];

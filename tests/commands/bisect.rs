@@ -4,7 +4,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
 
-use crate::crates::Crate;
+use crate::commands::crates::Crate;
 use crate::support::{Finished, Machine, Perfcheck};
 
 /// It takes what the library says, whatever the machine does. Samples differ, as those of a real clock do.

@@ -3,8 +3,8 @@
 use serde_json::Value;
 use std::fs;
 
-use crate::crates::Crate;
-use crate::scripted::{CLOCK, steady, stored};
+use crate::commands::crates::Crate;
+use crate::commands::scripted::{CLOCK, steady, stored};
 use crate::support::{Finished, Machine};
 
 /// Six launches that take no time worth mentioning.

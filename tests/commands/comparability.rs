@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::crates::Crate;
-use crate::scripted::{finish, reference_runs, steady, stored, verdict};
+use crate::commands::crates::Crate;
+use crate::commands::scripted::{finish, reference_runs, steady, stored, verdict};
 use crate::support::{Finished, Machine};
 
 const JSON: [&str; 2] = ["--message-format", "json"];

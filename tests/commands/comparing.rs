@@ -1,7 +1,7 @@
 //! `compare`: two stored runs, named in every way, the same bytes every time.
 
-use crate::crates::Crate;
-use crate::scripted::{finish, reference_runs, steady, stored, verdict, verdicts};
+use crate::commands::crates::Crate;
+use crate::commands::scripted::{finish, reference_runs, steady, stored, verdict, verdicts};
 use crate::support::{Finished, Machine};
 
 fn compare(machine: &Machine, words: &[&str]) -> Finished {

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::scripted::{CLOCK, QUICK, script};
+use crate::commands::scripted::{CLOCK, QUICK, script};
 use crate::support::{Finished, Machine, Perfcheck, run};
 
 /// The benchmarks are listed in a file that the bench reads, so that changing them builds nothing.

@@ -8,7 +8,7 @@ use cargo_perfcheck::model::{
 use cargo_perfcheck::store::Store;
 use serde_json::Value;
 
-use crate::scripted::{QUICK, steady, stored, verdict};
+use crate::commands::scripted::{QUICK, steady, stored, verdict};
 use crate::support::{Finished, Machine};
 
 /// What a launch of a made run gave.

@@ -1,6 +1,6 @@
 //! `doctor`: what makes this machine unsteady, and what can be told on it.
 
-use crate::scripted::CLOCK;
+use crate::commands::scripted::CLOCK;
 use crate::support::{Machine, Perfcheck};
 
 /// Both workloads take the same in every process; longer than they do, so that what is asked for is little.

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::crates::Crate;
-use crate::scripted::{CLOCK, QUICK, steady, stored};
+use crate::commands::crates::Crate;
+use crate::commands::scripted::{CLOCK, QUICK, steady, stored};
 use crate::support::Machine;
 
 /// The picture of a benchmark of the latest run.

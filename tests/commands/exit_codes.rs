@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::crates::Crate;
-use crate::scripted::{CLOCK, QUICK, steady, stored, verdict, verdicts};
+use crate::commands::crates::Crate;
+use crate::commands::scripted::{CLOCK, QUICK, steady, stored, verdict, verdicts};
 use crate::support::{Machine, Perfcheck};
 
 const JSON: [&str; 2] = ["--message-format", "json"];

@@ -1,7 +1,7 @@
 //! `explain`: how a verdict on stored numbers came about, and what is said where there is none.
 
-use crate::crates::Crate;
-use crate::scripted::{QUICK, about, explanation, says, steady, stored};
+use crate::commands::crates::Crate;
+use crate::commands::scripted::{QUICK, about, explanation, says, steady, stored};
 use crate::support::{Finished, Machine};
 
 const JSON: [&str; 2] = ["--message-format", "json"];

@@ -5,7 +5,9 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::scripted::{CLOCK, QUICK, STEADY, finish, script, steady, stored, verdict, verdicts};
+use crate::commands::scripted::{
+    CLOCK, QUICK, STEADY, finish, script, steady, stored, verdict, verdicts,
+};
 use crate::support::{Machine, run, testbench};
 
 const JSON: [&str; 2] = ["--message-format", "json"];

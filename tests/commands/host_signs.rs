@@ -3,8 +3,8 @@
 use serde_json::Value;
 use std::fs;
 
-use crate::measuring_loop::{bench, measured, phase, quick};
-use crate::scripted::{CLOCK, finish, steady, stored};
+use crate::commands::measuring_loop::{bench, measured, phase, quick};
+use crate::commands::scripted::{CLOCK, finish, steady, stored};
 use crate::support::Machine;
 
 const JSON: [&str; 2] = ["--message-format", "json"];

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::crates::Crate;
-use crate::scripted::{stored, verdicts};
+use crate::commands::crates::Crate;
+use crate::commands::scripted::{stored, verdicts};
 use crate::support::{self, Finished, Machine, Perfcheck};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
@@ -163,7 +163,7 @@ fn s8_s9_s10_counts_are_printed_and_stored_and_every_raw_value_is_kept() {
         .run()
         .expect_code(0);
     let told = last(&told, "explanation");
-    let place = crate::scripted::about(&told, "place")["text"].clone();
+    let place = crate::commands::scripted::about(&told, "place")["text"].clone();
     assert_eq!(
         place,
         "Another program measured it (csv: log.csv): machine and build are not known."

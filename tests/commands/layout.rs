@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::crates::Crate;
-use crate::scripted::{CLOCK, QUICK, script, steady, stored};
+use crate::commands::crates::Crate;
+use crate::commands::scripted::{CLOCK, QUICK, script, steady, stored};
 use crate::support::{Finished, Machine};
 
 const JSON: [&str; 2] = ["--message-format", "json"];

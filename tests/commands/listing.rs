@@ -1,7 +1,7 @@
 //! `runs`, `show` and `list`: what the store has, for people and for programs.
 
-use crate::crates::Crate;
-use crate::scripted::{steady, stored};
+use crate::commands::crates::Crate;
+use crate::commands::scripted::{steady, stored};
 use crate::support::Machine;
 
 const JSON: [&str; 2] = ["--message-format", "json"];

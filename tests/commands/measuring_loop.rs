@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::crates::Crate;
-use crate::scripted::{CLOCK, QUICK, STEADY, reference_runs, script, steady, stored};
+use crate::commands::crates::Crate;
+use crate::commands::scripted::{CLOCK, QUICK, STEADY, reference_runs, script, steady, stored};
 use crate::support::{Finished, Machine, Perfcheck};
 
 const JSON: [&str; 2] = ["--message-format", "json"];

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::crates::Crate;
-use crate::scripted::{CLOCK, explanation, finish, says, stored, verdict};
+use crate::commands::crates::Crate;
+use crate::commands::scripted::{CLOCK, explanation, finish, says, stored, verdict};
 use crate::support::{Finished, Machine, Perfcheck};
 use cargo_perfcheck::model::Thresholds;
 use perfcheck_stats::{MannWhitney, MannWhitneyMethod, WelchDf, WelchTest, mean, median};

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::fmt::Write;
 
-use crate::crates::Crate;
+use crate::commands::crates::Crate;
 use crate::support::{Finished, Machine};
 
 /// Two codecs with two modes each, and what they take.
@@ -236,7 +236,7 @@ fn s14_a_mean_far_above_the_median_is_worth_a_warning() {
     // Of three launches one takes a hundred thousand times as long.
     let script = made.measure(&machine, &["a"], &[]);
     let run = script
-        .env(crate::scripted::CLOCK, "a=100/100/10000000")
+        .env(crate::commands::scripted::CLOCK, "a=100/100/10000000")
         .run();
     run.expect_code(0);
     let found = pivot(&made, &machine, "--pivot rows=id").expect_code(0);

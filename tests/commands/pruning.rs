@@ -4,8 +4,8 @@ use cargo_perfcheck::store::Store;
 use rustix::process::Signal;
 use std::time::Duration;
 
-use crate::crates::Crate;
-use crate::scripted::{reference_runs, steady, stored};
+use crate::commands::crates::Crate;
+use crate::commands::scripted::{reference_runs, steady, stored};
 use crate::support::Machine;
 
 const JSON: [&str; 2] = ["--message-format", "json"];

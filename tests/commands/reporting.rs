@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::fs;
 
-use crate::scripted::{steady, stored};
+use crate::commands::scripted::{steady, stored};
 use crate::support::{Finished, Machine};
 
 /// Three runs, of which the last is slower in `text`.

@@ -3,8 +3,8 @@
 use serde_json::Value;
 use std::fs;
 
-use crate::crates::Crate;
-use crate::scripted::{finish, reference_runs, verdict};
+use crate::commands::crates::Crate;
+use crate::commands::scripted::{finish, reference_runs, verdict};
 use crate::support::{Finished, Machine};
 
 /// A repository with one benchmark, `a`.

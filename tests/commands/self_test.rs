@@ -3,7 +3,7 @@
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::scripted::CLOCK;
+use crate::commands::scripted::CLOCK;
 use crate::support::{Finished, Machine, Perfcheck};
 
 const SCRIPT: &str = "arithmetic=100;memory=200;text=300";

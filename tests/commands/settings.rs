@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::crates::Crate;
-use crate::scripted::{CLOCK, script};
+use crate::commands::crates::Crate;
+use crate::commands::scripted::{CLOCK, script};
 use crate::support::{Finished, Machine};
 
 /// Times short enough for tests; launches and samples are up to each test.

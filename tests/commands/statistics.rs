@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::scripted::{CLOCK, script, steady, stored};
+use crate::commands::scripted::{CLOCK, script, steady, stored};
 use crate::support::{Finished, Machine};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
@@ -217,7 +217,7 @@ fn a_run_without_samples_says_so() {
         .perfcheck()
         .testbench("")
         .args(["-p", "panics", "--bench", "panics", "in_body"])
-        .args(crate::scripted::QUICK);
+        .args(crate::commands::scripted::QUICK);
     failed.run().expect_code(4);
     let shown = stored(&machine, &["show", "--stats"]).run().expect_code(0);
     assert!(shown.stdout.contains("no samples"), "{shown}");

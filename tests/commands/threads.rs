@@ -1,6 +1,6 @@
 //! The same stored data and the same seed give the same bytes, whatever the number of threads.
 
-use crate::scripted::{CLOCK, STEADY, script, stored};
+use crate::commands::scripted::{CLOCK, STEADY, script, stored};
 use crate::support::{Machine, Perfcheck};
 
 /// Nine launches: their intervals are bootstrapped, where three have Student's.

@@ -1,6 +1,6 @@
 //! Files cut short and files with a byte changed: they are read or refused with a place, and nothing panics.
 
-use crate::{directory, file_names, runs_of, runs_of_tree, sample};
+use super::{directory, file_names, runs_of, runs_of_tree, sample};
 use cargo_perfcheck::exchange::{Content, ForeignRun};
 use std::fs;
 

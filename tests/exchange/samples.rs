@@ -1,6 +1,6 @@
 //! What is read from whole files. The snapshots hold every value; `INSTA_UPDATE=always` renews them after `samples/make.sh`.
 
-use crate::{directory, file_names, runs_of, runs_of_tree, sample};
+use super::{directory, file_names, runs_of, runs_of_tree, sample};
 use cargo_perfcheck::exchange::{FileFormat, ForeignRun, detect};
 use std::fmt::Write as _;
 

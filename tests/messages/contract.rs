@@ -3,8 +3,8 @@
 use serde_json::Value;
 use std::collections::BTreeSet;
 
+use super::{quick, steady};
 use crate::support::Machine;
-use crate::{quick, steady};
 
 const DOCUMENT: &str = include_str!("../../docs/MESSAGES.md");
 const JSON: [&str; 2] = ["--message-format", "json"];

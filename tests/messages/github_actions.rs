@@ -1,7 +1,7 @@
 //! What a job of GitHub Actions gets without asking, and what it is spared.
 
-use super::support::{Finished, Machine, Perfcheck};
 use super::{quick, steady};
+use crate::support::{Finished, Machine, Perfcheck};
 use std::fs;
 
 /// As in a job.

@@ -2,8 +2,8 @@
 //!
 //! Names with control characters come from benches, as files with such names are not imported; everything else comes from a file.
 
-use super::support::{Finished, Machine};
 use super::{quick, stored};
+use crate::support::{Finished, Machine};
 use serde_json::json;
 use std::fs;
 

@@ -1,7 +1,7 @@
 //! Tables and lists.
 
+use super::{quick, settings, steady, stored};
 use crate::support::Machine;
-use crate::{quick, settings, steady, stored};
 
 #[test]
 fn the_first_run_is_new_and_the_second_is_compared() {

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use super::{settings, steady};
 use crate::support::Machine;
-use crate::{settings, steady};
 
 /// Puts a word where a machine's own facts stand.
 fn without_machine(mut message: Value) -> Value {

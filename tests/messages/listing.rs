@@ -10,8 +10,8 @@ use cargo_perfcheck::report::{
     write_baselines, write_benchmarks, write_runs,
 };
 
-use crate::layout;
-use crate::recorded::{HOSTILE, Recorded};
+use super::layout;
+use crate::messages::recorded::{HOSTILE, Recorded};
 
 const WIDTHS: [usize; 4] = [60, 80, 100, 160];
 

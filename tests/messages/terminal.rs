@@ -8,8 +8,8 @@ use cargo_perfcheck::report::{
     Arrangement, Charset, InCharset, Verbosity, View, without_colours, write_table,
 };
 
-use crate::layout;
-use crate::recorded::Recorded;
+use super::layout;
+use crate::messages::recorded::Recorded;
 
 /// The table as it is written, colours included.
 fn coloured(findings: &Findings<'_>, view: &View) -> String {

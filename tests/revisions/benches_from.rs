@@ -3,7 +3,7 @@
 use cargo_perfcheck::sides::{BenchesFrom, SidesError};
 use std::path::Path;
 
-use crate::repository::{MANIFEST, Repository, identical, pair, printed};
+use crate::revisions::repository::{MANIFEST, Repository, identical, pair, printed};
 
 /// A repository whose old state has no benchmarks, and whose work tree has one that reads data.
 fn without_benchmarks_before() -> Repository {

@@ -3,7 +3,7 @@
 use cargo_perfcheck::sides::{Provenance, SidesError, TargetPair};
 use std::path::Path;
 
-use crate::repository::{MANIFEST, Repository, identical, pair, printed};
+use crate::revisions::repository::{MANIFEST, Repository, identical, pair, printed};
 
 #[test]
 fn the_old_state_is_built_from_its_commit_and_the_new_one_from_the_work_tree() {

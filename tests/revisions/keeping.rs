@@ -3,7 +3,7 @@
 use cargo_perfcheck::sides::Provenance;
 use std::fs;
 
-use crate::repository::{Repository, identical, printed};
+use crate::revisions::repository::{Repository, identical, printed};
 
 #[test]
 fn a_commit_that_was_built_is_not_built_again() {

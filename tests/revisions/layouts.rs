@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use crate::repository::{MANIFEST, Repository, builds_in_another_process, identical, printed};
+use crate::revisions::repository::{
+    MANIFEST, Repository, builds_in_another_process, identical, printed,
+};
 
 /// The current directory of `prefix` becomes what a test builds.
 fn move_below(made: &mut Repository, prefix: &str) {

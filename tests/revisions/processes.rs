@@ -4,18 +4,18 @@ use cargo_perfcheck::sides::Provenance;
 use rustix::process::Signal;
 use std::fs;
 
-use crate::repository::{Repository, builds_in_another_process, printed};
+use crate::revisions::repository::{Repository, builds_in_another_process, printed};
 
 #[test]
 #[ignore = "the other process of the tests below"]
 fn another_process() {
-    crate::repository::be_another_process();
+    crate::revisions::repository::be_another_process();
 }
 
 /// What our own processes start as their reaper is this test binary: it must then be one.
 #[test]
 fn __reap() {
-    if crate::repository::is_another_process() {
+    if crate::revisions::repository::is_another_process() {
         cargo_perfcheck::process::reap(std::io::stdin().lock());
     }
 }

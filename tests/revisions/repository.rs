@@ -309,7 +309,7 @@ pub fn builds_in_another_process(made: &Repository, against: &str) -> Running {
     command
         .args([
             "--exact",
-            "processes::another_process",
+            "revisions::processes::another_process",
             "--ignored",
             "--nocapture",
         ])

@@ -2,7 +2,7 @@
 
 use cargo_perfcheck::host::Checkout;
 
-use crate::repository::Repository;
+use crate::revisions::repository::Repository;
 
 fn text<T: std::fmt::Debug>(outcome: Result<T, impl std::fmt::Display>) -> String {
     match outcome {

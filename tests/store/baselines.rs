@@ -3,7 +3,7 @@
 use cargo_perfcheck::model::Acceptance;
 use cargo_perfcheck::store::{StoreError, check_baseline_name};
 
-use crate::builders::{fresh, new_run, record};
+use crate::store::builders::{fresh, new_run, record};
 
 #[test]
 fn a_baseline_is_set_moved_renamed_and_removed() {

@@ -9,7 +9,7 @@ use cargo_perfcheck::store::{
 };
 use proptest::prelude::*;
 
-use crate::builders::{end, key, launch, measured, new_run, open, place, record};
+use crate::store::builders::{end, key, launch, measured, new_run, open, place, record};
 
 /// Asks everything that can be asked, and hands over the first error.
 fn read_all(store: &Store, workspace: WorkspaceId, run: RunId) -> Result<(), StoreError> {

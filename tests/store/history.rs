@@ -5,7 +5,7 @@ use cargo_perfcheck::store::{
     BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId,
 };
 
-use crate::builders::{end, fresh, key, launch, new_run, record, verdict};
+use crate::store::builders::{end, fresh, key, launch, new_run, record, verdict};
 
 fn runs_of(store: &Store, workspace: WorkspaceId, id: &str, query: HistoryQuery<'_>) -> Vec<RunId> {
     let history = store.history(workspace, &[key(id)], &query).expect("reads");

@@ -11,8 +11,8 @@ use cargo_perfcheck::model::{
 };
 use cargo_perfcheck::store::{ExtractedTarget, KeptSummary, Reason, Store, StoreError};
 
-use crate::builders::{fresh, new_run, open, place, record};
-use crate::processes::{start, under};
+use crate::store::builders::{fresh, new_run, open, place, record};
+use crate::store::processes::{start, under};
 
 /// A user on a machine.
 pub fn secret() -> Secret {

@@ -9,8 +9,8 @@ use cargo_perfcheck::store::{KeptError, Store, StoreError};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::builders::open;
-use crate::kept::{contents, executable, extract, files, keeping, secret, target};
+use crate::store::builders::open;
+use crate::store::kept::{contents, executable, extract, files, keeping, secret, target};
 
 /// A store, by path, with two runs that keep different executables under the same name.
 struct Kept {

@@ -7,8 +7,8 @@ use cargo_perfcheck::model::{KeptTarget, RunId};
 use cargo_perfcheck::store::{KeptError, Reason, Removal, Store, StoreError};
 use tempfile::TempDir;
 
-use crate::builders::fresh;
-use crate::kept::{contents, extract, files, keeping, target};
+use crate::store::builders::fresh;
+use crate::store::kept::{contents, extract, files, keeping, target};
 
 /// An executable of about this size when compressed, different for every salt.
 fn incompressible(directory: &Path, kilobytes: usize, salt: u64) -> KeptTarget {

@@ -6,7 +6,7 @@ use std::path::Path;
 use cargo_perfcheck::model::Acceptance;
 use cargo_perfcheck::store::{OpenOptions, Store, StoreError};
 
-use crate::builders::{fresh, launch, new_run, open, place, record};
+use crate::store::builders::{fresh, launch, new_run, open, place, record};
 
 /// Everything in a directory, with its bytes.
 fn snapshot(directory: &Path) -> Vec<(String, Vec<u8>)> {

@@ -5,7 +5,7 @@ use cargo_perfcheck::store::{
     BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId,
 };
 
-use crate::builders::{end, fresh, key, launch, measured, new_run, record, series, verdict};
+use crate::store::builders::{end, fresh, key, launch, measured, new_run, record, series, verdict};
 
 const PLAN: &str = r#"{"looks":[10,20,30]}"#;
 

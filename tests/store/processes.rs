@@ -10,7 +10,7 @@ use std::time::Duration;
 use cargo_perfcheck::model::{Acceptance, RunId, RunStatus};
 use cargo_perfcheck::store::Store;
 
-use crate::builders::{end, key, launch, new_run, open, place, record, series};
+use crate::store::builders::{end, key, launch, new_run, open, place, record, series};
 
 const ROLE: &str = "STORE_TEST_ROLE";
 const STORE: &str = "STORE_TEST_STORE";
@@ -42,14 +42,14 @@ fn another_process() {
         }),
         "read only" => read_only(path),
         #[cfg(unix)]
-        "keep for ever" => crate::kept::keep_for_ever(path, |line| {
+        "keep for ever" => crate::store::kept::keep_for_ever(path, |line| {
             let mut out = std::io::stdout();
             writeln!(out, "{line}")
                 .and_then(|()| out.flush())
                 .expect("the parent reads");
         }),
         #[cfg(unix)]
-        "keep large" => crate::kept::keep_large(path),
+        "keep large" => crate::store::kept::keep_large(path),
         role => panic!("no role {role}"),
     }
 }
@@ -59,7 +59,7 @@ fn other_process(program: &Path, role: &str, path: &Path) -> Command {
     command
         .args([
             "--exact",
-            "processes::another_process",
+            "store::processes::another_process",
             "--ignored",
             "--nocapture",
         ])

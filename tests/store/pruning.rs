@@ -3,7 +3,7 @@
 use cargo_perfcheck::model::{Acceptance, Purpose, RunId};
 use cargo_perfcheck::store::StoreError;
 
-use crate::builders::{end, fresh, key, launch, new_run, record};
+use crate::store::builders::{end, fresh, key, launch, new_run, record};
 
 #[test]
 fn a_run_goes_with_all_that_only_it_had_and_its_number_is_not_given_again() {

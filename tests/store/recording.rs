@@ -6,7 +6,7 @@ use cargo_perfcheck::model::{
 };
 use cargo_perfcheck::store::StoreError;
 
-use crate::builders::{end, fresh, key, launch, measured, new_run, record, series, verdict};
+use crate::store::builders::{end, fresh, key, launch, measured, new_run, record, series, verdict};
 
 #[test]
 fn the_head_of_a_run_comes_back_as_it_was() {

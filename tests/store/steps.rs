@@ -5,7 +5,7 @@ use cargo_perfcheck::store::{
     BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId,
 };
 
-use crate::builders::{end, fresh, key, new_run, record};
+use crate::store::builders::{end, fresh, key, new_run, record};
 
 const NOW: Timestamp = Timestamp(1_700_000_009_000_000_000);
 

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 use std::fs;
 use std::path::Path;
 
-use crate::situation::QUICK;
 use crate::support::{Machine, run, testbench};
+use crate::testbench::situation::QUICK;
 
 /// The variables of docs/PROTOCOL.md, section 1.
 const OURS: [&str; 3] = ["PERFCHECK_LAUNCH", "PERFCHECK_PADDING", "PERFCHECK_MARK"];

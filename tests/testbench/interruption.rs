@@ -3,8 +3,8 @@
 use rustix::process::Signal;
 use std::path::Path;
 
-use crate::situation::QUICK;
 use crate::support::{Finished, Machine, Running, testbench};
+use crate::testbench::situation::QUICK;
 
 /// A run of `forks` that would go on for a hundred launches.
 fn long_run(machine: &Machine) -> Running {

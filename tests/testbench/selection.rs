@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::situation::QUICK;
 use crate::support::Machine;
+use crate::testbench::situation::QUICK;
 
 /// `package/target: id` of everything that is measured with these arguments, or with `--no-run` listed.
 fn measured(arguments: &[&str]) -> BTreeSet<String> {

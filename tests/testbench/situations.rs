@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
-use crate::situation::{QUICK, Situation};
 use crate::support::{Machine, testbench};
+use crate::testbench::situation::{QUICK, Situation};
 
 /// A test for each bench target, and the list of them all.
 macro_rules! situations {
@@ -12,8 +12,8 @@ macro_rules! situations {
         $(mod $package {
             $(#[test]
             fn $target() {
-                let expected: fn(crate::situation::Situation) -> crate::situation::Situation = $expected;
-                expected(crate::situation::Situation::of(stringify!($package), stringify!($target)))
+                let expected: fn(crate::testbench::situation::Situation) -> crate::testbench::situation::Situation = $expected;
+                expected(crate::testbench::situation::Situation::of(stringify!($package), stringify!($target)))
                     .check();
             })*
         })*

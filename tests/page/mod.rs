@@ -2,10 +2,7 @@
 //!
 //! What a browser makes of it is tested by `browser.py`, which `.ci/run page` starts.
 
-#[allow(dead_code, reason = "other test binaries use the rest")]
-#[path = "../messages/recorded.rs"]
-mod recorded;
-
+use crate::messages::recorded::{HOSTILE, Recorded};
 use cargo_perfcheck::compare::{
     BenchmarkRecord, ChangeShape, Course, CoursePoint, CourseRules, HostSigns, Location, Shape,
     summarize_by,
@@ -18,7 +15,6 @@ use cargo_perfcheck::report::{
     BenchmarkHistory, HistoryPoint, Page, PageBenchmark, PageRun, PageSide, View, without_colours,
     write_page, write_table,
 };
-use recorded::{HOSTILE, Recorded};
 use serde_json::Value;
 use std::collections::BTreeSet;
 

@@ -2,9 +2,6 @@
 //!
 //! No test here depends on how long something takes: where a time matters it comes from the scripted clock.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod criterion;
 mod environment;
 mod interruption;

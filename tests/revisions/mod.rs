@@ -2,9 +2,6 @@
 //!
 //! The bench targets do nothing but print: what matters here is what was built from which files, not how fast it is.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod repository;
 
 mod benches_from;

@@ -2,11 +2,8 @@
 //!
 //! Times come from the scripted clock, so that every verdict is exact; no test depends on how fast the machine is.
 
-#[path = "../support/mod.rs"]
-mod support;
-
-mod crates;
-mod scripted;
+pub mod crates;
+pub mod scripted;
 
 mod accepting;
 mod advice;

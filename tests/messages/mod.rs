@@ -1,9 +1,6 @@
 //! What is written for people and for machines, word for word: snapshots under the scripted clock, and the contract of
 //! docs/MESSAGES.md.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod contract;
 mod documented;
 mod github_actions;
@@ -11,11 +8,11 @@ mod hostile;
 mod human;
 mod json;
 mod listing;
-mod recorded;
+pub mod recorded;
 mod reports;
 mod terminal;
 
-use support::{Finished, Machine, Perfcheck};
+use crate::support::{Finished, Machine, Perfcheck};
 
 /// A run of `steady` in which arithmetic takes these times per iteration in its launches.
 fn steady(machine: &Machine, arithmetic: &str) -> Perfcheck {

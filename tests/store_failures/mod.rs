@@ -1,14 +1,11 @@
 //! A store that cannot be used ends a command with 5, a message that names it, and is left as it was.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 use rusqlite::Connection;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use support::{Finished, Machine};
+use crate::support::{self, Finished, Machine};
 
 fn steady(machine: &Machine) -> Finished {
     let options =
