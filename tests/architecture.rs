@@ -5,6 +5,8 @@
 
 #[path = "architecture/circles.rs"]
 mod circles;
+#[path = "architecture/forgotten.rs"]
+mod forgotten;
 #[path = "architecture/imports.rs"]
 mod imports;
 #[path = "architecture/modules.rs"]
@@ -15,6 +17,7 @@ mod page;
 mod scanner;
 
 use circles::{circles, described};
+use forgotten::forgotten;
 use imports::{Imports, imports};
 use page::page_faults;
 use scanner::{contains, crate_modules, names_crate, tokens};
@@ -464,6 +467,20 @@ fn the_architecture_page_names_every_folder_and_lists_no_files() {
     }));
 }
 
+#[test]
+fn no_test_file_is_forgotten() {
+    let paths: Vec<String> = (rust_files("tests").iter())
+        .map(|path| path["tests/".len()..].to_owned())
+        .collect();
+    let text = |path: &str| fs::read_to_string(repository().join("tests").join(path)).unwrap();
+    let complaints = forgotten(&paths, text).into_iter();
+    none_of(
+        &complaints
+            .map(|path| format!("no test executable declares tests/{path}"))
+            .collect::<Vec<_>>(),
+    );
+}
+
 // The scanner and the rules themselves, on planted violations.
 
 #[test]
@@ -689,4 +706,22 @@ fn a_folder_without_a_sentence_and_a_list_of_files_are_found() {
     assert_eq!(page(&format!("{whole}{}", "long ".repeat(4000))).len(), 1);
     let files: Vec<String> = (0..20).map(|n| format!("`src/{n}.rs`")).collect();
     assert_eq!(page(&format!("{whole} {}", files.join(" "))).len(), 1);
+}
+
+#[test]
+fn a_test_file_that_nothing_declares_is_found() {
+    let files = [
+        ("cli.rs", "mod commands;"),
+        ("commands/mod.rs", "pub mod flags;\n// mod gone;"),
+        ("commands/flags.rs", ""),
+        ("commands/gone.rs", ""),
+        ("page/mod.rs", "mod flags;"),
+        ("page/flags.rs", ""),
+    ];
+    let paths = files.map(|(path, _)| path.to_owned());
+    let text = |path: &str| {
+        let found = files.iter().find(|(known, _)| *known == path);
+        found.unwrap().1.to_owned()
+    };
+    assert_eq!(forgotten(&paths, text), ["commands/gone.rs", "page/mod.rs"]);
 }

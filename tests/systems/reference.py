@@ -496,13 +496,8 @@ def report():
     kinds = sorted({pair["kind"] for pair in content["pairs"]})
     print(f"""# Validation
 
-<<<<<<< HEAD
 What `crates/stats` is checked against, with the worst error seen. This page is written by `tests/systems/reference.py --report` from the output of the
-golden test (`cargo test --test systems golden -- --nocapture`), which fails where an error is beyond its bound.
-=======
-What `src/stats` is checked against, with the worst error seen. This page is written by `tests/systems/reference.py --report` from the output of the
 golden test (`cargo test --test library systems::golden -- --nocapture`), which fails where an error is beyond its bound.
->>>>>>> ed9e29c (Integration tests are two executables beside the architecture's: the tool from outside, the library from outside)
 
 The reference values were made with {content["made with"]} from {len(content["pairs"])} pairs of seeded samples
 ({", ".join(kinds)}), {len(content["groups"])} sets of groups and {len(content["families"])} families of p-values. "By definition": no library has the quantity, or

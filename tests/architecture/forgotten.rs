@@ -1,0 +1,41 @@
+//! Test files that no executable compiles: what is forgotten in a list of modules passes every time.
+
+use std::path::Path;
+
+/// The files of `paths`, relative to the tests' directory, that no other one declares as a module. `text` reads a file; a file at the top is an executable.
+pub fn forgotten<'a>(paths: &'a [String], text: impl Fn(&str) -> String) -> Vec<&'a str> {
+    let declared = |path: &str| {
+        let path = Path::new(path);
+        let is_map = path.ends_with("mod.rs");
+        // The module's name, and the directory that its declaration stands for.
+        let (named, parent) = if is_map {
+            (path.parent(), path.parent().and_then(Path::parent))
+        } else {
+            (Some(path), path.parent())
+        };
+        let (Some(name), Some(parent)) = (named.and_then(Path::file_stem), parent) else {
+            return false;
+        };
+        let declaration = format!("mod {};", name.to_string_lossy());
+        paths.iter().any(|other| {
+            let other_path = Path::new(other);
+            let stands_for = if other_path.ends_with("mod.rs") {
+                other_path.parent() == Some(parent)
+            } else {
+                // An executable declares what lies beside it, any other file what lies in the directory of its name.
+                other_path.with_extension("") == parent
+                    || (parent == Path::new("") && other_path.parent() == Some(parent))
+            };
+            stands_for
+                && text(other).lines().any(|line| {
+                    let line = line.trim_start();
+                    line == declaration || line.strip_prefix("pub ") == Some(&*declaration)
+                })
+        })
+    };
+    let is_executable = |path: &str| !path.contains('/');
+    (paths.iter())
+        .map(String::as_str)
+        .filter(|path| !is_executable(path) && !declared(path))
+        .collect()
+}
