@@ -1,6 +1,7 @@
 //! The full record of allocations and latencies: lines of a block that fits 80 columns.
 
 use super::beside::quantile_name;
+use super::layout::{Cell, Column, Table};
 use super::units;
 use crate::compare::{
     AllocationSummary, LatencyComparison, LatencySummary, OverLaunches, WindowSummary,
@@ -8,6 +9,9 @@ use crate::compare::{
 
 /// Rows of the table of seconds; of more the first and the last are shown.
 const MOST_SECONDS: usize = 10;
+
+/// Columns that labels take at least.
+pub(super) const LABEL: usize = 18;
 
 /// Label and text of each line.
 pub(super) type Lines = Vec<(String, String)>;
@@ -81,7 +85,6 @@ pub(super) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> Li
     for message in &found.messages {
         lines.push(("failed with".to_owned(), message.clone()));
     }
-    lines.extend(seconds(&found.windows));
     if let Some(drift) = &found.drift {
         let text = format!(
             "p50 {}, last second against first",
@@ -105,21 +108,50 @@ fn operations(found: &LatencySummary) -> String {
     )
 }
 
+/// Labels of lines, as wide in every table of a block.
+pub(super) fn labels_of(labels: impl IntoIterator<Item = String>) -> Column {
+    let labels = labels.into_iter();
+    Column::fact("", labels.map(|label| Cell::faint(format!("  {label}")))).at_least(LABEL)
+}
+
+/// What each second brought, as it stands in a row.
+const OF_SECONDS: [&str; 5] = ["operations", "errors", "p50", "p95", "p99"];
+
 /// A row a second, where there is more than one.
-fn seconds(windows: &[WindowSummary]) -> Lines {
-    if windows.len() < 2 {
+pub(super) fn seconds(windows: &[WindowSummary]) -> Option<Table> {
+    let rows = rows_of_seconds(windows)?;
+    let labels = labels_of(rows.iter().map(|(label, _)| label.clone()));
+    let labels = labels.headed(vec![Cell::faint("  second")]);
+    let columns = OF_SECONDS.iter().enumerate().map(|(at, heading)| {
+        let cells = rows.iter().map(|(_, cells)| cells.get(at).cloned());
+        Column::number(heading, cells.map(Option::unwrap_or_default))
+    });
+    Some(Table::new(std::iter::once(labels).chain(columns).collect()))
+}
+
+/// The same as lines, for readers that lay them out themselves.
+pub(super) fn lines_of_seconds(windows: &[WindowSummary]) -> Lines {
+    let Some(rows) = rows_of_seconds(windows) else {
         return Vec::new();
+    };
+    let heading = ("second".to_owned(), OF_SECONDS.join(", "));
+    let rows = rows.into_iter();
+    std::iter::once(heading)
+        .chain(rows.map(|(label, cells)| (label, cells.join(", "))))
+        .collect()
+}
+
+/// Label and cells of each second; of many the first and the last.
+fn rows_of_seconds(windows: &[WindowSummary]) -> Option<Vec<(String, Vec<String>)>> {
+    if windows.len() < 2 {
+        return None;
     }
-    let head = format!(
-        "{:>10} {:>7} {:>10} {:>10} {:>10}",
-        "operations", "errors", "p50", "p95", "p99"
-    );
-    let mut lines = vec![("second".to_owned(), head)];
     let left_out = windows.len().saturating_sub(MOST_SECONDS);
     let half = MOST_SECONDS / 2;
+    let mut rows = Vec::new();
     for (second, window) in windows.iter().enumerate() {
         if left_out > 0 && second == half {
-            lines.push(("...".to_owned(), format!("{left_out} more")));
+            rows.push(("...".to_owned(), vec![format!("{left_out} more")]));
         }
         if left_out > 0 && (half..half + left_out).contains(&second) {
             continue;
@@ -128,16 +160,11 @@ fn seconds(windows: &[WindowSummary]) -> Lines {
             || ["-", "-", "-"].map(str::to_owned),
             |found| found.map(units::time),
         );
-        let [p50, p95, p99] = percentiles;
-        lines.push((
-            (second + 1).to_string(),
-            format!(
-                "{:>10} {:>7} {p50:>10} {p95:>10} {p99:>10}",
-                window.operations, window.errors
-            ),
-        ));
+        let counts = [window.operations.to_string(), window.errors.to_string()];
+        let cells = counts.into_iter().chain(percentiles).collect();
+        rows.push(((second + 1).to_string(), cells));
     }
-    lines
+    Some(rows)
 }
 
 fn over_launches(found: &OverLaunches) -> String {
@@ -157,6 +184,7 @@ fn over_launches(found: &OverLaunches) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::theme::without_colours;
 
     fn window(operations: u64) -> WindowSummary {
         WindowSummary {
@@ -170,19 +198,31 @@ mod tests {
     #[test]
     fn of_many_seconds_the_first_and_the_last_are_shown_and_all_lines_fit() {
         let windows: Vec<WindowSummary> = (0..30).map(window).collect();
-        let lines = seconds(&windows);
-        let labels: Vec<&str> = lines.iter().map(|(label, _)| &label[..]).collect();
+        let written = |windows: &[WindowSummary]| {
+            let mut bytes = Vec::new();
+            let table = seconds(windows).expect("several");
+            table
+                .write(&mut bytes, 80)
+                .expect("memory takes everything");
+            String::from_utf8(without_colours(&bytes)).expect("text")
+        };
+        let text = written(&windows);
+        let labels: Vec<&str> = text
+            .lines()
+            .filter_map(|line| line.split_whitespace().next())
+            .collect();
         assert_eq!(
             labels,
             [
                 "second", "1", "2", "3", "4", "5", "...", "26", "27", "28", "29", "30"
             ]
         );
-        assert_eq!(lines[6].1, "20 more");
-        assert!(lines[1].1.trim_end().ends_with('-'), "nothing succeeded");
-        assert!(lines.iter().all(|(_, text)| text.chars().count() <= 60));
-        assert_eq!(seconds(&windows[..1]), []);
-        assert_eq!(seconds(&windows[..10]).len(), 11);
+        assert!(text.contains("20 more\n"), "{text}");
+        let first = text.lines().nth(1).expect("a second");
+        assert!(first.ends_with('-'), "nothing succeeded: {first}");
+        assert!(text.lines().all(|line| units::width(line) <= 80), "{text}");
+        assert_eq!(written(&windows[..10]).lines().count(), 11);
+        assert!(seconds(&windows[..1]).is_none());
     }
 
     #[test]

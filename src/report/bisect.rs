@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 
 use super::json::{SCHEMA, estimate_json, key_json, write_object};
+use super::layout::{Column, Table};
 use super::{theme, units};
 use crate::compare::Estimate;
 use crate::escape;
@@ -238,14 +239,16 @@ fn write_possible(
 }
 
 fn write_commit(writer: &mut dyn Write, commit: &Commit) -> io::Result<()> {
-    writeln!(writer, "  commit  {}", commit.hash)?;
-    writeln!(
-        writer,
-        "  date    {}, {}",
-        commit.authored,
-        theme::printable(&commit.author)
-    )?;
-    writeln!(writer, "  subject {}", theme::printable(&commit.subject))
+    let facts = [
+        commit.hash.clone(),
+        format!("{}, {}", commit.authored, commit.author),
+        commit.subject.clone(),
+    ];
+    Table::new(vec![
+        Column::fact("", ["  commit", "  date", "  subject"]),
+        Column::fact("", facts),
+    ])
+    .write(writer, usize::MAX)
 }
 
 fn step_json(step: &BisectStep) -> Value {

@@ -4,16 +4,18 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 
 use super::json::{SCHEMA, estimate_json, write_object};
-use super::ledger::{Heading, write_ledger};
-use super::{theme, units};
+use super::layout::{Cell, Column, Table};
+use super::theme::{self, Ink};
+use super::units;
+use super::view::prose;
 use crate::compare::Estimate;
 use crate::model::{Happenings, HostFacts, MachineState, Verdict};
 use crate::report::view::MessageFormat;
 
 /// Columns of a line of text, where the terminal has more.
 const WIDEST: usize = 100;
-/// Columns of a mark and a topic.
-const TOPIC: usize = 21;
+/// Columns that a mark and a topic take at least.
+const TOPIC: usize = 19;
 
 /// What a fact means for measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,12 +42,12 @@ impl Severity {
     }
 
     /// A mark that is told from the others without colour, in the colour of a verdict of the same kind.
-    fn mark(self) -> String {
+    fn mark(self) -> (Ink, &'static str) {
         match self {
-            Self::Good => theme::in_colour_of(Verdict::Unchanged, "✓"),
-            Self::Unknown => theme::faint("?"),
-            Self::Improvable => theme::in_colour_of(Verdict::Suspect, "!"),
-            Self::Bad => theme::in_colour_of(Verdict::Regressed, "✗"),
+            Self::Good => (Ink::Verdict(Verdict::Unchanged), "✓"),
+            Self::Unknown => (Ink::Faint, "?"),
+            Self::Improvable => (Ink::Verdict(Verdict::Suspect), "!"),
+            Self::Bad => (Ink::Verdict(Verdict::Regressed), "✗"),
         }
     }
 }
@@ -152,18 +154,20 @@ fn write_for_people(
     columns: usize,
 ) -> io::Result<()> {
     writeln!(writer, "{}", theme::heading(units::host(&findings.host)))?;
-    for finding in &findings.findings {
-        let room = columns.saturating_sub(TOPIC);
-        let lines = units::fitted(&units::on_one_line(&finding.found), room);
-        for (index, line) in lines.iter().enumerate() {
-            if index == 0 {
-                let topic = units::padded(finding.topic, TOPIC - 4, false);
-                writeln!(writer, "  {} {topic}{line}", finding.severity.mark())?;
-            } else {
-                writeln!(writer, "{:TOPIC$}{line}", "")?;
-            }
-        }
-    }
+    let all = findings.findings.iter();
+    let topics = all.clone().map(|finding| {
+        let (ink, mark) = finding.severity.mark();
+        Cell::of_pieces(vec![
+            (ink, format!("  {mark}")),
+            (Ink::Plain, format!(" {}", finding.topic)),
+        ])
+    });
+    let found = all.map(|finding| units::on_one_line(&finding.found));
+    Table::new(vec![
+        Column::fact("", topics).at_least(TOPIC),
+        Column::prose("", found),
+    ])
+    .write(writer, columns)?;
     write_noise(writer, findings, columns)?;
     write_advice(writer, &findings.findings, columns)?;
     writeln!(writer)?;
@@ -196,18 +200,19 @@ fn write_noise(
         return Ok(());
     };
     writeln!(writer)?;
-    let mut headings = vec![Heading::fact("  a slowdown of")];
-    headings.extend(known.iter().map(|noise| Heading::number(&noise.workload)));
-    headings.push(Heading::words("with"));
-    let rows = first.resolvable.iter().enumerate().map(|(place, asked)| {
-        let mut cells = vec![format!("  {}", units::percent(asked.change))];
+    let asked = || first.resolvable.iter().enumerate();
+    let slowdowns = asked().map(|(_, asked)| format!("  {}", units::percent(asked.change)));
+    let mut table = vec![Column::fact("  a slowdown of", slowdowns)];
+    table.extend(known.iter().map(|noise| {
+        let times = noise.resolvable.iter();
+        Column::number(&noise.workload, times.map(|found| duration(found.seconds)))
+    }));
+    let with = asked().map(|(place, _)| {
         let found: Vec<Resolvable> = known.iter().map(|noise| noise.resolvable[place]).collect();
-        cells.extend(found.iter().map(|found| duration(found.seconds)));
-        cells.push(options(&found, findings));
-        cells
+        options(&found, findings)
     });
-    let rows: Vec<Vec<String>> = rows.collect();
-    write_ledger(writer, &headings, &rows, columns)?;
+    table.push(Column::prose("with", with));
+    Table::new(table).write(writer, columns)?;
     let meaning = format!(
         "Time of one benchmark alone in `--against` until a slowdown is called, in {} of 10 comparisons. Longer for several together, for slow launches or set-up, and where the speed depends on how a process lies in memory, as that of very short benchmarks may.",
         (findings.power * 10.0).round()
@@ -289,14 +294,9 @@ fn write_advice(writer: &mut dyn Write, findings: &[Finding], columns: usize) ->
     writeln!(writer, "\n{}", theme::heading("What to change"))?;
     for (finding, advice) in advised {
         let text = format!("{}: {}", finding.topic, advice.what);
-        let lines = units::fitted(&text, columns.saturating_sub(4));
-        for (index, line) in lines.iter().enumerate() {
-            let mark = match index {
-                0 => finding.severity.mark(),
-                _ => " ".to_owned(),
-            };
-            writeln!(writer, "  {mark} {line}")?;
-        }
+        let (ink, mark) = finding.severity.mark();
+        let text = prose(&text, columns, "    ");
+        writeln!(writer, "  {} {text}", theme::inked(ink, mark))?;
         for command in &advice.commands {
             writeln!(writer, "        {command}")?;
         }

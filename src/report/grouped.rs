@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 
 use super::columns::Terms;
-use super::grid::{Grid, GridCell, TableFormat};
 use super::json::{SCHEMA, write_object};
+use super::layout::{Cell, Table, TableFormat};
+use super::theme::Ink;
 use super::units;
 use super::view::prose;
 use crate::compare::{Contender, Rank};
@@ -74,18 +75,16 @@ pub fn write_grouped(
 ) -> io::Result<()> {
     match (message_format, format) {
         (MessageFormat::Json, _) => write_json(writer, found),
-        (MessageFormat::Human, TableFormat::Csv) => {
-            exact(found).write(writer, TableFormat::Csv, columns)
-        }
+        (MessageFormat::Human, TableFormat::Csv) => exact(found).write_as(writer, format, columns),
         (MessageFormat::Human, TableFormat::Markdown) => {
-            grid(found).write(writer, TableFormat::Markdown, columns)?;
+            table(found).write_as(writer, format, columns)?;
             for line in legend(found) {
                 writeln!(writer, "\n{}", escape::markdown(&line))?;
             }
             Ok(())
         }
         (MessageFormat::Human, TableFormat::Text) => {
-            grid(found).write(writer, TableFormat::Text, columns)?;
+            table(found).write_as(writer, format, columns)?;
             writeln!(writer)?;
             for line in legend(found) {
                 writeln!(writer, "{}", prose(&units::on_one_line(&line), columns, ""))?;
@@ -95,9 +94,9 @@ pub fn write_grouped(
     }
 }
 
-fn grid(found: &Grouped) -> Grid {
+fn table(found: &Grouped) -> Table {
     let targets = several_targets(found);
-    let mut rows: Vec<Vec<GridCell>> = found
+    let mut rows: Vec<Vec<Cell>> = found
         .rows
         .iter()
         .map(|row| {
@@ -110,23 +109,17 @@ fn grid(found: &Grouped) -> Grid {
                 .cells
                 .iter()
                 .map(|cell| cell_of(found, row, cell.as_ref()));
-            std::iter::once(GridCell::Text(label))
-                .chain(cells)
-                .collect()
+            std::iter::once(Cell::from(label)).chain(cells).collect()
         })
         .collect();
     if let Some(means) = &found.geometric_means {
-        let label = GridCell::Text("geometric mean of ratios".to_owned());
+        let label = Cell::from("geometric mean of ratios");
         let cells = means
             .iter()
-            .map(|mean| GridCell::Number(*mean, format!("{mean:.2}  ")));
+            .map(|mean| Cell::number(*mean, format!("{mean:.2}")));
         rows.push(std::iter::once(label).chain(cells).collect());
     }
-    Grid {
-        labels: 1,
-        heading: headings(found, "benchmark"),
-        rows,
-    }
+    Table::of_rows(1, headings(found, "benchmark"), rows)
 }
 
 fn headings(found: &Grouped, first: &str) -> Vec<String> {
@@ -149,10 +142,10 @@ fn several_targets(found: &Grouped) -> bool {
     found.rows.iter().any(|row| Some(target(row)) != first)
 }
 
-/// `112.3 ns 1.26  `: the value, how many times that of the fastest it is, and the mark. Marks stand below one another.
-fn cell_of(found: &Grouped, row: &GroupedRow, cell: Option<&GroupedCell>) -> GridCell {
+/// `112.3 ns  1.26 ~`: the value, how many times that of the fastest it is, and the mark.
+fn cell_of(found: &Grouped, row: &GroupedRow, cell: Option<&GroupedCell>) -> Cell {
     let Some(cell) = cell else {
-        return GridCell::Nothing;
+        return Cell::nothing();
     };
     let Contender {
         value_ns,
@@ -160,17 +153,17 @@ fn cell_of(found: &Grouped, row: &GroupedRow, cell: Option<&GroupedCell>) -> Gri
         rank,
         ..
     } = cell.contender;
-    let mark = match rank {
-        Rank::Fastest => '*',
-        Rank::Open => '~',
-        Rank::Slower => ' ',
-    };
-    match found.terms {
+    let shown = match found.terms {
         Terms::Values => {
             let value = units::value(&row.metric, value_ns);
-            GridCell::Number(value_ns, format!("{value}  {ratio:.2} {mark}"))
+            Cell::number(value_ns, format!("{value}  {ratio:.2}"))
         }
-        Terms::Ratios => GridCell::Number(ratio, format!("{ratio:.2} {mark}")),
+        Terms::Ratios => Cell::number(ratio, format!("{ratio:.2}")),
+    };
+    match rank {
+        Rank::Fastest => shown.with_mark(Ink::Plain, "*"),
+        Rank::Open => shown.with_mark(Ink::Plain, "~"),
+        Rank::Slower => shown,
     }
 }
 
@@ -248,9 +241,9 @@ fn legend(found: &Grouped) -> Vec<String> {
 }
 
 /// Every number of every cell, a line each.
-fn exact(found: &Grouped) -> Grid {
-    let text = |text: &str| GridCell::Text(text.to_owned());
-    let number = |value: f64| GridCell::Number(value, value.to_string());
+fn exact(found: &Grouped) -> Table {
+    let text = |text: &str| Cell::from(text);
+    let number = |value: f64| Cell::number(value, value.to_string());
     let mut rows = Vec::new();
     for row in &found.rows {
         for (column, cell) in found.columns.iter().zip(&row.cells) {
@@ -267,18 +260,14 @@ fn exact(found: &Grouped) -> Grid {
                 number(contender.value_ns),
                 number(contender.ratio),
                 text(word(contender.rank)),
-                contender.p_value.map_or(GridCell::Nothing, number),
+                contender.p_value.map_or_else(Cell::nothing, number),
             ]);
         }
     }
     let heading = [
         "package", "target", "row", "column", "id", "value_ns", "ratio", "rank", "p_value",
     ];
-    Grid {
-        labels: 5,
-        heading: heading.map(str::to_owned).to_vec(),
-        rows,
-    }
+    Table::of_rows(5, heading.map(str::to_owned).to_vec(), rows)
 }
 
 fn word(rank: Rank) -> &'static str {
@@ -323,7 +312,7 @@ fn write_json(writer: &mut dyn Write, found: &Grouped) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::grid::without_colours;
+    use crate::report::theme::without_colours;
 
     /// So many rows, each with a fast and a slow function.
     fn grouped(rows: usize) -> Grouped {

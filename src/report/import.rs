@@ -1,12 +1,11 @@
 //! What an import brought: a row or message for each benchmark, and where every value went.
 
-use comfy_table::{CellAlignment, Table, presets};
 use serde_json::json;
 use std::io::{self, Write};
 
 use super::json::{SCHEMA, key_json, write_object};
-use super::units::Room;
-use super::{theme, units};
+use super::layout::{Cell, Column, Table};
+use super::units;
 use crate::escape;
 use crate::model::{BenchmarkKey, Metric, RunId, Source};
 use crate::report::view::MessageFormat;
@@ -104,46 +103,28 @@ fn write_messages(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io::
 }
 
 fn write_rows(writer: &mut dyn Write, rows: &[ImportedBenchmark]) -> io::Result<()> {
-    let room = Room::of_stdout();
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    let with_rates = rows.iter().any(|row| row.metric.is_time());
-    let mut header = vec!["benchmark", "values", "used", "mean", "95 % interval"];
-    if with_rates {
-        header.push("per second");
-    }
-    table.set_header(header.iter().map(theme::faint));
-    for row in rows {
-        let interval = row.interval.map_or_else(
+    let cells = |cell: &dyn Fn(&ImportedBenchmark) -> String| -> Vec<Cell> {
+        rows.iter().map(|row| cell(row).into()).collect()
+    };
+    let interval = |row: &ImportedBenchmark| {
+        row.interval.map_or_else(
             || "-".to_owned(),
             |(lower, upper)| units::interval(&row.metric, lower, upper),
-        );
-        let mut cells = vec![
-            units::name(&row.key.id, room),
-            row.runs_raw.to_string(),
-            row.runs.to_string(),
-            units::value(&row.metric, row.mean),
-            interval,
-        ];
-        if with_rates {
-            let rate = || units::per_second(row.per_second[0]);
-            cells.push(if row.metric.is_time() {
-                rate()
-            } else {
-                String::new()
-            });
-        }
-        table.add_row(cells);
-    }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        if index > 0 {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    for line in table.lines() {
-        writeln!(writer, "{}", line.trim_end())?;
-    }
+        )
+    };
+    let rate = |row: &ImportedBenchmark| {
+        let rate = row.metric.is_time().then_some(row.per_second[0]);
+        rate.map_or_else(String::new, units::per_second)
+    };
+    Table::new(vec![
+        Column::name("benchmark", cells(&|row| units::whole_name(&row.key.id))),
+        Column::number("values", cells(&|row| row.runs_raw.to_string())).dispensable(1),
+        Column::number("used", cells(&|row| row.runs.to_string())),
+        Column::number("mean", cells(&|row| units::value(&row.metric, row.mean))),
+        Column::number("95 % interval", cells(&interval)).dispensable(3),
+        Column::number("per second", cells(&rate)).dispensable(2),
+    ])
+    .write(writer, units::terminal_width())?;
     writeln!(writer)
 }
 

@@ -4,14 +4,15 @@ use serde_json::json;
 use std::io::{self, Write};
 
 use super::json::{SCHEMA, key_json, tally_json, write_object};
-use super::ledger::{Heading, NO_BREAK, write_ledger};
+use super::layout::{Cell, Column, Table};
 use super::sparkline::sparkline;
-use super::table::{Cell, Column, Section, fit};
+use super::theme::{self, Ink};
+use super::units::{self, NO_BREAK};
 use super::view::{Arrangement, View};
-use super::{theme, units};
 use crate::escape;
 use crate::model::{
-    Acceptance, BenchmarkKey, GitState, Metric, Pair, Run, RunId, RunStatus, Side, Tally, Verdict,
+    Acceptance, BenchmarkKey, GitState, Metric, Pair, Run, RunId, RunStatus, Side, Source, Tally,
+    Verdict,
 };
 use crate::report::view::MessageFormat;
 
@@ -142,79 +143,57 @@ pub fn write_benchmarks(
         return Ok(());
     }
     let keys: Vec<&BenchmarkKey> = lines.iter().map(|line| &line.key).collect();
-    write_keyed(writer, &keys, &columns_of(lines), view)
+    write_keyed(writer, &keys, columns_of(lines), view)
 }
 
 /// Benchmarks below their targets and groups, with what `columns` tell of each. A name takes one line at most, unless lines are endless.
 pub(super) fn write_keyed(
     writer: &mut dyn Write,
     keys: &[&BenchmarkKey],
-    columns: &[Column],
+    columns: Vec<Column>,
     view: &View,
 ) -> io::Result<()> {
-    if keys.is_empty() {
-        return Ok(());
-    }
-    let view = View {
-        // Whoever searches a file for a benchmark finds its whole name.
-        arrangement: match view.columns {
-            usize::MAX => Arrangement::List,
-            _ => view.arrangement,
-        },
-        ..view.clone()
+    // Whoever searches a file for a benchmark finds its whole name.
+    let arrangement = match view.columns {
+        usize::MAX => Arrangement::List,
+        _ => view.arrangement,
     };
-    let mut sections = Section::all(keys, view.arrangement);
-    for section in &mut sections {
-        section.shorten(view.columns);
-    }
-    let widths: Vec<usize> = sections.iter().flat_map(Section::widths).collect();
-    let fitted = fit(&widths, &view, columns, &[]);
-    for (at, section) in sections.iter().enumerate() {
-        if at > 0 {
-            writeln!(writer)?;
-        }
-        section.write(writer, &fitted, &view)?;
-    }
-    Ok(())
+    Table::of_benchmarks(keys, arrangement, columns)
+        .with_names_on_one_line(view.columns)
+        .write(writer, view.columns)
 }
 
 /// What is told of benchmarks.
 fn columns_of(lines: &[BenchmarkLine]) -> Vec<Column> {
     let cells = |cell: &dyn Fn(&BenchmarkLine) -> String| -> Vec<Cell> {
-        lines.iter().map(|line| Cell::plain(cell(line))).collect()
+        lines.iter().map(|line| cell(line).into()).collect()
     };
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    let typical = |line: &BenchmarkLine| {
+        let typical = line.typical_ns;
+        or_dash(typical.map(|typical| units::value(&line.metric, typical)))
+    };
     let verdicts = lines.iter().map(|line| {
         line.verdict.map_or_else(Cell::default, |verdict| {
-            let plain = format!("{} {}", theme::symbol(verdict), verdict.word());
-            Cell::coloured(&plain, theme::in_colour_of(verdict, &plain))
+            let text = format!("{} {}", theme::symbol(verdict), verdict.word());
+            Cell::in_colour_of(verdict, text)
         })
     });
     vec![
-        Column::right(
-            "last median",
-            0,
-            cells(&|line| {
-                or_dash(
-                    line.typical_ns
-                        .map(|typical| units::value(&line.metric, typical)),
-                )
-            }),
-        ),
-        Column::left(
+        Column::number("last median", cells(&typical)),
+        Column::fact(
             "last runs",
-            1,
             cells(&|line| sparkline(&line.last_values_ns, SPARKLINE)),
-        ),
-        Column::right(
+        )
+        .dispensable(1),
+        Column::number(
             "change",
-            0,
             cells(&|line| or_dash(line.change.map(units::change))),
         ),
-        Column::left("verdict", 0, verdicts.collect()),
-        Column::right("runs", 3, cells(&|line| line.runs.to_string())),
-        Column::right("last run", 2, cells(&|line| line.last_run.to_string())),
-        Column::left("when", 4, cells(&|line| line.last_started.clone())),
+        Column::fact("verdict", verdicts),
+        Column::number("runs", cells(&|line| line.runs.to_string())).dispensable(3),
+        Column::number("last run", cells(&|line| line.last_run.to_string())).dispensable(2),
+        Column::fact("when", cells(&|line| line.last_started.clone())).dispensable(4),
     ]
 }
 
@@ -239,38 +218,39 @@ pub fn write_runs(
         }
         return Ok(());
     }
-    let rows: Vec<Vec<String>> = lines
-        .iter()
-        .map(|line| {
-            let verdicts: Vec<String> = line
-                .tally
-                .iter()
-                .map(|(verdict, count)| format!("{count}{NO_BREAK}{}", theme::verdict(verdict)))
-                .collect();
-            let [commit, branch] = checkout(line.run.git.as_ref(), line.run.pair, columns);
-            vec![
-                line.run.id.to_string(),
-                when(&line.started, columns),
-                commit,
-                branch,
-                line.benchmarks.to_string(),
-                state(line),
-                escape::one_line(&line.names.join(", ")),
-                verdicts.join(", "),
-            ]
-        })
-        .collect();
-    let headings = [
-        Heading::number("run"),
-        Heading::fact(heading_of_when(columns)),
-        Heading::words("commit").dispensable(2),
-        Heading::name("branch").dispensable(3),
-        Heading::number("benchmarks").dispensable(4),
-        Heading::words("state"),
-        Heading::words("baselines").dispensable(1),
-        Heading::words("verdicts"),
-    ];
-    write_ledger(writer, &headings, &rows, columns)
+    let cells = |cell: &dyn Fn(&RunLine) -> String| -> Vec<Cell> {
+        lines.iter().map(|line| cell(line).into()).collect()
+    };
+    let checkouts = lines.iter().map(|line| {
+        let run = &line.run;
+        checkout(run.git.as_ref(), run.pair, columns)
+    });
+    let (commits, branches): (Vec<_>, Vec<_>) = checkouts.unzip();
+    Table::new(vec![
+        Column::number("run", cells(&|line| line.run.id.to_string())),
+        Column::fact(
+            heading_of_when(columns),
+            cells(&|line| when(&line.started, columns)),
+        ),
+        Column::words("commit", commits).dispensable(2),
+        Column::name("branch", branches).dispensable(3),
+        Column::number("benchmarks", cells(&|line| line.benchmarks.to_string())).dispensable(4),
+        Column::words("state", cells(&state)),
+        Column::words("baselines", cells(&|line| line.names.join(", "))).dispensable(1),
+        Column::words("verdicts", lines.iter().map(|line| counts(&line.tally))),
+    ])
+    .write(writer, columns)
+}
+
+/// `4 regressed, 1 inconclusive`, each with its number on one line.
+pub(super) fn counts(tally: &Tally) -> Cell {
+    let mut pieces = Vec::new();
+    for (verdict, count) in tally.iter() {
+        let comma = if pieces.is_empty() { "" } else { ", " };
+        pieces.push((Ink::Plain, format!("{comma}{count}{NO_BREAK}")));
+        pieces.push((Ink::Verdict(verdict), verdict.word().to_owned()));
+    }
+    Cell::of_pieces(pieces)
 }
 
 /// Says that runs are left out, where some are.
@@ -304,7 +284,7 @@ fn state(line: &RunLine) -> String {
         several => Some(format!("{} levels accepted", several.len())),
     };
     let source = line.run.source.as_ref();
-    let source = source.map(|source| escape::one_line(&source.summary()));
+    let source = source.map(Source::summary);
     let parts: Vec<String> = [Some(own), single, source].into_iter().flatten().collect();
     parts.join("; ")
 }
@@ -325,20 +305,20 @@ fn when(started: &str, columns: usize) -> String {
 }
 
 /// Commit and branch. What an A/B run was measured against was checked out for it alone, so that it is on no branch.
-fn checkout(git: Option<&GitState>, pair: Option<Pair>, columns: usize) -> [String; 2] {
+fn checkout(git: Option<&GitState>, pair: Option<Pair>, columns: usize) -> (String, String) {
     let Some(git) = git else {
-        return ["-".to_owned(), String::new()];
+        return ("-".to_owned(), String::new());
     };
     let digits = if columns < WIDE { 7 } else { 12 };
     let hash = git.commit.get(..digits).unwrap_or(&git.commit);
     let dirty = if git.dirty { ", modified" } else { "" };
     let is_base = pair.is_some_and(|pair| pair.side == Side::Base);
     let branch = match &git.branch {
-        Some(branch) => escape::one_line(branch),
+        Some(branch) => branch.clone(),
         None if is_base => String::new(),
         None => "(detached)".to_owned(),
     };
-    [escape::one_line(&format!("{hash}{dirty}")), branch]
+    (format!("{hash}{dirty}"), branch)
 }
 
 /// Writes baselines in lines of so many columns.
@@ -358,27 +338,23 @@ pub fn write_baselines(
         }
         return Ok(());
     }
-    let rows: Vec<Vec<String>> = lines
-        .iter()
-        .map(|line| {
-            let [commit, branch] = checkout(line.git.as_ref(), line.pair, columns);
-            vec![
-                escape::one_line(&line.name),
-                line.run.to_string(),
-                when(&line.started, columns),
-                commit,
-                branch,
-            ]
-        })
-        .collect();
-    let headings = [
-        Heading::name("baseline"),
-        Heading::number("run"),
-        Heading::fact(heading_of_when(columns)),
-        Heading::words("commit"),
-        Heading::name("branch").dispensable(1),
-    ];
-    write_ledger(writer, &headings, &rows, columns)
+    let cells = |cell: &dyn Fn(&BaselineLine) -> String| -> Vec<Cell> {
+        lines.iter().map(|line| cell(line).into()).collect()
+    };
+    let checkouts = lines.iter();
+    let checkouts = checkouts.map(|line| checkout(line.git.as_ref(), line.pair, columns));
+    let (commits, branches): (Vec<_>, Vec<_>) = checkouts.unzip();
+    Table::new(vec![
+        Column::name("baseline", cells(&|line| line.name.clone())),
+        Column::number("run", cells(&|line| line.run.to_string())),
+        Column::fact(
+            heading_of_when(columns),
+            cells(&|line| when(&line.started, columns)),
+        ),
+        Column::words("commit", commits),
+        Column::name("branch", branches).dispensable(1),
+    ])
+    .write(writer, columns)
 }
 
 /// Writes runs whose executables could go, in lines of so many columns.
@@ -402,28 +378,22 @@ pub fn write_kept(
     if lines.is_empty() {
         return Ok(());
     }
-    let rows: Vec<Vec<String>> = lines
-        .iter()
-        .map(|line| {
-            vec![
-                line.run.to_string(),
-                when(&line.started, columns),
-                escape::one_line(&line.baselines.join(", ")),
-                line.targets.to_string(),
-                format!("{} MiB", line.freed_bytes >> 20),
-                escape::one_line(&line.workspace),
-            ]
-        })
-        .collect();
-    let headings = [
-        Heading::number("run"),
-        Heading::fact(heading_of_when(columns)),
-        Heading::words("baselines"),
-        Heading::number("executables").dispensable(1),
-        Heading::number("size"),
-        Heading::name("workspace"),
-    ];
-    write_ledger(writer, &headings, &rows, columns)
+    let cells = |cell: &dyn Fn(&KeptLine) -> String| -> Vec<Cell> {
+        lines.iter().map(|line| cell(line).into()).collect()
+    };
+    let size = |line: &KeptLine| format!("{} MiB", line.freed_bytes >> 20);
+    Table::new(vec![
+        Column::number("run", cells(&|line| line.run.to_string())),
+        Column::fact(
+            heading_of_when(columns),
+            cells(&|line| when(&line.started, columns)),
+        ),
+        Column::words("baselines", cells(&|line| line.baselines.join(", "))),
+        Column::number("executables", cells(&|line| line.targets.to_string())).dispensable(1),
+        Column::number("size", cells(&size)),
+        Column::name("workspace", cells(&|line| line.workspace.clone())),
+    ])
+    .write(writer, columns)
 }
 
 /// Writes workspaces in lines of so many columns.
@@ -443,24 +413,16 @@ pub fn write_workspaces(
         }
         return Ok(());
     }
-    let rows: Vec<Vec<String>> = lines
-        .iter()
-        .map(|line| {
-            let own = if line.own { "this one" } else { "" };
-            vec![
-                escape::one_line(&line.key),
-                escape::one_line(&line.label),
-                line.runs.to_string(),
-                own.to_owned(),
-            ]
-        })
-        .collect();
-    // Keys are there to be copied.
-    let headings = [
-        Heading::fact("key"),
-        Heading::name("last seen at"),
-        Heading::number("runs"),
-        Heading::fact(""),
-    ];
-    write_ledger(writer, &headings, &rows, columns)
+    let cells = |cell: &dyn Fn(&WorkspaceLine) -> String| -> Vec<Cell> {
+        lines.iter().map(|line| cell(line).into()).collect()
+    };
+    let own = |line: &WorkspaceLine| if line.own { "this one" } else { "" }.to_owned();
+    Table::new(vec![
+        // Keys are there to be copied.
+        Column::fact("key", cells(&|line| line.key.clone())),
+        Column::name("last seen at", cells(&|line| line.label.clone())),
+        Column::number("runs", cells(&|line| line.runs.to_string())),
+        Column::fact("", cells(&own)),
+    ])
+    .write(writer, columns)
 }

@@ -15,14 +15,13 @@ mod explanation;
 mod github;
 mod gitlab;
 mod gitlab_metrics;
-mod grid;
 mod grouped;
 mod history;
 mod import;
 mod json;
 mod junit;
 mod kind;
-mod ledger;
+mod layout;
 mod listing;
 mod markdown;
 mod page;
@@ -56,12 +55,12 @@ pub use doctor::{
     Advice, DoctorFindings, Finding, NoiseFindings, Resolvable, Severity, write_doctor,
 };
 pub use explanation::{Explanation, MeasuredSide, explained, write_explanation};
-pub use grid::{TableFormat, without_colours};
 pub use grouped::{Grouped, GroupedCell, GroupedRow, write_grouped};
 pub use history::{BenchmarkHistory, HistoryPoint, LeftOut, SinceBaseline, write_histories};
 pub use import::{ImportFindings, ImportedBenchmark, write_import};
 pub use json::{SCHEMA, write_json};
 pub use kind::{ReportKind, Surroundings, write_report};
+pub use layout::TableFormat;
 pub use listing::{
     BaselineLine, BenchmarkLine, KeptLine, RunLine, WorkspaceLine, write_announced,
     write_baselines, write_benchmarks, write_kept, write_older_runs, write_runs, write_workspaces,
@@ -76,6 +75,7 @@ pub use self_test::{Rate, SelfTestFindings, SelfTestRow, write_self_test};
 pub use statistics::{BenchmarkStatistics, write_statistics};
 pub use status::{write_build_event, write_error, write_warning};
 pub use table::write_table;
+pub use theme::without_colours;
 pub use transfer::{TakenOver, write_exported, write_taken_over};
 pub use units::{change as percent_change, percent as in_percent};
 pub use versions::{VersionDifference, write_versions};

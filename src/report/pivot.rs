@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-use super::grid::{Grid, GridCell, TableFormat};
 use super::json::{SCHEMA, write_object};
+use super::layout::{Cell, Table, TableFormat};
 use super::status::write_warning_within;
 use super::table::p_value;
 use super::theme;
@@ -127,7 +127,7 @@ pub fn write_pivot(
     if message_format == MessageFormat::Json {
         return write_json(writer, table);
     }
-    grid(table).write(writer, format, columns)?;
+    laid_out(table).write_as(writer, format, columns)?;
     match format {
         TableFormat::Csv => Ok(()),
         TableFormat::Markdown => {
@@ -153,7 +153,7 @@ pub fn write_pivot(
     }
 }
 
-fn grid(table: &PivotTable) -> Grid {
+fn laid_out(table: &PivotTable) -> Table {
     let mut heading = table.row_names.clone();
     for labels in &table.columns {
         for value in &table.values {
@@ -166,24 +166,20 @@ fn grid(table: &PivotTable) -> Grid {
         }
     }
     let rows = table.rows.iter().map(|row| {
-        let labels = row.labels.iter().map(|label| GridCell::Text(label.clone()));
+        let labels = row.labels.iter().map(|label| Cell::from(label.clone()));
         labels
-            .chain(row.cells.iter().flatten().map(grid_cell))
+            .chain(row.cells.iter().flatten().map(cell_of))
             .collect()
     });
-    Grid {
-        labels: table.row_names.len(),
-        heading,
-        rows: rows.collect(),
-    }
+    Table::of_rows(table.row_names.len(), heading, rows.collect())
 }
 
-fn grid_cell(cell: &PivotCell) -> GridCell {
+fn cell_of(cell: &PivotCell) -> Cell {
     let Some(number) = cell.number else {
         return if cell.is_incomparable {
-            GridCell::Text("n/c".to_owned())
+            Cell::from("n/c")
         } else {
-            GridCell::Nothing
+            Cell::nothing()
         };
     };
     let mut text = cell.kind.text(number);
@@ -195,7 +191,7 @@ fn grid_cell(cell: &PivotCell) -> GridCell {
     if let Some(word) = word {
         text = format!("{text} {word}");
     }
-    GridCell::Number(number, text)
+    Cell::number(number, text)
 }
 
 fn write_json(writer: &mut dyn Write, table: &PivotTable) -> io::Result<()> {

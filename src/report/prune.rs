@@ -4,7 +4,7 @@ use serde_json::json;
 use std::io::{self, Write};
 
 use super::json::{SCHEMA, write_object};
-use super::ledger::{Heading, write_ledger};
+use super::layout::{Cell, Column, Table};
 use super::units;
 use crate::model::RunId;
 use crate::report::view::MessageFormat;
@@ -115,40 +115,8 @@ pub fn write_prune(
     }
     let told = |fate: RunFate| fate == RunFate::Goes || fate.reason().is_some();
     if !going.is_empty() {
-        let rows = lines.iter().filter(|line| told(line.fate)).map(|line| {
-            let commit = line
-                .commit
-                .as_deref()
-                .map_or("-", |commit| commit.get(..7).unwrap_or(commit));
-            let what = match line.fate.reason() {
-                None if summary.removed.is_some() => "removed".to_owned(),
-                None => "goes".to_owned(),
-                Some(reason) if line.baselines.is_empty() => format!("stays: {reason}"),
-                Some(_) => format!("stays: baseline {}", line.baselines.join(", ")),
-            };
-            vec![
-                line.run.to_string(),
-                line.started.get(..10).unwrap_or(&line.started).to_owned(),
-                line.branch
-                    .as_deref()
-                    .map_or_else(|| "-".to_owned(), units::on_one_line),
-                commit.to_owned(),
-                line.benchmarks.to_string(),
-                units::bytes(line.bytes as f64),
-                what,
-            ]
-        });
-        let headings = [
-            Heading::number("run"),
-            Heading::fact("when"),
-            Heading::name("branch"),
-            Heading::fact("commit").dispensable(1),
-            Heading::number("benchmarks").dispensable(2),
-            Heading::number("samples"),
-            Heading::words(""),
-        ];
-        let rows: Vec<Vec<String>> = rows.collect();
-        write_ledger(writer, &headings, &rows, units::terminal_width())?;
+        let told: Vec<&PruneLine> = lines.iter().filter(|line| told(line.fate)).collect();
+        fates(&told, summary).write(writer, units::terminal_width())?;
         writeln!(writer)?;
     }
     let staying = lines.len() - going.len();
@@ -176,6 +144,38 @@ pub fn write_prune(
             units::bytes(bytes as f64)
         ),
     }
+}
+
+/// What becomes of these runs, and why.
+fn fates(lines: &[&PruneLine], summary: &PruneSummary) -> Table {
+    let cells = |cell: &dyn Fn(&PruneLine) -> String| -> Vec<Cell> {
+        lines.iter().map(|line| cell(line).into()).collect()
+    };
+    let commit = |line: &PruneLine| {
+        let commit = line.commit.as_deref();
+        commit.map_or("-".to_owned(), |hash| {
+            hash.get(..7).unwrap_or(hash).to_owned()
+        })
+    };
+    let branch = |line: &PruneLine| line.branch.clone().unwrap_or_else(|| "-".to_owned());
+    let fate = |line: &PruneLine| match line.fate.reason() {
+        None if summary.removed.is_some() => "removed".to_owned(),
+        None => "goes".to_owned(),
+        Some(reason) if line.baselines.is_empty() => format!("stays: {reason}"),
+        Some(_) => format!("stays: baseline {}", line.baselines.join(", ")),
+    };
+    Table::new(vec![
+        Column::number("run", cells(&|line| line.run.to_string())),
+        Column::fact(
+            "when",
+            cells(&|line| line.started.get(..10).unwrap_or(&line.started).to_owned()),
+        ),
+        Column::name("branch", cells(&branch)),
+        Column::fact("commit", cells(&commit)).dispensable(1),
+        Column::number("benchmarks", cells(&|line| line.benchmarks.to_string())).dispensable(2),
+        Column::number("samples", cells(&|line| units::bytes(line.bytes as f64))),
+        Column::words("", cells(&fate)),
+    ])
 }
 
 fn counted(runs: usize) -> String {

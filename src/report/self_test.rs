@@ -5,12 +5,12 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use super::json::{SCHEMA, key_json, tally_json, write_object};
-use super::listing::write_keyed;
-use super::table::{Cell, Column};
+use super::layout::{Cell, Column};
+use super::listing::{self, write_keyed};
 use super::view::View;
 use super::{theme, units};
 use crate::escape;
-use crate::model::{BenchmarkKey, Tally, Verdict};
+use crate::model::{BenchmarkKey, Verdict};
 use crate::report::view::MessageFormat;
 
 /// Below this share of slowdowns found there is advice.
@@ -147,7 +147,7 @@ fn write_for_people(
     view: &View,
 ) -> io::Result<()> {
     let keys: Vec<&BenchmarkKey> = findings.rows.iter().map(|row| &row.key).collect();
-    write_keyed(writer, &keys, &columns(findings), view)?;
+    write_keyed(writer, &keys, columns(findings), view)?;
     for (key, reason) in &findings.skipped {
         let skipped = format!(
             "skipped {}/{}: {}: {reason}",
@@ -166,9 +166,8 @@ fn write_for_people(
 
 fn columns(findings: &SelfTestFindings) -> Vec<Column> {
     let rows = &findings.rows;
-    let plain = |cell: &dyn Fn(&SelfTestRow) -> String| -> Vec<Cell> {
-        let texts = rows.iter().map(cell);
-        texts.map(Cell::plain).collect()
+    let cells = |cell: &dyn Fn(&SelfTestRow) -> String| -> Vec<Cell> {
+        rows.iter().map(|row| cell(row).into()).collect()
     };
     let slower = format!("{} slower", units::percent(findings.slowdown));
     let seconds = |row: &SelfTestRow| {
@@ -176,28 +175,22 @@ fn columns(findings: &SelfTestFindings) -> Vec<Column> {
             .map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.1} s"))
     };
     vec![
-        Column::left("the same", 0, plain(&|row| counts(&row.same))),
-        Column::left(&slower, 0, plain(&|row| counts(&row.slowed))),
-        Column::right(
+        Column::words("the same", rows.iter().map(|row| counts(&row.same))),
+        Column::words(&slower, rows.iter().map(|row| counts(&row.slowed))),
+        Column::number(
             "noise threshold",
-            2,
-            plain(&|row| units::percent(row.noise_threshold)),
-        ),
-        Column::right("per verdict", 1, plain(&seconds)),
+            cells(&|row| units::percent(row.noise_threshold)),
+        )
+        .dispensable(2),
+        Column::number("per verdict", cells(&seconds)).dispensable(1),
     ]
 }
 
 /// `4 regressed, 1 inconclusive`
-fn counts(verdicts: &[Verdict]) -> String {
-    let tally: Tally = verdicts.iter().copied().collect();
-    let words: Vec<String> = tally
-        .iter()
-        .map(|(verdict, count)| format!("{count} {}", theme::verdict(verdict)))
-        .collect();
-    if words.is_empty() {
-        "-".to_owned()
-    } else {
-        words.join(", ")
+fn counts(verdicts: &[Verdict]) -> Cell {
+    match verdicts {
+        [] => Cell::from("-"),
+        some => listing::counts(&some.iter().copied().collect()),
     }
 }
 

@@ -5,11 +5,12 @@ use std::io::{self, Write};
 
 use super::analysis::write_thresholds;
 use super::beside;
-use super::beside_record::{Lines, allocation_lines, latency_lines};
+use super::beside_record::{self, LABEL, allocation_lines, labels_of, latency_lines, seconds};
 use super::json::{SCHEMA, estimate_json, key_json, thresholds_json, write_object};
+use super::layout::{Cell, Column, Table};
 use super::table::p_value;
-use super::units::Room;
-use super::{theme, units};
+use super::theme::{self, Ink};
+use super::units;
 use crate::compare::{AllocationSummary, BenchmarkRecord, Estimate, LatencySummary};
 use crate::model::{BenchmarkKey, Measurement, Metric, RunId, Thresholds, Verdict};
 use crate::report::view::MessageFormat;
@@ -120,11 +121,13 @@ fn record_json(record: &BenchmarkRecord) -> Value {
     })
 }
 
-/// Columns of a label, and of a value beside another one.
-const LABEL: usize = 17;
 /// Lines are no wider than this.
 const WIDTH: usize = 80;
-const VALUE: usize = 20;
+/// Columns that values take at least beside others.
+const VALUE: usize = 19;
+
+/// Label and text of each line of a block.
+type Lines = Vec<(String, Cell)>;
 
 fn write_block(
     writer: &mut dyn Write,
@@ -136,101 +139,110 @@ fn write_block(
         writer,
         "{} {}",
         theme::heading(theme::printable(&format!("{}/{}", key.package, key.target))),
-        units::name(&key.id, Room::of_stdout())
+        units::name_in_prose(&key.id, units::terminal_width())
     )?;
+    let benchmark = &one.measurement.benchmark;
+    let mut lines = Lines::new();
     match &one.record {
         None => writeln!(writer, "  no samples")?,
-        Some(record) => write_record(
-            writer,
-            record,
-            &one.measurement.benchmark.metric,
-            confidence_level,
-        )?,
+        Some(record) => {
+            pairs(record, &benchmark.metric).write(writer, WIDTH)?;
+            lines.extend(record_lines(record, &benchmark.metric, confidence_level));
+        }
     }
     let median = one.record.as_ref().map(|record| record.summary.median);
-    let throughput =
-        median.and_then(|median| units::throughput(&one.measurement.benchmark, median.estimate));
+    let throughput = median.and_then(|median| units::throughput(benchmark, median.estimate));
     if let Some(throughput) = throughput {
-        write_line(writer, "throughput", &theme::printable(&throughput))?;
+        lines.push(("throughput".to_owned(), throughput.into()));
     }
     if let Some(found) = AllocationSummary::of(one.measurement) {
-        write_lines(writer, &allocation_lines(&found))?;
+        lines.extend(as_cells(allocation_lines(&found)));
     }
-    if let Some(found) = LatencySummary::of(one.measurement, confidence_level) {
-        write_lines(writer, &latency_lines(&found, confidence_level))?;
+    let latencies = LatencySummary::of(one.measurement, confidence_level);
+    if let Some(found) = &latencies {
+        lines.extend(as_cells(latency_lines(found, confidence_level)));
     }
-    let verdict = or_dash(one.verdict.map(theme::verdict));
-    let p = or_dash(one.p_value.map(p_value));
-    let change = or_dash(one.change.map(units::change));
-    write_line(
-        writer,
-        "verdict",
-        &format!("{verdict}, change {change}, adjusted p {p}"),
-    )?;
+    lines.push(("verdict".to_owned(), verdict(one)));
+    let (labels, texts): (Vec<String>, Vec<Cell>) = lines.into_iter().unzip();
+    Table::new(vec![labels_of(labels), Column::prose("", texts)]).write(writer, WIDTH)?;
+    if let Some(table) = latencies.and_then(|found| seconds(&found.windows)) {
+        table.write(writer, WIDTH)?;
+    }
     writeln!(writer)
 }
 
-fn write_record(
-    writer: &mut dyn Write,
-    record: &BenchmarkRecord,
-    metric: &Metric,
-    confidence_level: f64,
-) -> io::Result<()> {
+fn as_cells(lines: beside_record::Lines) -> impl Iterator<Item = (String, Cell)> {
+    let lines = lines.into_iter();
+    lines.map(|(label, text)| (label, text.into()))
+}
+
+fn verdict(one: &BenchmarkStatistics<'_>) -> Cell {
+    let verdict = one.verdict.map_or((Ink::Plain, "-"), |verdict| {
+        (Ink::Verdict(verdict), verdict.word())
+    });
+    let p = or_dash(one.p_value.map(p_value));
+    let change = or_dash(one.change.map(units::change));
+    Cell::of_pieces(vec![
+        (verdict.0, verdict.1.to_owned()),
+        (Ink::Plain, format!(", change {change}, adjusted p {p}")),
+    ])
+}
+
+/// Single numbers, two on a line.
+fn pairs(record: &BenchmarkRecord, metric: &Metric) -> Table {
     let summary = &record.summary;
     let over = record.over_launches;
     let spent = |value: f64| units::spent(metric, value);
     let [p5, p25, p75, p95, p99] = record.percentiles.map(spent);
     let margin = over.map(|over| format!("± {}", spent(over.margin)));
     let error = over.map(|over| spent(over.standard_error));
-    let rows = [
+    let left = [
         ("samples", summary.samples.to_string()),
-        ("launches", summary.launches.to_string()),
         ("min", spent(summary.min)),
-        ("max", spent(summary.max)),
         ("p5", p5),
-        ("p25", p25),
         ("p75", p75),
-        ("p95", p95),
         ("p99", p99),
-        ("CV", or_dash(variation(record))),
         ("standard error", or_dash(error)),
+    ];
+    let right = [
+        ("launches", summary.launches.to_string()),
+        ("max", spent(summary.max)),
+        ("p25", p25),
+        ("p95", p95),
+        ("CV", or_dash(variation(record))),
         ("t margin", or_dash(margin)),
     ];
-    let label = |label: &str| theme::faint(format!("{label:<LABEL$}"));
-    for pair in rows.chunks(2) {
-        let [(left, a), (right, b)] = pair else {
-            continue;
-        };
-        writeln!(writer, "  {} {a:<VALUE$} {} {b}", label(left), label(right))?;
-    }
-    write_estimates(writer, record, metric, confidence_level)?;
-    let r_squared = summary.r_squared.map(|found| format!("{found:.6}"));
-    write_line(
-        writer,
-        "R² of the slope",
-        &format!(
-            "{}, constant time of a sample {}",
-            or_dash(r_squared),
-            or_dash(summary.overhead_ns.map(spent))
-        ),
-    )?;
+    let labels = left.iter().map(|(label, _)| (*label).to_owned());
+    let others = right.iter().map(|(label, _)| Cell::faint(*label));
+    Table::new(vec![
+        labels_of(labels),
+        Column::fact("", left.iter().map(|(_, text)| text.clone())).at_least(VALUE),
+        Column::fact("", others).at_least(LABEL - 2),
+        Column::fact("", right.iter().map(|(_, text)| text.clone())),
+    ])
+}
+
+fn record_lines(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64) -> Lines {
+    let summary = &record.summary;
+    let mut lines = estimates(record, metric, confidence_level);
+    let r_squared = or_dash(summary.r_squared.map(|found| format!("{found:.6}")));
+    let constant = or_dash(summary.overhead_ns.map(|found| units::spent(metric, found)));
     let outliers = &summary.outliers;
-    write_line(
-        writer,
+    let mut add = |label: &str, text: String| lines.push((label.to_owned(), text.into()));
+    add(
+        "R² of the slope",
+        format!("{r_squared}, constant time of a sample {constant}"),
+    );
+    add(
         "outliers",
-        &format!(
+        format!(
             "low {} severe, {} mild; high {} mild, {} severe",
             outliers.low_severe, outliers.low_mild, outliers.high_mild, outliers.high_severe
         ),
-    )?;
+    );
     for diagnostic in &record.diagnostics {
-        write_line(writer, "to note", &diagnostic.to_string())?;
+        add("to note", diagnostic.to_string());
     }
-    write_disturbance(writer, record)
-}
-
-/// What the clock can show, and what disturbed the launches.
-fn write_disturbance(writer: &mut dyn Write, record: &BenchmarkRecord) -> io::Result<()> {
     let found = &record.disturbance;
     let clock = found.clock_step_ns.map(|step| {
         let coarse = if found.narrower_than_clock {
@@ -240,28 +252,21 @@ fn write_disturbance(writer: &mut dyn Write, record: &BenchmarkRecord) -> io::Re
         };
         format!("{} per iteration{coarse}", units::time(step))
     });
-    write_line(writer, "clock step", &or_dash(clock))?;
+    add("clock step", or_dash(clock));
     if let Some(threads) = found.threads.filter(|threads| *threads > 1) {
         let text = format!("{threads} in the process: others may have run beside the samples");
-        write_line(writer, "threads", &text)?;
+        add("threads", text);
     }
     if let Some(share) = found.interrupted.filter(|share| *share > 0.0) {
-        let text = format!(
-            "up to {:.1} % of the samples lost the processor",
-            share * 100.0
-        );
-        write_line(writer, "interruptions", &text)?;
+        let percent = share * 100.0;
+        let text = format!("up to {percent:.1} % of the samples lost the processor");
+        add("interruptions", text);
     }
-    Ok(())
+    lines
 }
 
 /// The values that have intervals, a line each.
-fn write_estimates(
-    writer: &mut dyn Write,
-    record: &BenchmarkRecord,
-    metric: &Metric,
-    confidence_level: f64,
-) -> io::Result<()> {
+fn estimates(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64) -> Lines {
     let summary = &record.summary;
     let level = units::percent(confidence_level);
     let over = record.mean_of_launches();
@@ -275,18 +280,19 @@ fn write_estimates(
         ("MAD (scaled)", Some(&summary.mad), kind),
         ("slope", summary.slope.as_ref(), kind),
     ];
-    for (label, estimate, kind) in estimates {
+    let lines = estimates.into_iter().map(|(label, estimate, kind)| {
         let text =
             estimate.map(|found| format!("{}  {level} {kind}", with_interval(found, metric)));
-        write_line(writer, label, &or_dash(text))?;
-    }
+        (label.to_owned(), or_dash(text).into())
+    });
+    let mut lines: Lines = lines.collect();
     if let (Some(found), Some(coverage)) = (&record.median_of_launches, record.median_coverage) {
         let text = format!(
             "{}  {:.1} % of any distribution",
             with_interval(found, metric),
             coverage * 100.0
         );
-        write_line(writer, "median of means", &text)?;
+        lines.push(("median of means".to_owned(), text.into()));
     }
     if let Metric::Rate { .. } = metric {
         let mean = &summary.mean;
@@ -295,9 +301,9 @@ fn write_estimates(
             units::value(metric, mean.estimate),
             units::interval(metric, mean.lower, mean.upper)
         );
-        write_line(writer, "rate", &text)?;
+        lines.push(("rate".to_owned(), text.into()));
     }
-    Ok(())
+    lines
 }
 
 fn or_dash(text: Option<String>) -> String {
@@ -328,20 +334,4 @@ fn with_interval(estimate: &Estimate, metric: &Metric) -> String {
         bound(estimate.lower),
         bound(estimate.upper)
     )
-}
-
-fn write_lines(writer: &mut dyn Write, lines: &Lines) -> io::Result<()> {
-    lines
-        .iter()
-        .try_for_each(|(label, text)| write_line(writer, label, &theme::printable(text)))
-}
-
-/// A line, or more where it would be wider than [`WIDTH`]: broken between words, continued below its text.
-fn write_line(writer: &mut dyn Write, label: &str, text: &str) -> io::Result<()> {
-    let mut label = format!("{label:<LABEL$}");
-    for line in units::fitted(text, WIDTH - LABEL - 3) {
-        writeln!(writer, "  {} {line}", theme::faint(&label))?;
-        label = " ".repeat(LABEL);
-    }
-    Ok(())
 }

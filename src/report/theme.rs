@@ -7,6 +7,31 @@ use std::fmt::Display;
 use crate::escape;
 use crate::model::Verdict;
 
+/// What text is, for its colour.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Ink {
+    /// Like most.
+    #[default]
+    Plain,
+    /// Something that matters less.
+    Faint,
+    /// A heading.
+    Heading,
+    /// Something that a verdict says.
+    Verdict(Verdict),
+}
+
+/// Text in its colour; colours of nothing would keep blanks at the end of a line.
+pub(super) fn inked(ink: Ink, text: &str) -> String {
+    match ink {
+        _ if text.is_empty() => String::new(),
+        Ink::Plain => text.to_owned(),
+        Ink::Faint => faint(text),
+        Ink::Heading => heading(text),
+        Ink::Verdict(verdict) => in_colour_of(verdict, text),
+    }
+}
+
 /// Text for a verdict.
 pub(super) fn verdict(verdict: Verdict) -> String {
     in_colour_of(verdict, verdict.word())
@@ -69,4 +94,9 @@ pub(super) fn warning() -> String {
 /// `error:`, as cargo colours it.
 pub(super) fn error() -> String {
     "error".red().bold().to_string()
+}
+
+/// What was written for a terminal, without its colours: for files.
+pub fn without_colours(bytes: &[u8]) -> Vec<u8> {
+    anstream::adapter::strip_bytes(bytes).into_vec()
 }

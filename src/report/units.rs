@@ -6,41 +6,11 @@ use crate::compare::{Estimate, HostSigns, Steadiness};
 use crate::escape;
 use crate::model::{Benchmark, HostFacts, Metric, Throughput};
 
+/// Keeps words of a table's cell on one line; readers get a blank.
+pub(super) const NO_BREAK: char = '\u{a0}';
+
 /// A name that takes more columns than this is shortened in the middle, to these: its ends tell most.
 const LONGEST_NAME: usize = 60;
-
-/// How much room there is for a name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Room {
-    /// A terminal's: long names are shortened.
-    Terminal,
-    /// A file's or a pipe's: names stay whole, so that they can be searched for.
-    Unlimited,
-}
-
-impl Room {
-    /// What stdout is.
-    pub(super) fn of_stdout() -> Self {
-        Self::within(terminal_width())
-    }
-
-    /// Of lines of so many columns.
-    pub(super) fn within(columns: usize) -> Self {
-        match columns {
-            usize::MAX => Self::Unlimited,
-            _ => Self::Terminal,
-        }
-    }
-}
-
-/// An id as a table shows it: on one line, without anything that a terminal would obey, and not too long.
-pub(super) fn name(id: &str, room: Room) -> String {
-    let escaped = id.escape_debug().to_string();
-    match room {
-        Room::Unlimited => escaped,
-        Room::Terminal => in_the_middle(&escaped, LONGEST_NAME),
-    }
-}
 
 /// `text`, shortened in its middle where it takes more than so many columns.
 pub(super) fn in_the_middle(text: &str, columns: usize) -> String {
@@ -59,9 +29,17 @@ pub(super) fn whole_name(id: &str) -> String {
     id.escape_debug().to_string()
 }
 
-/// An id in a sentence that is to fit into so many columns.
+/// An id in a sentence in lines of so many columns: whole where lines are endless, so that it can be searched for, and else not too long.
 pub(super) fn name_in_prose(id: &str, columns: usize) -> String {
-    name(id, Room::within(columns))
+    match columns {
+        usize::MAX => whole_name(id),
+        _ => short_name(id),
+    }
+}
+
+/// An id where there is little room: on one line, not too long.
+pub(super) fn short_name(id: &str) -> String {
+    in_the_middle(&whole_name(id), LONGEST_NAME)
 }
 
 /// How many columns text takes; its colours take none.
@@ -96,30 +74,8 @@ pub(super) fn on_one_line(text: &str) -> String {
 
 /// The columns that stdout has; a file or a pipe has as many as are wanted.
 pub(super) fn terminal_width() -> usize {
-    let table = comfy_table::Table::new();
-    table.width().map_or(usize::MAX, usize::from)
-}
-
-/// The width of each column of `lines`, which have equally many.
-pub(super) fn widths(lines: &[Vec<String>]) -> Vec<usize> {
-    let mut widths = Vec::new();
-    for line in lines {
-        widths.resize(line.len().max(widths.len()), 0);
-        for (width, cell) in widths.iter_mut().zip(line) {
-            *width = cell.width().max(*width);
-        }
-    }
-    widths
-}
-
-/// `text` filled up to so many columns.
-pub(super) fn padded(text: &str, width: usize, right_aligned: bool) -> String {
-    let blank = " ".repeat(width.saturating_sub(text.width()));
-    if right_aligned {
-        blank + text
-    } else {
-        text.to_owned() + &blank
-    }
+    let size = terminal_size::terminal_size_of(std::io::stdout());
+    size.map_or(usize::MAX, |(width, _)| usize::from(width.0))
 }
 
 /// A value as its metric says: a time, units per second, an amount.
@@ -173,7 +129,9 @@ pub(super) fn fitted(text: &str, columns: usize) -> Vec<String> {
 /// The words of a line; a number stays with its unit, and an interval together.
 fn words(line: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
-    for piece in line.split_whitespace() {
+    // A blank that must not be broken keeps its words together.
+    let pieces = line.split(|c: char| c.is_whitespace() && c != NO_BREAK);
+    for piece in pieces.filter(|piece| !piece.is_empty()) {
         let is_unit = ["%", "ns", "µs", "ms", "s", "ps"]
             .iter()
             .any(|unit| piece.trim_end_matches([',', '.', ';', ':', ')', ']']) == *unit);
@@ -390,13 +348,13 @@ mod tests {
 
     #[test]
     fn a_name_stays_on_one_short_line() {
-        assert_eq!(name("sort/10", Room::Terminal), "sort/10");
-        assert_eq!(name("a\nb\u{1b}", Room::Terminal), "a\\nb\\u{1b}");
+        assert_eq!(short_name("sort/10"), "sort/10");
+        assert_eq!(short_name("a\nb\u{1b}"), "a\\nb\\u{1b}");
         let id = format!("{}{}", "a".repeat(200), "z".repeat(200));
-        assert_eq!(name(&id, Room::Unlimited), id);
-        let long = name(&id, Room::Terminal);
+        assert_eq!(name_in_prose(&id, usize::MAX), id);
+        let long = short_name(&id);
         assert_eq!(long, format!("{}…{}", "a".repeat(40), "z".repeat(19)));
-        let wide = name(&"長".repeat(100), Room::Terminal);
+        let wide = short_name(&"長".repeat(100));
         assert_eq!(wide, format!("{}…{}", "長".repeat(20), "長".repeat(9)));
     }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::analysis;
-use super::grid::{Grid, GridCell, TableFormat};
+use super::layout::{Cell, Table, TableFormat};
 use super::remarks::run_remark;
 use super::table::p_value;
 use super::units;
@@ -51,8 +51,8 @@ pub fn write_versions(
         "Hedges' g".to_owned(),
     ];
     let number = |value: Option<f64>, text: &dyn Fn(f64) -> String| match value {
-        Some(value) if value.is_finite() => GridCell::Number(value, text(value)),
-        _ => GridCell::Nothing,
+        Some(value) if value.is_finite() => Cell::number(value, text(value)),
+        _ => Cell::nothing(),
     };
     let mut rows = Vec::new();
     for row in &findings.rows {
@@ -67,8 +67,8 @@ pub fn write_versions(
         let signed = |value: f64| format!("{value:+.3}").replace('-', "−");
         let key = &row.key;
         rows.push(vec![
-            GridCell::Text(format!("{}/{} {}", key.package, key.target, key.id)),
-            GridCell::Text(verdict.to_owned()),
+            Cell::from(format!("{}/{} {}", key.package, key.target, key.id)),
+            Cell::from(verdict),
             number(found.base_median, &reading),
             number(found.median, &reading),
             number(change.map(|change| change.estimate), &units::change),
@@ -81,15 +81,11 @@ pub fn write_versions(
             number(found.hedges_g, &signed),
         ]);
     }
-    let grid = Grid {
-        labels: 2,
-        heading: heading.to_vec(),
-        rows,
-    };
+    let table = Table::of_rows(2, heading.to_vec(), rows);
     match format {
-        TableFormat::Csv => return grid.write(writer, TableFormat::Csv, usize::MAX),
+        TableFormat::Csv => return table.write_as(writer, TableFormat::Csv, usize::MAX),
         TableFormat::Text | TableFormat::Markdown => {
-            grid.write(writer, TableFormat::Markdown, usize::MAX)?;
+            table.write_as(writer, TableFormat::Markdown, usize::MAX)?;
         }
     }
     let counts: Vec<String> = findings

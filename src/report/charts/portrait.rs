@@ -6,7 +6,7 @@ use super::panels;
 use super::svg::{Anchor, Svg};
 use crate::compare::Portrait;
 use crate::model::{BenchmarkKey, Metric, RunId};
-use crate::report::units::{self, Room};
+use crate::report::units;
 
 /// Whose picture it is.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +31,7 @@ pub fn write_portrait(writer: &mut dyn Write, sitter: &Sitter<'_>) -> io::Result
         (16.0, 30.0),
         Anchor::Start,
         "head",
-        &units::name(&key.id, Room::Terminal),
+        &units::short_name(&key.id),
     );
     let target = format!("{}/{}", key.package, key.target);
     let summary = &portrait.summary;
@@ -41,7 +41,7 @@ pub fn write_portrait(writer: &mut dyn Write, sitter: &Sitter<'_>) -> io::Result
         "small faint",
         &format!(
             "{}, run {}: {} of {}, {} intervals",
-            units::name(&target, Room::Terminal),
+            units::short_name(&target),
             sitter.run,
             counted(summary.samples, "sample", "samples"),
             counted(summary.launches, "launch", "launches"),

@@ -6,17 +6,17 @@ use std::io::{self, Write};
 use super::content::SideBySide;
 use crate::compare::Figure;
 use crate::model::Metric;
-use crate::report::grid::{Grid, GridCell};
 use crate::report::json::{
     SCHEMA, decided_by, estimate_json, key_json, tally_json, violated, write_object,
 };
+use crate::report::layout::{Cell, Table};
 use crate::report::remarks::run_remark;
 
 /// The table for machines: exact values, and for each run what is known of them.
-pub(super) fn exact(found: &SideBySide) -> Grid {
+pub(super) fn exact(found: &SideBySide) -> Table {
     let number = |value: Option<f64>| {
-        value.map_or(GridCell::Nothing, |value| {
-            GridCell::Number(value, String::new())
+        value.map_or_else(Cell::nothing, |value| {
+            Cell::number(value, value.to_string())
         })
     };
     let labels = ["package", "target", "id", "statistic", "unit"];
@@ -34,29 +34,24 @@ pub(super) fn exact(found: &SideBySide) -> Grid {
         for (at, figure) in found.shown.figures().into_iter().enumerate() {
             let key = &line.key;
             let name = figure.to_string();
-            let mut row: Vec<GridCell> = [&key.package, &key.target, &key.id, &name]
-                .map(|text| GridCell::Text(text.clone()))
+            let mut row: Vec<Cell> = [&key.package, &key.target, &key.id, &name]
+                .map(|text| Cell::from(text.clone()))
                 .to_vec();
-            row.push(GridCell::Text(unit(figure, &line.metric)));
+            row.push(Cell::from(unit(figure, &line.metric)));
             for (cell, column) in line.cells.iter().zip(0..) {
                 let (value, change) = cell.figures.get(at).copied().unwrap_or_default();
                 row.push(number(value));
                 if column > 0 {
                     row.push(number(change));
-                    row.push(cell.verdict.map_or(GridCell::Nothing, |verdict| {
-                        GridCell::Text(verdict.word().to_owned())
-                    }));
+                    let verdict = cell.verdict.map(|verdict| Cell::from(verdict.word()));
+                    row.push(verdict.unwrap_or_else(Cell::nothing));
                     row.push(number(cell.p_value));
                 }
             }
             rows.push(row);
         }
     }
-    Grid {
-        labels: labels.len(),
-        heading,
-        rows,
-    }
+    Table::of_rows(labels.len(), heading, rows)
 }
 
 /// The unit of exact values.

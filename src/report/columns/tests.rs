@@ -5,7 +5,8 @@ use super::*;
 use crate::compare::{Decider, Difference, Fact, Figure};
 use crate::findings::{Gates, Method};
 use crate::model::{BenchmarkKey, DecisionSettings, Metric, RunId, Verdict};
-use crate::report::grid::{TableFormat, without_colours};
+use crate::report::layout::TableFormat;
+use crate::report::theme::without_colours;
 
 fn column(run: i64, name: &str, verdicts: &[Verdict]) -> Column {
     Column {
@@ -89,11 +90,10 @@ fn text(found: &SideBySide, room: usize) -> String {
 #[test]
 fn m6_m7_m_x8_plus_is_worse_of_times_and_of_rates_and_a_change_has_stars() {
     let expected = "
-                      base                     new                   other
-                     run 1                   run 2                   run 3
-crate/bench
-  a    100.0 ns (   0.00%)     108.0 ns *  +8.00%*▲    50.00 ns (     n/c)
-  b  100.0 req/s (   0.00%)  92.00 req/s ?  +8.00%?                     -
+crate/bench                    base                      new                   other
+                              run 1                    run 2                   run 3
+  a             100.0 ns (   0.00%)     108.0 ns *  +8.00%*▲    50.00 ns (     n/c)
+  b          100.0 req/s (   0.00%)  92.00 req/s ?  +8.00%?           -
 ";
     let written = text(&found(Shown::One(Figure::Mean)), usize::MAX);
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -164,7 +164,7 @@ fn a_block_has_a_line_for_each_figure_and_the_verdict_on_that_of_the_mean() {
     assert_eq!(starred, ["Amean"], "{written}");
     let mut bytes = Vec::new();
     markdown(&found)
-        .write(&mut bytes, TableFormat::Markdown, usize::MAX)
+        .write_as(&mut bytes, TableFormat::Markdown, usize::MAX)
         .unwrap();
     let table = String::from_utf8(bytes).unwrap();
     assert_eq!(table.lines().count(), 2 + 2 * Figure::BLOCK.len());

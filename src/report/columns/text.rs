@@ -2,19 +2,19 @@
 
 use std::io::{self, Write};
 
-use super::content::{Column, ColumnCell, ColumnsLine, Shown, SideBySide, Terms, Together};
+use super::content::{Column as Run, ColumnCell, ColumnsLine, Shown, SideBySide, Terms, Together};
 use crate::compare::{Decider, Difference, Figure};
 use crate::findings::Method;
 use crate::model::{Metric, Subject, Verdict};
 use crate::report::analysis;
-use crate::report::grid::{Grid, GridCell, folded, label_beside};
+use crate::report::layout::{Cell, Column, Section, SectionRow, Table};
 use crate::report::remarks::run_remark;
 use crate::report::status::write_warning_within;
-use crate::report::theme;
-use crate::report::units::{self, Room};
+use crate::report::theme::{self, Ink};
+use crate::report::units;
 use crate::report::view::prose;
 
-/// What stands in a line of text: first the labels, then a cell for each column.
+/// A line of text.
 struct TextLine {
     label: String,
     cells: Vec<Marked>,
@@ -39,85 +39,8 @@ pub(super) fn write_text(
     found: &SideBySide,
     room: usize,
 ) -> io::Result<()> {
-    let mut groups = text_groups(found, Room::within(room));
-    let all: Vec<&TextLine> = groups.iter().flat_map(|(_, lines)| lines).collect();
-    let widest = |texts: &mut dyn Iterator<Item = &String>| {
-        let lines: Vec<Vec<String>> = texts.map(|text| vec![text.clone()]).collect();
-        units::widths(&lines).first().copied().unwrap_or(0)
-    };
-    let headings: Vec<[String; 2]> = found
-        .columns
-        .iter()
-        .map(|column| {
-            let run = format!("run {}", column.run);
-            if column.is_named() {
-                [heading_within(&column.name, room), run]
-            } else {
-                [run, String::new()]
-            }
-        })
-        .collect();
-    let inner: Vec<[usize; 2]> = (0..found.columns.len())
-        .map(|at| {
-            [
-                widest(&mut all.iter().map(|line| &line.cells[at].value)),
-                widest(&mut all.iter().map(|line| &line.cells[at].mark)),
-            ]
-        })
-        .collect();
-    let of_columns = headings.iter().zip(&inner);
-    let of_columns: Vec<usize> = of_columns
-        .map(|(heading, [value, mark])| widest(&mut heading.iter()).max(value + 1 + mark))
-        .collect();
-    let label = widest(&mut all.iter().map(|line| &line.label));
-    let label = label_beside(label, &of_columns, room);
-    for line in groups.iter_mut().flat_map(|(_, lines)| lines) {
-        line.label = units::in_the_middle(&line.label, label);
-    }
-    let widths: Vec<usize> = std::iter::once(label).chain(of_columns).collect();
-    let blocks = folded(&widths, 1, room);
-    for block in &blocks {
-        let columns = &block[1..];
-        let names = headings.iter().map(|[name, _]| name).collect::<Vec<_>>();
-        writeln!(
-            writer,
-            "{}",
-            theme::heading(heading_line(&names, columns, &widths))
-        )?;
-        let runs = headings.iter().map(|[_, run]| run).collect::<Vec<_>>();
-        if columns.iter().any(|at| !runs[at - 1].is_empty()) {
-            let line = heading_line(&runs, columns, &widths);
-            writeln!(writer, "{}", theme::faint(line.trim_end()))?;
-        }
-        for (heading, lines) in &groups {
-            if let Some(heading) = heading {
-                writeln!(writer, "{}", theme::heading(heading))?;
-            }
-            for line in lines {
-                let mut text = units::padded(&line.label, widths[0], false);
-                for at in columns {
-                    let cell = &line.cells[at - 1];
-                    let [value, mark] = inner[at - 1];
-                    let plain = format!(
-                        "{} {}",
-                        units::padded(&cell.value, value, true),
-                        units::padded(&cell.mark, mark, false)
-                    );
-                    text += "  ";
-                    let blank = units::padded(&plain, widths[*at], true);
-                    let coloured = match cell.verdict {
-                        Some(verdict) if !cell.mark.is_empty() => {
-                            blank.replacen(&cell.mark, &theme::in_colour_of(verdict, &cell.mark), 1)
-                        }
-                        _ => blank,
-                    };
-                    text += &coloured;
-                }
-                writeln!(writer, "{}", text.trim_end())?;
-            }
-        }
-        writeln!(writer)?;
-    }
+    table(found, room).write(writer, room)?;
+    writeln!(writer)?;
     write_notes(writer, found, room)?;
     for line in legend(found) {
         for line in units::filled(&line, room.min(110)) {
@@ -130,87 +53,110 @@ pub(super) fn write_text(
     Ok(())
 }
 
-/// A heading above each of `columns`.
-fn heading_line(texts: &[&String], columns: &[usize], widths: &[usize]) -> String {
-    let mut line = " ".repeat(widths[0]);
-    for at in columns {
-        line += "  ";
-        line += &units::padded(texts[at - 1], widths[*at], true);
-    }
-    line
-}
-
-/// A column's name where lines have so many columns: whole where they are endless.
-fn heading_within(name: &str, room: usize) -> String {
-    match room {
-        usize::MAX => units::whole_name(name),
-        _ => units::in_the_middle(&units::whole_name(name), LONGEST_HEADING),
-    }
-}
-
-/// The lines of each bench target with its name, and of all together at the end.
-fn text_groups(found: &SideBySide, room: Room) -> Vec<(Option<String>, Vec<TextLine>)> {
-    let mut groups: Vec<(Option<String>, Vec<TextLine>)> = Vec::new();
+/// The lines of each bench target below its name, and that of all together at the end.
+fn table(found: &SideBySide, room: usize) -> Table {
+    let mut sections: Vec<Section> = Vec::new();
+    let mut lines: Vec<TextLine> = Vec::new();
     for line in &found.lines {
-        let target = Some(units::on_one_line(&format!(
-            "{}/{}",
-            line.key.package, line.key.target
-        )));
-        if groups.last().is_none_or(|(last, _)| *last != target) {
-            groups.push((target, Vec::new()));
-        }
-        let Some((_, lines)) = groups.last_mut() else {
-            continue;
-        };
-        let id = format!("  {}", units::name(&line.key.id, room));
-        let blank = vec![Marked::default(); found.columns.len()];
-        if found.shown == Shown::Block {
-            lines.push(TextLine {
-                label: id.clone(),
-                cells: blank,
+        let target = Some(format!("{}/{}", line.key.package, line.key.target));
+        if sections.last().is_none_or(|last| last.title != target) {
+            sections.push(Section {
+                title: target,
+                ..Section::default()
             });
         }
+        let Some(section) = sections.last_mut() else {
+            continue;
+        };
+        let id = format!("  {}", units::whole_name(&line.key.id));
+        if found.shown == Shown::Block {
+            section.rows.push(SectionRow::Title(id.clone()));
+        }
         for (at, figure) in found.shown.figures().into_iter().enumerate() {
-            let cells = line.cells.iter().zip(0..);
+            section.rows.push(SectionRow::At(lines.len()));
             lines.push(TextLine {
                 label: match found.shown {
                     Shown::Block => format!("    {}", figure.label(&line.metric)),
                     Shown::Judged | Shown::One(_) => id.clone(),
                 },
-                cells: cells
-                    .map(|(cell, column)| marked(found, line, cell, column, (at, figure)))
-                    .collect(),
+                cells: marked_cells(found, line, (at, figure)),
             });
         }
     }
-    if found.columns.iter().any(|column| column.together.is_some()) {
-        let cells = found
-            .columns
-            .iter()
-            .zip(0..)
-            .map(|(column, at)| match column.together {
-                _ if at == 0 => Marked {
-                    value: "1.0000".to_owned(),
-                    mark: bracketed(['(', ')'], &percent(0.0)),
-                    verdict: None,
-                },
-                Some(together) => Marked {
-                    value: format!("{:.4}", together.ratio),
-                    mark: bracketed(['(', ')'], &percent(together.ratio - 1.0)),
-                    verdict: None,
-                },
-                None => Marked {
-                    value: "-".to_owned(),
-                    ..Marked::default()
-                },
-            });
-        let line = TextLine {
-            label: "geometric mean".to_owned(),
-            cells: cells.collect(),
-        };
-        groups.push((None, vec![line]));
+    if let Some(line) = together(found) {
+        sections.push(Section {
+            rows: vec![SectionRow::At(lines.len())],
+            ..Section::default()
+        });
+        lines.push(line);
     }
-    groups
+    let labels = Column::name("", lines.iter().map(|line| line.label.clone()));
+    let runs = found.columns.iter().enumerate().map(|(at, run)| {
+        let cells = lines.iter().map(|line| cell_of(&line.cells[at]));
+        Column::number("", cells).headed(heading_of(run, room))
+    });
+    let columns = std::iter::once(labels).chain(runs).collect();
+    let table = Table::new(columns).in_blocks_after(1);
+    if sections.is_empty() {
+        table
+    } else {
+        table.in_sections(sections)
+    }
+}
+
+/// What stands above a run: its name, and its number.
+fn heading_of(run: &Run, room: usize) -> Vec<Cell> {
+    let number = format!("run {}", run.run);
+    if !run.is_named() {
+        return vec![Cell::inked(Ink::Heading, number)];
+    }
+    let name = units::whole_name(&run.name);
+    let name = match room {
+        usize::MAX => name,
+        _ => units::in_the_middle(&name, LONGEST_HEADING),
+    };
+    vec![Cell::inked(Ink::Heading, name), Cell::faint(number)]
+}
+
+fn cell_of(marked: &Marked) -> Cell {
+    let cell = Cell::from(marked.value.clone());
+    if marked.mark.is_empty() {
+        return cell;
+    }
+    let ink = marked.verdict.map_or(Ink::Plain, Ink::Verdict);
+    cell.with_mark(ink, marked.mark.clone())
+}
+
+/// The cells of one figure of a benchmark, run by run.
+fn marked_cells(found: &SideBySide, line: &ColumnsLine, figure: (usize, Figure)) -> Vec<Marked> {
+    let cells = line.cells.iter().zip(0..);
+    cells
+        .map(|(cell, column)| marked(found, line, cell, column, figure))
+        .collect()
+}
+
+/// What all benchmarks come to together, where that is known of any run.
+fn together(found: &SideBySide) -> Option<TextLine> {
+    let mut columns = found.columns.iter();
+    columns.find(|column| column.together.is_some())?;
+    let of = |ratio: f64| Marked {
+        value: format!("{ratio:.4}"),
+        mark: bracketed(['(', ')'], &percent(ratio - 1.0)),
+        verdict: None,
+    };
+    let cells = found.columns.iter().zip(0..);
+    let cells = cells.map(|(column, at)| match column.together {
+        _ if at == 0 => of(1.0),
+        Some(together) => of(together.ratio),
+        None => Marked {
+            value: "-".to_owned(),
+            ..Marked::default()
+        },
+    });
+    Some(TextLine {
+        label: "geometric mean".to_owned(),
+        cells: cells.collect(),
+    })
 }
 
 fn marked(
@@ -267,7 +213,7 @@ fn direction(verdict: Option<Verdict>) -> &'static str {
 }
 
 fn bracketed([open, close]: [char; 2], text: &str) -> String {
-    format!("{open}{}{close}", units::padded(text, MARK - 2, true))
+    format!("{open}{text:>width$}{close}", width = MARK - 2)
 }
 
 /// `+8.00%` with a true minus. Not -0: nothing did not become better.
@@ -475,7 +421,7 @@ fn method_words(method: Method) -> &'static str {
     }
 }
 
-fn write_column_sum(writer: &mut dyn Write, column: &Column, room: usize) -> io::Result<()> {
+fn write_column_sum(writer: &mut dyn Write, column: &Run, room: usize) -> io::Result<()> {
     let counts: Vec<String> = column
         .tally
         .iter()
@@ -491,47 +437,38 @@ fn write_column_sum(writer: &mut dyn Write, column: &Column, room: usize) -> io:
 }
 
 /// The table for Markdown: a line for each figure, a column for each run.
-pub(super) fn markdown(found: &SideBySide) -> Grid {
-    let text = |text: &str| GridCell::Text(text.to_owned());
+pub(super) fn markdown(found: &SideBySide) -> Table {
     let mut heading = vec!["benchmark".to_owned()];
     if found.shown == Shown::Block {
         heading.push("statistic".to_owned());
     }
     let labels = heading.len();
-    heading.extend(found.columns.iter().map(Column::title));
+    heading.extend(found.columns.iter().map(Run::title));
     let cell = |marked: Marked| {
         let mark = marked.mark.replace(' ', "");
-        text(format!("{} {mark}", marked.value).trim_end())
+        Cell::from(format!("{} {mark}", marked.value).trim_end())
     };
     let mut rows = Vec::new();
     for line in &found.lines {
         for (at, figure) in found.shown.figures().into_iter().enumerate() {
             let key = &line.key;
-            let mut row = vec![text(&format!("{}/{} {}", key.package, key.target, key.id))];
+            let mut row = vec![format!("{}/{} {}", key.package, key.target, key.id).into()];
             if found.shown == Shown::Block {
-                row.push(text(&figure.label(&line.metric)));
+                row.push(figure.label(&line.metric).into());
             }
-            let cells = line.cells.iter().zip(0..);
             row.extend(
-                cells.map(|(each, column)| cell(marked(found, line, each, column, (at, figure)))),
+                marked_cells(found, line, (at, figure))
+                    .into_iter()
+                    .map(cell),
             );
             rows.push(row);
         }
     }
-    if let Some((_, lines)) = text_groups(found, Room::Unlimited)
-        .pop()
-        .filter(|(heading, _)| heading.is_none())
-    {
-        for line in lines {
-            let mut row = vec![text(&line.label)];
-            row.resize(labels, text(""));
-            row.extend(line.cells.into_iter().map(cell));
-            rows.push(row);
-        }
+    if let Some(line) = together(found) {
+        let mut row = vec![Cell::from(line.label)];
+        row.resize(labels, Cell::default());
+        row.extend(line.cells.into_iter().map(cell));
+        rows.push(row);
     }
-    Grid {
-        labels,
-        heading,
-        rows,
-    }
+    Table::of_rows(labels, heading, rows)
 }

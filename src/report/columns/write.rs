@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::content::SideBySide;
 use super::{exact, text};
 use crate::escape;
-use crate::report::grid::TableFormat;
+use crate::report::layout::TableFormat;
 use crate::report::view::MessageFormat;
 
 /// Writes them in lines of so many columns. `format`: for people as text, unless they want another form; JSON is one message a benchmark.
@@ -20,7 +20,7 @@ pub fn write_columns(
         (MessageFormat::Json, _) => exact::write_json(writer, found),
         (MessageFormat::Human, TableFormat::Text) => text::write_text(writer, found, columns),
         (MessageFormat::Human, TableFormat::Markdown) => {
-            text::markdown(found).write(writer, TableFormat::Markdown, columns)?;
+            text::markdown(found).write_as(writer, format, columns)?;
             writeln!(writer)?;
             for line in text::legend(found) {
                 writeln!(writer, "{}  ", escape::markdown(&line))?;
@@ -28,7 +28,7 @@ pub fn write_columns(
             Ok(())
         }
         (MessageFormat::Human, TableFormat::Csv) => {
-            exact::exact(found).write(writer, TableFormat::Csv, columns)
+            exact::exact(found).write_as(writer, format, columns)
         }
     }
 }

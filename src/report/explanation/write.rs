@@ -9,13 +9,13 @@ use crate::compare::Decider;
 use crate::findings::{FirstLook, Method, Remark, Row};
 use crate::model::{Subject, Verdict};
 use crate::report::json::{SCHEMA, key_json, write_object};
-use crate::report::units::Room;
+use crate::report::layout::{Cell, Column, Table};
 use crate::report::view::MessageFormat;
 use crate::report::{theme, units};
 
 /// Columns of the text, and of the words at its left.
 const WIDTH: usize = 80;
-const MARGIN: usize = 13;
+const MARGIN: usize = 11;
 
 /// Writes how a verdict came about.
 pub fn write_explanation(
@@ -209,23 +209,23 @@ fn write_text(
         writer,
         "{} {}, run {}: {}\n",
         theme::heading(format!("{}/{}", key.package, key.target)),
-        units::name(&key.id, Room::of_stdout()),
+        units::name_in_prose(&key.id, units::terminal_width()),
         explanation.run.id,
         theme::verdict(explanation.verdict)
     )?;
-    let mut before = "";
-    for statement in statements {
-        let label = if statement.about == before {
+    let subjects = statements.iter().scan("", |before, statement| {
+        let subject = if statement.about == *before {
             ""
         } else {
             statement.about
         };
-        before = statement.about;
-        let mut head = format!("{label:<MARGIN$}");
-        for line in units::filled(&theme::printable(&statement.text), WIDTH - MARGIN) {
-            writeln!(writer, "{}{line}", theme::faint(&head))?;
-            head = " ".repeat(MARGIN);
-        }
-    }
-    Ok(())
+        *before = statement.about;
+        Some(Cell::faint(subject))
+    });
+    let texts = statements.iter().map(|statement| statement.text.as_str());
+    Table::new(vec![
+        Column::fact("", subjects).at_least(MARGIN),
+        Column::prose("", texts),
+    ])
+    .write(writer, WIDTH)
 }

@@ -6,20 +6,14 @@ use super::content::{BenchmarkHistory, HistoryPoint};
 use super::scale::Scale;
 use super::words::conclusion;
 use crate::model::GitState;
-use crate::report::theme;
+use crate::report::layout::{Cell, Column, Table};
+use crate::report::theme::{self, Ink};
 use crate::report::units;
 
-/// Columns that the scale takes at least and at most.
-const NARROWEST: usize = 16;
-const WIDEST: usize = 48;
+/// The scale is drawn as wide as the first of these that there is room for.
+const SCALES: [usize; 9] = [48, 44, 40, 36, 32, 28, 24, 20, 16];
 /// From this width of the terminal on, medians with their intervals have room, too.
 const ROOM_FOR_MEDIANS: usize = 120;
-
-/// What is told of a run besides its place on the scale.
-const COLUMNS: [&str; 6] = ["run", "when", "commit", "branch", "value", "median"];
-const BRANCH: usize = 3;
-const MEDIAN: usize = 5;
-const RIGHT_ALIGNED: [usize; 2] = [0, 4];
 
 /// Writes a history; `which` says in words of which runs it is.
 pub(super) fn detail(
@@ -34,96 +28,63 @@ pub(super) fn detail(
     let title = theme::heading(format!("{}/{}: {name}", key.package, key.target));
     let of_runs = format!("{runs} run{} {which}", if runs == 1 { "" } else { "s" });
     writeln!(writer, "{title}  {}", theme::faint(of_runs))?;
-    let rows = Rows::of(history, width);
-    let ends: Vec<(String, usize)> = (0..runs).map(|place| end(history, place)).collect();
-    let longest_end = ends.iter().map(|(_, columns)| *columns).max().unwrap_or(0);
-    let left = width.saturating_sub(rows.columns + longest_end + 2);
-    let scale = Scale::of(history, left.clamp(NARROWEST, WIDEST));
-    let scaled = |line: &dyn Fn(&Scale) -> String| scale.as_ref().map_or_else(String::new, line);
-    let heading = format!(
-        "{}{}",
-        rows.line(&rows.header),
-        scaled(&|scale| scale.ends(history))
-    );
-    writeln!(writer, "{}", theme::faint(heading.trim_end()))?;
-    for (place, (end, _)) in ends.iter().enumerate() {
-        let plot = scaled(&|scale| scale.line(history, place));
-        let line = format!("{}{plot}  {end}", rows.line(&rows.cells[place]));
-        writeln!(writer, "{}", line.trim_end())?;
-    }
+    Table::new(columns(history, width)).write(writer, width)?;
     writeln!(writer)?;
     conclusion(writer, history, width)
 }
 
-/// Cells of all runs, of those columns that say something.
-struct Rows {
-    header: Vec<String>,
-    cells: Vec<Vec<String>>,
-    widths: Vec<(usize, bool)>,
-    /// What they take together, gaps included.
-    columns: usize,
+/// What is told of each run, and its place on the scale.
+fn columns(history: &BenchmarkHistory, width: usize) -> Vec<Column> {
+    let points = &history.points;
+    let cells = |cell: &dyn Fn(&HistoryPoint) -> String| -> Vec<Cell> {
+        points.iter().map(|point| cell(point).into()).collect()
+    };
+    let day = |point: &HistoryPoint| point.started.get(..10).unwrap_or(&point.started).to_owned();
+    let commit = |point: &HistoryPoint| point.git.as_ref().map_or("-".to_owned(), commit);
+    let value = |point: &HistoryPoint| {
+        let value = point.value;
+        value.map_or("-".to_owned(), |value| units::value(&history.metric, value))
+    };
+    let mut columns = vec![
+        Column::number("run", cells(&|point| point.run.to_string())),
+        Column::fact("when", cells(&day)),
+        Column::fact("commit", cells(&commit)).dispensable(2),
+    ];
+    if points
+        .iter()
+        .any(|point| branch(point) != branch(&points[0]))
+    {
+        columns.push(Column::fact("branch", cells(&branch)).dispensable(3));
+    }
+    columns.push(Column::number("value", cells(&value)));
+    if width >= ROOM_FOR_MEDIANS {
+        let median = |point: &HistoryPoint| median(history, point);
+        columns.push(Column::fact("median", cells(&median)).dispensable(4));
+    }
+    let drawings = SCALES.iter().filter_map(|width| {
+        let scale = Scale::of(history, *width)?;
+        let lines = (0..points.len()).map(|place| scale.line(history, place));
+        Some(Column::fact(&scale.ends(history), lines))
+    });
+    columns.extend(Column::drawn(drawings.collect()).map(|scale| scale.dispensable(1)));
+    columns.push(Column::fact(
+        "",
+        (0..points.len()).map(|place| end(history, place)),
+    ));
+    columns
 }
 
-impl Rows {
-    fn of(history: &BenchmarkHistory, width: usize) -> Self {
-        let all: Vec<Vec<String>> = history
-            .points
-            .iter()
-            .map(|point| cells(history, point))
-            .collect();
-        let is_told = |column: usize| match column {
-            BRANCH => all.iter().any(|row| row[BRANCH] != all[0][BRANCH]),
-            MEDIAN => width >= ROOM_FOR_MEDIANS && all.iter().any(|row| !row[MEDIAN].is_empty()),
-            _ => true,
-        };
-        let told: Vec<usize> = (0..COLUMNS.len())
-            .filter(|column| is_told(*column))
-            .collect();
-        let header: Vec<String> = told
-            .iter()
-            .map(|column| COLUMNS[*column].to_owned())
-            .collect();
-        let cells: Vec<Vec<String>> = all
-            .iter()
-            .map(|row| told.iter().map(|column| row[*column].clone()).collect())
-            .collect();
-        let mut lines = cells.clone();
-        lines.push(header.clone());
-        let widths: Vec<(usize, bool)> = (units::widths(&lines).into_iter())
-            .zip(&told)
-            .map(|(width, column)| (width, RIGHT_ALIGNED.contains(column)))
-            .collect();
-        Self {
-            columns: widths.iter().map(|(width, _)| width + 2).sum(),
-            header,
-            cells,
-            widths,
-        }
-    }
-
-    fn line(&self, cells: &[String]) -> String {
-        let padded = cells.iter().zip(&self.widths);
-        padded
-            .map(|(cell, (width, right))| units::padded(cell, *width, *right) + "  ")
-            .collect()
-    }
-}
-
-/// The verdict of a run and what is remarkable about it, with the columns that this takes.
-fn end(history: &BenchmarkHistory, place: usize) -> (String, usize) {
+/// The verdict of a run and what is remarkable about it.
+fn end(history: &BenchmarkHistory, place: usize) -> Cell {
     let verdict = history.points[place].verdict;
     let mark = mark(history, place);
-    let plain = verdict.map_or("", |verdict| verdict.word());
-    let comma = if plain.is_empty() || mark.is_empty() {
-        ""
-    } else {
-        ", "
+    let comma = match verdict {
+        Some(_) if !mark.is_empty() => ", ",
+        _ => "",
     };
-    let text = format!(
-        "{}{comma}{mark}",
-        verdict.map_or_else(String::new, theme::verdict)
-    );
-    (text, format!("{plain}{comma}{mark}").chars().count())
+    let verdict = verdict.map(|verdict| (Ink::Verdict(verdict), verdict.word().to_owned()));
+    let mark = (Ink::Plain, format!("{comma}{mark}"));
+    Cell::of_pieces(verdict.into_iter().chain([mark]).collect())
 }
 
 /// What is remarkable about a run.
@@ -142,29 +103,23 @@ fn mark(history: &BenchmarkHistory, place: usize) -> String {
     said.join(", ")
 }
 
-/// Run, day, commit, branch, value, median.
-fn cells(history: &BenchmarkHistory, point: &HistoryPoint) -> Vec<String> {
-    let git = point.git.as_ref();
-    let value = point.value.map_or_else(
-        || "-".to_owned(),
-        |value| units::value(&history.metric, value),
-    );
-    let median = point.median.map_or_else(String::new, |median| {
+/// The median of a run with its interval.
+fn median(history: &BenchmarkHistory, point: &HistoryPoint) -> String {
+    let metric = &history.metric;
+    point.median.map_or_else(String::new, |median| {
         format!(
             "{} {}",
-            units::value(&history.metric, median.estimate),
-            units::interval(&history.metric, median.lower, median.upper)
+            units::value(metric, median.estimate),
+            units::interval(metric, median.lower, median.upper)
         )
-    });
-    vec![
-        point.run.to_string(),
-        point.started.get(..10).unwrap_or(&point.started).to_owned(),
-        git.map_or_else(|| "-".to_owned(), commit),
-        git.and_then(|git| git.branch.as_deref())
-            .map_or_else(|| "-".to_owned(), shortened),
-        value,
-        median,
-    ]
+    })
+}
+
+/// The branch of a run.
+fn branch(point: &HistoryPoint) -> String {
+    let git = point.git.as_ref();
+    let branch = git.and_then(|git| git.branch.as_deref());
+    branch.map_or_else(|| "-".to_owned(), shortened)
 }
 
 /// `0123456*`: a star where tracked files differed.

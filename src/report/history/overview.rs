@@ -6,9 +6,9 @@ use super::content::BenchmarkHistory;
 use super::words::counted;
 use crate::compare::{Level, Position};
 use crate::model::BenchmarkKey;
+use crate::report::layout::{Cell, Column};
 use crate::report::listing::write_keyed;
 use crate::report::sparkline::sparkline;
-use crate::report::table::{Cell, Column};
 use crate::report::theme;
 use crate::report::units;
 use crate::report::view::View;
@@ -29,7 +29,7 @@ pub(super) fn overview(
         theme::faint(format!("runs {which}, oldest first"))
     )?;
     let keys: Vec<&BenchmarkKey> = histories.iter().map(|history| &history.key).collect();
-    write_keyed(writer, &keys, &columns(histories), view)?;
+    write_keyed(writer, &keys, columns(histories), view)?;
     let stepped = histories
         .iter()
         .filter(|history| history.present().is_some_and(|level| level.step.is_some()));
@@ -48,8 +48,7 @@ pub(super) fn overview(
 
 fn columns(histories: &[BenchmarkHistory]) -> Vec<Column> {
     let cells = |cell: &dyn Fn(&BenchmarkHistory) -> String| -> Vec<Cell> {
-        let texts = histories.iter().map(cell);
-        texts.map(Cell::plain).collect()
+        histories.iter().map(|one| cell(one).into()).collect()
     };
     let course = |history: &BenchmarkHistory| {
         let values: Vec<Option<f64>> = history.points.iter().map(|point| point.value).collect();
@@ -66,20 +65,13 @@ fn columns(histories: &[BenchmarkHistory]) -> Vec<Column> {
         let level = history.present();
         level.map_or_else(String::new, |level| last_step(history, level))
     };
+    let newest = |history: &BenchmarkHistory| newest(history.course.newest).to_owned();
     vec![
-        Column::right(
-            "runs",
-            3,
-            cells(&|history| history.points.len().to_string()),
-        ),
-        Column::left("course", 2, cells(&course)),
-        Column::right("level", 0, cells(&level)),
-        Column::left("last step", 0, cells(&step)),
-        Column::left(
-            "newest run",
-            1,
-            cells(&|history| newest(history.course.newest).to_owned()),
-        ),
+        Column::number("runs", cells(&|history| history.points.len().to_string())).dispensable(3),
+        Column::fact("course", cells(&course)).dispensable(2),
+        Column::number("level", cells(&level)),
+        Column::fact("last step", cells(&step)),
+        Column::fact("newest run", cells(&newest)).dispensable(1),
     ]
 }
 

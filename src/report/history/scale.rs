@@ -1,7 +1,9 @@
 //! The scale on which the values of a history are drawn, a line of characters a run.
 
 use super::content::BenchmarkHistory;
-use crate::report::{theme, units};
+use crate::report::layout::Cell;
+use crate::report::theme::Ink;
+use crate::report::units;
 
 /// Columns between what the ends of a scale stand for.
 const BETWEEN_ENDS: usize = 2;
@@ -44,12 +46,12 @@ impl Scale {
     pub(super) fn ends(&self, history: &BenchmarkHistory) -> String {
         let low = units::value(&history.metric, self.lowest);
         let high = units::value(&history.metric, self.highest);
-        let between = self.columns.saturating_sub(units::width(&low));
-        format!("{low}{}", units::padded(&high, between, true))
+        let between = self.columns - units::width(&low) - units::width(&high);
+        format!("{low}{}{high}", " ".repeat(between))
     }
 
     /// A run: its value, its level, the band where it is the newest level.
-    pub(super) fn line(&self, history: &BenchmarkHistory, place: usize) -> String {
+    pub(super) fn line(&self, history: &BenchmarkHistory, place: usize) -> Cell {
         let mut columns = vec![' '; self.columns];
         if let Some(level) = history.level_of(place) {
             let is_present = history
@@ -64,15 +66,15 @@ impl Scale {
         if let Some(value) = point.value {
             columns[self.column(value)] = '●';
         }
-        let before_and_after: Vec<String> = columns
-            .split(|mark| *mark == '●')
-            .map(|part| part.iter().collect::<String>())
-            .map(|part| theme::faint(&part))
-            .collect();
-        let dot = point.verdict.map_or_else(
-            || "●".to_owned(),
-            |verdict| theme::in_colour_of(verdict, "●"),
-        );
-        before_and_after.join(&dot)
+        let ink_of_dot = point.verdict.map_or(Ink::Plain, Ink::Verdict);
+        let pieces = columns.chunk_by(|a, b| (*a == '●') == (*b == '●'));
+        let pieces = pieces.map(|piece| {
+            let ink = match piece[0] {
+                '●' => ink_of_dot,
+                _ => Ink::Faint,
+            };
+            (ink, piece.iter().collect())
+        });
+        Cell::of_pieces(pieces.collect())
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::compare::{Course, CoursePoint, CourseRules, Estimate, Location};
 use crate::model::{Acceptance, BenchmarkKey, GitState, Metric, RunId, Verdict};
-use crate::report::grid::without_colours;
+use crate::report::theme::without_colours;
 use crate::report::view::MessageFormat;
 use crate::report::view::View;
 

@@ -11,7 +11,7 @@ use crate::compare::{
 };
 use crate::escape::one_line;
 use crate::model::{Metric, Verdict};
-use crate::report::beside_record::{allocation_lines, latency_lines};
+use crate::report::beside_record::{allocation_lines, latency_lines, lines_of_seconds};
 use crate::report::{analysis, beside, remarks};
 
 /// What the script takes intervals for that it is told nothing of.
@@ -230,6 +230,8 @@ fn side(side: &PageSide<'_>, top: f64, confidence_level: f64) -> Value {
             .iter()
             .flat_map(|found| latency_lines(found, confidence_level)),
     );
+    let windows = latencies.iter().map(|found| &found.windows[..]);
+    let more = more.chain(windows.flat_map(lines_of_seconds));
     let more: Vec<Value> = more
         .map(|(label, text)| json!([label, one_line(&text)]))
         .collect();

@@ -1,95 +1,109 @@
-//! What the cells of a table say.
+//! What the columns of a table of results say.
 
 use super::bar::{Part, Scale};
-use super::column::{Cell, Column};
 use crate::compare::{AllocationSummary, Comparison, Estimate, LatencySummary};
 use crate::findings::{Findings, Row};
 use crate::model::{Metric, Verdict};
-use crate::report::view::Verbosity;
-use crate::report::{analysis, beside, theme, units};
+use crate::report::layout::{Cell, Column};
+use crate::report::theme::{self, Ink};
+use crate::report::view::{Verbosity, View};
+use crate::report::{analysis, beside, units};
 
 /// A cell that only some rows have.
 type OfSomeRows = fn(&Row<'_>) -> Option<String>;
 
-/// How soon bars are left out: last of all that can be.
-pub(super) const BARS: u8 = 1;
+/// Bars are as wide as this where there is room, and then as narrow as these before columns that matter are left out.
+const BARS: [usize; 4] = [31, 21, 15, 11];
 
 /// What columns are made from.
-pub(super) struct Contents<'t> {
-    pub(super) rows: &'t [&'t Row<'t>],
-    pub(super) findings: &'t Findings<'t>,
-    pub(super) verbosity: Verbosity,
+struct Contents<'t> {
+    rows: &'t [&'t Row<'t>],
+    findings: &'t Findings<'t>,
+    view: &'t View,
+}
+
+/// All columns of these rows, from left to right.
+pub(super) fn columns(rows: &[&Row<'_>], findings: &Findings<'_>, view: &View) -> Vec<Column> {
+    let contents = Contents {
+        rows,
+        findings,
+        view,
+    };
+    contents.columns()
 }
 
 impl Contents<'_> {
-    /// All columns that say something about any row, from left to right, with bars on this scale.
-    pub(super) fn columns(&self, scale: Scale) -> Vec<Column> {
+    fn columns(&self) -> Vec<Column> {
         let findings = self.findings;
         let compared = findings.rows.iter().any(|row| row.comparison.is_some());
         // Of a comparison people want to know what moved, which notes tell; without one these are results.
-        let in_full = !compared || self.verbosity == Verbosity::Verbose;
+        let in_full = !compared || self.view.verbosity == Verbosity::Verbose;
         let interval = format!("{} interval", units::percent(findings.confidence_level()));
         let mut columns = vec![
-            Column::right("median", 0, self.plain(median_cell)),
-            Column::right(&interval, 5, self.plain(interval_cell)),
+            Column::number("median", self.cells(median_cell)),
+            Column::number(&interval, self.cells(interval_cell)).dispensable(6),
         ];
         let of_some_rows: [(&str, u8, OfSomeRows, bool); 3] = [
             ("throughput", 2, throughput_cell, true),
-            ("p50, p99", 3, latency_cell, in_full),
-            ("allocations", 3, allocations_cell, in_full),
+            ("p50, p99", 4, latency_cell, in_full),
+            ("allocations", 4, allocations_cell, in_full),
         ];
         for (heading, dispensable, cell, wanted) in of_some_rows {
             if wanted {
-                let cells = self.plain(|row| cell(row).unwrap_or_default());
-                columns.push(Column::right(heading, dispensable, cells));
+                let cells = self.cells(|row| cell(row).unwrap_or_default());
+                columns.push(Column::number(heading, cells).dispensable(dispensable));
             }
         }
         if in_full {
-            let cells = self.cells(|row| Cell::faint(&outlier_cell(row)));
-            columns.push(Column::right("outliers", 8, cells));
+            let cells = self.cells(|row| Cell::faint(outlier_cell(row)));
+            columns.push(Column::number("outliers", cells).dispensable(8));
         }
         if let (true, Some(verdicts)) = (compared, &findings.verdicts) {
             let level = units::percent(analysis::interval_level(&verdicts.decision));
             let heading = format!("{level} interval");
-            columns.push(Column::right("change", 0, self.cells(change_cell)));
-            columns.push(self.bars(scale));
-            let intervals = self.plain(change_interval_cell);
-            columns.push(Column::right(&heading, 4, intervals));
-            columns.push(Column::right("adjusted p", 6, self.plain(p_cell)));
+            columns.push(Column::number("change", self.cells(change_cell)));
+            columns.extend(self.bars());
+            let intervals = self.cells(change_interval_cell);
+            columns.push(Column::number(&heading, intervals).dispensable(5));
+            columns.push(Column::number("adjusted p", self.cells(p_cell)).dispensable(7));
         }
         if findings.rows.iter().any(|row| row.verdict.is_some()) && findings.verdicts.is_some() {
-            columns.push(Column::left("verdict", 0, self.cells(verdict_cell)));
-            if self.rows.iter().any(|row| smallest_callable(row).is_some()) {
-                let cells = self.cells(|row| {
-                    let smallest = smallest_callable(row);
-                    Cell::faint(&smallest.map_or_else(String::new, units::change))
-                });
-                columns.push(Column::right("callable from", 3, cells));
-            }
+            columns.push(Column::fact("verdict", self.cells(verdict_cell)));
+            let cells = self.cells(|row| {
+                let smallest = smallest_callable(row);
+                Cell::faint(smallest.map_or_else(String::new, units::change))
+            });
+            columns.push(Column::number("callable from", cells).dispensable(4));
         }
-        // Of nothing there are no throughputs, and of what was not measured there are no intervals.
-        let says_something = |column: &Column| column.cells.iter().any(|cell| cell.width() > 0);
-        columns.retain(|column| column.dispensable == 0 || says_something(column));
         columns
     }
 
-    /// The bars of all rows on this scale.
-    pub(super) fn bars(&self, scale: Scale) -> Column {
-        let bars = self.cells(|row| bar_cell(row, scale));
-        Column::left(&scale.heading(), BARS, bars)
+    /// The bars of all rows, as wide as there is room for.
+    fn bars(&self) -> Option<Column> {
+        let changes = changes(self.rows);
+        let widest = match self.view.columns {
+            usize::MAX => BARS[1],
+            140.. => BARS[0],
+            100.. => BARS[1],
+            _ => BARS[2],
+        };
+        let widths = BARS.into_iter().filter(|width| *width <= widest);
+        let drawings = widths.map(|width| {
+            let scale = Scale::of(&changes, width);
+            Column::fact(&scale.heading(), self.cells(|row| bar_cell(row, scale)))
+        });
+        let bars = Column::drawn(drawings.collect());
+        // Last of all that can be left out.
+        bars.map(|bars| bars.dispensable(1))
     }
 
-    fn cells(&self, cell: impl Fn(&Row<'_>) -> Cell) -> Vec<Cell> {
-        self.rows.iter().map(|row| cell(row)).collect()
-    }
-
-    fn plain(&self, cell: impl Fn(&Row<'_>) -> String) -> Vec<Cell> {
-        self.cells(|row| Cell::plain(cell(row)))
+    fn cells<C: Into<Cell>>(&self, cell: impl Fn(&Row<'_>) -> C) -> Vec<Cell> {
+        self.rows.iter().map(|row| cell(row).into()).collect()
     }
 }
 
 /// The changes that are drawn, each with its noise threshold.
-pub(super) fn changes(rows: &[&Row<'_>]) -> Vec<(Estimate, f64)> {
+fn changes(rows: &[&Row<'_>]) -> Vec<(Estimate, f64)> {
     let drawn = rows.iter().filter_map(|row| row.comparison.as_ref());
     drawn
         .filter_map(|found| Some((found.change?, found.noise_threshold)))
@@ -155,11 +169,9 @@ fn change_cell(row: &Row<'_>) -> Cell {
         return Cell::default();
     };
     let Some(change) = &comparison.change else {
-        return Cell::plain("-".to_owned());
+        return Cell::from("-");
     };
-    let text = units::change(change.estimate);
-    let shown = theme::in_colour_of(comparison.verdict, &text);
-    Cell::coloured(&text, shown)
+    Cell::in_colour_of(comparison.verdict, units::change(change.estimate))
 }
 
 fn bar_cell(row: &Row<'_>, scale: Scale) -> Cell {
@@ -170,17 +182,16 @@ fn bar_cell(row: &Row<'_>, scale: Scale) -> Cell {
         return Cell::default();
     };
     let parts = scale.draw(change, comparison.noise_threshold);
-    let plain: String = parts.iter().map(|(c, _)| *c).collect();
-    let mut shown = String::new();
-    for run in parts.chunk_by(|(_, a), (_, b)| a == b) {
+    let pieces = parts.chunk_by(|(_, a), (_, b)| a == b).map(|run| {
         let text: String = run.iter().map(|(c, _)| *c).collect();
-        shown += &match run[0].1 {
-            Part::Ground if text.trim().is_empty() => text,
-            Part::Ground => theme::faint(text),
-            Part::Interval => theme::in_colour_of(comparison.verdict, &text),
+        let ink = match run[0].1 {
+            Part::Ground if text.trim().is_empty() => Ink::Plain,
+            Part::Ground => Ink::Faint,
+            Part::Interval => Ink::Verdict(comparison.verdict),
         };
-    }
-    Cell::coloured(&plain, shown)
+        (ink, text)
+    });
+    Cell::of_pieces(pieces.collect())
 }
 
 fn change_interval_cell(row: &Row<'_>) -> String {
@@ -226,8 +237,8 @@ fn verdict_cell(row: &Row<'_>) -> Cell {
         Some(_) => " (slow path)",
         None => "",
     };
-    let plain = format!("{} {}{path}", theme::symbol(verdict), verdict.word());
-    Cell::coloured(&plain, theme::in_colour_of(verdict, &plain))
+    let text = format!("{} {}{path}", theme::symbol(verdict), verdict.word());
+    Cell::in_colour_of(verdict, text)
 }
 
 /// The smallest slowdown that could have been called, where that is why there is no clear verdict.

@@ -1,7 +1,5 @@
 //! What a reader must know of single benchmarks, each thing once for all that it applies to.
 
-use std::io::{self, Write};
-
 use super::cells::metric;
 use crate::compare::Note;
 use crate::findings::Row;
@@ -20,12 +18,8 @@ struct SharedNote {
     verdict: Option<Verdict>,
 }
 
-/// Writes the remarks on `rows`: those on benchmarks with the worst verdicts first.
-pub(super) fn write_notes(
-    writer: &mut dyn Write,
-    rows: &[&Row<'_>],
-    view: &View,
-) -> io::Result<()> {
+/// The remarks on `rows`: those on benchmarks with the worst verdicts first.
+pub(super) fn notes(rows: &[&Row<'_>], view: &View) -> Vec<String> {
     let mut notes: Vec<SharedNote> = Vec::new();
     for (at, row) in rows.iter().enumerate() {
         for text in of_row(row, view.verbosity) {
@@ -48,35 +42,25 @@ pub(super) fn write_notes(
     };
     // Without verdicts there is no worst one: rows stay as they are.
     notes.sort_by_key(|note| note.verdict);
-    for note in notes.iter().take(most) {
-        let id = |at: usize| units::name_in_prose(&rows[at].key.id, view.columns);
-        let subject = match &note.rows[..] {
-            [at] => id(*at),
-            some if some.len() == rows.len() => "all".to_owned(),
-            [first, others @ ..] => format!("{} and {} more", id(*first), others.len()),
-            [] => continue,
-        };
+    let shown = notes.iter().take(most).map(|note| {
         let text = theme::printable(&note.text);
-        let lines = view.prose(&format!("{subject}: {text}"), "    ");
-        write_faint(writer, &format!("  {lines}"))?;
-    }
+        format!("{}: {text}", subject(&note.rows, rows, view))
+    });
     let hidden = notes.len().saturating_sub(most);
-    if hidden > 0 {
-        let plural = if hidden == 1 { "" } else { "s" };
-        write_faint(
-            writer,
-            &format!("  {hidden} more remark{plural} with --verbose"),
-        )?;
-    }
-    Ok(())
+    let plural = if hidden == 1 { "" } else { "s" };
+    let more = (hidden > 0).then(|| format!("{hidden} more remark{plural} with --verbose"));
+    shown.chain(more).collect()
 }
 
-/// Each line by itself: a style that runs over a line end is cut off by some pagers.
-fn write_faint(writer: &mut dyn Write, text: &str) -> io::Result<()> {
-    for line in text.split('\n') {
-        writeln!(writer, "{}", theme::faint(line))?;
+/// What a remark is about that some of `rows` have.
+fn subject(some: &[usize], rows: &[&Row<'_>], view: &View) -> String {
+    let id = |at: usize| units::name_in_prose(&rows[at].key.id, view.columns);
+    match some {
+        [at] => id(*at),
+        some if some.len() == rows.len() => "all".to_owned(),
+        [first, others @ ..] => format!("{} and {} more", id(*first), others.len()),
+        [] => String::new(),
     }
-    Ok(())
 }
 
 /// What is said of a row. What limits a comparison is of interest where it did not come out clearly well.

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
+use super::cells::columns;
 use super::conclusion::write_conclusion;
-use super::fit::fit_rows;
-use super::notes::write_notes;
-use super::sections::Section;
+use super::notes::notes;
 use crate::findings::{Findings, Row};
 use crate::model::{BenchmarkKey, Measurement, Verdict};
+use crate::report::layout::Table;
 use crate::report::view::{Verbosity, View};
 use crate::report::{analysis, beside, theme};
 
@@ -15,13 +15,13 @@ use crate::report::{analysis, beside, theme};
 pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>, view: &View) -> io::Result<()> {
     let shown: Vec<&Row<'_>> = shown(findings, view);
     let keys: Vec<&BenchmarkKey> = shown.iter().map(|row| &row.key).collect();
-    let sections = Section::all(&keys, view.arrangement);
-    let widths: Vec<usize> = sections.iter().flat_map(Section::widths).collect();
-    let fitted = fit_rows(&shown, &widths, findings, view);
-    for section in &sections {
-        section.write(writer, &fitted, view)?;
-        let rows: Vec<&Row<'_>> = section.rows().map(|at| shown[at]).collect();
-        write_notes(writer, &rows, view)?;
+    Table::of_benchmarks(&keys, view.arrangement, columns(&shown, findings, view))
+        .with_remarks(|places| {
+            let rows: Vec<&Row<'_>> = places.iter().map(|at| shown[*at]).collect();
+            notes(&rows, view)
+        })
+        .write(writer, view.columns)?;
+    if !shown.is_empty() {
         writeln!(writer)?;
     }
     write_caveat(writer, &shown, view)?;

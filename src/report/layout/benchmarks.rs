@@ -1,0 +1,90 @@
+//! Benchmarks as the rows of a table: below their bench targets and groups.
+
+use super::cell::Cell;
+use super::column::Column;
+use super::table::{Section, SectionRow, Table};
+use crate::model::BenchmarkKey;
+use crate::report::units;
+use crate::report::view::Arrangement;
+
+impl Table {
+    /// A row for each of `keys`, with what `columns` tell of it. Without any key there is nothing to write.
+    pub(in crate::report) fn of_benchmarks(
+        keys: &[&BenchmarkKey],
+        arrangement: Arrangement,
+        columns: Vec<Column>,
+    ) -> Self {
+        let (names, sections) = rows_of_benchmarks(keys, arrangement);
+        let columns = std::iter::once(names).chain(columns);
+        Self::new(columns.collect()).in_sections(sections)
+    }
+}
+
+/// The names of the rows of `keys` in this arrangement, and their sections, in the order in which targets and groups come first.
+fn rows_of_benchmarks(keys: &[&BenchmarkKey], arrangement: Arrangement) -> (Column, Vec<Section>) {
+    let mut targets: Vec<(String, Vec<usize>)> = Vec::new();
+    for (at, key) in keys.iter().enumerate() {
+        let name = target(key);
+        match targets.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, rows)) => rows.push(at),
+            None => targets.push((name, vec![at])),
+        }
+    }
+    let mut names: Vec<String> = keys.iter().map(|key| whole(&key.id)).collect();
+    if arrangement == Arrangement::List && targets.len() > 1 {
+        for (name, key) in names.iter_mut().zip(keys) {
+            *name = format!("  {}: {}", target(key), units::whole_name(&key.id));
+        }
+        targets = vec![(String::new(), (0..keys.len()).collect())];
+    }
+    let sections = targets.into_iter().map(|(title, rows)| Section {
+        title: Some(title).filter(|title| !title.is_empty()),
+        rows: match arrangement {
+            Arrangement::Groups => grouped(&rows, keys, &mut names),
+            Arrangement::Targets | Arrangement::List => {
+                rows.into_iter().map(SectionRow::At).collect()
+            }
+        },
+        remarks: Vec::new(),
+    });
+    let sections = sections.collect();
+    let names = names.into_iter().map(Cell::from).collect();
+    (Column::row_names(names), sections)
+}
+
+fn whole(id: &str) -> String {
+    format!("  {}", units::whole_name(id))
+}
+
+fn target(key: &BenchmarkKey) -> String {
+    format!("{}/{}", key.package, key.target)
+}
+
+/// Rows by group, with the rest of their ids as names. A benchmark alone in its group needs no heading.
+fn grouped(rows: &[usize], keys: &[&BenchmarkKey], names: &mut [String]) -> Vec<SectionRow> {
+    let mut found: Vec<(Option<&str>, Vec<usize>)> = Vec::new();
+    for at in rows {
+        let name = keys[*at].id.rsplit_once('/').map(|(group, _)| group);
+        match found.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, rows)) => rows.push(*at),
+            None => found.push((name, vec![*at])),
+        }
+    }
+    // What stands below no group's heading must not stand behind a group's rows.
+    let (named, nameless): (Vec<_>, Vec<_>) = found
+        .into_iter()
+        .partition(|(name, rows)| name.is_some() && rows.len() > 1);
+    let alone = nameless.into_iter().flat_map(|(_, rows)| rows);
+    let mut lines: Vec<SectionRow> = alone.map(SectionRow::At).collect();
+    for (group, rows) in named {
+        let group = group.map(units::whole_name).unwrap_or_default();
+        lines.push(SectionRow::Title(format!("  {group}/")));
+        for at in rows {
+            let id = &keys[at].id;
+            let name = id.rsplit_once('/').map_or(&**id, |(_, name)| name);
+            names[at] = format!("    {}", units::whole_name(name));
+            lines.push(SectionRow::At(at));
+        }
+    }
+    lines
+}

@@ -1,0 +1,73 @@
+//! A table in other forms than text: Markdown, and values separated by commas.
+
+use std::io::{self, Write};
+
+use super::cell::Cell;
+use super::column::{Column, Kind};
+use crate::escape;
+
+/// How a table is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableFormat {
+    /// Aligned columns.
+    Text,
+    /// A table of GitHub's Markdown.
+    Markdown,
+    /// Comma-separated values (RFC 4180), numbers exact.
+    Csv,
+}
+
+/// Writes columns as a Markdown table, in which no cell has markup of its own.
+pub(super) fn write_markdown(writer: &mut dyn Write, columns: &[Column]) -> io::Result<()> {
+    let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
+    let heading = headings(columns).map(|text| escape::markdown(&text));
+    writeln!(writer, "{}", line(heading.collect()))?;
+    let sides = columns.iter().map(|column| match column.kind {
+        Kind::Number => "--:",
+        _ => ":--",
+    });
+    writeln!(writer, "{}", line(sides.map(str::to_owned).collect()))?;
+    for row in rows(columns) {
+        let cells = row.map(|cell| {
+            if cell.is_nothing() {
+                cell.raw()
+            } else {
+                escape::markdown(cell.raw().trim_end())
+            }
+        });
+        writeln!(writer, "{}", line(cells.collect()))?;
+    }
+    Ok(())
+}
+
+/// Writes columns as CSV, in which no cell is a formula.
+pub(super) fn write_csv(writer: &mut dyn Write, columns: &[Column]) -> io::Result<()> {
+    let heading: Vec<String> = headings(columns)
+        .map(|text| escape::csv_cell(&text))
+        .collect();
+    // The line ends of the standard.
+    write!(writer, "{}\r\n", heading.join(","))?;
+    for row in rows(columns) {
+        let cells: Vec<String> = row
+            .map(|cell| match cell.exact() {
+                Some(number) => number.to_string(),
+                None if cell.is_nothing() => String::new(),
+                None => escape::csv_cell(&cell.raw()),
+            })
+            .collect();
+        write!(writer, "{}\r\n", cells.join(","))?;
+    }
+    Ok(())
+}
+
+fn headings(columns: &[Column]) -> impl Iterator<Item = String> {
+    columns.iter().map(|column| {
+        let heading = &column.forms[0].heading;
+        heading.iter().map(Cell::raw).collect::<Vec<_>>().join(" ")
+    })
+}
+
+fn rows(columns: &[Column]) -> impl Iterator<Item = impl Iterator<Item = &Cell>> {
+    let count = columns.first().map_or(0, |column| column.cells().len());
+    (0..count).map(move |at| columns.iter().map(move |column| &column.cells()[at]))
+}

@@ -1,0 +1,273 @@
+//! A table, and how it is written as text.
+
+use std::io::{self, Write};
+
+use super::cell::Cell;
+use super::column::{Column, Kind, lines, padded};
+use super::fit::{self, Fitted, GAP};
+use super::forms::{self, TableFormat};
+use crate::report::view::prose;
+use crate::report::{theme, units};
+
+/// Columns, and the sections that their rows stand in.
+#[derive(Debug, Clone)]
+pub(in crate::report) struct Table {
+    columns: Vec<Column>,
+    sections: Vec<Section>,
+    /// Where there is little room: `None` leaves columns out, else they go on in further blocks, each with so many of the first.
+    labels: Option<usize>,
+}
+
+/// Rows below one heading, and what is to be said of them.
+#[derive(Debug, Clone, Default)]
+pub(in crate::report) struct Section {
+    /// Stands beside the headings of the columns, where there is room.
+    pub(in crate::report) title: Option<String>,
+    pub(in crate::report) rows: Vec<SectionRow>,
+    /// What is to be said below the rows, a sentence each.
+    pub(in crate::report) remarks: Vec<String>,
+}
+
+/// A line of a section.
+#[derive(Debug, Clone)]
+pub(in crate::report) enum SectionRow {
+    /// A heading of some rows.
+    Title(String),
+    /// The cells of this row.
+    At(usize),
+}
+
+impl Table {
+    /// A table of columns with equally many cells.
+    pub(in crate::report) fn new(columns: Vec<Column>) -> Self {
+        let rows = columns.first().map_or(0, |column| column.cells().len());
+        let all = Section {
+            rows: (0..rows).map(SectionRow::At).collect(),
+            ..Section::default()
+        };
+        Self {
+            columns,
+            sections: vec![all],
+            labels: None,
+        }
+    }
+
+    /// A table of rows: the first `labels` cells of each name it, the others are values. What does not fit goes on below.
+    pub(in crate::report) fn of_rows(
+        labels: usize,
+        heading: Vec<String>,
+        rows: Vec<Vec<Cell>>,
+    ) -> Self {
+        let mut cells: Vec<Vec<Cell>> = vec![Vec::with_capacity(rows.len()); heading.len()];
+        for row in rows {
+            for (column, cell) in cells.iter_mut().zip(row) {
+                column.push(cell);
+            }
+        }
+        let columns = heading.iter().zip(cells).enumerate();
+        let columns = columns.map(|(at, (heading, cells))| {
+            if at < labels {
+                Column::name(heading, cells)
+            } else {
+                Column::number(heading, cells)
+            }
+        });
+        Self::new(columns.collect()).in_blocks_after(labels)
+    }
+
+    /// The same with its rows in sections.
+    pub(in crate::report) fn in_sections(mut self, sections: Vec<Section>) -> Self {
+        let titles = sections
+            .iter()
+            .filter_map(|section| section.title.as_deref());
+        let widths = titles.map(|title| units::width(&units::on_one_line(title)));
+        if let Some(names) = self.columns.first_mut() {
+            names.below(widths);
+        }
+        Self { sections, ..self }
+    }
+
+    /// The same without leaving out anything: columns that do not fit go on below, each block with so many of the first columns.
+    pub(in crate::report) fn in_blocks_after(self, labels: usize) -> Self {
+        Self {
+            labels: Some(labels),
+            ..self
+        }
+    }
+
+    /// The same with names of rows that take no more than one line of so many columns: their ends tell them apart.
+    pub(in crate::report) fn with_names_on_one_line(mut self, room: usize) -> Self {
+        if let Some(names) = self.columns.first_mut() {
+            for cell in names.forms.iter_mut().flat_map(|form| &mut form.cells) {
+                *cell = units::in_the_middle(&cell.raw(), room).into();
+            }
+        }
+        for section in &mut self.sections {
+            for row in &mut section.rows {
+                if let SectionRow::Title(title) = row {
+                    *title = units::in_the_middle(title, room);
+                }
+            }
+        }
+        self
+    }
+
+    /// The same with what is to be said of each section: a sentence each, of the rows at these places.
+    pub(in crate::report) fn with_remarks(
+        mut self,
+        remarks: impl Fn(&[usize]) -> Vec<String>,
+    ) -> Self {
+        for section in &mut self.sections {
+            let places = section.rows.iter().filter_map(|row| match row {
+                SectionRow::Title(_) => None,
+                SectionRow::At(at) => Some(*at),
+            });
+            section.remarks = remarks(&places.collect::<Vec<_>>());
+        }
+        self
+    }
+
+    /// Writes it in one of its forms; as text in lines of so many columns.
+    pub(in crate::report) fn write_as(
+        &self,
+        writer: &mut dyn Write,
+        format: TableFormat,
+        room: usize,
+    ) -> io::Result<()> {
+        match format {
+            TableFormat::Text => self.write(writer, room),
+            TableFormat::Markdown => forms::write_markdown(writer, &self.columns),
+            TableFormat::Csv => forms::write_csv(writer, &self.columns),
+        }
+    }
+
+    /// Writes it as text in lines of so many columns.
+    pub(in crate::report) fn write(&self, writer: &mut dyn Write, room: usize) -> io::Result<()> {
+        let blocks = match self.labels {
+            Some(labels) => fit::in_blocks(&self.columns, labels, room),
+            None => vec![fit::fitted(&self.columns, room)],
+        };
+        for (index, columns) in blocks.into_iter().enumerate() {
+            if index > 0 {
+                writeln!(writer)?;
+            }
+            let block = Block { columns, room };
+            for (index, section) in self.sections.iter().enumerate() {
+                // What stands below no heading belongs to what is above it.
+                let begins = index == 0 || section.title.is_some();
+                if index > 0 && begins {
+                    writeln!(writer)?;
+                }
+                if begins {
+                    block.write_heading(writer, section.title.as_deref())?;
+                }
+                block.write_section(writer, section)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Columns that stand side by side.
+struct Block<'t> {
+    columns: Vec<Fitted<'t>>,
+    room: usize,
+}
+
+impl Block<'_> {
+    /// The headings of all columns, with the title before them where there is room.
+    fn write_heading(&self, writer: &mut dyn Write, title: Option<&str>) -> io::Result<()> {
+        let of = |column: &Fitted<'_>, line: usize| {
+            let cell = column.form.heading.get(line);
+            cell.map_or_else(String::new, Cell::shown)
+        };
+        let told = |line: &usize| {
+            let mut columns = self.columns.iter();
+            columns.any(|column| !of(column, *line).is_empty())
+        };
+        let heights = self.columns.iter().map(|column| column.form.heading.len());
+        let lines = 0..heights.max().unwrap_or(0);
+        let mut title = title.map(|title| theme::heading(units::on_one_line(title)));
+        let room = self.columns.first().map_or(0, |column| column.width);
+        if let Some(long) = title.take_if(|title| units::width(title) > room || !told(&0)) {
+            writeln!(writer, "{long}")?;
+        }
+        for line in lines.filter(told) {
+            let title = title.take();
+            self.write_line(writer, |at, column| {
+                let text = match &title {
+                    Some(title) if at == 0 => title.clone(),
+                    _ => of(column, line),
+                };
+                padded(column.kind, &text, column.width)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn write_section(&self, writer: &mut dyn Write, section: &Section) -> io::Result<()> {
+        for row in &section.rows {
+            match row {
+                SectionRow::Title(title) => self.write_whole(writer, title)?,
+                SectionRow::At(at) => self.write_row(writer, *at)?,
+            }
+        }
+        for remark in &section.remarks {
+            let text = format!("  {}", prose(remark, self.room, "    "));
+            for line in text.split('\n') {
+                writeln!(writer, "{}", theme::faint(line))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes all of a text that stands in no column.
+    fn write_whole(&self, writer: &mut dyn Write, text: &str) -> io::Result<()> {
+        for part in units::wrapped(&units::on_one_line(text), self.room) {
+            writeln!(writer, "{part}")?;
+        }
+        Ok(())
+    }
+
+    fn write_row(&self, writer: &mut dyn Write, at: usize) -> io::Result<()> {
+        let mut cells = Vec::new();
+        for column in &self.columns {
+            let cell = &column.form.cells[at];
+            let text = column.width - column.form.mark_width().min(column.width);
+            if column.kind == Kind::RowName && cell.width() > column.width {
+                self.write_whole(writer, &cell.raw())?;
+                cells.push(Vec::new());
+            } else {
+                cells.push(lines(column.kind, cell, text));
+            }
+        }
+        let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+        for line in 0..height {
+            self.write_line(writer, |place, column| {
+                let text = cells[place].get(line).map_or("", String::as_str);
+                let marks = column.form.mark_width();
+                let text = padded(column.kind, text, column.width.saturating_sub(marks));
+                if marks == 0 {
+                    return text;
+                }
+                let mark = match line {
+                    0 => column.form.cells[at].shown_mark(),
+                    _ => String::new(),
+                };
+                format!("{text} {}", padded(Kind::Fact, &mark, marks - 1))
+            })?;
+        }
+        Ok(())
+    }
+
+    fn write_line(
+        &self,
+        writer: &mut dyn Write,
+        text: impl Fn(usize, &Fitted<'_>) -> String,
+    ) -> io::Result<()> {
+        let columns = self.columns.iter().enumerate();
+        let cells: Vec<String> = columns.map(|(at, column)| text(at, column)).collect();
+        let line = cells.join(&" ".repeat(GAP));
+        writeln!(writer, "{}", line.trim_end())
+    }
+}
