@@ -8,6 +8,7 @@ mod alternative;
 mod beside;
 mod comparison;
 mod course;
+mod curve;
 mod decide;
 mod description;
 mod diagnostics;
@@ -22,7 +23,6 @@ mod launch_values;
 mod limited;
 mod note;
 mod paired;
-mod portrait;
 mod question;
 mod record;
 mod run_level;
@@ -40,6 +40,7 @@ pub use beside::{
 };
 pub use comparison::{Basis, Comparison, Extent};
 pub use course::{Band, Course, CoursePoint, CourseRules, Level, Position, Step};
+pub use curve::Curve;
 pub use decide::compare;
 pub use description::{DescribedChange, Description};
 pub use diagnostics::{Diagnostic, diagnostics};
@@ -58,13 +59,10 @@ pub use paired::{
     Demand, Guard, HostNoise, Method, PairedSeries, Plan, Resolution, RoundsNeeded, Standing,
     judge, judge_by, standing,
 };
-pub use portrait::{LaunchPortrait, Portrait};
 pub use question::{Decider, HostClass, Question, Reference, Rules};
 pub use record::BenchmarkRecord;
 pub use run_series::RunSeries;
-pub use shape::{
-    ChangeShape, DENSITY_POINTS, LAUNCH_POINTS, LaunchShape, MOST_VIOLINS, PROBABILITIES, Shape,
-};
+pub use shape::{ChangeShape, Detail, LaunchShape, PROBABILITIES, Shape};
 pub use summary::{Summary, summarize, summarize_by};
 pub use uncertainty::Uncertainty;
 

@@ -1,21 +1,15 @@
-//! What a page draws of one side of a comparison, reduced to what an eye can see: curves on a grid, quantiles, launches, thinned samples.
+//! What there is to draw of one measurement, for a picture of its own and for a page of many: curves, quantiles, launches, samples.
 //!
-//! Pure numbers, each side over a range of its own: sides may lie far apart, and each has its details. Nothing here decides.
+//! Pure numbers, each side of a comparison over a range of its own: sides may lie far apart, and each has its details. Nothing here decides.
 
-use super::portrait::drawn_range;
+use super::curve::{Curve, drawn_range, within};
 use super::summary::{clusters, sample_times};
 use crate::model::{LaunchSeries, Measurement};
 use perfcheck_stats::{
-    ClusterMean, Quantile, Resampling, Stream, density_curve, derived_seed, mean, ratio_resamples,
+    ClusterMean, Quantile, Resampling, Stream, derived_seed, mean, ratio_resamples,
     sample_variance, silverman_bandwidth,
 };
 
-/// Places of the density of all samples.
-pub const DENSITY_POINTS: usize = 80;
-/// Places of the density of one launch.
-pub const LAUNCH_POINTS: usize = 18;
-/// Launches whose density is drawn; of more there are quartiles.
-pub const MOST_VIOLINS: usize = 16;
 /// Places of the density of resampled changes, which is smooth.
 const CHANGE_POINTS: usize = 48;
 /// Resamples of the change: their density is drawn, no bound is read off it.
@@ -42,79 +36,112 @@ pub const PROBABILITIES: [f64; 48] = {
     p
 };
 
-/// One side.
+/// How much of a measurement a drawing holds: a picture of its own has room for all, on a page of hundreds each byte counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Detail {
+    /// About so many samples at most: every so many of them are kept.
+    pub samples: usize,
+    /// The curve of all samples has so many places.
+    pub places: usize,
+    /// The curve of one launch has so many.
+    pub launch_places: usize,
+    /// No launch has a curve where there are more launches than this; quartiles they always have.
+    pub most_curves: usize,
+}
+
+impl Detail {
+    /// Every sample, and curves without corners.
+    pub const FULL: Self = Self {
+        samples: usize::MAX,
+        places: 160,
+        launch_places: 80,
+        most_curves: usize::MAX,
+    };
+
+    /// As much as an eye can see in a small chart, with about so many samples.
+    pub const fn reduced(samples: usize) -> Self {
+        Self {
+            samples,
+            places: 80,
+            launch_places: 18,
+            most_curves: 16,
+        }
+    }
+}
+
+/// One measurement. Times are nanoseconds per iteration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shape {
-    /// The times that are drawn, from and to.
-    pub range: (f64, f64),
-    /// Density of the samples within the range at [`DENSITY_POINTS`] places over it; empty where they do not spread.
-    pub density: Vec<f64>,
+    /// The density of the samples, over the times that are drawn.
+    pub density: Curve,
     /// The launches with samples.
     pub launches: Vec<LaunchShape>,
     /// Quantiles by nearest rank at [`PROBABILITIES`]: each is a sample that was measured.
     pub quantiles: Vec<f64>,
-    /// Iterations and nanoseconds of the samples of the linear phases, thinned.
+    /// Iterations and nanoseconds of the samples of the linear phases, as many of them as [`Detail::samples`] leaves.
     pub ramp: Vec<(f64, f64)>,
-    /// How many there were.
+    /// The linear phases had so many samples.
     pub ramp_samples: usize,
-    /// Deciding samples.
+    /// There are so many deciding samples.
     pub samples: usize,
-    /// Samples outside of the range.
+    /// So many of them lie outside of the times that are drawn.
     pub outside: usize,
 }
 
 /// One launch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LaunchShape {
-    /// Its samples in the order taken, thinned to every so many.
+    /// Its samples in the order taken, as many of them as [`Detail::samples`] leaves.
     pub times: Vec<f64>,
     /// Lower quartile, median, upper quartile.
     pub quartiles: [f64; 3],
-    /// Where most of its samples lie, within the range of all.
-    pub range: (f64, f64),
-    /// Density of its samples at [`LAUNCH_POINTS`] places over its range; empty where they do not spread or the launches are many.
-    pub density: Vec<f64>,
+    /// The density of its samples over where most of them lie, within what is drawn of all; without heights also where launches are many.
+    pub density: Curve,
 }
 
 impl Shape {
-    /// Of a measurement with samples, with about `points` of them at most.
-    pub fn of(measurement: &Measurement, points: usize) -> Option<Self> {
+    /// The shape of a measurement; `None` where it has no samples.
+    pub fn of(measurement: &Measurement, detail: &Detail) -> Option<Self> {
         let launches = sample_times(measurement);
         let mut all: Vec<f64> = launches.iter().flatten().copied().collect();
         all.sort_by(f64::total_cmp);
         let range = drawn_range(&all)?;
-        let inside = within(&all, range);
         let quantiles = PROBABILITIES
             .iter()
             .map(|p| Quantile::InvertedCdf.of_sorted(&all, *p))
             .collect::<Option<Vec<f64>>>()?;
         let ramp: Vec<(f64, f64)> = measurement.launches.iter().flat_map(ramp).collect();
-        let every = all.len().div_ceil(points.max(1)).max(1);
-        let violins = launches.len() <= MOST_VIOLINS;
+        let every = all.len().div_ceil(detail.samples.max(1)).max(1);
+        let places = match launches.len() <= detail.most_curves {
+            true => detail.launch_places,
+            false => 0,
+        };
         Some(Self {
-            range,
-            density: density(&inside, range, DENSITY_POINTS),
-            outside: all.len() - inside.len(),
+            density: Curve::of(&all, range, detail.places),
+            outside: all.len() - within(&all, range).len(),
             samples: all.len(),
             launches: launches
                 .iter()
-                .map(|times| launch(times, range, every, violins))
+                .map(|times| launch(times, range, every, places))
                 .collect::<Option<Vec<LaunchShape>>>()?,
             quantiles,
             ramp_samples: ramp.len(),
-            ramp: thinned(&ramp, points / 4),
+            ramp: thinned(&ramp, detail.samples / 4),
         })
+    }
+
+    /// The times that are drawn, from and to.
+    pub fn range(&self) -> (f64, f64) {
+        self.density.range
     }
 }
 
 /// How resampled changes of the mean lie.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChangeShape {
-    /// The changes that are drawn, fractions, from and to.
-    pub range: (f64, f64),
-    /// Their density at places from one end to the other.
-    pub density: Vec<f64>,
-    /// Resamples.
+    /// The density of the changes, fractions, over those that are drawn.
+    pub density: Curve,
+    /// There are so many resamples.
     pub resamples: usize,
 }
 
@@ -146,8 +173,7 @@ impl ChangeShape {
         let bandwidth = bandwidth(&changes)?;
         let range = (lower - 3.0 * bandwidth, upper + 3.0 * bandwidth);
         Some(Self {
-            density: heights(density_curve(&changes, bandwidth, range, CHANGE_POINTS)),
-            range,
+            density: Curve::smoothed(&changes, bandwidth, range, CHANGE_POINTS),
             resamples: changes.len(),
         })
     }
@@ -161,27 +187,7 @@ fn bandwidth(changes: &[f64]) -> Option<f64> {
     (smooth > centre.abs() * 1e-12).then_some(smooth)
 }
 
-fn within(sorted: &[f64], (from, to): (f64, f64)) -> Vec<f64> {
-    let inside = sorted.iter().filter(|time| (from..=to).contains(*time));
-    inside.copied().collect()
-}
-
-fn density(values: &[f64], range: (f64, f64), points: usize) -> Vec<f64> {
-    silverman_bandwidth(values).map_or_else(Vec::new, |bandwidth| {
-        heights(density_curve(values, bandwidth, range, points))
-    })
-}
-
-fn heights(curve: Vec<(f64, f64)>) -> Vec<f64> {
-    curve.into_iter().map(|(_, height)| height).collect()
-}
-
-fn launch(
-    times: &[f64],
-    range: (f64, f64),
-    every: usize,
-    with_density: bool,
-) -> Option<LaunchShape> {
+fn launch(times: &[f64], range: (f64, f64), every: usize, places: usize) -> Option<LaunchShape> {
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);
     let quartile = |p| Quantile::Linear.of_sorted(&sorted, p);
@@ -190,12 +196,7 @@ fn launch(
     let own = (low.clamp(range.0, range.1), high.clamp(range.0, range.1));
     Some(LaunchShape {
         quartiles: [quartile(0.25)?, quartile(0.5)?, quartile(0.75)?],
-        density: if with_density {
-            density(&within(&sorted, own), own, LAUNCH_POINTS)
-        } else {
-            Vec::new()
-        },
-        range: own,
+        density: Curve::of(&sorted, own, places),
         times: times.iter().step_by(every).copied().collect(),
     })
 }
@@ -220,6 +221,8 @@ mod tests {
     use crate::compare::{BenchmarkRecord, summarize};
     use crate::model::DecisionSettings;
 
+    const REDUCED: Detail = Detail::reduced(200);
+
     fn launches(count: u32, offset: f64) -> Measurement {
         let of = |k: u32| {
             let times: Vec<f64> = (0..100)
@@ -236,7 +239,7 @@ mod tests {
         let summary = summarize(&measured, 0.95, 1000, 1).unwrap();
         let record =
             BenchmarkRecord::of(&measured, &summary, &DecisionSettings::default(), 1).unwrap();
-        let shape = Shape::of(&measured, 1000).unwrap();
+        let shape = Shape::of(&measured, &REDUCED).unwrap();
         let at = |p: f64| {
             let place = PROBABILITIES
                 .iter()
@@ -251,18 +254,87 @@ mod tests {
 
     #[test]
     fn no_side_has_more_points_than_wanted() {
-        let shape = Shape::of(&launches(10, 120.0), 200).unwrap();
+        let shape = Shape::of(&launches(10, 120.0), &REDUCED).unwrap();
         let drawn: usize = shape.launches.iter().map(|launch| launch.times.len()).sum();
         assert_eq!((drawn, shape.samples, shape.outside), (200, 1000, 0));
         assert_eq!((shape.ramp.len(), shape.ramp_samples), (50, 200));
-        assert_eq!(shape.density.len(), DENSITY_POINTS);
-        let violins = shape.launches.iter().map(|launch| launch.density.len());
-        assert!(violins.eq([LAUNCH_POINTS; 10]));
-        assert_eq!(Shape::of(&measurement(vec![]), 200), None);
+        assert_eq!(shape.density.heights.len(), REDUCED.places);
+        let curves = shape.launches.iter().map(|launch| &launch.density.heights);
+        assert!(curves.map(Vec::len).eq([REDUCED.launch_places; 10]));
+        assert_eq!(Shape::of(&measurement(vec![]), &REDUCED), None);
     }
 
     #[test]
-    fn the_picture_is_that_of_a_portrait_and_holds_no_interruptions() {
+    fn a_drawing_with_less_detail_has_the_same_numbers() {
+        let measured = launches(17, 120.0);
+        let full = Shape::of(&measured, &Detail::FULL).unwrap();
+        let reduced = Shape::of(&measured, &REDUCED).unwrap();
+        assert_eq!(full.range(), reduced.range());
+        assert_eq!(full.quantiles, reduced.quantiles);
+        assert_eq!(full.outside, reduced.outside);
+        for (whole, part) in full.launches.iter().zip(&reduced.launches) {
+            assert_eq!(whole.times.len(), 100);
+            assert_eq!(whole.quartiles, part.quartiles);
+            assert_eq!(whole.density.range, part.density.range);
+            assert!(!whole.density.heights.is_empty());
+        }
+        assert_eq!((full.ramp.len(), full.ramp_samples), (340, 340));
+        assert_eq!(full.ramp[1], (20.0, 20.0 * 120.0));
+    }
+
+    fn drawn(times: &[f64]) -> Shape {
+        let measured = measurement(vec![flat_launch(0, 1000, times)]);
+        Shape::of(&measured, &Detail::FULL).unwrap()
+    }
+
+    #[test]
+    fn what_lies_far_out_is_counted_and_does_not_squeeze_the_rest() {
+        let mut times: Vec<f64> = (0..40).map(|i| 100.0 + f64::from(i % 8)).collect();
+        times.push(9_000.0);
+        let found = drawn(&times);
+        assert_eq!(found.outside, 1);
+        assert!(found.range().0 < 100.0 && found.range().1 > 107.0 && found.range().1 < 112.0);
+        assert_eq!(found.launches[0].times.len(), 41);
+        assert_eq!(found.density.heights.len(), Detail::FULL.places);
+        assert!(found.density.heights.iter().all(|y| y.is_finite()));
+    }
+
+    #[test]
+    fn up_to_a_quarter_of_the_samples_may_be_interruptions() {
+        for every in [5, 8, 13] {
+            let times: Vec<f64> = (0..390)
+                .map(|i| match i % every {
+                    0 => 250.0 + f64::from(i) * 15.0,
+                    _ => 100.0 + f64::from(i * 7 % 80) * 0.1,
+                })
+                .collect();
+            let found = drawn(&times);
+            assert!(found.range().1 < 115.0, "{every}: {:?}", found.range());
+            assert_eq!(found.outside, 390usize.div_ceil(every as usize));
+        }
+    }
+
+    #[test]
+    fn two_speeds_are_both_drawn_where_each_has_its_share() {
+        let times: Vec<f64> = (0..100)
+            .map(|i| if i % 3 == 0 { 180.0 } else { 100.0 } + f64::from(i % 7))
+            .collect();
+        let found = drawn(&times);
+        assert_eq!(found.outside, 0);
+        assert!(found.range().1 > 186.0);
+    }
+
+    #[test]
+    fn samples_without_spread_have_a_range_and_no_curve() {
+        let found = drawn(&[5.0; 9]);
+        assert!(found.range().0 < 5.0 && found.range().1 > 5.0);
+        assert!(found.density.heights.is_empty());
+        let mostly = drawn(&[5.0, 5.0, 5.0, 5.0, 5.0, 9.0]);
+        assert_eq!(mostly.outside, 0);
+    }
+
+    #[test]
+    fn interruptions_make_neither_a_spike_nor_a_plain_of_a_curve() {
         let interrupted = |k: u32| {
             let times: Vec<f64> = (0..100)
                 .map(|i| (100.0 + f64::from(i * 7 % 13)) * if i % 6 == 0 { 3.0 } else { 1.0 })
@@ -270,28 +342,21 @@ mod tests {
             flat_launch(k, 1000, &times)
         };
         let measured = measurement((0..6).map(interrupted).collect());
-        let shape = Shape::of(&measured, 100).unwrap();
-        let summary = summarize(&measured, 0.95, 1000, 1).unwrap();
-        let portrait = crate::compare::Portrait::of(&measured, &summary).unwrap();
-        assert_eq!(
-            (shape.range, shape.outside),
-            (portrait.range, portrait.outside)
-        );
+        let shape = Shape::of(&measured, &Detail::reduced(100)).unwrap();
         assert_eq!(shape.outside, 6 * 17);
-        assert!(shape.range.1 < 125.0, "{:?}", shape.range);
-        // A curve over the picture, neither a spike nor a plain.
-        let peak = shape.density.iter().copied().fold(0.0, f64::max);
-        let high = shape.density.iter().filter(|height| **height > peak / 2.0);
-        assert!(high.count() > DENSITY_POINTS / 4);
-        let reaches = |launch: &LaunchShape| launch.range.1 - launch.range.0 > 12.0;
+        assert!(shape.range().1 < 125.0, "{:?}", shape.range());
+        let peak = shape.density.peak();
+        let high = (shape.density.heights.iter()).filter(|height| **height > peak / 2.0);
+        assert!(high.count() > REDUCED.places / 4);
+        let reaches = |launch: &LaunchShape| launch.density.range.1 - launch.density.range.0 > 12.0;
         assert!(shape.launches.iter().all(reaches));
     }
 
     #[test]
-    fn many_launches_have_quartiles_and_no_density() {
+    fn many_launches_have_quartiles_and_no_curves() {
         let measured = launches(17, 100.0);
-        let shape = Shape::of(&measured, 100).unwrap();
-        assert!(shape.launches.iter().all(|l| l.density.is_empty()));
+        let shape = Shape::of(&measured, &REDUCED).unwrap();
+        assert!(shape.launches.iter().all(|l| l.density.heights.is_empty()));
         let [low, middle, high] = shape.launches[0].quartiles;
         assert!(low < middle && middle < high);
     }
@@ -301,9 +366,9 @@ mod tests {
         let (candidate, base) = (launches(10, 110.0), launches(10, 100.0));
         let found = ChangeShape::of(&candidate, &base, 7).unwrap();
         assert!(
-            found.range.0 > 0.08 && found.range.1 < 0.12,
+            found.density.range.0 > 0.08 && found.density.range.1 < 0.12,
             "{:?}",
-            found.range
+            found.density.range
         );
         assert_eq!(found, ChangeShape::of(&candidate, &base, 7).unwrap());
         let constant = |k| flat_launch(k, 1000, &[5.0; 9]);

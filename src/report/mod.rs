@@ -47,7 +47,7 @@ pub use bisect::{
     BisectAnswer, BisectFindings, BisectStep, Progressed, write_bisect, write_bisect_step,
 };
 pub use charset::{Charset, InCharset};
-pub use charts::{Sitter, write_portrait};
+pub use charts::{Picture, write_picture};
 pub use columns::{
     Column, ColumnCell, ColumnsLine, Shown, SideBySide, Terms, Together, write_columns,
 };

@@ -4,8 +4,8 @@
 
 use crate::messages::recorded::{HOSTILE, Recorded};
 use cargo_perfcheck::compare::{
-    BenchmarkRecord, ChangeShape, Course, CoursePoint, CourseRules, HostSigns, Location, Shape,
-    summarize_by,
+    BenchmarkRecord, ChangeShape, Course, CoursePoint, CourseRules, Detail, HostSigns, Location,
+    Shape, summarize_by,
 };
 use cargo_perfcheck::findings::Gates;
 use cargo_perfcheck::model::{
@@ -34,7 +34,7 @@ fn written_with(
     let side = |measurement: &'_ Measurement| -> Option<(BenchmarkRecord, Shape)> {
         let summary = summarize_by(measurement, &run.decision, run.seed)?;
         let record = BenchmarkRecord::of(measurement, &summary, &run.decision, run.seed)?;
-        Some((record, Shape::of(measurement, points)?))
+        Some((record, Shape::of(measurement, &Detail::reduced(points))?))
     };
     let base = |row_key| {
         let newest = recorded.base.last()?;

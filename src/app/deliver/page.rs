@@ -9,7 +9,7 @@ use crate::app::stored::conclusions::plan_of;
 use crate::app::stored::histories::{HistoryRequest, histories};
 use crate::app::stored::sides::measured_side;
 use crate::compare::{
-    BenchmarkRecord, ChangeShape, Circumstances, Difference, HostSigns, Plan, Shape, differences,
+    BenchmarkRecord, ChangeShape, Circumstances, Detail, Difference, HostSigns, Plan, Shape, differences,
     summarize_by,
 };
 use crate::findings::{Findings, Gates, Method, Order, Row, RunRemark};
@@ -335,7 +335,7 @@ impl GatheredPage {
             run,
             measurement,
             record: BenchmarkRecord::of(measurement, &summary, &head.decision, head.seed)?,
-            shape: Shape::of(measurement, points)?,
+            shape: Shape::of(measurement, &Detail::reduced(points))?,
         })
     }
 

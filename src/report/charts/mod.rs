@@ -5,7 +5,7 @@
 
 mod axis;
 mod panels;
-mod portrait;
+mod picture;
 mod svg;
 
-pub use portrait::{Sitter, write_portrait};
+pub use picture::{Picture, write_picture};

@@ -3,7 +3,7 @@
 
 use super::axis::{Axis, Quantity};
 use super::svg::{Anchor, Svg, WIDTH};
-use crate::compare::{Estimate, Portrait};
+use crate::compare::{Estimate, Shape};
 use crate::model::Metric;
 use crate::report::units;
 
@@ -20,30 +20,34 @@ const SAMPLES: f64 = 44.0;
 const LABEL_ROOM: f64 = 28.0;
 
 /// How densely the samples lie, with every sample, a row for each launch, and the median with its interval.
-pub(super) fn density(svg: &mut Svg, portrait: &Portrait, metric: &Metric, top: f64) -> f64 {
+pub(super) fn density(
+    svg: &mut Svg,
+    shape: &Shape,
+    median: &Estimate,
+    metric: &Metric,
+    top: f64,
+) -> f64 {
     let (above, below) = (top + HEAD, top + HEAD + PLOT);
-    let x = Axis::new(quantity(metric), portrait.range, (LEFT, RIGHT));
+    let x = Axis::new(quantity(metric), shape.range(), (LEFT, RIGHT));
     head(
         svg,
         top,
         "Density of the samples",
-        &stated("median", &portrait.summary.median, metric),
+        &stated("median", median, metric),
     );
-    band(svg, &x, &portrait.summary.median, (above, below));
-    let highest = highest(&portrait.density);
-    let y = Axis::new(Quantity::Count, (0.0, highest * 1.08), (below, above));
-    if !portrait.density.is_empty() {
-        let curve = portrait
-            .density
-            .iter()
-            .map(|(at, d)| (x.place(*at), y.place(*d)));
+    band(svg, &x, median, (above, below));
+    let most = shape.density.peak() * 1.08;
+    let y = Axis::new(Quantity::Count, (0.0, most), (below, above));
+    if !shape.density.heights.is_empty() {
+        let points = shape.density.points();
+        let curve = points.map(|(value, height)| (x.place(value), y.place(height)));
         let ends = [(RIGHT, below), (LEFT, below)];
         svg.area("area", curve.chain(ends));
     }
     let bottom = below + SAMPLES;
-    let row = SAMPLES / portrait.launches.len().max(1) as f64;
-    for (index, launch) in portrait.launches.iter().enumerate() {
-        let (from, to) = portrait.range;
+    let row = SAMPLES / shape.launches.len().max(1) as f64;
+    for (index, launch) in shape.launches.iter().enumerate() {
+        let (from, to) = shape.range();
         let inside = launch
             .times
             .iter()
@@ -63,17 +67,18 @@ pub(super) fn density(svg: &mut Svg, portrait: &Portrait, metric: &Metric, top: 
 }
 
 /// The linear phases: what so many iterations took, with the slope and its interval; nothing where there are none.
-pub(super) fn ramp(svg: &mut Svg, portrait: &Portrait, metric: &Metric, top: f64) -> f64 {
-    let Some(slope) = portrait
-        .summary
-        .slope
-        .filter(|_| !portrait.ramps.is_empty())
-    else {
+pub(super) fn ramp(
+    svg: &mut Svg,
+    ramp: &[(f64, f64)],
+    slope: Option<&Estimate>,
+    metric: &Metric,
+    top: f64,
+) -> f64 {
+    let Some(slope) = slope.filter(|_| !ramp.is_empty()) else {
         return top;
     };
     let (above, below) = (top + HEAD, top + HEAD + PLOT);
-    let largest =
-        |pick: fn(&(f64, f64)) -> f64| portrait.ramps.iter().map(pick).fold(0.0, f64::max);
+    let largest = |pick: fn(&(f64, f64)) -> f64| ramp.iter().map(pick).fold(0.0, f64::max);
     let (iterations, elapsed) = (largest(|point| point.0), largest(|point| point.1));
     let x = Axis::new(Quantity::Count, (0.0, iterations * 1.04), (LEFT, RIGHT));
     let most = elapsed * 1.08;
@@ -82,7 +87,7 @@ pub(super) fn ramp(svg: &mut Svg, portrait: &Portrait, metric: &Metric, top: f64
         Metric::Time | Metric::Rate { .. } => "Iterations and time".to_owned(),
         Metric::Amount { unit } => format!("Iterations and {unit}"),
     };
-    head(svg, top, &title, &stated("slope", &slope, metric));
+    head(svg, top, &title, &stated("slope", slope, metric));
     // No line leaves the frame: one that is too steep for it ends where it meets its upper edge.
     let at_end = |slope: f64| match slope * iterations {
         end if end > most => (x.place(most / slope), y.place(most)),
@@ -101,7 +106,7 @@ pub(super) fn ramp(svg: &mut Svg, portrait: &Portrait, metric: &Metric, top: f64
         );
     }
     svg.line("line", [origin, at_end(slope.estimate)]);
-    for (iterations, elapsed) in &portrait.ramps {
+    for (iterations, elapsed) in ramp {
         svg.dot((x.place(*iterations), y.place(*elapsed)));
     }
     svg.rectangle("frame", (LEFT, above), (RIGHT, below));
@@ -111,32 +116,30 @@ pub(super) fn ramp(svg: &mut Svg, portrait: &Portrait, metric: &Metric, top: f64
 }
 
 /// A violin for each launch, its median across it.
-pub(super) fn violins(svg: &mut Svg, portrait: &Portrait, metric: &Metric, top: f64) -> f64 {
+pub(super) fn violins(svg: &mut Svg, shape: &Shape, metric: &Metric, top: f64) -> f64 {
+    let launches = &shape.launches;
     let (above, below) = (top + HEAD, top + HEAD + PLOT + SAMPLES);
-    let y = Axis::new(quantity(metric), portrait.range, (below, above));
-    let count = portrait.launches.len();
+    let y = Axis::new(quantity(metric), shape.range(), (below, above));
+    let count = launches.len();
     let room = (RIGHT - LEFT) / count.max(1) as f64;
-    let highest = portrait
-        .launches
-        .iter()
-        .map(|launch| highest(&launch.density))
-        .fold(0.0, f64::max);
+    let peaks = launches.iter().map(|launch| launch.density.peak());
+    let highest = peaks.fold(0.0, f64::max);
     head(svg, top, "Launch by launch", "medians across");
-    for (index, launch) in portrait.launches.iter().enumerate() {
+    for (index, launch) in launches.iter().enumerate() {
         let middle = LEFT + room * (index as f64 + 0.5);
         let half = |density: f64| density / highest * room.min(90.0) * 0.46;
         let shape: Vec<(f64, f64)> = launch
             .density
-            .iter()
+            .points()
             .filter(|(_, density)| half(*density) > 0.2)
-            .map(|(at, density)| (half(*density), y.place(*at)))
+            .map(|(at, density)| (half(density), y.place(at)))
             .collect();
         let right = shape.iter().map(|(half, at)| (middle + half, *at));
         let left = shape.iter().rev().map(|(half, at)| (middle - half, *at));
         if !shape.is_empty() {
             svg.area("area", right.chain(left));
         }
-        let at = y.place(launch.median);
+        let at = y.place(launch.quartiles[1]);
         let half = room.min(90.0) * 0.3;
         svg.line("line", [(middle - half, at), (middle + half, at)]);
     }
@@ -245,10 +248,6 @@ fn upwards(svg: &mut Svg, y: &Axis, top: f64) {
         "small faint",
         y.unit().1,
     );
-}
-
-fn highest(density: &[(f64, f64)]) -> f64 {
-    density.iter().map(|(_, y)| *y).fold(0.0, f64::max)
 }
 
 /// Places at least a third of a unit apart: more cannot be seen.

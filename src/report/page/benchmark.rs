@@ -7,7 +7,8 @@ use super::history::{Timeline, history};
 use super::phrases::Phrasebook;
 use super::quantized::{places, short, short_or_null};
 use crate::compare::{
-    AllocationSummary, ChangeShape, Comparison, Difference, Estimate, LatencySummary, Note, Shape,
+    AllocationSummary, ChangeShape, Comparison, Curve, Difference, Estimate, LatencySummary, Note,
+    Shape,
 };
 use crate::escape::one_line;
 use crate::model::{Metric, Verdict};
@@ -43,8 +44,7 @@ pub(super) fn benchmark(one: &PageBenchmark<'_>, shared: &mut Shared<'_>) -> Val
     let top = [&one.candidate, &one.base]
         .into_iter()
         .flatten()
-        .flat_map(|side| &side.shape.density)
-        .copied()
+        .map(|side| side.shape.density.peak())
         .fold(0.0, f64::max);
     let side = |side: &Option<PageSide<'_>>| {
         side.as_ref()
@@ -166,10 +166,10 @@ pub(super) fn estimate(found: &Estimate) -> Value {
 }
 
 fn resampled(found: &ChangeShape) -> Value {
-    let top = found.density.iter().copied().fold(0.0, f64::max);
+    let Curve { range, heights } = &found.density;
     json!({
-        "range": [short(found.range.0), short(found.range.1)],
-        "density": places(found.density.iter().copied(), (0.0, top), 2),
+        "range": [short(range.0), short(range.1)],
+        "density": places(heights.iter().copied(), (0.0, found.density.peak()), 2),
         "count": found.resamples,
     })
 }
@@ -250,8 +250,8 @@ fn drawn(shape: &Shape, top: f64) -> Vec<(&'static str, Value)> {
     let quartiles = launches.iter().flat_map(|launch| launch.quartiles);
     // Each as wide as it can be.
     let violins = launches.iter().map(|launch| {
-        let widest = launch.density.iter().copied().fold(0.0, f64::max);
-        places(launch.density.iter().copied(), (0.0, widest), 1)
+        let heights = launch.density.heights.iter().copied();
+        places(heights, (0.0, launch.density.peak()), 1)
     });
     let ends = (
         shape
@@ -261,17 +261,19 @@ fn drawn(shape: &Shape, top: f64) -> Vec<(&'static str, Value)> {
         shape.quantiles.last().map_or(0.0, |most| logarithm(*most)),
     );
     let quantiles = shape.quantiles.iter().map(|value| logarithm(*value));
-    let range = shape.range;
+    let range = shape.range();
     let mut found = vec![
         ("range", json!([short(range.0), short(range.1)])),
         (
             "density",
-            places(shape.density.iter().copied(), (0.0, top), 2).into(),
+            places(shape.density.heights.iter().copied(), (0.0, top), 2).into(),
         ),
         (
             "spans",
             places(
-                launches.iter().flat_map(|l| [l.range.0, l.range.1]),
+                launches
+                    .iter()
+                    .flat_map(|launch| [launch.density.range.0, launch.density.range.1]),
                 range,
                 2,
             )
@@ -289,7 +291,7 @@ fn drawn(shape: &Shape, top: f64) -> Vec<(&'static str, Value)> {
         ("quartiles", places(quartiles, range, 2).into()),
         ("quantiles", places(quantiles, ends, 3).into()),
     ];
-    if launches.iter().all(|launch| !launch.density.is_empty()) {
+    if (launches.iter()).all(|launch| !launch.density.heights.is_empty()) {
         found.push(("violins", violins.collect::<String>().into()));
     }
     if shape.outside > 0 {

@@ -9,7 +9,7 @@ use super::content::{Page, PageBenchmark};
 use super::environment::environment;
 use super::history::Timeline;
 use super::phrases::Phrasebook;
-use crate::compare::{Decider, LAUNCH_POINTS, PROBABILITIES};
+use crate::compare::{Decider, PROBABILITIES};
 use crate::escape::{html, json_in_script, one_line};
 use crate::findings::{Method, Remark};
 use crate::model::{RunId, Subject, Verdict};
@@ -45,7 +45,7 @@ const BODY: &str = include_str!("assets/page.html");
 
 /// SHA-256 of [`STYLE`] and [`SCRIPT`], by which the policy allows them and nothing else. A test says what they are.
 const STYLE_HASH: &str = "sha256-lTgMDx7JG0LwJatQe14Jq2l7SJEJb2ymj8ks/I8klFE=";
-const SCRIPT_HASH: &str = "sha256-T6CV3uDWWRHVjoi6yakZ/QiwAA33jYGumbfagCDEMbk=";
+const SCRIPT_HASH: &str = "sha256-3cwccH/+sJpYtpoeKDikjmcHfpcBnkusqKWQUKnXiY0=";
 
 /// Writes the page.
 pub fn write_page(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
@@ -143,7 +143,6 @@ fn head(page: &Page<'_>, timeline: &Timeline<'_>) -> Value {
         "notes": notes(page).iter().map(|text| one_line(text)).collect::<Vec<_>>(),
         "omissions": page.omissions.iter().map(|text| one_line(text)).collect::<Vec<_>>(),
         "probabilities": &PROBABILITIES[..],
-        "launch_points": LAUNCH_POINTS,
     })
 }
 

@@ -6,11 +6,11 @@ use crate::app::context::World;
 use crate::app::deliver::whole_file::write_whole;
 use crate::app::error::AppError;
 use crate::app::naming::shell_quoted;
-use crate::compare::Portrait;
+use crate::compare::{Detail, Shape};
 use crate::exit_code::ExitCode;
 use crate::findings::summarize_all;
 use crate::model::{Measurement, Run};
-use crate::report::{Sitter, write_portrait};
+use crate::report::{Picture, write_picture};
 
 /// Draws the only one of `measurements` into `file`, or to stdout where that is `-`.
 pub(in crate::app) fn draw(
@@ -36,10 +36,8 @@ pub(in crate::app) fn draw(
     };
     let key = &measurement.benchmark.key;
     let summary = summarize_all(measurements, &run.decision, run.seed).pop();
-    let portrait = summary
-        .flatten()
-        .and_then(|summary| Portrait::of(measurement, &summary));
-    let Some(portrait) = portrait else {
+    let drawn = summary.flatten().zip(Shape::of(measurement, &Detail::FULL));
+    let Some((summary, shape)) = drawn else {
         return Err(AppError::Usage(format!(
             "run {} has no samples of `{}`: there is nothing to draw\n  help: `cargo perfcheck show {}` says what happened",
             run.id,
@@ -47,19 +45,20 @@ pub(in crate::app) fn draw(
             run.id
         )));
     };
-    let sitter = Sitter {
+    let picture = Picture {
         key,
         metric: &measurement.benchmark.metric,
         run: run.id,
         confidence_level: run.decision.confidence_level,
-        portrait: &portrait,
+        summary: &summary,
+        shape: &shape,
     };
     if file == Path::new("-") {
-        write_portrait(world.stdout, &sitter)?;
+        write_picture(world.stdout, &picture)?;
         return Ok(ExitCode::Clean);
     }
-    let mut picture = Vec::new();
-    write_portrait(&mut picture, &sitter)?;
-    write_whole(file, &picture)?;
+    let mut svg = Vec::new();
+    write_picture(&mut svg, &picture)?;
+    write_whole(file, &svg)?;
     Ok(ExitCode::Clean)
 }

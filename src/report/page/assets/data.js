@@ -71,13 +71,14 @@ function curves(one, side) {
   const quartiles = inRange(found.quartiles, 2);
   const violins = places(found.violins, 1);
   const spans = inRange(found.spans, 2);
+  const each = violins.length / found.counts.length;
   let start = 0;
   found.counts.forEach((count, index) => {
     launches.push({
       times: order.slice(start, start + count),
       quartiles: quartiles.slice(index * 3, index * 3 + 3),
       span: spans.slice(index * 2, index * 2 + 2),
-      density: violins.slice(index * HEAD.launch_points, (index + 1) * HEAD.launch_points),
+      density: violins.slice(index * each, (index + 1) * each),
     });
     start += count;
   });

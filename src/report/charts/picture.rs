@@ -4,28 +4,31 @@ use std::io::{self, Write};
 
 use super::panels;
 use super::svg::{Anchor, Svg};
-use crate::compare::Portrait;
+use crate::compare::{Shape, Summary};
 use crate::model::{BenchmarkKey, Metric, RunId};
 use crate::report::units;
 
-/// Whose picture it is.
+/// What a picture shows.
 #[derive(Debug, Clone, Copy)]
-pub struct Sitter<'a> {
+pub struct Picture<'a> {
     /// The benchmark.
     pub key: &'a BenchmarkKey,
     /// What its samples mean.
     pub metric: &'a Metric,
     /// The run.
     pub run: RunId,
-    /// Level of the intervals.
+    /// The level of the intervals.
     pub confidence_level: f64,
-    /// What there is to draw.
-    pub portrait: &'a Portrait,
+    /// The numbers that it states.
+    pub summary: &'a Summary,
+    /// What it draws.
+    pub shape: &'a Shape,
 }
 
-/// Writes it as one SVG file.
-pub fn write_portrait(writer: &mut dyn Write, sitter: &Sitter<'_>) -> io::Result<()> {
-    let (key, metric, portrait) = (sitter.key, sitter.metric, sitter.portrait);
+/// Writes the picture as one SVG file.
+pub fn write_picture(writer: &mut dyn Write, picture: &Picture<'_>) -> io::Result<()> {
+    let (key, metric) = (picture.key, picture.metric);
+    let (summary, shape) = (picture.summary, picture.shape);
     let mut svg = Svg::default();
     svg.text(
         (16.0, 30.0),
@@ -34,7 +37,6 @@ pub fn write_portrait(writer: &mut dyn Write, sitter: &Sitter<'_>) -> io::Result
         &units::short_name(&key.id),
     );
     let target = format!("{}/{}", key.package, key.target);
-    let summary = &portrait.summary;
     svg.text(
         (16.0, 52.0),
         Anchor::Start,
@@ -42,22 +44,28 @@ pub fn write_portrait(writer: &mut dyn Write, sitter: &Sitter<'_>) -> io::Result
         &format!(
             "{}, run {}: {} of {}, {} intervals",
             units::short_name(&target),
-            sitter.run,
+            picture.run,
             counted(summary.samples, "sample", "samples"),
             counted(summary.launches, "launch", "launches"),
-            units::percent(sitter.confidence_level)
+            units::percent(picture.confidence_level)
         ),
     );
-    let mut bottom = panels::density(&mut svg, portrait, metric, 68.0);
-    if let Some(outside) = outside(sitter) {
+    let mut bottom = panels::density(&mut svg, shape, &summary.median, metric, 68.0);
+    if let Some(outside) = outside(picture) {
         svg.text((584.0, bottom - 4.0), Anchor::End, "small faint", &outside);
         bottom += 12.0;
     }
-    bottom = panels::ramp(&mut svg, portrait, metric, bottom);
-    bottom = panels::violins(&mut svg, portrait, metric, bottom);
-    let name = format!("run-{}", sitter.run);
-    let title = format!("{target} {}, run {}", key.id, sitter.run);
-    let document = svg.document(&name, bottom, &title, &described(sitter));
+    bottom = panels::ramp(
+        &mut svg,
+        &shape.ramp,
+        summary.slope.as_ref(),
+        metric,
+        bottom,
+    );
+    bottom = panels::violins(&mut svg, shape, metric, bottom);
+    let name = format!("run-{}", picture.run);
+    let title = format!("{target} {}, run {}", key.id, picture.run);
+    let document = svg.document(&name, bottom, &title, &described(picture));
     writer.write_all(document.as_bytes())
 }
 
@@ -66,43 +74,39 @@ fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-fn outside(sitter: &Sitter<'_>) -> Option<String> {
-    let portrait = sitter.portrait;
-    let plural = if portrait.outside == 1 { "" } else { "s" };
-    (portrait.outside > 0).then(|| {
+fn outside(picture: &Picture<'_>) -> Option<String> {
+    let outside = picture.shape.outside;
+    (outside > 0).then(|| {
         format!(
-            "{} sample{plural} far outside not drawn (largest {})",
-            portrait.outside,
-            units::spent(sitter.metric, portrait.summary.max)
+            "{} far outside not drawn (largest {})",
+            counted(outside, "sample", "samples"),
+            units::spent(picture.metric, picture.summary.max)
         )
     })
 }
 
 /// The picture in words.
-fn described(sitter: &Sitter<'_>) -> String {
-    let portrait = sitter.portrait;
-    let summary = &portrait.summary;
-    let spent = |value: f64| units::spent(sitter.metric, value);
-    let level = units::percent(sitter.confidence_level);
+fn described(picture: &Picture<'_>) -> String {
+    let (summary, shape) = (picture.summary, picture.shape);
+    let spent = |value: f64| units::spent(picture.metric, value);
+    let level = units::percent(picture.confidence_level);
     let slope = summary.slope.map_or_else(String::new, |slope| {
         format!(
             " A line through the origin with a slope of {} per iteration through the samples of the linear phases.",
             spent(slope.estimate)
         )
     });
-    let medians: Vec<String> = portrait
-        .launches
-        .iter()
-        .map(|launch| spent(launch.median))
+    let medians: Vec<String> = (shape.launches.iter())
+        .map(|launch| spent(launch.quartiles[1]))
         .collect();
-    let outside = outside(sitter).map_or_else(String::new, |text| format!(" {text}."));
+    let outside = outside(picture).map_or_else(String::new, |text| format!(" {text}."));
     format!(
         "{} of {}. Density of the {} from {} to {}, median {} with {level} interval from {} to {}.{slope} A violin for each launch; medians: {}.{outside}",
         counted(summary.samples, "sample", "samples"),
         counted(summary.launches, "launch", "launches"),
-        panels::measured(sitter.metric),
-        spent(portrait.range.0),
-        spent(portrait.range.1),
+        panels::measured(picture.metric),
+        spent(shape.range().0),
+        spent(shape.range().1),
         spent(summary.median.estimate),
         spent(summary.median.lower),
         spent(summary.median.upper),
