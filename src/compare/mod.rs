@@ -62,7 +62,7 @@ pub use paired::{
 pub use question::{Decider, HostClass, Question, Reference, Rules};
 pub use record::BenchmarkRecord;
 pub use run_series::RunSeries;
-pub use shape::{ChangeShape, Detail, LaunchShape, PROBABILITIES, Shape};
+pub use shape::{ChangeShape, Detail, LaunchShape, PROBABILITIES, Ramp, Shape};
 pub use summary::{Summary, summarize, summarize_by};
 pub use uncertainty::Uncertainty;
 

@@ -14,6 +14,8 @@ use perfcheck_stats::{
 const CHANGE_POINTS: usize = 48;
 /// Resamples of the change: their density is drawn, no bound is read off it.
 const RESAMPLES: usize = 4_000;
+/// This share of the samples of a linear phase is taken for undisturbed.
+const MOSTLY_UNDISTURBED: f64 = 0.7;
 /// Of the resamples this share at either end may lie outside of the picture.
 const TAIL: f64 = 0.001;
 
@@ -78,10 +80,8 @@ pub struct Shape {
     pub launches: Vec<LaunchShape>,
     /// Quantiles by nearest rank at [`PROBABILITIES`]: each is a sample that was measured.
     pub quantiles: Vec<f64>,
-    /// Iterations and nanoseconds of the samples of the linear phases, as many of them as [`Detail::samples`] leaves.
-    pub ramp: Vec<(f64, f64)>,
-    /// The linear phases had so many samples.
-    pub ramp_samples: usize,
+    /// The linear phases, where there are any.
+    pub ramp: Option<Ramp>,
     /// There are so many deciding samples.
     pub samples: usize,
     /// So many of them lie outside of the times that are drawn.
@@ -110,7 +110,6 @@ impl Shape {
             .iter()
             .map(|p| Quantile::InvertedCdf.of_sorted(&all, *p))
             .collect::<Option<Vec<f64>>>()?;
-        let ramp: Vec<(f64, f64)> = measurement.launches.iter().flat_map(ramp).collect();
         let every = all.len().div_ceil(detail.samples.max(1)).max(1);
         let places = match launches.len() <= detail.most_curves {
             true => detail.launch_places,
@@ -125,14 +124,59 @@ impl Shape {
                 .map(|times| launch(times, range, every, places))
                 .collect::<Option<Vec<LaunchShape>>>()?,
             quantiles,
-            ramp_samples: ramp.len(),
-            ramp: thinned(&ramp, detail.samples / 4),
+            ramp: Ramp::of(measurement, range.1, detail.samples / 4),
         })
     }
 
     /// The times that are drawn, from and to.
     pub fn range(&self) -> (f64, f64) {
         self.density.range
+    }
+}
+
+/// The linear phases of a measurement: how long samples of so many iterations took.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ramp {
+    /// Iterations and nanoseconds of the samples, as many of them as [`Detail::samples`] leaves.
+    pub points: Vec<(f64, f64)>,
+    /// There are so many samples.
+    pub samples: usize,
+    /// The most iterations of a sample.
+    pub iterations: f64,
+    /// The nanoseconds of the longest sample.
+    pub elapsed: f64,
+    /// So long a sample of the most iterations takes at most that nothing interrupts.
+    undisturbed: f64,
+}
+
+impl Ramp {
+    /// The ramp of all launches, with so many samples at most. No deciding sample that is drawn takes longer than `longest`, per iteration.
+    fn of(measurement: &Measurement, longest: f64, most: usize) -> Option<Self> {
+        let launches = measurement.launches.iter();
+        let all: Vec<(f64, f64)> = launches.flat_map(ramp).collect();
+        let mut each: Vec<f64> = (all.iter().filter(|point| point.0 > 0.0))
+            .map(|(iterations, elapsed)| elapsed / iterations)
+            .collect();
+        each.sort_by(f64::total_cmp);
+        let usual = Quantile::InvertedCdf.of_sorted(&each, MOSTLY_UNDISTURBED)?;
+        let largest = |pick: fn(&(f64, f64)) -> f64| all.iter().map(pick).fold(0.0, f64::max);
+        let iterations = largest(|point| point.0);
+        Some(Self {
+            points: thinned(&all, most),
+            samples: all.len(),
+            iterations,
+            elapsed: largest(|point| point.1),
+            undisturbed: longest.max(usual * 1.25) * iterations,
+        })
+    }
+
+    /// The nanoseconds up to which these ramps are drawn, each with its slope, in one picture. Interrupted samples may be ten times as long as all
+    /// others, and they lift the slope, too: a picture that held them would show nothing else.
+    pub fn top(sides: &[(&Self, f64)]) -> f64 {
+        let most = |of: fn(&(&Self, f64)) -> f64| sides.iter().map(of).fold(0.0, f64::max);
+        let undisturbed = most(|(ramp, _)| ramp.undisturbed);
+        let tallest = most(|(ramp, slope)| ramp.elapsed.max(slope * ramp.iterations));
+        tallest.min(undisturbed * 1.2) * 1.05
     }
 }
 
@@ -257,7 +301,8 @@ mod tests {
         let shape = Shape::of(&launches(10, 120.0), &REDUCED).unwrap();
         let drawn: usize = shape.launches.iter().map(|launch| launch.times.len()).sum();
         assert_eq!((drawn, shape.samples, shape.outside), (200, 1000, 0));
-        assert_eq!((shape.ramp.len(), shape.ramp_samples), (50, 200));
+        let ramp = shape.ramp.unwrap();
+        assert_eq!((ramp.points.len(), ramp.samples), (50, 200));
         assert_eq!(shape.density.heights.len(), REDUCED.places);
         let curves = shape.launches.iter().map(|launch| &launch.density.heights);
         assert!(curves.map(Vec::len).eq([REDUCED.launch_places; 10]));
@@ -278,8 +323,39 @@ mod tests {
             assert_eq!(whole.density.range, part.density.range);
             assert!(!whole.density.heights.is_empty());
         }
-        assert_eq!((full.ramp.len(), full.ramp_samples), (340, 340));
-        assert_eq!(full.ramp[1], (20.0, 20.0 * 120.0));
+        let [full, reduced] = [full, reduced].map(|shape| shape.ramp.unwrap());
+        assert_eq!((full.points.len(), full.samples), (340, 340));
+        assert_eq!(full.points[1], (20.0, 20.0 * 120.0));
+        assert_eq!((full.iterations, full.elapsed), (200.0, 200.0 * 120.0));
+        assert_eq!(
+            Ramp::top(&[(&full, 120.0)]),
+            Ramp::top(&[(&reduced, 120.0)])
+        );
+    }
+
+    #[test]
+    fn a_ramp_is_drawn_whole_unless_a_few_samples_were_interrupted() {
+        let measured = measurement(vec![with_ramp(
+            flat_launch(0, 1000, &[100.0, 101.0, 102.0]),
+            10,
+            20,
+            100.0,
+            0.0,
+        )]);
+        let ramp = Ramp::of(&measured, 103.0, usize::MAX).unwrap();
+        let top = Ramp::top(&[(&ramp, 100.0)]);
+        assert!(ramp.elapsed < top && top < 1.1 * ramp.elapsed, "{top}");
+        let interrupted = Ramp {
+            elapsed: 10.0 * ramp.elapsed,
+            ..ramp.clone()
+        };
+        let reaches = Ramp::top(&[(&interrupted, 150.0)]) / ramp.elapsed;
+        assert!((1.2..2.0).contains(&reaches), "{reaches}");
+        // Of two sides the taller one counts.
+        assert_eq!(
+            Ramp::top(&[(&ramp, 100.0), (&interrupted, 150.0)]) / ramp.elapsed,
+            reaches
+        );
     }
 
     fn drawn(times: &[f64]) -> Shape {

@@ -3,7 +3,7 @@
 
 use super::axis::{Axis, Quantity};
 use super::svg::{Anchor, Svg, WIDTH};
-use crate::compare::{Estimate, Shape};
+use crate::compare::{Estimate, Ramp, Shape};
 use crate::model::Metric;
 use crate::report::units;
 
@@ -66,22 +66,12 @@ pub(super) fn density(
     bottom + FOOT
 }
 
-/// The linear phases: what so many iterations took, with the slope and its interval; nothing where there are none.
-pub(super) fn ramp(
-    svg: &mut Svg,
-    ramp: &[(f64, f64)],
-    slope: Option<&Estimate>,
-    metric: &Metric,
-    top: f64,
-) -> f64 {
-    let Some(slope) = slope.filter(|_| !ramp.is_empty()) else {
-        return top;
-    };
+/// The linear phases: what so many iterations took, with the slope and its interval.
+pub(super) fn ramp(svg: &mut Svg, ramp: &Ramp, slope: &Estimate, metric: &Metric, top: f64) -> f64 {
     let (above, below) = (top + HEAD, top + HEAD + PLOT);
-    let largest = |pick: fn(&(f64, f64)) -> f64| ramp.iter().map(pick).fold(0.0, f64::max);
-    let (iterations, elapsed) = (largest(|point| point.0), largest(|point| point.1));
+    let iterations = ramp.iterations;
     let x = Axis::new(Quantity::Count, (0.0, iterations * 1.04), (LEFT, RIGHT));
-    let most = elapsed * 1.08;
+    let most = Ramp::top(&[(ramp, slope.estimate)]);
     let y = Axis::new(quantity(metric), (0.0, most), (below, above));
     let title = match metric {
         Metric::Time | Metric::Rate { .. } => "Iterations and time".to_owned(),
@@ -106,7 +96,7 @@ pub(super) fn ramp(
         );
     }
     svg.line("line", [origin, at_end(slope.estimate)]);
-    for (iterations, elapsed) in ramp {
+    for (iterations, elapsed) in ramp.points.iter().filter(|point| point.1 <= most) {
         svg.dot((x.place(*iterations), y.place(*elapsed)));
     }
     svg.rectangle("frame", (LEFT, above), (RIGHT, below));
@@ -163,6 +153,12 @@ pub(super) fn violins(svg: &mut Svg, shape: &Shape, metric: &Metric, top: f64) -
     );
     upwards(svg, &y, top);
     below + FOOT
+}
+
+/// A line at the right below a panel: where the next one begins.
+pub(super) fn remark(svg: &mut Svg, text: &str, bottom: f64) -> f64 {
+    svg.text((RIGHT, bottom - 4.0), Anchor::End, "small faint", text);
+    bottom + 12.0
 }
 
 /// What the values are.

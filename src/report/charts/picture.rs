@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::panels;
 use super::svg::{Anchor, Svg};
-use crate::compare::{Shape, Summary};
+use crate::compare::{Ramp, Shape, Summary};
 use crate::model::{BenchmarkKey, Metric, RunId};
 use crate::report::units;
 
@@ -52,16 +52,14 @@ pub fn write_picture(writer: &mut dyn Write, picture: &Picture<'_>) -> io::Resul
     );
     let mut bottom = panels::density(&mut svg, shape, &summary.median, metric, 68.0);
     if let Some(outside) = outside(picture) {
-        svg.text((584.0, bottom - 4.0), Anchor::End, "small faint", &outside);
-        bottom += 12.0;
+        bottom = panels::remark(&mut svg, &outside, bottom);
     }
-    bottom = panels::ramp(
-        &mut svg,
-        &shape.ramp,
-        summary.slope.as_ref(),
-        metric,
-        bottom,
-    );
+    if let Some((ramp, slope)) = shape.ramp.as_ref().zip(summary.slope.as_ref()) {
+        bottom = panels::ramp(&mut svg, ramp, slope, metric, bottom);
+        if let Some(above) = above(picture) {
+            bottom = panels::remark(&mut svg, &above, bottom);
+        }
+    }
     bottom = panels::violins(&mut svg, shape, metric, bottom);
     let name = format!("run-{}", picture.run);
     let title = format!("{target} {}, run {}", key.id, picture.run);
@@ -74,6 +72,7 @@ fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
+/// What lies too far from the other samples.
 fn outside(picture: &Picture<'_>) -> Option<String> {
     let outside = picture.shape.outside;
     (outside > 0).then(|| {
@@ -81,6 +80,20 @@ fn outside(picture: &Picture<'_>) -> Option<String> {
             "{} far outside not drawn (largest {})",
             counted(outside, "sample", "samples"),
             units::spent(picture.metric, picture.summary.max)
+        )
+    })
+}
+
+/// What lies above the panel of the linear phases.
+fn above(picture: &Picture<'_>) -> Option<String> {
+    let (ramp, slope) = (picture.shape.ramp.as_ref()?, picture.summary.slope?);
+    let top = Ramp::top(&[(ramp, slope.estimate)]);
+    let above = ramp.points.iter().filter(|point| point.1 > top).count();
+    (above > 0).then(|| {
+        format!(
+            "{} above the picture not drawn (largest {})",
+            counted(above, "sample", "samples"),
+            units::spent(picture.metric, ramp.elapsed)
         )
     })
 }
@@ -99,9 +112,11 @@ fn described(picture: &Picture<'_>) -> String {
     let medians: Vec<String> = (shape.launches.iter())
         .map(|launch| spent(launch.quartiles[1]))
         .collect();
-    let outside = outside(picture).map_or_else(String::new, |text| format!(" {text}."));
+    let not_drawn: String = (outside(picture).into_iter().chain(above(picture)))
+        .map(|text| format!(" {text}."))
+        .collect();
     format!(
-        "{} of {}. Density of the {} from {} to {}, median {} with {level} interval from {} to {}.{slope} A violin for each launch; medians: {}.{outside}",
+        "{} of {}. Density of the {} from {} to {}, median {} with {level} interval from {} to {}.{slope} A violin for each launch; medians: {}.{not_drawn}",
         counted(summary.samples, "sample", "samples"),
         counted(summary.launches, "launch", "launches"),
         panels::measured(picture.metric),

@@ -8,7 +8,7 @@ use super::phrases::Phrasebook;
 use super::quantized::{places, short, short_or_null};
 use crate::compare::{
     AllocationSummary, ChangeShape, Comparison, Curve, Difference, Estimate, LatencySummary, Note,
-    Shape,
+    Ramp, Shape,
 };
 use crate::escape::one_line;
 use crate::model::{Metric, Verdict};
@@ -75,6 +75,7 @@ pub(super) fn benchmark(one: &PageBenchmark<'_>, shared: &mut Shared<'_>) -> Val
                 .filter(|_| one.comparison.is_none_or(|found| found.change.is_none()))
                 .map(short),
         ),
+        ("ramp_top", ramp_top(one).map(short)),
         ("resampled", one.change.as_ref().map(resampled)),
         (
             "history",
@@ -126,6 +127,18 @@ pub(super) fn differences(found: &[Difference]) -> Value {
         ])
     });
     lines.collect()
+}
+
+/// The nanoseconds up to which the linear phases of both sides are drawn; nothing where no side has a line to draw.
+fn ramp_top(one: &PageBenchmark<'_>) -> Option<f64> {
+    let sides = [&one.candidate, &one.base].into_iter().flatten();
+    let sides: Vec<(&Ramp, f64)> = sides
+        .filter_map(|side| {
+            let slope = side.record.summary.slope.as_ref()?;
+            Some((side.shape.ramp.as_ref()?, slope.estimate))
+        })
+        .collect();
+    (!sides.is_empty()).then(|| Ramp::top(&sides))
 }
 
 /// Nothing for times, which most are.
@@ -297,20 +310,17 @@ fn drawn(shape: &Shape, top: f64) -> Vec<(&'static str, Value)> {
     if shape.outside > 0 {
         found.push(("outside", json!(shape.outside)));
     }
-    if !shape.ramp.is_empty() {
-        let largest =
-            |pick: fn(&(f64, f64)) -> f64| shape.ramp.iter().map(pick).fold(0.0, f64::max);
-        let ends = (largest(|point| point.0), largest(|point| point.1));
-        let iterations = shape.ramp.iter().map(|point| point.0);
-        let elapsed = shape.ramp.iter().map(|point| point.1);
+    if let Some(ramp) = &shape.ramp {
+        let iterations = ramp.points.iter().map(|point| point.0);
+        let elapsed = ramp.points.iter().map(|point| point.1);
         found.push((
             "ramp",
             json!([
-                short(ends.0),
-                short(ends.1),
-                places(iterations, (0.0, ends.0), 2),
-                places(elapsed, (0.0, ends.1), 2),
-                shape.ramp_samples
+                short(ramp.iterations),
+                short(ramp.elapsed),
+                places(iterations, (0.0, ramp.iterations), 2),
+                places(elapsed, (0.0, ramp.elapsed), 2),
+                ramp.samples
             ]),
         ));
     }

@@ -200,24 +200,12 @@ function orderChart(one) {
   };
 }
 
-/** How high the picture of iterations and times reaches: interrupted samples may be ten times as long as all others, and they lift the slope, too. */
-function rampTop(one, sides) {
-  const reach = (side) => {
-    const { points, iterations } = curves(one, side).ramp;
-    const each = points.filter(([count]) => count > 0).map(([count, elapsed]) => elapsed / count).sort((a, b) => a - b);
-    return Math.max(one[side].range[1], (each[Math.floor(each.length * 0.7)] || 0) * 1.25) * iterations;
-  };
-  const near = Math.max(...sides.map(reach));
-  const tallest = Math.max(...sides.flatMap((side) => [...curves(one, side).ramp.points.map((point) => point[1]), one[side].slope[0] * curves(one, side).ramp.iterations]));
-  return Math.min(tallest, near * 1.2) * 1.05;
-}
-
 /** What so many iterations took, with the line through the origin and its band. */
 function rampChart(one) {
   const sides = sidesOf(one).filter((side) => curves(one, side).ramp && one[side].slope);
   if (!sides.length) return null;
   const of = (side) => curves(one, side).ramp;
-  const top = rampTop(one, sides);
+  const top = one.ramp_top;
   const above = () => {
     const parts = sides.map((side) => [side, of(side).points.filter((point) => point[1] > top)]).filter(([, found]) => found.length)
       .map(([side, found]) => `${counted(found.length, "sample")} of ${nameOf(one, side)} (largest ${spent(one.metric, Math.max(...found.map((point) => point[1])))})`);

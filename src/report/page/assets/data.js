@@ -84,7 +84,6 @@ function curves(one, side) {
   });
   const ramp = found.ramp && {
     iterations: found.ramp[0],
-    elapsed: found.ramp[1],
     of: found.ramp[4],
     points: zip(places(found.ramp[2], 2), places(found.ramp[3], 2)).map(([x, y]) => [x * found.ramp[0], y * found.ramp[1]]),
   };
