@@ -7,9 +7,9 @@ use std::io::{self, Write};
 /// Which characters a stream takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Charset {
-    /// All.
+    /// The stream takes all characters.
     Unicode,
-    /// ASCII alone.
+    /// The stream takes ASCII alone.
     Ascii,
 }
 
@@ -22,7 +22,7 @@ pub struct InCharset<W> {
 }
 
 impl<W: Write> InCharset<W> {
-    /// Writes to `writer`.
+    /// A writer that passes everything on to `writer`.
     pub fn new(writer: W, charset: Charset) -> Self {
         Self {
             writer,
@@ -81,7 +81,7 @@ pub(super) fn in_ascii(text: &str) -> String {
     ascii
 }
 
-/// What stands for characters of ours.
+/// The ASCII characters that stand for one of ours.
 const REPLACEMENTS: [(&str, char); 28] = [
     // Numbers and words.
     ("µμ", 'u'),

@@ -9,10 +9,10 @@ use super::charset::{Charset, in_ascii};
 use super::theme;
 use crate::model::{BenchmarkKey, Bound, Course, Event, Observer};
 
-/// Where and how much is shown.
+/// How much of a run is shown while it is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProgressMode {
-    /// A bar, redrawn between samples, of these characters.
+    /// A bar of these characters, redrawn between samples.
     Bar(Charset),
     /// A line for each of the first launches of all benchmarks, then for some.
     Lines,
@@ -29,7 +29,7 @@ impl ProgressMode {
 /// Without a bar these launches have a line each, and then one in so many.
 const FIRST_LAUNCHES: u32 = 5;
 const SOME_LAUNCHES: u32 = 10;
-/// More of a line than this is not held back.
+/// A line that is longer than this is passed on before it ends.
 const LONGEST_HELD_BACK: usize = 64 << 10;
 
 /// Shows events on stderr, or wherever `writer` leads.
@@ -84,7 +84,7 @@ impl<W: Write, B: Write> Progress<W, B> {
         });
     }
 
-    /// How far it is: a word for launch or round, and its number, what is decided, how long the rest takes.
+    /// How far the run is: a word for launch or round, and its number, what is decided, how long the rest takes.
     fn reached(&self, launch: u32, settled: usize, left: &str) -> (&'static str, String) {
         let number = launch + 1;
         let (benchmarks, course) = self.planned.get().unwrap_or((0, Course::Launches(number)));
@@ -116,7 +116,7 @@ impl<W: Write, B: Write> Progress<W, B> {
         *held_back = rest;
     }
 
-    /// Half a line has waited long enough.
+    /// Passes on half a line that has waited long enough.
     fn release_output(&self) {
         let held_back = std::mem::take(&mut *self.held_back.borrow_mut());
         if !held_back.is_empty() {

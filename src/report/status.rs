@@ -5,12 +5,12 @@ use std::io::{self, Write};
 use super::theme;
 use super::view::prose;
 
-/// A message after which nothing follows, as cargo writes them.
+/// Writes a message after which nothing follows, as cargo does.
 pub fn write_error(writer: &mut dyn Write, message: &str) -> io::Result<()> {
     writeln!(writer, "{}: {}", theme::error(), theme::printable(message))
 }
 
-/// A message after which the work goes on.
+/// Writes a message after which the work goes on.
 pub fn write_warning(writer: &mut dyn Write, message: &str) -> io::Result<()> {
     writeln!(
         writer,
@@ -30,7 +30,7 @@ pub(super) fn write_warning_within(
     writeln!(writer, "{}", prose(&text, columns, "  "))
 }
 
-/// What a build is about: a verb as cargo writes it, and the rest.
+/// Writes what a build is about: a verb as cargo writes it, and the rest.
 pub fn write_build_event(writer: &mut dyn Write, event: &(&str, String)) -> io::Result<()> {
     writeln!(
         writer,

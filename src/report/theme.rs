@@ -66,12 +66,12 @@ pub(super) fn in_colour_of(verdict: Verdict, text: &str) -> String {
     text.style(style).to_string()
 }
 
-/// A heading.
+/// The text as a heading.
 pub(super) fn heading(text: impl Display) -> String {
     text.bold().to_string()
 }
 
-/// Something that matters less.
+/// The text as something that matters less.
 pub(super) fn faint(text: impl Display) -> String {
     text.dimmed().to_string()
 }

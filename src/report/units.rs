@@ -306,7 +306,7 @@ fn four_digits(value: f64) -> String {
     format!("{value:.decimals$}").replace('-', "−")
 }
 
-/// A machine, for people.
+/// What people read of a machine.
 pub(super) fn host(host: &HostFacts) -> String {
     let shared = if host.shared {
         ", shared or virtual"

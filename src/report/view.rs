@@ -3,47 +3,47 @@
 use super::units;
 use crate::model::Verdict;
 
-/// For whom the result is written.
+/// The form in which a result is written: for people, or for programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageFormat {
-    /// A table.
+    /// People read a table.
     Human,
-    /// One JSON object a line.
+    /// Programs read one JSON object a line.
     Json,
 }
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verbosity {
-    /// What needs attention, and what it comes to.
+    /// Shown is what needs attention, and what it comes to.
     Quiet,
-    /// All benchmarks, and the remarks that matter.
+    /// Shown are all benchmarks, and the remarks that matter.
     Usual,
-    /// Every remark and every column that there is room for.
+    /// Shown are every remark, and every column that there is room for.
     Verbose,
 }
 
 /// How rows follow one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrangement {
-    /// By bench target and by group: the part of an id before the last `/`. Names are the rest of it.
+    /// Rows stand by bench target and by group: the part of an id before the last `/`. Names are the rest of it.
     Groups,
-    /// By bench target, ids whole.
+    /// Rows stand by bench target, with whole ids.
     Targets,
-    /// In the order in which they are given, ids whole.
+    /// Rows stand in the order in which they are given, with whole ids.
     List,
 }
 
 /// How a result is laid out for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
-    /// Columns that a line may take; `usize::MAX` where nobody breaks lines.
+    /// A line may take so many columns; `usize::MAX` where nobody breaks lines.
     pub columns: usize,
     /// How much is shown.
     pub verbosity: Verbosity,
     /// How rows follow one another.
     pub arrangement: Arrangement,
-    /// Show rows with these verdicts alone.
+    /// Only rows with these verdicts are shown.
     pub only: Option<Vec<Verdict>>,
 }
 
@@ -51,7 +51,7 @@ pub struct View {
 const LONGEST_PROSE: usize = 110;
 
 impl View {
-    /// A terminal of so many columns, where nothing else was asked for.
+    /// The view of a terminal of so many columns, where nothing else was asked for.
     pub fn of_terminal(columns: usize) -> Self {
         Self {
             columns,
@@ -61,7 +61,7 @@ impl View {
         }
     }
 
-    /// As many columns as stdout has. In a file or a pipe ids stay whole, so that they can be searched for.
+    /// The view with as many columns as stdout has. In a file or a pipe ids stay whole, so that they can be searched for.
     pub fn of_stdout(
         verbosity: Verbosity,
         sorted_by_name: bool,
