@@ -7,7 +7,7 @@ use super::error::AppError;
 use crate::cargo::CargoOptions;
 use crate::compare::{Decider, Fact};
 use crate::findings::Order;
-use crate::model::{Analysis, Center, DecisionSettings, Observations, Test, Verdict};
+use crate::model::{Analysis, DecisionSettings, Observations, Statistic, Test, Verdict};
 use crate::report::{Arrangement, MessageFormat, Verbosity, View};
 use crate::settings::{FailRule, Tables, WorkspaceOnly};
 
@@ -196,7 +196,10 @@ impl ComparisonOptions {
                 analysis.subject
             )));
         }
-        let of_launches = matches!(analysis.center, Some(Center::Slope | Center::Subselection));
+        let of_launches = matches!(
+            analysis.center,
+            Some(Statistic::Slope | Statistic::Subselection)
+        );
         if analysis.observations == Observations::Samples && of_launches {
             return Err(AppError::Usage(format!(
                 "`--center {}` is of whole launches\n  help: leave out `--observations samples`",

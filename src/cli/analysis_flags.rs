@@ -7,129 +7,15 @@ use std::marker::PhantomData;
 use std::str::FromStr;
 
 use crate::model::{
-    Analysis, Center, FamilyRule, Observations, Outliers, QuantileRule, RankP, Subject, Test,
+    Analysis, FamilyRule, Observations, Outliers, QuantileRule, RankP, Statistic, StatisticSet,
+    Test, Words,
 };
 use crate::settings::{FailRule, fail_rule};
 
-/// Words with what they mean.
-type Words = &'static [(&'static str, &'static str)];
-
-const TESTS: Words = &[
-    (
-        "bootstrap-t",
-        "The procedure of this tool: bootstrap t-score and prediction interval",
-    ),
-    ("welch", "Welch's t-test of the means (mmtests)"),
-    (
-        "mann-whitney",
-        "Mann and Whitney's test of ranks (NBenchmark, the serializer methodology)",
-    ),
-    (
-        "kruskal",
-        "Kruskal and Wallis's test of ranks (NBenchmark, for three runs and more)",
-    ),
-    (
-        "p95-ratio",
-        "95th percentiles: faster up to 0.95, slower from 1.05 on (BenchForge)",
-    ),
-    (
-        "interval",
-        "Intervals that do not overlap (mmtests' comparison script)",
-    ),
-];
-const OBSERVATIONS: Words = &[
-    (
-        "launches",
-        "One value a launch: processes are independent of each other",
-    ),
-    (
-        "samples",
-        "Every sample, as NBenchmark and Criterion do: cries wolf where launches differ",
-    ),
-];
 /// The policy that goes with any other.
 const FIRST: &str = "first";
-const OUTLIERS: Words = &[
-    ("none", "All samples stay (Criterion, mmtests)"),
-    ("top5", "The largest 5 % go (NBenchmark)"),
-    ("both5", "The smallest and the largest 5 % go (NBenchmark)"),
-    (
-        "iqr",
-        "What lies beyond 1.5 IQR from the quartiles goes (NBenchmark, serializers)",
-    ),
-    (
-        "mad",
-        "What lies beyond 3 scaled MAD from the median goes (NBenchmark)",
-    ),
-    (
-        "winsorized",
-        "Values beyond the 5 and 95 % quantiles become those (serializers)",
-    ),
-    (
-        FIRST,
-        "The first sample of each launch goes, before any other rule (serializers)",
-    ),
-];
-const CENTERS: Words = &[
-    ("mean", "The mean"),
-    ("median", "The median"),
-    ("floor", "The 1 % quantile"),
-    ("slope", "The slope of the linear phase (Criterion)"),
-    (
-        "subselection",
-        "Median of the means of 100 parts of 80 %, averaged over launches (mmtests)",
-    ),
-    ("best-50", "The mean of the best 50 % (mmtests)"),
-    ("best-75", "... of the best 75 %"),
-    ("best-90", "... of the best 90 %"),
-    ("best-95", "... of the best 95 %"),
-    ("best-99", "... of the best 99 %"),
-];
-const QUANTILES: Words = &[
-    ("inverted-cdf", "Nearest rank (NBenchmark, BenchForge)"),
-    ("linear", "Linear interpolation (Criterion, serializers)"),
-    ("floor-rank", "The rank rounded down (mmtests)"),
-];
-const CORRECTIONS: Words = &[
-    ("holm", "Holm: the chance of any false alarm (serializers)"),
-    (
-        "bh",
-        "Benjamini and Hochberg: the share of false alarms among the alarms",
-    ),
-    (
-        "none",
-        "Each benchmark by itself (NBenchmark, Criterion, mmtests)",
-    ),
-];
-const RANK_P: Words = &[
-    (
-        "auto",
-        "Exact for up to 20 values without ties, else asymptotic-cc (NBenchmark, later)",
-    ),
-    ("exact", "From all orders of the values; without ties"),
-    (
-        "asymptotic",
-        "Normal, corrected for ties (NBenchmark, at first)",
-    ),
-    (
-        "asymptotic-cc",
-        "The same with continuity correction (serializers)",
-    ),
-];
-const SUBJECTS: Words = &[
-    ("time", "The time of an iteration"),
-    ("allocations", "How often an iteration allocates"),
-    ("bytes", "Bytes that it allocates"),
-    ("peak", "Bytes alive at once"),
-    (
-        "p50",
-        "The median of single operations (latency benchmarks)",
-    ),
-    ("p95", "Their 95th percentile"),
-    ("p99", "Their 99th percentile"),
-    ("p99.9", "Their 99.9th percentile"),
-    ("max", "The longest one"),
-];
+const FIRST_HELP: &str =
+    "The first sample of each launch goes, before any other rule (serializers)";
 
 fn possible(known: Words) -> impl Iterator<Item = PossibleValue> {
     known
@@ -143,6 +29,13 @@ where
 {
     PossibleValuesParser::new(possible(known))
         .try_map(|word| word.parse::<T>().map_err(std::io::Error::other))
+}
+
+/// The statistics that are for this.
+fn statistics(set: StatisticSet) -> impl TypedValueParser<Value = Statistic> {
+    let known = set.named().iter();
+    PossibleValuesParser::new(known.map(|one| PossibleValue::new(one.to_string()).help(one.help())))
+        .try_map(move |word| Statistic::read(&word, set).map_err(std::io::Error::other))
 }
 
 /// What is done about outliers: one policy, and whether the first samples go before it.
@@ -200,7 +93,8 @@ where
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(possible(OUTLIERS)))
+        let first = PossibleValue::new(FIRST).help(FIRST_HELP);
+        Some(Box::new(possible(Outliers::WORDS).chain([first])))
     }
 }
 
@@ -209,29 +103,29 @@ where
 #[command(next_help_heading = "Statistics of other systems")]
 pub(super) struct AnalysisFlags {
     /// Which test decides about stored runs [default: bootstrap-t]
-    #[arg(long, value_name = "TEST", value_parser = words::<Test>(TESTS), conflicts_with = "screen", hide_default_value = true)]
+    #[arg(long, value_name = "TEST", value_parser = words::<Test>(Test::WORDS), conflicts_with = "screen", hide_default_value = true)]
     test: Option<Test>,
     /// What counts as one observation of the test [default: launches]
-    #[arg(long, value_name = "UNIT", value_parser = words::<Observations>(OBSERVATIONS))]
+    #[arg(long, value_name = "UNIT", value_parser = words::<Observations>(Observations::WORDS))]
     observations: Option<Observations>,
     /// What is done about outliers in the summary; tests are of all samples [default: none]
     #[arg(long, value_name = "POLICY[,first]", value_parser = outlier_words::<Policies>())]
     outliers: Option<Policies>,
     /// What stands for a launch, and for a side in the summary [default: mean; of ranks median]
-    #[arg(long, visible_alias = "centre", value_name = "CENTER", value_parser = words::<Center>(CENTERS))]
-    center: Option<Center>,
+    #[arg(long, visible_alias = "centre", value_name = "CENTER", value_parser = statistics(StatisticSet::Centers))]
+    center: Option<Statistic>,
     /// The definition of quantiles in the summary, of medians and of p95-ratio
-    #[arg(long, value_name = "DEFINITION", value_parser = words::<QuantileRule>(QUANTILES))]
+    #[arg(long, value_name = "DEFINITION", value_parser = words::<QuantileRule>(QuantileRule::WORDS))]
     quantile: Option<QuantileRule>,
     /// What is done about many benchmarks [default: holm]
-    #[arg(long, value_name = "RULE", value_parser = words::<FamilyRule>(CORRECTIONS))]
+    #[arg(long, value_name = "RULE", value_parser = words::<FamilyRule>(FamilyRule::WORDS))]
     correction: Option<FamilyRule>,
     /// How the p of mann-whitney is found [default: auto]
-    #[arg(long, value_name = "METHOD", value_parser = words::<RankP>(RANK_P))]
+    #[arg(long, value_name = "METHOD", value_parser = words::<RankP>(RankP::WORDS))]
     rank_p: Option<RankP>,
     /// What the verdicts are about [default: time]
-    #[arg(long, value_name = "METRIC", value_parser = words::<Subject>(SUBJECTS))]
-    metric: Option<Subject>,
+    #[arg(long, value_name = "METRIC", value_parser = statistics(StatisticSet::Metrics))]
+    metric: Option<Statistic>,
     /// Fail, too, where a statistic exceeds a limit (repeatable), e.g. median:5%, parse/*=p99:2ms, allocations:0, bytes:1KiB
     #[arg(long, value_name = "RULE", value_parser = fail_rule, long_help = FAIL_HELP)]
     pub(super) fail: Vec<FailRule>,
@@ -272,31 +166,6 @@ impl AnalysisFlags {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn known(words: Words) -> Vec<&'static str> {
-        words.iter().map(|(word, _)| *word).collect()
-    }
-
-    #[test]
-    fn the_words_of_the_help_are_those_of_the_model() {
-        macro_rules! agree {
-            ($($words:ident: $of:ident),+) => {
-                $(assert_eq!(known($words), $of::ALL.iter().map(|one| one.word()).collect::<Vec<_>>());)+
-            };
-        }
-        agree!(
-            TESTS: Test,
-            OBSERVATIONS: Observations,
-            CENTERS: Center,
-            QUANTILES: QuantileRule,
-            CORRECTIONS: FamilyRule,
-            RANK_P: RankP,
-            SUBJECTS: Subject
-        );
-        let mut policies: Vec<&str> = Outliers::ALL.iter().map(|one| one.word()).collect();
-        policies.push(FIRST);
-        assert_eq!(known(OUTLIERS), policies);
-    }
 
     #[test]
     fn a_policy_may_go_with_first_and_with_no_other_one() {

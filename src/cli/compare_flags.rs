@@ -7,8 +7,8 @@ use super::arguments::{Command, Parsed, StoredArguments};
 use super::reporting_flags::ReportingFlags;
 use super::run_flags::{ComparisonFlags, RowFlags};
 use crate::app::{CompareOptions, CompareView, Pattern, PivotRequest};
-use crate::compare::Figure;
 use crate::measure::Filter;
+use crate::model::{Statistic, StatisticSet};
 use crate::report::{Shown, TableFormat, Terms};
 
 const AFTER_COMPARE: &str = "\
@@ -143,8 +143,7 @@ fn shown(text: &str) -> Result<Shown, String> {
     match text {
         "judged" => Ok(Shown::Judged),
         "all" => Ok(Shown::Block),
-        other => other
-            .parse::<Figure>()
+        other => Statistic::read(other, StatisticSet::Columns)
             .map(Shown::One)
             .map_err(|message| format!("{message}; and judged, all")),
     }

@@ -5,7 +5,7 @@
 use super::alternative::value_of;
 use super::estimate::Estimate;
 use super::summary::{clusters, ramp, sample_times, scaled};
-use crate::model::{Measurement, Statistic as Wanted, Subject};
+use crate::model::{Measurement, Statistic as Wanted};
 use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, NORMAL_MAD, RelativeError,
     Scale, Smoothness, Statistic, jackknife_t_interval,
@@ -30,7 +30,7 @@ pub fn value_at(measurement: &Measurement, statistic: Wanted, level: f64) -> Opt
             let mad = plain(&ClusterMad::new(&samples), Scale::Logarithmic, level);
             scaled(mad, NORMAL_MAD)
         }
-        other => return value_of(measurement, Subject::of(other)?, level),
+        other => return value_of(measurement, other, level),
     };
     found.estimate.is_finite().then_some(found)
 }

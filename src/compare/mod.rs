@@ -17,13 +17,13 @@ mod disturbance;
 mod estimate;
 mod evidence;
 mod fastest;
-mod figure;
 mod grounds;
 mod launch_values;
 mod limited;
 mod note;
 mod paired;
 mod question;
+mod readings;
 mod record;
 mod run_level;
 mod run_series;
@@ -48,7 +48,6 @@ pub use differences::{Circumstances, Difference, Differences, Fact, differences}
 pub use disturbance::{Disturbance, HostNote, HostSigns, Steadiness};
 pub use estimate::Estimate;
 pub use fastest::{Contender, Rank, against_fastest, launch_medians};
-pub use figure::{Figure, Readings};
 pub use grounds::{
     Directions, FamilyTest, LookGrounds, Prediction, RunGrounds, SlowPathGrounds, TScoreGrounds,
 };
@@ -60,6 +59,7 @@ pub use paired::{
     judge, judge_by, standing,
 };
 pub use question::{Decider, HostClass, Question, Reference, Rules};
+pub use readings::{BLOCK, Readings, column_label};
 pub use record::BenchmarkRecord;
 pub use run_series::RunSeries;
 pub use shape::{ChangeShape, Detail, LaunchShape, PROBABILITIES, Ramp, Shape};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use super::disturbance::HostNote;
-use crate::model::{Center, Side, Subject};
+use crate::model::{Side, Statistic};
 
 /// A remark on a comparison. `Display` gives a sentence without a full stop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -83,12 +83,12 @@ pub enum Note {
     /// A side has no launch with the center that was asked for.
     NoCenter {
         /// Which.
-        center: Center,
+        center: Statistic,
     },
     /// The benchmark does not have what the verdict should be about.
     NoSuchMetric {
         /// What.
-        metric: Subject,
+        metric: Statistic,
     },
     /// An exact p of ranks was asked for, and there are ties or too many values.
     NoExactP,
@@ -197,11 +197,11 @@ impl Note {
                 f,
                 "not tested: a side has {smaller} observations, and this test needs {needed} on each (more `--launches`, or `--observations samples`)"
             ),
-            Self::NoCenter { center: Center::Slope } => f.write_str(
+            Self::NoCenter { center: Statistic::Slope } => f.write_str(
                 "not tested: a side has no linear phase and so no slope (`--sampling-mode linear`, or another `--center`)",
             ),
             Self::NoCenter { center } => write!(f, "not tested: a side has no {center}"),
-            Self::NoSuchMetric { metric: Subject::Allocations | Subject::Bytes | Subject::Peak } => f.write_str(
+            Self::NoSuchMetric { metric: Statistic::Allocations | Statistic::Bytes | Statistic::Peak } => f.write_str(
                 "allocations were not counted on both sides: the bench needs the counting allocator of `perfcheck`",
             ),
             Self::NoSuchMetric { metric } => write!(

@@ -10,9 +10,7 @@ use crate::compare::{
     Comparison, CountChange, DescribedChange, Estimate, Share, SharedLevel, Uncertainty, value_at,
 };
 use crate::exit_code::ExitCode;
-use crate::model::{
-    BenchmarkKey, DecisionSettings, Limit, Measurement, Metric, Statistic, Subject, Unit,
-};
+use crate::model::{BenchmarkKey, DecisionSettings, Limit, Measurement, Metric, Statistic, Unit};
 use crate::settings::FailRule;
 
 /// What the rules of `--fail` and of Cargo.toml say.
@@ -272,15 +270,14 @@ fn change(comparison: &Comparison, statistic: Statistic) -> Option<Number<'stati
         Statistic::Mean => comparison.description.mean.map(described),
         Statistic::Median => comparison.description.median.map(described),
         other => {
-            let subject = Subject::of(other)?;
-            if let Some(count) = comparison.count(subject) {
+            if let Some(count) = comparison.count(other) {
                 return Some(if count.exact {
                     Number::Settled(any_change(&count))
                 } else {
                     Number::Counts(count)
                 });
             }
-            let found = comparison.percentile(subject)?;
+            let found = comparison.percentile(other)?;
             Some(Number::Change(found.uncertainty))
         }
     }

@@ -6,11 +6,14 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-use super::gate::Statistic;
+use super::statistic::Statistic;
+
+/// Words with what they mean.
+pub type Words = &'static [(&'static str, &'static str)];
 
 /// An enum whose variants are words.
 macro_rules! words {
-    ($(#[$doc:meta])+ $name:ident { $($(#[$variant_doc:meta])+ $variant:ident = $word:literal,)+ }) => {
+    ($(#[$doc:meta])+ $name:ident { $($(#[$variant_doc:meta])+ $variant:ident = $word:literal: $help:literal,)+ }) => {
         $(#[$doc])+
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         pub enum $name {
@@ -27,6 +30,9 @@ macro_rules! words {
                     $(Self::$variant => $word,)+
                 }
             }
+
+            /// Each word with what it means, for the help of a flag.
+            pub const WORDS: Words = &[$(($word, $help),)+];
         }
 
         impl fmt::Display for $name {
@@ -56,17 +62,17 @@ words! {
     /// Which test decides about stored runs.
     Test {
         /// The project's own procedure.
-        BootstrapT = "bootstrap-t",
+        BootstrapT = "bootstrap-t": "The procedure of this tool: bootstrap t-score and prediction interval",
         /// Welch's t-test of the means.
-        Welch = "welch",
+        Welch = "welch": "Welch's t-test of the means (mmtests)",
         /// Mann and Whitney's test of ranks.
-        MannWhitney = "mann-whitney",
+        MannWhitney = "mann-whitney": "Mann and Whitney's test of ranks (NBenchmark, the serializer methodology)",
         /// Kruskal and Wallis's test of ranks.
-        Kruskal = "kruskal",
+        Kruskal = "kruskal": "Kruskal and Wallis's test of ranks (NBenchmark, for three runs and more)",
         /// The ratio of 95th percentiles and two bounds.
-        P95Ratio = "p95-ratio",
+        P95Ratio = "p95-ratio": "95th percentiles: faster up to 0.95, slower from 1.05 on (BenchForge)",
         /// Intervals that do not overlap.
-        Interval = "interval",
+        Interval = "interval": "Intervals that do not overlap (mmtests' comparison script)",
     }
 }
 
@@ -74,9 +80,9 @@ words! {
     /// What counts as one observation.
     Observations {
         /// One value a launch: launches are independent of each other.
-        Launches = "launches",
+        Launches = "launches": "One value a launch: processes are independent of each other",
         /// Each sample, as if samples of one process were independent.
-        Samples = "samples",
+        Samples = "samples": "Every sample, as NBenchmark and Criterion do: cries wolf where launches differ",
     }
 }
 
@@ -84,43 +90,17 @@ words! {
     /// What is done about outliers before a summary; no test is of what is left.
     Outliers {
         /// Nothing.
-        Keep = "none",
+        Keep = "none": "All samples stay (Criterion, mmtests)",
         /// The largest 5 % go.
-        Top5 = "top5",
+        Top5 = "top5": "The largest 5 % go (NBenchmark)",
         /// The smallest and the largest 5 % go.
-        Both5 = "both5",
+        Both5 = "both5": "The smallest and the largest 5 % go (NBenchmark)",
         /// What lies beyond fences at some interquartile ranges from the quartiles goes.
-        Iqr = "iqr",
+        Iqr = "iqr": "What lies beyond 1.5 IQR from the quartiles goes (NBenchmark, serializers)",
         /// What lies beyond some scaled MAD from the median goes.
-        Mad = "mad",
+        Mad = "mad": "What lies beyond 3 scaled MAD from the median goes (NBenchmark)",
         /// Values beyond the 5 and 95 % quantiles become those.
-        Winsorized = "winsorized",
-    }
-}
-
-words! {
-    /// What stands for a set of samples.
-    Center {
-        /// The mean.
-        Mean = "mean",
-        /// The median.
-        Median = "median",
-        /// The 1 % quantile.
-        Floor = "floor",
-        /// The slope of the linear phase.
-        Slope = "slope",
-        /// The median of the means of 100 parts of 80 % of a launch, then the mean over launches.
-        Subselection = "subselection",
-        /// The mean of the best half.
-        Best50 = "best-50",
-        /// The mean of the best three quarters.
-        Best75 = "best-75",
-        /// The mean of the best 90 %.
-        Best90 = "best-90",
-        /// The mean of the best 95 %.
-        Best95 = "best-95",
-        /// The mean of the best 99 %.
-        Best99 = "best-99",
+        Winsorized = "winsorized": "Values beyond the 5 and 95 % quantiles become those (serializers)",
     }
 }
 
@@ -128,11 +108,11 @@ words! {
     /// A definition of the sample quantile.
     QuantileRule {
         /// Nearest rank.
-        InvertedCdf = "inverted-cdf",
+        InvertedCdf = "inverted-cdf": "Nearest rank (NBenchmark, BenchForge)",
         /// Linear interpolation.
-        Linear = "linear",
+        Linear = "linear": "Linear interpolation (Criterion, serializers)",
         /// The rank rounded down.
-        FloorRank = "floor-rank",
+        FloorRank = "floor-rank": "The rank rounded down (mmtests)",
     }
 }
 
@@ -140,11 +120,11 @@ words! {
     /// What is kept at its level when many benchmarks are tested.
     FamilyRule {
         /// The chance of any false alarm.
-        Holm = "holm",
+        Holm = "holm": "Holm: the chance of any false alarm (serializers)",
         /// The share of false alarms among the alarms.
-        BenjaminiHochberg = "bh",
+        BenjaminiHochberg = "bh": "Benjamini and Hochberg: the share of false alarms among the alarms",
         /// Nothing.
-        Unadjusted = "none",
+        Unadjusted = "none": "Each benchmark by itself (NBenchmark, Criterion, mmtests)",
     }
 }
 
@@ -152,54 +132,13 @@ words! {
     /// How the p of Mann and Whitney's test is found.
     RankP {
         /// Exact for up to 20 values without ties, else asymptotic with continuity correction.
-        Automatic = "auto",
+        Automatic = "auto": "Exact for up to 20 values without ties, else asymptotic-cc (NBenchmark, later)",
         /// From all orders of the values; without ties.
-        Exact = "exact",
+        Exact = "exact": "From all orders of the values; without ties",
         /// Normal, corrected for ties.
-        Asymptotic = "asymptotic",
+        Asymptotic = "asymptotic": "Normal, corrected for ties (NBenchmark, at first)",
         /// The same with continuity correction.
-        AsymptoticCorrected = "asymptotic-cc",
-    }
-}
-
-words! {
-    /// What the verdicts are about.
-    Subject {
-        /// The time of an iteration.
-        Time = "time",
-        /// Allocations of an iteration.
-        Allocations = "allocations",
-        /// Bytes that an iteration allocates.
-        Bytes = "bytes",
-        /// Bytes alive at once.
-        Peak = "peak",
-        /// The median latency.
-        P50 = "p50",
-        /// The 95th percentile of the latencies.
-        P95 = "p95",
-        /// The 99th.
-        P99 = "p99",
-        /// The 99.9th.
-        P999 = "p99.9",
-        /// The longest latency.
-        Max = "max",
-    }
-}
-
-impl Subject {
-    /// What a statistic beside the time is.
-    pub fn of(statistic: Statistic) -> Option<Self> {
-        match statistic {
-            Statistic::Allocations => Some(Self::Allocations),
-            Statistic::Bytes => Some(Self::Bytes),
-            Statistic::Peak => Some(Self::Peak),
-            Statistic::Latency(500) => Some(Self::P50),
-            Statistic::Latency(950) => Some(Self::P95),
-            Statistic::Latency(990) => Some(Self::P99),
-            Statistic::Latency(999) => Some(Self::P999),
-            Statistic::Latency(1000) => Some(Self::Max),
-            _ => None,
-        }
+        AsymptoticCorrected = "asymptotic-cc": "The same with continuity correction (serializers)",
     }
 }
 
@@ -217,7 +156,7 @@ pub struct Analysis {
     pub drop_first: bool,
     /// What stands for a launch, and for a side in the summary.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub center: Option<Center>,
+    pub center: Option<Statistic>,
     /// The definition of quantiles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantile: Option<QuantileRule>,
@@ -226,7 +165,7 @@ pub struct Analysis {
     /// How the p of ranks is found.
     pub p: RankP,
     /// What the verdicts are about.
-    pub subject: Subject,
+    pub subject: Statistic,
 }
 
 impl Default for Analysis {
@@ -240,7 +179,7 @@ impl Default for Analysis {
             quantile: None,
             correction: FamilyRule::Holm,
             p: RankP::Automatic,
-            subject: Subject::Time,
+            subject: Statistic::Time,
         }
     }
 }
@@ -260,10 +199,10 @@ impl Analysis {
     }
 
     /// What stands for a launch: tests of ranks come from a system that states medians, the others from ones that state means.
-    pub fn center_in_force(&self) -> Center {
+    pub fn center_in_force(&self) -> Statistic {
         self.center.unwrap_or(match self.test {
-            Test::MannWhitney | Test::Kruskal => Center::Median,
-            _ => Center::Mean,
+            Test::MannWhitney | Test::Kruskal => Statistic::Median,
+            _ => Statistic::Mean,
         })
     }
 
@@ -290,6 +229,5 @@ mod tests {
             error.contains("`anova` is none of bootstrap-t, welch,"),
             "{error}"
         );
-        assert_eq!("p99.9".parse(), Ok(Subject::P999));
     }
 }

@@ -2,88 +2,11 @@
 //!
 //! A limit in percent is about the change against the reference, any other about the value itself.
 
-use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
 use super::quantity::parse_fraction;
-
-/// What a rule is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Statistic {
-    /// The change that the verdict rests on; as a value, the median.
-    Time,
-    /// The mean of the samples.
-    Mean,
-    /// Their median.
-    Median,
-    /// The slope of the linear phase.
-    Slope,
-    /// The standard deviation of the samples.
-    StdDev,
-    /// Their median absolute deviation, scaled.
-    Mad,
-    /// Allocations of an iteration.
-    Allocations,
-    /// Bytes that an iteration allocates.
-    Bytes,
-    /// Bytes alive at once.
-    Peak,
-    /// A percentile of single operations, in thousandths; 1000 is the longest.
-    Latency(u16),
-}
-
-/// What numbers of a statistic are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Unit {
-    /// Nanoseconds.
-    Time,
-    /// Bytes.
-    Bytes,
-    /// A number of things.
-    Count,
-}
-
-impl Statistic {
-    /// All of them, with their words.
-    pub const WORDS: [(&'static str, Self); 14] = [
-        ("time", Self::Time),
-        ("mean", Self::Mean),
-        ("median", Self::Median),
-        ("slope", Self::Slope),
-        ("std-dev", Self::StdDev),
-        ("mad", Self::Mad),
-        ("allocations", Self::Allocations),
-        ("bytes", Self::Bytes),
-        ("peak", Self::Peak),
-        ("p50", Self::Latency(500)),
-        ("p95", Self::Latency(950)),
-        ("p99", Self::Latency(990)),
-        ("p99.9", Self::Latency(999)),
-        ("max", Self::Latency(1000)),
-    ];
-
-    /// Its unit.
-    pub fn unit(self) -> Unit {
-        match self {
-            Self::Allocations => Unit::Count,
-            Self::Bytes | Self::Peak => Unit::Bytes,
-            _ => Unit::Time,
-        }
-    }
-
-    /// Whether its change has an interval: only then a limit in percent can be kept or not.
-    fn has_change(self) -> bool {
-        !matches!(self, Self::Slope | Self::StdDev | Self::Mad)
-    }
-}
-
-impl fmt::Display for Statistic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known = Self::WORDS.iter().find(|(_, statistic)| statistic == self);
-        f.write_str(known.map_or("?", |(word, _)| word))
-    }
-}
+use super::statistic::{Statistic, StatisticSet, Unit};
 
 /// How much is too much: anything above.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -123,11 +46,7 @@ impl FromStr for Gate {
                 "`{text}` has no pattern before `=`: leave out the `=` to mean all benchmarks"
             ));
         }
-        let known = Statistic::WORDS.iter().find(|(known, _)| *known == word);
-        let (_, statistic) = known.ok_or_else(|| {
-            let words: Vec<&str> = Statistic::WORDS.iter().map(|(word, _)| *word).collect();
-            format!("`{word}` is none of the statistics {}", words.join(", "))
-        })?;
+        let statistic = Statistic::read(word, StatisticSet::Limits)?;
         let limit = limit.trim();
         let limit = if limit.ends_with('%') {
             if !statistic.has_change() {
@@ -141,7 +60,7 @@ impl FromStr for Gate {
         };
         Ok(Self {
             pattern: pattern.map(str::to_owned),
-            statistic: *statistic,
+            statistic,
             limit,
             text: text.trim().to_owned(),
         })
@@ -240,7 +159,10 @@ mod tests {
     fn what_is_no_rule_says_what_one_looks_like() {
         for (text, words) in [
             ("median", "no rule such as `median:5%`"),
-            ("meadian:5%", "none of the statistics time, mean, median"),
+            (
+                "meadian:5%",
+                "no statistic of what has limits; those are time, mean, median",
+            ),
             (
                 "median:5",
                 "neither a percentage such as `5%` nor a time with its unit",

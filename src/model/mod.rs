@@ -22,18 +22,19 @@ mod series;
 mod settings;
 mod side;
 mod source;
+mod statistic;
 mod thresholds;
 mod verdict;
 
 pub use analysis::{
-    Analysis, Center, FamilyRule, Observations, Outliers, QuantileRule, RankP, Subject, Test,
+    Analysis, FamilyRule, Observations, Outliers, QuantileRule, RankP, Test, Words,
 };
 pub use benchmark::{Benchmark, BenchmarkKey, Throughput, in_natural_order};
 pub use beside::{Allocations, Beside, Latencies, LatencyWindow};
 pub use criterion::{CriterionBenchmark, CriterionSamples, Declared};
 pub use event::{Bound, Course, Event, Observer};
 pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts};
-pub use gate::{Gate, Limit, Statistic, Unit};
+pub use gate::{Gate, Limit};
 pub use kept::{ContentHash, FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, PrivateLibrary, Secret};
 pub use launch::{Harness, LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark};
 pub use machine_state::{
@@ -54,5 +55,6 @@ pub use settings::{
 };
 pub use side::{BySide, Side};
 pub use source::{Source, SourceCounts, SourceFile, SourceValue};
+pub use statistic::{Statistic, StatisticSet, Unit};
 pub use thresholds::{ThresholdKind, Thresholds};
 pub use verdict::{Tally, Verdict};

@@ -8,7 +8,7 @@ use super::{theme, units};
 use crate::compare::{Centers, Estimate, Share, SharedLevel, SideCenter};
 use crate::findings::{Gates, Violation};
 use crate::model::{
-    Analysis, DecisionSettings, FamilyRule, Metric, Observations, Subject, Test, Thresholds, Unit,
+    Analysis, DecisionSettings, FamilyRule, Metric, Observations, Statistic, Test, Thresholds, Unit,
 };
 
 /// How a test decides, as the end of "Compared with ... ".
@@ -45,13 +45,13 @@ pub(super) fn interval_level(decision: &DecisionSettings) -> f64 {
     match decision.analysis {
         // Each bound has the whole level, for all benchmarks of the run together.
         Analysis {
-            subject: Subject::Time,
+            subject: Statistic::Time,
             test: Test::BootstrapT,
             ..
         } => 1.0 - 2.0 * decision.significance_level,
         // Of these both bounds share the level.
         Analysis {
-            subject: Subject::Time,
+            subject: Statistic::Time,
             ..
         } => 1.0 - decision.significance_level,
         _ => decision.confidence_level,

@@ -11,7 +11,7 @@ use crate::compare::{
 use crate::escape;
 use crate::findings::{Findings, Method, Row, Verdicts, Violation};
 use crate::model::{
-    Benchmark, BenchmarkKey, Measurement, Metric, RunId, Sample, Subject, Tally, Thresholds,
+    Benchmark, BenchmarkKey, Measurement, Metric, RunId, Sample, Statistic, Tally, Thresholds,
     Verdict,
 };
 
@@ -249,8 +249,8 @@ fn in_turn_json(comparison: &Comparison) -> Option<Value> {
 }
 
 /// The word for how a verdict was reached.
-pub(super) fn decided_by(method: Method, subject: Subject) -> &'static str {
-    if subject != Subject::Time {
+pub(super) fn decided_by(method: Method, subject: Statistic) -> &'static str {
+    if subject != Statistic::Time {
         return "metric";
     }
     match method {

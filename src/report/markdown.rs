@@ -12,7 +12,7 @@ use super::{analysis, theme, units};
 use crate::compare::Decider;
 use crate::escape;
 use crate::findings::{Findings, Method, Row, Verdicts};
-use crate::model::{Subject, Verdict};
+use crate::model::{Statistic, Verdict};
 
 /// Bytes that the report may have at the end of each part. What says how much was left out, and where it was measured, fits into the
 /// rest of 60,000.
@@ -151,7 +151,7 @@ fn method(verdicts: &Verdicts) -> String {
     let decision = &verdicts.decision;
     let level = units::percent(decision.significance_level);
     match verdicts.method {
-        _ if decision.analysis.subject != Subject::Time => {
+        _ if decision.analysis.subject != Statistic::Time => {
             format!(
                 "about {}, not the time",
                 escape::markdown(&decision.analysis.subject.to_string())

@@ -10,7 +10,7 @@ use super::units;
 use crate::compare::Decider;
 use crate::escape;
 use crate::findings::{Findings, Method, Row, Verdicts};
-use crate::model::{Metric, Observations, Subject};
+use crate::model::{Metric, Observations, Statistic};
 
 /// The other side of a benchmark, and how large the difference is, whatever its p; positive is slower.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -95,7 +95,7 @@ pub fn write_versions(
         .collect();
     let subject = verdicts.decision.analysis.subject;
     let how = match verdicts.method {
-        _ if subject != Subject::Time => {
+        _ if subject != Statistic::Time => {
             format!("Changes and verdicts are about {subject}, not about the time")
         }
         Method::Stored(Decider::Test(_)) => {

@@ -302,7 +302,7 @@ fn a_run_twice_and_two_forms_at_once_are_wrong_use() {
         .expect_stderr(&["give one of them"]);
     compare(&machine, "main slow --statistic average")
         .expect_code(2)
-        .expect_stderr(&["`average` is not a statistic", "best-95"]);
+        .expect_stderr(&["`average` is no statistic", "best-95"]);
 }
 
 #[test]

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use super::observations::{SideSamples, definition, of_samples};
 use crate::compare::question::{Question, Rules};
-use crate::model::{Analysis, Center, Outliers, Thresholds};
+use crate::model::{Analysis, Outliers, Statistic, Thresholds};
 use perfcheck_stats::{Cleaned, FirstSample, IqrFence, OutlierPolicy, Quantile, derived_seed};
 
 /// A center of both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Centers {
     /// Which.
-    pub center: Center,
+    pub center: Statistic,
     /// What was done about outliers before.
     pub outliers: Outliers,
     /// The run in question.
@@ -74,8 +74,8 @@ fn side_center(
         used: raw,
     };
     match analysis.center_in_force() {
-        Center::Slope => side.slope().map(whole),
-        Center::Subselection => side.subselection().map(|found| whole(found.centre)),
+        Statistic::Slope => side.slope().map(whole),
+        Statistic::Subselection => side.subselection().map(|found| whole(found.centre)),
         center => {
             let launches: Vec<&[f64]> = side.launches.iter().map(Vec::as_slice).collect();
             let first = if analysis.drop_first {

@@ -1,7 +1,7 @@
 //! From the samples of a side to the observations of a test: one value a launch, or every sample.
 
 use crate::compare::summary::sample_times;
-use crate::model::{Analysis, Center, Measurement, Observations, QuantileRule};
+use crate::model::{Analysis, Measurement, Observations, QuantileRule, Statistic};
 use perfcheck_stats::{
     Preference, Quantile, Stream, Subselection, SubselectionCentre, derived_seed, mean,
     slope_through_origin,
@@ -67,12 +67,12 @@ impl SideSamples {
     /// The center of each launch that has it.
     fn centers(&self, analysis: &Analysis) -> Vec<f64> {
         match analysis.center_in_force() {
-            Center::Slope => self
+            Statistic::Slope => self
                 .ramps
                 .iter()
                 .filter_map(|(x, y)| slope_through_origin(x, y))
                 .collect(),
-            Center::Subselection => self
+            Statistic::Subselection => self
                 .subselection()
                 .map_or_else(Vec::new, |found| found.medians),
             center => self
@@ -105,23 +105,18 @@ impl SideSamples {
 }
 
 /// A center that samples have; slope and subselection are of launches.
-pub(super) fn of_samples(center: Center, analysis: &Analysis, samples: &[f64]) -> Option<f64> {
+pub(super) fn of_samples(center: Statistic, analysis: &Analysis, samples: &[f64]) -> Option<f64> {
     let quantile = |rule: QuantileRule, p: f64| definition(rule).select(&mut samples.to_vec(), p);
-    let best = |percent: u32| Preference::Lower.best_mean(samples, percent);
     match center {
-        Center::Mean => mean(samples),
-        Center::Median => quantile(analysis.quantile_in_force(), 0.5),
+        Statistic::Mean => mean(samples),
+        Statistic::Median => quantile(analysis.quantile_in_force(), 0.5),
         // A floor is a sample that was measured, unless somebody wants another definition.
-        Center::Floor => quantile(
+        Statistic::Floor => quantile(
             analysis.quantile.unwrap_or(QuantileRule::InvertedCdf),
             FLOOR,
         ),
-        Center::Slope | Center::Subselection => None,
-        Center::Best50 => best(50),
-        Center::Best75 => best(75),
-        Center::Best90 => best(90),
-        Center::Best95 => best(95),
-        Center::Best99 => best(99),
+        Statistic::BestMean(percent) => Preference::Lower.best_mean(samples, percent.into()),
+        _ => None,
     }
 }
 

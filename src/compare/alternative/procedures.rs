@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::observations::{SideSamples, definition};
 use crate::compare::estimate::Estimate;
 use crate::compare::note::Note;
-use crate::model::{Analysis, Center, Observations, RankP, Test, Thresholds};
+use crate::model::{Analysis, Observations, RankP, Statistic, Test, Thresholds};
 use perfcheck_stats::{
     Bracketed, FewestPerGroup, Interval, IntervalDistance, KruskalWallis, MannWhitney,
     MannWhitneyMethod, RatioBounds, RatioVerdict, Shift, ShiftRanks, Significance, TInterval,
@@ -20,7 +20,7 @@ pub struct Tested {
     /// What counted as one observation.
     pub observations: Observations,
     /// What stood for a launch; of samples only the rule of intervals needs it.
-    pub center: Center,
+    pub center: Statistic,
     /// Observations of the new side.
     pub candidate: usize,
     /// Observations of the reference.
@@ -234,7 +234,7 @@ impl Setting<'_> {
     ) {
         let bracketed = |side: &SideSamples, observed: &[f64]| {
             let level = 1.0 - self.level;
-            let by_parts = self.analysis.center == Some(Center::Subselection)
+            let by_parts = self.analysis.center == Some(Statistic::Subselection)
                 && self.analysis.observations == Observations::Launches;
             if by_parts {
                 let centre = side.subselection()?;

@@ -3,23 +3,23 @@
 use crate::compare::beside::{CountChange, PercentileChange};
 use crate::compare::comparison::Comparison;
 use crate::compare::estimate::Estimate;
-use crate::model::{Measurement, Subject};
+use crate::model::{Allocations, Measurement, Statistic};
 use perfcheck_stats::{Histogram, TInterval, mean};
 
 impl Comparison {
     /// The numbers of allocations that `subject` is about.
-    pub fn count(&self, subject: Subject) -> Option<CountChange> {
+    pub fn count(&self, subject: Statistic) -> Option<CountChange> {
         let found = self.allocations.as_ref()?;
         match subject {
-            Subject::Allocations => Some(found.count),
-            Subject::Bytes => Some(found.bytes),
-            Subject::Peak => Some(found.peak_bytes),
+            Statistic::Allocations => Some(found.count),
+            Statistic::Bytes => Some(found.bytes),
+            Statistic::Peak => Some(found.peak_bytes),
             _ => None,
         }
     }
 
     /// The percentile of single operations that `subject` is.
-    pub fn percentile(&self, subject: Subject) -> Option<&PercentileChange> {
+    pub fn percentile(&self, subject: Statistic) -> Option<&PercentileChange> {
         self.latencies.as_ref()?.at(quantile(subject)?)
     }
 }
@@ -45,36 +45,31 @@ impl CountChange {
 }
 
 /// The quantile of single operations that `subject` is.
-fn quantile(subject: Subject) -> Option<f64> {
+fn quantile(subject: Statistic) -> Option<f64> {
     match subject {
-        Subject::P50 => Some(0.5),
-        Subject::P95 => Some(0.95),
-        Subject::P99 => Some(0.99),
-        Subject::P999 => Some(0.999),
-        Subject::Max => Some(1.0),
+        Statistic::Latency(thousandths) => Some(f64::from(thousandths) / 1000.0),
         _ => None,
     }
 }
 
 /// What `measurement` itself shows of `subject`, with Student's interval over launches; without a second launch, or where launches agree, the
-/// value is its own interval. Not of the time.
-pub fn value_of(measurement: &Measurement, subject: Subject, level: f64) -> Option<Estimate> {
+/// value is its own interval. `None` of what is no such metric.
+pub fn value_of(measurement: &Measurement, subject: Statistic, level: f64) -> Option<Estimate> {
     let of_launch = |launch: &crate::model::LaunchSeries| {
         let beside = &launch.beside;
         if let Some(quantile) = quantile(subject) {
             let counts = beside.latencies.as_ref()?.counts.iter().copied();
             return Some(Histogram::of_counters(counts)?.percentile(quantile)? as f64);
         }
-        let counts = beside.allocations.iter().map(|found| match subject {
-            Subject::Allocations => found.count as f64,
-            Subject::Peak => found.peak_bytes as f64,
-            _ => found.bytes as f64,
-        });
+        let number: fn(&Allocations) -> u64 = match subject {
+            Statistic::Allocations => |found| found.count,
+            Statistic::Bytes => |found| found.bytes,
+            Statistic::Peak => |found| found.peak_bytes,
+            _ => return None,
+        };
+        let counts = beside.allocations.iter().map(|found| number(found) as f64);
         mean(&counts.collect::<Vec<f64>>())
     };
-    if subject == Subject::Time {
-        return None;
-    }
     let values: Vec<f64> = measurement.launches.iter().filter_map(of_launch).collect();
     let estimate = mean(&values)?;
     Some(match TInterval::of(&values, level) {

@@ -4,8 +4,8 @@ use super::across_runs;
 use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
 use crate::compare::{Comparison, Decider, HostClass, Note, Question, Reference, Rules, compare};
 use crate::model::{
-    Allocations, Analysis, Center, DecisionSettings, FamilyRule, Measurement, Nanos, Observations,
-    Outliers, RankP, Subject, Test, Thresholds, Verdict,
+    Allocations, Analysis, DecisionSettings, FamilyRule, Measurement, Nanos, Observations,
+    Outliers, RankP, Statistic, StatisticSet, Test, Thresholds, Verdict,
 };
 use perfcheck_stats::{
     EffectSize, MannWhitney, MannWhitneyMethod, Significance, WelchDf, WelchTest,
@@ -365,7 +365,7 @@ fn n14_an_outlier_policy_changes_the_summary_and_neither_p_nor_verdict() {
         let found = |outliers| {
             let analysis = Analysis {
                 outliers,
-                center: Some(Center::Mean),
+                center: Some(Statistic::Mean),
                 ..by(*test)
             };
             asked(&base, &candidate, &rules(analysis, Thresholds::default()))
@@ -405,7 +405,7 @@ fn every_center_and_policy_gives_a_summary_that_accounts_for_all_samples() {
     let times: Vec<f64> = (0..30).map(|i| 100.0 + f64::from(i * i % 31)).collect();
     let launches = (0..5).map(|k| flat_launch(k, ITERATIONS, &times)).collect();
     let run = measurement(launches);
-    for center in Center::ALL {
+    for center in StatisticSet::Centers.named() {
         for outliers in Outliers::ALL {
             let analysis = Analysis {
                 outliers: *outliers,
@@ -416,7 +416,7 @@ fn every_center_and_policy_gives_a_summary_that_accounts_for_all_samples() {
             let found = asked(&run, &run, &rules(analysis, Thresholds::default()))
                 .description
                 .centers;
-            if *center == Center::Slope {
+            if *center == Statistic::Slope {
                 assert_eq!(found, None, "there is no linear phase");
                 continue;
             }
@@ -439,7 +439,7 @@ fn every_center_and_policy_gives_a_summary_that_accounts_for_all_samples() {
 fn s17_s18_n_x12_effects_are_those_of_the_observations_whatever_decides() {
     for test in Test::ALL {
         let analysis = Analysis {
-            center: Some(Center::Mean),
+            center: Some(Statistic::Mean),
             ..by(*test)
         };
         let effects = compared(&BASE, &SLOWER, analysis)
@@ -479,19 +479,23 @@ fn verdicts_may_be_about_allocations_and_only_where_they_were_counted() {
         };
         rules(analysis, Thresholds::default())
     };
-    let found = asked(&counted(12), &counted(13), &about(Subject::Allocations));
+    let found = asked(&counted(12), &counted(13), &about(Statistic::Allocations));
     assert_eq!(found.verdict, Verdict::Regressed);
     assert!((found.change.unwrap().lower - 1.0 / 12.0).abs() < 1e-12);
-    let bytes = asked(&counted(12), &counted(13), &about(Subject::Bytes));
+    let bytes = asked(&counted(12), &counted(13), &about(Statistic::Bytes));
     assert_eq!(bytes.verdict, Verdict::Unchanged);
-    let none = asked(&launches(&BASE), &counted(13), &about(Subject::Allocations));
+    let none = asked(
+        &launches(&BASE),
+        &counted(13),
+        &about(Statistic::Allocations),
+    );
     assert_eq!(none.verdict, Verdict::Inconclusive);
     assert!(
         matches!(none.notes[..], [Note::NoSuchMetric { .. }]),
         "{:?}",
         none.notes
     );
-    let latency = asked(&counted(12), &counted(13), &about(Subject::P99));
+    let latency = asked(&counted(12), &counted(13), &about(Statistic::P99));
     assert_eq!(
         (latency.verdict, latency.change),
         (Verdict::Inconclusive, None)

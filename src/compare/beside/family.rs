@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{CountChange, PercentileChange};
 use crate::compare::comparison::{Basis, Comparison};
 use crate::compare::note::Note;
-use crate::model::{DecisionSettings, Subject, Verdict};
+use crate::model::{DecisionSettings, Statistic, Verdict};
 use perfcheck_stats::adjusted_p_values;
 
 /// The level of a verdict that is not about the time.
@@ -67,8 +67,8 @@ impl SharedLevel {
 impl Comparison {
     /// Makes the verdicts of one comparison those about `subject`. What could not be measured stays failed; what does not have the subject is
     /// inconclusive, with a note.
-    pub fn about(comparisons: &mut [Self], subject: Subject, decision: &DecisionSettings) {
-        if subject == Subject::Time {
+    pub fn about(comparisons: &mut [Self], subject: Statistic, decision: &DecisionSettings) {
+        if subject == Statistic::Time {
             return;
         }
         let mut judged: Vec<&mut Self> = comparisons

@@ -7,7 +7,7 @@ use crate::compare::note::Note;
 use crate::compare::{
     Comparison, Decider, Extent, HostClass, Plan, Question, Reference, Rules, compare,
 };
-use crate::model::{Analysis, DecisionSettings, Measurement, Subject, Verdict};
+use crate::model::{Analysis, DecisionSettings, Measurement, Statistic, Verdict};
 use perfcheck_stats::{Draws, Stream, normal};
 
 fn in_turn(base: &Measurement, candidate: &Measurement, noise_threshold: f64) -> Comparison {
@@ -27,7 +27,7 @@ fn in_turn(base: &Measurement, candidate: &Measurement, noise_threshold: f64) ->
     Comparison::undecided(noise_threshold, extent).beside_in_turn(base, candidate, &plan)
 }
 
-fn about(comparisons: &[&Comparison], subject: Subject) -> Vec<Comparison> {
+fn about(comparisons: &[&Comparison], subject: Statistic) -> Vec<Comparison> {
     let mut found: Vec<Comparison> = comparisons.iter().map(|one| (*one).clone()).collect();
     Comparison::about(&mut found, subject, &DecisionSettings::default());
     found
@@ -48,12 +48,12 @@ fn ten_rounds(factor: f64) -> Comparison {
 #[test]
 fn a_change_of_a_percentile_that_one_benchmark_alone_shows_is_open_among_fifty() {
     let slower = ten_rounds(1.05);
-    let alone = about(&[&slower], Subject::P95).remove(0);
+    let alone = about(&[&slower], Statistic::P95).remove(0);
     assert_eq!(alone.verdict, Verdict::Regressed, "{:?}", alone.change);
     let still = ten_rounds(1.0);
     let mut all = vec![&still; 49];
     all.push(&slower);
-    let among = about(&all, Subject::P95).remove(49);
+    let among = about(&all, Statistic::P95).remove(49);
     assert_eq!(among.verdict, Verdict::Inconclusive, "{:?}", among.change);
     let shared = among.shared_level().unwrap();
     assert_eq!(shared.family, 50);
@@ -61,7 +61,7 @@ fn a_change_of_a_percentile_that_one_benchmark_alone_shows_is_open_among_fifty()
     let (alone, among) = (alone.change.unwrap(), among.change.unwrap());
     assert!((alone.estimate - among.estimate).abs() < 1e-15);
     assert!(among.lower < alone.lower && alone.upper < among.upper);
-    let plain = about(&[&ten_rounds(1.2), &still], Subject::P95);
+    let plain = about(&[&ten_rounds(1.2), &still], Statistic::P95);
     assert_eq!(plain[0].verdict, Verdict::Regressed);
 }
 
@@ -73,7 +73,7 @@ fn benchmarks_without_the_subject_and_failed_ones_take_no_share() {
         verdict: Verdict::Failed,
         ..slower.clone()
     };
-    let found = about(&[&slower, &none, &failed], Subject::P99);
+    let found = about(&[&slower, &none, &failed], Statistic::P99);
     assert_eq!(found[0].verdict, Verdict::Regressed);
     assert_eq!(found[0].shared_level().unwrap().family, 1);
     assert!(matches!(found[1].notes[..], [Note::NoSuchMetric { .. }]));
@@ -89,11 +89,11 @@ fn counts_that_vary_are_tested_by_holm_and_counts_that_do_not_take_no_share() {
     // p is 2 / 252.
     let mut all = vec![&exact; 30];
     all.push(&varying);
-    let found = about(&all, Subject::Allocations);
+    let found = about(&all, Statistic::Allocations);
     assert!(found.iter().all(|one| one.verdict == Verdict::Regressed));
     assert_eq!(found[30].shared_level().unwrap().family, 1);
     assert_eq!((found[0].shared_level(), found[0].p_value), (None, None));
-    let found = about(&[&varying, &varying, &exact], Subject::Allocations);
+    let found = about(&[&varying, &varying, &exact], Statistic::Allocations);
     for one in &found[..2] {
         assert_eq!(one.verdict, Verdict::Inconclusive);
         assert!((one.p_value.unwrap() - 4.0 / 252.0).abs() < 1e-12);
@@ -117,7 +117,7 @@ fn stored(base: &[&Measurement], candidate: &Measurement, host: HostClass) -> Co
     let rules = Rules {
         decision: DecisionSettings {
             analysis: Analysis {
-                subject: Subject::P95,
+                subject: Statistic::P95,
                 ..Analysis::default()
             },
             resamples: 1_000,
@@ -182,10 +182,10 @@ fn identical_code_fails_a_family_no_more_often_than_the_level_says() {
             .collect();
         let is_slower = |one: &Comparison| one.verdict == Verdict::Regressed;
         let borrowed: Vec<&Comparison> = all.iter().collect();
-        shared += u32::from(about(&borrowed, Subject::P95).iter().any(is_slower));
+        shared += u32::from(about(&borrowed, Statistic::P95).iter().any(is_slower));
         each += u32::from(
             all.iter()
-                .any(|one| is_slower(&about(&[one], Subject::P95)[0])),
+                .any(|one| is_slower(&about(&[one], Statistic::P95)[0])),
         );
     }
     // 2.5 % of 200 are 5; 99.9 % of such counts are at most 13. Each by itself: 1 - .975^20 = 40 %.

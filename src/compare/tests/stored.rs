@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::model::{
-    Allocations, Analysis, BenchmarkKey, Center, Latencies, Nanos, Observations, Outliers, Round,
-    Sample, Subject, Test,
+    Allocations, Analysis, BenchmarkKey, Latencies, Nanos, Observations, Outliers, Round, Sample,
+    Statistic, StatisticSet, Test,
 };
 use perfcheck_stats::Histogram;
 
@@ -138,10 +138,10 @@ fn stored_runs_survive_whichever_test_decided() {
                 survives(&found);
             }
         }
-        for subject in Subject::ALL {
+        for subject in StatisticSet::Metrics.named() {
             let analysis = Analysis {
                 subject: *subject,
-                center: Some(Center::Best90),
+                center: Some(Statistic::BestMean(90)),
                 outliers: Outliers::Iqr,
                 ..Analysis::default()
             };
@@ -184,10 +184,10 @@ fn notes(x: f64, count: usize) -> Vec<Note> {
         Note::TooFewResamples { needed: u64::MAX },
         Note::LoneFloor { side, gap: x },
         Note::NoCenter {
-            center: Center::Slope,
+            center: Statistic::Slope,
         },
         Note::NoSuchMetric {
-            metric: Subject::P999,
+            metric: Statistic::P999,
         },
         Note::NotSignificant {
             p: x,

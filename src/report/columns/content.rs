@@ -1,8 +1,8 @@
 //! What runs side by side are: columns, and a line for each benchmark.
 
-use crate::compare::{Difference, Estimate, Figure, GateGroup};
+use crate::compare::{BLOCK, Difference, Estimate, GateGroup};
 use crate::findings::{Gates, Method, RunRemark};
-use crate::model::{BenchmarkKey, DecisionSettings, Metric, RunId, Tally, Verdict};
+use crate::model::{BenchmarkKey, DecisionSettings, Metric, RunId, Statistic, Tally, Verdict};
 
 /// What columns show of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,24 +10,24 @@ pub enum Shown {
     /// The median, and the change that was judged.
     Judged,
     /// This figure, and how it changed.
-    One(Figure),
+    One(Statistic),
     /// Every figure of mmtests' block.
     Block,
 }
 
 impl Shown {
     /// The figures, in order.
-    pub fn figures(self) -> Vec<Figure> {
+    pub fn figures(self) -> Vec<Statistic> {
         match self {
-            Self::Judged => vec![Figure::Median],
+            Self::Judged => vec![Statistic::Median],
             Self::One(figure) => vec![figure],
-            Self::Block => Figure::BLOCK.to_vec(),
+            Self::Block => BLOCK.to_vec(),
         }
     }
 
     /// Whether the verdict is marked on the line of `figure`: in a block on the mean alone.
-    pub(super) fn marks(self, figure: Figure) -> bool {
-        self != Self::Block || figure == Figure::Mean
+    pub(super) fn marks(self, figure: Statistic) -> bool {
+        self != Self::Block || figure == Statistic::Mean
     }
 }
 

@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 
 use super::content::SideBySide;
-use crate::compare::Figure;
-use crate::model::Metric;
+use crate::model::{Metric, Statistic};
 use crate::report::json::{
     SCHEMA, decided_by, estimate_json, key_json, tally_json, violated, write_object,
 };
@@ -55,9 +54,9 @@ pub(super) fn exact(found: &SideBySide) -> Table {
 }
 
 /// The unit of exact values.
-fn unit(figure: Figure, metric: &Metric) -> String {
+fn unit(figure: Statistic, metric: &Metric) -> String {
     match metric {
-        _ if figure == Figure::Variation => "fraction".to_owned(),
+        _ if figure == Statistic::Variation => "fraction".to_owned(),
         Metric::Time => "ns".to_owned(),
         Metric::Rate { unit } => format!("{unit}/s"),
         Metric::Amount { unit } => unit.clone(),

@@ -2,9 +2,9 @@
 
 use super::text::{markdown, write_text};
 use super::*;
-use crate::compare::{Decider, Difference, Fact, Figure};
+use crate::compare::{BLOCK, Decider, Difference, Fact};
 use crate::findings::{Gates, Method};
-use crate::model::{BenchmarkKey, DecisionSettings, Metric, RunId, Verdict};
+use crate::model::{BenchmarkKey, DecisionSettings, Metric, RunId, Statistic, Verdict};
 use crate::report::layout::TableFormat;
 use crate::report::theme::without_colours;
 
@@ -95,7 +95,7 @@ crate/bench                    base                      new                   o
   a             100.0 ns (   0.00%)     108.0 ns *  +8.00%*▲    50.00 ns (     n/c)
   b          100.0 req/s (   0.00%)  92.00 req/s ?  +8.00%?           -
 ";
-    let written = text(&found(Shown::One(Figure::Mean)), usize::MAX);
+    let written = text(&found(Shown::One(Statistic::Mean)), usize::MAX);
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         squeezed(&written).starts_with(&squeezed(expected)),
@@ -115,7 +115,7 @@ crate/bench                    base                      new                   o
 
 #[test]
 fn at_80_columns_what_does_not_fit_goes_into_a_block_of_its_own() {
-    let mut found = found(Shown::One(Figure::Mean));
+    let mut found = found(Shown::One(Statistic::Mean));
     found.columns[1].name = "a-baseline-with-a-long-name".into();
     let written = text(&found, 70);
     let widest = written.lines().map(|line| line.chars().count()).max();
@@ -152,7 +152,7 @@ fn a_block_has_a_line_for_each_figure_and_the_verdict_on_that_of_the_mean() {
     for line in &mut found.lines {
         for cell in &mut line.cells {
             let one = cell.figures.first().copied().unwrap_or_default();
-            cell.figures = vec![one; Figure::BLOCK.len()];
+            cell.figures = vec![one; BLOCK.len()];
         }
     }
     let written = text(&found, usize::MAX);
@@ -167,7 +167,7 @@ fn a_block_has_a_line_for_each_figure_and_the_verdict_on_that_of_the_mean() {
         .write_as(&mut bytes, TableFormat::Markdown, usize::MAX)
         .unwrap();
     let table = String::from_utf8(bytes).unwrap();
-    assert_eq!(table.lines().count(), 2 + 2 * Figure::BLOCK.len());
+    assert_eq!(table.lines().count(), 2 + 2 * BLOCK.len());
     assert!(table.contains("| crate/bench b | HStddev |"), "{table}");
 }
 
@@ -192,7 +192,7 @@ fn many(count: usize) -> SideBySide {
             column(2, "new", &vec![Verdict::Regressed; count]),
         ],
         lines: (0..count).map(row).collect(),
-        ..found(Shown::One(Figure::Mean))
+        ..found(Shown::One(Statistic::Mean))
     }
 }
 

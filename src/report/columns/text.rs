@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use super::content::{Column as Run, ColumnCell, ColumnsLine, Shown, SideBySide, Terms, Together};
-use crate::compare::{Decider, Difference, Figure};
+use crate::compare::{Decider, Difference, column_label};
 use crate::findings::Method;
-use crate::model::{Metric, Subject, Verdict};
+use crate::model::{Metric, Statistic, Verdict};
 use crate::report::analysis;
 use crate::report::layout::{Cell, Column, Section, SectionRow, Table};
 use crate::report::remarks::run_remark;
@@ -76,7 +76,7 @@ fn table(found: &SideBySide, room: usize) -> Table {
             section.rows.push(SectionRow::At(lines.len()));
             lines.push(TextLine {
                 label: match found.shown {
-                    Shown::Block => format!("    {}", figure.label(&line.metric)),
+                    Shown::Block => format!("    {}", column_label(figure, &line.metric)),
                     Shown::Judged | Shown::One(_) => id.clone(),
                 },
                 cells: marked_cells(found, line, (at, figure)),
@@ -164,7 +164,7 @@ fn marked(
     line: &ColumnsLine,
     cell: &ColumnCell,
     column: usize,
-    (at, figure): (usize, Figure),
+    (at, figure): (usize, Statistic),
 ) -> Marked {
     let (value, change) = cell.figures.get(at).copied().unwrap_or_default();
     let Some(value) = value else {
@@ -225,8 +225,8 @@ fn percent(fraction: f64) -> String {
     }
 }
 
-fn figure_text(figure: Figure, metric: &Metric, value: f64) -> String {
-    if figure == Figure::Variation {
+fn figure_text(figure: Statistic, metric: &Metric, value: f64) -> String {
+    if figure == Statistic::Variation {
         format!("{:.2} %", value * 100.0)
     } else {
         units::reading(metric, value)
@@ -325,7 +325,7 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
         Shown::One(figure) => {
             let mut labels: Vec<String> = Vec::new();
             for line in &found.lines {
-                let label = figure.label(&line.metric);
+                let label = column_label(figure, &line.metric);
                 if !labels.contains(&label) {
                     labels.push(label);
                 }
@@ -341,7 +341,7 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
         .collect();
     let subject = found.decision.analysis.subject;
     let how = match methods.first() {
-        Some(_) if subject != Subject::Time => format!("by the rules for {subject}"),
+        Some(_) if subject != Statistic::Time => format!("by the rules for {subject}"),
         Some(first @ Method::Stored(Decider::Test(_)))
             if methods.iter().all(|method| method == first) =>
         {
@@ -392,7 +392,7 @@ pub(super) fn legend(found: &SideBySide) -> Vec<String> {
             "The marks are the verdicts of `compare` without `--statistic`: they are not about this statistic, whose change may point the other way.".to_owned(),
         );
     }
-    if subject != Subject::Time {
+    if subject != Statistic::Time {
         lines.push(format!(
             "Judged changes and verdicts are about {subject} (`--metric`), not about the time."
         ));

@@ -6,7 +6,7 @@ use super::content::{Explanation, Statement};
 use super::measured::{counted, failures, interval, level, p_is};
 use super::stored::{finite, notes, threshold};
 use crate::compare::{Comparison, Share, SharedLevel, Tested};
-use crate::model::{Metric, Observations, Subject, Test, Thresholds, Verdict};
+use crate::model::{Metric, Observations, Statistic, Test, Thresholds, Verdict};
 use crate::report::json::estimate_json;
 use crate::report::table::p_value;
 use crate::report::{analysis, units};
@@ -39,7 +39,7 @@ pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison)
 }
 
 /// Of a verdict that is not about the time.
-pub(super) fn about(subject: Subject, comparison: &Comparison) -> Vec<Statement> {
+pub(super) fn about(subject: Statistic, comparison: &Comparison) -> Vec<Statement> {
     let seen = if let Some(count) = comparison.count(subject) {
         let how = if count.exact {
             "no iteration of either side differed from the others of its side, so a difference is a difference, whatever its size".to_owned()

@@ -5,7 +5,7 @@ use crate::compare::{
     AllocationComparison, Comparison, CountChange, LatencyComparison, PercentileChange,
 };
 use crate::findings::Method;
-use crate::model::{Subject, Verdict};
+use crate::model::{Statistic, Verdict};
 use crate::report::beside::{
     allocation_changes_json, changed_counts, latency_changes_json, percentile_change, quantile_name,
 };
@@ -15,7 +15,7 @@ use crate::report::units;
 pub(super) fn statements(
     comparison: &Comparison,
     method: Method,
-    subject: Subject,
+    subject: Statistic,
 ) -> Vec<Statement> {
     let allocations = comparison
         .allocations
@@ -29,15 +29,15 @@ pub(super) fn statements(
 }
 
 /// That the verdict does not rest on this; of a verdict about something else than time the statement about its metric says on what.
-fn of_time_alone(subject: Subject, time: &str) -> String {
-    if subject == Subject::Time {
+fn of_time_alone(subject: Statistic, time: &str) -> String {
+    if subject == Statistic::Time {
         format!(" The verdict above is about {time} alone.")
     } else {
         String::new()
     }
 }
 
-fn allocations(found: &AllocationComparison, subject: Subject) -> Statement {
+fn allocations(found: &AllocationComparison, subject: Statistic) -> Statement {
     let all = found.named();
     let result = if found.has_changed() {
         format!(
@@ -80,7 +80,7 @@ fn latencies(
     found: &LatencyComparison,
     noise_threshold: f64,
     method: Method,
-    subject: Subject,
+    subject: Statistic,
 ) -> Statement {
     let words: Vec<String> = found.percentiles.iter().map(in_words).collect();
     let unit = match method {

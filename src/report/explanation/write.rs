@@ -7,7 +7,7 @@ use super::content::{Explanation, Statement};
 use super::{alternative, beside, measured, paired, stored, unmeasured};
 use crate::compare::Decider;
 use crate::findings::{FirstLook, Method, Remark, Row};
-use crate::model::{Subject, Verdict};
+use crate::model::{Statistic, Verdict};
 use crate::report::json::{SCHEMA, key_json, write_object};
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::view::MessageFormat;
@@ -50,7 +50,7 @@ fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
     match (explanation.method, explanation.comparison()) {
         (Some(method), Some(comparison)) if explanation.verdict != Verdict::Failed => {
             statements.extend(match method {
-                _ if subject != Subject::Time => alternative::about(subject, comparison),
+                _ if subject != Statistic::Time => alternative::about(subject, comparison),
                 Method::Paired => paired::statements(explanation, comparison),
                 Method::Stored(Decider::Test(_)) => {
                     alternative::statements(explanation, comparison)
@@ -166,7 +166,7 @@ fn unknown(explanation: &Explanation<'_>) -> Statement {
 
 fn decided_by(explanation: &Explanation<'_>) -> Option<&'static str> {
     let (method, _) = explanation.method.zip(explanation.comparison())?;
-    if explanation.run.decision.analysis.subject != Subject::Time {
+    if explanation.run.decision.analysis.subject != Statistic::Time {
         return Some("metric");
     }
     Some(match method {

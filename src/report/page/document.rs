@@ -12,7 +12,7 @@ use super::phrases::Phrasebook;
 use crate::compare::{Decider, PROBABILITIES};
 use crate::escape::{html, json_in_script, one_line};
 use crate::findings::{Method, Remark};
-use crate::model::{RunId, Subject, Verdict};
+use crate::model::{RunId, Statistic, Verdict};
 use crate::report::json::{SCHEMA, write_object};
 use crate::report::remarks::{IDENTICAL, run_remark};
 use crate::report::view::MessageFormat;
@@ -183,7 +183,7 @@ fn how(page: &Page<'_>) -> Option<String> {
         None => methods.next()?,
         Some(stored) => stored,
     };
-    if decision.analysis.subject != Subject::Time {
+    if decision.analysis.subject != Statistic::Time {
         return Some(format!("about {}", decision.analysis.subject));
     }
     let level = units::percent(decision.significance_level);

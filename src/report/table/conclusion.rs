@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::cells::metric;
 use crate::compare::Decider;
 use crate::findings::{Findings, Method, Verdicts};
-use crate::model::{Metric, Subject};
+use crate::model::{Metric, Statistic};
 use crate::report::remarks::run_remark;
 use crate::report::sentences::{self, InTurn};
 use crate::report::status::write_warning_within;
@@ -71,7 +71,7 @@ fn compared_with(verdicts: &Verdicts, in_turn: InTurn) -> String {
     let decision = &verdicts.decision;
     let subject = decision.analysis.subject;
     let reference = theme::printable(&verdicts.reference);
-    if subject != Subject::Time {
+    if subject != Statistic::Time {
         return format!(
             "Compared with {reference}; changes and verdicts are about {subject} (`--metric`), not about the time."
         );

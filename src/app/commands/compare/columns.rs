@@ -9,11 +9,11 @@ use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::app::stored::comparison::{incomplete, same_run};
 use crate::compare::{
-    Decider, Difference, Estimate, Figure, GateGroup, Readings, Rules, across_runs,
+    Decider, Difference, Estimate, GateGroup, Readings, Rules, across_runs,
 };
 use crate::exit_code::ExitCode;
 use crate::findings::{Conclusion, Gates, Method, Order, Rank, Row, RunRemark, Verdicts};
-use crate::model::{BenchmarkKey, Measurement, Metric, Run, RunId, Tally, Test, Verdict};
+use crate::model::{BenchmarkKey, Measurement, Metric, Run, RunId, Statistic, Tally, Test, Verdict};
 use crate::report::{
     Column, ColumnCell, ColumnsLine, Shown, SideBySide, TableFormat, Together, write_columns,
 };
@@ -221,7 +221,7 @@ fn rank(line: &ColumnsLine) -> Rank<'_> {
 fn line(
     sides: &[ComparedRun],
     key: &BenchmarkKey,
-    figures: &[Figure],
+    figures: &[Statistic],
     shown: Shown,
     (seed, said): (u64, Option<u64>),
 ) -> ColumnsLine {
@@ -232,7 +232,7 @@ fn line(
     let values = |of: &Option<Readings<'_>>| -> Vec<Option<f64>> {
         figures
             .iter()
-            .map(|figure| of.as_ref()?.figure(*figure, seed))
+            .map(|figure| of.as_ref()?.value(*figure, seed))
             .collect()
     };
     let base = values(&readings[0]);
@@ -245,18 +245,19 @@ fn line(
             let verdict = judged.and_then(|found| found.verdict);
             let change = judged.and_then(|found| found.change);
             let comparable = at > 0 && verdict.is_some_and(Verdict::is_compared);
-            let changes = |(figure, (candidate, base)): (&Figure, (Option<f64>, &Option<f64>))| {
-                let worse = match shown {
-                    _ if !comparable => None,
-                    Shown::Judged => change.map(|change| change.estimate),
-                    Shown::One(_) | Shown::Block => {
-                        own.as_ref().zip(candidate.zip(*base)).and_then(
-                            |(own, (candidate, base))| own.worsening(*figure, candidate, base),
-                        )
-                    }
+            let changes =
+                |(figure, (candidate, base)): (&Statistic, (Option<f64>, &Option<f64>))| {
+                    let worse = match shown {
+                        _ if !comparable => None,
+                        Shown::Judged => change.map(|change| change.estimate),
+                        Shown::One(_) | Shown::Block => {
+                            own.as_ref().zip(candidate.zip(*base)).and_then(
+                                |(own, (candidate, base))| own.worsening(*figure, candidate, base),
+                            )
+                        }
+                    };
+                    (candidate, worse.filter(|worse| worse.is_finite()))
                 };
-                (candidate, worse.filter(|worse| worse.is_finite()))
-            };
             ColumnCell {
                 figures: figures
                     .iter()
@@ -322,7 +323,7 @@ fn together(lines: &[ColumnsLine], column: usize, shown: Shown) -> Option<Togeth
     let figures = shown.figures();
     let at = figures
         .iter()
-        .position(|figure| *figure == Figure::Mean)
+        .position(|figure| *figure == Statistic::Mean)
         .unwrap_or(0);
     let ratios: Vec<f64> = lines
         .iter()

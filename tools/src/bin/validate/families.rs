@@ -6,7 +6,7 @@ use cargo_perfcheck::compare::{
     Comparison, Decider, Estimate, HostClass, LatencyComparison, Question, Reference, Rules,
     SharedLevel, compare,
 };
-use cargo_perfcheck::model::{DecisionSettings, Measurement, Subject, Verdict};
+use cargo_perfcheck::model::{DecisionSettings, Measurement, Statistic, Verdict};
 use perfcheck_tools::numbers::Numbers;
 use perfcheck_tools::proportion::exact_interval;
 
@@ -223,7 +223,7 @@ fn family(setting: Setting, noise: Noise, factor: f64, numbers: &mut Numbers) ->
             one.noise_threshold = limit;
         }
         let decision = DecisionSettings::default();
-        Comparison::about(&mut comparisons, Subject::P95, &decision);
+        Comparison::about(&mut comparisons, Statistic::P95, &decision);
         let level = SharedLevel::of_interval(LEVEL, FAMILY).own();
         let count = |alarm: &dyn Fn(&Comparison) -> bool| {
             comparisons.iter().filter(|one| alarm(one)).count()
@@ -232,7 +232,7 @@ fn family(setting: Setting, noise: Noise, factor: f64, numbers: &mut Numbers) ->
         [
             count(&|one| {
                 let threshold = limit.max(LatencyComparison::RELATIVE_ERROR);
-                let found = one.percentile(Subject::P95);
+                let found = one.percentile(Statistic::P95);
                 found.is_some_and(|found| found.change.lower > threshold)
             }),
             count(&|one| one.verdict == Verdict::Regressed),

@@ -9,8 +9,8 @@ use super::command::Side;
 use super::request::PivotRequest;
 use super::value::{PivotValue, Versus};
 use crate::app::error::AppError;
-use crate::compare::{Circumstances, Difference, Fact, Figure, Readings, differences};
-use crate::model::{Measurement, Metric, TargetFacts, Thresholds};
+use crate::compare::{Circumstances, Difference, Fact, Readings, differences};
+use crate::model::{Measurement, Metric, Statistic, TargetFacts, Thresholds};
 use crate::report::{PivotCell, PivotKind};
 use perfcheck_stats::{
     EffectSize, GeometricMean, MannWhitney, MannWhitneyMethod, OperationRates, adjusted_p_values,
@@ -213,7 +213,7 @@ fn cost(entries: &[Entry<'_>], seed: u64) -> Option<f64> {
     let mean = geometric(
         entries
             .iter()
-            .map(|entry| entry.readings.figure(Figure::Mean, seed)),
+            .map(|entry| entry.readings.value(Statistic::Mean, seed)),
     )?;
     Some(match metric {
         Metric::Rate { .. } => 1.0 / mean,
@@ -245,7 +245,7 @@ fn descriptive(value: PivotValue, entries: &[Entry<'_>], seed: u64) -> PivotCell
         geometric(
             entries
                 .iter()
-                .map(|entry| entry.readings.figure(figure, seed)),
+                .map(|entry| entry.readings.value(figure, seed)),
         )
     };
     let rate = |pick: fn(OperationRates) -> f64| {
@@ -256,14 +256,16 @@ fn descriptive(value: PivotValue, entries: &[Entry<'_>], seed: u64) -> PivotCell
         if times { geometric(rates) } else { None }
     };
     let (number, kind) = match value {
-        PivotValue::Time => (figure(Figure::Mean), PivotKind::Metric(metric.clone())),
-        PivotValue::Figure(Figure::Variation) => (figure(Figure::Variation), PivotKind::Share),
-        PivotValue::Figure(found) => (figure(found), PivotKind::Metric(metric.clone())),
+        PivotValue::Time => (figure(Statistic::Mean), PivotKind::Metric(metric.clone())),
+        PivotValue::Statistic(Statistic::Variation) => {
+            (figure(Statistic::Variation), PivotKind::Share)
+        }
+        PivotValue::Statistic(found) => (figure(found), PivotKind::Metric(metric.clone())),
         PivotValue::Ops => match metric {
-            Metric::Rate { .. } => (figure(Figure::Mean), PivotKind::Metric(metric.clone())),
+            Metric::Rate { .. } => (figure(Statistic::Mean), PivotKind::Metric(metric.clone())),
             Metric::Amount { .. } => (None, PivotKind::OperationRate),
             Metric::Time => {
-                let mean = figure(Figure::Mean);
+                let mean = figure(Statistic::Mean);
                 let ops = mean.filter(|mean| *mean > 0.0).map(|mean| 1e9 / mean);
                 (ops, PivotKind::OperationRate)
             }

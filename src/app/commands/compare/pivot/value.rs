@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::compare::Figure;
+use crate::model::{Statistic, StatisticSet};
 
 /// What a cell says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,8 +18,8 @@ pub enum PivotValue {
     MaxOps,
     /// Number of samples.
     Samples,
-    /// A figure by its name.
-    Figure(Figure),
+    /// A statistic of columns.
+    Statistic(Statistic),
     /// Mean over that of the reference; above 1 is slower.
     Ratio,
     /// The same as a change.
@@ -52,13 +52,7 @@ impl PivotValue {
     /// Whether it says how long something takes.
     pub(super) fn is_a_time(self) -> bool {
         match self {
-            Self::Figure(figure) => !matches!(
-                figure,
-                Figure::StdDev
-                    | Figure::LaunchStdDev
-                    | Figure::Variation
-                    | Figure::SubselectionMargin
-            ),
+            Self::Statistic(statistic) => !statistic.is_spread(),
             _ => self == Self::Time,
         }
     }
@@ -78,7 +72,7 @@ impl fmt::Display for PivotValue {
             Self::MinOps => f.pad("min-ops"),
             Self::MaxOps => f.pad("max-ops"),
             Self::Samples => f.pad("samples"),
-            Self::Figure(figure) => figure.fmt(f),
+            Self::Statistic(statistic) => statistic.fmt(f),
             Self::Ratio => f.pad("ratio"),
             Self::Change => f.pad("change"),
             Self::CliffsDelta => f.pad("cliffs-delta"),
@@ -103,12 +97,14 @@ impl FromStr for PivotValue {
             "cliffs-delta" => Self::CliffsDelta,
             "hedges-g" => Self::HedgesG,
             "p-value" => Self::PValue,
-            other => Self::Figure(other.parse().map_err(|_| {
-                format!(
-                    "`{other}` is no value of a pivot; there are time, ops, min-ops, max-ops, samples, ratio, change, cliffs-delta, hedges-g, p-value, {}",
-                    Figure::WORDS
-                )
-            })?),
+            other => Self::Statistic(Statistic::read(other, StatisticSet::Columns).map_err(
+                |_| {
+                    format!(
+                        "`{other}` is no value of a pivot; there are time, ops, min-ops, max-ops, samples, ratio, change, cliffs-delta, hedges-g, p-value, {}",
+                        StatisticSet::Columns.words().join(", ")
+                    )
+                },
+            )?),
         })
     }
 }

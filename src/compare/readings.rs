@@ -1,0 +1,361 @@
+//! The samples of a measurement as people read them, and the statistics that columns of many runs and pivots show of them.
+//!
+//! A statistic reads samples as their metric says: times and amounts as they are, rates as units per second. It describes and decides
+//! nothing. Formulas are in docs/STATISTICS.md, section 9.
+
+use super::summary::sample_times;
+use crate::model::{Measurement, Metric, Statistic};
+use perfcheck_stats::{
+    Description, HarmonicMean, Preference, Stream, Subselection, SubselectionCentre, derived_seed,
+    describe_launch_means, median,
+};
+
+/// Nanoseconds per second, by which a time of one unit becomes units per second.
+const SECOND_NS: f64 = 1e9;
+/// Level of intervals.
+const LEVEL: f64 = 0.95;
+
+/// The block that mmtests prints of a benchmark, and what it adds for skewed and for subselected ones.
+pub const BLOCK: [Statistic; 18] = [
+    Statistic::Min,
+    Statistic::Mean,
+    Statistic::StdDev,
+    Statistic::LaunchStdDev,
+    Statistic::Variation,
+    Statistic::Max,
+    Statistic::BestMean(50),
+    Statistic::BestMean(75),
+    Statistic::BestMean(90),
+    Statistic::BestMean(95),
+    Statistic::BestMean(99),
+    Statistic::Percentile(50),
+    Statistic::Percentile(75),
+    Statistic::Percentile(90),
+    Statistic::Percentile(95),
+    Statistic::Percentile(99),
+    Statistic::Subselection,
+    Statistic::SubselectionMargin,
+];
+
+/// The label of a statistic of columns: mmtests' for what mmtests has, where means of rates are harmonic.
+pub fn column_label(statistic: Statistic, metric: &Metric) -> String {
+    let kind = match metric {
+        Metric::Rate { .. } => "H",
+        Metric::Time | Metric::Amount { .. } => "A",
+    };
+    match statistic {
+        Statistic::Min => "Min".to_owned(),
+        Statistic::Mean => format!("{kind}mean"),
+        Statistic::Median => "Median".to_owned(),
+        Statistic::StdDev if kind == "H" => "HStddev".to_owned(),
+        Statistic::StdDev => "Stddev".to_owned(),
+        Statistic::LaunchStdDev => "LaunchSD".to_owned(),
+        Statistic::Variation => "CoeffVar".to_owned(),
+        Statistic::Max => "Max".to_owned(),
+        Statistic::BestMean(percent) => format!("B{kind}mean-{percent}"),
+        Statistic::Percentile(percent) => format!("Pctile-{percent}"),
+        Statistic::Subselection => format!("Sub{kind}mean"),
+        Statistic::SubselectionReplaced => format!("Sub{kind}meanR"),
+        Statistic::SubselectionMargin => format!("Sub{kind}meanCI"),
+        other => other.to_string(),
+    }
+}
+
+/// The deciding samples of a measurement, read by its metric.
+#[derive(Debug, Clone)]
+pub struct Readings<'a> {
+    measurement: &'a Measurement,
+    /// By launch, in ns per unit or amounts: less is better.
+    launches: Vec<Vec<f64>>,
+    /// All together, as people read them.
+    values: Vec<f64>,
+}
+
+impl<'a> Readings<'a> {
+    /// Those of `measurement`; `None` without samples.
+    pub fn of(measurement: &'a Measurement) -> Option<Self> {
+        let launches = sample_times(measurement);
+        let is_rate = matches!(measurement.benchmark.metric, Metric::Rate { .. });
+        let all = launches.iter().flatten().copied();
+        let values: Vec<f64> = if is_rate {
+            all.map(|time| SECOND_NS / time).collect()
+        } else {
+            all.collect()
+        };
+        (!values.is_empty()).then_some(Self {
+            measurement,
+            launches,
+            values,
+        })
+    }
+
+    /// What the values mean.
+    pub fn metric(&self) -> &'a Metric {
+        &self.measurement.benchmark.metric
+    }
+
+    /// All samples as people read them: rates in units per second.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// All samples with less being better: times of one unit of a rate.
+    pub fn costs(&self) -> Vec<f64> {
+        self.launches.iter().flatten().copied().collect()
+    }
+
+    fn is_rate(&self) -> bool {
+        matches!(self.metric(), Metric::Rate { .. })
+    }
+
+    fn preference(&self) -> Preference {
+        if self.is_rate() {
+            Preference::Higher
+        } else {
+            Preference::Lower
+        }
+    }
+
+    /// A mean of times as people read it: of rates that is their harmonic mean.
+    fn read(&self, cost: f64) -> f64 {
+        if self.is_rate() {
+            SECOND_NS / cost
+        } else {
+            cost
+        }
+    }
+
+    /// What a statistic of columns is; `None` where the samples do not give it. Random parts are drawn from `seed`, for each benchmark in a
+    /// sequence of its own.
+    pub fn value(&self, statistic: Statistic, seed: u64) -> Option<f64> {
+        let described = || Description::of(&self.values);
+        let harmonic = || HarmonicMean::of(&self.values);
+        let found = match statistic {
+            Statistic::Min => described()?.min,
+            Statistic::Max => described()?.max,
+            Statistic::Mean => self.read(describe_launch_means(&self.slices())?.mean),
+            Statistic::Median => median(&self.values)?,
+            Statistic::StdDev if self.is_rate() => harmonic()?.deviation,
+            Statistic::StdDev => described()?.sd?,
+            Statistic::LaunchStdDev => {
+                let means = describe_launch_means(&self.slices())?;
+                if self.is_rate() {
+                    let means: Vec<f64> = self.launch_means();
+                    (means.len() > 1).then_some(HarmonicMean::of(&means)?.deviation)?
+                } else {
+                    means.sd?
+                }
+            }
+            Statistic::Variation if self.is_rate() => {
+                let found = harmonic()?;
+                found.deviation / found.mean
+            }
+            Statistic::Variation => described()?.cv()?,
+            Statistic::BestMean(percent) if self.is_rate() => {
+                // The best rates are the shortest times, and the mean of those is the harmonic one.
+                self.read(Preference::Lower.best_mean(&self.costs(), percent.into())?)
+            }
+            Statistic::BestMean(percent) => {
+                self.preference().best_mean(&self.values, percent.into())?
+            }
+            Statistic::Percentile(percent) => {
+                self.preference().percentile(&self.values, percent.into())?
+            }
+            Statistic::Subselection => {
+                self.read(self.subselection(Subselection::DOCUMENTED, seed)?.centre)
+            }
+            Statistic::SubselectionReplaced => {
+                self.read(self.subselection(Subselection::SCRIPTED, seed)?.centre)
+            }
+            Statistic::SubselectionMargin => {
+                let centre = self.subselection(Subselection::DOCUMENTED, seed)?;
+                // A time of 0 or less is no rate.
+                let interval = (centre.interval(LEVEL))
+                    .filter(|found| !self.is_rate() || found.lower > 0.0)?;
+                (self.read(interval.upper) - self.read(interval.lower)).abs() / 2.0
+            }
+            // No statistic of columns.
+            Statistic::Time
+            | Statistic::Floor
+            | Statistic::Slope
+            | Statistic::Mad
+            | Statistic::Allocations
+            | Statistic::Bytes
+            | Statistic::Peak
+            | Statistic::Latency(_) => return None,
+        };
+        found.is_finite().then_some(found)
+    }
+
+    /// Whether the mean of the samples is more than so many times their median: they are to be looked at.
+    pub fn are_absurd(&self, times: f64) -> bool {
+        Description::of(&self.costs())
+            .and_then(|found| found.mean_over_median())
+            .is_some_and(|ratio| ratio > times)
+    }
+
+    /// By how much a statistic is worse than that of a reference, as a fraction of it: positive is slower, or a lower rate.
+    /// `None` where the reference is 0 or either has none.
+    pub fn worsening(&self, statistic: Statistic, candidate: f64, base: f64) -> Option<f64> {
+        let preference = if statistic.is_spread() {
+            Preference::Lower
+        } else {
+            self.preference()
+        };
+        // Not -0: that would be printed with its sign.
+        preference
+            .improvement(candidate, base)
+            .map(|better| 0.0 - better)
+    }
+
+    fn slices(&self) -> Vec<&[f64]> {
+        self.launches.iter().map(Vec::as_slice).collect()
+    }
+
+    fn launch_means(&self) -> Vec<f64> {
+        let launches = self.launches.iter();
+        launches
+            .filter_map(|launch| describe_launch_means(&[launch]))
+            .map(|means| self.read(means.mean))
+            .collect()
+    }
+
+    fn subselection(&self, rule: Subselection, seed: u64) -> Option<SubselectionCentre> {
+        let key = self.measurement.benchmark.key.to_string();
+        let stream = Stream {
+            seed: derived_seed(seed, &key),
+            name: "subselection",
+        };
+        SubselectionCentre::of(&self.slices(), rule, stream)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::fixtures::{flat_launch, measurement};
+    use crate::model::StatisticSet;
+
+    fn of(metric: Metric, launches: &[&[f64]]) -> Measurement {
+        let launches = launches.iter().zip(0..);
+        let mut found = measurement(
+            launches
+                .map(|(times, k)| flat_launch(k, 1_000_000, times))
+                .collect(),
+        );
+        found.benchmark.metric = metric;
+        found
+    }
+
+    fn figure(measurement: &Measurement, statistic: Statistic) -> Option<f64> {
+        Readings::of(measurement)?.value(statistic, 1)
+    }
+
+    fn ops() -> Metric {
+        Metric::Rate { unit: "ops".into() }
+    }
+
+    #[track_caller]
+    fn near(found: Option<f64>, expected: f64) {
+        let found = found.expect("a value");
+        let apart = (found - expected).abs() / expected.abs();
+        assert!(apart < 1e-6, "{found} is not {expected}");
+    }
+
+    #[test]
+    fn m3_extremes_mean_and_deviation_of_times_are_of_all_samples() {
+        let times = of(Metric::Time, &[&[100.0, 110.0, 90.0]]);
+        near(figure(&times, Statistic::Min), 90.0);
+        near(figure(&times, Statistic::Max), 110.0);
+        near(figure(&times, Statistic::Mean), 100.0);
+        near(figure(&times, Statistic::StdDev), 10.0);
+        near(figure(&times, Statistic::Variation), 0.1);
+        assert_eq!(figure(&times, Statistic::LaunchStdDev), None);
+        assert_eq!(figure(&of(Metric::Time, &[]), Statistic::Min), None);
+    }
+
+    #[test]
+    fn m4_m7_m_x9_the_mean_of_rates_is_harmonic_with_the_deviation_of_the_delta_method() {
+        // 100, 110 and 90 operations a second.
+        let rates = of(ops(), &[&[1e9 / 100.0, 1e9 / 110.0, 1e9 / 90.0]]);
+        near(figure(&rates, Statistic::Mean), 99.331_103_678_929_76);
+        near(figure(&rates, Statistic::StdDev), 8.151_026_747_970_235);
+        near(figure(&rates, Statistic::Min), 90.0);
+        near(figure(&rates, Statistic::Max), 110.0);
+        assert_eq!(column_label(Statistic::Mean, &ops()), "Hmean");
+        assert_eq!(column_label(Statistic::Mean, &Metric::Time), "Amean");
+    }
+
+    #[test]
+    fn m8_m9_launches_weigh_alike_however_many_samples_they_have() {
+        let unequal = of(Metric::Time, &[&[1.0; 4], &[3.0]]);
+        near(figure(&unequal, Statistic::Mean), 2.0);
+        let launches = of(Metric::Time, &[&[9.0, 11.0], &[12.0], &[13.0, 15.0]]);
+        near(figure(&launches, Statistic::LaunchStdDev), 2.0);
+    }
+
+    #[test]
+    fn m10_m11_m_x5_the_subselection_centre_is_a_figure_in_both_ways_of_drawing() {
+        let times = of(Metric::Time, &[&[10.0; 3], &[20.0; 30]]);
+        for way in [Statistic::Subselection, Statistic::SubselectionReplaced] {
+            near(figure(&times, way), 15.0);
+        }
+        assert!(figure(&times, Statistic::SubselectionMargin).unwrap() > 0.0);
+        let rates = of(ops(), &[&[1e9 / 50.0; 8], &[1e9 / 50.0; 5]]);
+        near(figure(&rates, Statistic::Subselection), 50.0);
+    }
+
+    #[test]
+    fn m_x6_m_x7_best_means_and_percentiles_leave_out_the_worst_of_times_and_of_rates() {
+        let upward: Vec<f64> = (1..=40).map(f64::from).collect();
+        let times = of(Metric::Time, &[&upward]);
+        near(figure(&times, Statistic::BestMean(95)), 19.5);
+        let ten: Vec<f64> = (1..=10).map(f64::from).collect();
+        near(
+            figure(&of(Metric::Time, &[&ten]), Statistic::Percentile(95)),
+            9.0,
+        );
+        let rates: Vec<f64> = ten.iter().map(|rate| 1e9 / rate).collect();
+        near(
+            figure(&of(ops(), &[&rates]), Statistic::Percentile(95)),
+            2.0,
+        );
+        // The best half of 1..=4 a second: 4 and 3, whose harmonic mean is 24 / 7.
+        let four: Vec<f64> = (1..=4).map(|rate| 1e9 / f64::from(rate)).collect();
+        near(
+            figure(&of(ops(), &[&four]), Statistic::BestMean(50)),
+            24.0 / 7.0,
+        );
+    }
+
+    #[test]
+    fn m_x8_positive_always_means_worse_and_a_spread_is_never_good() {
+        let (times, rates) = (of(Metric::Time, &[&[1.0]]), of(ops(), &[&[1.0]]));
+        let percent = |measurement: &Measurement, figure, new, base| {
+            let readings = Readings::of(measurement).unwrap();
+            let worse = readings.worsening(figure, new, base)?;
+            Some((worse * 1e4).round() / 1e2)
+        };
+        assert_eq!(percent(&times, Statistic::Mean, 108.0, 100.0), Some(8.0));
+        assert_eq!(percent(&rates, Statistic::Mean, 92.0, 100.0), Some(8.0));
+        assert_eq!(percent(&rates, Statistic::Mean, 0.0, 100.0), Some(100.0));
+        assert_eq!(percent(&rates, Statistic::StdDev, 2.0, 1.0), Some(100.0));
+        assert_eq!(percent(&times, Statistic::Mean, 1.0, 0.0), None);
+        let same = Readings::of(&times)
+            .unwrap()
+            .worsening(Statistic::Mean, 5.0, 5.0);
+        assert!(same.is_some_and(|same| same == 0.0 && same.is_sign_positive()));
+    }
+
+    #[test]
+    fn the_block_is_of_statistics_that_columns_have() {
+        for statistic in BLOCK {
+            let word = statistic.to_string();
+            assert_eq!(Statistic::read(&word, StatisticSet::Columns), Ok(statistic));
+        }
+        for word in ["p101", "best-", "p", "p+5", "average", ""] {
+            let message = Statistic::read(word, StatisticSet::Columns).unwrap_err();
+            assert!(message.contains("best-95"), "{message}");
+        }
+    }
+}
