@@ -5,7 +5,7 @@ use crate::request::escape;
 
 /// What the executable is asked to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum ExecutableMode {
     /// `cargo bench`: measure and print a table.
     Bench,
     /// `cargo test`, nextest: run each body once.
@@ -27,7 +27,7 @@ pub(crate) enum ListFormat {
 
 /// How much is printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Verbosity {
+pub(crate) enum PrintedDetail {
     /// Everything.
     #[default]
     Normal,
@@ -65,9 +65,9 @@ impl Selection {
 /// The command line, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Args {
-    pub(crate) mode: Mode,
+    pub(crate) mode: ExecutableMode,
     pub(crate) selection: Selection,
-    pub(crate) verbosity: Verbosity,
+    pub(crate) verbosity: PrintedDetail,
     /// Arguments that have no effect here and had one in the author's mind.
     pub(crate) ignored: Vec<String>,
 }
@@ -125,7 +125,7 @@ impl Args {
     pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Self {
         let mut selection = Selection::default();
         let mut ignored = Vec::new();
-        let mut verbosity = Verbosity::Normal;
+        let mut verbosity = PrintedDetail::Normal;
         let (mut bench, mut test, mut list, mut terse, mut help) =
             (false, false, false, false, false);
         let mut arguments = arguments.into_iter();
@@ -141,7 +141,7 @@ impl Args {
                 "--help" | "-h" => help = true,
                 "--exact" => selection.exact = true,
                 "--ignored" => selection.only_ignored = true,
-                "--quiet" | "-q" => verbosity = Verbosity::Quiet,
+                "--quiet" | "-q" => verbosity = PrintedDetail::Quiet,
                 "--format" => {
                     terse = attached.or_else(|| arguments.next()).as_deref() == Some("terse");
                 }
@@ -162,17 +162,17 @@ impl Args {
             }
         }
         let mode = if help {
-            Mode::Help
+            ExecutableMode::Help
         } else if list {
-            Mode::List(if terse {
+            ExecutableMode::List(if terse {
                 ListFormat::Terse
             } else {
                 ListFormat::Pretty
             })
         } else if bench && !test {
-            Mode::Bench
+            ExecutableMode::Bench
         } else {
-            Mode::Test
+            ExecutableMode::Test
         };
         Self {
             mode,
@@ -193,12 +193,15 @@ mod tests {
 
     #[test]
     fn the_mode_follows_from_bench_test_and_list() {
-        assert_eq!(parse("").mode, Mode::Test);
-        assert_eq!(parse("--bench").mode, Mode::Bench);
-        assert_eq!(parse("--bench --test").mode, Mode::Test);
-        assert_eq!(parse("--list --bench").mode, Mode::List(ListFormat::Pretty));
+        assert_eq!(parse("").mode, ExecutableMode::Test);
+        assert_eq!(parse("--bench").mode, ExecutableMode::Bench);
+        assert_eq!(parse("--bench --test").mode, ExecutableMode::Test);
+        assert_eq!(
+            parse("--list --bench").mode,
+            ExecutableMode::List(ListFormat::Pretty)
+        );
         for terse in ["--list --format terse", "--format=terse --list"] {
-            assert_eq!(parse(terse).mode, Mode::List(ListFormat::Terse));
+            assert_eq!(parse(terse).mode, ExecutableMode::List(ListFormat::Terse));
         }
     }
 
@@ -242,7 +245,7 @@ mod tests {
             args.ignored,
             ["--save-baseline", "--frobnicate", "--level=3"]
         );
-        assert_eq!(args.mode, Mode::Bench);
+        assert_eq!(args.mode, ExecutableMode::Bench);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::batch::BatchSize;
 use crate::counting::Window;
 use crate::driver::Measure;
 use crate::executor::AsyncExecutor;
-use crate::latencies::Latencies;
+use crate::latencies::LatencyNotes;
 use crate::timing::{Batches, noted};
 
 /// A [`Bencher`](crate::Bencher) for routines that return futures, made by [`Bencher::to_async`](crate::Bencher::to_async).
@@ -140,7 +140,7 @@ impl<'b, E: AsyncExecutor> AsyncBencher<'b, E> {
         mut routine: impl AsyncFnMut() -> Result<O, F>,
     ) {
         let executor = &self.executor;
-        let latencies = RefCell::new(Latencies::new());
+        let latencies = RefCell::new(LatencyNotes::new());
         self.bencher.measure_noting(
             &mut |iterations| {
                 executor.block_on(async {
@@ -191,7 +191,7 @@ mod tests {
         fn measure_noting(
             &mut self,
             sampler: &mut crate::sampler::Sampler<'_>,
-            _: Option<&RefCell<Latencies>>,
+            _: Option<&RefCell<LatencyNotes>>,
         ) {
             sampler(4);
             sampler(4);

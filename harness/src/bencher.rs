@@ -11,7 +11,7 @@ use crate::batch::BatchSize;
 use crate::counting::Window;
 use crate::driver::{Driver, Measure};
 use crate::executor::AsyncExecutor;
-use crate::latencies::Latencies;
+use crate::latencies::LatencyNotes;
 use crate::sampler::Sampler;
 use crate::throughput::Throughput;
 use crate::timing::{self, Batches};
@@ -27,7 +27,7 @@ enum Use {
 
 /// How a benchmark ended that did not panic.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum RoutineEnding {
     /// It was measured.
     Measured,
     /// It declined, for this reason.
@@ -51,7 +51,7 @@ impl<'d> Bencher<'d> {
         body: &mut dyn FnMut(&mut Bencher<'_>),
         throughput: Throughput,
         driver: &'d mut dyn Driver,
-    ) -> Outcome {
+    ) -> RoutineEnding {
         let mut bencher = Self {
             driver,
             throughput,
@@ -59,14 +59,14 @@ impl<'d> Bencher<'d> {
         };
         body(&mut bencher);
         match bencher.used {
-            Use::Measured => Outcome::Measured,
-            Use::Skipped(reason) => Outcome::Skipped(reason),
-            Use::Nothing => Outcome::Misused(
+            Use::Measured => RoutineEnding::Measured,
+            Use::Skipped(reason) => RoutineEnding::Skipped(reason),
+            Use::Nothing => RoutineEnding::Misused(
                 "the benchmark's closure measured nothing: it must call one of the methods `iter*`, or `skip`",
             ),
-            Use::Measuring => {
-                Outcome::Misused("the benchmark's closure caught the panic of its own routine")
-            }
+            Use::Measuring => RoutineEnding::Misused(
+                "the benchmark's closure caught the panic of its own routine",
+            ),
         }
     }
 
@@ -139,7 +139,7 @@ impl<'d> Bencher<'d> {
     /// The same for operations that may fail. Those that do are counted, with the first messages, and are no part of the percentiles.
     #[track_caller]
     pub fn try_iter_latency<O, E: Display>(&mut self, mut routine: impl FnMut() -> Result<O, E>) {
-        let latencies = RefCell::new(Latencies::new());
+        let latencies = RefCell::new(LatencyNotes::new());
         self.measure_noting(
             &mut |iterations| timing::time_operations(iterations, &latencies, &mut routine),
             Some(&latencies),
@@ -186,7 +186,7 @@ impl Measure for Bencher<'_> {
     fn measure_noting(
         &mut self,
         sampler: &mut Sampler<'_>,
-        latencies: Option<&RefCell<Latencies>>,
+        latencies: Option<&RefCell<LatencyNotes>>,
     ) {
         self.assert_unused("iter*");
         self.used = Use::Measuring;
@@ -209,14 +209,14 @@ mod tests {
             &mut self,
             throughput: Throughput,
             sampler: &mut Sampler<'_>,
-            _: Option<&RefCell<Latencies>>,
+            _: Option<&RefCell<LatencyNotes>>,
         ) {
             self.0 = Some(throughput);
             sampler(3);
         }
     }
 
-    fn run(mut body: impl FnMut(&mut Bencher<'_>)) -> Outcome {
+    fn run(mut body: impl FnMut(&mut Bencher<'_>)) -> RoutineEnding {
         Bencher::run(&mut body, Throughput::default(), &mut Three::default())
     }
 
@@ -224,7 +224,7 @@ mod tests {
     fn every_way_to_iterate_runs_the_routine_as_often_as_asked() {
         let mut count = 0;
         let outcome = run(|b| b.iter(|| count += 1));
-        assert_eq!((outcome, count), (Outcome::Measured, 3));
+        assert_eq!((outcome, count), (RoutineEnding::Measured, 3));
         run(|b| b.iter_with_large_drop(|| count += 1));
         run(|b| b.iter_batched(|| 1, |one| count += one, BatchSize::SmallInput));
         run(|b| b.iter_batched_ref(|| 1, |one| count += *one, BatchSize::PerIteration));
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_closure_that_measures_nothing_is_misused() {
-        assert!(matches!(run(|_| ()), Outcome::Misused(_)));
+        assert!(matches!(run(|_| ()), RoutineEnding::Misused(_)));
     }
 
     #[test]
@@ -267,14 +267,14 @@ mod tests {
             let hidden = catch_unwind(AssertUnwindSafe(|| b.iter(|| panic!("hidden"))));
             assert!(hidden.is_err());
         });
-        assert!(matches!(outcome, Outcome::Misused(_)));
+        assert!(matches!(outcome, RoutineEnding::Misused(_)));
     }
 
     #[test]
     fn skip_keeps_its_reason() {
         assert_eq!(
             run(|b| b.skip("no disk")),
-            Outcome::Skipped("no disk".into())
+            RoutineEnding::Skipped("no disk".into())
         );
     }
 

@@ -7,18 +7,18 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::process::{self, ExitCode};
 
-use crate::bencher::{Bencher, Outcome};
+use crate::bencher::{Bencher, RoutineEnding};
 use crate::clock::{self, saturating_nanos};
 use crate::count::count;
 use crate::driver::Driver;
-use crate::frame::{ADDRESSABLE, Frames, Harness};
-use crate::latencies::{self, Latencies};
+use crate::frame::{ADDRESSABLE, Frames, HarnessIdentity};
+use crate::latencies::{self, LatencyNotes};
 use crate::output::fail;
-use crate::request::{Request, Schedule};
+use crate::request::{ParentRequest, Schedule};
 use crate::reservoir::Reservoir;
 use crate::sampler::Sampler;
 use crate::scripted::{self, Script, Stopwatch};
-use crate::settings::Announcement;
+use crate::settings::AnnouncedBenchmark;
 use crate::slowdown::{self, Slowdown};
 use crate::suite::Visitor;
 use crate::throughput::Throughput;
@@ -58,7 +58,7 @@ pub(crate) fn run(functions: &[BenchFunction], parent_speaks: &str) -> ExitCode 
 }
 
 /// A conversation that has begun, and what the parent has arranged for it.
-pub(crate) struct Opened {
+pub(crate) struct Conversation {
     script: Script,
     slowdown: Slowdown,
     launch: usize,
@@ -66,7 +66,7 @@ pub(crate) struct Opened {
     pub(crate) wire: Wire,
 }
 
-impl Opened {
+impl Conversation {
     /// What lets the parent drive the benchmark `id`, which starts now.
     pub(crate) fn starter<'s>(&'s mut self, id: &'s str) -> Starter<'s> {
         Starter {
@@ -82,7 +82,10 @@ impl Opened {
 }
 
 /// Takes over the standard streams and says hello; nothing if the parent speaks other versions.
-pub(crate) fn open(parent_speaks: &str, harness: &Harness) -> Result<Option<Opened>, String> {
+pub(crate) fn open(
+    parent_speaks: &str,
+    harness: &HarnessIdentity,
+) -> Result<Option<Conversation>, String> {
     let launch = std::env::var("PERFCHECK_LAUNCH").map_or(Ok(0), |text| {
         text.parse()
             .map_err(|_| format!("PERFCHECK_LAUNCH: {text:?} is no ordinal"))
@@ -104,7 +107,7 @@ pub(crate) fn open(parent_speaks: &str, harness: &Harness) -> Result<Option<Open
         line: Vec::with_capacity(LONGEST_USUAL_REQUEST),
         frames,
     };
-    Ok(Some(Opened {
+    Ok(Some(Conversation {
         script,
         slowdown,
         launch,
@@ -135,9 +138,9 @@ pub(crate) struct Wire {
 
 impl Wire {
     /// The next request that makes sense; the others are answered here.
-    fn next(&mut self) -> Request {
+    fn next(&mut self) -> ParentRequest {
         loop {
-            let request = self.line().and_then(Request::parse);
+            let request = self.line().and_then(ParentRequest::parse);
             match request {
                 Ok(request) => return request,
                 Err(message) => self.frames.error(None, &message),
@@ -155,7 +158,7 @@ impl Wire {
         std::str::from_utf8(&self.line).map_err(|_| "the request is not UTF-8".to_owned())
     }
 
-    fn refuse(&mut self, request: &Request, state: &str) {
+    fn refuse(&mut self, request: &ParentRequest, state: &str) {
         let message = format!("`{}` is not valid while {state}", request.name());
         self.frames.error(None, &message);
     }
@@ -165,16 +168,16 @@ impl Wire {
 struct Child<'f> {
     functions: &'f [BenchFunction],
     catalogue: Option<Catalogue>,
-    opened: Opened,
+    opened: Conversation,
 }
 
 impl Child<'_> {
     fn serve(&mut self) {
         loop {
             match self.opened.wire.next() {
-                Request::List => self.list(),
-                Request::Start(id) => self.start(&id),
-                Request::Bye => return self.opened.wire.frames.bye(),
+                ParentRequest::List => self.list(),
+                ParentRequest::Start(id) => self.start(&id),
+                ParentRequest::Bye => return self.opened.wire.frames.bye(),
                 request => self.opened.wire.refuse(&request, "no benchmark is started"),
             }
         }
@@ -220,9 +223,9 @@ impl Child<'_> {
         let frames = &mut self.opened.wire.frames;
         match (result, outcome) {
             (Err(payload), _) => frames.error(Some(id), &panics::message(&*payload)),
-            (Ok(()), Some(Outcome::Measured)) => frames.finished(id),
-            (Ok(()), Some(Outcome::Skipped(reason))) => frames.skipped(id, &reason),
-            (Ok(()), Some(Outcome::Misused(message))) => frames.error(Some(id), message),
+            (Ok(()), Some(RoutineEnding::Measured)) => frames.finished(id),
+            (Ok(()), Some(RoutineEnding::Skipped(reason))) => frames.skipped(id, &reason),
+            (Ok(()), Some(RoutineEnding::Misused(message))) => frames.error(Some(id), message),
             (Ok(()), None) => frames.error(
                 Some(id),
                 "the benchmark was listed, but its function did not declare it again: what a function declares must not change",
@@ -252,11 +255,11 @@ pub(crate) struct Starter<'s> {
     /// Samples taken so far.
     samples: usize,
     wire: &'s mut Wire,
-    outcome: Option<Outcome>,
+    outcome: Option<RoutineEnding>,
 }
 
 impl Visitor for Starter<'_> {
-    fn visit(&mut self, announcement: Announcement, body: &mut dyn FnMut(&mut Bencher<'_>)) {
+    fn visit(&mut self, announcement: AnnouncedBenchmark, body: &mut dyn FnMut(&mut Bencher<'_>)) {
         if announcement.id == self.id && self.outcome.is_none() {
             let throughput = announcement.settings.throughput;
             drop(announcement);
@@ -270,7 +273,7 @@ impl Driver for Starter<'_> {
         &mut self,
         throughput: Throughput,
         sampler: &mut Sampler<'_>,
-        latencies: Option<&RefCell<Latencies>>,
+        latencies: Option<&RefCell<LatencyNotes>>,
     ) {
         if let Some(latencies) = latencies {
             let clock = self.stopwatch.of_operations();
@@ -280,7 +283,7 @@ impl Driver for Starter<'_> {
         self.wire.frames.started(self.id, throughput, is_latency);
         loop {
             match (self.wire.next(), latencies) {
-                (Request::WarmUp(time), _) => {
+                (ParentRequest::WarmUp(time), _) => {
                     let limit_ns = saturating_nanos(time);
                     let warm_up = warm_up(
                         |iterations| self.stopwatch.warm_up(sampler, iterations),
@@ -288,19 +291,19 @@ impl Driver for Starter<'_> {
                     );
                     self.wire.frames.warmed_up(&warm_up);
                 }
-                (Request::Sample(schedule), _) => self.sample(&schedule, sampler, latencies),
-                (Request::Count(limit), _) if self.counts_allocations => {
+                (ParentRequest::Sample(schedule), _) => self.sample(&schedule, sampler, latencies),
+                (ParentRequest::Count(limit), _) if self.counts_allocations => {
                     let counts = count(sampler, limit);
                     self.wire.frames.counted(&counts);
                 }
-                (Request::Latencies(times), Some(latencies)) => {
+                (ParentRequest::Latencies(times), Some(latencies)) => {
                     self.wire.frames.latencies(&latencies.borrow(), times);
                 }
-                (Request::Finish, _) => return,
-                (request @ Request::Count(_), _) => {
+                (ParentRequest::Finish, _) => return,
+                (request @ ParentRequest::Count(_), _) => {
                     self.wire.refuse(&request, "the allocator does not count");
                 }
-                (request @ Request::Latencies(_), None) => {
+                (request @ ParentRequest::Latencies(_), None) => {
                     let state = "a benchmark is started that does not time every operation";
                     self.wire.refuse(&request, state);
                 }
@@ -315,7 +318,7 @@ impl Starter<'_> {
         &mut self,
         schedule: &Schedule,
         sampler: &mut Sampler<'_>,
-        latencies: Option<&RefCell<Latencies>>,
+        latencies: Option<&RefCell<LatencyNotes>>,
     ) {
         // All memory is had before the first sample, whatever the samples will be.
         let mut iterations = Vec::with_capacity(schedule.len());

@@ -22,7 +22,7 @@ const OPEN: u8 = 2;
 static STATE: AtomicU8 = AtomicU8::new(OFF);
 
 /// The whole process's numbers in the open window.
-static PROCESS: Process = Process {
+static PROCESS: ProcessCounts = ProcessCounts {
     allocations: AtomicU64::new(0),
     bytes: AtomicU64::new(0),
     live: AtomicI64::new(0),
@@ -39,7 +39,7 @@ thread_local! {
     };
 }
 
-struct Process {
+struct ProcessCounts {
     allocations: AtomicU64,
     bytes: AtomicU64,
     /// Bytes allocated less bytes freed: negative where the window frees what is older than itself.
@@ -54,7 +54,7 @@ struct Thread {
     peak: Cell<i64>,
 }
 
-impl Process {
+impl ProcessCounts {
     fn reset(&self) {
         self.allocations.store(0, SeqCst);
         self.bytes.store(0, SeqCst);

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use crate::latencies::Latencies;
+use crate::latencies::LatencyNotes;
 use crate::sampler::Sampler;
 use crate::throughput::Throughput;
 
@@ -13,7 +13,7 @@ pub(crate) trait Driver {
         &mut self,
         throughput: Throughput,
         sampler: &mut Sampler<'_>,
-        latencies: Option<&RefCell<Latencies>>,
+        latencies: Option<&RefCell<LatencyNotes>>,
     );
 }
 
@@ -21,7 +21,11 @@ pub(crate) trait Driver {
 pub(crate) trait Measure {
     /// Hands `sampler` to the driver, with what it notes of single operations.
     #[track_caller]
-    fn measure_noting(&mut self, sampler: &mut Sampler<'_>, latencies: Option<&RefCell<Latencies>>);
+    fn measure_noting(
+        &mut self,
+        sampler: &mut Sampler<'_>,
+        latencies: Option<&RefCell<LatencyNotes>>,
+    );
 
     /// Hands `sampler` to the driver.
     #[track_caller]

@@ -8,10 +8,10 @@ use std::process;
 
 use crate::allocations::Counts;
 use crate::clock::saturating_nanos;
-use crate::latencies::{Latencies, Second};
-use crate::settings::{Announcement, Settings};
+use crate::latencies::{LatencyNotes, Second};
+use crate::settings::{AnnouncedBenchmark, Settings};
 use crate::throughput::Throughput;
-use crate::warm_up::WarmUp;
+use crate::warm_up::WarmUpTotals;
 
 /// Longest text of a count or a time below 2^63, and the comma after it.
 const LONGEST_NUMBER: usize = 20;
@@ -20,7 +20,7 @@ const LONGEST_NUMBER: usize = 20;
 const REST_OF_SAMPLES: usize = 64;
 
 /// Who says hello.
-pub(crate) struct Harness {
+pub(crate) struct HarnessIdentity {
     pub(crate) name: &'static str,
     pub(crate) version: &'static str,
     /// How its benchmarks are reached: the capability's name.
@@ -28,7 +28,7 @@ pub(crate) struct Harness {
 }
 
 /// This crate.
-pub(crate) const ADDRESSABLE: Harness = Harness {
+pub(crate) const ADDRESSABLE: HarnessIdentity = HarnessIdentity {
     name: env!("CARGO_PKG_NAME"),
     version: env!("CARGO_PKG_VERSION"),
     reach: "addressable",
@@ -63,7 +63,7 @@ impl Frames {
 
     pub(crate) fn hello(
         &mut self,
-        harness: &Harness,
+        harness: &HarnessIdentity,
         protocol: u32,
         counts_allocations: bool,
         quantum_ns: u64,
@@ -80,8 +80,8 @@ impl Frames {
         self.send();
     }
 
-    pub(crate) fn benchmark(&mut self, announcement: &Announcement) {
-        let Announcement { id, settings } = announcement;
+    pub(crate) fn benchmark(&mut self, announcement: &AnnouncedBenchmark) {
+        let AnnouncedBenchmark { id, settings } = announcement;
         self.begin("benchmark");
         self.member("id");
         push_string(&mut self.line, id);
@@ -127,7 +127,7 @@ impl Frames {
         self.end();
     }
 
-    pub(crate) fn warmed_up(&mut self, warm_up: &WarmUp) {
+    pub(crate) fn warmed_up(&mut self, warm_up: &WarmUpTotals) {
         self.begin("warmed-up");
         self.member("iterations");
         push(&mut self.line, warm_up.iterations);
@@ -155,8 +155,8 @@ impl Frames {
     }
 
     pub(crate) fn counted(&mut self, all: &[Counts]) {
-        type Part = fn(&Counts) -> u64;
-        let parts: [(&str, Part); 5] = [
+        type CountsPart = fn(&Counts) -> u64;
+        let parts: [(&str, CountsPart); 5] = [
             ("allocations", |counts| counts.allocations),
             ("bytes", |counts| counts.bytes),
             ("peak_bytes", |counts| counts.peak_bytes),
@@ -176,7 +176,7 @@ impl Frames {
     }
 
     /// With at most `times` single times.
-    pub(crate) fn latencies(&mut self, latencies: &Latencies, times: usize) {
+    pub(crate) fn latencies(&mut self, latencies: &LatencyNotes, times: usize) {
         let histogram = latencies.histogram();
         self.begin("latencies");
         self.begin_array("counts");

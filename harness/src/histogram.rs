@@ -18,7 +18,7 @@ const COUNTERS: usize = 33_792;
 
 /// How often which times occurred.
 #[derive(Debug)]
-pub(crate) struct Histogram {
+pub(crate) struct TimeCounts {
     counters: Vec<u64>,
     total: u64,
     clamped: u64,
@@ -26,7 +26,7 @@ pub(crate) struct Histogram {
     touched: Range<usize>,
 }
 
-impl Histogram {
+impl TimeCounts {
     /// Without values.
     pub(crate) fn new() -> Self {
         let mut counters = Vec::with_capacity(COUNTERS);
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     /// Counters that are not 0, with their indices.
-    fn filled(histogram: &Histogram) -> Vec<(usize, u64)> {
+    fn filled(histogram: &TimeCounts) -> Vec<(usize, u64)> {
         let (first, counts) = histogram.counts();
         let indexed = (first..).zip(counts.iter().copied());
         indexed.filter(|&(_, count)| count > 0).collect()
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn b4_recording_and_clearing_keep_counts_and_bounds() {
-        let mut histogram = Histogram::new();
+        let mut histogram = TimeCounts::new();
         assert_eq!(histogram.percentile(500), None);
         assert_eq!(filled(&histogram), []);
         for ns in [5, 5000, 5, 0] {
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn b5_what_takes_longer_than_an_hour_is_clamped_and_counted() {
-        let mut histogram = Histogram::new();
+        let mut histogram = TimeCounts::new();
         histogram.record(HIGHEST_NS);
         histogram.record(HIGHEST_NS + 1);
         histogram.record(u64::MAX);
@@ -180,11 +180,11 @@ mod tests {
 
     #[test]
     fn b7_percentiles_are_order_statistics_of_the_counters_lower_bounds() {
-        let mut histogram = Histogram::new();
+        let mut histogram = TimeCounts::new();
         (1..=10_000).for_each(|ns| histogram.record(ns));
         let percentiles = [0, 500, 950, 990, 999, 1000].map(|q| histogram.percentile(q).unwrap());
         assert_eq!(percentiles, [1, 5000, 9496, 9896, 9984, 10_000]);
-        let mut few = Histogram::new();
+        let mut few = TimeCounts::new();
         (1..=100).for_each(|ns| few.record(ns));
         assert_eq!(
             few.percentile(70),

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::fmt::{Display, Write as _};
 use std::time::{Duration, Instant};
 
-use crate::histogram::Histogram;
+use crate::histogram::TimeCounts;
 use crate::reservoir::Reservoir;
 use crate::sampler::Sampler;
 use crate::scripted::OperationClock;
@@ -34,34 +34,34 @@ pub(crate) struct Second {
 
 /// Notes operations while samples are taken, and nothing at other times.
 #[derive(Debug)]
-pub(crate) struct Latencies {
+pub(crate) struct LatencyNotes {
     clock: OperationClock,
     recording: bool,
     /// When the first sample began.
     began: Option<Instant>,
-    all: Histogram,
+    all: TimeCounts,
     reservoir: Reservoir,
     errors: u64,
     messages: Vec<String>,
     /// Windows that have ended; the next is the open one.
     windows: Vec<Second>,
-    in_window: Histogram,
+    in_window: TimeCounts,
     errors_in_window: u64,
 }
 
-impl Latencies {
+impl LatencyNotes {
     /// Without operations.
     pub(crate) fn new() -> Self {
         Self {
             clock: OperationClock::default(),
             recording: false,
             began: None,
-            all: Histogram::new(),
+            all: TimeCounts::new(),
             reservoir: Reservoir::new(),
             errors: 0,
             messages: Vec::with_capacity(MESSAGES),
             windows: Vec::with_capacity(USUAL_WINDOWS),
-            in_window: Histogram::new(),
+            in_window: TimeCounts::new(),
             errors_in_window: 0,
         }
     }
@@ -124,7 +124,7 @@ impl Latencies {
     }
 
     /// Those that succeeded.
-    pub(crate) fn histogram(&self) -> &Histogram {
+    pub(crate) fn histogram(&self) -> &TimeCounts {
         &self.all
     }
 
@@ -152,7 +152,7 @@ impl Latencies {
 
 /// One sample whose operations are noted. Its time is their sum.
 pub(crate) fn sample(
-    latencies: &RefCell<Latencies>,
+    latencies: &RefCell<LatencyNotes>,
     sampler: &mut Sampler<'_>,
     iterations: u64,
 ) -> Duration {

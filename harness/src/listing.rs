@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use crate::args::ListFormat;
 use crate::output::print;
 use crate::request::escape;
-use crate::walk::Entry;
+use crate::walk::DeclaredBenchmark;
 
 /// Prints one line for each wanted benchmark.
-pub(crate) fn run(wanted: &[Entry], format: ListFormat) -> ExitCode {
+pub(crate) fn run(wanted: &[DeclaredBenchmark], format: ListFormat) -> ExitCode {
     let lines: String = wanted
         .iter()
         .flat_map(|entry| [escape(&entry.announcement.id), ": benchmark\n".to_owned()])

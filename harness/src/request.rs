@@ -13,7 +13,7 @@ const LIMIT: u64 = 1 << 63;
 
 /// What the parent asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Request {
+pub(crate) enum ParentRequest {
     List,
     Start(String),
     WarmUp(Duration),
@@ -83,7 +83,7 @@ impl Spec {
     }
 }
 
-impl Request {
+impl ParentRequest {
     /// Reads a line without its LF. The error says what is wrong with it.
     pub(crate) fn parse(line: &str) -> Result<Self, String> {
         match line.split_once(' ') {
@@ -170,18 +170,21 @@ mod tests {
 
     #[test]
     fn requests_of_every_kind_are_read() {
-        let parse = |line| Request::parse(line).unwrap();
-        assert_eq!(parse("list"), Request::List);
-        assert_eq!(parse("start sort/a b"), Request::Start("sort/a b".into()));
+        let parse = |line| ParentRequest::parse(line).unwrap();
+        assert_eq!(parse("list"), ParentRequest::List);
+        assert_eq!(
+            parse("start sort/a b"),
+            ParentRequest::Start("sort/a b".into())
+        );
         assert_eq!(
             parse("warm-up 1500"),
-            Request::WarmUp(Duration::from_nanos(1500))
+            ParentRequest::WarmUp(Duration::from_nanos(1500))
         );
-        assert_eq!(parse("count 16"), Request::Count(16));
-        assert_eq!(parse("latencies 0"), Request::Latencies(0));
-        assert_eq!(parse("finish"), Request::Finish);
-        assert_eq!(parse("bye"), Request::Bye);
-        let Request::Sample(schedule) = parse("sample 5 7*3 1") else {
+        assert_eq!(parse("count 16"), ParentRequest::Count(16));
+        assert_eq!(parse("latencies 0"), ParentRequest::Latencies(0));
+        assert_eq!(parse("finish"), ParentRequest::Finish);
+        assert_eq!(parse("bye"), ParentRequest::Bye);
+        let ParentRequest::Sample(schedule) = parse("sample 5 7*3 1") else {
             panic!("not a sample request");
         };
         assert_eq!(schedule.len(), 5);
@@ -211,9 +214,9 @@ mod tests {
             "sample 1*1000001",
             "sample 1*9223372036854775807 1*9223372036854775807 1*9223372036854775807",
         ] {
-            assert!(Request::parse(line).is_err(), "{line:?}");
+            assert!(ParentRequest::parse(line).is_err(), "{line:?}");
         }
-        assert!(Request::parse("warm-up 9223372036854775807").is_ok());
+        assert!(ParentRequest::parse("warm-up 9223372036854775807").is_ok());
     }
 
     #[test]

@@ -9,16 +9,16 @@ const PLACES: usize = 10_000;
 pub(crate) struct Reservoir {
     kept_ns: Vec<u64>,
     seen: u64,
-    draws: Draws,
+    draws: SplitMix,
 }
 
 /// `SplitMix64` (Steele, Lea and Flood 2014).
 #[derive(Debug, Clone, Copy)]
-struct Draws {
+struct SplitMix {
     state: u64,
 }
 
-impl Draws {
+impl SplitMix {
     fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.state;
@@ -42,13 +42,13 @@ impl Reservoir {
         Self {
             kept_ns,
             seen: 0,
-            draws: Draws { state: 0 },
+            draws: SplitMix { state: 0 },
         }
     }
 
     /// Draws follow from this, from now on.
     pub(crate) fn seed(&mut self, seed: u64) {
-        self.draws = Draws { state: seed };
+        self.draws = SplitMix { state: seed };
     }
 
     /// A seed for a benchmark in a launch.
@@ -57,7 +57,7 @@ impl Reservoir {
         let hash = id.bytes().fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
         });
-        Draws {
+        SplitMix {
             state: hash ^ launch.rotate_left(32),
         }
         .next()

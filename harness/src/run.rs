@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use crate::args::{Args, Mode};
+use crate::args::{Args, ExecutableMode};
 use crate::output::{fail, note, print};
-use crate::walk::{BenchFunction, Catalogue, Entry, duplicate_message};
+use crate::walk::{BenchFunction, Catalogue, DeclaredBenchmark, duplicate_message};
 use crate::{child, listing, smoke, table};
 
 const HELP: &str = "\
@@ -36,7 +36,7 @@ pub fn run(functions: &[BenchFunction]) -> ExitCode {
         // Ids are UTF-8: an argument that is not matches none of them.
         argument.to_string_lossy().into_owned()
     }));
-    if args.mode == Mode::Help {
+    if args.mode == ExecutableMode::Help {
         print(HELP);
         return ExitCode::SUCCESS;
     }
@@ -54,15 +54,15 @@ pub fn run(functions: &[BenchFunction]) -> ExitCode {
         return fail(2, &duplicate_message(id));
     }
     let all = catalogue.entries.len();
-    let wanted: Vec<Entry> = catalogue
+    let wanted: Vec<DeclaredBenchmark> = catalogue
         .entries
         .into_iter()
         .filter(|entry| args.selection.contains(&entry.announcement.id))
         .collect();
     let status = match args.mode {
-        Mode::List(format) => listing::run(&wanted, format),
-        Mode::Bench => table::run(functions, &wanted, args.verbosity),
-        Mode::Test | Mode::Help => {
+        ExecutableMode::List(format) => listing::run(&wanted, format),
+        ExecutableMode::Bench => table::run(functions, &wanted, args.verbosity),
+        ExecutableMode::Test | ExecutableMode::Help => {
             smoke::run(functions, &wanted, all - wanted.len(), args.verbosity)
         }
     };

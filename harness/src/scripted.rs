@@ -17,18 +17,18 @@ const TAIL_EVERY: u64 = 50;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Script {
     /// Id, and times of launch 0, 1, ... in turn.
-    items: Vec<(String, Vec<Pace>)>,
+    items: Vec<(String, Vec<LaunchPace>)>,
 }
 
 /// What the script says about one launch.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Pace {
+pub(crate) struct LaunchPace {
     ns_per_iteration: f64,
     /// What some operations of a latency benchmark take.
     tail_ns: f64,
 }
 
-impl Pace {
+impl LaunchPace {
     /// Reads `NS` or `NS~TAIL`.
     fn parse(text: &str) -> Result<Self, String> {
         let number = |text: &str| {
@@ -64,7 +64,7 @@ impl Script {
                     .ok_or_else(|| format!("{VARIABLE}: {item:?} is not ID=NS/NS/..."))?;
                 let times = times
                     .split('/')
-                    .map(Pace::parse)
+                    .map(LaunchPace::parse)
                     .collect::<Result<_, _>>()?;
                 Ok((id.to_owned(), times))
             })
@@ -73,7 +73,7 @@ impl Script {
     }
 
     /// What it says about `id` in the launch, if it has it.
-    fn pace(&self, id: &str, launch: usize) -> Option<Pace> {
+    fn pace(&self, id: &str, launch: usize) -> Option<LaunchPace> {
         self.items
             .iter()
             .find(|(scripted, _)| scripted == id)
@@ -100,7 +100,7 @@ pub(crate) enum Stopwatch {
     /// The sampler, which measures something else than time: only warm-ups are timed here.
     Amounts,
     /// The script; `sample` is the index of the next sample since the benchmark started.
-    Scripted { pace: Pace, sample: u32 },
+    Scripted { pace: LaunchPace, sample: u32 },
 }
 
 impl Stopwatch {
@@ -167,7 +167,7 @@ pub(crate) enum OperationClock {
     Real { factor: f64, carry: f64 },
     /// The script; `sample` and `operations` since the benchmark started, and the sum of the times so far.
     Scripted {
-        pace: Pace,
+        pace: LaunchPace,
         sample: u32,
         operations: u64,
         passed_ns: u64,

@@ -3,12 +3,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::bencher::{Bencher, Outcome};
+use crate::bencher::{Bencher, RoutineEnding};
 use crate::driver::Driver;
 use crate::panics;
-use crate::settings::{Announcement, Settings};
+use crate::settings::{AnnouncedBenchmark, Settings};
 use crate::suite::Visitor;
-use crate::walk::{BenchFunction, Entry, walk};
+use crate::walk::{BenchFunction, DeclaredBenchmark, walk};
 
 /// How one benchmark ended.
 pub(crate) enum Ending {
@@ -36,7 +36,7 @@ pub(crate) trait Caller {
 /// function outside its benchmarks: its other benchmarks are lost, those of later functions are not.
 pub(crate) fn run_selected(
     functions: &[BenchFunction],
-    wanted: &[Entry],
+    wanted: &[DeclaredBenchmark],
     caller: &mut impl Caller,
 ) -> Result<(), String> {
     let mut result = Ok(());
@@ -57,13 +57,13 @@ pub(crate) fn run_selected(
 }
 
 struct Selected<'s, C> {
-    wanted: &'s [Entry],
+    wanted: &'s [DeclaredBenchmark],
     caller: &'s mut C,
 }
 
 impl<C: Caller> Visitor for Selected<'_, C> {
-    fn visit(&mut self, announcement: Announcement, body: &mut dyn FnMut(&mut Bencher<'_>)) {
-        let Announcement { id, settings } = announcement;
+    fn visit(&mut self, announcement: AnnouncedBenchmark, body: &mut dyn FnMut(&mut Bencher<'_>)) {
+        let AnnouncedBenchmark { id, settings } = announcement;
         if !self.wanted.iter().any(|entry| entry.announcement.id == id) {
             return;
         }
@@ -73,9 +73,9 @@ impl<C: Caller> Visitor for Selected<'_, C> {
             Bencher::run(body, throughput, &mut driver)
         }));
         let ending = match result {
-            Ok(Outcome::Measured) => Ending::Measured,
-            Ok(Outcome::Skipped(reason)) => Ending::Skipped(reason),
-            Ok(Outcome::Misused(message)) => Ending::Failed(message.to_owned()),
+            Ok(RoutineEnding::Measured) => Ending::Measured,
+            Ok(RoutineEnding::Skipped(reason)) => Ending::Skipped(reason),
+            Ok(RoutineEnding::Misused(message)) => Ending::Failed(message.to_owned()),
             Err(payload) => Ending::Failed(format!("panicked: {}", panics::text(&*payload))),
         };
         self.caller.ended(&id, driver, ending);

@@ -5,14 +5,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::bencher::{Bencher, Outcome};
-use crate::child::{self, Opened};
+use crate::bencher::{Bencher, RoutineEnding};
+use crate::child::{self, Conversation};
 use crate::driver::{Driver, Measure};
-use crate::frame::Harness;
+use crate::frame::HarnessIdentity;
 use crate::output::fail;
 use crate::panics;
 use crate::scripted::Stopwatch;
-use crate::settings::{Announcement, SamplingMode, Settings};
+use crate::settings::{AnnouncedBenchmark, SamplingMode, Settings};
 use crate::table::Sampling;
 use crate::throughput::Throughput;
 
@@ -69,7 +69,7 @@ pub enum Flow {
 
 /// `cargo perfcheck` at the other end, where it has started the executable.
 pub struct Parent {
-    opened: Opened,
+    opened: Conversation,
     /// A request stands open that the next announcement, or the end, will answer.
     owes_announcement: bool,
 }
@@ -96,7 +96,7 @@ impl Parent {
         if moment == Moment::StartOfMain {
             child::forget_the_parent();
         }
-        let harness = Harness {
+        let harness = HarnessIdentity {
             name,
             version,
             reach: "sequential",
@@ -117,23 +117,25 @@ impl Parent {
         declaration: &Declaration,
         sampler: &mut dyn FnMut(u64) -> Duration,
     ) -> Flow {
-        if !self.owes_announcement && self.wait_for(&["begin"], "nothing has begun") == Word::Bye {
+        if !self.owes_announcement
+            && self.wait_for(&["begin"], "nothing has begun") == RequestWord::Bye
+        {
             return Flow::Bye;
         }
-        self.opened.wire.frames.benchmark(&Announcement {
+        self.opened.wire.frames.benchmark(&AnnouncedBenchmark {
             id: declaration.id.clone(),
             settings: declaration.settings(),
         });
         self.owes_announcement = true;
         match self.wait_for(&["run", "skip"], "a benchmark is announced") {
-            Word::Bye => return Flow::Bye,
-            Word::Other("skip") => return Flow::GoOn,
-            Word::Other(_) => {}
+            RequestWord::Bye => return Flow::Bye,
+            RequestWord::Other("skip") => return Flow::GoOn,
+            RequestWord::Other(_) => {}
         }
         self.run(declaration, sampler);
         match self.wait_for(&["next"], "a benchmark has ended") {
-            Word::Bye => Flow::Bye,
-            Word::Other(_) => Flow::GoOn,
+            RequestWord::Bye => Flow::Bye,
+            RequestWord::Other(_) => Flow::GoOn,
         }
     }
 
@@ -151,16 +153,18 @@ impl Parent {
         let frames = &mut self.opened.wire.frames;
         match result {
             Err(payload) => frames.error(Some(id), &panics::message(&*payload)),
-            Ok(Outcome::Measured) => frames.finished(id),
-            Ok(Outcome::Skipped(reason)) => frames.skipped(id, &reason),
-            Ok(Outcome::Misused(message)) => frames.error(Some(id), message),
+            Ok(RoutineEnding::Measured) => frames.finished(id),
+            Ok(RoutineEnding::Skipped(reason)) => frames.skipped(id, &reason),
+            Ok(RoutineEnding::Misused(message)) => frames.error(Some(id), message),
         }
         panics::set_under_way(None);
     }
 
     /// No benchmark is left.
     pub fn end(&mut self) {
-        if !self.owes_announcement && self.wait_for(&["begin"], "nothing has begun") == Word::Bye {
+        if !self.owes_announcement
+            && self.wait_for(&["begin"], "nothing has begun") == RequestWord::Bye
+        {
             return;
         }
         self.opened.wire.frames.end_of_benchmarks();
@@ -182,23 +186,25 @@ impl Parent {
     }
 
     fn tell_fatal(&mut self, said: &str) {
-        if self.owes_announcement || self.wait_for(&["begin"], "nothing has begun") != Word::Bye {
+        if self.owes_announcement
+            || self.wait_for(&["begin"], "nothing has begun") != RequestWord::Bye
+        {
             let message = format!("outside its benchmarks, the bench {said}");
             self.opened.wire.frames.fatal_error(None, &message);
         }
     }
 
     /// The next request, one of `words` or `bye`, which is answered; all others are refused.
-    fn wait_for(&mut self, words: &[&'static str], state: &str) -> Word {
+    fn wait_for(&mut self, words: &[&'static str], state: &str) -> RequestWord {
         let wire = &mut self.opened.wire;
         loop {
             let message = match wire.line() {
                 Ok("bye") => {
                     wire.frames.bye();
-                    return Word::Bye;
+                    return RequestWord::Bye;
                 }
                 Ok(line) => match words.iter().find(|word| **word == line) {
-                    Some(word) => return Word::Other(word),
+                    Some(word) => return RequestWord::Other(word),
                     None => format!("`{line}` is not valid while {state}"),
                 },
                 Err(message) => message,
@@ -210,7 +216,7 @@ impl Parent {
 
 /// A request of one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Word {
+enum RequestWord {
     Bye,
     Other(&'static str),
 }

@@ -47,7 +47,7 @@ pub(crate) struct Settings {
 
 /// A benchmark as it is declared.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Announcement {
+pub(crate) struct AnnouncedBenchmark {
     pub(crate) id: String,
     pub(crate) settings: Settings,
 }

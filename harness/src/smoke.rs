@@ -4,30 +4,30 @@ use std::cell::RefCell;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use crate::args::Verbosity;
+use crate::args::PrintedDetail;
 use crate::driver::Driver;
-use crate::latencies::{self, Latencies};
+use crate::latencies::{self, LatencyNotes};
 use crate::output::{note, print};
 use crate::request::escape;
 use crate::sampler::Sampler;
 use crate::selected::{Caller, Ending, run_selected};
 use crate::settings::Settings;
 use crate::throughput::Throughput;
-use crate::walk::{BenchFunction, Entry};
+use crate::walk::{BenchFunction, DeclaredBenchmark};
 
 /// Runs each wanted benchmark's body once.
 pub(crate) fn run(
     functions: &[BenchFunction],
-    wanted: &[Entry],
+    wanted: &[DeclaredBenchmark],
     filtered_out: usize,
-    verbosity: Verbosity,
+    verbosity: PrintedDetail,
 ) -> ExitCode {
     let start = Instant::now();
     let plural = if wanted.len() == 1 { "" } else { "s" };
     print(&format!("\nrunning {} test{plural}\n", wanted.len()));
-    let mut tests = Tests {
+    let mut tests = SmokeTests {
         verbosity,
-        ..Tests::default()
+        ..SmokeTests::default()
     };
     let walked = run_selected(functions, wanted, &mut tests);
     if let Err(message) = &walked {
@@ -46,7 +46,7 @@ impl Driver for Once {
         &mut self,
         _: Throughput,
         sampler: &mut Sampler<'_>,
-        latencies: Option<&RefCell<Latencies>>,
+        latencies: Option<&RefCell<LatencyNotes>>,
     ) {
         let Some(latencies) = latencies else {
             sampler(1);
@@ -62,19 +62,19 @@ impl Driver for Once {
 }
 
 #[derive(Default)]
-struct Tests {
-    verbosity: Verbosity,
+struct SmokeTests {
+    verbosity: PrintedDetail,
     passed: usize,
     skipped: usize,
     /// Id and message.
     failures: Vec<(String, String)>,
 }
 
-impl Caller for Tests {
+impl Caller for SmokeTests {
     type Driver = Once;
 
     fn driver(&mut self, id: &str, _: &Settings) -> Once {
-        if self.verbosity == Verbosity::Normal {
+        if self.verbosity == PrintedDetail::Normal {
             // Before it runs: where a benchmark aborts or hangs, its name is the last thing printed.
             print(&format!("test {} ... ", escape(id)));
         }
@@ -96,13 +96,13 @@ impl Caller for Tests {
                 "FAILED".to_owned()
             }
         };
-        if self.verbosity == Verbosity::Normal {
+        if self.verbosity == PrintedDetail::Normal {
             print(&format!("{result}\n"));
         }
     }
 }
 
-impl Tests {
+impl SmokeTests {
     fn summary(&self, failed: bool, filtered_out: usize, elapsed: Duration) -> String {
         let verdict = if failed { "FAILED" } else { "ok" };
         format!(

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use crate::bencher::Bencher;
 use crate::inputs::IntoInputs;
-use crate::settings::{Announcement, SamplingMode, Settings, settings_methods};
+use crate::settings::{AnnouncedBenchmark, SamplingMode, Settings, settings_methods};
 use crate::throughput::Throughput;
 
 /// What is done with each benchmark on a walk.
 pub(crate) trait Visitor {
     /// Called for each benchmark in program order. `body` runs the author's closure.
-    fn visit(&mut self, announcement: Announcement, body: &mut dyn FnMut(&mut Bencher<'_>));
+    fn visit(&mut self, announcement: AnnouncedBenchmark, body: &mut dyn FnMut(&mut Bencher<'_>));
 }
 
 /// The benchmarks of an executable, handed to each function of [`main!`](crate::main).
@@ -45,7 +45,7 @@ macro_rules! declaring_methods {
         ) -> &mut Self {
             let name = name.as_ref();
             assert!(!name.is_empty(), "a benchmark needs a name");
-            let announcement = Announcement {
+            let announcement = AnnouncedBenchmark {
                 id: self.id(name),
                 settings: self.settings.clone(),
             };
@@ -147,7 +147,7 @@ mod tests {
     struct Ids(Vec<String>);
 
     impl Visitor for Ids {
-        fn visit(&mut self, announcement: Announcement, _: &mut dyn FnMut(&mut Bencher<'_>)) {
+        fn visit(&mut self, announcement: AnnouncedBenchmark, _: &mut dyn FnMut(&mut Bencher<'_>)) {
             self.0.push(announcement.id);
         }
     }

@@ -7,12 +7,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::allocations::Counts;
-use crate::args::Verbosity;
+use crate::args::PrintedDetail;
 use crate::clock::saturating_nanos;
 use crate::count::count;
 use crate::counting;
 use crate::driver::Driver;
-use crate::latencies::{self, Latencies};
+use crate::latencies::{self, LatencyNotes};
 use crate::output::{fail, print};
 use crate::quantity::{allocated, per_second, time};
 use crate::request::escape;
@@ -23,7 +23,7 @@ use crate::settings::{SamplingMode, Settings};
 use crate::shift;
 use crate::slowdown::Slowdown;
 use crate::throughput::Throughput;
-use crate::walk::{BenchFunction, Entry};
+use crate::walk::{BenchFunction, DeclaredBenchmark};
 use crate::warm_up::warm_up;
 
 const WARM_UP: Duration = Duration::from_millis(100);
@@ -42,19 +42,23 @@ const COUNTED: usize = 16;
 const WIDEST_ID: usize = 48;
 
 /// Measures the wanted benchmarks and prints a row for each.
-pub(crate) fn run(functions: &[BenchFunction], wanted: &[Entry], verbosity: Verbosity) -> ExitCode {
+pub(crate) fn run(
+    functions: &[BenchFunction],
+    wanted: &[DeclaredBenchmark],
+    verbosity: PrintedDetail,
+) -> ExitCode {
     let id_width = wanted
         .iter()
         .map(|entry| escape(&entry.announcement.id).chars().count())
         .filter(|&width| width <= WIDEST_ID)
         .fold("benchmark".len(), usize::max);
-    let mut table = Table {
+    let mut table = ResultTable {
         id_width,
         counts_allocations: counting::is_installed(),
         failures: String::new(),
         failed: 0,
     };
-    if verbosity == Verbosity::Normal && !wanted.is_empty() {
+    if verbosity == PrintedDetail::Normal && !wanted.is_empty() {
         print(&format!(
             "{:<id_width$}  {:>9}  {:>9}    {:<9}  throughput\n",
             "benchmark", "median", "lowest", "highest"
@@ -76,7 +80,7 @@ pub(crate) fn run(functions: &[BenchFunction], wanted: &[Entry], verbosity: Verb
     ExitCode::SUCCESS
 }
 
-struct Table {
+struct ResultTable {
     id_width: usize,
     counts_allocations: bool,
     failed: usize,
@@ -84,7 +88,7 @@ struct Table {
     failures: String,
 }
 
-impl Caller for Table {
+impl Caller for ResultTable {
     type Driver = Sampling;
 
     fn driver(&mut self, _: &str, settings: &Settings) -> Sampling {
@@ -124,7 +128,7 @@ impl Driver for Sampling {
         &mut self,
         throughput: Throughput,
         sampler: &mut Sampler<'_>,
-        latencies: Option<&RefCell<Latencies>>,
+        latencies: Option<&RefCell<LatencyNotes>>,
     ) {
         self.throughput = throughput;
         let limit_ns = saturating_nanos(self.settings.warm_up.unwrap_or(WARM_UP));
@@ -155,7 +159,7 @@ impl Driver for Sampling {
 }
 
 /// The percentiles of a latency benchmark's operations.
-fn percentiles(latencies: &Latencies) -> String {
+fn percentiles(latencies: &LatencyNotes) -> String {
     let histogram = latencies.histogram();
     let percentile = |thousandths| match histogram.percentile(thousandths) {
         Some(ns) => time(ns as f64),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::batch::BatchSize;
 use crate::counting::Window;
-use crate::latencies::Latencies;
+use crate::latencies::LatencyNotes;
 
 /// Runs `routine` `iterations` times; the drop of each output is timed with it.
 #[inline(never)]
@@ -80,7 +80,7 @@ fn time_references<I, O>(
 #[inline(never)]
 pub(crate) fn time_operations<O, E: Display>(
     iterations: u64,
-    latencies: &RefCell<Latencies>,
+    latencies: &RefCell<LatencyNotes>,
     routine: &mut impl FnMut() -> Result<O, E>,
 ) -> Duration {
     let mut elapsed = Duration::ZERO;
@@ -97,7 +97,7 @@ pub(crate) fn time_operations<O, E: Display>(
 
 /// Notes an operation.
 pub(crate) fn noted<O, E: Display>(
-    latencies: &RefCell<Latencies>,
+    latencies: &RefCell<LatencyNotes>,
     start: Instant,
     end: Instant,
     result: &Result<O, E>,

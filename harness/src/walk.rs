@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::bencher::Bencher;
 use crate::panics;
-use crate::settings::Announcement;
+use crate::settings::AnnouncedBenchmark;
 use crate::suite::{Suite, Visitor};
 
 /// A function that declares benchmarks, with its name. [`main!`](crate::main) makes them.
@@ -37,8 +37,8 @@ pub(crate) fn walk(function: BenchFunction, visitor: &mut dyn Visitor) -> Result
 
 /// A benchmark and the function that declares it.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
-    pub(crate) announcement: Announcement,
+pub(crate) struct DeclaredBenchmark {
+    pub(crate) announcement: AnnouncedBenchmark,
     /// Index of the function that declares it.
     pub(crate) function: usize,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Entry {
 /// All benchmarks of the executable, in program order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Catalogue {
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<DeclaredBenchmark>,
     /// What is wrong with functions that panicked while they declared their benchmarks; none of these is in `entries`, because
     /// a benchmark can only be run by walking its function.
     pub(crate) broken: Vec<String>,
@@ -57,11 +57,15 @@ impl Catalogue {
     pub(crate) fn list(functions: &[BenchFunction]) -> Self {
         struct Lister {
             function: usize,
-            entries: Vec<Entry>,
+            entries: Vec<DeclaredBenchmark>,
         }
         impl Visitor for Lister {
-            fn visit(&mut self, announcement: Announcement, _: &mut dyn FnMut(&mut Bencher<'_>)) {
-                self.entries.push(Entry {
+            fn visit(
+                &mut self,
+                announcement: AnnouncedBenchmark,
+                _: &mut dyn FnMut(&mut Bencher<'_>),
+            ) {
+                self.entries.push(DeclaredBenchmark {
                     announcement,
                     function: self.function,
                 });
@@ -100,7 +104,7 @@ impl Catalogue {
     }
 
     /// The only benchmark called `id`.
-    pub(crate) fn find(&self, id: &str) -> Result<&Entry, Missing> {
+    pub(crate) fn find(&self, id: &str) -> Result<&DeclaredBenchmark, Missing> {
         let mut found = self
             .entries
             .iter()

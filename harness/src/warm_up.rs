@@ -9,7 +9,7 @@ const LONGEST_ROUND: u64 = 1 << 40;
 
 /// Totals over the rounds of a warm-up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct WarmUp {
+pub(crate) struct WarmUpTotals {
     pub(crate) iterations: u64,
     /// In the body.
     pub(crate) elapsed_ns: u64,
@@ -17,7 +17,7 @@ pub(crate) struct WarmUp {
     pub(crate) total_ns: u64,
 }
 
-impl WarmUp {
+impl WarmUpTotals {
     /// Nanoseconds that an iteration is planned to take: those of the body, unless everything takes so much longer that the samples
     /// would go on for ever.
     pub(crate) fn planned_ns(&self) -> f64 {
@@ -28,9 +28,9 @@ impl WarmUp {
 
 /// Rounds of 1, 2, 4, ... iterations, until the body has taken more than the limit or everything a multiple of it. `round` gives the
 /// time of the body, and of everything.
-pub(crate) fn warm_up(mut round: impl FnMut(u64) -> (u64, u64), limit_ns: u64) -> WarmUp {
+pub(crate) fn warm_up(mut round: impl FnMut(u64) -> (u64, u64), limit_ns: u64) -> WarmUpTotals {
     let limit_of_total_ns = limit_ns.saturating_mul(TOTAL_FACTOR);
-    let (mut sum, mut iterations) = (WarmUp::default(), 1);
+    let (mut sum, mut iterations) = (WarmUpTotals::default(), 1);
     loop {
         let (elapsed_ns, total_ns) = round(iterations);
         sum.iterations += iterations;
@@ -53,7 +53,7 @@ mod tests {
         let sum = warm_up(|iterations| (10 * iterations, 20 * iterations), 70);
         assert_eq!(
             sum,
-            WarmUp {
+            WarmUpTotals {
                 iterations: 15,
                 elapsed_ns: 150,
                 total_ns: 300
@@ -66,7 +66,7 @@ mod tests {
         let sum = warm_up(|iterations| (iterations, 1000 * iterations), 1000);
         assert_eq!(
             sum,
-            WarmUp {
+            WarmUpTotals {
                 iterations: 7,
                 elapsed_ns: 7,
                 total_ns: 7000
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_body_is_planned_for_unless_its_set_up_takes_far_longer() {
-        let warm_up = |total_ns| WarmUp {
+        let warm_up = |total_ns| WarmUpTotals {
             iterations: 10,
             elapsed_ns: 1000,
             total_ns,

@@ -26,7 +26,7 @@ const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
 
 /// The outcome of a build that worked.
 #[derive(Debug, Clone)]
-pub struct Built {
+pub struct BuiltTargets {
     /// By package and target name.
     pub targets: Vec<BenchTarget>,
 }
@@ -39,7 +39,7 @@ pub fn build(
     options: &CargoOptions,
     supervisor: &Supervisor,
     interrupt: &Interrupt,
-) -> Result<Built, CargoError> {
+) -> Result<BuiltTargets, CargoError> {
     let order = BuildOrder {
         cargo,
         workspace,
@@ -49,7 +49,7 @@ pub fn build(
         interrupt,
     };
     let output = order.carry_out()?;
-    Ok(Built {
+    Ok(BuiltTargets {
         targets: output.targets(cargo, toolchain),
     })
 }

@@ -11,7 +11,7 @@ use super::options::{ALL_BENCHES, CargoOptions};
 
 /// A bench target that needs features that are off.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct TargetLeftOut {
     /// Name of the package.
     pub package: String,
     /// Name of the target.
@@ -25,7 +25,7 @@ type Switch = (usize, Option<String>);
 
 impl Workspace {
     /// The bench targets that `options` mean without naming them, and that need features that are off.
-    pub fn left_out(&self, options: &CargoOptions) -> Vec<LeftOut> {
+    pub fn left_out(&self, options: &CargoOptions) -> Vec<TargetLeftOut> {
         let Some(selected) = self
             .selected(options)
             .filter(|_| options.means_all_benches())
@@ -52,7 +52,7 @@ impl Workspace {
                     .cloned()
                     .collect();
                 if !missing.is_empty() {
-                    left_out.push(LeftOut {
+                    left_out.push(TargetLeftOut {
                         package: package.name.to_string(),
                         target: target.name.clone(),
                         missing,

@@ -21,7 +21,7 @@ const LIBRARY_PATH: &str = if cfg!(target_os = "macos") {
 };
 
 /// What cargo knows when it starts an executable.
-pub(super) struct Surroundings<'a> {
+pub(super) struct LaunchSurroundings<'a> {
     pub(super) cargo: &'a Path,
     pub(super) toolchain: &'a Toolchain,
     /// Every build script that ran, in cargo's order.
@@ -41,7 +41,7 @@ pub(super) struct Binary {
 ///
 /// `None` removes a variable: those of another package that our own parent, itself a program run by cargo, has left us.
 pub(super) fn variables(
-    surroundings: &Surroundings<'_>,
+    surroundings: &LaunchSurroundings<'_>,
     package: &Package,
     executable: &Path,
 ) -> BTreeMap<String, Option<OsString>> {
@@ -127,7 +127,7 @@ pub(super) fn without_kind(path: &str) -> &str {
 
 /// In cargo's order: what build scripts asked for inside the target directory, the directory above the executable's
 /// own and that itself, the standard library, what was set before.
-fn library_directories(surroundings: &Surroundings<'_>, executable: &Path) -> Vec<PathBuf> {
+fn library_directories(surroundings: &LaunchSurroundings<'_>, executable: &Path) -> Vec<PathBuf> {
     let deps = executable.parent().unwrap_or(executable);
     let output = deps.parent().unwrap_or(deps);
     let mut directories: Vec<PathBuf> = surroundings

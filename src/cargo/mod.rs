@@ -15,9 +15,9 @@ mod output;
 mod toolchain;
 
 pub use bench_target::BenchTarget;
-pub use build::{BuildOrder, Built, build};
+pub use build::{BuildOrder, BuiltTargets, build};
 pub use error::CargoError;
-pub use features::LeftOut;
+pub use features::TargetLeftOut;
 pub use metadata::{BenchPackage, PackageSettings, Workspace};
 pub use options::CargoOptions;
 pub use output::{BenchExecutable, BuildOutput};

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::bench_target::BenchTarget;
 use super::error::CargoError;
-use super::library_path::{Binary, Surroundings, directory, variables};
+use super::library_path::{Binary, LaunchSurroundings, directory, variables};
 use super::metadata::Workspace;
 use super::options::is_library;
 use super::toolchain::Toolchain;
@@ -132,7 +132,7 @@ impl BuildOutput {
     /// What it takes to launch the executables, by package and target.
     pub fn targets(&self, cargo: &Path, toolchain: &Toolchain) -> Vec<BenchTarget> {
         let binaries: Vec<Binary> = self.artifacts.iter().filter_map(binary).collect();
-        let surroundings = Surroundings {
+        let surroundings = LaunchSurroundings {
             cargo,
             toolchain,
             scripts: &self.scripts,
@@ -229,7 +229,7 @@ fn binary(artifact: &Artifact) -> Option<Binary> {
 }
 
 fn bench_target(
-    surroundings: &Surroundings<'_>,
+    surroundings: &LaunchSurroundings<'_>,
     package: &Package,
     artifact: &Artifact,
     executable: &Path,

@@ -16,7 +16,7 @@ const LONGEST_MESSAGE: usize = 1000;
 
 /// The members of `counted`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(super) struct Counted {
+pub(super) struct CountedAnswer {
     allocations: Vec<u64>,
     bytes: Vec<u64>,
     peak_bytes: Vec<u64>,
@@ -24,7 +24,7 @@ pub(super) struct Counted {
     other_bytes: Vec<u64>,
 }
 
-impl Counted {
+impl CountedAnswer {
     /// As iterations, if it can be the answer to `count asked`.
     pub(super) fn checked(&self, asked: u64) -> Result<Vec<Allocations>, String> {
         let columns = [

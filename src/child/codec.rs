@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use std::fmt;
 
-use super::answers::{Counted, ToldLatencies};
+use super::answers::{CountedAnswer, ToldLatencies};
 use crate::model::{AuthorSettings, Metric, Nanos, Sample, Throughput};
 
 /// The version of docs/PROTOCOL.md that we speak.
@@ -22,14 +22,14 @@ pub enum Capability {
 
 /// What can be asked of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum RequestKind {
     /// Samples.
     Time,
     /// Besides, what single operations took.
     Latency,
 }
 
-impl Kind {
+impl RequestKind {
     /// Kinds that we do not know give samples.
     pub(super) fn of(word: Option<&str>) -> Self {
         match word {
@@ -134,7 +134,7 @@ pub(super) enum Frame {
         iterations: Vec<u64>,
         elapsed_ns: Vec<Nanos>,
     },
-    Counted(Counted),
+    Counted(CountedAnswer),
     Latencies(ToldLatencies),
     Finished {
         id: String,

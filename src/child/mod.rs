@@ -14,7 +14,7 @@ mod running;
 mod session;
 
 pub use codec::{
-    Announcement, Capability, Hello, Kind, Listing, PROTOCOL_VERSION, SampleSpec, WarmUp,
+    Announcement, Capability, Hello, Listing, PROTOCOL_VERSION, RequestKind, SampleSpec, WarmUp,
 };
 pub use criterion::{
     Config, CriterionRequest, CriterionSession, CriterionVersion, Measured, Reported,

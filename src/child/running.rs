@@ -10,7 +10,7 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use super::error::ChildError;
-use crate::process::{Group, Interrupt};
+use crate::process::{Interrupt, ProcessGroup};
 
 /// How long a child may take to end once it was told or has closed its pipe.
 const END_GRACE: Duration = Duration::from_secs(2);
@@ -26,7 +26,7 @@ const QUOTED: usize = 200;
 
 /// The process and what it prints.
 pub(super) struct Running<'a> {
-    group: Group,
+    group: ProcessGroup,
     output: Receiver<Vec<u8>>,
     ended: Receiver<()>,
     on_output: &'a dyn Fn(&[u8]),
@@ -54,7 +54,7 @@ pub(super) enum Either<T, U> {
 
 impl<'a> Running<'a> {
     pub(super) fn new(
-        group: Group,
+        group: ProcessGroup,
         output: Receiver<Vec<u8>>,
         interrupt: &Interrupt,
         on_output: &'a dyn Fn(&[u8]),

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use super::answers::LIMIT;
 use super::codec::{
-    Announcement, Frame, Hello, Kind, Listing, PROTOCOL_VERSION, Request, SampleSpec, WarmUp,
+    Announcement, Frame, Hello, Listing, PROTOCOL_VERSION, Request, RequestKind, SampleSpec, WarmUp,
 };
 use super::criterion::{CriterionVersion, Quiet, Runner};
 use super::error::ChildError;
@@ -44,7 +44,7 @@ pub struct Ready {
     /// What one iteration processes.
     pub throughput: Throughput,
     /// What can be asked of it.
-    pub kind: Kind,
+    pub kind: RequestKind,
 }
 
 /// What an executable is written against.
@@ -401,7 +401,7 @@ impl<'a> Session<'a> {
                 kind,
             } if started == id => Ok(Started::Ready(Ready {
                 throughput,
-                kind: Kind::of(kind.as_deref()),
+                kind: RequestKind::of(kind.as_deref()),
             })),
             Frame::Skipped {
                 id: skipped,

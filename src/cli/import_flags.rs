@@ -7,7 +7,7 @@ use std::str::FromStr;
 use super::analysis_flags::{Policies, outlier_words};
 use super::arguments::{Command, Parsed, StoredArguments};
 use crate::app::{ImportFilter, ImportOptions, StatedFact};
-use crate::exchange::{FileFormat, Layout, Unit};
+use crate::exchange::{FileFormat, TableLayout, ValueUnit};
 use crate::model::Outliers;
 
 const AFTER_HELP: &str = "\
@@ -55,8 +55,8 @@ pub(super) struct ImportArguments {
     #[arg(long, value_name = "MAP")]
     columns: Vec<String>,
     /// What the values are measured in, unless the column map says so
-    #[arg(long, value_name = "UNIT", value_parser = str::parse::<Unit>)]
-    unit: Option<Unit>,
+    #[arg(long, value_name = "UNIT", value_parser = str::parse::<ValueUnit>)]
+    unit: Option<ValueUnit>,
     /// Take the values of a benchmark for ticks of 100 ns where their median is above a million, else for nanoseconds, and say so
     #[arg(long, conflicts_with = "unit")]
     guess_units: bool,
@@ -188,7 +188,7 @@ impl ImportArguments {
             files: self.files,
             format: self.format.map(FileFormat::from),
             columns: self.columns,
-            layout: Layout {
+            layout: TableLayout {
                 separator: self.separator,
                 header: !self.no_header,
                 decimal_comma: self.decimal_comma,

@@ -8,7 +8,7 @@ use super::question::{Question, Rules};
 use super::summary::sample_times;
 use super::uncertainty::{Uncertainty, drift};
 use perfcheck_stats::{
-    ClusterMean, ClusterMedian, PairedRatio, Resampling, Smoothness, Statistic, Stream,
+    ClusterMean, ClusterMedian, ClusterStatistic, PairedRatio, Resampling, Smoothness, Stream,
     derived_seed, mean, median,
 };
 
@@ -120,7 +120,7 @@ impl DescribedChange {
     }
 
     fn of_pairs(
-        ratio: &PairedRatio<impl Statistic>,
+        ratio: &PairedRatio<impl ClusterStatistic>,
         level: f64,
         resampling: Resampling<'_>,
         smoothness: Smoothness,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use perfcheck_stats::{Interval, IntervalMethod, PairedRatio, Resampling, Scale, Statistic};
+use perfcheck_stats::{ClusterStatistic, Interval, IntervalMethod, PairedRatio, Resampling, Scale};
 
 /// A value with its interval. A bound that the data do not give is infinite.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -36,8 +36,8 @@ impl Estimate {
     /// The relative change of a statistic, with its interval: a bootstrap's, or Student's where a side has few clusters. `None` where it has
     /// no finite value. A side of one cluster says nothing of its spread: unbounded.
     pub(super) fn relative_change(
-        candidate: &impl Statistic,
-        base: &impl Statistic,
+        candidate: &impl ClusterStatistic,
+        base: &impl ClusterStatistic,
         level: f64,
         resampling: Resampling<'_>,
     ) -> Option<Self> {
@@ -55,7 +55,7 @@ impl Estimate {
 
     /// The same where cluster i of both sides are a pair: what both share does not widen the interval.
     pub(super) fn relative_change_of_pairs(
-        ratio: &PairedRatio<impl Statistic>,
+        ratio: &PairedRatio<impl ClusterStatistic>,
         level: f64,
         resampling: Resampling<'_>,
     ) -> Option<Self> {

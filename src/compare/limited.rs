@@ -7,8 +7,8 @@ use super::estimate::Estimate;
 use super::summary::{clusters, ramp, sample_times, scaled};
 use crate::model::{Measurement, Statistic as Wanted};
 use perfcheck_stats::{
-    ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, NORMAL_MAD, RelativeError,
-    Scale, Smoothness, Statistic, jackknife_t_interval,
+    ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic, NORMAL_MAD,
+    RelativeError, Scale, Smoothness, jackknife_t_interval,
 };
 
 /// What `measurement` shows of `statistic`; `None` where it does not have it. Without a second launch the samples stand for launches; without
@@ -35,7 +35,7 @@ pub fn value_at(measurement: &Measurement, statistic: Wanted, level: f64) -> Opt
     found.estimate.is_finite().then_some(found)
 }
 
-fn plain(statistic: &impl Statistic, scale: Scale, level: f64) -> Estimate {
+fn plain(statistic: &impl ClusterStatistic, scale: Scale, level: f64) -> Estimate {
     let estimate = statistic.observed();
     jackknife_t_interval(statistic, scale, level).map_or(Estimate::unbounded(estimate), |found| {
         Estimate::with(estimate, found)

@@ -8,8 +8,9 @@ use super::estimate::Estimate;
 use super::summary::{Summary, sample_times};
 use crate::model::{DecisionSettings, Measurement};
 use perfcheck_stats::{
-    ClusterMean, MedianInterval, OutlierPolicy, Quantile, Record, RecordRules, Resampling,
-    Statistic, Stream, TInterval, TailBasis, Variability, bca_interval, derived_seed, mean, median,
+    ClusterMean, ClusterStatistic, MedianInterval, OutlierPolicy, Quantile, Record, RecordRules,
+    Resampling, Stream, TInterval, TailBasis, Variability, bca_interval, derived_seed, mean,
+    median,
 };
 
 /// What is stated of one benchmark in one run. Times are nanoseconds per iteration, over the samples that decide.

@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::estimate::Estimate;
 use crate::model::{DecisionSettings, LaunchSeries, Measurement, Sample};
 use perfcheck_stats::{
-    ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, Description, Interval,
-    IntervalMethod, Line, NORMAL_MAD, OutlierCounts, Resampling, Scale, Statistic, Stream,
+    ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic, Description,
+    Interval, IntervalMethod, Line, NORMAL_MAD, OutlierCounts, Resampling, Scale, Stream,
     derived_seed, mean, r_squared_through_origin, sample_variance, student_t,
 };
 
@@ -148,7 +148,7 @@ struct Intervals {
 }
 
 impl Intervals {
-    fn of(&self, name: &str, statistic: &impl Statistic, scale: Scale) -> Estimate {
+    fn of(&self, name: &str, statistic: &impl ClusterStatistic, scale: Scale) -> Estimate {
         let estimate = statistic.observed();
         let stream = Stream {
             seed: self.seed,

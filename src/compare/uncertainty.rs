@@ -8,7 +8,7 @@ use super::estimate::Estimate;
 use super::question::{Question, Rules};
 use super::run_level::between_runs;
 use crate::model::Measurement;
-use perfcheck_stats::{PairedRatio, RelativeError, Smoothness, Statistic, mean};
+use perfcheck_stats::{ClusterStatistic, PairedRatio, RelativeError, Smoothness, mean};
 
 /// A relative change with its standard errors.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -33,8 +33,8 @@ impl Uncertainty {
 
     /// Of independent clusters. `None` where the change has no finite value.
     pub(super) fn of(
-        candidate: &impl Statistic,
-        base: &impl Statistic,
+        candidate: &impl ClusterStatistic,
+        base: &impl ClusterStatistic,
         smoothness: Smoothness,
     ) -> Option<Self> {
         let estimate = candidate.observed() / base.observed() - 1.0;
@@ -47,7 +47,7 @@ impl Uncertainty {
 
     /// Of rounds that were measured in turn: cluster i of both sides are a pair.
     pub(super) fn of_pairs(
-        ratio: &PairedRatio<impl Statistic>,
+        ratio: &PairedRatio<impl ClusterStatistic>,
         smoothness: Smoothness,
     ) -> Option<Self> {
         let estimate = ratio.observed() - 1.0;

@@ -19,7 +19,7 @@ pub struct Visible<W> {
 }
 
 /// What stands at the beginning of some bytes.
-enum Piece {
+enum FirstPiece {
     /// So many bytes that pass as they are.
     Harmless(usize),
     /// So many bytes that do not.
@@ -42,21 +42,21 @@ impl<W: Write> Visible<W> {
         let mut rest = bytes;
         while !rest.is_empty() {
             match piece(rest) {
-                Piece::Harmless(length) => {
+                FirstPiece::Harmless(length) => {
                     passed.extend_from_slice(&rest[..length]);
                     rest = &rest[length..];
                 }
-                Piece::Harmful(length) => {
+                FirstPiece::Harmful(length) => {
                     let shown = String::from_utf8_lossy(&rest[..length]);
                     passed.extend_from_slice(terminal::one_line(&shown).as_bytes());
                     rest = &rest[length..];
                 }
-                Piece::Unfinished if rest.len() > MOST_PENDING => {
+                FirstPiece::Unfinished if rest.len() > MOST_PENDING => {
                     let shown = String::from_utf8_lossy(&rest[..1]);
                     passed.extend_from_slice(terminal::one_line(&shown).as_bytes());
                     rest = &rest[1..];
                 }
-                Piece::Unfinished => {
+                FirstPiece::Unfinished => {
                     self.pending = rest.to_vec();
                     break;
                 }
@@ -67,42 +67,42 @@ impl<W: Write> Visible<W> {
 }
 
 /// Tells what comes first.
-fn piece(bytes: &[u8]) -> Piece {
+fn piece(bytes: &[u8]) -> FirstPiece {
     match bytes {
         [b'\n' | b'\t' | b' '..=b'~', ..] => {
             let plain = |byte: &&u8| matches!(byte, b'\n' | b'\t' | b' '..=b'~');
-            Piece::Harmless(bytes.iter().take_while(plain).count())
+            FirstPiece::Harmless(bytes.iter().take_while(plain).count())
         }
         // The line end of tables of separated values.
-        [b'\r', b'\n', ..] => Piece::Harmless(2),
-        [] | [b'\r' | 0x1b] | [0x1b, b'['] => Piece::Unfinished,
+        [b'\r', b'\n', ..] => FirstPiece::Harmless(2),
+        [] | [b'\r' | 0x1b] | [0x1b, b'['] => FirstPiece::Unfinished,
         [0x1b, b'[', parameters @ ..] => {
             let is_parameter = |byte: &&u8| matches!(byte, b'0'..=b'9' | b';' | b':');
             let length = parameters.iter().take_while(is_parameter).count();
             match parameters.get(length) {
-                Some(b'm') => Piece::Harmless(length + 3),
-                Some(_) => Piece::Harmful(1),
-                None => Piece::Unfinished,
+                Some(b'm') => FirstPiece::Harmless(length + 3),
+                Some(_) => FirstPiece::Harmful(1),
+                None => FirstPiece::Unfinished,
             }
         }
-        [0x00..=0x7f, ..] => Piece::Harmful(1),
+        [0x00..=0x7f, ..] => FirstPiece::Harmful(1),
         [first, ..] => {
             let length = match first {
                 0xc2..=0xdf => 2,
                 0xe0..=0xef => 3,
                 0xf0..=0xf4 => 4,
-                _ => return Piece::Harmful(1),
+                _ => return FirstPiece::Harmful(1),
             };
             let Some(encoded) = bytes.get(..length) else {
-                return Piece::Unfinished;
+                return FirstPiece::Unfinished;
             };
             match std::str::from_utf8(encoded)
                 .ok()
                 .and_then(|text| text.chars().next())
             {
-                Some(c) if terminal::is_harmful(c) => Piece::Harmful(length),
-                Some(_) => Piece::Harmless(length),
-                None => Piece::Harmful(1),
+                Some(c) if terminal::is_harmful(c) => FirstPiece::Harmful(length),
+                Some(_) => FirstPiece::Harmless(length),
+                None => FirstPiece::Harmful(1),
             }
         }
     }

@@ -72,14 +72,14 @@ pub struct Guarded<'a, W> {
     writer: W,
     commands: &'a Commands,
     number: u32,
-    place: Place,
+    place: StreamPosition,
     /// How many `#` came directly before.
     hashes: u8,
 }
 
 /// Where in a line a stream is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum StreamPosition {
     /// Nothing but blanks so far.
     Start,
     /// The same inside of a colour code, which the stream behind may take out.
@@ -107,7 +107,7 @@ impl<'a, W: Write> Guarded<'a, W> {
             writer,
             commands,
             number,
-            place: Place::Start,
+            place: StreamPosition::Start,
             hashes: 0,
         }
     }
@@ -116,19 +116,22 @@ impl<'a, W: Write> Guarded<'a, W> {
     fn completes_sign(&mut self, byte: u8) -> bool {
         let hashes = self.hashes;
         self.hashes = if byte == b'#' { (hashes + 1).min(2) } else { 0 };
-        let is_behind_colon = matches!(self.place, Place::Colon | Place::ColonOrStart);
+        let is_behind_colon = matches!(
+            self.place,
+            StreamPosition::Colon | StreamPosition::ColonOrStart
+        );
         let is_second_colon = is_behind_colon && byte == b':';
         self.place = match (self.place, byte) {
             (_, b'\n' | b'\r')
             // Blanks of Unicode are blanks too; which bytes of theirs they are does not matter.
-            | (Place::Start | Place::ColonOrStart, b' ' | b'\t' | 0x0b | 0x0c | 0x80..)
-            | (Place::Code(Code::Parameters), b'@'..=b'~') => Place::Start,
-            (Place::Start | Place::ColonOrStart, 0x1b) => Place::Code(Code::Escape),
-            (Place::Code(Code::Escape), b'[') | (Place::Code(Code::Parameters), b'0'..=b'?') => {
-                Place::Code(Code::Parameters)
+            | (StreamPosition::Start | StreamPosition::ColonOrStart, b' ' | b'\t' | 0x0b | 0x0c | 0x80..)
+            | (StreamPosition::Code(Code::Parameters), b'@'..=b'~') => StreamPosition::Start,
+            (StreamPosition::Start | StreamPosition::ColonOrStart, 0x1b) => StreamPosition::Code(Code::Escape),
+            (StreamPosition::Code(Code::Escape), b'[') | (StreamPosition::Code(Code::Parameters), b'0'..=b'?') => {
+                StreamPosition::Code(Code::Parameters)
             }
-            (Place::Start | Place::Code(_), b':') => Place::Colon,
-            _ => Place::Middle,
+            (StreamPosition::Start | StreamPosition::Code(_), b':') => StreamPosition::Colon,
+            _ => StreamPosition::Middle,
         };
         is_second_colon || (hashes == 2 && byte == b'[')
     }
@@ -138,15 +141,19 @@ impl<W: Write> Write for Guarded<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if !self.commands.are_guarded() {
             // A command of ours ends with its line.
-            self.place = Place::Start;
+            self.place = StreamPosition::Start;
             self.hashes = 0;
             return self.writer.write(bytes);
         }
         if self.commands.last.replace(self.number) != self.number {
             // Two streams may lead to one place: the other may have ended the line. Or to two, and then it has not.
             self.place = match self.place {
-                Place::Colon | Place::ColonOrStart => Place::ColonOrStart,
-                Place::Start | Place::Code(_) | Place::Middle => Place::Start,
+                StreamPosition::Colon | StreamPosition::ColonOrStart => {
+                    StreamPosition::ColonOrStart
+                }
+                StreamPosition::Start | StreamPosition::Code(_) | StreamPosition::Middle => {
+                    StreamPosition::Start
+                }
             };
         }
         let mut harmless = Vec::with_capacity(bytes.len() + 8);

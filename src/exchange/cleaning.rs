@@ -3,7 +3,7 @@
 //! Nothing here changes what is stored: the policy is for the summary and for the record of where it came from. Resamples, seed and level of
 //! the interval are no thresholds and cannot be set: no decision rests on it, and the same file gives the same digits everywhere.
 
-use super::groups::{Group, GroupRow};
+use super::groups::{GroupRow, IdGroup};
 use crate::model::Sample;
 use perfcheck_stats::{
     Cleaned, ClusterMean, Description, FirstSample, OperationRates, OutlierPolicy, Resampling,
@@ -68,19 +68,19 @@ pub struct ValueSummary {
 }
 
 /// Which rows are warm-up: the first of each launch that has more than one.
-pub fn warm_up_rows(group: &Group, first: FirstSample) -> Vec<bool> {
+pub fn warm_up_rows(group: &IdGroup, first: FirstSample) -> Vec<bool> {
     let launches = launches(group);
     launches
         .flat_map(|rows| (0..rows.len()).map(move |at| at < first.skipped(rows.len())))
         .collect()
 }
 
-fn launches(group: &Group) -> impl Iterator<Item = &[GroupRow]> {
+fn launches(group: &IdGroup) -> impl Iterator<Item = &[GroupRow]> {
     group.rows.chunk_by(|one, next| one.launch == next.launch)
 }
 
 /// Cleans `group` and describes each column.
-pub fn clean(group: &Group, cleaning: Cleaning) -> Vec<ValueSummary> {
+pub fn clean(group: &IdGroup, cleaning: Cleaning) -> Vec<ValueSummary> {
     let columns = (0..group.metrics.len()).map(|column| cleaned(group, column, cleaning));
     let mut columns: Vec<Cleaned> = columns.collect::<Option<_>>().unwrap_or_default();
     if cleaning.paired {
@@ -93,7 +93,7 @@ pub fn clean(group: &Group, cleaning: Cleaning) -> Vec<ValueSummary> {
         .collect()
 }
 
-fn cleaned(group: &Group, column: usize, cleaning: Cleaning) -> Option<Cleaned> {
+fn cleaned(group: &IdGroup, column: usize, cleaning: Cleaning) -> Option<Cleaned> {
     let values = |rows: &[GroupRow]| -> Vec<f64> {
         let samples = rows.iter().map(|row| row.samples[column]);
         samples.map(Sample::per_iteration).collect()
@@ -103,7 +103,7 @@ fn cleaned(group: &Group, column: usize, cleaning: Cleaning) -> Option<Cleaned> 
     Cleaned::of(&values, cleaning.first, cleaning.policy)
 }
 
-fn described(group: &Group, column: usize, cleaned: &Cleaned) -> Option<ValueSummary> {
+fn described(group: &IdGroup, column: usize, cleaned: &Cleaned) -> Option<ValueSummary> {
     let description = Description::of(&cleaned.used)?;
     let before = Description::of(&cleaned.warm)?;
     let clusters: Vec<&[f64]> = cleaned.used.chunks(1).collect();

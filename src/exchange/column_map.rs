@@ -6,11 +6,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::error::ExchangeError;
-use super::unit::Unit;
+use super::unit::ValueUnit;
 
 /// A column, by its name in the first line or by its number.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Column {
+pub enum InputColumn {
     /// By name.
     Named(String),
     /// By number, from 1.
@@ -23,31 +23,31 @@ pub struct ValueColumn {
     /// The last part of the ids of its benchmarks; `None`: the column's name, if there are several such columns.
     pub label: Option<String>,
     /// The column.
-    pub column: Column,
+    pub column: InputColumn,
     /// Its unit, if it has one of its own.
-    pub unit: Option<Unit>,
+    pub unit: Option<ValueUnit>,
 }
 
 /// What the columns of a table mean.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ColumnMap {
     /// The parts of a benchmark's id.
-    pub id: Vec<Column>,
+    pub id: Vec<InputColumn>,
     /// The values of a row, each of a benchmark of its own.
     pub values: Vec<ValueColumn>,
     /// Which measurement of its launch a row is, a whole number.
-    pub repetition: Option<Column>,
+    pub repetition: Option<InputColumn>,
     /// Which launch, session or process a row belongs to.
-    pub launch: Option<Column>,
+    pub launch: Option<InputColumn>,
     /// How many iterations the values of a row are the total of.
-    pub iterations: Option<Column>,
+    pub iterations: Option<InputColumn>,
     /// The unit of a row's values.
-    pub unit: Option<Column>,
+    pub unit: Option<InputColumn>,
 }
 
 const KEYS: &str = "id, value, value.LABEL, repetition, launch, iterations and unit";
 
-impl fmt::Display for Column {
+impl fmt::Display for InputColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Named(name) => f.write_str(name),
@@ -56,7 +56,7 @@ impl fmt::Display for Column {
     }
 }
 
-impl FromStr for Column {
+impl FromStr for InputColumn {
     type Err = ExchangeError;
 
     fn from_str(text: &str) -> Result<Self, ExchangeError> {

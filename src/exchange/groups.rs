@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use super::column_map::ColumnMap;
 use super::decimal::Decimal;
 use super::error::{ExchangeError, Malformed};
-use super::input::Content;
-use super::unit::{GUESS_LIMIT, Unit};
+use super::input::InputContent;
+use super::unit::{GUESS_LIMIT, ValueUnit};
 use crate::model::{Metric, Sample, Throughput};
 use perfcheck_stats::median;
 
@@ -21,7 +21,7 @@ const MOST_SHOWN: usize = 20;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
     /// The unit of values that have none of their own.
-    pub unit: Option<Unit>,
+    pub unit: Option<ValueUnit>,
     /// Values without a unit are nanoseconds or ticks of 100 ns: whichever the size of a group's median suggests.
     pub guess_units: bool,
     /// Rows that cannot be read are skipped and counted.
@@ -42,7 +42,7 @@ pub(super) struct RawRow {
     pub(super) launch: Option<String>,
     pub(super) repetition: Option<u64>,
     pub(super) iterations: u64,
-    pub(super) unit: Option<Unit>,
+    pub(super) unit: Option<ValueUnit>,
     pub(super) values: Vec<Decimal>,
 }
 
@@ -57,7 +57,7 @@ pub struct GroupRow {
 
 /// All measurements under one id.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Group {
+pub struct IdGroup {
     /// The id without the part that tells columns of values apart.
     pub id: String,
     /// What the samples of each column mean.
@@ -67,12 +67,12 @@ pub struct Group {
     /// What one iteration processes, where the format tells.
     pub throughput: Throughput,
     /// How the iteration counts of its rows are laid out.
-    pub phase: Phase,
+    pub phase: IterationLayout,
 }
 
 /// How iteration counts are laid out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Phase {
+pub enum IterationLayout {
     /// The same count in every sample, or none told.
     #[default]
     Flat,
@@ -97,7 +97,7 @@ pub struct Guess {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
     /// In the order in which they first occur.
-    pub groups: Vec<Group>,
+    pub groups: Vec<IdGroup>,
     /// What each launch is called, by ordinal.
     pub launches: Vec<String>,
     /// Whether anything told launches apart.
@@ -134,7 +134,7 @@ pub(super) struct Collector<'a> {
     known: HashMap<String, usize>,
     launches: Vec<String>,
     known_launches: HashMap<(usize, Option<String>), u32>,
-    units: Vec<Unit>,
+    units: Vec<ValueUnit>,
     malformed: Vec<Malformed>,
     files: Vec<String>,
 }
@@ -143,7 +143,7 @@ impl<'a> Collector<'a> {
     pub(super) fn new(
         map: &'a ColumnMap,
         reading: &'a Reading,
-        files: &[Content],
+        files: &[InputContent],
     ) -> Result<Self, ExchangeError> {
         let settled = map.unit.is_some() || reading.unit.is_some() || reading.guess_units;
         if let Some(value) = map
@@ -234,7 +234,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Everything, or what is wrong with it.
-    pub(super) fn finish(mut self, files: &[Content]) -> Result<Imported, ExchangeError> {
+    pub(super) fn finish(mut self, files: &[InputContent]) -> Result<Imported, ExchangeError> {
         let mut guesses = Vec::new();
         let mut groups = Vec::new();
         for mut pending in std::mem::take(&mut self.groups) {
@@ -321,7 +321,7 @@ impl<'a> Collector<'a> {
     }
 
     /// The unit of each column of values, unless rows have their own.
-    fn units_of(&self, group: &PendingGroup, guesses: &mut Vec<Guess>) -> Vec<Option<Unit>> {
+    fn units_of(&self, group: &PendingGroup, guesses: &mut Vec<Guess>) -> Vec<Option<ValueUnit>> {
         let declared = |at: usize| {
             let own = self.map.values[at].unit.clone();
             let by_row = self.map.unit.is_some();
@@ -340,9 +340,9 @@ impl<'a> Collector<'a> {
                         .collect();
                     let median = median(&values)?;
                     let unit = if median > GUESS_LIMIT {
-                        Unit::ticks()
+                        ValueUnit::ticks()
                     } else {
-                        Unit::nanoseconds()
+                        ValueUnit::nanoseconds()
                     };
                     guesses.push(Guess {
                         id: group.id.clone(),
@@ -358,7 +358,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Values into samples.
-    fn settle(&mut self, pending: PendingGroup, units: &[Option<Unit>]) -> Group {
+    fn settle(&mut self, pending: PendingGroup, units: &[Option<ValueUnit>]) -> IdGroup {
         let mut metrics: Vec<Option<Metric>> = vec![None; units.len()];
         let mut rows = Vec::with_capacity(pending.rows.len());
         for row in pending.rows {
@@ -400,17 +400,17 @@ impl<'a> Collector<'a> {
                 }
             }
         }
-        Group {
+        IdGroup {
             id: pending.id,
             metrics: metrics.into_iter().map(Option::unwrap_or_default).collect(),
             rows,
             throughput: Throughput::default(),
-            phase: Phase::Flat,
+            phase: IterationLayout::Flat,
         }
     }
 }
 
-impl Group {
+impl IdGroup {
     /// Gives decimals of one column the same denominator, so that its samples look alike: 12.5 and 12.25 become 1250 and 1225 of 100.
     fn share_denominators(&mut self, iterations_are_counted: bool) {
         if iterations_are_counted {

@@ -12,7 +12,7 @@ const MOST_BYTES: u64 = 256 << 20;
 
 /// The content of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Content {
+pub struct InputContent {
     /// The file's name without directories; `-` for the standard input.
     pub name: String,
     /// Its bytes.
@@ -21,7 +21,7 @@ pub struct Content {
     pub blake3: String,
 }
 
-impl Content {
+impl InputContent {
     /// What is kept of it with the run.
     pub fn source(&self) -> SourceFile {
         SourceFile {
@@ -47,7 +47,7 @@ impl Content {
 }
 
 /// Reads a file; `-` is `standard_input`.
-pub fn read(path: &Path, standard_input: &mut dyn Read) -> Result<Content, ExchangeError> {
+pub fn read(path: &Path, standard_input: &mut dyn Read) -> Result<InputContent, ExchangeError> {
     let failed = |source: io::Error| ExchangeError::File {
         path: path.to_owned(),
         source,
@@ -65,7 +65,7 @@ pub fn read(path: &Path, standard_input: &mut dyn Read) -> Result<Content, Excha
         File::open(path).and_then(|file| bounded(file, MOST_BYTES))
     };
     match bytes.map_err(failed)? {
-        Some(bytes) => Ok(Content {
+        Some(bytes) => Ok(InputContent {
             name,
             blake3: blake3::hash(&bytes).to_hex().to_string(),
             bytes,

@@ -17,15 +17,15 @@ mod table;
 mod unit;
 
 pub use cleaning::{Cleaning, ValueSummary, clean, warm_up_rows};
-pub use column_map::{Column, ColumnMap, ValueColumn};
+pub use column_map::{ColumnMap, InputColumn, ValueColumn};
 pub use error::{ExchangeError, Malformed};
 pub use export::{ExportedRun, file_name, write_benchstat, write_bmf, write_criterion, write_csv};
 pub use formats::{FileFormat, ForeignRun, Requested, detect, read_foreign};
-pub use groups::{Group, GroupRow, Guess, Imported, Phase, Reading};
-pub use input::{Content, read};
+pub use groups::{GroupRow, Guess, IdGroup, Imported, IterationLayout, Reading};
+pub use input::{InputContent, read};
 pub use portable::{
     PortableHead, PortablePair, PortableReference, PortableRun, PortableVerdict, read_portable,
     write_portable,
 };
-pub use table::{Layout, cell_of_part, read_tables};
-pub use unit::Unit;
+pub use table::{TableLayout, cell_of_part, read_tables};
+pub use unit::ValueUnit;

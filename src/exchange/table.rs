@@ -3,12 +3,12 @@
 use csv::{ByteRecord, ReaderBuilder, Trim};
 use std::borrow::Cow;
 
-use super::column_map::{Column, ColumnMap};
+use super::column_map::{ColumnMap, InputColumn};
 use super::decimal::{Decimal, DecimalMark};
 use super::error::{ExchangeError, Malformed};
 use super::groups::{Collector, Imported, RawRow, Reading, RowPlace};
-use super::input::Content;
-use super::unit::Unit;
+use super::input::InputContent;
+use super::unit::ValueUnit;
 
 /// Longer ids are refused: nobody reads them.
 const LONGEST_ID: usize = 1_000;
@@ -17,7 +17,7 @@ const ROWS_BETWEEN_LOOKS: u64 = 1 << 12;
 
 /// How the files are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Layout {
+pub struct TableLayout {
     /// What stands between columns.
     pub separator: u8,
     /// Whether the first line names the columns.
@@ -28,15 +28,15 @@ pub struct Layout {
 
 /// Reads `files` as one set of measurements; `interrupted` is asked now and then.
 pub fn read_tables(
-    files: &[Content],
+    files: &[InputContent],
     map: &ColumnMap,
-    layout: Layout,
+    layout: TableLayout,
     reading: &Reading,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Imported, ExchangeError> {
     let mut collector = Collector::new(map, reading, files)?;
     for (number, file) in files.iter().enumerate() {
-        Table {
+        TableFile {
             file,
             number,
             map,
@@ -48,15 +48,15 @@ pub fn read_tables(
 }
 
 /// One file.
-struct Table<'a> {
-    file: &'a Content,
+struct TableFile<'a> {
+    file: &'a InputContent,
     number: usize,
     map: &'a ColumnMap,
-    layout: Layout,
+    layout: TableLayout,
 }
 
 /// Numbers of the columns, from 0.
-struct Places {
+struct ColumnPlaces {
     id: Vec<usize>,
     values: Vec<usize>,
     repetition: Option<usize>,
@@ -67,7 +67,7 @@ struct Places {
     columns: Option<usize>,
 }
 
-impl Table<'_> {
+impl TableFile<'_> {
     fn read(
         &self,
         collector: &mut Collector<'_>,
@@ -91,7 +91,7 @@ impl Table<'_> {
             Vec::new()
         };
         let places = self.places(&header)?;
-        let mut lines = Lines::of(&self.file.bytes);
+        let mut lines = LineNumbers::of(&self.file.bytes);
         let mut record = ByteRecord::new();
         let mut rows: u64 = 0;
         while reader
@@ -129,11 +129,11 @@ impl Table<'_> {
         }
     }
 
-    fn places(&self, header: &[String]) -> Result<Places, ExchangeError> {
-        let place = |column: &Column| self.place(column, header);
-        let one = |column: &Option<Column>| column.as_ref().map(place).transpose();
+    fn places(&self, header: &[String]) -> Result<ColumnPlaces, ExchangeError> {
+        let place = |column: &InputColumn| self.place(column, header);
+        let one = |column: &Option<InputColumn>| column.as_ref().map(place).transpose();
         let map = self.map;
-        Ok(Places {
+        Ok(ColumnPlaces {
             id: map.id.iter().map(place).collect::<Result<_, _>>()?,
             values: (map.values.iter().map(|value| place(&value.column)))
                 .collect::<Result<_, _>>()?,
@@ -145,21 +145,21 @@ impl Table<'_> {
         })
     }
 
-    fn place(&self, column: &Column, header: &[String]) -> Result<usize, ExchangeError> {
+    fn place(&self, column: &InputColumn, header: &[String]) -> Result<usize, ExchangeError> {
         let missing = || ExchangeError::NoColumn {
             name: self.file.name.clone(),
             column: column.to_string(),
             there: header.to_vec(),
         };
         match column {
-            Column::Numbered(number) if self.layout.header && *number > header.len() => {
+            InputColumn::Numbered(number) if self.layout.header && *number > header.len() => {
                 Err(missing())
             }
-            Column::Numbered(number) => Ok(number - 1),
-            Column::Named(_) if !self.layout.header => Err(ExchangeError::ColumnMap(format!(
+            InputColumn::Numbered(number) => Ok(number - 1),
+            InputColumn::Named(_) if !self.layout.header => Err(ExchangeError::ColumnMap(format!(
                 "without a line of names there is no column `{column}`\n  help: columns are named by their number: `#1`"
             ))),
-            Column::Named(name) => {
+            InputColumn::Named(name) => {
                 let mut found = (header.iter().enumerate()).filter(|(_, there)| *there == name);
                 let (first, _) = found.next().ok_or_else(missing)?;
                 match found.next() {
@@ -179,19 +179,20 @@ impl Table<'_> {
     fn row(
         &self,
         record: &ByteRecord,
-        places: &Places,
+        places: &ColumnPlaces,
         place: RowPlace,
     ) -> Result<RawRow, (Option<String>, String)> {
         if let Some(expected) = places.columns.filter(|expected| *expected != record.len()) {
             let found = record.len();
             return Err((None, format!("has {found} columns and not {expected}")));
         }
-        let cell = |column: &Column, at: usize| -> Result<Cow<'_, str>, (Option<String>, String)> {
-            let said = |reason: &str| (Some(column.to_string()), reason.to_owned());
-            let bytes = record.get(at).ok_or_else(|| said("is not there"))?;
-            let text = std::str::from_utf8(bytes).map_err(|_| said("is not UTF-8"))?;
-            Ok(Cow::Borrowed(text))
-        };
+        let cell =
+            |column: &InputColumn, at: usize| -> Result<Cow<'_, str>, (Option<String>, String)> {
+                let said = |reason: &str| (Some(column.to_string()), reason.to_owned());
+                let bytes = record.get(at).ok_or_else(|| said("is not there"))?;
+                let text = std::str::from_utf8(bytes).map_err(|_| said("is not UTF-8"))?;
+                Ok(Cow::Borrowed(text))
+            };
         let mut id = String::new();
         for (column, at) in self.map.id.iter().zip(&places.id) {
             let text = cell(column, *at)?;
@@ -221,7 +222,7 @@ impl Table<'_> {
             let read = Decimal::read(&text, mark);
             values.push(read.map_err(|reason| (Some(value.column.to_string()), reason))?);
         }
-        let whole = |column: &Option<Column>, at: Option<usize>, least: u64| {
+        let whole = |column: &Option<InputColumn>, at: Option<usize>, least: u64| {
             let Some((column, at)) = column.as_ref().zip(at) else {
                 return Ok(None);
             };
@@ -239,7 +240,7 @@ impl Table<'_> {
         };
         let unit = match self.map.unit.as_ref().zip(places.unit) {
             Some((column, at)) => {
-                let unit = cell(column, at)?.parse::<Unit>();
+                let unit = cell(column, at)?.parse::<ValueUnit>();
                 Some(unit.map_err(|reason| (Some(column.to_string()), reason))?)
             }
             None => None,
@@ -271,13 +272,13 @@ pub fn cell_of_part(part: &str) -> String {
 }
 
 /// Numbers of lines by ascending places in a file.
-struct Lines<'a> {
+struct LineNumbers<'a> {
     bytes: &'a [u8],
     at: usize,
     line: u64,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LineNumbers<'a> {
     fn of(bytes: &'a [u8]) -> Self {
         Self {
             bytes,
@@ -309,7 +310,7 @@ mod tests {
     #[test]
     fn lines_are_counted_past_empty_ones_and_with_either_end() {
         let text = b"a\r\n\r\nb\nc";
-        let mut lines = Lines::of(text);
+        let mut lines = LineNumbers::of(text);
         assert_eq!([lines.at(0), lines.at(1), lines.at(7)], [1, 3, 4]);
     }
 

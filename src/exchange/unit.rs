@@ -18,7 +18,7 @@ const LONGEST_TICK_NS: u64 = 1_000_000_000_000;
 
 /// What a value is measured in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unit {
+pub struct ValueUnit {
     /// As it was written.
     name: String,
     /// What the samples mean.
@@ -29,7 +29,7 @@ pub struct Unit {
     per_ns: u64,
 }
 
-impl Unit {
+impl ValueUnit {
     /// Nanoseconds.
     pub(super) fn nanoseconds() -> Self {
         Self::time("ns", 1)
@@ -124,13 +124,13 @@ fn out_of_range() -> String {
     "is too large or too small to be kept".to_owned()
 }
 
-impl fmt::Display for Unit {
+impl fmt::Display for ValueUnit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
     }
 }
 
-impl FromStr for Unit {
+impl FromStr for ValueUnit {
     type Err = String;
 
     /// Reads `ns`, `ticks:100ns`, `ops/s`, `MiB/s`, `bytes`, `amount:pages`.
@@ -227,7 +227,7 @@ mod tests {
 
     fn sample(value: &str, unit: &str, iterations: u64) -> Result<(u64, u64), String> {
         let value = Decimal::read(value, DecimalMark::Point)?;
-        let unit: Unit = unit.parse()?;
+        let unit: ValueUnit = unit.parse()?;
         unit.sample(value, iterations)
             .map(|sample| (sample.iterations, sample.elapsed.0))
     }
@@ -285,15 +285,20 @@ mod tests {
             "ops/h",
             "amount:",
         ] {
-            assert!(word.parse::<Unit>().is_err(), "{word}");
+            assert!(word.parse::<ValueUnit>().is_err(), "{word}");
         }
-        assert!("nanos".parse::<Unit>().unwrap_err().contains("ticks:100ns"));
+        assert!(
+            "nanos"
+                .parse::<ValueUnit>()
+                .unwrap_err()
+                .contains("ticks:100ns")
+        );
     }
 
     proptest! {
         #[test]
         fn a_float_of_any_usual_size_keeps_its_value(value in 1e-6_f64..1e15) {
-            let unit = Unit::nanoseconds();
+            let unit = ValueUnit::nanoseconds();
             let read = Decimal::read(&value.to_string(), DecimalMark::Point).unwrap();
             let found = unit.sample(read, 1).unwrap().per_iteration();
             let tolerance = if value >= 1.0 { 4.0 * f64::EPSILON } else { 5e-8 };

@@ -58,7 +58,7 @@ pub fn private_libraries(
             if found.contains_key(&name) {
                 continue;
             }
-            let places = Places {
+            let places = LibraryPlaces {
                 rpath: if wants.runpath.is_empty() {
                     &rpath
                 } else {
@@ -74,7 +74,7 @@ pub fn private_libraries(
                 .canonicalize()
                 .is_ok_and(|library| below.iter().any(|root| library.starts_with(root)));
             if is_private {
-                if place == Place::Fixed {
+                if place == LibraryPathRole::Fixed {
                     fixed.push(library.clone());
                 }
                 found.insert(name, library.clone());
@@ -102,30 +102,33 @@ fn file_name(name: &str) -> String {
 
 /// Whether the library path has a say in where a library is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum LibraryPathRole {
     Fixed,
     Searched,
 }
 
 /// Where a library is looked for, in this order.
-struct Places<'a> {
+struct LibraryPlaces<'a> {
     rpath: &'a [PathBuf],
     library_path: &'a [PathBuf],
     runpath: &'a [PathBuf],
 }
 
-impl Places<'_> {
-    fn find(&self, name: &str, directory: &Path) -> Option<(PathBuf, Place)> {
+impl LibraryPlaces<'_> {
+    fn find(&self, name: &str, directory: &Path) -> Option<(PathBuf, LibraryPathRole)> {
         if name.contains('/') {
             let path = directory.join(name);
-            return path.is_file().then_some((path, Place::Fixed));
+            return path.is_file().then_some((path, LibraryPathRole::Fixed));
         }
-        let fixed = self.rpath.iter().map(|place| (place, Place::Fixed));
+        let fixed = self
+            .rpath
+            .iter()
+            .map(|place| (place, LibraryPathRole::Fixed));
         let searched = self
             .library_path
             .iter()
             .chain(self.runpath)
-            .map(|place| (place, Place::Searched));
+            .map(|place| (place, LibraryPathRole::Searched));
         fixed
             .chain(searched)
             .map(|(directory, place)| (directory.join(name), place))

@@ -24,7 +24,7 @@ pub use examine::{Activity, RealFiles, SystemFiles, machine_state};
 pub use git::{Checkout, HOOK_VARIABLES};
 pub use libraries::{Libraries, private_libraries};
 pub use machine::{detect, load};
-pub use opened::{Change, Opened, OpenedFiles, changed_files};
+pub use opened::{FileChange, FileOpened, OpenedFiles, changed_files};
 pub use revisions::{GitError, PresentFiles, Revision};
 pub use secret::{SecretError, default_secret_path, secret};
 pub use variables::{TerminalCharacters, Variables, build_environment, fresh_seed};

@@ -12,7 +12,7 @@ use crate::model::{ContentHash, FileFact};
 
 /// What was opened.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Opened {
+pub struct FileOpened {
     /// Regular files that were opened or read and that nobody made or wrote meanwhile, sorted by path.
     pub files: Vec<FileFact>,
     /// Why some may be missing, in words; empty if none are.
@@ -21,7 +21,7 @@ pub struct Opened {
 
 /// What became of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
+pub enum FileChange {
     /// It is not there, or cannot be read.
     Gone,
     /// It has another content.
@@ -29,11 +29,11 @@ pub enum Change {
 }
 
 /// The recorded files below `root` that are no longer the same.
-pub fn changed_files(recorded: &[FileFact], root: &Path) -> Vec<(PathBuf, Change)> {
+pub fn changed_files(recorded: &[FileFact], root: &Path) -> Vec<(PathBuf, FileChange)> {
     let change = |fact: &FileFact| match hash_of(&root.join(&fact.path)) {
         Ok(hash) if hash == fact.hash => None,
-        Ok(_) => Some(Change::Differs),
-        Err(_) => Some(Change::Gone),
+        Ok(_) => Some(FileChange::Differs),
+        Err(_) => Some(FileChange::Gone),
     };
     recorded
         .iter()
@@ -68,7 +68,7 @@ mod watching {
     use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
     use rustix::io::Errno;
 
-    use super::{Opened, hash_of};
+    use super::{FileOpened, hash_of};
     use crate::model::FileFact;
 
     /// A watch takes about 1 kB of the kernel's memory, and so many directories take well under a second.
@@ -189,7 +189,7 @@ mod watching {
 
         /// Ends the watch and hashes what was opened. A file that was written meanwhile is an output, or its content
         /// at the time is no longer known: it is left out.
-        pub fn finish(mut self) -> Opened {
+        pub fn finish(mut self) -> FileOpened {
             self.drain();
             let files = self
                 .read
@@ -201,7 +201,7 @@ mod watching {
                     })
                 })
                 .collect();
-            Opened {
+            FileOpened {
                 files,
                 gaps: self.gaps.into_iter().collect(),
             }
@@ -244,7 +244,7 @@ impl OpenedFiles {
     pub fn drain(&mut self) {}
 
     /// Ends the watch.
-    pub fn finish(self) -> Opened {
+    pub fn finish(self) -> FileOpened {
         match self.0 {}
     }
 }
@@ -274,7 +274,7 @@ mod tests {
         directory
     }
 
-    fn names(opened: &Opened) -> Vec<&str> {
+    fn names(opened: &FileOpened) -> Vec<&str> {
         opened
             .files
             .iter()
@@ -370,8 +370,8 @@ mod tests {
         assert_eq!(
             changed_files(&recorded, root),
             [
-                (PathBuf::from("config.toml"), Change::Differs),
-                (PathBuf::from("data/unread.txt"), Change::Gone),
+                (PathBuf::from("config.toml"), FileChange::Differs),
+                (PathBuf::from("data/unread.txt"), FileChange::Gone),
             ]
         );
     }

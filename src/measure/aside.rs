@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::child::{ChildError, Kind, Session};
+use crate::child::{ChildError, RequestKind, Session};
 use crate::model::Beside;
 
 /// Iterations that are counted in a launch.
@@ -24,13 +24,13 @@ pub(super) enum Aside {
 /// Asks the benchmark under way, whose samples have been taken and whose iterations take so many nanoseconds, set-up and drops included.
 pub(super) fn noted(
     session: &mut Session<'_>,
-    kind: Kind,
+    kind: RequestKind,
     aside: Aside,
     iteration_ns: f64,
 ) -> Result<Beside, ChildError> {
     let mut beside = Beside::default();
     // Before counting, which runs operations that are no samples.
-    if kind == Kind::Latency {
+    if kind == RequestKind::Latency {
         let reservoir = match aside {
             Aside::InFull => RESERVOIR,
             Aside::InRounds { .. } => 0,

@@ -3,7 +3,6 @@
 //! What they are of a measurement is computed in `compare`. A word means one thing within a [`StatisticSet`]; `p95` and `max` are of samples in columns and
 //! pivots, and of single operations everywhere else.
 
-use serde::{Deserialize, Serialize};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 

@@ -32,11 +32,11 @@ pub enum Leftovers {
 /// thread that started it ends.
 #[derive(Debug, Clone)]
 pub struct Supervisor {
-    shared: Arc<Mutex<Shared>>,
+    shared: Arc<Mutex<GroupState>>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct GroupState {
     reaper: Option<Reaper>,
     mark: Mark,
     /// Processes that are ours and alive: what else turns up as our child is an orphan of theirs.
@@ -46,7 +46,7 @@ struct Shared {
 impl Supervisor {
     /// A supervisor of nothing yet.
     pub fn new() -> Self {
-        let shared = Shared {
+        let shared = GroupState {
             reaper: None,
             mark: Mark::fresh(),
             known: Vec::new(),
@@ -57,12 +57,12 @@ impl Supervisor {
     }
 
     /// Starts `command` as the leader of a new process group.
-    pub fn spawn(&self, command: &mut Command, leftovers: Leftovers) -> io::Result<Group> {
+    pub fn spawn(&self, command: &mut Command, leftovers: Leftovers) -> io::Result<ProcessGroup> {
         // Held while starting: an orphan hunt must not mistake the newcomer for an orphan.
         let mut shared = self.lock();
         if shared.reaper.is_none() {
             orphans::adopt();
-            // Without a reaper (no executable to start) groups still end with their `Group`.
+            // Without a reaper (no executable to start) groups still end with their `ProcessGroup`.
             shared.reaper = Reaper::start(&shared.mark).ok();
             let reaper = shared.reaper.as_ref().map(Reaper::pid);
             shared.known.extend(reaper);
@@ -83,7 +83,7 @@ impl Supervisor {
             reaper.watch(id);
         }
         drop(shared);
-        Ok(Group {
+        Ok(ProcessGroup {
             child,
             id,
             leftovers,
@@ -92,14 +92,14 @@ impl Supervisor {
         })
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Shared> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, GroupState> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A running process group. Dropping it kills and reaps it.
 #[derive(Debug)]
-pub struct Group {
+pub struct ProcessGroup {
     child: Child,
     id: Pid,
     leftovers: Leftovers,
@@ -107,7 +107,7 @@ pub struct Group {
     supervisor: Supervisor,
 }
 
-impl Group {
+impl ProcessGroup {
     /// The leader, for its pipes.
     pub fn leader(&mut self) -> &mut Child {
         &mut self.child
@@ -178,7 +178,7 @@ impl Default for Supervisor {
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         let _ = self.end(Duration::ZERO);
     }

@@ -2,7 +2,7 @@
 //! that end ourselves.
 //!
 //! Lowest of the rooms that touch the system: `cargo` starts its builds here, `child` its benches; only short questions (to
-//! rustc, to git) go without. It knows nothing of benches. Invariant: a group that was started is killed when its [`Group`] is
+//! rustc, to git) go without. It knows nothing of benches. Invariant: a group that was started is killed when its [`ProcessGroup`] is
 //! dropped, and also when this process dies without dropping anything (see [`reap`]).
 
 mod binding;
@@ -13,7 +13,7 @@ mod reaper;
 mod usage;
 
 pub use binding::Binding;
-pub use group::{Group, Leftovers, Supervisor};
+pub use group::{Leftovers, ProcessGroup, Supervisor};
 pub use interrupt::{INTERRUPTED_TWICE, Interrupt};
 pub use reaper::{REAPER_ARGUMENT, reap};
 pub use usage::{Usage, stolen};

@@ -14,10 +14,10 @@ const MOST_SECONDS: usize = 10;
 pub(super) const LABEL: usize = 18;
 
 /// Label and text of each line.
-pub(super) type Lines = Vec<(String, String)>;
+pub(super) type LabelledLines = Vec<(String, String)>;
 
 /// What an iteration allocated.
-pub(super) fn allocation_lines(found: &AllocationSummary) -> Lines {
+pub(super) fn allocation_lines(found: &AllocationSummary) -> LabelledLines {
     let how = if found.exact { "always" } else { "on average" };
     let mut lines = vec![
         (
@@ -52,9 +52,9 @@ pub(super) fn allocation_lines(found: &AllocationSummary) -> Lines {
 }
 
 /// What single operations took.
-pub(super) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> Lines {
+pub(super) fn latency_lines(found: &LatencySummary, confidence_level: f64) -> LabelledLines {
     let level = units::percent(confidence_level);
-    let mut lines: Lines = found
+    let mut lines: LabelledLines = found
         .percentiles
         .iter()
         .map(|one| {
@@ -130,7 +130,7 @@ pub(super) fn seconds(windows: &[WindowSummary]) -> Option<Table> {
 }
 
 /// The same as lines, for readers that lay them out themselves.
-pub(super) fn lines_of_seconds(windows: &[WindowSummary]) -> Lines {
+pub(super) fn lines_of_seconds(windows: &[WindowSummary]) -> LabelledLines {
     let Some(rows) = rows_of_seconds(windows) else {
         return Vec::new();
     };

@@ -54,7 +54,7 @@ impl Severity {
 
 /// A fact and what to think of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct DoctorFinding {
     /// What it is about.
     pub topic: &'static str,
     /// What it means.
@@ -116,7 +116,7 @@ pub struct DoctorFindings {
     /// What it did while the noise was measured.
     pub happenings: Happenings,
     /// The findings, in the order in which they are shown.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<DoctorFinding>,
     /// The noise, workload by workload.
     pub noise: Vec<NoiseFindings>,
     /// Rounds of a comparison at most, where the user says nothing.
@@ -282,8 +282,12 @@ fn options(found: &[Resolvable], findings: &DoctorFindings) -> String {
     words.join(" ")
 }
 
-fn write_advice(writer: &mut dyn Write, findings: &[Finding], columns: usize) -> io::Result<()> {
-    let mut advised: Vec<(&Finding, &Advice)> = findings
+fn write_advice(
+    writer: &mut dyn Write,
+    findings: &[DoctorFinding],
+    columns: usize,
+) -> io::Result<()> {
+    let mut advised: Vec<(&DoctorFinding, &Advice)> = findings
         .iter()
         .filter_map(|finding| Some((finding, finding.advice.as_ref()?)))
         .collect();
@@ -306,7 +310,7 @@ fn write_advice(writer: &mut dyn Write, findings: &[Finding], columns: usize) ->
 
 fn conclusion(findings: &DoctorFindings) -> String {
     let count = |severity| {
-        let of = |finding: &&Finding| finding.severity == severity;
+        let of = |finding: &&DoctorFinding| finding.severity == severity;
         findings.findings.iter().filter(of).count()
     };
     let (bad, improvable) = (count(Severity::Bad), count(Severity::Improvable));
@@ -411,7 +415,7 @@ mod tests {
     }
 
     fn findings() -> DoctorFindings {
-        let finding = |topic, severity, found: &str, advice| Finding {
+        let finding = |topic, severity, found: &str, advice| DoctorFinding {
             topic,
             severity,
             found: found.to_owned(),

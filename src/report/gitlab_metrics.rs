@@ -10,11 +10,11 @@ use crate::findings::{Findings, Row};
 use crate::model::Metric;
 
 /// A metric: its name, its unit, what it is, and its value of a row.
-type Family<'a> = (&'a str, &'a str, &'a str, fn(&Row<'_>) -> Option<f64>);
+type MetricFamily<'a> = (&'a str, &'a str, &'a str, fn(&Row<'_>) -> Option<f64>);
 
 /// Writes it.
 pub(super) fn write_metrics(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result<()> {
-    let families: [Family<'_>; 4] = [
+    let families: [MetricFamily<'_>; 4] = [
         (
             "perfcheck_median_seconds",
             "seconds",

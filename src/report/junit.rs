@@ -15,14 +15,14 @@ use crate::model::{Measurement, Verdict};
 
 /// How a test case ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
+enum CaseOutcome {
     Passed,
     Failure,
     Error,
     Skipped,
 }
 
-impl Outcome {
+impl CaseOutcome {
     fn of(row: &Row<'_>, findings: &Findings<'_>, surroundings: &Surroundings<'_>) -> Self {
         match (
             Gravity::of(row, findings, surroundings.fail_on),
@@ -56,12 +56,12 @@ impl Outcome {
 
 /// A bench target: its benchmarks, and itself where not all of them are known.
 #[derive(Default)]
-struct Suite<'f, 'm> {
+struct TestSuite<'f, 'm> {
     rows: Vec<&'f Row<'m>>,
     failed: Option<&'f FailedTarget>,
 }
 
-impl Suite<'_, '_> {
+impl TestSuite<'_, '_> {
     fn cases(&self) -> usize {
         self.rows.len() + usize::from(self.failed.is_some())
     }
@@ -74,7 +74,7 @@ pub(super) fn write_junit(
     surroundings: &Surroundings<'_>,
 ) -> io::Result<()> {
     // Whatever the order of the table is: one suite for a target.
-    let mut suites: BTreeMap<(&str, &str), Suite<'_, '_>> = BTreeMap::new();
+    let mut suites: BTreeMap<(&str, &str), TestSuite<'_, '_>> = BTreeMap::new();
     for row in &findings.rows {
         let suite = suites.entry((&row.key.package, &row.key.target));
         suite.or_default().rows.push(row);
@@ -83,9 +83,9 @@ pub(super) fn write_junit(
         let suite = suites.entry((&failed.package, &failed.target));
         suite.or_default().failed = Some(failed);
     }
-    let outcomes = |rows: &[&Row<'_>], wanted: Outcome| {
+    let outcomes = |rows: &[&Row<'_>], wanted: CaseOutcome| {
         rows.iter()
-            .filter(|row| Outcome::of(row, findings, surroundings) == wanted)
+            .filter(|row| CaseOutcome::of(row, findings, surroundings) == wanted)
             .count()
     };
     let all: Vec<&Row<'_>> = findings.rows.iter().collect();
@@ -94,9 +94,9 @@ pub(super) fn write_junit(
         writer,
         "<testsuites name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"{}\">",
         escape::xml(&escape::one_line(surroundings.key)),
-        suites.values().map(Suite::cases).sum::<usize>(),
-        outcomes(&all, Outcome::Failure),
-        outcomes(&all, Outcome::Error) + findings.failed_targets.len(),
+        suites.values().map(TestSuite::cases).sum::<usize>(),
+        outcomes(&all, CaseOutcome::Failure),
+        outcomes(&all, CaseOutcome::Error) + findings.failed_targets.len(),
         seconds(&all, findings),
     )?;
     for ((package, target), suite) in &mut suites {
@@ -107,9 +107,9 @@ pub(super) fn write_junit(
             "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{}\" timestamp=\"{}\">",
             attribute(&format!("{package}/{target}")),
             suite.cases(),
-            outcomes(rows, Outcome::Failure),
-            outcomes(rows, Outcome::Error) + usize::from(suite.failed.is_some()),
-            outcomes(rows, Outcome::Skipped),
+            outcomes(rows, CaseOutcome::Failure),
+            outcomes(rows, CaseOutcome::Error) + usize::from(suite.failed.is_some()),
+            outcomes(rows, CaseOutcome::Skipped),
             seconds(rows, findings),
             // Schemas that look at it want no zone; it is UTC.
             attribute(surroundings.started.trim_end_matches('Z')),
@@ -245,7 +245,7 @@ fn write_case(
         attribute(&format!("{}.{}", row.key.package, row.key.target)),
         seconds(&[row], findings),
     )?;
-    if let Some(element) = Outcome::of(row, findings, surroundings).element() {
+    if let Some(element) = CaseOutcome::of(row, findings, surroundings).element() {
         writeln!(
             writer,
             "      <{element} type=\"{word}\" message=\"{}\">{}</{element}>",

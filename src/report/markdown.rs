@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use super::kind::Surroundings;
 use super::remarks::run_remark;
-use super::sentences::{self, Gravity, InTurn};
+use super::sentences::{self, Gravity, InTurnShare};
 use super::{analysis, theme, units};
 use crate::compare::Decider;
 use crate::escape;
@@ -131,14 +131,14 @@ fn compared_with(findings: &Findings<'_>, verdicts: &Verdicts) -> String {
         return format!(", compared with {reference}");
     }
     let again = match (verdicts.method, sentences::in_turn(findings)) {
-        (Method::Paired, _) | (_, InTurn::None) => String::new(),
-        (_, InTurn::All) => {
+        (Method::Paired, _) | (_, InTurnShare::None) => String::new(),
+        (_, InTurnShare::All) => {
             let level = units::percent(verdicts.decision.significance_level);
             return format!(
                 ", compared with {reference}, then measured again in turn with it, {level} family-wise"
             );
         }
-        (_, InTurn::Some(count)) => format!(
+        (_, InTurnShare::Some(count)) => format!(
             "; {} measured again in turn with it",
             sentences::were(count)
         ),

@@ -49,10 +49,10 @@ pub use bisect::{
 pub use charset::{Charset, InCharset};
 pub use charts::{Picture, write_picture};
 pub use columns::{
-    Column, ColumnCell, ColumnsLine, Shown, SideBySide, Terms, Together, write_columns,
+    ColumnCell, ColumnsLine, RunColumn, Shown, SideBySide, Terms, Together, write_columns,
 };
 pub use doctor::{
-    Advice, DoctorFindings, Finding, NoiseFindings, Resolvable, Severity, write_doctor,
+    Advice, DoctorFinding, DoctorFindings, NoiseFindings, Resolvable, Severity, write_doctor,
 };
 pub use explanation::{Explanation, MeasuredSide, explained, write_explanation};
 pub use grouped::{Grouped, GroupedCell, GroupedRow, write_grouped};

@@ -229,7 +229,7 @@ pub(super) fn tally(findings: &Findings<'_>) -> String {
 
 /// Which benchmarks of those that were compared were measured again, in turn with their reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum InTurn {
+pub(super) enum InTurnShare {
     /// None of them.
     None,
     /// So many of more.
@@ -239,16 +239,16 @@ pub(super) enum InTurn {
 }
 
 /// How many of the compared benchmarks have the answer of an A/B measurement.
-pub(super) fn in_turn(findings: &Findings<'_>) -> InTurn {
+pub(super) fn in_turn(findings: &Findings<'_>) -> InTurnShare {
     let compared = findings
         .rows
         .iter()
         .filter_map(|row| row.comparison.as_ref());
     let (again, once): (Vec<&Comparison>, Vec<_>) = compared.partition(|one| one.is_in_turn());
     match (again.len(), once.len()) {
-        (0, _) => InTurn::None,
-        (_, 0) => InTurn::All,
-        (some, _) => InTurn::Some(some),
+        (0, _) => InTurnShare::None,
+        (_, 0) => InTurnShare::All,
+        (some, _) => InTurnShare::Some(some),
     }
 }
 

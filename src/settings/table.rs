@@ -104,7 +104,7 @@ impl Tables {
         let mut tables = Self::default();
         let mut workspace_overrides = Vec::new();
         if !workspace.is_null() {
-            let place = Place::new("[workspace.metadata.perfcheck]", workspace_manifest);
+            let place = TablePlace::new("[workspace.metadata.perfcheck]", workspace_manifest);
             let table = place.table(workspace)?;
             let known = [&LAYER_KEYS[..], &WORKSPACE_KEYS, &[OVERRIDE, FAIL]].concat();
             place.only(table, &known)?;
@@ -114,7 +114,7 @@ impl Tables {
             tables.fail.extend(place.fail(table, &Scope::default())?);
         }
         for (package, manifest, value) in packages {
-            let place = Place::new("[package.metadata.perfcheck]", manifest);
+            let place = TablePlace::new("[package.metadata.perfcheck]", manifest);
             let table = place.table(value)?;
             place.only(table, &[&LAYER_KEYS[..], &[OVERRIDE, FAIL]].concat())?;
             tables
@@ -141,15 +141,15 @@ impl Tables {
 }
 
 /// Where a table stands, for messages.
-struct Place<'a> {
+struct TablePlace<'a> {
     table: String,
     file: &'a Path,
 }
 
-type Table = Map<String, Value>;
+type SettingsTable = Map<String, Value>;
 type Override = (globset::GlobMatcher, Layer, Vec<FailRule>);
 
-impl<'a> Place<'a> {
+impl<'a> TablePlace<'a> {
     fn new(table: &str, file: &'a Path) -> Self {
         Self {
             table: table.to_owned(),
@@ -166,13 +166,13 @@ impl<'a> Place<'a> {
         }
     }
 
-    fn table<'v>(&self, value: &'v Value) -> Result<&'v Table, SettingsError> {
+    fn table<'v>(&self, value: &'v Value) -> Result<&'v SettingsTable, SettingsError> {
         value
             .as_object()
             .ok_or_else(|| self.wrong("perfcheck", format!("{value} is not a table")))
     }
 
-    fn only(&self, table: &Table, known: &[&str]) -> Result<(), SettingsError> {
+    fn only(&self, table: &SettingsTable, known: &[&str]) -> Result<(), SettingsError> {
         let Some(key) = table.keys().find(|key| !known.contains(&key.as_str())) else {
             return Ok(());
         };
@@ -190,7 +190,7 @@ impl<'a> Place<'a> {
         })
     }
 
-    fn layer(&self, table: &Table) -> Result<Layer, SettingsError> {
+    fn layer(&self, table: &SettingsTable) -> Result<Layer, SettingsError> {
         let mode = |text: &str| {
             serde_json::from_value::<SamplingMode>(text.into())
                 .map_err(|_| format!("`{text}` is none of standard, linear, flat, auto"))
@@ -207,7 +207,7 @@ impl<'a> Place<'a> {
         })
     }
 
-    fn workspace_only(&self, table: &Table) -> Result<WorkspaceOnly, SettingsError> {
+    fn workspace_only(&self, table: &SettingsTable) -> Result<WorkspaceOnly, SettingsError> {
         let id = |text: &str| {
             if text.trim().is_empty() {
                 Err("it is empty".to_owned())
@@ -254,12 +254,12 @@ impl<'a> Place<'a> {
     }
 
     /// The inner table of thresholds, as strictly read as this one.
-    fn thresholds(&self, table: &Table) -> Result<Thresholds, SettingsError> {
+    fn thresholds(&self, table: &SettingsTable) -> Result<Thresholds, SettingsError> {
         let mut thresholds = Thresholds::default();
         let Some(value) = table.get(THRESHOLDS) else {
             return Ok(thresholds);
         };
-        let inner = Place {
+        let inner = TablePlace {
             table: format!("[{}.{THRESHOLDS}]", self.table.trim_matches(['[', ']'])),
             file: self.file,
         };
@@ -283,7 +283,7 @@ impl<'a> Place<'a> {
     }
 
     /// Rules that benchmarks within `scope` must keep.
-    fn fail(&self, table: &Table, scope: &Scope) -> Result<Vec<FailRule>, SettingsError> {
+    fn fail(&self, table: &SettingsTable, scope: &Scope) -> Result<Vec<FailRule>, SettingsError> {
         let rule = |text: &Value| {
             let text = text
                 .as_str()
@@ -300,7 +300,7 @@ impl<'a> Place<'a> {
     /// Later entries are stronger than earlier ones: the result is strongest first.
     fn overrides(
         &self,
-        table: &Table,
+        table: &SettingsTable,
         package: Option<&str>,
     ) -> Result<Vec<Override>, SettingsError> {
         let entries = match table.get(OVERRIDE) {
@@ -312,7 +312,7 @@ impl<'a> Place<'a> {
                 return Err(self.wrong(OVERRIDE, why));
             }
         };
-        let inner = Place {
+        let inner = TablePlace {
             table: format!("[[{}.{OVERRIDE}]]", self.table.trim_matches(['[', ']'])),
             file: self.file,
         };
@@ -341,7 +341,7 @@ impl<'a> Place<'a> {
 
     fn word<T>(
         &self,
-        table: &Table,
+        table: &SettingsTable,
         key: &str,
         read: impl Fn(&str) -> Result<T, String>,
     ) -> Result<Option<T>, SettingsError> {
@@ -352,7 +352,12 @@ impl<'a> Place<'a> {
         }
     }
 
-    fn whole(&self, table: &Table, key: &str, least: u32) -> Result<Option<u32>, SettingsError> {
+    fn whole(
+        &self,
+        table: &SettingsTable,
+        key: &str,
+        least: u32,
+    ) -> Result<Option<u32>, SettingsError> {
         let Some(value) = table.get(key) else {
             return Ok(None);
         };
@@ -369,13 +374,13 @@ impl<'a> Place<'a> {
             })
     }
 
-    fn time(&self, table: &Table, key: &str) -> Result<Option<Duration>, SettingsError> {
+    fn time(&self, table: &SettingsTable, key: &str) -> Result<Option<Duration>, SettingsError> {
         self.number_or_text(table, key, parse_duration)
     }
 
     fn number_or_text<T>(
         &self,
-        table: &Table,
+        table: &SettingsTable,
         key: &str,
         read: impl Fn(&str) -> Result<T, String>,
     ) -> Result<Option<T>, SettingsError> {

@@ -13,14 +13,14 @@ use std::time::Instant;
 
 use super::configuration;
 use super::error::SidesError;
-use super::kept::{BenchRecord, Copying, Made, Record, hash_file};
+use super::kept::{BenchRecord, BuildRecord, Copying, Made, hash_file};
 use super::layout::Outside;
 use super::lock_file::{differences, versions};
 use super::mirror::Mirror;
-use super::outcome::{BuiltSide, Provenance, SideTarget, Sides};
+use super::outcome::{BuiltSide, PreparedSides, Provenance, SideTarget};
 use super::recipe::{Key, Recipe, VERSION, decisive_flags};
 use super::request::{BuildEvent, SidesRequest};
-use super::shelf::Place;
+use super::shelf::ShelfFolder;
 use super::sources::own_sources;
 use super::state::State;
 use super::workbench::Workbench;
@@ -32,7 +32,7 @@ pub fn build_sides(
     request: &SidesRequest<'_>,
     base: &Revision,
     events: &mut dyn FnMut(BuildEvent<'_>),
-) -> Result<Sides, SidesError> {
+) -> Result<PreparedSides, SidesError> {
     let mut bench = Workbench::open(request, events)?;
     let (base, candidate) = loop {
         let states = (bench.check_out(base)?, bench.work_tree()?);
@@ -43,7 +43,7 @@ pub fn build_sides(
     let (base, base_locked) = bench.side(base)?;
     let (candidate, locked) = bench.side(candidate)?;
     bench.prune()?;
-    Ok(Sides {
+    Ok(PreparedSides {
         base,
         candidate,
         facts: bench.toolchain.facts.clone(),
@@ -133,7 +133,10 @@ impl Workbench<'_, '_> {
         }
     }
 
-    fn found_or_built(&mut self, state: &State) -> Result<(Place, Record, Provenance), SidesError> {
+    fn found_or_built(
+        &mut self,
+        state: &State,
+    ) -> Result<(ShelfFolder, BuildRecord, Provenance), SidesError> {
         let key = state.commit.as_ref().map(|commit| self.key(state, commit));
         let key = key.transpose()?;
         let shown = state.commit.as_ref().filter(|_| !state.is_work_tree);
@@ -155,7 +158,7 @@ impl Workbench<'_, '_> {
         if state.commit.is_none()
             && let Some((place, record)) = self.find(&key)?
         {
-            let record = Record {
+            let record = BuildRecord {
                 build_time,
                 ..record
             };
@@ -169,7 +172,7 @@ impl Workbench<'_, '_> {
             place: &self.kept.path(&key),
             source: (&source, &state.root),
         };
-        let record = Record {
+        let record = BuildRecord {
             output: copying.copy_out(&output)?,
             source,
             made,
@@ -180,10 +183,10 @@ impl Workbench<'_, '_> {
     }
 
     /// A build that was kept, if it is whole.
-    fn find(&self, key: &Key) -> Result<Option<(Place, Record)>, SidesError> {
+    fn find(&self, key: &Key) -> Result<Option<(ShelfFolder, BuildRecord)>, SidesError> {
         let place = self.kept.find(key)?;
         Ok(place.and_then(|place| {
-            let record = Record::read(&place.directory)?;
+            let record = BuildRecord::read(&place.directory)?;
             Some((place, record))
         }))
     }

@@ -39,13 +39,13 @@ pub fn default_cache() -> Result<PathBuf, SidesError> {
 
 /// A workspace's folder, ours alone while this value lives.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(super) struct WorkspaceFolder {
     root: PathBuf,
     /// Unlocked when closed, also when we are killed.
     _lock: File,
 }
 
-impl Folder {
+impl WorkspaceFolder {
     /// The folder of the workspace at `prefix` in a repository. Waits for whoever works there, after `waiting` was called.
     pub(super) fn lock(
         cache: &Path,

@@ -21,7 +21,7 @@ use crate::cargo::BuildOutput;
 const LARGEST_OUTPUT: u64 = 64 << 20;
 /// What is remembered of a build.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Record {
+pub(super) struct BuildRecord {
     /// Executables lie where they are kept, sources where they were built.
     pub(super) output: BuildOutput,
     /// Where the top of the repository was when this was built.
@@ -50,7 +50,7 @@ pub(super) struct BenchRecord {
     pub(super) sources: BTreeMap<PathBuf, String>,
 }
 
-impl Record {
+impl BuildRecord {
     /// What is remembered in a folder, if everything it names is there.
     pub(super) fn read(folder: &Path) -> Option<Self> {
         let text = fs::read(folder.join("record.json")).ok()?;

@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use toml_edit::{DocumentMut, Item, TableLike, Value};
 
 use super::error::{SidesError, about};
-use super::mirror::Wanted;
+use super::mirror::WantedFiles;
 use super::shelf::remove_directory;
 use super::sources::plain;
 
@@ -27,7 +27,7 @@ pub(super) struct Outside {
 
 impl Outside {
     /// What the links and manifests among `wanted`, and those that they lead to, name outside of `top`.
-    pub(super) fn of(wanted: &Wanted, top: &Path) -> Self {
+    pub(super) fn of(wanted: &WantedFiles, top: &Path) -> Self {
         let mut found = Self::default();
         for (path, origin) in wanted.iter().filter(|(_, origin)| origin.is_symlink()) {
             let leads_to = fs::read_link(origin).unwrap_or_default();
@@ -100,13 +100,13 @@ impl Outside {
 
 /// How far directories above the repository are imitated, and what stands there beside it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Layout {
+pub(super) struct DirectoryLayout {
     /// The way from the highest of them to the repository's top.
     below: PathBuf,
     links: BTreeMap<PathBuf, PathBuf>,
 }
 
-impl Layout {
+impl DirectoryLayout {
     /// The layout for a repository at `top`, imitating at least `levels` directories above it.
     pub(super) fn new(top: &Path, outside: &Outside, levels: usize) -> Self {
         let depth = top.components().count();
@@ -255,18 +255,18 @@ fn fingerprint(path: &Path) -> String {
 mod tests {
     use super::*;
 
-    fn layout(top: &str, outside: &[&str]) -> Layout {
+    fn layout(top: &str, outside: &[&str]) -> DirectoryLayout {
         let outside = Outside {
             relative: outside.iter().map(PathBuf::from).collect(),
             ..Outside::default()
         };
-        Layout::new(Path::new(top), &outside, 0)
+        DirectoryLayout::new(Path::new(top), &outside, 0)
     }
 
     #[test]
     fn without_paths_that_lead_out_nothing_above_the_repository_is_imitated() {
         let plain = layout("/home/me/made", &[]);
-        assert_eq!(plain, Layout::default());
+        assert_eq!(plain, DirectoryLayout::default());
         assert_eq!(plain.top_in(Path::new("/cache")), Path::new("/cache"));
     }
 

@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime};
 use super::error::{SidesError, about};
 
 /// What a directory is to hold: the file's place in it, and where its content comes from.
-pub(super) type Wanted = BTreeMap<PathBuf, PathBuf>;
+pub(super) type WantedFiles = BTreeMap<PathBuf, PathBuf>;
 
 /// By which a file is recognised as unchanged without reading it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ pub(super) struct Mirror {
 
 impl Mirror {
     /// Makes the directory hold exactly `wanted`, and whatever is called as one of `spared`.
-    pub(super) fn hold(&self, wanted: &Wanted, spared: &[&Path]) -> Result<(), SidesError> {
+    pub(super) fn hold(&self, wanted: &WantedFiles, spared: &[&Path]) -> Result<(), SidesError> {
         fs::create_dir_all(&self.root).map_err(about("cannot make", &self.root))?;
         let known: Option<BTreeMap<PathBuf, Stamp>> = fs::read(&self.notes)
             .ok()
@@ -110,7 +110,7 @@ impl Mirror {
     /// Gives the Rust files of changed packages a new time.
     fn renew(
         &self,
-        wanted: &Wanted,
+        wanted: &WantedFiles,
         changes: &Changes,
         not_before: SystemTime,
     ) -> Result<(), SidesError> {
@@ -208,14 +208,14 @@ enum Brought {
 }
 
 /// The directory of the package that `path` lies in; `None`: in none.
-fn package_of<'a>(path: &'a Path, wanted: &Wanted) -> Option<&'a Path> {
+fn package_of<'a>(path: &'a Path, wanted: &WantedFiles) -> Option<&'a Path> {
     path.ancestors()
         .skip(1)
         .find(|directory| wanted.contains_key(&directory.join("Cargo.toml")))
 }
 
 struct Keep<'a> {
-    wanted: &'a Wanted,
+    wanted: &'a WantedFiles,
     directories: &'a BTreeSet<&'a Path>,
     spared: &'a [&'a Path],
 }

@@ -28,6 +28,6 @@ mod workbench;
 pub use build::{build_commit, build_sides};
 pub use error::SidesError;
 pub use folder::default_cache;
-pub use outcome::{BuiltSide, Dependency, Provenance, SideTarget, Sides, TargetPair};
+pub use outcome::{BuiltSide, Dependency, PreparedSides, Provenance, SideTarget, TargetPair};
 pub use request::{BenchesFrom, BuildEvent, SidesRequest};
 pub use stage::Stage;

@@ -12,7 +12,7 @@ use crate::model::BuildFacts;
 
 /// Both sides, ready to be launched.
 #[derive(Debug, Clone)]
-pub struct Sides {
+pub struct PreparedSides {
     /// The old state.
     pub base: BuiltSide,
     /// The work tree.
@@ -90,7 +90,7 @@ pub struct Dependency {
     pub candidate: Vec<String>,
 }
 
-impl Sides {
+impl PreparedSides {
     /// All targets, by package and name.
     pub fn pairs(&self) -> Vec<TargetPair<'_>> {
         let by_name = |side: &'_ BuiltSide| -> BTreeMap<(String, String), usize> {

@@ -11,7 +11,7 @@ use toml_edit::{DocumentMut, Item, Table};
 
 use super::dev_dependencies::Inlining;
 use super::error::{SidesError, about};
-use super::mirror::Wanted;
+use super::mirror::WantedFiles;
 use crate::cargo::BenchPackage;
 
 /// A package of the old state.
@@ -28,7 +28,7 @@ pub(super) struct Overlay<'a> {
     /// The workspace's root, seen from there.
     pub(super) prefix: &'a Path,
     /// What is checked out now.
-    pub(super) present: &'a Wanted,
+    pub(super) present: &'a WantedFiles,
     /// The current packages with bench targets.
     pub(super) packages: &'a [BenchPackage],
 }

@@ -27,15 +27,15 @@ pub(super) struct Shelf {
 
 /// A folder in use: it stays while a clone of this lives.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct ShelfFolder {
     pub(super) directory: PathBuf,
     /// Whether nobody else uses it, so that its files may be put right.
     pub(super) alone: bool,
-    pub(super) in_use: InUse,
+    pub(super) in_use: UseLock,
 }
 
 /// A lock that ends with the process if nothing else ends it.
-pub(super) type InUse = Arc<File>;
+pub(super) type UseLock = Arc<File>;
 
 impl Shelf {
     /// Makes the directory, and removes what others left unfinished.
@@ -52,7 +52,7 @@ impl Shelf {
     }
 
     /// The folder `key`, if there is one.
-    pub(super) fn find(&self, key: &Key) -> Result<Option<Place>, SidesError> {
+    pub(super) fn find(&self, key: &Key) -> Result<Option<ShelfFolder>, SidesError> {
         let directory = self.path(key);
         if !directory.is_dir() {
             return Ok(None);
@@ -61,7 +61,7 @@ impl Shelf {
     }
 
     /// The folder `key`, perhaps new and empty.
-    pub(super) fn find_or_make(&self, key: &Key) -> Result<Place, SidesError> {
+    pub(super) fn find_or_make(&self, key: &Key) -> Result<ShelfFolder, SidesError> {
         let directory = self.path(key);
         make_private(&directory)?;
         use_now(directory)
@@ -76,7 +76,7 @@ impl Shelf {
     }
 
     /// Puts the unfinished folder in its place, instead of anything that stands there.
-    pub(super) fn put(&self, key: &Key) -> Result<Place, SidesError> {
+    pub(super) fn put(&self, key: &Key) -> Result<ShelfFolder, SidesError> {
         let directory = self.path(key);
         remove_directory(&directory)?;
         let unfinished = self.root.join(UNFINISHED);
@@ -111,7 +111,7 @@ impl Shelf {
     }
 }
 
-fn use_now(directory: PathBuf) -> Result<Place, SidesError> {
+fn use_now(directory: PathBuf) -> Result<ShelfFolder, SidesError> {
     let path = directory.join(IN_USE);
     // Writing nothing sets the time.
     let file = File::create(&path).map_err(about("cannot write", &path))?;
@@ -120,7 +120,7 @@ fn use_now(directory: PathBuf) -> Result<Place, SidesError> {
         file.unlock().map_err(about("cannot unlock", &path))?;
     }
     file.lock_shared().map_err(about("cannot lock", &path))?;
-    Ok(Place {
+    Ok(ShelfFolder {
         directory,
         alone,
         in_use: Arc::new(file),

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::error::SidesError;
 use super::kept::{files_below, hash_file};
-use super::mirror::Wanted;
+use super::mirror::WantedFiles;
 use crate::cargo::BenchExecutable;
 
 /// An ignored directory that holds more is no source of the build; neither is one with more files.
@@ -19,7 +19,7 @@ const NO_SOURCES: [&str; 4] = ["target", "node_modules", ".venv", "__pycache__"]
 #[derive(Debug, Default)]
 pub(super) struct Ignored {
     /// Files that a build may need: generated sources, a lock file.
-    pub(super) files: Wanted,
+    pub(super) files: WantedFiles,
     /// Files and directories, of any size, that benchmarks may read.
     pub(super) readable: Vec<PathBuf>,
 }

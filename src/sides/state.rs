@@ -10,15 +10,15 @@ use std::time::Duration;
 use toml_edit::DocumentMut;
 
 use super::error::{SidesError, about};
-use super::folder::{Folder, make_private};
+use super::folder::{WorkspaceFolder, make_private};
 use super::kept::hash_file;
-use super::layout::{Layout, make_link};
+use super::layout::{DirectoryLayout, make_link};
 use super::lock_file::completed;
-use super::mirror::Wanted;
+use super::mirror::WantedFiles;
 use super::overlay::{OldPackage, Overlay};
 use super::recipe::Key;
 use super::request::BenchesFrom;
-use super::shelf::{FOR_GOOD, InUse, Place, Shelf};
+use super::shelf::{FOR_GOOD, Shelf, ShelfFolder, UseLock};
 use crate::cargo::BenchPackage;
 use crate::host::{Checkout, Revision};
 
@@ -30,7 +30,7 @@ pub(super) struct State {
     /// Whether this is the user's work tree, changed or not.
     pub(super) is_work_tree: bool,
     /// Its files, and where they are.
-    pub(super) wanted: Wanted,
+    pub(super) wanted: WantedFiles,
     /// Its top as executables find it: in a tree, as long as every other.
     pub(super) root: PathBuf,
     /// Its top as a working directory.
@@ -41,7 +41,7 @@ pub(super) struct State {
     pub(super) lock_file_is_foreign: bool,
     /// What it took to get there.
     pub(super) time: Duration,
-    pub(super) in_use: InUse,
+    pub(super) in_use: UseLock,
 }
 
 /// The user's checkout as it is now.
@@ -51,9 +51,9 @@ pub(super) struct Present {
     /// Its top.
     pub(super) top: PathBuf,
     /// All files that a build may read.
-    pub(super) wanted: Wanted,
+    pub(super) wanted: WantedFiles,
     /// Those of them that git ignores: they stay in place when another revision is checked out, so they go with every state.
-    pub(super) ignored: Wanted,
+    pub(super) ignored: WantedFiles,
     /// What is ignored and may be read by benchmarks: files and directories.
     pub(super) readable: Vec<PathBuf>,
     /// The packages with bench targets that the user selected.
@@ -62,7 +62,7 @@ pub(super) struct Present {
 
 /// What a tree holds.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Contents {
+struct TreeContents {
     files: Vec<PathBuf>,
     laid: Vec<PathBuf>,
 }
@@ -73,11 +73,11 @@ impl Present {
         &self,
         directory: PathBuf,
         trees: &Shelf,
-        layout: &Layout,
+        layout: &DirectoryLayout,
     ) -> Result<State, SidesError> {
         let key = Key::of(&("work tree", &directory, layout.levels()));
         let place = trees.find_or_make(&key)?;
-        let highest = Folder::in_tree(&place.directory);
+        let highest = WorkspaceFolder::in_tree(&place.directory);
         let root = layout.top_in(&highest);
         if place.alone {
             layout.make_links(&highest)?;
@@ -109,7 +109,7 @@ impl Present {
         revision: &Revision,
         benches_from: BenchesFrom,
         trees: &Shelf,
-        layout: &Layout,
+        layout: &DirectoryLayout,
     ) -> Result<State, SidesError> {
         let overlay = Overlay {
             top: &self.top,
@@ -127,7 +127,7 @@ impl Present {
         };
         let key = Key::of(&(&revision.commit, benches_from, decisive, layout.levels()));
         let place = trees.find_or_make(&key)?;
-        let highest = Folder::in_tree(&place.directory);
+        let highest = WorkspaceFolder::in_tree(&place.directory);
         let tree = layout.top_in(&highest);
         if place.alone {
             layout.make_links(&highest)?;
@@ -172,9 +172,9 @@ impl Present {
         &self,
         revision: &Revision,
         overlay: Option<&Overlay<'_>>,
-        place: &Place,
+        place: &ShelfFolder,
         tree: &Path,
-    ) -> Result<Contents, SidesError> {
+    ) -> Result<TreeContents, SidesError> {
         let notes = place.directory.join("contents.json");
         if !place.alone
             && let Ok(text) = fs::read(&notes)
@@ -185,7 +185,7 @@ impl Present {
         let _ = fs::remove_file(&notes);
         make_private(tree)?;
         let index = place.directory.join("index");
-        let mut contents = Contents {
+        let mut contents = TreeContents {
             files: self.checkout.export(&revision.commit, tree, &index)?,
             laid: Vec::new(),
         };
@@ -204,7 +204,7 @@ impl Present {
         revision: &Revision,
         overlay: &Overlay<'_>,
         tree: &Path,
-        contents: &mut Contents,
+        contents: &mut TreeContents,
     ) -> Result<(), SidesError> {
         let old: Vec<OldPackage> = contents
             .files
@@ -263,7 +263,7 @@ fn package_name(manifest: &Path) -> Option<String> {
 
 /// Files with hashes of their content.
 pub(super) fn hashed(
-    files: &Wanted,
+    files: &WantedFiles,
     mut which: impl FnMut(&PathBuf) -> bool,
 ) -> Result<Vec<(PathBuf, String)>, SidesError> {
     let mut found = Vec::new();

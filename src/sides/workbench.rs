@@ -11,8 +11,8 @@ use std::time::Instant;
 
 use super::configuration;
 use super::error::{SidesError, about};
-use super::folder::Folder;
-use super::layout::{Layout, Outside};
+use super::folder::WorkspaceFolder;
+use super::layout::{DirectoryLayout, Outside};
 use super::request::{BuildEvent, SidesRequest};
 use super::shelf::{Shelf, remove_directory};
 use super::sources::ignored;
@@ -28,14 +28,14 @@ const MOST_TREES: usize = 4;
 pub(super) struct Workbench<'a, 'e> {
     pub(super) request: &'a SidesRequest<'a>,
     pub(super) events: &'e mut dyn FnMut(BuildEvent<'_>),
-    pub(super) folder: Folder,
+    pub(super) folder: WorkspaceFolder,
     pub(super) trees: Shelf,
     pub(super) kept: Shelf,
     pub(super) toolchain: Toolchain,
     pub(super) present: Present,
     /// The manifest that the user's flags select, seen from the top.
     pub(super) manifest: PathBuf,
-    pub(super) layout: Layout,
+    pub(super) layout: DirectoryLayout,
     /// A directory that a manifest names and that contains the repository.
     pub(super) above: Option<PathBuf>,
     pub(super) configuration: Vec<PathBuf>,
@@ -57,7 +57,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
         };
         let toolchain = Toolchain::detect(request.options)?;
         let mut waiting = |folder: &Path| events(BuildEvent::Waiting { folder });
-        let folder = Folder::lock(
+        let folder = WorkspaceFolder::lock(
             request.cache,
             request.checkout,
             request.interrupt,
@@ -78,7 +78,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
         let mut bench = Self {
             trees: Shelf::open(folder.trees(), MOST_TREES)?,
             kept: Shelf::open(folder.kept(), MOST_KEPT)?,
-            layout: Layout::default(),
+            layout: DirectoryLayout::default(),
             above: None,
             present: Present {
                 checkout: request.checkout.clone(),
@@ -146,7 +146,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
     }
 
     /// The layout for the work tree and whatever lies `outside` of other states.
-    pub(super) fn present_layout(&self, outside: &Outside) -> Result<Layout, SidesError> {
+    pub(super) fn present_layout(&self, outside: &Outside) -> Result<DirectoryLayout, SidesError> {
         let top = &self.present.top;
         let mut all = Outside::of(&self.present.wanted, top);
         all.join(outside.clone());
@@ -155,7 +155,7 @@ impl<'a, 'e> Workbench<'a, 'e> {
         let before = fs::read_to_string(&notes)
             .ok()
             .and_then(|text| text.trim().parse().ok());
-        let layout = Layout::new(top, &all, before.unwrap_or(0));
+        let layout = DirectoryLayout::new(top, &all, before.unwrap_or(0));
         if before != Some(layout.levels()) {
             remove_directory(&self.folder.sources())?;
             fs::write(&notes, layout.levels().to_string())

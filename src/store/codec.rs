@@ -1,7 +1,7 @@
 //! A series as bytes: exact, about two to three bytes a sample, and checked.
 //!
 //! Layout: one byte of format (1), four bytes of CRC-32 (little endian) over the rest, then the postcard form of
-//! [`Stored`]. Each phase is two columns: iteration counts as run lengths of their differences (a linear ramp is one
+//! [`StoredSeries`]. Each phase is two columns: iteration counts as run lengths of their differences (a linear ramp is one
 //! run, a flat phase two), elapsed times as differences. Postcard writes signed integers as zigzag varints.
 //! Differences wrap, so that every `u64` survives. The file format has no checksums of its own: without the CRC a
 //! flipped bit in a sample would be a wrong verdict in place of an error.
@@ -19,15 +19,15 @@ const PREFIX_BYTES: usize = 5;
 const CRC_TABLE: [u32; 256] = crc_table();
 
 #[derive(Serialize, Deserialize)]
-struct Stored {
+struct StoredSeries {
     warm_up_iterations: u64,
     warm_up_elapsed: u64,
-    linear: Phase,
-    flat: Phase,
+    linear: StoredPhase,
+    flat: StoredPhase,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Phase {
+struct StoredPhase {
     /// (difference to the previous iteration count, how many samples in a row have it); the first is against 0.
     iterations: Vec<(i64, u64)>,
     /// Difference to the previous elapsed time; the first is against 0.
@@ -36,18 +36,18 @@ struct Phase {
 
 /// The bytes of a series.
 pub(super) fn encode(series: &Series) -> Vec<u8> {
-    let stored = Stored {
+    let stored = StoredSeries {
         warm_up_iterations: series.warm_up.iterations,
         warm_up_elapsed: series.warm_up.elapsed.0,
-        linear: Phase::of(&series.linear),
-        flat: Phase::of(&series.flat),
+        linear: StoredPhase::of(&series.linear),
+        flat: StoredPhase::of(&series.flat),
     };
     seal(&stored)
 }
 
 /// The series of the bytes, or what is wrong with them.
 pub(super) fn decode(bytes: &[u8]) -> Result<Series, String> {
-    let stored: Stored = unseal(bytes, "a series")?;
+    let stored: StoredSeries = unseal(bytes, "a series")?;
     Ok(Series {
         warm_up: Sample {
             iterations: stored.warm_up_iterations,
@@ -87,7 +87,7 @@ pub(super) fn unseal<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T,
     Ok(value)
 }
 
-impl Phase {
+impl StoredPhase {
     fn of(samples: &[Sample]) -> Self {
         let mut phase = Self {
             iterations: Vec::new(),

@@ -10,14 +10,14 @@ use crate::model::{
 };
 
 /// An enum whose variants are stored as words.
-pub(super) trait Words: Copy {
+pub(super) trait StoredWord: Copy {
     /// The word of this variant.
     fn to_word(self) -> &'static str;
     /// The variant of a word.
     fn of_word(word: &str) -> Option<Self>;
 }
 
-impl Words for RunStatus {
+impl StoredWord for RunStatus {
     fn to_word(self) -> &'static str {
         match self {
             Self::Incomplete => "incomplete",
@@ -32,7 +32,7 @@ impl Words for RunStatus {
     }
 }
 
-impl Words for Acceptance {
+impl StoredWord for Acceptance {
     fn to_word(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -48,7 +48,7 @@ impl Words for Acceptance {
     }
 }
 
-impl Words for Side {
+impl StoredWord for Side {
     fn to_word(self) -> &'static str {
         match self {
             Self::Base => "base",
@@ -63,7 +63,7 @@ impl Words for Side {
     }
 }
 
-impl Words for Purpose {
+impl StoredWord for Purpose {
     fn to_word(self) -> &'static str {
         match self {
             Self::Comparison => "comparison",
@@ -85,7 +85,7 @@ impl Words for Purpose {
     }
 }
 
-impl Words for Verdict {
+impl StoredWord for Verdict {
     fn to_word(self) -> &'static str {
         self.word()
     }
@@ -96,9 +96,9 @@ impl Words for Verdict {
 }
 
 /// A column of yes and no, one digit each; none at all is NULL.
-pub(super) struct Flags<'a>(pub(super) &'a [bool]);
+pub(super) struct FlagColumn<'a>(pub(super) &'a [bool]);
 
-impl ToSql for Flags<'_> {
+impl ToSql for FlagColumn<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         if self.0.is_empty() {
             return Ok(rusqlite::types::Null.into());
@@ -127,15 +127,15 @@ impl FromSql for FlagsRead {
 }
 
 /// A column that holds the word of an enum.
-pub(super) struct Word<T>(pub(super) T);
+pub(super) struct WordColumn<T>(pub(super) T);
 
-impl<T: Words> ToSql for Word<T> {
+impl<T: StoredWord> ToSql for WordColumn<T> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(self.0.to_word().into())
     }
 }
 
-impl<T: Words> FromSql for Word<T> {
+impl<T: StoredWord> FromSql for WordColumn<T> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let word = value.as_str()?;
         T::of_word(word)

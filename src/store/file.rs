@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::header::{self, Found};
+use super::header::{self, FileState};
 use super::{StoreError, schema};
 
 /// Creates directories (0700) and an empty file (0600), unless they are there. SQLite gives the files that it makes
@@ -64,7 +64,7 @@ pub(super) struct OpenFile(PathBuf);
 
 impl OpenFile {
     /// Enters the file and tells what it is; `None` where there is no file. Refuses what must not be opened.
-    pub(super) fn claim(path: &Path) -> Result<Option<(Self, Found)>, StoreError> {
+    pub(super) fn claim(path: &Path) -> Result<Option<(Self, FileState)>, StoreError> {
         let failed = |source: io::Error| StoreError::Io {
             path: path.to_owned(),
             action: "open",
@@ -85,7 +85,7 @@ impl OpenFile {
         let canonical = path.canonicalize().map_err(failed)?;
         let found = if files.contains_key(&canonical) {
             // It was inspected when it was first opened; SQLite is asked again in any case.
-            Found::Store {
+            FileState::Store {
                 version: schema::VERSION,
             }
         } else {

@@ -17,7 +17,7 @@ const APPLICATION_ID_OFFSET: usize = 68;
 
 /// What a file that may be opened is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum FileState {
     /// Nothing is in it yet.
     Empty,
     /// A store of this version or an older one.
@@ -28,7 +28,7 @@ pub(super) enum Found {
 }
 
 /// Inspects a regular file, or says why it must not be opened.
-pub(super) fn inspect(path: &Path) -> Result<Found, StoreError> {
+pub(super) fn inspect(path: &Path) -> Result<FileState, StoreError> {
     let failed = |source: io::Error| StoreError::Io {
         path: path.to_owned(),
         action: "read",
@@ -46,9 +46,9 @@ pub(super) fn inspect(path: &Path) -> Result<Found, StoreError> {
     classify(&start, path)
 }
 
-fn classify(start: &[u8], path: &Path) -> Result<Found, StoreError> {
+fn classify(start: &[u8], path: &Path) -> Result<FileState, StoreError> {
     if start.is_empty() {
-        return Ok(Found::Empty);
+        return Ok(FileState::Empty);
     }
     if !start.starts_with(MAGIC) {
         return Err(StoreError::NotADatabase {
@@ -78,6 +78,6 @@ fn classify(start: &[u8], path: &Path) -> Result<Found, StoreError> {
             found,
             supported: VERSION,
         }),
-        version => Ok(Found::Store { version }),
+        version => Ok(FileState::Store { version }),
     }
 }

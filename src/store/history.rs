@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::columns::{Count, Json, Word};
+use super::columns::{Count, Json, WordColumn};
 use super::conditions::{KnownConditions, find_benchmark};
 use super::error::Attempt;
 use super::runs::{RUN_COLUMNS, key_at, run_at};
@@ -212,8 +212,8 @@ impl Store {
                     last_run: row.get(4)?,
                     last_started: row.get(5)?,
                     verdict: row
-                        .get::<_, Option<Word<_>>>(6)?
-                        .map(|Word(verdict)| verdict),
+                        .get::<_, Option<WordColumn<_>>>(6)?
+                        .map(|WordColumn(verdict)| verdict),
                     typical_ns: row.get(7)?,
                     change: row.get(8)?,
                     throughput: conditions.throughput,
@@ -370,8 +370,8 @@ fn past_at(
         target_facts: conditions.target.clone(),
         sampling: conditions.sampling,
         verdict: row
-            .get::<_, Option<Word<_>>>(2)?
-            .map(|Word(verdict)| verdict),
+            .get::<_, Option<WordColumn<_>>>(2)?
+            .map(|WordColumn(verdict)| verdict),
         typical_ns: row.get(3)?,
         change: row.get(4)?,
         accepted: row.get(5)?,

@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 use super::access::Survives;
 use super::beside::{AllocationsColumn, LatenciesColumn};
 use super::codec;
-use super::columns::{Flags, Json, Unsigned};
+use super::columns::{FlagColumn, Json, Unsigned};
 use super::conditions::{Conditions, intern_benchmark};
 use super::error::Attempt;
 use super::runs::workspace_of_open_run;
@@ -151,7 +151,7 @@ fn insert_outcome(
                 launch,
                 position,
                 codec::encode(series),
-                Flags(&launched.beside.led),
+                FlagColumn(&launched.beside.led),
                 AllocationsColumn(&launched.beside.allocations),
                 LatenciesColumn(launched.beside.latencies.as_ref()),
             ])?,

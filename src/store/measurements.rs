@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::beside::{allocations_of, latencies_of};
 use super::codec;
-use super::columns::{FlagsRead, Json, Unsigned, Word};
+use super::columns::{FlagsRead, Json, Unsigned, WordColumn};
 use super::conditions::KnownConditions;
 use super::error::{Attempt, Fault};
 use super::runs::key_at;
@@ -48,8 +48,8 @@ impl Store {
                     sampling: conditions.sampling,
                     noise_threshold: conditions.noise_threshold,
                     verdict: row
-                        .get::<_, Option<Word<_>>>(5)?
-                        .map(|Word(verdict)| verdict),
+                        .get::<_, Option<WordColumn<_>>>(5)?
+                        .map(|WordColumn(verdict)| verdict),
                 });
             }
             if measurements.is_empty() {

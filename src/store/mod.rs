@@ -41,8 +41,8 @@ pub use history::{
     BenchmarkSummary, BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter,
 };
 pub use kept::{
-    Content, DEFAULT_QUOTA_BYTES, ExtractedTarget, KeptError, KeptFacts, KeptRecord, KeptSummary,
-    LibraryFact, Reason, Removal, RemovalPlan, RemovalSummary,
+    DEFAULT_QUOTA_BYTES, ExtractedTarget, KeptContent, KeptError, KeptFacts, KeptRecord,
+    KeptSummary, LibraryFact, Reason, Removal, RemovalPlan, RemovalSummary,
 };
 pub use location::default_path;
 pub use open::{OpenOptions, Store};

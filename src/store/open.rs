@@ -12,7 +12,7 @@ use rusqlite::{Connection, OpenFlags, ffi};
 
 use super::error::{Attempt, Fault};
 use super::file::{OpenFile, create_if_absent};
-use super::header::Found;
+use super::header::FileState;
 use super::{StoreError, schema};
 
 /// An open store. One connection: share a store between threads by opening it once in each.
@@ -93,7 +93,7 @@ impl Store {
         let Some((file, found)) = OpenFile::claim(path)? else {
             return Ok(None);
         };
-        if found == Found::Empty {
+        if found == FileState::Empty {
             return Ok(None);
         }
         let store = Self::connect(file, Access::Read, options)?;

@@ -5,7 +5,7 @@
 use rusqlite::params;
 
 use super::access::Survives;
-use super::columns::Word;
+use super::columns::WordColumn;
 use super::runs::{end_run, insert_run};
 use super::{Store, StoreError, WorkspaceId};
 use crate::model::{NewRun, Purpose, RunEnd, RunId, Side};
@@ -32,16 +32,16 @@ impl Store {
             join.execute(params![
                 base,
                 candidate,
-                Word(Side::Base),
+                WordColumn(Side::Base),
                 plan,
-                Word(purpose)
+                WordColumn(purpose)
             ])?;
             join.execute(params![
                 candidate,
                 base,
-                Word(Side::Candidate),
+                WordColumn(Side::Candidate),
                 plan,
-                Word(purpose)
+                WordColumn(purpose)
             ])?;
             Ok((base, candidate))
         })

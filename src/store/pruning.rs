@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, params};
 
 use super::access::Survives;
-use super::columns::{Count, Unsigned, Word};
+use super::columns::{Count, Unsigned, WordColumn};
 use super::error::Attempt;
 use super::{Store, StoreError, WorkspaceId};
 use crate::model::{Acceptance, Purpose, RunId, RunStatus, Timestamp};
@@ -71,14 +71,14 @@ impl Store {
                 runs.push(StoredRun {
                     run,
                     started: row.get(1)?,
-                    status: row.get::<_, Word<_>>(2)?.0,
-                    acceptance: row.get::<_, Word<_>>(3)?.0,
+                    status: row.get::<_, WordColumn<_>>(2)?.0,
+                    acceptance: row.get::<_, WordColumn<_>>(3)?.0,
                     branch: row.get(4)?,
                     commit: row.get(5)?,
                     partner: row.get(6)?,
                     purpose: row
-                        .get::<_, Option<Word<_>>>(7)?
-                        .map(|Word(purpose)| purpose),
+                        .get::<_, Option<WordColumn<_>>>(7)?
+                        .map(|WordColumn(purpose)| purpose),
                     seed: row.get::<_, Unsigned>(8)?.0,
                     benchmarks: row.get::<_, Count>(9)?.0,
                     baselines: names

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::access::Survives;
-use super::columns::{Count, Json, Unsigned, Word};
+use super::columns::{Count, Json, Unsigned, WordColumn};
 use super::conclusion::packed;
 use super::conditions::{intern_benchmark, intern_json};
 use super::error::Attempt;
@@ -142,7 +142,7 @@ impl Store {
             let verdicts = statement.query_map([run], |row| {
                 Ok(RunVerdict {
                     key: key_at(row, 0)?,
-                    verdict: row.get::<_, Word<_>>(3)?.0,
+                    verdict: row.get::<_, WordColumn<_>>(3)?.0,
                     typical_ns: row.get(4)?,
                     change: row.get(5)?,
                     reference: row.get(6)?,
@@ -208,9 +208,9 @@ pub(super) fn end_run(connection: &Connection, run: RunId, end: &RunEnd) -> Atte
          WHERE id = ?1",
         params![
             run,
-            Word(RunStatus::Complete),
+            WordColumn(RunStatus::Complete),
             end.finished,
-            Word(acceptance),
+            WordColumn(acceptance),
             end.exit_code,
             end.conclusion.as_deref().map(packed).transpose()?,
         ],
@@ -220,17 +220,17 @@ pub(super) fn end_run(connection: &Connection, run: RunId, end: &RunEnd) -> Atte
 
 /// Which side of a pair the run is, if it is one.
 pub(super) fn side_of(connection: &Connection, run: RunId) -> Attempt<Option<Side>> {
-    let side: Option<Word<Side>> = connection
+    let side: Option<WordColumn<Side>> = connection
         .prepare_cached("SELECT role FROM runs WHERE id = ?1")?
         .query_row([run], |row| row.get(0))
         .optional()?
         .ok_or(StoreError::NoSuchRun { run })?;
-    Ok(side.map(|Word(side)| side))
+    Ok(side.map(|WordColumn(side)| side))
 }
 
 /// The workspace of a run that has not ended.
 pub(super) fn workspace_of_open_run(connection: &Connection, run: RunId) -> Attempt<WorkspaceId> {
-    let (workspace, Word(status)) = connection
+    let (workspace, WordColumn(status)) = connection
         .prepare_cached("SELECT workspace, status FROM runs WHERE id = ?1")?
         .query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?
@@ -257,7 +257,7 @@ fn record_verdict(
         .execute(params![
             benchmark,
             run,
-            Word(found.verdict),
+            WordColumn(found.verdict),
             finite(found.typical_ns),
             finite(found.change),
             found.reference,
@@ -267,7 +267,7 @@ fn record_verdict(
             .prepare_cached(
                 "INSERT INTO unmeasured (run, benchmark, verdict, reference) VALUES (?1, ?2, ?3, ?4)",
             )?
-            .execute(params![run, benchmark, Word(found.verdict), found.reference])?;
+            .execute(params![run, benchmark, WordColumn(found.verdict), found.reference])?;
     }
     Ok(())
 }
@@ -300,7 +300,7 @@ pub(super) fn run_at(row: &Row<'_>) -> rusqlite::Result<Run> {
     let pair = match row.get(13)? {
         Some(partner) => Some(Pair {
             partner,
-            side: row.get::<_, Word<_>>(14)?.0,
+            side: row.get::<_, WordColumn<_>>(14)?.0,
         }),
         None => None,
     };
@@ -308,8 +308,8 @@ pub(super) fn run_at(row: &Row<'_>) -> rusqlite::Result<Run> {
         id: row.get(0)?,
         started: row.get(1)?,
         finished: row.get(2)?,
-        status: row.get::<_, Word<_>>(3)?.0,
-        acceptance: row.get::<_, Word<_>>(4)?.0,
+        status: row.get::<_, WordColumn<_>>(3)?.0,
+        acceptance: row.get::<_, WordColumn<_>>(4)?.0,
         git,
         load: row.get(8)?,
         seed: row.get::<_, Unsigned>(9)?.0,
@@ -348,7 +348,7 @@ fn summaries(
         while let Some(group) = groups.next()? {
             let Count(count) = group.get(1)?;
             benchmarks += count * group.get::<_, Count>(2)?.0;
-            if let Some(Word(verdict)) = group.get::<_, Option<Word<Verdict>>>(0)? {
+            if let Some(WordColumn(verdict)) = group.get::<_, Option<WordColumn<Verdict>>>(0)? {
                 verdicts.extend(std::iter::repeat_n(verdict, count));
             }
         }

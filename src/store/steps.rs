@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::access::Survives;
-use super::columns::Word;
+use super::columns::WordColumn;
 use super::conditions::find_benchmark;
 use super::error::Attempt;
 use super::runs::{key_at, side_of};
@@ -19,7 +19,7 @@ impl Store {
             connection.execute(
                 "UPDATE runs SET acceptance = ?2, accepted_from = acceptance
                  WHERE id = ?1 AND acceptance <> ?2",
-                params![run, Word(Acceptance::ByCommand)],
+                params![run, WordColumn(Acceptance::ByCommand)],
             )?;
             Ok(())
         })
@@ -28,19 +28,20 @@ impl Store {
     /// Takes that back: the run is again what it was at its end. Tells what that is; `None` where nobody had accepted it.
     pub fn withdraw(&mut self, run: RunId) -> Result<Option<Acceptance>, StoreError> {
         self.write(Survives::PowerLoss, |connection| {
-            let found: (Word<Acceptance>, Option<Word<Acceptance>>) = connection.query_row(
-                "SELECT acceptance, accepted_from FROM runs WHERE id = ?1",
-                [run],
-                |row| Ok((row.get(0)?, row.get(1)?)),
-            )?;
-            let (Word(Acceptance::ByCommand), before) = found else {
+            let found: (WordColumn<Acceptance>, Option<WordColumn<Acceptance>>) = connection
+                .query_row(
+                    "SELECT acceptance, accepted_from FROM runs WHERE id = ?1",
+                    [run],
+                    |row| Ok((row.get(0)?, row.get(1)?)),
+                )?;
+            let (WordColumn(Acceptance::ByCommand), before) = found else {
                 return Ok(None);
             };
             // One that was accepted by an older version, or imported as accepted, had a reason to be.
-            let before = before.map_or(Acceptance::Pending, |Word(before)| before);
+            let before = before.map_or(Acceptance::Pending, |WordColumn(before)| before);
             connection.execute(
                 "UPDATE runs SET acceptance = ?2, accepted_from = NULL WHERE id = ?1",
-                params![run, Word(before)],
+                params![run, WordColumn(before)],
             )?;
             Ok(Some(before))
         })

@@ -6,7 +6,7 @@ use super::access::Survives;
 use super::baselines::{check_baseline_name, name_run};
 use super::beside::{allocations_of, latencies_of};
 use super::codec;
-use super::columns::{FlagsRead, Json, Word};
+use super::columns::{FlagsRead, Json, WordColumn};
 use super::conditions::KnownConditions;
 use super::error::{Attempt, Fault};
 use super::launches::insert_launch;
@@ -87,7 +87,12 @@ impl Store {
                  AND role IS ?4 AND status = 'complete' ORDER BY id",
             )?;
             let rows = statement.query_map(
-                params![workspace.0, started, seed.cast_signed(), side.map(Word)],
+                params![
+                    workspace.0,
+                    started,
+                    seed.cast_signed(),
+                    side.map(WordColumn)
+                ],
                 |row| row.get(0),
             )?;
             Ok(rows.collect::<Result<_, _>>()?)
@@ -97,10 +102,10 @@ impl Store {
     /// What a pair was measured for.
     pub fn purpose(&self, run: RunId) -> Result<Option<Purpose>, StoreError> {
         self.read(|connection| {
-            let purpose: Option<Word<Purpose>> = connection
+            let purpose: Option<WordColumn<Purpose>> = connection
                 .prepare_cached("SELECT purpose FROM runs WHERE id = ?1")?
                 .query_row([run], |row| row.get(0))?;
-            Ok(purpose.map(|Word(purpose)| purpose))
+            Ok(purpose.map(|WordColumn(purpose)| purpose))
         })
     }
 
@@ -152,9 +157,9 @@ fn insert(
             params![
                 id,
                 ids.get(pair.partner),
-                Word(pair.side),
+                WordColumn(pair.side),
                 pair.plan,
-                Word(pair.purpose)
+                WordColumn(pair.purpose)
             ],
         )?;
     }

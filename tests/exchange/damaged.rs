@@ -1,7 +1,7 @@
 //! Files cut short and files with a byte changed: they are read or refused with a place, and nothing panics.
 
 use super::{directory, file_names, runs_of, runs_of_tree, sample};
-use cargo_perfcheck::exchange::{Content, ForeignRun};
+use cargo_perfcheck::exchange::{InputContent, ForeignRun};
 use std::fs;
 
 /// So many damages of each kind are done to a file, spread over it.
@@ -70,7 +70,7 @@ fn damage_files(most: usize) {
     for name in file_names() {
         let whole = sample(&name);
         for damage in damages(&whole.bytes, most) {
-            let file = Content {
+            let file = InputContent {
                 name: name.clone(),
                 bytes: damage.bytes,
                 blake3: String::new(),

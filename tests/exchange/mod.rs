@@ -5,7 +5,7 @@
 mod damaged;
 mod samples;
 
-use cargo_perfcheck::exchange::{Content, ForeignRun, Requested, detect, read, read_foreign};
+use cargo_perfcheck::exchange::{ForeignRun, InputContent, Requested, detect, read, read_foreign};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ fn directory() -> PathBuf {
 }
 
 /// A file among them.
-fn sample(name: &str) -> Content {
+fn sample(name: &str) -> InputContent {
     read(&directory().join(name), &mut std::io::empty()).unwrap()
 }
 
@@ -32,7 +32,7 @@ fn file_names() -> Vec<String> {
 }
 
 /// The runs of a file, of the format that its content shows.
-fn runs_of(file: Content) -> Result<Vec<ForeignRun>, String> {
+fn runs_of(file: InputContent) -> Result<Vec<ForeignRun>, String> {
     let format = detect(&file).ok_or("of no format that is known")?;
     read_foreign(&Requested::Files(&[file], format), None).map_err(|error| error.to_string())
 }

@@ -4,8 +4,8 @@ use cargo_perfcheck::cargo::{CargoOptions, Workspace};
 use cargo_perfcheck::host::{Checkout, Revision};
 use cargo_perfcheck::process::{Interrupt, Supervisor};
 use cargo_perfcheck::sides::{
-    BenchesFrom, BuildEvent, BuiltSide, SideTarget, Sides, SidesError, SidesRequest, TargetPair,
-    build_commit, build_sides,
+    BenchesFrom, BuildEvent, BuiltSide, PreparedSides, SideTarget, SidesError, SidesRequest,
+    TargetPair, build_commit, build_sides,
 };
 use std::fs;
 use std::io::{self, Write};
@@ -167,13 +167,13 @@ impl Repository {
     }
 
     /// Builds `against` and the work tree.
-    pub fn try_against(&self, against: &str) -> (Result<Sides, SidesError>, Said) {
+    pub fn try_against(&self, against: &str) -> (Result<PreparedSides, SidesError>, Said) {
         let revision = self.revision(against);
         self.request(|request, events| build_sides(request, &revision, events))
     }
 
     #[track_caller]
-    pub fn against(&self, against: &str) -> (Sides, Said) {
+    pub fn against(&self, against: &str) -> (PreparedSides, Said) {
         let (sides, said) = self.try_against(against);
         match sides {
             Ok(sides) => (sides, said),
@@ -270,7 +270,7 @@ pub fn printed(side: &BuiltSide, target: &str) -> String {
 
 /// The two sides of `target`.
 #[track_caller]
-pub fn pair<'a>(sides: &'a Sides, target: &str) -> (&'a SideTarget, &'a SideTarget) {
+pub fn pair<'a>(sides: &'a PreparedSides, target: &str) -> (&'a SideTarget, &'a SideTarget) {
     let both = sides.pairs().into_iter().find_map(|pair| match pair {
         TargetPair::Both { base, candidate } if base.target.target == target => {
             Some((base, candidate))
@@ -282,7 +282,7 @@ pub fn pair<'a>(sides: &'a Sides, target: &str) -> (&'a SideTarget, &'a SideTarg
 
 /// Whether the two executables of `target` are the same, byte by byte.
 #[track_caller]
-pub fn identical(sides: &Sides, target: &str) -> bool {
+pub fn identical(sides: &PreparedSides, target: &str) -> bool {
     let (base, candidate) = pair(sides, target);
     let same = fs::read(&base.executable).expect("readable")
         == fs::read(&candidate.executable).expect("readable");

@@ -3,8 +3,8 @@
 //! Used by the test of the recorded files and by `tools/src/bin/criterion_check.rs`, which checks those of a bench that has just run.
 
 use perfcheck_stats::{
-    ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, Description, Fences,
-    OutlierCounts, Resampling, Statistic, Stream, resample, slope_through_origin,
+    ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic, Description,
+    Fences, OutlierCounts, Resampling, Stream, resample, slope_through_origin,
 };
 use serde_json::Value;
 use std::fs;
@@ -196,7 +196,13 @@ impl Checked {
     }
 
     /// So many of our resamples lie below Criterion's bounds as should, give or take the noise of both.
-    fn interval(&mut self, name: &str, theirs: &Value, statistic: &impl Statistic, factor: f64) {
+    fn interval(
+        &mut self,
+        name: &str,
+        theirs: &Value,
+        statistic: &impl ClusterStatistic,
+        factor: f64,
+    ) {
         let theirs = &theirs["confidence_interval"];
         let level = theirs["confidence_level"].as_f64().expect("a level");
         let tail = (1.0 - level) / 2.0;

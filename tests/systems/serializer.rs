@@ -2,8 +2,8 @@
 
 use super::{close, up_to};
 use cargo_perfcheck::exchange::{
-    Cleaning, ColumnMap, Content, ExchangeError, Group, Imported, Layout, Reading, ValueSummary,
-    clean, read_tables,
+    Cleaning, ColumnMap, ExchangeError, IdGroup, Imported, InputContent, Reading, TableLayout,
+    ValueSummary, clean, read_tables,
 };
 use cargo_perfcheck::model::Thresholds;
 use perfcheck_stats::*;
@@ -215,13 +215,13 @@ fn s_x2_policies_have_names_for_wider_fences_and_for_winsorising() {
 
 /// Reads one table in memory.
 fn read(text: &str, columns: &str, reading: &Reading) -> Result<Imported, ExchangeError> {
-    let content = Content {
+    let content = InputContent {
         name: "t.csv".to_owned(),
         bytes: text.as_bytes().to_vec(),
         blake3: String::new(),
     };
     let map = ColumnMap::read(&[columns]).unwrap();
-    let layout = Layout {
+    let layout = TableLayout {
         separator: b',',
         header: true,
         decimal_comma: false,
@@ -237,7 +237,7 @@ fn in_unit(unit: &str) -> Reading {
     }
 }
 
-fn times(group: &Group, column: usize) -> Vec<f64> {
+fn times(group: &IdGroup, column: usize) -> Vec<f64> {
     let rows = group.rows.iter();
     rows.map(|row| row.samples[column].per_iteration())
         .collect()
@@ -293,7 +293,7 @@ fn s2_a_unit_by_row_must_not_mix_times_and_rates() {
 }
 
 /// Twelve rows of two columns: a warm-up, then an outlier in the first column alone.
-fn two_columns() -> Group {
+fn two_columns() -> IdGroup {
     let rows: Vec<String> = (0..10)
         .map(|i| format!("x,{},{}\n", 100 + i, 1_000 + i))
         .collect();
@@ -366,7 +366,7 @@ fn s16_s_x3_means_of_imports_have_intervals_with_a_seed_for_each_group() {
     let groups = read(&format!("n,v\n{values}"), "id=n,value=v", &in_unit("ns"))
         .unwrap()
         .groups;
-    let of = |group: &Group| {
+    let of = |group: &IdGroup| {
         clean(group, Cleaning::default())
             .remove(0)
             .interval
@@ -381,8 +381,8 @@ fn s16_s_x3_means_of_imports_have_intervals_with_a_seed_for_each_group() {
 fn s14_an_import_whose_mean_is_a_thousand_medians_is_absurd() {
     let text = "n,v\na,1\na,1\na,1\na,9000\nb,1\nb,2\n";
     let groups = read(text, "id=n,value=v", &in_unit("ns")).unwrap().groups;
-    let medians = |group: &Group| clean(group, Cleaning::default())[0].mean_over_median;
+    let medians = |group: &IdGroup| clean(group, Cleaning::default())[0].mean_over_median;
     let most = Thresholds::default().mean_over_median;
-    let absurd = |group: &Group| medians(group).is_some_and(|medians| medians > most);
+    let absurd = |group: &IdGroup| medians(group).is_some_and(|medians| medians > most);
     assert_eq!((absurd(&groups[0]), absurd(&groups[1])), (true, false));
 }

@@ -6,14 +6,14 @@ use super::bootstrap::{Interval, Resampling, resample};
 use super::description::mean;
 use super::normal;
 use super::quantile::Quantile;
-use super::statistic::Statistic;
+use super::statistic::ClusterStatistic;
 
 /// The `BCa` interval of `statistic` at `level` over resampled clusters.
 ///
 /// `None` below two clusters, for a level outside 0..1, where the statistic or one of its jackknife values is not finite, where more than half of the
 /// resamples have no value, or where the observed value lies beyond all of them. Constant data have a point interval.
 pub fn bca_interval(
-    statistic: &impl Statistic,
+    statistic: &impl ClusterStatistic,
     level: f64,
     resampling: Resampling<'_>,
 ) -> Option<Interval> {

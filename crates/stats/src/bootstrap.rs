@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::quantile::Quantile;
 use super::random::{Draws, Stream};
-use super::statistic::Statistic;
+use super::statistic::ClusterStatistic;
 
 /// Resamples per block: a block is the unit of work of a thread and of the random stream.
 const BLOCK: usize = 1024;
@@ -84,14 +84,14 @@ pub(super) fn tabulate<T: Copy>(k: usize, statistic: impl Fn(&[u32]) -> T) -> Ve
 }
 
 /// Draws a statistic of resampled clusters.
-enum Sampler<'a, S> {
+enum ResampledStatistic<'a, S> {
     /// All resamples, each equally likely.
     Table(Vec<f64>),
     /// One by one.
     Direct(&'a S),
 }
 
-impl<'a, S: Statistic> Sampler<'a, S> {
+impl<'a, S: ClusterStatistic> ResampledStatistic<'a, S> {
     fn new(statistic: &'a S) -> Self {
         let k = statistic.clusters();
         if k <= TABULATED {
@@ -135,7 +135,7 @@ impl<'a, S: Statistic> Sampler<'a, S> {
 /// `None` without clusters, for a level outside 0..1, or where more than half of the resamples have no finite value.
 /// With a single cluster the interval is a point: resample its samples as clusters instead.
 pub fn percentile_interval(
-    statistic: &impl Statistic,
+    statistic: &impl ClusterStatistic,
     level: f64,
     resampling: Resampling<'_>,
 ) -> Option<Interval> {
@@ -144,7 +144,7 @@ pub fn percentile_interval(
 
 /// The percentile interval by a rule of one's choice; otherwise as [`percentile_interval`].
 pub fn percentile_interval_by(
-    statistic: &impl Statistic,
+    statistic: &impl ClusterStatistic,
     level: f64,
     rule: PercentileRule,
     resampling: Resampling<'_>,
@@ -156,8 +156,8 @@ pub fn percentile_interval_by(
 }
 
 /// Values of `statistic`, which has clusters, for resampled clusters.
-pub fn resample(statistic: &impl Statistic, resampling: Resampling<'_>) -> Vec<f64> {
-    let sampler = Sampler::new(statistic);
+pub fn resample(statistic: &impl ClusterStatistic, resampling: Resampling<'_>) -> Vec<f64> {
+    let sampler = ResampledStatistic::new(statistic);
     let count = resampling.within(STEPS, sampler.cost());
     replicates(resampling.stream, count, Vec::new, |draws, weights| {
         sampler.draw(draws, weights)
@@ -166,8 +166,8 @@ pub fn resample(statistic: &impl Statistic, resampling: Resampling<'_>) -> Vec<f
 
 /// The percentile interval of `new` / `base` - 1; both sides are resampled every time. `None` as for [`percentile_interval`].
 pub fn ratio_interval(
-    new: &impl Statistic,
-    base: &impl Statistic,
+    new: &impl ClusterStatistic,
+    base: &impl ClusterStatistic,
     level: f64,
     resampling: Resampling<'_>,
 ) -> Option<Interval> {
@@ -183,11 +183,11 @@ pub fn ratio_interval(
 
 /// Values of `new` / `base` - 1 for resampled clusters of both sides, which have some.
 pub fn ratio_resamples(
-    new: &impl Statistic,
-    base: &impl Statistic,
+    new: &impl ClusterStatistic,
+    base: &impl ClusterStatistic,
     resampling: Resampling<'_>,
 ) -> Vec<f64> {
-    let (new, base) = (Sampler::new(new), Sampler::new(base));
+    let (new, base) = (ResampledStatistic::new(new), ResampledStatistic::new(base));
     let count = resampling.within(STEPS, new.cost() + base.cost());
     replicates(resampling.stream, count, Vec::new, |draws, weights| {
         let numerator = new.draw(draws, weights);
@@ -314,7 +314,7 @@ mod tests {
         let mean = ClusterMean::new(&singles(&values));
         let tabulated = percentile_interval(&mean, 0.9, resampling(100_000)).unwrap();
         let direct = replicates(resampling(1).stream, 100_000, Vec::new, |draws, weights| {
-            Sampler::Direct(&mean).draw(draws, weights)
+            ResampledStatistic::Direct(&mean).draw(draws, weights)
         });
         let direct = percentiles(direct, 0.9, PercentileRule::Interpolated).unwrap();
         assert!(

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::bootstrap::{Interval, Resampling, percentile_interval, ratio_interval};
 use super::description::mean;
-use super::statistic::Statistic;
+use super::statistic::ClusterStatistic;
 use super::student_t;
 
 /// Below so many clusters on a side an interval is Student's.
@@ -54,7 +54,7 @@ impl IntervalMethod {
     /// The interval of `statistic`, whose scale matters to Student's; `None` as for [`jackknife_t_interval`] or [`percentile_interval`].
     pub fn interval(
         self,
-        statistic: &impl Statistic,
+        statistic: &impl ClusterStatistic,
         scale: Scale,
         level: f64,
         resampling: Resampling<'_>,
@@ -68,8 +68,8 @@ impl IntervalMethod {
     /// The interval of `new` / `base` - 1; `None` as for [`jackknife_t_ratio_interval`] or [`ratio_interval`].
     pub fn ratio_interval(
         self,
-        new: &impl Statistic,
-        base: &impl Statistic,
+        new: &impl ClusterStatistic,
+        base: &impl ClusterStatistic,
         level: f64,
         resampling: Resampling<'_>,
     ) -> Option<Interval> {
@@ -84,7 +84,7 @@ impl IntervalMethod {
 ///
 /// `None` below two clusters, or where a value is not finite.
 pub(super) fn jackknife_standard_error(
-    statistic: &impl Statistic,
+    statistic: &impl ClusterStatistic,
     f: impl Fn(f64) -> f64,
 ) -> Option<f64> {
     let k = statistic.clusters();
@@ -111,7 +111,7 @@ pub(super) fn jackknife_standard_error(
 /// `None` below two clusters, for a level outside 0..1, or where the statistic has no value for all clusters or without one of them.
 /// Clusters that are alike have a point.
 pub fn jackknife_t_interval(
-    statistic: &impl Statistic,
+    statistic: &impl ClusterStatistic,
     scale: Scale,
     level: f64,
 ) -> Option<Interval> {
@@ -145,8 +145,8 @@ pub fn jackknife_t_interval(
 ///
 /// `None` as for [`jackknife_t_interval`], or where a value is not positive.
 pub fn jackknife_t_ratio_interval(
-    new: &impl Statistic,
-    base: &impl Statistic,
+    new: &impl ClusterStatistic,
+    base: &impl ClusterStatistic,
     level: f64,
 ) -> Option<Interval> {
     let a = jackknife_standard_error(new, f64::ln)?.powi(2);

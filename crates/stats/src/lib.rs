@@ -107,7 +107,7 @@ pub use shift::{Shift, ShiftRanks};
 pub use sign_flip::sign_flip_upper_tail;
 pub use signed_rank::SignedRank;
 pub use significance::{FewestPerGroup, Significance};
-pub use statistic::{ClusterMean, ClusterSd, ClusterSlope, PairedRatio, Statistic};
+pub use statistic::{ClusterMean, ClusterSd, ClusterSlope, ClusterStatistic, PairedRatio};
 pub use subselection::{Replacement, Subselection, SubselectionCentre};
 pub use t_interval::TInterval;
 pub use t_score::{SMALL_SAMPLE, TScore, welch};

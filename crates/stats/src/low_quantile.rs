@@ -4,7 +4,7 @@
 
 use super::bootstrap::{Resampling, replicates};
 use super::quantile::Quantile;
-use super::statistic::Statistic;
+use super::statistic::ClusterStatistic;
 
 /// The sample of rank max(`least_rank`, ceil(p n)) of the pooled samples.
 #[derive(Debug, Clone)]
@@ -39,7 +39,7 @@ impl ClusterLowQuantile {
     }
 }
 
-impl Statistic for ClusterLowQuantile {
+impl ClusterStatistic for ClusterLowQuantile {
     fn clusters(&self) -> usize {
         self.sizes.len()
     }
@@ -81,7 +81,7 @@ pub enum Width {
 ///
 /// Cluster i of the one belongs with cluster i of the other. `None` with fewer than two clusters, with unequal numbers of them, or where
 /// more than half of the resamples have no value.
-pub fn paired_standard_error<S: Statistic>(
+pub fn paired_standard_error<S: ClusterStatistic>(
     new: &S,
     base: &S,
     width: Width,

@@ -3,7 +3,7 @@
 //! All samples are sorted once. How many of them lie up to a position, each counted as often as its cluster was drawn, follows from
 //! counts per cluster that are tabulated at intervals; a rank is found by bisection. No resample sorts.
 
-use super::statistic::Statistic;
+use super::statistic::ClusterStatistic;
 
 /// Least number of positions between two rows of the table.
 const STRIDE: usize = 16;
@@ -206,7 +206,7 @@ impl ClusterMedian {
     }
 }
 
-impl Statistic for ClusterMedian {
+impl ClusterStatistic for ClusterMedian {
     fn clusters(&self) -> usize {
         self.pooled.clusters
     }
@@ -241,7 +241,7 @@ impl ClusterMad {
 }
 
 /// The samples as seen from a centre: two lists of ascending distances.
-struct Distances<'a> {
+struct CentreDistances<'a> {
     counted: &'a Counted<'a>,
     values: &'a [f64],
     centre: f64,
@@ -249,7 +249,7 @@ struct Distances<'a> {
     split: usize,
 }
 
-impl Distances<'_> {
+impl CentreDistances<'_> {
     fn above(&self, step: usize) -> f64 {
         self.values[self.split + step] - self.centre
     }
@@ -302,7 +302,7 @@ fn partition(steps: usize, holds: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-impl Statistic for ClusterMad {
+impl ClusterStatistic for ClusterMad {
     fn clusters(&self) -> usize {
         self.median.clusters()
     }
@@ -321,7 +321,7 @@ impl Statistic for ClusterMad {
         }
         let values = &self.median.pooled.values;
         let centre = counted.median(total);
-        let distances = Distances {
+        let distances = CentreDistances {
             counted: &counted,
             values,
             centre,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::description::{mean, sample_variance};
 use super::jackknife::jackknife_standard_error;
-use super::statistic::Statistic;
+use super::statistic::ClusterStatistic;
 use super::student_t;
 
 /// The standard error of a median of many normal values over that of their mean: sqrt(pi / 2).
@@ -36,7 +36,7 @@ impl RelativeError {
     /// Of the logarithm of `statistic`, by leaving out one cluster at a time (Tukey 1958), with one degree of freedom less than clusters.
     ///
     /// `None` below two clusters, or where a value is not positive.
-    pub fn of(statistic: &impl Statistic, smoothness: Smoothness) -> Option<Self> {
+    pub fn of(statistic: &impl ClusterStatistic, smoothness: Smoothness) -> Option<Self> {
         let error = jackknife_standard_error(statistic, f64::ln)?;
         let k = statistic.clusters();
         let least = match smoothness {
@@ -53,8 +53,8 @@ impl RelativeError {
     /// being those of the side with fewer: they are estimated, and a few values that lie close together by chance would leave the
     /// variance to the other side.
     pub fn of_ratio(
-        new: &impl Statistic,
-        base: &impl Statistic,
+        new: &impl ClusterStatistic,
+        base: &impl ClusterStatistic,
         smoothness: Smoothness,
     ) -> Option<Self> {
         let (a, b) = (Self::of(new, smoothness)?, Self::of(base, smoothness)?);
@@ -94,7 +94,7 @@ pub(super) fn most_df(new: usize, base: usize) -> f64 {
 }
 
 /// The variance of the logarithms of the statistic of single clusters.
-fn spread(statistic: &impl Statistic) -> Option<f64> {
+fn spread(statistic: &impl ClusterStatistic) -> Option<f64> {
     let mut weights = vec![0; statistic.clusters()];
     let alone: Vec<f64> = (0..weights.len())
         .map(|one| {

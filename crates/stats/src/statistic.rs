@@ -6,7 +6,7 @@
 use super::quantile::median;
 
 /// A statistic of the pooled samples of resampled clusters.
-pub trait Statistic: Sync {
+pub trait ClusterStatistic: Sync {
     /// Number of clusters.
     fn clusters(&self) -> usize;
     /// About how many elementary steps one evaluation takes.
@@ -48,7 +48,7 @@ impl ClusterMean {
     }
 }
 
-impl Statistic for ClusterMean {
+impl ClusterStatistic for ClusterMean {
     fn clusters(&self) -> usize {
         self.terms.len()
     }
@@ -88,7 +88,7 @@ impl ClusterSd {
     }
 }
 
-impl Statistic for ClusterSd {
+impl ClusterStatistic for ClusterSd {
     fn clusters(&self) -> usize {
         self.terms.len()
     }
@@ -128,7 +128,7 @@ impl ClusterSlope {
     }
 }
 
-impl Statistic for ClusterSlope {
+impl ClusterStatistic for ClusterSlope {
     fn clusters(&self) -> usize {
         self.terms.len()
     }
@@ -150,14 +150,14 @@ pub struct PairedRatio<S> {
     base: S,
 }
 
-impl<S: Statistic> PairedRatio<S> {
+impl<S: ClusterStatistic> PairedRatio<S> {
     /// `None` for sides of different numbers of clusters.
     pub fn new(new: S, base: S) -> Option<Self> {
         (new.clusters() == base.clusters()).then_some(Self { new, base })
     }
 }
 
-impl<S: Statistic> Statistic for PairedRatio<S> {
+impl<S: ClusterStatistic> ClusterStatistic for PairedRatio<S> {
     fn clusters(&self) -> usize {
         self.new.clusters()
     }

@@ -186,7 +186,7 @@ type Sums = (f64, f64);
 const GROUPS: usize = 1 << 16;
 
 /// One side, centred, ready to be resampled.
-enum Side {
+enum CentredSide {
     /// The moments of every possible resample.
     Table(Vec<Moments>),
     /// The sums of every possible group of a few draws: as many groups as fit make up a resample, and single draws its rest.
@@ -198,7 +198,7 @@ enum Side {
     },
 }
 
-impl Side {
+impl CentredSide {
     fn new(values: &[f64], centre: f64) -> Self {
         let centred: Vec<f64> = values.iter().map(|value| value - centre).collect();
         let k = centred.len();
@@ -303,7 +303,10 @@ fn null_scores(
     base_mean: f64,
     resampling: Resampling<'_>,
 ) -> Vec<f64> {
-    let sides = (Side::new(new, new_mean), Side::new(base, base_mean));
+    let sides = (
+        CentredSide::new(new, new_mean),
+        CentredSide::new(base, base_mean),
+    );
     let count = resampling.within(STEPS, sides.0.cost() + sides.1.cost());
     replicates(
         resampling.stream,

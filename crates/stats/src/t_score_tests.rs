@@ -161,7 +161,7 @@ fn groups_of_draws_are_distributed_as_single_draws() {
         let values: Vec<f64> = (0..count).map(|i| ((i * 5) % 7) as f64).collect();
         let centre = mean(&values).unwrap();
         let population = sample_variance(&values).unwrap() * (count - 1) as f64 / count as f64;
-        let side = Side::new(&values, centre);
+        let side = CentredSide::new(&values, centre);
         let mut draws = Draws::new(resampling(1, 5).stream, 0);
         let moments: Vec<Moments> = (0..20_000).map(|_| side.draw(&mut draws)).collect();
         let means: Vec<f64> = moments.iter().map(|moment| moment.0).collect();
@@ -190,7 +190,7 @@ fn a_resample_of_equal_values_has_no_variance_however_they_round() {
             .1,
             0.0
         );
-        let side = Side::new(&[value; 9], 0.0);
+        let side = CentredSide::new(&[value; 9], 0.0);
         let mut draws = Draws::new(resampling(1, 5).stream, 0);
         assert_eq!(side.draw(&mut draws).1, 0.0);
     }

@@ -2,7 +2,7 @@
 //!
 //! Slower than the statistics of `statistic` and `ranked`, which need not do so; for those that are asked for rarely.
 
-use super::statistic::Statistic;
+use super::statistic::ClusterStatistic;
 
 /// A function of the pooled samples of resampled clusters.
 pub struct WrittenOut<'a, F> {
@@ -17,7 +17,7 @@ impl<'a, F: Fn(&mut [f64]) -> Option<f64> + Sync> WrittenOut<'a, F> {
     }
 }
 
-impl<F: Fn(&mut [f64]) -> Option<f64> + Sync> Statistic for WrittenOut<'_, F> {
+impl<F: Fn(&mut [f64]) -> Option<f64> + Sync> ClusterStatistic for WrittenOut<'_, F> {
     fn clusters(&self) -> usize {
         self.clusters.len()
     }

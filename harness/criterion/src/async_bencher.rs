@@ -8,16 +8,16 @@ use perfcheck::sequence::Window;
 use crate::async_executor::AsyncExecutor;
 use crate::batch::BatchSize;
 use crate::measurement::{Measurement, WallTime};
-use crate::sample::Sample;
+use crate::sample::TimedSample;
 
 /// A [`Bencher`](crate::Bencher) for routines that return futures, made by [`Bencher::to_async`](crate::Bencher::to_async).
 pub struct AsyncBencher<'a, 'b, A: AsyncExecutor, M: Measurement = WallTime> {
-    sample: &'b mut Sample<'a, M>,
+    sample: &'b mut TimedSample<'a, M>,
     runner: A,
 }
 
 impl<'a, 'b, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, 'b, A, M> {
-    pub(crate) fn new(sample: &'b mut Sample<'a, M>, runner: A) -> Self {
+    pub(crate) fn new(sample: &'b mut TimedSample<'a, M>, runner: A) -> Self {
         Self { sample, runner }
     }
 

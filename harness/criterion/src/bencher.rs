@@ -7,11 +7,11 @@ use perfcheck::sequence::Window;
 
 use crate::batch::BatchSize;
 use crate::measurement::{Measurement, WallTime};
-use crate::sample::Sample;
+use crate::sample::TimedSample;
 
 /// Runs the iterations of one sample and measures them. A closure calls one of the methods `iter*`.
 pub struct Bencher<'a, M: Measurement = WallTime> {
-    sample: Sample<'a, M>,
+    sample: TimedSample<'a, M>,
 }
 
 impl<'a, M: Measurement> Bencher<'a, M> {
@@ -23,7 +23,7 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         closure: impl FnOnce(&mut Bencher<'a, M>),
     ) -> f64 {
         let mut bencher = Self {
-            sample: Sample {
+            sample: TimedSample {
                 iterations,
                 measurement,
                 value: None,

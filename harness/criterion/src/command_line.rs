@@ -10,20 +10,20 @@ use crate::filter::BenchmarkFilter;
 
 /// What the executable is asked to do with each benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum VisitMode {
     /// Measure it and print a row.
-    Bench(Format),
+    Bench(ResultFormat),
     /// Run it once.
     Test,
     /// Print its id.
-    List(ListFormat),
+    List(ListingFormat),
     /// Run it for a time, unmeasured.
     Profile(Duration),
 }
 
 /// How results are printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum ResultFormat {
     /// A table.
     #[default]
     Table,
@@ -35,14 +35,14 @@ pub(crate) enum Format {
 
 /// How a listing looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ListFormat {
+pub(crate) enum ListingFormat {
     Pretty,
     Terse,
 }
 
 /// What is asked of the store of `cargo perfcheck`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Stored {
+pub(crate) enum StoreRequest {
     Save(String),
     Compare(String),
     /// Compare two stored runs: the second with the first.
@@ -52,13 +52,13 @@ pub(crate) enum Stored {
 /// The command line, read.
 #[derive(Debug, Clone)]
 pub(crate) struct CommandLine {
-    pub(crate) mode: Mode,
+    pub(crate) mode: VisitMode,
     pub(crate) filters: Vec<String>,
     pub(crate) is_exact: bool,
     pub(crate) filter: BenchmarkFilter,
     pub(crate) configuration: Configuration,
     pub(crate) is_quick: bool,
-    pub(crate) stored: Option<Stored>,
+    pub(crate) stored: Option<StoreRequest>,
     /// What has no meaning here.
     pub(crate) ignored: Vec<String>,
 }
@@ -158,9 +158,9 @@ impl CommandLine {
     pub(crate) fn parse(
         arguments: impl IntoIterator<Item = String>,
     ) -> Result<Option<Self>, String> {
-        let mut flags = Flags::default();
+        let mut flags = ModeFlags::default();
         let mut line = Self {
-            mode: Mode::Test,
+            mode: VisitMode::Test,
             filters: Vec::new(),
             is_exact: false,
             filter: BenchmarkFilter::AcceptAll,
@@ -253,7 +253,7 @@ impl CommandLine {
 /// What the mode follows from.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "one for each flag")]
-struct Flags {
+struct ModeFlags {
     bench: bool,
     test: bool,
     list: bool,
@@ -267,25 +267,25 @@ struct Flags {
     load: Option<String>,
 }
 
-impl Flags {
-    fn mode(&self) -> Mode {
+impl ModeFlags {
+    fn mode(&self) -> VisitMode {
         match (self.list, self.bench && !self.test, self.profile) {
-            (true, _, _) if self.terse => Mode::List(ListFormat::Terse),
-            (true, _, _) => Mode::List(ListFormat::Pretty),
-            (_, false, _) => Mode::Test,
-            (_, true, Some(time)) => Mode::Profile(time),
-            (_, true, None) if self.bencher => Mode::Bench(Format::Bencher),
-            (_, true, None) if self.quiet => Mode::Bench(Format::Quiet),
-            (_, true, None) => Mode::Bench(Format::Table),
+            (true, _, _) if self.terse => VisitMode::List(ListingFormat::Terse),
+            (true, _, _) => VisitMode::List(ListingFormat::Pretty),
+            (_, false, _) => VisitMode::Test,
+            (_, true, Some(time)) => VisitMode::Profile(time),
+            (_, true, None) if self.bencher => VisitMode::Bench(ResultFormat::Bencher),
+            (_, true, None) if self.quiet => VisitMode::Bench(ResultFormat::Quiet),
+            (_, true, None) => VisitMode::Bench(ResultFormat::Table),
         }
     }
 
-    fn stored(&self) -> Result<Option<Stored>, String> {
+    fn stored(&self) -> Result<Option<StoreRequest>, String> {
         Ok(match (&self.save, &self.compare, &self.load) {
             (None, None, None) => None,
-            (Some(name), None, None) => Some(Stored::Save(name.clone())),
-            (None, Some(name), None) => Some(Stored::Compare(name.clone())),
-            (None, Some(base), Some(new)) => Some(Stored::Both(base.clone(), new.clone())),
+            (Some(name), None, None) => Some(StoreRequest::Save(name.clone())),
+            (None, Some(name), None) => Some(StoreRequest::Compare(name.clone())),
+            (None, Some(base), Some(new)) => Some(StoreRequest::Both(base.clone(), new.clone())),
             (_, None, Some(_)) => return Err("`--load-baseline` needs `--baseline`".to_owned()),
             (Some(_), Some(_), _) => {
                 return Err("`--save-baseline` and `--baseline` exclude each other here; cargo perfcheck takes both".to_owned());
@@ -332,23 +332,26 @@ mod tests {
 
     #[test]
     fn the_mode_follows_as_in_criterion() {
-        assert_eq!(parse("").mode, Mode::Test);
-        assert_eq!(parse("--bench").mode, Mode::Bench(Format::Table));
-        assert_eq!(parse("--bench --test").mode, Mode::Test);
-        assert_eq!(parse("--list --bench").mode, Mode::List(ListFormat::Pretty));
+        assert_eq!(parse("").mode, VisitMode::Test);
+        assert_eq!(parse("--bench").mode, VisitMode::Bench(ResultFormat::Table));
+        assert_eq!(parse("--bench --test").mode, VisitMode::Test);
+        assert_eq!(
+            parse("--list --bench").mode,
+            VisitMode::List(ListingFormat::Pretty)
+        );
         assert_eq!(
             parse("--list --format terse").mode,
-            Mode::List(ListFormat::Terse)
+            VisitMode::List(ListingFormat::Terse)
         );
         assert_eq!(
             parse("--bench --output-format=bencher").mode,
-            Mode::Bench(Format::Bencher)
+            VisitMode::Bench(ResultFormat::Bencher)
         );
         assert_eq!(
             parse("--profile-time 2 --bench").mode,
-            Mode::Profile(Duration::from_secs(2))
+            VisitMode::Profile(Duration::from_secs(2))
         );
-        assert_eq!(parse("--profile-time 2").mode, Mode::Test);
+        assert_eq!(parse("--profile-time 2").mode, VisitMode::Test);
     }
 
     #[test]
@@ -396,14 +399,17 @@ mod tests {
     fn baselines_go_to_the_store() {
         assert_eq!(
             parse("--save-baseline a").stored,
-            Some(Stored::Save("a".into()))
+            Some(StoreRequest::Save("a".into()))
         );
-        assert_eq!(parse("-b a").stored, Some(Stored::Compare("a".into())));
+        assert_eq!(
+            parse("-b a").stored,
+            Some(StoreRequest::Compare("a".into()))
+        );
         assert_eq!(
             parse("--baseline-lenient a").stored,
-            Some(Stored::Compare("a".into()))
+            Some(StoreRequest::Compare("a".into()))
         );
-        let both = Stored::Both("a".into(), "b".into());
+        let both = StoreRequest::Both("a".into(), "b".into());
         assert_eq!(parse("--baseline a --load-baseline b").stored, Some(both));
         assert_eq!(parse("--discard-baseline").stored, None);
     }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::command_line::{Format, Mode};
+use crate::command_line::{ResultFormat, VisitMode};
 use crate::configuration::Configuration;
 use crate::filter::BenchmarkFilter;
 use crate::measurement::WallTime;
@@ -14,23 +14,23 @@ use crate::profiler::{ExternalProfiler, Profiler};
 const QUICK: (Duration, Duration) = (Duration::from_millis(30), Duration::from_millis(100));
 
 /// What holds for all benchmarks of a `Criterion`.
-pub(crate) struct Conditions<M> {
+pub(crate) struct BenchmarkConditions<M> {
     pub(crate) configuration: Configuration,
     pub(crate) filter: BenchmarkFilter,
     pub(crate) measurement: M,
-    pub(crate) mode: Mode,
+    pub(crate) mode: VisitMode,
     pub(crate) is_quick: bool,
     pub(crate) profiler: RefCell<Box<dyn Profiler>>,
     pub(crate) output_directory: Option<PathBuf>,
 }
 
-impl Default for Conditions<WallTime> {
+impl Default for BenchmarkConditions<WallTime> {
     fn default() -> Self {
         Self {
             configuration: Configuration::default(),
             filter: BenchmarkFilter::AcceptAll,
             measurement: WallTime,
-            mode: Mode::Bench(Format::Table),
+            mode: VisitMode::Bench(ResultFormat::Table),
             is_quick: false,
             profiler: RefCell::new(Box::new(ExternalProfiler)),
             output_directory: None,
@@ -38,10 +38,10 @@ impl Default for Conditions<WallTime> {
     }
 }
 
-impl<M> Conditions<M> {
+impl<M> BenchmarkConditions<M> {
     /// The same, measuring something else.
-    pub(crate) fn with_measurement<M2>(self, measurement: M2) -> Conditions<M2> {
-        Conditions {
+    pub(crate) fn with_measurement<M2>(self, measurement: M2) -> BenchmarkConditions<M2> {
+        BenchmarkConditions {
             configuration: self.configuration,
             filter: self.filter,
             measurement,

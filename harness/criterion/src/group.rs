@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use crate::bencher::Bencher;
-use crate::conditions::Conditions;
+use crate::conditions::BenchmarkConditions;
 use crate::configuration::{Configuration, SamplingMode, setting_methods};
 use crate::id::{BenchmarkId, IntoBenchmarkId};
-use crate::measurement::{Measurement, Scale};
+use crate::measurement::{Measurement, StoredScale};
 use crate::output;
 use crate::presentation::PlotConfiguration;
 use crate::session;
@@ -16,7 +16,7 @@ use perfcheck::sequence::{escape, note};
 
 /// Benchmarks whose ids begin with the same name, made by [`Criterion::benchmark_group`](crate::Criterion::benchmark_group).
 pub struct BenchmarkGroup<'a, M: Measurement> {
-    conditions: &'a Conditions<M>,
+    conditions: &'a BenchmarkConditions<M>,
     name: String,
     ids: HashSet<BenchmarkId>,
     has_wanted: bool,
@@ -25,7 +25,7 @@ pub struct BenchmarkGroup<'a, M: Measurement> {
 }
 
 impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
-    pub(crate) fn new(conditions: &'a Conditions<M>, name: String) -> Self {
+    pub(crate) fn new(conditions: &'a BenchmarkConditions<M>, name: String) -> Self {
         Self {
             conditions,
             name,
@@ -96,7 +96,7 @@ impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
         let throughput = self.throughput.as_ref();
         let measurement = &conditions.measurement;
         let formatter = measurement.formatter();
-        let scale = Scale::of(formatter);
+        let scale = StoredScale::of(formatter);
         let show = |stored: f64| {
             let value = scale.restore(stored);
             let rate = throughput.map(|of| formatter.format_throughput(of, value));
@@ -123,7 +123,7 @@ impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
     pub fn finish(self) {}
 }
 
-fn profile<M>(conditions: &Conditions<M>, moment: Profiling, id: &str) {
+fn profile<M>(conditions: &BenchmarkConditions<M>, moment: Profiling, id: &str) {
     let directory = conditions.profile_directory(id);
     let mut profiler = conditions.profiler.borrow_mut();
     match moment {

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::bencher::Bencher;
-use crate::command_line::{Format, Mode, command_line};
-use crate::conditions::Conditions;
+use crate::command_line::{ResultFormat, VisitMode, command_line};
+use crate::conditions::BenchmarkConditions;
 use crate::configuration::{Configuration, setting_methods};
 use crate::filter::BenchmarkFilter;
 use crate::group::BenchmarkGroup;
@@ -18,7 +18,7 @@ use crate::{session, stored};
 
 /// Where benchmarks are declared; handed to each target of [`criterion_group!`](crate::criterion_group).
 pub struct Criterion<M: Measurement = WallTime> {
-    conditions: Conditions<M>,
+    conditions: BenchmarkConditions<M>,
 }
 
 impl Default for Criterion {
@@ -26,7 +26,7 @@ impl Default for Criterion {
     fn default() -> Self {
         session::begin();
         Self {
-            conditions: Conditions::default(),
+            conditions: BenchmarkConditions::default(),
         }
     }
 }
@@ -120,7 +120,8 @@ impl<M: Measurement> Criterion<M> {
     /// As `--profile-time`.
     #[doc(hidden)]
     pub fn profile_time(mut self, profile_time: Option<Duration>) -> Self {
-        self.conditions.mode = profile_time.map_or(Mode::Bench(Format::Table), Mode::Profile);
+        self.conditions.mode =
+            profile_time.map_or(VisitMode::Bench(ResultFormat::Table), VisitMode::Profile);
         self
     }
 

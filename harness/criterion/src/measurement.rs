@@ -195,14 +195,14 @@ fn four_digits(value: f64) -> String {
 
 /// How measured values become the whole numbers that `cargo perfcheck` stores.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Scale {
+pub(crate) struct StoredScale {
     /// Stored units in a measured unit.
     factor: f64,
     /// The stored unit; absent where it is the nanosecond.
     pub(crate) unit: Option<String>,
 }
 
-impl Scale {
+impl StoredScale {
     /// Of a measurement: nanoseconds where its unit for machines is one of time. Else that unit, or as small a part of it as
     /// makes a measured unit at least 1.
     pub(crate) fn of(formatter: &dyn ValueFormatter) -> Self {
@@ -279,25 +279,25 @@ mod tests {
     #[test]
     fn times_are_stored_in_nanoseconds() {
         assert_eq!(
-            Scale::of(WallTime.formatter()),
-            Scale {
+            StoredScale::of(WallTime.formatter()),
+            StoredScale {
                 factor: 1.0,
                 unit: None
             }
         );
-        let milliseconds = Scale::of(&Unit(1.0, "ms"));
+        let milliseconds = StoredScale::of(&Unit(1.0, "ms"));
         assert_eq!(milliseconds.store(2.5), Duration::from_micros(2500));
         assert_eq!(milliseconds.restore(2.5e6), 2.5);
     }
 
     #[test]
     fn amounts_are_stored_in_parts_that_lose_nothing() {
-        let cycles = Scale::of(&Unit(1.0, "cycles"));
+        let cycles = StoredScale::of(&Unit(1.0, "cycles"));
         assert_eq!(
             (cycles.store(7.0).as_nanos(), cycles.unit.as_deref()),
             (7, Some("cycles"))
         );
-        let halves = Scale::of(&Unit(2e-9, "s/2"));
+        let halves = StoredScale::of(&Unit(2e-9, "s/2"));
         assert_eq!(
             (halves.store(7.0).as_nanos(), halves.unit.as_deref()),
             (14, Some("10^-9 s/2"))

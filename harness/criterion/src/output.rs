@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use perfcheck::sequence::{escape, print};
 
-use crate::command_line::{Format, ListFormat, Mode};
+use crate::command_line::{ListingFormat, ResultFormat, VisitMode};
 use crate::visit::{Profiling, Visit};
 
 /// Ids are not known beforehand, so the first column has the width of most.
@@ -21,14 +21,14 @@ impl Output {
     pub(crate) fn visit(&mut self, visit: &mut Visit<'_>) {
         let id = escape(&visit.declaration.id);
         match visit.mode {
-            Mode::List(_) => print(&format!("{id}: benchmark\n")),
-            Mode::Test => {
+            VisitMode::List(_) => print(&format!("{id}: benchmark\n")),
+            VisitMode::Test => {
                 // Before it runs: where a benchmark aborts or hangs, its name is the last thing printed.
                 print(&format!("Testing {id}\n"));
                 (visit.sampler)(1);
                 print("Success\n");
             }
-            Mode::Profile(time) => {
+            VisitMode::Profile(time) => {
                 (visit.profile)(Profiling::Starts, &visit.declaration.id);
                 let start = Instant::now();
                 let mut iterations = 1;
@@ -46,8 +46,8 @@ impl Output {
                     start.elapsed().as_secs_f64()
                 ));
             }
-            Mode::Bench(format) => {
-                if format == Format::Table && !self.has_header {
+            VisitMode::Bench(format) => {
+                if format == ResultFormat::Table && !self.has_header {
                     self.has_header = true;
                     print(&format!(
                         "{:<ID_WIDTH$}  {:>11}  {:>11}    {:<11}  throughput\n",
@@ -56,8 +56,8 @@ impl Output {
                 }
                 let sorted = visit.declaration.measure(visit.sampler);
                 let line = match format {
-                    Format::Bencher => bencher_line(&id, &sorted),
-                    Format::Table | Format::Quiet => row(&id, &sorted, visit.show),
+                    ResultFormat::Bencher => bencher_line(&id, &sorted),
+                    ResultFormat::Table | ResultFormat::Quiet => row(&id, &sorted, visit.show),
                 };
                 print(&line);
             }
@@ -66,16 +66,19 @@ impl Output {
 }
 
 /// The benchmark `id` has panicked, which was told already.
-pub(crate) fn failed(id: &str, mode: Mode) {
+pub(crate) fn failed(id: &str, mode: VisitMode) {
     match mode {
-        Mode::Bench(_) => print(&format!("{:<ID_WIDTH$}  FAILED\n", escape(id))),
+        VisitMode::Bench(_) => print(&format!("{:<ID_WIDTH$}  FAILED\n", escape(id))),
         _ => print("FAILED\n"),
     }
 }
 
 /// The end of a group of which something was wanted.
-pub(crate) fn group_ended(mode: Mode) {
-    if matches!(mode, Mode::Test | Mode::List(ListFormat::Pretty)) {
+pub(crate) fn group_ended(mode: VisitMode) {
+    if matches!(
+        mode,
+        VisitMode::Test | VisitMode::List(ListingFormat::Pretty)
+    ) {
         print("\n");
     }
 }

@@ -11,17 +11,17 @@ pub struct Pattern {
 }
 
 /// Sequences of which one is to match.
-type Alternatives = Vec<Vec<Piece>>;
+type Alternatives = Vec<Vec<PatternPiece>>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Piece {
+enum PatternPiece {
     One(Set),
     Start,
     End,
     /// `\b`, or `\B` where the flag is false.
     Boundary(bool),
     Group(Alternatives),
-    Repeat(Box<Piece>, usize, usize),
+    Repeat(Box<PatternPiece>, usize, usize),
 }
 
 /// A set of characters.
@@ -95,19 +95,29 @@ fn any_of(
         .any(|pieces| all_of(pieces, text, at, then))
 }
 
-fn all_of(pieces: &[Piece], text: &[char], at: usize, then: &mut dyn FnMut(usize) -> bool) -> bool {
+fn all_of(
+    pieces: &[PatternPiece],
+    text: &[char],
+    at: usize,
+    then: &mut dyn FnMut(usize) -> bool,
+) -> bool {
     match pieces.split_first() {
         None => then(at),
         Some((piece, rest)) => one(piece, text, at, &mut |end| all_of(rest, text, end, then)),
     }
 }
 
-fn one(piece: &Piece, text: &[char], at: usize, then: &mut dyn FnMut(usize) -> bool) -> bool {
+fn one(
+    piece: &PatternPiece,
+    text: &[char],
+    at: usize,
+    then: &mut dyn FnMut(usize) -> bool,
+) -> bool {
     match piece {
-        Piece::One(set) => text.get(at).is_some_and(|c| set.contains(*c)) && then(at + 1),
-        Piece::Start => at == 0 && then(at),
-        Piece::End => at == text.len() && then(at),
-        Piece::Boundary(wanted) => {
+        PatternPiece::One(set) => text.get(at).is_some_and(|c| set.contains(*c)) && then(at + 1),
+        PatternPiece::Start => at == 0 && then(at),
+        PatternPiece::End => at == text.len() && then(at),
+        PatternPiece::Boundary(wanted) => {
             let word = Set::of(&WORD, false);
             let is_word = |index: Option<usize>| {
                 index
@@ -117,13 +127,13 @@ fn one(piece: &Piece, text: &[char], at: usize, then: &mut dyn FnMut(usize) -> b
             let found = is_word(at.checked_sub(1)) != is_word(Some(at));
             found == *wanted && then(at)
         }
-        Piece::Group(alternatives) => any_of(alternatives, text, at, then),
-        Piece::Repeat(piece, least, most) => repeat(piece, *least, *most, text, at, then),
+        PatternPiece::Group(alternatives) => any_of(alternatives, text, at, then),
+        PatternPiece::Repeat(piece, least, most) => repeat(piece, *least, *most, text, at, then),
     }
 }
 
 fn repeat(
-    piece: &Piece,
+    piece: &PatternPiece,
     least: usize,
     most: usize,
     text: &[char],
@@ -171,7 +181,7 @@ impl Parser<'_> {
         Ok(alternatives)
     }
 
-    fn repeated(&mut self) -> Result<Piece, String> {
+    fn repeated(&mut self) -> Result<PatternPiece, String> {
         let mut piece = self.piece()?;
         while let Some(&next) = self.rest.peek() {
             let (least, most) = match next {
@@ -181,14 +191,14 @@ impl Parser<'_> {
                 '{' => {
                     self.rest.next();
                     let (least, most) = self.bounds()?;
-                    piece = Piece::Repeat(Box::new(piece), least, most);
+                    piece = PatternPiece::Repeat(Box::new(piece), least, most);
                     self.skip_laziness();
                     continue;
                 }
                 _ => break,
             };
             self.rest.next();
-            piece = Piece::Repeat(Box::new(piece), least, most);
+            piece = PatternPiece::Repeat(Box::new(piece), least, most);
             self.skip_laziness();
         }
         Ok(piece)
@@ -219,18 +229,18 @@ impl Parser<'_> {
         Ok((least, most))
     }
 
-    fn piece(&mut self) -> Result<Piece, String> {
-        let exactly = |character| Piece::One(Set::of(&[(character, character)], false));
+    fn piece(&mut self) -> Result<PatternPiece, String> {
+        let exactly = |character| PatternPiece::One(Set::of(&[(character, character)], false));
         Ok(match self.rest.next() {
-            Some('.') => Piece::One(Set::of(&[('\n', '\n')], true)),
-            Some('^') => Piece::Start,
-            Some('$') => Piece::End,
-            Some('[') => Piece::One(self.class()?),
+            Some('.') => PatternPiece::One(Set::of(&[('\n', '\n')], true)),
+            Some('^') => PatternPiece::Start,
+            Some('$') => PatternPiece::End,
+            Some('[') => PatternPiece::One(self.class()?),
             Some('(') => self.group()?,
             Some('\\') => match self.rest.next() {
-                Some('b') => Piece::Boundary(true),
-                Some('B') => Piece::Boundary(false),
-                escaped => Piece::One(escape(escaped)?),
+                Some('b') => PatternPiece::Boundary(true),
+                Some('B') => PatternPiece::Boundary(false),
+                escaped => PatternPiece::One(escape(escaped)?),
             },
             Some(character @ ('*' | '+' | '?' | '{')) => {
                 return Err(format!("`{character}` repeats nothing"));
@@ -240,13 +250,13 @@ impl Parser<'_> {
         })
     }
 
-    fn group(&mut self) -> Result<Piece, String> {
+    fn group(&mut self) -> Result<PatternPiece, String> {
         if self.rest.next_if_eq(&'?').is_some() && self.rest.next() != Some(':') {
             return Err("flags, named groups and look-around need the feature `regex`".to_owned());
         }
         let alternatives = self.alternatives()?;
         match self.rest.next() {
-            Some(')') => Ok(Piece::Group(alternatives)),
+            Some(')') => Ok(PatternPiece::Group(alternatives)),
             _ => Err("`(` is never closed".to_owned()),
         }
     }

@@ -15,9 +15,9 @@ use crate::output::{self, Output};
 use crate::visit::Visit;
 
 /// How the benchmarks are reached that one thread declares after another.
-static SESSION: Mutex<Option<Session>> = Mutex::new(None);
+static SESSION: Mutex<Option<ExecutableSession>> = Mutex::new(None);
 
-struct Session {
+struct ExecutableSession {
     parent: Option<Parent>,
     /// `criterion_main!` catches what unwinds, and decides about the status.
     is_guarded: bool,
@@ -38,7 +38,7 @@ struct AtExit;
 
 impl Drop for AtExit {
     fn drop(&mut self) {
-        if let Some(Session {
+        if let Some(ExecutableSession {
             parent: Some(parent),
             ..
         }) = &mut *session()
@@ -48,7 +48,7 @@ impl Drop for AtExit {
     }
 }
 
-fn session() -> MutexGuard<'static, Option<Session>> {
+fn session() -> MutexGuard<'static, Option<ExecutableSession>> {
     match SESSION.try_lock() {
         Ok(session) => session,
         Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -57,7 +57,7 @@ fn session() -> MutexGuard<'static, Option<Session>> {
     }
 }
 
-impl Session {
+impl ExecutableSession {
     fn connect(moment: Moment) -> Result<Self, ExitCode> {
         let name = env!("CARGO_PKG_NAME");
         let parent = Parent::connect(name, env!("CARGO_PKG_VERSION"), moment)?;
@@ -75,7 +75,7 @@ impl Session {
 pub(crate) fn begin() {
     let mut session = session();
     if session.is_none() {
-        match Session::connect(Moment::Later) {
+        match ExecutableSession::connect(Moment::Later) {
             Ok(connected) => *session = Some(connected),
             Err(status) => std::process::exit(i32::from(status != ExitCode::SUCCESS) * 2),
         }
@@ -92,7 +92,7 @@ pub(crate) fn is_driven() -> bool {
 
 /// What `criterion_main!` expands to.
 pub(crate) fn run(groups: &[&dyn Fn()]) -> ExitCode {
-    match Session::connect(Moment::StartOfMain) {
+    match ExecutableSession::connect(Moment::StartOfMain) {
         Ok(connected) => *session() = Some(connected),
         Err(status) => return status,
     }
@@ -126,7 +126,7 @@ fn ended_early(payload: &(dyn Any + Send)) -> ExitCode {
     if payload.is::<Farewell>() {
         return ExitCode::SUCCESS;
     }
-    if let Some(Session {
+    if let Some(ExecutableSession {
         parent: Some(parent),
         ..
     }) = &mut *session()
@@ -182,7 +182,7 @@ fn leave(is_guarded: bool) -> ! {
     std::process::exit(0)
 }
 
-impl Session {
+impl ExecutableSession {
     /// `id`, with a number where another benchmark is called so.
     fn unique(&mut self, id: &str) -> String {
         let mut unique = id.to_owned();

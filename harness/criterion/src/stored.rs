@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use perfcheck::sequence::note;
 
-use crate::command_line::{CommandLine, Mode, Stored};
+use crate::command_line::{CommandLine, StoreRequest, VisitMode};
 
 /// Set for `cargo perfcheck`, and for everything below it: a second guard against coming back.
 const HANDED_OVER: &str = "PERFCHECK_HANDED_OVER";
@@ -23,7 +23,7 @@ pub(crate) fn hand_over(line: &CommandLine) {
     let Some(stored) = &line.stored else {
         return;
     };
-    if !matches!(line.mode, Mode::Bench(_)) {
+    if !matches!(line.mode, VisitMode::Bench(_)) {
         return;
     }
     if std::env::var_os(HANDED_OVER).is_some() {
@@ -67,19 +67,19 @@ fn find() -> Option<PathBuf> {
 }
 
 /// The command line of `cargo perfcheck`.
-fn arguments(stored: &Stored, line: &CommandLine) -> Result<Vec<String>, String> {
+fn arguments(stored: &StoreRequest, line: &CommandLine) -> Result<Vec<String>, String> {
     let mut arguments = vec!["perfcheck".to_owned()];
     let mut push = |words: &[&str]| arguments.extend(words.iter().map(|word| (*word).to_owned()));
-    if let Stored::Both(base, new) = stored {
+    if let StoreRequest::Both(base, new) = stored {
         push(&["compare", base, new]);
     }
     if let Ok(manifest) = std::env::var("CARGO_MANIFEST_PATH") {
         push(&["--manifest-path", &manifest]);
     }
     match stored {
-        Stored::Both(..) => return Ok(arguments),
-        Stored::Save(name) => push(&["--save-baseline", name]),
-        Stored::Compare(name) => push(&["--baseline", name]),
+        StoreRequest::Both(..) => return Ok(arguments),
+        StoreRequest::Save(name) => push(&["--save-baseline", name]),
+        StoreRequest::Compare(name) => push(&["--baseline", name]),
     }
     let executable = std::env::args_os().next().unwrap_or_default();
     if let Some(target) = target(Path::new(&executable)) {

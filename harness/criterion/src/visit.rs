@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use perfcheck::sequence::Declaration;
 
-use crate::command_line::Mode;
+use crate::command_line::VisitMode;
 
 /// A benchmark to deal with.
 pub(crate) struct Visit<'v> {
     pub(crate) declaration: Declaration,
-    pub(crate) mode: Mode,
+    pub(crate) mode: VisitMode,
     pub(crate) accepts: &'v dyn Fn(&str) -> bool,
     /// Takes a sample: what it came to, in stored units.
     pub(crate) sampler: &'v mut dyn FnMut(u64) -> Duration,

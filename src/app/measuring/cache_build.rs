@@ -9,8 +9,8 @@ use crate::cargo::CargoOptions;
 use crate::host::Revision;
 use crate::report;
 use crate::sides::{
-    BenchesFrom, BuildEvent, BuiltSide, Provenance, Sides, SidesError, SidesRequest, build_commit,
-    build_sides, default_cache,
+    BenchesFrom, BuildEvent, BuiltSide, PreparedSides, Provenance, SidesError, SidesRequest,
+    build_commit, build_sides, default_cache,
 };
 
 /// What the candidate is called, whatever commit it may be.
@@ -31,7 +31,7 @@ impl CacheBuild<'_> {
         &self,
         revision: &Revision,
         world: &mut World<'_>,
-    ) -> Result<Sides, AppError> {
+    ) -> Result<PreparedSides, AppError> {
         let built = self.told(world, |request, events| {
             build_sides(request, revision, events)
         })?;

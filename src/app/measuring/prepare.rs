@@ -7,7 +7,7 @@ use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::naming::{command_like, no_match};
 use crate::app::options::StoreOptions;
-use crate::cargo::{self, BenchTarget, CargoOptions, LeftOut, Toolchain};
+use crate::cargo::{self, BenchTarget, CargoOptions, TargetLeftOut, Toolchain};
 use crate::child::ChildError;
 use crate::exit_code::ExitCode;
 use crate::measure::{Discovered, Filter, discover};
@@ -48,7 +48,7 @@ pub(in crate::app) fn name_left_out(
     stderr: &mut dyn Write,
 ) {
     for one in context.workspace.left_out(options) {
-        let LeftOut {
+        let TargetLeftOut {
             package, target, ..
         } = &one;
         let wanted: Vec<String> = one

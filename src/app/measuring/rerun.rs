@@ -14,7 +14,7 @@ use crate::app::error::AppError;
 use crate::cargo::BenchTarget;
 use crate::compare::{Circumstances, differences};
 use crate::findings::{ChangedFile, RunRemark};
-use crate::host::{self, Change, changed_files};
+use crate::host::{self, FileChange, changed_files};
 use crate::measure::Discovered;
 use crate::model::{BuildFacts, BySide, Environment, FileFact, Metric, Run, TargetFacts};
 use crate::sides::{BenchesFrom, Stage};
@@ -181,7 +181,7 @@ fn changed_since(target: &str, recorded: &[FileFact], below: &Path) -> Option<Ru
         .into_iter()
         .map(|(path, change)| ChangedFile {
             path: path.display().to_string(),
-            is_gone: matches!(change, Change::Gone),
+            is_gone: matches!(change, FileChange::Gone),
         })
         .collect();
     (!files.is_empty()).then(|| RunRemark::FilesChanged {

@@ -16,7 +16,7 @@ use super::owner::belongs_to;
 const WAITING: usize = 64;
 
 /// What happened on the port.
-pub(in crate::child) enum Incoming {
+pub(in crate::child) enum PortEvent {
     /// The child is there, and waits to be greeted.
     Connected(TcpStream),
     /// It has answered the greeting.
@@ -34,7 +34,7 @@ pub(in crate::child) enum Incoming {
 /// A port on which one child is awaited.
 pub(super) struct Connection {
     port: u16,
-    incoming: Receiver<Incoming>,
+    incoming: Receiver<PortEvent>,
     admitted: Option<Sender<u32>>,
     closing: Arc<AtomicBool>,
 }
@@ -75,7 +75,7 @@ impl Connection {
     }
 
     /// What happens on the port.
-    pub(super) fn incoming(&self) -> &Receiver<Incoming> {
+    pub(super) fn incoming(&self) -> &Receiver<PortEvent> {
         &self.incoming
     }
 }
@@ -93,7 +93,7 @@ fn accept(
     port: u16,
     group: u32,
     closing: &AtomicBool,
-    sender: &Sender<Incoming>,
+    sender: &Sender<PortEvent>,
 ) {
     let mut connected = None::<TcpStream>;
     while let Ok((stream, peer)) = listener.accept() {
@@ -102,14 +102,14 @@ fn accept(
         }
         let incoming = match admit(stream, peer, port, group) {
             None => continue,
-            Some(_) if connected.is_some() => Incoming::Again,
+            Some(_) if connected.is_some() => PortEvent::Again,
             Some(stream) => {
                 let (Ok(to_read), Ok(to_write)) = (stream.try_clone(), stream.try_clone()) else {
                     break;
                 };
                 connected = Some(stream);
                 let sender = sender.clone();
-                if sender.send(Incoming::Connected(to_write)).is_err() {
+                if sender.send(PortEvent::Connected(to_write)).is_err() {
                     break;
                 }
                 thread::spawn(move || read(to_read, &sender));
@@ -147,24 +147,24 @@ impl Read for Prompt {
     }
 }
 
-fn read(stream: TcpStream, sender: &Sender<Incoming>) {
+fn read(stream: TcpStream, sender: &Sender<PortEvent>) {
     let mut stream = BufReader::new(Prompt(stream));
     let first = match read_greeting(&mut stream) {
-        Ok(Some(version)) => Incoming::Greeted(version),
-        Ok(None) => Incoming::Closed,
-        Err(error) => Incoming::Wrong(error),
+        Ok(Some(version)) => PortEvent::Greeted(version),
+        Ok(None) => PortEvent::Closed,
+        Err(error) => PortEvent::Wrong(error),
     };
-    let mut goes_on = matches!(first, Incoming::Greeted(_));
+    let mut goes_on = matches!(first, PortEvent::Greeted(_));
     if sender.send(first).is_err() {
         return;
     }
     while goes_on {
         let incoming = match read_message(&mut stream) {
-            Ok(Some(message)) => Incoming::Message(Box::new(message)),
-            Ok(None) => Incoming::Closed,
-            Err(error) => Incoming::Wrong(error),
+            Ok(Some(message)) => PortEvent::Message(Box::new(message)),
+            Ok(None) => PortEvent::Closed,
+            Err(error) => PortEvent::Wrong(error),
         };
-        goes_on = matches!(incoming, Incoming::Message(_));
+        goes_on = matches!(incoming, PortEvent::Message(_));
         if sender.send(incoming).is_err() {
             return;
         }

@@ -122,7 +122,7 @@ pub(super) fn read_message(socket: &mut impl Read) -> Result<Option<Message>, Me
 }
 
 /// Sends a request.
-pub(super) fn send(socket: &mut impl Write, order: &Order) -> io::Result<()> {
+pub(super) fn send(socket: &mut impl Write, order: &RunnerOrder) -> io::Result<()> {
     let mut frame = vec![0; 4];
     ciborium::into_writer(order, &mut frame)
         .map_err(|error| io::Error::other(error.to_string()))?;
@@ -147,7 +147,7 @@ fn read_up_to(socket: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
 
 /// What a runner asks for while a bench waits.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(super) enum Order {
+pub(super) enum RunnerOrder {
     /// In which unit are these values?
     ScaleForMachines { values: Vec<f64> },
     /// Go on.

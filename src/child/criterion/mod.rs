@@ -19,5 +19,5 @@ pub(super) use filter::{beginning, exactly};
 pub use message::CriterionVersion;
 pub(super) use quiet::Quiet;
 pub(super) use runner::Runner;
-pub(super) use scale::Scale;
+pub(super) use scale::UnitScale;
 pub use session::{CriterionSession, Measured, Reported};

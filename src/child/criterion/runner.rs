@@ -7,7 +7,7 @@ use std::io;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::connection::{Connection, Incoming, greet_bench};
+use super::connection::{Connection, PortEvent, greet_bench};
 use super::message::CriterionVersion;
 use super::session::{HOME, NOWHERE, PORT, protocol};
 use crate::child::error::ChildError;
@@ -35,24 +35,24 @@ impl Runner {
     }
 
     /// Whoever comes.
-    pub(in crate::child) fn incoming(&self) -> &Receiver<Incoming> {
+    pub(in crate::child) fn incoming(&self) -> &Receiver<PortEvent> {
         self.0.incoming()
     }
 
     /// Which Criterion it is.
     pub(in crate::child) fn version(
         &self,
-        incoming: Incoming,
+        incoming: PortEvent,
         running: &mut Running<'_>,
         timeout: Duration,
     ) -> Result<CriterionVersion, ChildError> {
-        if let Incoming::Connected(mut socket) = incoming
+        if let PortEvent::Connected(mut socket) = incoming
             && greet_bench(&mut socket).is_ok()
         {
             let deadline = Instant::now().checked_add(timeout);
             match running.wait(self.0.incoming(), deadline) {
-                Wait::Came(Incoming::Greeted(version)) => return Ok(version),
-                Wait::Came(Incoming::Wrong(error)) => return Err(protocol(&error)),
+                Wait::Came(PortEvent::Greeted(version)) => return Ok(version),
+                Wait::Came(PortEvent::Wrong(error)) => return Err(protocol(&error)),
                 Wait::Late => {
                     return Err(ChildError::Timeout {
                         request: GREET.to_owned(),

@@ -11,14 +11,14 @@ const SMALLEST_PART: u32 = 18;
 
 /// From measured units to stored ones.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::child) struct Scale {
+pub(in crate::child) struct UnitScale {
     /// Stored units in a measured unit.
     factor: f64,
     /// What is stored.
     pub(in crate::child) metric: Metric,
 }
 
-impl Scale {
+impl UnitScale {
     /// Of a measured unit that is `size` of `unit`. Times are stored in nanoseconds; all else in its unit, or in as small a part
     /// of it as makes a measured unit at least 1.
     pub(in crate::child) fn of(size: f64, unit: &str) -> Option<Self> {
@@ -91,37 +91,37 @@ pub(super) fn whole(number: f64) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn taken(scale: &Scale, iterations: f64, value: f64) -> Option<(u64, u64)> {
+    fn taken(scale: &UnitScale, iterations: f64, value: f64) -> Option<(u64, u64)> {
         let samples = scale.samples(&[iterations], &[value])?;
         Some((samples[0].iterations, samples[0].elapsed.0))
     }
 
     #[test]
     fn times_of_any_unit_are_nanoseconds() {
-        let seconds = Scale::of(1.0, "s").expect("a size");
+        let seconds = UnitScale::of(1.0, "s").expect("a size");
         assert_eq!(seconds.metric, Metric::Time);
         assert_eq!(taken(&seconds, 2.0, 0.5), Some((2, 500_000_000)));
-        let wall = Scale::of(1.0, "ns").expect("a size");
+        let wall = UnitScale::of(1.0, "ns").expect("a size");
         assert_eq!(taken(&wall, 3.0, 7.0), Some((3, 7)));
     }
 
     #[test]
     fn amounts_keep_their_unit_or_a_part_of_it_that_loses_nothing() {
         let amount = |unit: &str| Metric::Amount { unit: unit.into() };
-        let cycles = Scale::of(1.0, "cycles").expect("a size");
+        let cycles = UnitScale::of(1.0, "cycles").expect("a size");
         assert_eq!(cycles.metric, amount("cycles"));
         assert_eq!(taken(&cycles, 3.0, 7.0), Some((3, 7)));
         assert_eq!(taken(&cycles, 3.0, 7.25), Some((3_000, 7_250)));
-        let joules = Scale::of(1e-9, "J").expect("a size");
+        let joules = UnitScale::of(1e-9, "J").expect("a size");
         assert_eq!(joules.metric, amount("10^-9 J"));
         assert_eq!(taken(&joules, 1.0, 7.0), Some((1, 7)));
-        assert_eq!(Scale::of(0.0, "J"), None);
-        assert_eq!(Scale::of(f64::NAN, "J"), None);
+        assert_eq!(UnitScale::of(0.0, "J"), None);
+        assert_eq!(UnitScale::of(f64::NAN, "J"), None);
     }
 
     #[test]
     fn numbers_that_no_measurement_has_are_refused() {
-        let wall = Scale::of(1.0, "ns").expect("a size");
+        let wall = UnitScale::of(1.0, "ns").expect("a size");
         for (iterations, value) in [
             (1.0, -1.0),
             (1.0, f64::NAN),

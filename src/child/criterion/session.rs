@@ -11,10 +11,12 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use super::arguments::{Config, CriterionRequest, arguments};
-use super::connection::{Connection, Incoming, greet_bench};
-use super::message::{CriterionVersion, Message, Order, RawConfig, RawId, SamplingMethod, send};
+use super::connection::{Connection, PortEvent, greet_bench};
+use super::message::{
+    CriterionVersion, Message, RawConfig, RawId, RunnerOrder, SamplingMethod, send,
+};
 use super::quiet::Quiet;
-use super::scale::{Scale, whole};
+use super::scale::{UnitScale, whole};
 use crate::child::error::ChildError;
 use crate::child::launch_spec::{LaunchSpec, bench_command};
 use crate::child::pipes::read_pieces_of;
@@ -172,12 +174,12 @@ impl<'a> CriterionSession<'a> {
 
     fn wait_for_connection(&mut self) -> Result<(), ChildError> {
         match self.incoming(CONNECT, self.timeout)? {
-            Some(Incoming::Connected(socket)) => {
+            Some(PortEvent::Connected(socket)) => {
                 self.socket = Some(socket);
                 Ok(())
             }
-            Some(Incoming::Closed) | None => Err(self.running.exited(CONNECT)),
-            Some(Incoming::Wrong(error)) => Err(protocol(&error)),
+            Some(PortEvent::Closed) | None => Err(self.running.exited(CONNECT)),
+            Some(PortEvent::Wrong(error)) => Err(protocol(&error)),
             Some(_) => Err(wrong("it spoke before it was greeted")),
         }
     }
@@ -193,10 +195,10 @@ impl<'a> CriterionSession<'a> {
             };
             allowed = self.timeout;
             match incoming {
-                Incoming::Greeted(version) => {
+                PortEvent::Greeted(version) => {
                     self.version = Some(version);
                 }
-                Incoming::Message(message) => match *message {
+                PortEvent::Message(message) => match *message {
                     Message::SkippingBenchmark { id } => return Ok(Some(self.passed_over(&id))),
                     Message::MeasurementComplete {
                         id,
@@ -212,7 +214,7 @@ impl<'a> CriterionSession<'a> {
                         reported.measured = Some(measured);
                         return Ok(Some(reported));
                     }
-                    Message::FinishedBenchmarkGroup {} => self.order(&Order::Continue)?,
+                    Message::FinishedBenchmarkGroup {} => self.order(&RunnerOrder::Continue)?,
                     Message::Warmup { nanos } => {
                         self.warm_up.elapsed = Nanos(whole(nanos).unwrap_or(0));
                         allowed = self.allowed(nanos);
@@ -236,9 +238,9 @@ impl<'a> CriterionSession<'a> {
                         return Err(wrong("it answers what it was not asked"));
                     }
                 },
-                Incoming::Closed => return self.ended(),
-                Incoming::Wrong(error) => return Err(protocol(&error)),
-                Incoming::Connected(_) | Incoming::Again => return Err(self.connected_twice()),
+                PortEvent::Closed => return self.ended(),
+                PortEvent::Wrong(error) => return Err(protocol(&error)),
+                PortEvent::Connected(_) | PortEvent::Again => return Err(self.connected_twice()),
             }
         }
     }
@@ -250,8 +252,8 @@ impl<'a> CriterionSession<'a> {
                 break;
             };
             match incoming {
-                Incoming::Greeted(_) => {}
-                Incoming::Message(message) => match *message {
+                PortEvent::Greeted(_) => {}
+                PortEvent::Message(message) => match *message {
                     Message::BeginningBenchmark { id } => self.under_way = Some(self.unique(&id)),
                     Message::SkippingBenchmark { id } => drop(self.passed_over(&id)),
                     _ => break,
@@ -279,11 +281,11 @@ impl<'a> CriterionSession<'a> {
                 Err(_) => Err(self.running.exited(MEASURE)),
             };
         }
-        self.order(&Order::Continue)
+        self.order(&RunnerOrder::Continue)
     }
 
     /// Sends an order. A failed write means that the child is gone.
-    fn order(&mut self, order: &Order) -> Result<(), ChildError> {
+    fn order(&mut self, order: &RunnerOrder) -> Result<(), ChildError> {
         let sent = self.socket.as_mut().map(|socket| send(socket, order));
         match sent {
             Some(Ok(())) => Ok(()),
@@ -295,7 +297,7 @@ impl<'a> CriterionSession<'a> {
         &mut self,
         request: &str,
         allowed: Duration,
-    ) -> Result<Option<Incoming>, ChildError> {
+    ) -> Result<Option<PortEvent>, ChildError> {
         let deadline = Instant::now().checked_add(allowed);
         match self.running.wait(self.connection.incoming(), deadline) {
             Wait::Came(incoming) => Ok(Some(incoming)),
@@ -383,23 +385,23 @@ impl<'a> CriterionSession<'a> {
     }
 
     /// What its values mean.
-    fn scale(&mut self) -> Result<Scale, ChildError> {
-        self.order(&Order::ScaleForMachines { values: vec![1.0] })?;
+    fn scale(&mut self) -> Result<UnitScale, ChildError> {
+        self.order(&RunnerOrder::ScaleForMachines { values: vec![1.0] })?;
         match self.incoming(MEASURE, self.timeout)? {
-            Some(Incoming::Message(message)) => match *message {
+            Some(PortEvent::Message(message)) => match *message {
                 Message::ScaledValues {
                     scaled_values,
                     unit,
                 } => match scaled_values[..] {
-                    [size] => Scale::of(size, &unit),
+                    [size] => UnitScale::of(size, &unit),
                     _ => None,
                 }
                 .ok_or_else(|| wrong("it cannot say in which unit its values are")),
                 _ => Err(wrong("it does not answer in which unit its values are")),
             },
-            Some(Incoming::Wrong(error)) => Err(protocol(&error)),
-            Some(Incoming::Again | Incoming::Connected(_)) => Err(wrong(TWICE)),
-            Some(Incoming::Greeted(_) | Incoming::Closed) | None => {
+            Some(PortEvent::Wrong(error)) => Err(protocol(&error)),
+            Some(PortEvent::Again | PortEvent::Connected(_)) => Err(wrong(TWICE)),
+            Some(PortEvent::Greeted(_) | PortEvent::Closed) | None => {
                 Err(self.running.exited(MEASURE))
             }
         }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 
 use crate::child::criterion::{
-    Config, Measured, Reported, Scale, beginning, exactly, without_count,
+    Config, Measured, Reported, UnitScale, beginning, exactly, without_count,
 };
 use crate::model::{
     AuthorSettings, CriterionBenchmark, CriterionSamples, Declared, SamplingMode, Series,
@@ -89,9 +89,9 @@ impl Dialect {
 }
 
 /// A directory of ours for one process. Dropping it removes it with all that is in it.
-pub(super) struct Folder(PathBuf);
+pub(super) struct ProcessFolder(PathBuf);
 
-impl Folder {
+impl ProcessFolder {
     /// A new one that nobody else can read or write.
     pub(super) fn create() -> io::Result<Self> {
         static CREATED: AtomicU32 = AtomicU32::new(0);
@@ -138,7 +138,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for ProcessFolder {
     fn drop(&mut self) {
         // A file that stays is the system's to remove.
         let _ = fs::remove_dir_all(&self.0);
@@ -178,7 +178,7 @@ fn bounded(path: &Path) -> io::Result<String> {
 
 /// What its values mean: the last row of its table of samples has the last value once more, in a unit with a name. Without that
 /// table (0.2 times alone, and later versions need a feature for it) values are nanoseconds.
-fn scale(table: &Path, samples: &CriterionSamples) -> Scale {
+fn scale(table: &Path, samples: &CriterionSamples) -> UnitScale {
     let named = bounded(table).ok().and_then(|table| {
         let (head, last) = (table.lines().next()?, table.lines().next_back()?);
         head.ends_with(",sample_measured_value,unit,iteration_count")
@@ -186,16 +186,16 @@ fn scale(table: &Path, samples: &CriterionSamples) -> Scale {
         let mut cells = last.rsplit(',');
         let unit = cells.nth(1)?.trim_matches('"');
         let value: f64 = cells.next()?.parse().ok()?;
-        Scale::of(value / samples.times.last()?, unit)
+        UnitScale::of(value / samples.times.last()?, unit)
     });
-    named.unwrap_or_else(Scale::nanoseconds)
+    named.unwrap_or_else(UnitScale::nanoseconds)
 }
 
 fn reported(
     title: &str,
     benchmark: &CriterionBenchmark,
     samples: &CriterionSamples,
-    scale: &Scale,
+    scale: &UnitScale,
     config: &Config,
 ) -> Result<Reported, String> {
     let (counts, times) = (&samples.iters, &samples.times);
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn a_folder_is_read_by_title_and_gone_with_its_owner() {
-        let folder = Folder::create().expect("a directory");
+        let folder = ProcessFolder::create().expect("a directory");
         let [(_, home), (_, target)] = folder.variables();
         let directory = home.join("group/same_2/new");
         fs::create_dir_all(&directory).expect("a directory");

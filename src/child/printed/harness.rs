@@ -198,7 +198,7 @@ impl PrintedHarness {
         means: &Means<'_>,
     ) -> Result<Report, ChildError> {
         let config = criterion::config(request.warm_up, request.measurement, request.samples);
-        let folder = criterion::Folder::create().map_err(|error| {
+        let folder = criterion::ProcessFolder::create().map_err(|error| {
             failed(&format!(
                 "no directory could be made for its results: {error}"
             ))

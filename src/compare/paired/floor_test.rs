@@ -7,7 +7,7 @@ use super::plan::{Guard, Method};
 use super::series::{Neighbours, UsableRounds};
 use crate::compare::launch_values::Location;
 use perfcheck_stats::{
-    ClusterLowQuantile, FisherExact, Resampling, Statistic, Stream, paired_standard_error,
+    ClusterLowQuantile, ClusterStatistic, FisherExact, Resampling, Stream, paired_standard_error,
     student_t,
 };
 

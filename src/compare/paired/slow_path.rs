@@ -4,7 +4,7 @@
 //! neighbour that is much slower, beyond the threshold, speaks for its side. Rounds are what is tested, by an exact sign-flip test.
 
 use super::series::UsableRounds;
-use perfcheck_stats::{ClusterLowQuantile, Statistic, sign_flip_upper_tail};
+use perfcheck_stats::{ClusterLowQuantile, ClusterStatistic, sign_flip_upper_tail};
 
 /// A neighbour is slower if it is so by this much. Each has half of the level: a busy host hides small ones among its own.
 const EXCESSES: [f64; 2] = [0.2, 0.1];

@@ -14,8 +14,8 @@ use super::super::error::ExchangeError;
 use super::exported::ExportedRun;
 use crate::model::{Measurement, Metric, Sample, Throughput};
 use perfcheck_stats::{
-    ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, Description, Fences,
-    NORMAL_MAD, Resampling, Statistic, Stream, percentile_interval, slope_through_origin,
+    ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic, Description,
+    Fences, NORMAL_MAD, Resampling, Stream, percentile_interval, slope_through_origin,
 };
 
 /// Criterion cuts names of directories at so many bytes.
@@ -217,7 +217,11 @@ fn estimate(value: f64, interval: Option<(f64, f64)>) -> Value {
 }
 
 /// A percentile bootstrap interval over single samples, as Criterion draws it.
-fn interval(statistic: &impl Statistic, factor: f64, stream: Stream<'_>) -> Option<(f64, f64)> {
+fn interval(
+    statistic: &impl ClusterStatistic,
+    factor: f64,
+    stream: Stream<'_>,
+) -> Option<(f64, f64)> {
     if statistic.clusters() < 2 {
         return None;
     }

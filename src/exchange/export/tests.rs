@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::super::formats::{FileFormat, Requested, read_foreign};
-use super::super::input::Content;
+use super::super::input::InputContent;
 use super::{ExportedRun, file_name, write_benchstat, write_bmf, write_criterion, write_csv};
 use crate::model::*;
 
@@ -105,7 +105,7 @@ BenchmarkFib_10/x\t20\t110 ns/op\t64 B/op\t2 allocs/op\t909.0909090909091 MB/s
 BenchmarkFib_10/x\t30\t110 ns/op\t64 B/op\t2 allocs/op\t909.0909090909091 MB/s
 ";
     assert_eq!(found, expected);
-    let file = Content {
+    let file = InputContent {
         name: "a".to_owned(),
         bytes: found.into_bytes(),
         blake3: String::new(),

@@ -3,21 +3,21 @@
 use serde::Deserialize;
 
 use super::super::error::ExchangeError;
-use super::super::groups::Phase;
-use super::super::input::Content;
-use super::super::unit::Unit;
+use super::super::groups::IterationLayout;
+use super::super::input::InputContent;
+use super::super::unit::ValueUnit;
 use super::gathering::{ForeignRun, Gathering, broken, sample_of};
-use super::json::{Members, parse};
+use super::json::{JsonMembers, parse};
 use crate::model::{SourceFile, Throughput};
 
 #[derive(Deserialize)]
-struct Exported {
+struct CritcmpExport {
     name: String,
-    benchmarks: Members<Benchmark>,
+    benchmarks: JsonMembers<CritcmpBenchmark>,
 }
 
 #[derive(Deserialize)]
-struct Benchmark {
+struct CritcmpBenchmark {
     criterion_benchmark_v1: Described,
     criterion_estimates_v1: Estimates,
 }
@@ -38,19 +38,22 @@ struct Amounts {
 
 #[derive(Deserialize)]
 struct Estimates {
-    mean: Estimate,
+    mean: CritcmpEstimate,
 }
 
 #[derive(Deserialize)]
-struct Estimate {
+struct CritcmpEstimate {
     point_estimate: f64,
 }
 
 /// One run for each baseline name: files of the same name are sessions of one run.
-pub(super) fn read(files: &[Content], unit: &Unit) -> Result<Vec<ForeignRun>, ExchangeError> {
+pub(super) fn read(
+    files: &[InputContent],
+    unit: &ValueUnit,
+) -> Result<Vec<ForeignRun>, ExchangeError> {
     let mut runs: Vec<(String, Gathering, Vec<SourceFile>)> = Vec::new();
     for file in files {
-        let exported: Exported = parse(file)?;
+        let exported: CritcmpExport = parse(file)?;
         let at = if let Some(at) = runs.iter().position(|(name, ..)| *name == exported.name) {
             at
         } else {
@@ -66,7 +69,7 @@ pub(super) fn read(files: &[Content], unit: &Unit) -> Result<Vec<ForeignRun>, Ex
             if mean == 0.0 {
                 return Err(broken(&place, "its mean is 0"));
             }
-            let number = run.benchmark(&place, &id, unit.metric(), Phase::Flat)?;
+            let number = run.benchmark(&place, &id, unit.metric(), IterationLayout::Flat)?;
             run.add(number, launch, sample_of(&place, mean, 1, unit)?);
             if let Some(amounts) = benchmark.criterion_benchmark_v1.throughput {
                 let throughput = Throughput {

@@ -9,8 +9,8 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::super::error::ExchangeError;
-use super::super::groups::Phase;
-use super::super::unit::Unit;
+use super::super::groups::IterationLayout;
+use super::super::unit::ValueUnit;
 use super::gathering::{ForeignRun, Gathering, broken, free_id, sample_of};
 use super::json::parse_named;
 use crate::model::{CriterionBenchmark, CriterionSamples, SourceFile};
@@ -26,13 +26,13 @@ const NO_BASELINES: [&str; 2] = ["change", "report"];
 const NEWEST: &str = "new";
 
 /// One benchmark of one baseline.
-struct Stored {
+struct StoredBenchmark {
     /// Of its directory, below the root.
     place: String,
     directory: PathBuf,
 }
 
-struct Baseline {
+struct TreeBaseline {
     gathering: Gathering,
     files: Vec<SourceFile>,
 }
@@ -40,7 +40,7 @@ struct Baseline {
 /// The benchmarks below a directory by baseline.
 struct Walk {
     root: PathBuf,
-    found: BTreeMap<String, Vec<Stored>>,
+    found: BTreeMap<String, Vec<StoredBenchmark>>,
     entries: usize,
     interrupted: Vec<String>,
 }
@@ -64,8 +64,11 @@ fn tree_name(directory: &Path) -> String {
 }
 
 /// A run for each baseline. Several trees are sessions of the same runs. Of `new` there is one only where no other baseline is the same.
-pub(super) fn read(directories: &[PathBuf], unit: &Unit) -> Result<Vec<ForeignRun>, ExchangeError> {
-    let mut baselines: BTreeMap<String, Baseline> = BTreeMap::new();
+pub(super) fn read(
+    directories: &[PathBuf],
+    unit: &ValueUnit,
+) -> Result<Vec<ForeignRun>, ExchangeError> {
+    let mut baselines: BTreeMap<String, TreeBaseline> = BTreeMap::new();
     let mut copies = true;
     for (ordinal, directory) in directories.iter().enumerate() {
         let root = root_of(directory);
@@ -82,7 +85,7 @@ pub(super) fn read(directories: &[PathBuf], unit: &Unit) -> Result<Vec<ForeignRu
         for (baseline, stored) in &walk.found {
             let into = baselines
                 .entry(baseline.clone())
-                .or_insert_with(|| Baseline {
+                .or_insert_with(|| TreeBaseline {
                     gathering: Gathering::new(),
                     files: Vec::new(),
                 });
@@ -159,10 +162,13 @@ impl Walk {
             match name {
                 Some(name) if NO_BASELINES.contains(&name) => {}
                 Some(name) if described && sampled => {
-                    self.found.entry(name.to_owned()).or_default().push(Stored {
-                        place,
-                        directory: directory.to_owned(),
-                    });
+                    self.found
+                        .entry(name.to_owned())
+                        .or_default()
+                        .push(StoredBenchmark {
+                            place,
+                            directory: directory.to_owned(),
+                        });
                 }
                 _ => self.interrupted.push(place),
             }
@@ -180,13 +186,13 @@ impl Walk {
     }
 }
 
-impl Baseline {
+impl TreeBaseline {
     /// Takes over what one tree has of this baseline.
     fn take(
         &mut self,
         (tree, ordinal): (&str, usize),
-        stored: &[Stored],
-        unit: &Unit,
+        stored: &[StoredBenchmark],
+        unit: &ValueUnit,
         left: &mut u64,
     ) -> Result<SourceFile, ExchangeError> {
         let launch = self.gathering.launch(&format!("{tree} #{ordinal}"))?;
@@ -233,7 +239,7 @@ impl Baseline {
         place: &str,
         samples: &CriterionSamples,
         launch: u32,
-        unit: &Unit,
+        unit: &ValueUnit,
     ) -> Result<(), ExchangeError> {
         let (iterations, times) = (&samples.iters, &samples.times);
         if iterations.len() != times.len() || times.is_empty() {
@@ -262,10 +268,10 @@ impl Baseline {
 }
 
 /// How its iterations were laid out.
-fn phase(samples: &CriterionSamples, place: &str) -> Result<Phase, ExchangeError> {
+fn phase(samples: &CriterionSamples, place: &str) -> Result<IterationLayout, ExchangeError> {
     match samples.sampling_mode.as_str() {
-        "Linear" => Ok(Phase::Linear),
-        "Flat" => Ok(Phase::Flat),
+        "Linear" => Ok(IterationLayout::Linear),
+        "Flat" => Ok(IterationLayout::Flat),
         other => Err(broken(
             place,
             format!("the sampling mode `{other}` is not Linear or Flat"),

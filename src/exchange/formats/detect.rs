@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::super::input::Content;
+use super::super::input::InputContent;
 use super::super::portable;
 use super::{divan, go, libtest};
 
@@ -52,7 +52,7 @@ impl FileFormat {
 
 /// The members that tell JSON formats apart.
 #[derive(Deserialize)]
-struct Members {
+struct TellingMembers {
     #[serde(default)]
     benchmarks: Option<IgnoredAny>,
     #[serde(default)]
@@ -66,30 +66,30 @@ struct Members {
 }
 
 /// The format of a file, if its content shows one. Tables of values do not: they need a column map.
-pub fn detect(file: &Content) -> Option<FileFormat> {
+pub fn detect(file: &InputContent) -> Option<FileFormat> {
     if portable::looks_like(&file.bytes) {
         return Some(FileFormat::Portable);
     }
     let bytes = (file.bytes.strip_prefix(b"\xef\xbb\xbf")).unwrap_or(&file.bytes);
     if bytes.trim_ascii_start().starts_with(b"{") {
-        let members: Members = serde_json::from_slice(bytes).ok()?;
+        let members: TellingMembers = serde_json::from_slice(bytes).ok()?;
         return match members {
-            Members {
+            TellingMembers {
                 benchmarks: Some(_),
                 machine_info: Some(_),
                 ..
             } => Some(FileFormat::Pytest),
-            Members {
+            TellingMembers {
                 benchmarks: Some(_),
                 context: Some(_),
                 ..
             } => Some(FileFormat::Google),
-            Members {
+            TellingMembers {
                 benchmarks: Some(_),
                 name: Some(_),
                 ..
             } => Some(FileFormat::Critcmp),
-            Members {
+            TellingMembers {
                 results: Some(_), ..
             } => Some(FileFormat::Hyperfine),
             _ => None,

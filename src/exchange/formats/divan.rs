@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::super::error::ExchangeError;
-use super::super::groups::Phase;
-use super::super::input::Content;
+use super::super::groups::IterationLayout;
+use super::super::input::InputContent;
 use super::gathering::{ForeignRun, Gathering, broken, sample_of_text, unit};
 
 /// Columns that the head of a tree names, in order.
@@ -24,7 +24,7 @@ pub(super) fn head(line: &str) -> Option<usize> {
 }
 
 /// The same benchmark again in one file is another launch.
-pub(super) fn read(files: &[Content]) -> Result<Vec<ForeignRun>, ExchangeError> {
+pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeError> {
     let mut run = Gathering::new();
     for file in files {
         let mut times: HashMap<String, usize> = HashMap::new();
@@ -68,7 +68,7 @@ pub(super) fn read(files: &[Content]) -> Result<Vec<ForeignRun>, ExchangeError> 
             // A picosecond is a thousandth of a nanosecond: of a thousand iterations.
             let (unit, iterations) =
                 unit.map_or_else(|| (super::gathering::unit("ns"), 1000), |unit| (unit, 1));
-            let number = run.benchmark(&place, &id, unit.metric(), Phase::Flat)?;
+            let number = run.benchmark(&place, &id, unit.metric(), IterationLayout::Flat)?;
             run.add(
                 number,
                 launch,
@@ -80,7 +80,7 @@ pub(super) fn read(files: &[Content]) -> Result<Vec<ForeignRun>, ExchangeError> 
         "divan prints summaries and no samples, of four digits: each benchmark has one value a process, its median; three processes or more (several files, or one after the other in one file) are needed for verdicts"
             .to_owned(),
     );
-    let sources = files.iter().map(Content::source).collect();
+    let sources = files.iter().map(InputContent::source).collect();
     Ok(vec![run.finish(None, sources, "by line", false)?])
 }
 

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 
 use super::super::decimal::{Decimal, DecimalMark};
 use super::super::error::ExchangeError;
-use super::super::groups::{Group, GroupRow, Imported, MOST_GROUPS, MOST_LAUNCHES, Phase};
-use super::super::unit::Unit;
+use super::super::groups::{
+    GroupRow, IdGroup, Imported, IterationLayout, MOST_GROUPS, MOST_LAUNCHES,
+};
+use super::super::unit::ValueUnit;
 use crate::model::{Metric, Sample, SourceFile, Throughput};
 
 /// Longer ids are no names.
@@ -32,7 +34,7 @@ pub struct ForeignRun {
 
 /// Collects a run.
 pub(super) struct Gathering {
-    groups: Vec<Group>,
+    groups: Vec<IdGroup>,
     known: HashMap<String, usize>,
     launches: Vec<String>,
     ordinals: HashMap<String, u32>,
@@ -58,7 +60,7 @@ impl Gathering {
         place: &str,
         id: &str,
         metric: &Metric,
-        phase: Phase,
+        phase: IterationLayout,
     ) -> Result<usize, ExchangeError> {
         if let Some(known) = self.known.get(id) {
             if self.groups[*known].metrics[0] != *metric {
@@ -78,7 +80,7 @@ impl Gathering {
             });
         }
         self.known.insert(id.to_owned(), self.groups.len());
-        self.groups.push(Group {
+        self.groups.push(IdGroup {
             id: id.to_owned(),
             metrics: vec![metric.clone()],
             rows: Vec::new(),
@@ -188,7 +190,7 @@ pub(super) fn sample_of(
     place: &str,
     value: f64,
     iterations: u64,
-    unit: &Unit,
+    unit: &ValueUnit,
 ) -> Result<Sample, ExchangeError> {
     sample_of_text(place, &value.to_string(), iterations, unit)
 }
@@ -198,7 +200,7 @@ pub(super) fn sample_of_text(
     place: &str,
     value: &str,
     iterations: u64,
-    unit: &Unit,
+    unit: &ValueUnit,
 ) -> Result<Sample, ExchangeError> {
     Decimal::read(value, DecimalMark::Point)
         .and_then(|value| unit.sample(value, iterations))
@@ -206,8 +208,8 @@ pub(super) fn sample_of_text(
 }
 
 /// A unit that this program's own code names.
-pub(super) fn unit(name: &str) -> Unit {
-    name.parse().unwrap_or_else(|_| Unit::nanoseconds())
+pub(super) fn unit(name: &str) -> ValueUnit {
+    name.parse().unwrap_or_else(|_| ValueUnit::nanoseconds())
 }
 
 pub(super) fn broken(place: &str, reason: impl Into<String>) -> ExchangeError {

@@ -3,21 +3,21 @@
 use std::collections::HashMap;
 
 use super::super::error::ExchangeError;
-use super::super::groups::Phase;
-use super::super::input::Content;
-use super::super::unit::Unit;
+use super::super::groups::IterationLayout;
+use super::super::input::InputContent;
+use super::super::unit::ValueUnit;
 use super::gathering::{ForeignRun, Gathering, broken, sample_of_text, unit};
 use crate::model::SourceFile;
 
 /// A process of `go test` begins with these lines; the `pkg:` of each says which.
 #[derive(Default)]
-struct Heading {
+struct GoHeading {
     package: String,
     /// How often each package has begun.
     begun: HashMap<String, usize>,
 }
 
-impl Heading {
+impl GoHeading {
     fn id(&self, name: &str) -> String {
         if self.package.is_empty() {
             name.to_owned()
@@ -49,11 +49,11 @@ pub(super) fn is_result(line: &str) -> bool {
 }
 
 /// One launch for each process: a file, and within it each time that the head of a package is repeated.
-pub(super) fn read(files: &[Content]) -> Result<Vec<ForeignRun>, ExchangeError> {
+pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeError> {
     let mut run = Gathering::new();
     for file in files {
         let text = file.text()?;
-        let mut heading = Heading::default();
+        let mut heading = GoHeading::default();
         for (at, line) in text.lines().enumerate() {
             let place = format!("{}:{}", file.name, at + 1);
             if is_result(line) {
@@ -75,14 +75,14 @@ pub(super) fn read(files: &[Content]) -> Result<Vec<ForeignRun>, ExchangeError> 
             }
         }
     }
-    let sources: Vec<SourceFile> = files.iter().map(Content::source).collect();
+    let sources: Vec<SourceFile> = files.iter().map(InputContent::source).collect();
     Ok(vec![run.finish(None, sources, "by value", false)?])
 }
 
 /// `BenchmarkName-8  1000  1234 ns/op  56 B/op  3 allocs/op  12.3 MB/s`: a benchmark for each unit, that of the time without its unit.
 fn result(
     run: &mut Gathering,
-    heading: &Heading,
+    heading: &GoHeading,
     file: &str,
     place: &str,
     line: &str,
@@ -112,13 +112,13 @@ fn result(
             run.caveat(format!("{place}: 0 {said} was left out"));
             continue;
         }
-        let number = run.benchmark(place, &id, unit.metric(), Phase::Flat)?;
+        let number = run.benchmark(place, &id, unit.metric(), IterationLayout::Flat)?;
         run.add(number, launch, sample_of_text(place, value, 1, &unit)?);
     }
     Ok(())
 }
 
-fn unit_of(said: &str) -> Unit {
+fn unit_of(said: &str) -> ValueUnit {
     match said {
         "ns/op" => unit("ns"),
         "B/op" => unit("bytes"),

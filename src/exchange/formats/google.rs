@@ -3,18 +3,18 @@
 use serde::Deserialize;
 
 use super::super::error::ExchangeError;
-use super::super::groups::Phase;
-use super::super::input::Content;
+use super::super::groups::IterationLayout;
+use super::super::input::InputContent;
 use super::gathering::{ForeignRun, Gathering, broken, sample_of, unit};
 use super::json::parse;
 
 #[derive(Deserialize)]
-struct Written {
-    benchmarks: Vec<Entry>,
+struct GoogleFile {
+    benchmarks: Vec<GoogleEntry>,
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct GoogleEntry {
     name: String,
     #[serde(default)]
     run_name: Option<String>,
@@ -36,7 +36,7 @@ struct Entry {
     skip_message: Option<String>,
 }
 
-impl Entry {
+impl GoogleEntry {
     fn id(&self) -> &str {
         self.run_name.as_deref().unwrap_or(&self.name)
     }
@@ -47,15 +47,15 @@ impl Entry {
 }
 
 /// One launch a file. Aggregates are left out where repetitions are there; else the mean is the one value.
-pub(super) fn read(files: &[Content]) -> Result<Vec<ForeignRun>, ExchangeError> {
+pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeError> {
     let mut run = Gathering::new();
     let mut aggregates = 0_usize;
     for file in files {
-        let written: Written = parse(file)?;
+        let written: GoogleFile = parse(file)?;
         let launch = run.launch(&file.name)?;
         let raw: std::collections::HashSet<&str> = (written.benchmarks.iter())
             .filter(|entry| !entry.is_aggregate())
-            .map(Entry::id)
+            .map(GoogleEntry::id)
             .collect();
         for (at, entry) in written.benchmarks.iter().enumerate() {
             let place = format!("{}: benchmarks[{at}]", file.name);
@@ -93,7 +93,7 @@ pub(super) fn read(files: &[Content]) -> Result<Vec<ForeignRun>, ExchangeError> 
                 ));
             }
             let unit = unit(named);
-            let number = run.benchmark(&place, entry.id(), unit.metric(), Phase::Flat)?;
+            let number = run.benchmark(&place, entry.id(), unit.metric(), IterationLayout::Flat)?;
             run.add(number, launch, sample_of(&place, time, 1, &unit)?);
         }
     }
@@ -102,7 +102,7 @@ pub(super) fn read(files: &[Content]) -> Result<Vec<ForeignRun>, ExchangeError> 
             "aggregates (mean, median, stddev, ...) were left out, {aggregates} in all: they follow from the repetitions"
         ));
     }
-    let sources = files.iter().map(Content::source).collect();
+    let sources = files.iter().map(InputContent::source).collect();
     Ok(vec![run.finish(
         None,
         sources,

@@ -5,18 +5,18 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use super::super::error::ExchangeError;
-use super::super::groups::Phase;
-use super::super::input::Content;
+use super::super::groups::IterationLayout;
+use super::super::input::InputContent;
 use super::gathering::{ForeignRun, Gathering, broken, free_id, sample_of, unit};
 use super::json::parse;
 
 #[derive(Deserialize)]
-struct Exported {
-    results: Vec<Command>,
+struct HyperfineExport {
+    results: Vec<HyperfineCommand>,
 }
 
 #[derive(Deserialize)]
-struct Command {
+struct HyperfineCommand {
     #[serde(rename = "command")]
     name: String,
     mean: f64,
@@ -27,16 +27,16 @@ struct Command {
 }
 
 /// Each run of a command is a process of its own, and so a launch.
-pub(super) fn read(files: &[Content]) -> Result<Vec<ForeignRun>, ExchangeError> {
+pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeError> {
     let mut run = Gathering::new();
     let seconds = unit("s");
     for (ordinal, file) in files.iter().enumerate() {
-        let exported: Exported = parse(file)?;
+        let exported: HyperfineExport = parse(file)?;
         let mut seen = HashMap::new();
         for (at, result) in exported.results.iter().enumerate() {
             let place = format!("{}: results[{at}]", file.name);
             let id = free_id(result.name.trim(), &mut seen);
-            let number = run.benchmark(&place, &id, seconds.metric(), Phase::Flat)?;
+            let number = run.benchmark(&place, &id, seconds.metric(), IterationLayout::Flat)?;
             let single = [result.mean];
             let times = match &result.times {
                 Some(times) if times.is_empty() => {
@@ -62,6 +62,6 @@ pub(super) fn read(files: &[Content]) -> Result<Vec<ForeignRun>, ExchangeError> 
             }
         }
     }
-    let sources = files.iter().map(Content::source).collect();
+    let sources = files.iter().map(InputContent::source).collect();
     Ok(vec![run.finish(None, sources, "s", true)?])
 }

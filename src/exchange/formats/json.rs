@@ -7,11 +7,11 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
 
 use super::super::error::ExchangeError;
-use super::super::input::Content;
+use super::super::input::InputContent;
 use super::gathering::broken;
 
 /// The value of a whole file. Nesting is bounded by the parser (128 levels).
-pub(super) fn parse<T: DeserializeOwned>(file: &Content) -> Result<T, ExchangeError> {
+pub(super) fn parse<T: DeserializeOwned>(file: &InputContent) -> Result<T, ExchangeError> {
     parse_named(&file.name, &file.bytes)
 }
 
@@ -36,13 +36,13 @@ pub(super) fn parse_named<T: DeserializeOwned>(
 
 /// The members of an object in order; a name that occurs twice is an error.
 #[derive(Debug, Clone)]
-pub(super) struct Members<T>(pub(super) Vec<(String, T)>);
+pub(super) struct JsonMembers<T>(pub(super) Vec<(String, T)>);
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Members<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for JsonMembers<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Reader<T> {
-            type Value = Members<T>;
+        struct MembersReader<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for MembersReader<T> {
+            type Value = JsonMembers<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
@@ -57,9 +57,9 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Members<T> {
                     }
                     members.push((name, map.next_value()?));
                 }
-                Ok(Members(members))
+                Ok(JsonMembers(members))
             }
         }
-        deserializer.deserialize_map(Reader(PhantomData))
+        deserializer.deserialize_map(MembersReader(PhantomData))
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::super::error::ExchangeError;
-use super::super::groups::Phase;
-use super::super::input::Content;
+use super::super::groups::IterationLayout;
+use super::super::input::InputContent;
 use super::gathering::{ForeignRun, Gathering, broken, sample_of_text, unit};
 
 /// What libtest prints of other tests before a result, in the same line, where it was told to be quiet: passed, ignored, failed.
@@ -21,7 +21,7 @@ pub(super) fn result(line: &str) -> Option<(&str, &str)> {
 }
 
 /// The median of a launch is all that is printed. The same benchmark again in one file is another launch.
-pub(super) fn read(files: &[Content]) -> Result<Vec<ForeignRun>, ExchangeError> {
+pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeError> {
     let mut run = Gathering::new();
     for file in files {
         let mut times: HashMap<&str, usize> = HashMap::new();
@@ -49,7 +49,7 @@ pub(super) fn read(files: &[Content]) -> Result<Vec<ForeignRun>, ExchangeError> 
                 1 => file.name.clone(),
                 nth => format!("{}, time {nth}", file.name),
             })?;
-            let number = run.benchmark(&place, name, unit.metric(), Phase::Flat)?;
+            let number = run.benchmark(&place, name, unit.metric(), IterationLayout::Flat)?;
             let value = value.replace(',', "");
             run.add(number, launch, sample_of_text(&place, &value, 1, &unit)?);
         }
@@ -58,6 +58,6 @@ pub(super) fn read(files: &[Content]) -> Result<Vec<ForeignRun>, ExchangeError> 
         "libtest prints one value a process and benchmark, the median of its samples; three processes or more (several files, or one after the other in one file) are needed for verdicts"
             .to_owned(),
     );
-    let sources = files.iter().map(Content::source).collect();
+    let sources = files.iter().map(InputContent::source).collect();
     Ok(vec![run.finish(None, sources, "by line", false)?])
 }

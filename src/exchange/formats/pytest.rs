@@ -3,16 +3,16 @@
 use serde::Deserialize;
 
 use super::super::error::ExchangeError;
-use super::super::groups::Phase;
-use super::super::input::Content;
+use super::super::groups::IterationLayout;
+use super::super::input::InputContent;
 use super::gathering::{ForeignRun, Gathering, broken, sample_of, unit};
 use super::json::parse;
 
 #[derive(Deserialize)]
-struct Written {
+struct PytestFile {
     #[serde(default)]
     machine_info: Option<Machine>,
-    benchmarks: Vec<Benchmark>,
+    benchmarks: Vec<PytestBenchmark>,
 }
 
 #[derive(Deserialize)]
@@ -34,7 +34,7 @@ struct Cpu {
 }
 
 #[derive(Deserialize)]
-struct Benchmark {
+struct PytestBenchmark {
     fullname: String,
     stats: Stats,
 }
@@ -47,11 +47,11 @@ struct Stats {
 }
 
 /// One launch a file.
-pub(super) fn read(files: &[Content]) -> Result<Vec<ForeignRun>, ExchangeError> {
+pub(super) fn read(files: &[InputContent]) -> Result<Vec<ForeignRun>, ExchangeError> {
     let mut run = Gathering::new();
     let seconds = unit("s");
     for file in files {
-        let written: Written = parse(file)?;
+        let written: PytestFile = parse(file)?;
         let launch = run.launch(&file.name)?;
         if let Some(machine) = &written.machine_info {
             let cpu = machine.cpu.as_ref().and_then(|cpu| cpu.brand_raw.as_ref());
@@ -72,7 +72,7 @@ pub(super) fn read(files: &[Content]) -> Result<Vec<ForeignRun>, ExchangeError> 
             if !seen.insert(id.as_str()) {
                 return Err(broken(&place, format!("`{id}` is there twice")));
             }
-            let number = run.benchmark(&place, id, seconds.metric(), Phase::Flat)?;
+            let number = run.benchmark(&place, id, seconds.metric(), IterationLayout::Flat)?;
             let single = [benchmark.stats.mean];
             let values = match &benchmark.stats.data {
                 Some(data) if !data.is_empty() => data.as_slice(),
@@ -90,6 +90,6 @@ pub(super) fn read(files: &[Content]) -> Result<Vec<ForeignRun>, ExchangeError> 
             }
         }
     }
-    let sources = files.iter().map(Content::source).collect();
+    let sources = files.iter().map(InputContent::source).collect();
     Ok(vec![run.finish(None, sources, "s", false)?])
 }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::super::error::ExchangeError;
-use super::super::input::Content;
-use super::super::unit::Unit;
+use super::super::input::InputContent;
+use super::super::unit::ValueUnit;
 use super::gathering::ForeignRun;
 use super::{FileFormat, critcmp, criterion_tree, divan, go, google, hyperfine, libtest, pytest};
 
@@ -13,15 +13,15 @@ pub enum Requested<'a> {
     /// Directories that Criterion wrote.
     Trees(&'a [PathBuf]),
     /// Files of one format.
-    Files(&'a [Content], FileFormat),
+    Files(&'a [InputContent], FileFormat),
 }
 
 /// The runs of foreign files; `unit` is that of Criterion's values, which its files do not name.
 pub fn read_foreign(
     requested: &Requested<'_>,
-    unit: Option<&Unit>,
+    unit: Option<&ValueUnit>,
 ) -> Result<Vec<ForeignRun>, ExchangeError> {
-    let nanoseconds = Unit::nanoseconds();
+    let nanoseconds = ValueUnit::nanoseconds();
     let unit = unit.unwrap_or(&nanoseconds);
     match requested {
         Requested::Trees(directories) => criterion_tree::read(directories, unit),

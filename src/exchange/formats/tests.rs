@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::input::Content;
+use super::super::input::InputContent;
 use super::{FileFormat, ForeignRun, Requested, detect, read_foreign};
 use crate::model::{Metric, Throughput};
 
@@ -118,8 +118,8 @@ const ALL: [(&str, FileFormat); 7] = [
     (CRITCMP, FileFormat::Critcmp),
 ];
 
-fn content(name: &str, bytes: &[u8]) -> Content {
-    Content {
+fn content(name: &str, bytes: &[u8]) -> InputContent {
+    InputContent {
         name: name.to_owned(),
         bytes: bytes.to_vec(),
         blake3: String::new(),
@@ -127,7 +127,7 @@ fn content(name: &str, bytes: &[u8]) -> Content {
 }
 
 fn read(texts: &[&str], format: FileFormat) -> Result<ForeignRun, String> {
-    let files: Vec<Content> = (texts.iter().zip(["a", "b", "c"]))
+    let files: Vec<InputContent> = (texts.iter().zip(["a", "b", "c"]))
         .map(|(text, name)| content(name, text.as_bytes()))
         .collect();
     let mut runs =

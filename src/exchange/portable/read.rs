@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use super::super::error::ExchangeError;
-use super::super::input::Content;
+use super::super::input::InputContent;
 use super::check;
-use super::wire::{FORMAT, Line, PortableRun, PortableVerdict};
+use super::wire::{FORMAT, PortableLine, PortableRun, PortableVerdict};
 use crate::model::{BenchmarkKey, LaunchRecord, LaunchedBenchmark};
 
 /// How every file of the format begins.
@@ -17,8 +17,8 @@ pub fn looks_like(bytes: &[u8]) -> bool {
 }
 
 /// The runs of a file.
-pub fn read_portable(file: &Content) -> Result<Vec<PortableRun>, ExchangeError> {
-    let mut reader = Reader {
+pub fn read_portable(file: &InputContent) -> Result<Vec<PortableRun>, ExchangeError> {
+    let mut reader = PortableReader {
         file,
         line: 0,
         runs: Vec::new(),
@@ -43,8 +43,8 @@ pub fn read_portable(file: &Content) -> Result<Vec<PortableRun>, ExchangeError> 
     Ok(reader.runs)
 }
 
-struct Reader<'a> {
-    file: &'a Content,
+struct PortableReader<'a> {
+    file: &'a InputContent,
     line: u64,
     runs: Vec<PortableRun>,
     /// The benchmarks of the launch that is being read.
@@ -52,7 +52,7 @@ struct Reader<'a> {
     ended: bool,
 }
 
-impl Reader<'_> {
+impl PortableReader<'_> {
     fn refuse(&self, reason: &str) -> ExchangeError {
         ExchangeError::Broken {
             place: format!("{}:{}", self.file.name, self.line.max(1)),
@@ -67,7 +67,7 @@ impl Reader<'_> {
         if self.line == 1 {
             self.check_format(text)?;
         }
-        let line: Line = serde_json::from_str(text).map_err(|error| {
+        let line: PortableLine = serde_json::from_str(text).map_err(|error| {
             let text = error.to_string();
             let reason = text.split(" at line ").next().unwrap_or(&text);
             let shown: String = reason.chars().take(300).collect();
@@ -78,11 +78,11 @@ impl Reader<'_> {
             self.refuse(&format!("{column}{shown}"))
         })?;
         match line {
-            Line::PerfcheckExport(_) if self.line == 1 => Ok(()),
-            Line::PerfcheckExport(_) => Err(self.refuse(
+            PortableLine::PerfcheckExport(_) if self.line == 1 => Ok(()),
+            PortableLine::PerfcheckExport(_) => Err(self.refuse(
                 "a second file begins here: name files one by one, as in `import a.jsonl b.jsonl`",
             )),
-            Line::Run(head) => {
+            PortableLine::Run(head) => {
                 check::head(&head).map_err(|reason| self.refuse(&reason))?;
                 self.runs.push(PortableRun {
                     head: *head,
@@ -91,7 +91,7 @@ impl Reader<'_> {
                 });
                 Ok(())
             }
-            Line::Launch(wire) => {
+            PortableLine::Launch(wire) => {
                 self.launched.clear();
                 let found = self.run().and_then(|run| {
                     let launch = LaunchRecord {
@@ -105,16 +105,16 @@ impl Reader<'_> {
                 });
                 found.map_err(|reason| self.refuse(&reason))
             }
-            Line::Series(wire) => {
+            PortableLine::Series(wire) => {
                 let found =
                     LaunchedBenchmark::try_from(*wire).and_then(|launched| self.series(launched));
                 found.map_err(|reason| self.refuse(&reason))
             }
-            Line::Verdict(verdict) => {
+            PortableLine::Verdict(verdict) => {
                 let found = self.verdict(verdict);
                 found.map_err(|reason| self.refuse(&reason))
             }
-            Line::End(end) => {
+            PortableLine::End(end) => {
                 self.ended = true;
                 if end.lines == self.line {
                     Ok(())

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::input::Content;
+use super::super::input::InputContent;
 use super::wire::*;
 use super::{looks_like, read_portable, write_portable};
 use crate::model::*;
@@ -119,7 +119,7 @@ fn written(runs: &[PortableRun]) -> Vec<u8> {
 }
 
 fn read(bytes: &[u8]) -> Result<Vec<PortableRun>, String> {
-    let file = Content {
+    let file = InputContent {
         name: "a".to_owned(),
         bytes: bytes.to_vec(),
         blake3: String::new(),

@@ -14,7 +14,7 @@ pub(super) const FORMAT: u32 = 1;
 /// A line of the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
-pub(super) enum Line {
+pub(super) enum PortableLine {
     /// The first one.
     PerfcheckExport(Header),
     /// A run begins.

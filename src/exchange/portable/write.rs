@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::wire::{End, FORMAT, Header, Line, PortableRun, WireBenchmark, WireLaunch};
+use super::wire::{End, FORMAT, Header, PortableLine, PortableRun, WireBenchmark, WireLaunch};
 use crate::escape;
 
 /// Writes runs; the partners of pairs are named by their place in `runs`.
@@ -13,38 +13,40 @@ pub fn write_portable(
     runs: &[PortableRun],
     tool_version: &str,
 ) -> io::Result<()> {
-    let mut lines = Lines { writer, count: 0 };
-    lines.line(&Line::PerfcheckExport(Header {
+    let mut lines = LineWriter { writer, count: 0 };
+    lines.line(&PortableLine::PerfcheckExport(Header {
         format: FORMAT,
         tool_version: tool_version.to_owned(),
     }))?;
     for run in runs {
-        lines.line(&Line::Run(Box::new(run.head.clone())))?;
+        lines.line(&PortableLine::Run(Box::new(run.head.clone())))?;
         for launch in &run.launches {
-            lines.line(&Line::Launch(WireLaunch {
+            lines.line(&PortableLine::Launch(WireLaunch {
                 head: launch.head.clone(),
                 target_facts: launch.target_facts.clone(),
             }))?;
             for benchmark in &launch.benchmarks {
-                lines.line(&Line::Series(Box::new(WireBenchmark::from(benchmark))))?;
+                lines.line(&PortableLine::Series(Box::new(WireBenchmark::from(
+                    benchmark,
+                ))))?;
             }
         }
         for verdict in &run.verdicts {
-            lines.line(&Line::Verdict(verdict.clone()))?;
+            lines.line(&PortableLine::Verdict(verdict.clone()))?;
         }
     }
-    let end = Line::End(End {
+    let end = PortableLine::End(End {
         lines: lines.count + 1,
     });
     lines.line(&end)
 }
 
-struct Lines<'a> {
+struct LineWriter<'a> {
     writer: &'a mut dyn Write,
     count: u64,
 }
 
-impl Lines<'_> {
+impl LineWriter<'_> {
     fn line(&mut self, line: &impl Serialize) -> io::Result<()> {
         let text = serde_json::to_string(line)?;
         self.writer.write_all(escape::json(&text).as_bytes())?;

@@ -21,7 +21,7 @@ pub struct Activity {
     /// Of this process and those that it has waited for.
     own: Option<u64>,
     /// By process: its name and its ticks, without those that it has waited for.
-    processes: BTreeMap<Process, (String, u64)>,
+    processes: BTreeMap<ProcessIdentity, (String, u64)>,
     slowed_by_heat: Option<u64>,
     out_of_quota: Option<u64>,
     swapped_pages: Option<u64>,
@@ -29,7 +29,7 @@ pub struct Activity {
 
 /// A number, and the tick at which the process with it began: a number may come to another process, and a process may change its name
 /// (kernel workers do so all the time).
-type Process = (u32, u64);
+type ProcessIdentity = (u32, u64);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Times {

@@ -48,7 +48,7 @@ pub struct SideBySide {
     /// In which terms.
     pub terms: Terms,
     /// The reference, then the others as the user named them.
-    pub columns: Vec<Column>,
+    pub columns: Vec<RunColumn>,
     /// The benchmarks that any of them has, in the order in which they are to be shown.
     pub lines: Vec<ColumnsLine>,
     /// Benchmarks that are not to be shown.
@@ -61,7 +61,7 @@ pub struct SideBySide {
 
 /// A run among others.
 #[derive(Debug, Clone)]
-pub struct Column {
+pub struct RunColumn {
     /// Its number.
     pub run: RunId,
     /// What the user called it.
@@ -80,7 +80,7 @@ pub struct Column {
     pub together: Option<Together>,
 }
 
-impl Column {
+impl RunColumn {
     /// Whether the user called the run something else than its number.
     pub(super) fn is_named(&self) -> bool {
         self.name != self.run.to_string()

@@ -10,5 +10,5 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use content::{Column, ColumnCell, ColumnsLine, Shown, SideBySide, Terms, Together};
+pub use content::{ColumnCell, ColumnsLine, RunColumn, Shown, SideBySide, Terms, Together};
 pub use write::write_columns;

@@ -8,8 +8,8 @@ use crate::model::{BenchmarkKey, DecisionSettings, Metric, RunId, Statistic, Ver
 use crate::report::layout::TableFormat;
 use crate::report::theme::without_colours;
 
-fn column(run: i64, name: &str, verdicts: &[Verdict]) -> Column {
-    Column {
+fn column(run: i64, name: &str, verdicts: &[Verdict]) -> RunColumn {
+    RunColumn {
         run: RunId(run),
         name: name.into(),
         method: (run > 1).then_some(Method::Stored(Decider::RunLevel)),

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::content::{Column as Run, ColumnCell, ColumnsLine, Shown, SideBySide, Terms, Together};
+use super::content::{ColumnCell, ColumnsLine, RunColumn, Shown, SideBySide, Terms, Together};
 use crate::compare::{Decider, Difference, column_label};
 use crate::findings::Method;
 use crate::model::{Metric, Statistic, Verdict};
@@ -421,7 +421,7 @@ fn method_words(method: Method) -> &'static str {
     }
 }
 
-fn write_column_sum(writer: &mut dyn Write, column: &Run, room: usize) -> io::Result<()> {
+fn write_column_sum(writer: &mut dyn Write, column: &RunColumn, room: usize) -> io::Result<()> {
     let counts: Vec<String> = column
         .tally
         .iter()
@@ -443,7 +443,7 @@ pub(super) fn markdown(found: &SideBySide) -> Table {
         heading.push("statistic".to_owned());
     }
     let labels = heading.len();
-    heading.extend(found.columns.iter().map(Run::title));
+    heading.extend(found.columns.iter().map(RunColumn::title));
     let cell = |marked: Marked| {
         let mark = marked.mark.replace(' ', "");
         Cell::from(format!("{} {mark}", marked.value).trim_end())

@@ -19,7 +19,7 @@ use crate::report::{analysis, beside, remarks};
 const USUAL_INTERVALS: &str = "bootstrap";
 
 /// What all benchmarks of a page share.
-pub(super) struct Shared<'a> {
+pub(super) struct PageShared<'a> {
     pub(super) phrases: &'a mut Phrasebook,
     /// Packages and their targets, in order.
     pub(super) places: &'a [(&'a str, &'a str)],
@@ -28,7 +28,7 @@ pub(super) struct Shared<'a> {
 }
 
 /// The benchmark.
-pub(super) fn benchmark(one: &PageBenchmark<'_>, shared: &mut Shared<'_>) -> Value {
+pub(super) fn benchmark(one: &PageBenchmark<'_>, shared: &mut PageShared<'_>) -> Value {
     let sentences: Vec<Value> = one
         .sentences
         .iter()

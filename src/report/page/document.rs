@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::benchmark::{Shared, benchmark, differences, tally};
+use super::benchmark::{PageShared, benchmark, differences, tally};
 use super::content::{Page, PageBenchmark};
 use super::environment::environment;
 use super::history::Timeline;
@@ -76,7 +76,7 @@ fn write_data(writer: &mut dyn Write, page: &Page<'_>) -> io::Result<()> {
     writer.write_all(b"{\"benchmarks\":[")?;
     let places = places(page);
     let timeline = Timeline::of(page);
-    let mut shared = Shared {
+    let mut shared = PageShared {
         phrases: &mut phrases,
         places: &places,
         timeline: &timeline,

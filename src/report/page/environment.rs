@@ -9,14 +9,14 @@ use crate::model::Run;
 use crate::report::units;
 
 /// A fact of every run of the page.
-struct Line {
+struct EnvironmentFact {
     name: &'static str,
     /// The fact that decides whether runs are comparable, where it is one.
     fact: Option<Fact>,
     value: fn(&PageRun<'_>) -> String,
 }
 
-const LINES: [Line; 20] = [
+const LINES: [EnvironmentFact; 20] = [
     line("measured", None, |run| run.started.clone()),
     line("commit", None, |run| {
         of_git(run.head, |git| git.commit.clone())
@@ -85,8 +85,12 @@ const LINES: [Line; 20] = [
     line("cargo-perfcheck", None, |run| run.head.tool_version.clone()),
 ];
 
-const fn line(name: &'static str, fact: Option<Fact>, value: fn(&PageRun<'_>) -> String) -> Line {
-    Line { name, fact, value }
+const fn line(
+    name: &'static str,
+    fact: Option<Fact>,
+    value: fn(&PageRun<'_>) -> String,
+) -> EnvironmentFact {
+    EnvironmentFact { name, fact, value }
 }
 
 fn of_git(run: &Run, pick: impl Fn(&crate::model::GitState) -> String) -> String {

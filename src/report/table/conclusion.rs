@@ -7,7 +7,7 @@ use crate::compare::Decider;
 use crate::findings::{Findings, Method, Verdicts};
 use crate::model::{Metric, Statistic};
 use crate::report::remarks::run_remark;
-use crate::report::sentences::{self, InTurn};
+use crate::report::sentences::{self, InTurnShare};
 use crate::report::status::write_warning_within;
 use crate::report::view::{Verbosity, View};
 use crate::report::{analysis, theme, units};
@@ -67,7 +67,7 @@ pub(super) fn write_conclusion(
 }
 
 /// The two sides, and how they were compared.
-fn compared_with(verdicts: &Verdicts, in_turn: InTurn) -> String {
+fn compared_with(verdicts: &Verdicts, in_turn: InTurnShare) -> String {
     let decision = &verdicts.decision;
     let subject = decision.analysis.subject;
     let reference = theme::printable(&verdicts.reference);
@@ -86,13 +86,13 @@ fn compared_with(verdicts: &Verdicts, in_turn: InTurn) -> String {
     };
     let level = units::percent(decision.significance_level);
     match (verdicts.method, in_turn) {
-        (Method::Paired, _) | (_, InTurn::None) => {
+        (Method::Paired, _) | (_, InTurnShare::None) => {
             format!("Compared with {reference}; {level} family-wise, {decider}.")
         }
-        (_, InTurn::All) => format!(
+        (_, InTurnShare::All) => format!(
             "Compared with {reference}, then measured again in turn with it: changes and intervals are of that; {level} family-wise."
         ),
-        (_, InTurn::Some(count)) => format!(
+        (_, InTurnShare::Some(count)) => format!(
             "Compared with {reference}; {level} family-wise, {decider}. {} measured again in turn with it: there changes and intervals are of that.",
             sentences::were(count)
         ),

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::super::StoreError;
 use super::error::KeptError;
-use super::facts::Content;
+use super::facts::KeptContent;
 use super::privacy;
 use crate::model::ContentHash;
 
@@ -22,12 +22,12 @@ const LEVEL: i32 = 3;
 const CHUNK_BYTES: usize = 1 << 18;
 
 /// The directory.
-pub(super) struct Contents {
+pub(super) struct KeptFolder {
     pub(super) directory: PathBuf,
 }
 
 /// What a file in the directory is.
-pub(super) enum Entry {
+pub(super) enum FolderEntry {
     Content(ContentHash),
     /// Nobody is making it any more.
     Abandoned,
@@ -35,7 +35,7 @@ pub(super) enum Entry {
 
 /// A content that is compressed and on the device, and has no name yet. Removed when dropped before it gets one.
 pub(super) struct Packed {
-    pub(super) content: Content,
+    pub(super) content: KeptContent,
     pub(super) compressed: u64,
     path: PathBuf,
     // Holds the lock.
@@ -49,7 +49,7 @@ impl Drop for Packed {
 }
 
 /// The hash and size of a file.
-pub(super) fn identify(path: &Path) -> Result<Content, StoreError> {
+pub(super) fn identify(path: &Path) -> Result<KeptContent, StoreError> {
     let read = |source| StoreError::of_file(path, "read", source);
     let mut hasher = blake3::Hasher::new();
     hasher
@@ -58,14 +58,14 @@ pub(super) fn identify(path: &Path) -> Result<Content, StoreError> {
     Ok(content_of(&hasher))
 }
 
-fn content_of(hasher: &blake3::Hasher) -> Content {
-    Content {
+fn content_of(hasher: &blake3::Hasher) -> KeptContent {
+    KeptContent {
         hash: ContentHash(*hasher.finalize().as_bytes()),
         size: hasher.count(),
     }
 }
 
-impl Contents {
+impl KeptFolder {
     /// Those of the database at `store`.
     pub(super) fn beside(store: &Path) -> Self {
         let mut directory = store.as_os_str().to_owned();
@@ -86,7 +86,7 @@ impl Contents {
     }
 
     /// Compresses a file, of which is known what it holds.
-    pub(super) fn pack(&self, source: &Path, expected: Content) -> Result<Packed, StoreError> {
+    pub(super) fn pack(&self, source: &Path, expected: KeptContent) -> Result<Packed, StoreError> {
         let (file, path) = self.unfinished()?;
         let mut packed = Packed {
             content: expected,
@@ -174,7 +174,11 @@ impl Contents {
     }
 
     /// Writes a content out, or says what is wrong with it.
-    pub(super) fn unpack(&self, content: Content, mut to: impl Write) -> Result<(), StoreError> {
+    pub(super) fn unpack(
+        &self,
+        content: KeptContent,
+        mut to: impl Write,
+    ) -> Result<(), StoreError> {
         let path = self.path(content.hash);
         let file = match open_no_link(&path) {
             Ok(file) => file,
@@ -211,12 +215,12 @@ impl Contents {
     }
 
     /// Whether a content is there and is what its name says.
-    pub(super) fn is_sound(&self, content: Content) -> bool {
+    pub(super) fn is_sound(&self, content: KeptContent) -> bool {
         self.unpack(content, io::sink()).is_ok()
     }
 
     /// Everything of ours that lies in the directory, with the bytes it takes. Files that are being made are left out.
-    pub(super) fn entries(&self) -> Result<Vec<(PathBuf, Entry, u64)>, StoreError> {
+    pub(super) fn entries(&self) -> Result<Vec<(PathBuf, FolderEntry, u64)>, StoreError> {
         let read = |error| StoreError::of_file(&self.directory, "read", error);
         let listing = match std::fs::read_dir(&self.directory) {
             Ok(listing) => listing,
@@ -230,9 +234,9 @@ impl Contents {
             let Some(name) = name.to_str() else { continue };
             let hash = name.strip_suffix(SUFFIX).and_then(|hash| hash.parse().ok());
             let entry = match hash {
-                Some(hash) => Entry::Content(hash),
+                Some(hash) => FolderEntry::Content(hash),
                 None if name.starts_with(UNFINISHED) && is_abandoned(&file.path()) => {
-                    Entry::Abandoned
+                    FolderEntry::Abandoned
                 }
                 None => continue,
             };
@@ -246,10 +250,10 @@ impl Contents {
 
 /// Removes a file that has no record, unless it is being made. Call it inside a transaction that writes: then
 /// nobody records it in between.
-pub(super) fn remove(path: &Path, entry: &Entry) -> Result<(), StoreError> {
+pub(super) fn remove(path: &Path, entry: &FolderEntry) -> Result<(), StoreError> {
     let lock = match entry {
-        Entry::Content(_) => None,
-        Entry::Abandoned => match File::open(path) {
+        FolderEntry::Content(_) => None,
+        FolderEntry::Abandoned => match File::open(path) {
             Ok(file) if file.try_lock().is_ok() => Some(file),
             _ => return Ok(()),
         },

@@ -6,9 +6,9 @@ use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 
 use super::super::{Store, StoreError};
-use super::contents::{Contents, identify};
+use super::contents::{KeptFolder, identify};
 use super::error::KeptError;
-use super::facts::{Content, KeptFacts};
+use super::facts::{KeptContent, KeptFacts};
 use super::record::KeptRecord;
 use super::{privacy, seal};
 use crate::model::{FileFact, LIBRARY_PATH_VARIABLE, Secret};
@@ -47,7 +47,7 @@ impl Store {
         secret: &Secret,
         into: &Path,
     ) -> Result<ExtractedTarget, StoreError> {
-        let contents = Contents::beside(self.path());
+        let contents = KeptFolder::beside(self.path());
         privacy::check_store(self.path(), &contents.directory)?;
         let facts = verified(record, secret)?;
         privacy::make_private(into)?;
@@ -131,7 +131,7 @@ fn verified(record: &KeptRecord, secret: &Secret) -> Result<KeptFacts, KeptError
 }
 
 /// Writes a content to a new file, reads it again and compares. A file that fails is removed.
-fn write_out(contents: &Contents, content: Content, to: &Path) -> Result<(), StoreError> {
+fn write_out(contents: &KeptFolder, content: KeptContent, to: &Path) -> Result<(), StoreError> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -147,8 +147,8 @@ fn write_out(contents: &Contents, content: Content, to: &Path) -> Result<(), Sto
 }
 
 fn unpack_and_check(
-    contents: &Contents,
-    content: Content,
+    contents: &KeptFolder,
+    content: KeptContent,
     file: File,
     to: &Path,
 ) -> Result<(), StoreError> {

@@ -22,7 +22,7 @@ pub struct KeptFacts {
     /// File name of the executable.
     pub name: String,
     /// The executable.
-    pub program: Content,
+    pub program: KeptContent,
     /// Its arguments.
     #[serde(with = "texts")]
     pub arguments: Vec<OsString>,
@@ -44,7 +44,7 @@ pub struct KeptFacts {
 
 /// A kept content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Content {
+pub struct KeptContent {
     /// Its hash.
     pub hash: ContentHash,
     /// Bytes when it is not compressed.
@@ -57,12 +57,12 @@ pub struct LibraryFact {
     /// The file name by which it is asked for.
     pub name: String,
     /// The library.
-    pub content: Content,
+    pub content: KeptContent,
 }
 
 impl KeptFacts {
     /// Every content that is needed to run it.
-    pub(super) fn contents(&self) -> impl Iterator<Item = Content> + '_ {
+    pub(super) fn contents(&self) -> impl Iterator<Item = KeptContent> + '_ {
         let libraries = self.libraries.iter().map(|library| library.content);
         std::iter::once(self.program).chain(libraries)
     }
@@ -187,7 +187,7 @@ mod tests {
     fn text_that_is_not_unicode_comes_back_byte_for_byte() {
         use std::os::unix::ffi::OsStringExt;
         let odd = OsString::from_vec(vec![b'a', 0xff, b'"']);
-        let content = Content {
+        let content = KeptContent {
             hash: ContentHash([7; 32]),
             size: u64::MAX,
         };

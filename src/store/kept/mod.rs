@@ -16,6 +16,6 @@ mod seal;
 
 pub use error::KeptError;
 pub use extract::ExtractedTarget;
-pub use facts::{Content, KeptFacts, LibraryFact};
+pub use facts::{KeptContent, KeptFacts, LibraryFact};
 pub use record::{KeptRecord, KeptSummary};
 pub use removal::{DEFAULT_QUOTA_BYTES, Reason, Removal, RemovalPlan, RemovalSummary};

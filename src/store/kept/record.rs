@@ -9,9 +9,9 @@ use super::super::access::Survives;
 use super::super::columns::Unsigned;
 use super::super::error::{Attempt, Fault};
 use super::super::{Store, StoreError};
-use super::contents::{Contents, Packed, identify};
+use super::contents::{KeptFolder, Packed, identify};
 use super::error::KeptError;
-use super::facts::{Content, KeptFacts, LibraryFact};
+use super::facts::{KeptContent, KeptFacts, LibraryFact};
 use super::{privacy, seal};
 use crate::model::{ContentHash, KeptTarget, RunId, Secret};
 
@@ -57,7 +57,7 @@ impl Store {
         targets: &[KeptTarget],
         secret: &Secret,
     ) -> Result<KeptSummary, StoreError> {
-        let contents = Contents::beside(self.path());
+        let contents = KeptFolder::beside(self.path());
         contents.create()?;
         privacy::check_store(self.path(), &contents.directory)?;
         let sources = identify_all(targets)?;
@@ -113,7 +113,7 @@ impl Store {
 }
 
 /// What every file of the targets holds.
-fn identify_all(targets: &[KeptTarget]) -> Result<BTreeMap<PathBuf, Content>, StoreError> {
+fn identify_all(targets: &[KeptTarget]) -> Result<BTreeMap<PathBuf, KeptContent>, StoreError> {
     let mut sources = BTreeMap::new();
     for target in targets {
         let libraries = target.libraries.iter().map(|library| &library.path);
@@ -128,8 +128,8 @@ fn identify_all(targets: &[KeptTarget]) -> Result<BTreeMap<PathBuf, Content>, St
 
 /// Compresses what is not stored yet, or no longer in good state.
 fn pack_missing(
-    contents: &Contents,
-    sources: &BTreeMap<PathBuf, Content>,
+    contents: &KeptFolder,
+    sources: &BTreeMap<PathBuf, KeptContent>,
 ) -> Result<BTreeMap<ContentHash, Packed>, StoreError> {
     let mut packed = BTreeMap::new();
     for (path, content) in sources {
@@ -145,9 +145,9 @@ fn record_all(
     connection: &Connection,
     run: RunId,
     targets: &[KeptTarget],
-    sources: &BTreeMap<PathBuf, Content>,
+    sources: &BTreeMap<PathBuf, KeptContent>,
     packed: &BTreeMap<ContentHash, Packed>,
-    contents: &Contents,
+    contents: &KeptFolder,
     secret: &Secret,
 ) -> Attempt<Option<KeptSummary>> {
     let workspace: String = connection
@@ -162,7 +162,7 @@ fn record_all(
         targets: targets.len(),
         ..KeptSummary::default()
     };
-    let all: BTreeMap<ContentHash, Content> = sources
+    let all: BTreeMap<ContentHash, KeptContent> = sources
         .values()
         .map(|content| (content.hash, *content))
         .collect();
@@ -226,7 +226,7 @@ fn facts_of(
     target: &KeptTarget,
     run: RunId,
     workspace: &str,
-    sources: &BTreeMap<PathBuf, Content>,
+    sources: &BTreeMap<PathBuf, KeptContent>,
 ) -> Result<KeptFacts, StoreError> {
     let content = |path: &Path| sources[path];
     let name = target.program.file_name().and_then(|name| name.to_str());

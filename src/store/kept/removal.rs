@@ -10,7 +10,7 @@ use super::super::access::Survives;
 use super::super::columns::Unsigned;
 use super::super::error::Attempt;
 use super::super::{Store, StoreError};
-use super::contents::{self, Contents, Entry};
+use super::contents::{self, FolderEntry, KeptFolder};
 use crate::model::{ContentHash, RunId, Timestamp};
 
 /// The quota unless the user says otherwise: 2 GiB, compressed.
@@ -83,7 +83,7 @@ impl Store {
     /// What has to go so that kept executables take at most `quota_bytes`: unnamed runs first, then, if `most` is
     /// [`Reason::Named`], those that baselines name; the oldest first.
     pub fn plan_removal(&self, quota_bytes: u64, most: Reason) -> Result<RemovalPlan, StoreError> {
-        let contents = Contents::beside(self.path());
+        let contents = KeptFolder::beside(self.path());
         let on_disk = contents.entries()?;
         self.read(|connection| {
             let runs = runs_that_keep(connection)?;
@@ -95,7 +95,7 @@ impl Store {
             let unneeded_bytes = on_disk
                 .iter()
                 .filter(|(_, entry, _)| {
-                    !matches!(entry, Entry::Content(hash) if users.contains_key(hash))
+                    !matches!(entry, FolderEntry::Content(hash) if users.contains_key(hash))
                 })
                 .map(|(.., bytes)| bytes)
                 .sum();
@@ -115,7 +115,7 @@ impl Store {
 
     /// Removes what the plan says, but not what has got a name since it was made, and with it what no run needs.
     pub fn execute(&mut self, plan: &RemovalPlan) -> Result<RemovalSummary, StoreError> {
-        let contents = Contents::beside(self.path());
+        let contents = KeptFolder::beside(self.path());
         let mut summary = self.write(Survives::PowerLoss, |connection| {
             let mut summary = RemovalSummary::default();
             for Removal { run, reason, .. } in &plan.removals {
@@ -141,10 +141,10 @@ impl Store {
             let mut freed = 0;
             for (path, entry, bytes) in contents.entries()? {
                 let is_needed = match &entry {
-                    Entry::Content(hash) => connection
+                    FolderEntry::Content(hash) => connection
                         .prepare_cached("SELECT 1 FROM contents WHERE hash = ?1")?
                         .exists([hash])?,
-                    Entry::Abandoned => false,
+                    FolderEntry::Abandoned => false,
                 };
                 if !is_needed {
                     contents::remove(&path, &entry)?;

@@ -15,7 +15,7 @@ use crate::exit_code::ExitCode;
 use crate::findings::{Conclusion, Gates, Method, Order, Rank, Row, RunRemark, Verdicts};
 use crate::model::{BenchmarkKey, Measurement, Metric, Run, RunId, Statistic, Tally, Test, Verdict};
 use crate::report::{
-    Column, ColumnCell, ColumnsLine, Shown, SideBySide, TableFormat, Together, write_columns,
+    ColumnCell, ColumnsLine, RunColumn, Shown, SideBySide, TableFormat, Together, write_columns,
 };
 use perfcheck_stats::GeometricMean;
 
@@ -89,7 +89,7 @@ pub(in crate::app) fn columns(
                 exit_code = exit_code.and(verdicts.gates.exit_code());
             }
         }
-        columns.push(Column {
+        columns.push(RunColumn {
             run: side.head.id,
             name: side.name.clone(),
             method: side.verdicts.as_ref().map(|verdicts| verdicts.method),

@@ -2,7 +2,7 @@
 
 use super::judgement::{NOT_TOLD, good, unknown};
 use crate::model::{FrequencyState, Happenings, PowerState, ProcessorState, TimerState};
-use crate::report::{Finding, Severity};
+use crate::report::{DoctorFinding, Severity};
 
 /// Timers that need no way into the kernel.
 const QUICK_SOURCES: [&str; 6] = [
@@ -19,7 +19,7 @@ const COARSE_STEP_NS: u64 = 1_000;
 /// Degrees below the limit.
 const NEARLY_TOO_HOT: f64 = 10.0;
 
-pub(super) fn timer(timer: &TimerState) -> Finding {
+pub(super) fn timer(timer: &TimerState) -> DoctorFinding {
     const TOPIC: &str = "timer";
     let (Some(step), Some(reading)) = (timer.step_ns, timer.reading_ns) else {
         return unknown(TOPIC, "it does not move");
@@ -48,7 +48,7 @@ pub(super) fn timer(timer: &TimerState) -> Finding {
     found
 }
 
-pub(super) fn frequency(frequency: &FrequencyState) -> Finding {
+pub(super) fn frequency(frequency: &FrequencyState) -> DoctorFinding {
     const TOPIC: &str = "frequency";
     if frequency.governors.is_empty() {
         return unknown(
@@ -80,7 +80,7 @@ pub(super) fn frequency(frequency: &FrequencyState) -> Finding {
     )
 }
 
-pub(super) fn boost(frequency: &FrequencyState) -> Finding {
+pub(super) fn boost(frequency: &FrequencyState) -> DoctorFinding {
     const TOPIC: &str = "boost";
     match (frequency.boost, frequency.boost_switch) {
         (Some(false), _) => good(TOPIC, "off: no frequency that heat takes back".to_owned()),
@@ -100,7 +100,7 @@ pub(super) fn boost(frequency: &FrequencyState) -> Finding {
     }
 }
 
-pub(super) fn processors(processors: &ProcessorState) -> Finding {
+pub(super) fn processors(processors: &ProcessorState) -> DoctorFinding {
     const TOPIC: &str = "processors";
     let Some(allowed) = processors.allowed.or(processors.online) else {
         return unknown(TOPIC, NOT_TOLD);
@@ -152,7 +152,7 @@ pub(super) fn processors(processors: &ProcessorState) -> Finding {
     found
 }
 
-pub(super) fn heat(power: &PowerState, meanwhile: &Happenings) -> Finding {
+pub(super) fn heat(power: &PowerState, meanwhile: &Happenings) -> DoctorFinding {
     const TOPIC: &str = "temperature";
     let slowed = meanwhile.slowed_by_heat;
     let mut found = match &power.hottest {
@@ -182,7 +182,7 @@ pub(super) fn heat(power: &PowerState, meanwhile: &Happenings) -> Finding {
     found
 }
 
-pub(super) fn power(power: &PowerState) -> Finding {
+pub(super) fn power(power: &PowerState) -> DoctorFinding {
     const TOPIC: &str = "power";
     let profile = power.profile.as_deref();
     let with_profile = |text: &str| match profile {

@@ -5,14 +5,14 @@
 use super::command::Observed;
 use super::hardware::{boost, frequency, heat, power, processors, timer};
 use super::system::{huge_pages, limits, load, memory, priority, randomisation, virtual_machine};
-use crate::report::{Advice, Finding, NoiseFindings, Severity, in_percent};
+use crate::report::{Advice, DoctorFinding, NoiseFindings, Severity, in_percent};
 
 /// The smallest slowdown that a usual comparison finds.
 const WELL_RESOLVED: f64 = 0.02;
 const BADLY_RESOLVED: f64 = 0.05;
 
 /// Everything, in the order in which it is shown.
-pub(super) fn judge(observed: &Observed<'_>) -> Vec<Finding> {
+pub(super) fn judge(observed: &Observed<'_>) -> Vec<DoctorFinding> {
     let (state, meanwhile) = (observed.state, observed.meanwhile);
     let mut findings = vec![
         timer(&state.timer),
@@ -33,8 +33,8 @@ pub(super) fn judge(observed: &Observed<'_>) -> Vec<Finding> {
     findings
 }
 
-pub(super) fn good(topic: &'static str, found: String) -> Finding {
-    Finding {
+pub(super) fn good(topic: &'static str, found: String) -> DoctorFinding {
+    DoctorFinding {
         topic,
         severity: Severity::Good,
         found,
@@ -42,8 +42,8 @@ pub(super) fn good(topic: &'static str, found: String) -> Finding {
     }
 }
 
-pub(super) fn unknown(topic: &'static str, why: &str) -> Finding {
-    Finding {
+pub(super) fn unknown(topic: &'static str, why: &str) -> DoctorFinding {
+    DoctorFinding {
         topic,
         severity: Severity::Unknown,
         found: why.to_owned(),
@@ -51,7 +51,7 @@ pub(super) fn unknown(topic: &'static str, why: &str) -> Finding {
     }
 }
 
-impl Finding {
+impl DoctorFinding {
     /// The same fact, with what is wrong about it and commands against that.
     pub(super) fn but(self, severity: Severity, what: &str, commands: &[&str]) -> Self {
         Self {
@@ -67,7 +67,7 @@ impl Finding {
 
 pub(super) const NOT_TOLD: &str = "not readable here";
 
-fn noise(noise: &[NoiseFindings]) -> Finding {
+fn noise(noise: &[NoiseFindings]) -> DoctorFinding {
     const TOPIC: &str = "noise";
     let smallest: Vec<(&str, f64)> = noise
         .iter()

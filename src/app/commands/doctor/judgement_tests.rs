@@ -6,7 +6,7 @@ use crate::model::{
     BusyProgram, FrequencyState, Happenings, HeatState, MachineState, MemoryState, Nanos,
     PowerState, ProcessorState, Surroundings, TimerState,
 };
-use crate::report::{Finding, NoiseFindings, Severity};
+use crate::report::{DoctorFinding, NoiseFindings, Severity};
 
 /// A machine as one could wish for.
 fn workstation() -> MachineState {
@@ -84,7 +84,11 @@ fn noise(smallest_change: Option<f64>) -> Vec<NoiseFindings> {
     }]
 }
 
-fn found(state: &MachineState, meanwhile: &Happenings, smallest: Option<f64>) -> Vec<Finding> {
+fn found(
+    state: &MachineState,
+    meanwhile: &Happenings,
+    smallest: Option<f64>,
+) -> Vec<DoctorFinding> {
     judge(&Observed {
         state,
         meanwhile,
@@ -94,7 +98,7 @@ fn found(state: &MachineState, meanwhile: &Happenings, smallest: Option<f64>) ->
 
 /// The finding about `topic` once `change` was made to a good machine.
 #[track_caller]
-fn about(topic: &str, change: impl FnOnce(&mut MachineState, &mut Happenings)) -> Finding {
+fn about(topic: &str, change: impl FnOnce(&mut MachineState, &mut Happenings)) -> DoctorFinding {
     let (mut state, mut meanwhile) = (workstation(), quiet());
     change(&mut state, &mut meanwhile);
     let found = found(&state, &meanwhile, Some(0.012));
@@ -158,7 +162,7 @@ fn in_a_container_what_is_hidden_is_not_taken_for_what_is_not_there() {
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn whatever_is_not_good_has_a_reason_and_most_have_a_command() {
-    let cases: [(&str, Severity, &str, Finding); 14] = [
+    let cases: [(&str, Severity, &str, DoctorFinding); 14] = [
         (
             "timer",
             Severity::Bad,

@@ -2,7 +2,7 @@
 
 use super::judgement::{NOT_TOLD, good, unknown};
 use crate::model::{Happenings, MachineState, MemoryState};
-use crate::report::{Finding, Severity};
+use crate::report::{DoctorFinding, Severity};
 
 /// Shares of the processors' time.
 const MUCH_STOLEN: f64 = 0.02;
@@ -14,7 +14,7 @@ const SOME_BUSY: f64 = 0.1;
 const LITTLE_MEMORY: f64 = 0.05;
 const LITTLE_BYTES: u64 = 256 << 20;
 
-pub(super) fn virtual_machine(state: &MachineState, meanwhile: &Happenings) -> Finding {
+pub(super) fn virtual_machine(state: &MachineState, meanwhile: &Happenings) -> DoctorFinding {
     const TOPIC: &str = "virtual machine";
     let surroundings = &state.surroundings;
     let stolen = meanwhile.stolen_share;
@@ -50,7 +50,7 @@ pub(super) fn virtual_machine(state: &MachineState, meanwhile: &Happenings) -> F
     }
 }
 
-pub(super) fn limits(state: &MachineState, meanwhile: &Happenings) -> Finding {
+pub(super) fn limits(state: &MachineState, meanwhile: &Happenings) -> DoctorFinding {
     const TOPIC: &str = "limits";
     let surroundings = &state.surroundings;
     let place = surroundings
@@ -90,7 +90,7 @@ pub(super) fn limits(state: &MachineState, meanwhile: &Happenings) -> Finding {
     )
 }
 
-pub(super) fn load(state: &MachineState, meanwhile: &Happenings) -> Finding {
+pub(super) fn load(state: &MachineState, meanwhile: &Happenings) -> DoctorFinding {
     const TOPIC: &str = "other programs";
     let processors = state.processors.online.unwrap_or(1) as f64;
     let busy = meanwhile.others_share.map(|share| share * processors);
@@ -129,7 +129,7 @@ pub(super) fn load(state: &MachineState, meanwhile: &Happenings) -> Finding {
     )
 }
 
-pub(super) fn randomisation(value: Option<u8>) -> Finding {
+pub(super) fn randomisation(value: Option<u8>) -> DoctorFinding {
     const TOPIC: &str = "address layout";
     let found = |text: &str| good(TOPIC, text.to_owned());
     match value {
@@ -143,7 +143,7 @@ pub(super) fn randomisation(value: Option<u8>) -> Finding {
     }
 }
 
-pub(super) fn memory(memory: &MemoryState, meanwhile: &Happenings) -> Finding {
+pub(super) fn memory(memory: &MemoryState, meanwhile: &Happenings) -> DoctorFinding {
     const TOPIC: &str = "memory";
     let (Some(total), Some(available)) = (memory.total_bytes, memory.available_bytes) else {
         return unknown(TOPIC, NOT_TOLD);
@@ -180,7 +180,7 @@ pub(super) fn memory(memory: &MemoryState, meanwhile: &Happenings) -> Finding {
     )
 }
 
-pub(super) fn huge_pages(memory: &MemoryState) -> Finding {
+pub(super) fn huge_pages(memory: &MemoryState) -> DoctorFinding {
     const TOPIC: &str = "huge pages";
     let Some(word) = &memory.huge_pages else {
         return unknown(TOPIC, NOT_TOLD);
@@ -196,7 +196,7 @@ pub(super) fn huge_pages(memory: &MemoryState) -> Finding {
     )
 }
 
-pub(super) fn priority(nice: Option<i32>) -> Option<Finding> {
+pub(super) fn priority(nice: Option<i32>) -> Option<DoctorFinding> {
     let nice = nice.filter(|nice| *nice > 0)?;
     let found = good("priority", format!("nice {nice}: all others come first"));
     Some(found.but(

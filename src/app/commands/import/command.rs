@@ -8,7 +8,7 @@ use super::{foreign, portable, table};
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::exchange::{Content, ExchangeError, FileFormat, Requested, detect, read};
+use crate::exchange::{ExchangeError, FileFormat, InputContent, Requested, detect, read};
 use crate::exit_code::ExitCode;
 use crate::report::write_build_event;
 use crate::store::check_baseline_name;
@@ -76,14 +76,14 @@ pub fn import(
     }
 }
 
-fn contents(paths: &[PathBuf]) -> Result<Vec<Content>, AppError> {
+fn contents(paths: &[PathBuf]) -> Result<Vec<InputContent>, AppError> {
     let dashes = paths.iter().filter(|path| **path == Path::new("-")).count();
     if dashes > 1 {
         return Err(AppError::Usage(
             "the standard input can be read only once".to_owned(),
         ));
     }
-    let mut files: Vec<Content> = Vec::new();
+    let mut files: Vec<InputContent> = Vec::new();
     for path in paths {
         let content = read(path, &mut io::stdin().lock())?;
         if let Some(same) = files.iter().find(|file| file.blake3 == content.blake3) {
@@ -98,8 +98,8 @@ fn contents(paths: &[PathBuf]) -> Result<Vec<Content>, AppError> {
 }
 
 /// The format that all files are of.
-fn guess(files: &[Content]) -> Result<FileFormat, ExchangeError> {
-    let mut found: Option<(&Content, FileFormat)> = None;
+fn guess(files: &[InputContent]) -> Result<FileFormat, ExchangeError> {
+    let mut found: Option<(&InputContent, FileFormat)> = None;
     for file in files {
         let format = detect(file).ok_or_else(|| ExchangeError::UnknownFormat {
             name: file.name.clone(),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::compare::outlier_policy;
-use crate::exchange::{Cleaning, FileFormat, Layout, Unit};
+use crate::exchange::{Cleaning, FileFormat, TableLayout, ValueUnit};
 use crate::model::{Outliers, Thresholds};
 use perfcheck_stats::{FirstSample, Quantile};
 
@@ -79,9 +79,9 @@ pub struct ImportOptions {
     /// The column map.
     pub columns: Vec<String>,
     /// How the tables are laid out.
-    pub layout: Layout,
+    pub layout: TableLayout,
     /// The unit of values that have none of their own.
-    pub unit: Option<Unit>,
+    pub unit: Option<ValueUnit>,
     /// Take large values for ticks.
     pub guess_units: bool,
     /// Skip rows that cannot be read.

@@ -7,7 +7,7 @@ use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::app::stored::transfer::{Against, portable_runs, transferred};
-use crate::exchange::{Content, ExchangeError, PortableReference, PortableRun, read_portable};
+use crate::exchange::{ExchangeError, InputContent, PortableReference, PortableRun, read_portable};
 use crate::exit_code::ExitCode;
 use crate::host;
 use crate::model::{RunId, Side};
@@ -27,7 +27,7 @@ struct Found<'a> {
 
 /// Reads the files and stores the runs that are not there yet, all or none.
 pub(super) fn import(
-    files: &[Content],
+    files: &[InputContent],
     options: &ImportOptions,
     context: &Context,
     common: &StoreOptions,
@@ -91,7 +91,10 @@ fn benchmarks(run: &PortableRun) -> usize {
 }
 
 /// The runs of all files in order; what is in two files counts once.
-fn read<'a>(files: &'a [Content], options: &ImportOptions) -> Result<Vec<Found<'a>>, AppError> {
+fn read<'a>(
+    files: &'a [InputContent],
+    options: &ImportOptions,
+) -> Result<Vec<Found<'a>>, AppError> {
     let mut all: Vec<Found<'a>> = Vec::new();
     for file in files {
         let mut runs = read_portable(file)?;

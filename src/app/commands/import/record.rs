@@ -1,7 +1,9 @@
 //! From values that another program measured to a run as the store takes it.
 
 use super::ImportOptions;
-use crate::exchange::{ColumnMap, Group, Imported, Phase, Unit, ValueSummary, clean, warm_up_rows};
+use crate::exchange::{
+    ColumnMap, IdGroup, Imported, IterationLayout, ValueSummary, ValueUnit, clean, warm_up_rows,
+};
 use crate::exit_code::ExitCode;
 use crate::host;
 use crate::model::{
@@ -145,7 +147,7 @@ pub(super) fn source(
 }
 
 /// The columns that were read as values, with their units.
-fn values(read: &Read<'_>, declared: Option<&Unit>) -> Vec<SourceValue> {
+fn values(read: &Read<'_>, declared: Option<&ValueUnit>) -> Vec<SourceValue> {
     let Some(map) = read.map else {
         return vec![SourceValue {
             label: None,
@@ -225,8 +227,8 @@ pub(super) fn run(
             warm_up: Nanos(0),
             measurement: Nanos(0),
             mode: match group.phase {
-                Phase::Flat => SamplingMode::Flat,
-                Phase::Linear => SamplingMode::Linear,
+                IterationLayout::Flat => SamplingMode::Flat,
+                IterationLayout::Linear => SamplingMode::Linear,
             },
             turns: Turns::None,
         };
@@ -289,7 +291,7 @@ fn seed(files: &[SourceFile]) -> u64 {
 }
 
 /// The samples of a column by launch; what is warm-up stays with its launch.
-fn series(group: &Group, column: usize, first: FirstSample) -> Vec<(u32, Series)> {
+fn series(group: &IdGroup, column: usize, first: FirstSample) -> Vec<(u32, Series)> {
     let mut all: Vec<(u32, Series)> = Vec::new();
     for (row, warm_up) in group.rows.iter().zip(warm_up_rows(group, first)) {
         let sample = row.samples[column];
@@ -310,8 +312,8 @@ fn series(group: &Group, column: usize, first: FirstSample) -> Vec<(u32, Series)
                 series.warm_up = sample;
             } else {
                 match group.phase {
-                    Phase::Flat => series.flat.push(sample),
-                    Phase::Linear => series.linear.push(sample),
+                    IterationLayout::Flat => series.flat.push(sample),
+                    IterationLayout::Linear => series.linear.push(sample),
                 }
             }
         }

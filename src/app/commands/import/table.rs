@@ -7,7 +7,7 @@ use super::warnings::warn;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::{ComparisonOptions, StoreOptions};
-use crate::exchange::{ColumnMap, Content, ExchangeError, Reading, read_tables};
+use crate::exchange::{ColumnMap, ExchangeError, InputContent, Reading, read_tables};
 use crate::exit_code::ExitCode;
 use crate::findings::Order;
 use crate::model::DecisionSettings;
@@ -15,7 +15,7 @@ use crate::report::{ImportFindings, write_import};
 
 /// Reads the files, stores them as one run.
 pub(super) fn import(
-    files: &[Content],
+    files: &[InputContent],
     options: &ImportOptions,
     context: &Context,
     common: &StoreOptions,
@@ -33,7 +33,7 @@ pub(super) fn import(
     let read = Read {
         imported: &imported,
         format: "csv",
-        files: files.iter().map(Content::source).collect(),
+        files: files.iter().map(InputContent::source).collect(),
         map: Some(&map),
         unit: String::new(),
     };

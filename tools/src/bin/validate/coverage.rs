@@ -5,8 +5,8 @@ use super::noise::{SHAPES, Shape};
 use super::{simulated, stored, turns};
 use cargo_perfcheck::compare::Decider;
 use perfcheck_stats::{
-    ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, Description, Interval,
-    MedianInterval, PairedLogRatio, Resampling, Scale, Shift, ShiftRanks, Statistic, Stream,
+    ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic, Description,
+    Interval, MedianInterval, PairedLogRatio, Resampling, Scale, Shift, ShiftRanks, Stream,
     TInterval, TScore, WelchDf, WelchTest, bca_interval, jackknife_t_interval,
     jackknife_t_ratio_interval, percentile_interval, ratio_interval,
 };
@@ -332,15 +332,15 @@ fn slices(clusters: &[Vec<f64>]) -> Vec<&[f64]> {
     clusters.iter().map(Vec::as_slice).collect()
 }
 
-fn t(statistic: &impl Statistic) -> Option<Interval> {
+fn t(statistic: &impl ClusterStatistic) -> Option<Interval> {
     jackknife_t_interval(statistic, Scale::Plain, LEVEL)
 }
 
-fn spread(statistic: &impl Statistic) -> Option<Interval> {
+fn spread(statistic: &impl ClusterStatistic) -> Option<Interval> {
     jackknife_t_interval(statistic, Scale::Logarithmic, LEVEL)
 }
 
-fn bootstrap(statistic: &impl Statistic, seed: u64) -> Option<Interval> {
+fn bootstrap(statistic: &impl ClusterStatistic, seed: u64) -> Option<Interval> {
     percentile_interval(statistic, LEVEL, resampling(seed))
 }
 
