@@ -1,7 +1,7 @@
 //! Files cut short and files with a byte changed: they are read or refused with a place, and nothing panics.
 
 use super::{directory, file_names, runs_of, runs_of_tree, sample};
-use cargo_perfcheck::exchange::{InputContent, ForeignRun};
+use cargo_perfcheck::exchange::{ForeignRun, InputContent};
 use std::fs;
 
 /// So many damages of each kind are done to a file, spread over it.

@@ -18,7 +18,7 @@ use cargo_perfcheck::compare::{
     Comparison, Decider, Difference, Estimate, Fact, HostClass, Question, Reference, Rules,
     SharedLevel, compare, summarize_by,
 };
-use cargo_perfcheck::findings::{Findings, Gates, Method, Row, Verdicts, Violation};
+use cargo_perfcheck::findings::{Findings, Gates, Method, Row, RunRemark, Verdicts, Violation};
 use cargo_perfcheck::model::{
     Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkKey, Beside, BuildFacts,
     DecisionSettings, Environment, Failure, GitState, HostFacts, Latencies, LaunchSeries,
@@ -295,8 +295,6 @@ impl Recorded {
                 let verdict = comparison.as_ref().map(|found| found.verdict);
                 let verdict = verdict.or_else(|| self.verdicts.get(&key).copied());
                 Row {
-                    summary: summarize_by(measurement, &decision, SEED),
-                    measurement: Some(measurement),
                     reference: match verdict {
                         Some(Verdict::New) => Vec::new(),
                         _ => vec![RunId(41)],
@@ -311,15 +309,13 @@ impl Recorded {
                     },
                     verdict,
                     comparison,
-                    key,
-                    seconds: None,
-                    remarks: Vec::new(),
+                    ..Row::described(measurement, summarize_by(measurement, &decision, SEED))
                 }
             })
             .collect();
         for (key, verdict) in &self.verdicts {
             if *verdict == Verdict::Missing {
-                rows.push(Row::unmeasured(key.clone(), *verdict, RunId(41)));
+                rows.push(Row::unmeasured(key.clone(), *verdict, vec![RunId(41)]));
             }
         }
         rows.sort_by(|a, b| a.key.cmp(&b.key));
@@ -330,20 +326,19 @@ impl Recorded {
             run: &self.run,
             rows,
             verdicts: Some(Verdicts {
-                reference: "the last accepted run of `main`".into(),
-                decision,
-                method: Method::Stored(Decider::RunLevel),
                 warnings: vec![Difference {
                     fact: Fact::Kernel,
                     candidate: "6.1.1".into(),
                     base: "6.1.0".into(),
                 }],
-                remarks: Vec::new(),
-                advice: Vec::new(),
-                gates: Gates::default(),
+                ..Verdicts::of(
+                    "the last accepted run of `main`".into(),
+                    Method::Stored(Decider::RunLevel),
+                    decision,
+                    HostClass::Shared,
+                )
             }),
             failed_targets: Vec::new(),
-            confidence_level: decision.confidence_level,
             exit_code: u8::from(regressed),
         }
     }
@@ -371,7 +366,9 @@ impl Recorded {
                     "rule `p99:1ms` says nothing: no benchmark times single operations".into(),
                 ],
             };
-            verdicts.remarks = vec!["5 launches of 2 benchmarks were disturbed by the host".into()];
+            verdicts.remarks = vec![RunRemark::StoredAlone {
+                reason: "run 41 has no kept executables".into(),
+            }];
             verdicts.advice = vec!["Run 42 is stored but not accepted. If the change is meant: cargo perfcheck accept 42".into()];
         }
         findings

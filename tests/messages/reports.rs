@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::recorded::{HOSTILE, Recorded};
-use cargo_perfcheck::findings::{FailedTarget, Findings};
+use cargo_perfcheck::findings::{FailedTarget, Findings, Obstacle, Remark, RunRemark};
 use cargo_perfcheck::model::{BenchmarkKey, RunStatus, Source, Verdict};
 use cargo_perfcheck::report::{ReportKind, Surroundings, write_report};
 use comrak::nodes::NodeValue;
@@ -77,7 +77,7 @@ fn hostile_findings(recorded: &Recorded) -> Findings<'_> {
     if let Some(verdicts) = &mut findings.verdicts {
         // Once as a name that we know to be one, once as whatever it is.
         verdicts.reference = format!("`{}`", hostile(0).replace('`', ""));
-        verdicts.remarks = vec![hostile(1)];
+        verdicts.remarks = vec![RunRemark::StoredAlone { reason: hostile(1) }];
         verdicts.advice = vec![hostile(2)];
     }
     findings
@@ -231,13 +231,17 @@ fn markdown_fits_into_a_comment_when_every_part_is_as_long_as_can_be() {
         rename(&mut findings, |at| format!("{text}{at}"));
         for (at, row) in findings.rows.iter_mut().enumerate() {
             row.verdict = Some(Verdict::Regressed);
-            row.remarks = vec![format!("{at} {text}")];
+            let obstacle = Obstacle::NoRerun(format!("{at} {text}"));
+            row.remarks = vec![Remark::NotMeasuredAgain(obstacle)];
         }
         let verdicts = findings.verdicts.as_mut().expect("verdicts");
         verdicts.reference = format!("`{text}` (run 1)");
         verdicts.gates.violations = vec![verdicts.gates.violations[0].clone(); 500];
         verdicts.gates.remarks = vec![text.clone(); 100];
-        verdicts.remarks = vec![text.clone(); 100];
+        let remark = RunRemark::StoredAlone {
+            reason: text.clone(),
+        };
+        verdicts.remarks = vec![remark; 100];
         verdicts.advice = vec![text.clone(); 100];
         let markdown = written(ReportKind::Markdown, &findings);
         assert!(markdown.len() < 60_000, "{} of {text}", markdown.len());

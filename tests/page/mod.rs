@@ -7,7 +7,7 @@ use cargo_perfcheck::compare::{
     BenchmarkRecord, ChangeShape, Course, CoursePoint, CourseRules, Detail, HostSigns, Location,
     Shape, summarize_by,
 };
-use cargo_perfcheck::findings::Gates;
+use cargo_perfcheck::findings::{Gates, RunRemark};
 use cargo_perfcheck::model::{
     Acceptance, BenchmarkKey, GitState, Measurement, Metric, RunId, Verdict,
 };
@@ -77,7 +77,7 @@ fn written_with(
                     format!("{HOSTILE}: 12.5 ns in {index} launches."),
                 )],
                 blocking: row.blocking.clone(),
-                remarks: row.remarks.clone(),
+                remarks: &row.remarks,
             }
         })
         .collect();
@@ -93,10 +93,11 @@ fn written_with(
             started: "2026-01-01T00:00:00Z".to_owned(),
             signs: HostSigns::default(),
         }],
-        confidence_level: findings.confidence_level,
+        confidence_level: findings.confidence_level(),
         warnings: Vec::new(),
-        remarks: vec![HOSTILE.to_owned()],
-        notes: vec![HOSTILE.to_owned()],
+        remarks: vec![RunRemark::StoredAlone {
+            reason: HOSTILE.to_owned(),
+        }],
         gates: Gates::default(),
         omissions: vec![HOSTILE.to_owned()],
         benchmarks,

@@ -9,8 +9,8 @@ use crate::app::stored::conclusions::plan_of;
 use crate::app::stored::histories::{HistoryRequest, histories};
 use crate::app::stored::sides::measured_side;
 use crate::compare::{
-    BenchmarkRecord, ChangeShape, Circumstances, Detail, Difference, HostSigns, Plan, Shape, differences,
-    summarize_by,
+    BenchmarkRecord, ChangeShape, Circumstances, Detail, Difference, HostSigns, Plan, Shape,
+    differences, summarize_by,
 };
 use crate::findings::{Findings, Gates, Method, Order, Row, RunRemark};
 use crate::host;
