@@ -171,7 +171,7 @@ fn write_block(
     writeln!(writer)
 }
 
-fn as_cells(lines: beside_record::Lines) -> impl Iterator<Item = (String, Cell)> {
+fn as_cells(lines: beside_record::LabelledLines) -> impl Iterator<Item = (String, Cell)> {
     let lines = lines.into_iter();
     lines.map(|(label, text)| (label, text.into()))
 }

@@ -105,7 +105,7 @@ fn table(found: &SideBySide, room: usize) -> Table {
 }
 
 /// What stands above a run: its name, and its number.
-fn heading_of(run: &Run, room: usize) -> Vec<Cell> {
+fn heading_of(run: &RunColumn, room: usize) -> Vec<Cell> {
     let number = format!("run {}", run.run);
     if !run.is_named() {
         return vec![Cell::inked(Ink::Heading, number)];
@@ -128,7 +128,7 @@ fn cell_of(marked: &Marked) -> Cell {
 }
 
 /// The cells of one figure of a benchmark, run by run.
-fn marked_cells(found: &SideBySide, line: &ColumnsLine, figure: (usize, Figure)) -> Vec<Marked> {
+fn marked_cells(found: &SideBySide, line: &ColumnsLine, figure: (usize, Statistic)) -> Vec<Marked> {
     let cells = line.cells.iter().zip(0..);
     cells
         .map(|(cell, column)| marked(found, line, cell, column, figure))
@@ -454,7 +454,7 @@ pub(super) fn markdown(found: &SideBySide) -> Table {
             let key = &line.key;
             let mut row = vec![format!("{}/{} {}", key.package, key.target, key.id).into()];
             if found.shown == Shown::Block {
-                row.push(figure.label(&line.metric).into());
+                row.push(column_label(figure, &line.metric).into());
             }
             row.extend(
                 marked_cells(found, line, (at, figure))
