@@ -8,10 +8,12 @@ mod codec;
 mod criterion;
 mod error;
 mod launch_spec;
+mod means;
 mod pipes;
 mod printed;
 mod running;
 mod session;
+mod stranger;
 
 pub use codec::{
     Announcement, Capability, Hello, Listing, PROTOCOL_VERSION, RequestKind, SampleSpec, WarmUp,
@@ -21,5 +23,6 @@ pub use criterion::{
 };
 pub use error::ChildError;
 pub use launch_spec::LaunchSpec;
-pub use printed::{Means, PrintedHarness, PrintedRequest, PrintedValue, Printer, Report};
+pub use means::Means;
+pub use printed::{PrintedHarness, PrintedRequest, PrintedValue, Printer, Report};
 pub use session::{Ready, Recognised, Session, Started};

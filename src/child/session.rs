@@ -15,19 +15,16 @@ use super::answers::LIMIT;
 use super::codec::{
     Announcement, Frame, Hello, Listing, PROTOCOL_VERSION, Request, RequestKind, SampleSpec, WarmUp,
 };
-use super::criterion::{CriterionVersion, Quiet, Runner};
+use super::criterion::{CriterionVersion, Runner};
 use super::error::ChildError;
 use super::launch_spec::{LaunchSpec, bench_command};
-use super::pipes::{Incoming, read_lines, read_pieces};
-use super::printed::{Printer, printer_of};
-use super::running::{Either, PATIENCE, Running, Wait, quote};
+use super::means::Means;
+use super::pipes::Incoming;
+use super::printed::Printer;
+use super::running::{PATIENCE, Running, Wait, quote};
+use super::stranger::{Greeting, Stranger};
 use crate::model::{Allocations, Latencies, Nanos, Sample, Throughput};
-use crate::process::{Interrupt, Leftovers, Supervisor, Usage};
-
-/// How long a child may take to say hello.
-const HELLO_DEADLINE: Duration = Duration::from_secs(10);
-/// What old versions of Criterion say before anything else, and of nothing that is of interest here.
-const OF_PLOTS: &[u8] = b"Gnuplot not found";
+use crate::process::Usage;
 
 /// What `start` and `run` lead to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,14 +54,6 @@ pub enum Recognised<'a> {
     Printed(Printer),
 }
 
-/// How an executable makes itself known. `T`: at the door of a runner of Criterion benches.
-enum Greeting<T> {
-    Hello(Hello),
-    Runner(T),
-    /// The line that a bench of another kind begins with.
-    Printed(Printer, String),
-}
-
 /// A child, from its start to its end. Dropping it kills it.
 pub struct Session<'a> {
     running: Running<'a>,
@@ -84,26 +73,10 @@ pub struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Starts the executable and waits for its `hello`.
-    ///
-    /// `timeout` is the part of every deadline that does not depend on the request; `on_output` gets what the bench prints.
-    pub fn start(
-        spec: &LaunchSpec,
-        supervisor: &Supervisor,
-        interrupt: &Interrupt,
-        timeout: Duration,
-        on_output: &'a dyn Fn(&[u8]),
-    ) -> Result<Self, ChildError> {
-        let mut session = Self::spawn(
-            &mut command(spec),
-            spec,
-            supervisor,
-            interrupt,
-            timeout,
-            on_output,
-            |_| (),
-        )?;
-        match session.wait_for_greeting(&never::<Infallible>())? {
-            Greeting::Hello(hello) => session.greeted(hello),
+    pub fn start(spec: &LaunchSpec, means: &Means<'a>) -> Result<Self, ChildError> {
+        let mut stranger = Stranger::spawn(&mut command(spec), spec, means, |_| ())?;
+        match stranger.wait_for_greeting(&never::<Infallible>())? {
+            Greeting::Hello(hello) => Self::greeted(stranger, hello, means.timeout),
             Greeting::Printed(_, line) => Err(ChildError::NoHello {
                 what: "it is a bench of another kind by now".to_owned(),
                 first_line: Some(line),
@@ -113,13 +86,7 @@ impl<'a> Session<'a> {
     }
 
     /// Starts the executable without knowing what it is written against; finds out from the way in which it makes itself known.
-    pub fn recognise(
-        spec: &LaunchSpec,
-        supervisor: &Supervisor,
-        interrupt: &Interrupt,
-        timeout: Duration,
-        on_output: &'a dyn Fn(&[u8]),
-    ) -> Result<Recognised<'a>, ChildError> {
+    pub fn recognise(spec: &LaunchSpec, means: &Means<'a>) -> Result<Recognised<'a>, ChildError> {
         let spawn_error = |source| ChildError::Spawn {
             path: spec.program.clone(),
             source,
@@ -127,78 +94,43 @@ impl<'a> Session<'a> {
         let mut runner = Runner::listen().map_err(spawn_error)?;
         let mut command = command(spec);
         runner.invite(&mut command);
-        let mut session = Self::spawn(
-            &mut command,
-            spec,
-            supervisor,
-            interrupt,
-            timeout,
-            on_output,
-            |leader| runner.admit(leader),
-        )?;
-        match session.wait_for_greeting(runner.incoming())? {
-            Greeting::Hello(hello) => Ok(Recognised::Ours(Box::new(session.greeted(hello)?))),
+        let mut stranger =
+            Stranger::spawn(&mut command, spec, means, |leader| runner.admit(leader))?;
+        match stranger.wait_for_greeting(runner.incoming())? {
+            Greeting::Hello(hello) => {
+                let session = Self::greeted(stranger, hello, means.timeout)?;
+                Ok(Recognised::Ours(Box::new(session)))
+            }
             Greeting::Printed(printer, _) => Ok(Recognised::Printed(printer)),
             Greeting::Runner(incoming) => {
-                let version = runner.version(incoming, &mut session.running, timeout)?;
+                let version = runner.version(incoming, &mut stranger.running, means.timeout)?;
                 Ok(Recognised::Criterion(version))
             }
         }
     }
 
-    fn spawn(
-        command: &mut Command,
-        spec: &LaunchSpec,
-        supervisor: &Supervisor,
-        interrupt: &Interrupt,
+    fn greeted(
+        stranger: Stranger<'a>,
+        hello: Hello,
         timeout: Duration,
-        on_output: &'a dyn Fn(&[u8]),
-        started: impl FnOnce(u32),
     ) -> Result<Self, ChildError> {
-        let spawn_error = |source| ChildError::Spawn {
-            path: spec.program.clone(),
-            source,
-        };
-        let mut group = supervisor
-            .spawn(command, Leftovers::Kill)
-            .map_err(spawn_error)?;
-        let leader = group.leader();
-        started(leader.id());
-        let (Some(requests), Some(stdout), Some(stderr)) = (
-            leader.stdin.take(),
-            leader.stdout.take(),
-            leader.stderr.take(),
-        ) else {
-            return Err(spawn_error(std::io::ErrorKind::BrokenPipe.into()));
-        };
+        if hello.protocol != PROTOCOL_VERSION {
+            return Err(ChildError::Version {
+                theirs: hello.protocol,
+                harness: hello.harness,
+                harness_version: hello.version,
+            });
+        }
         Ok(Self {
-            running: Running::new(group, read_pieces(Quiet::new(stderr)), interrupt, on_output),
-            requests,
-            frames: read_lines(stdout),
+            running: stranger.running,
+            requests: stranger.requests,
+            frames: stranger.frames,
             timeout,
             last_frame: String::new(),
-            hello: Hello {
-                protocol: 0,
-                harness: String::new(),
-                version: String::new(),
-                capabilities: Vec::new(),
-                quantum_ns: Nanos(0),
-            },
+            hello,
             asked: Duration::ZERO,
             sampled: 0,
             begun: false,
-        })
-    }
-
-    fn greeted(mut self, hello: Hello) -> Result<Self, ChildError> {
-        self.hello = hello;
-        if self.hello.protocol == PROTOCOL_VERSION {
-            return Ok(self);
-        }
-        Err(ChildError::Version {
-            theirs: self.hello.protocol,
-            harness: self.hello.harness.clone(),
-            harness_version: self.hello.version.clone(),
         })
     }
 
@@ -481,71 +413,6 @@ impl<'a> Session<'a> {
                 ),
             }),
         }
-    }
-
-    /// Waits until the executable makes itself known: by a hello, at the runner's door, or by what it prints.
-    fn wait_for_greeting<T>(&mut self, door: &Receiver<T>) -> Result<Greeting<T>, ChildError> {
-        let deadline = Instant::now().checked_add(HELLO_DEADLINE);
-        let mut first_line = None;
-        loop {
-            let waited = self.running.wait_for_either(&self.frames, door, deadline);
-            match waited {
-                Wait::Came(Either::Second(incoming)) => return Ok(Greeting::Runner(incoming)),
-                Wait::Came(Either::First(Incoming::Line(line))) => {
-                    match Frame::parse(&line) {
-                        Ok(Frame::Hello(hello)) => return Ok(Greeting::Hello(hello)),
-                        Err(error) if Frame::attempts_hello(&line) => {
-                            let what =
-                                format!("its hello `{}` is no frame ({error})", quote(&line));
-                            return Err(ChildError::Protocol { what });
-                        }
-                        _ => {}
-                    }
-                    if let Some(printer) = printer_of(&line) {
-                        return Ok(Greeting::Printed(printer, quote(&line)));
-                    }
-                    if !line.is_empty() && !line.starts_with(OF_PLOTS) {
-                        first_line.get_or_insert_with(|| quote(&line));
-                        self.running.show(&line);
-                        self.running.show(b"\n");
-                    }
-                }
-                Wait::Came(Either::First(Incoming::TooLong(start))) => self.running.show(&start),
-                Wait::Closed => {
-                    let status = self.running.status();
-                    self.running.drain_output();
-                    if let Some(found) = self.printed_to_stderr() {
-                        return Ok(found);
-                    }
-                    return Err(ChildError::NoHello {
-                        what: format!("it ended ({status}) without a word of it"),
-                        first_line: first_line.or_else(|| self.running.last_line()),
-                    });
-                }
-                Wait::Late => {
-                    if let Some(found) = self.printed_to_stderr() {
-                        return Ok(found);
-                    }
-                    return Err(ChildError::NoHello {
-                        what: format!("no hello within {} s", HELLO_DEADLINE.as_secs()),
-                        first_line,
-                    });
-                }
-                Wait::Interrupted => return Err(ChildError::Interrupted),
-            }
-        }
-    }
-
-    /// Newer versions of Criterion print there; they come to the door, if they can.
-    fn printed_to_stderr<T>(&self) -> Option<Greeting<T>> {
-        let lines = self.running.last_lines();
-        let mut printers = lines.iter().filter_map(|line| {
-            Some(Greeting::Printed(
-                printer_of(line.as_bytes())?,
-                quote(line.as_bytes()),
-            ))
-        });
-        printers.next()
     }
 
     fn wait(&mut self, deadline: Option<Instant>) -> Wait<Incoming> {

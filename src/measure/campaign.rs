@@ -8,7 +8,9 @@
 use std::time::{Duration, Instant};
 
 use super::chance;
-use super::discover::{ConductWatch, DiscoveredTarget, HarnessKind, begun, harness, launch_spec};
+use super::discover::{ConductWatch, DiscoveredTarget, begun, harness, launch_spec};
+use super::driver::Driver;
+use super::launcher::Launcher;
 use super::subject::{Resolved, Subject};
 use super::visit::{Reach, Visited, visit};
 use crate::cargo::BenchTarget;
@@ -33,10 +35,7 @@ pub enum Ended {
 pub struct Campaign<'a> {
     pub(super) targets: Vec<Target>,
     pub(super) seed: u64,
-    pub(super) timeout: Duration,
-    pub(super) supervisor: &'a Supervisor,
-    pub(super) interrupt: &'a Interrupt,
-    pub(super) observer: &'a dyn Observer,
+    pub(super) launcher: Launcher<'a>,
     /// Settles a benchmark, once more where a launch tells what its author set.
     pub(super) resolve: Box<dyn Fn(&Benchmark) -> Resolved + 'a>,
     pub(super) control: Option<ControlProbe>,
@@ -52,7 +51,7 @@ pub struct Campaign<'a> {
 )]
 pub(super) struct Target {
     pub(super) target: BenchTarget,
-    pub(super) kind: HarnessKind,
+    pub(super) driver: Driver,
     pub(super) subjects: Vec<Subject>,
     /// How long its last round of launches took.
     round_time: Duration,
@@ -98,7 +97,7 @@ impl<'a> Campaign<'a> {
             .filter(|target| !target.benchmarks.is_empty())
             .map(|found| Target {
                 target: found.target,
-                kind: found.kind,
+                driver: found.driver,
                 subjects: found.benchmarks.into_iter().map(subject).collect(),
                 round_time: Duration::ZERO,
                 late: None,
@@ -107,10 +106,12 @@ impl<'a> Campaign<'a> {
         Self {
             targets,
             seed,
-            timeout,
-            supervisor,
-            interrupt,
-            observer,
+            launcher: Launcher {
+                supervisor,
+                interrupt,
+                observer,
+                timeout,
+            },
             resolve: Box::new(resolve),
             control: None,
             done: 0,
@@ -146,7 +147,7 @@ impl<'a> Campaign<'a> {
             .map(|subject| subject.resolved.sampling.launches)
             .max()
             .unwrap_or(0);
-        self.observer.observe(&Event::Planned {
+        self.launcher.observer.observe(&Event::Planned {
             benchmarks: self.subjects().count(),
             visits: self.visits_left(),
             expected: self.time_left(),
@@ -167,7 +168,7 @@ impl<'a> Campaign<'a> {
                 self.targets[index].round_time = began.elapsed();
             }
         }
-        self.observer.observe(&Event::Measured);
+        self.launcher.observer.observe(&Event::Measured);
         self.tell_who_was_late(rounds);
         Ok(ended)
     }
@@ -194,7 +195,7 @@ impl<'a> Campaign<'a> {
                     target.round_time.as_secs_f64(),
                     budget.as_secs_f64()
                 );
-                self.observer.observe(&Event::Warning(&message));
+                self.launcher.observer.observe(&Event::Warning(&message));
             }
         }
     }
@@ -209,12 +210,12 @@ impl<'a> Campaign<'a> {
         let mut wanted = self.wanted(index, round);
         let mut attempt = 0;
         while !wanted.is_empty() {
-            let launch = match self.targets[index].kind.clone() {
-                HarnessKind::Ours => self.launch(index, round, attempt, wanted),
-                HarnessKind::Criterion(version) => {
+            let launch = match self.targets[index].driver.clone() {
+                Driver::Own => self.launch(index, round, attempt, wanted),
+                Driver::Criterion(version) => {
                     self.launch_criterion(index, round, attempt, wanted, version)
                 }
-                HarnessKind::Printed(harness) => {
+                Driver::Printed(harness) => {
                     self.launch_printed(index, round, attempt, wanted, &harness)
                 }
             };
@@ -251,18 +252,12 @@ impl<'a> Campaign<'a> {
 
     fn launch(&mut self, index: usize, round: u32, attempt: u32, wanted: Vec<usize>) -> Launch {
         let (target, mut launch) = self.begin(index, round, attempt, wanted);
-        let observer = self.observer;
+        let observer = self.launcher.observer;
         let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
         let spec = launch_spec(&target, round, launch.record.head.padding_bytes);
         let control = self.control.as_ref().and_then(|probe| probe.take(round));
         let watch = ConductWatch::start().with_control(control);
-        let session = Session::start(
-            &spec,
-            self.supervisor,
-            self.interrupt,
-            self.timeout,
-            &pass_on,
-        );
+        let session = Session::start(&spec, &self.launcher.means(&pass_on));
         let ended = session.and_then(|mut session| {
             let hello = session.hello();
             launch.record.head.harness = Some(harness(hello));
@@ -288,7 +283,7 @@ impl<'a> Campaign<'a> {
         if launch.wanted.is_empty() && !failed_last(&launch.record) {
             // Everything was measured by then.
             let message = format!("{}/{}: {error}", target.package, target.target);
-            self.observer.observe(&Event::Warning(&message));
+            self.launcher.observer.observe(&Event::Warning(&message));
         } else if launch.record.benchmarks.is_empty() {
             // A launch in which no benchmark was reached would go the same way again.
             for place in std::mem::take(&mut launch.wanted) {
@@ -367,7 +362,7 @@ impl<'a> Campaign<'a> {
         let visits = self.done + self.visits_left();
         let settled = self.settled();
         let subject = &mut self.targets[index].subjects[place];
-        self.observer.observe(&Event::Visiting {
+        self.launcher.observer.observe(&Event::Visiting {
             benchmark: &subject.benchmark.key,
             launch: launch.record.head.ordinal,
             done: self.done,
@@ -402,7 +397,7 @@ impl<'a> Campaign<'a> {
             }
             Ok(Visited::Skipped(reason)) => {
                 subject.skipped = true;
-                self.observer.observe(&Event::Skipped {
+                self.launcher.observer.observe(&Event::Skipped {
                     benchmark: &subject.benchmark.key,
                     reason: &reason,
                 });
@@ -416,7 +411,7 @@ impl<'a> Campaign<'a> {
             }
         }
         self.done += 1;
-        if self.interrupt.requested() {
+        if self.launcher.interrupt.requested() {
             return Err(ChildError::Interrupted);
         }
         Ok(())
@@ -431,7 +426,7 @@ impl<'a> Campaign<'a> {
     ) {
         let subject = &mut self.targets[index].subjects[place];
         subject.failures += 1;
-        self.observer.observe(&Event::VisitFailed {
+        self.launcher.observer.observe(&Event::VisitFailed {
             benchmark: &subject.benchmark.key,
             launch: record.head.ordinal,
             message,

@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 
 use super::campaign::{Campaign, Launch};
 use super::discover::{ConductWatch, criterion_harness, launch_spec};
+use super::launcher::Launcher;
 use super::places::{ids, place_of};
 use crate::cargo::BenchTarget;
 use crate::child::{
     ChildError, Config, CriterionRequest, CriterionSession, CriterionVersion, Measured, Reported,
 };
 use crate::model::{AuthorSettings, Benchmark, Event, LaunchOutcome, SamplingSettings, Throughput};
-use crate::process::{Interrupt, Supervisor};
 
 /// A sample should take about this long, and the longest of a ramp no longer.
 const SAMPLE_NS: f64 = 1e6;
@@ -116,9 +116,7 @@ pub(super) fn glance(
     target: &BenchTarget,
     ids: &[String],
     version: CriterionVersion,
-    supervisor: &Supervisor,
-    interrupt: &Interrupt,
-    timeout: Duration,
+    launcher: Launcher<'_>,
 ) -> Vec<(String, Pace, AuthorSettings)> {
     let mut left: Vec<&str> = ids.iter().map(String::as_str).collect();
     let mut paces = Vec::new();
@@ -130,8 +128,7 @@ pub(super) fn glance(
         };
         let spec = launch_spec(target, 0, 0);
         let nobody = |_: &[u8]| ();
-        let session =
-            CriterionSession::start(&spec, &request, supervisor, interrupt, timeout, &nobody);
+        let session = CriterionSession::start(&spec, &request, &launcher.means(&nobody));
         let Ok(mut session) = session else {
             break;
         };
@@ -191,14 +188,7 @@ impl Campaign<'_> {
         let (target, mut launch) = self.begin(index, round, attempt, wanted);
         if round == 0 && attempt == 0 {
             let ids = ids(&self.targets[index].subjects, &launch.wanted);
-            let paces = glance(
-                &target,
-                &ids,
-                version,
-                self.supervisor,
-                self.interrupt,
-                self.timeout,
-            );
+            let paces = glance(&target, &ids, version, self.launcher);
             for (id, pace, settings) in paces {
                 let subjects = &mut self.targets[index].subjects;
                 if let Some(place) = place_of(subjects, &id) {
@@ -210,7 +200,7 @@ impl Campaign<'_> {
                     subject.glanced(resolved, iteration, SAMPLES[0]);
                 }
             }
-            if self.interrupt.requested() {
+            if self.launcher.interrupt.requested() {
                 launch.interrupted = true;
                 return launch;
             }
@@ -240,7 +230,7 @@ impl Campaign<'_> {
         if chosen.is_empty() {
             // Everything was measured by then.
             let message = format!("{}/{}: {message}", target.package, target.target);
-            self.observer.observe(&Event::Warning(&message));
+            self.launcher.observer.observe(&Event::Warning(&message));
         }
         // The one that was under way has failed, and the others have another launch; without one, all would go the same way again.
         let mut failed: Vec<usize> = chosen
@@ -268,7 +258,7 @@ impl Campaign<'_> {
         launch: &mut Launch,
         watch: &ConductWatch,
     ) -> Result<(), (ChildError, Option<usize>)> {
-        let observer = self.observer;
+        let observer = self.launcher.observer;
         let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
         let head = &launch.record.head;
         let target = &self.targets[index].target;
@@ -280,15 +270,9 @@ impl Campaign<'_> {
             config: Some(*config),
             ids: Some(&ids),
         };
-        let mut session = CriterionSession::start(
-            &spec,
-            &request,
-            self.supervisor,
-            self.interrupt,
-            self.timeout,
-            &pass_on,
-        )
-        .map_err(|error| (error, None))?;
+        let means = self.launcher.means(&pass_on);
+        let mut session =
+            CriterionSession::start(&spec, &request, &means).map_err(|error| (error, None))?;
         while let Some(next) = chosen.first().copied() {
             self.observe_visit(index, next, launch);
             let began = Instant::now();
@@ -353,7 +337,7 @@ impl Campaign<'_> {
     }
 
     pub(super) fn observe_visit(&self, index: usize, place: usize, launch: &Launch) {
-        self.observer.observe(&Event::Visiting {
+        self.launcher.observer.observe(&Event::Visiting {
             benchmark: &self.targets[index].subjects[place].benchmark.key,
             launch: launch.record.head.ordinal,
             done: self.done,

@@ -1,10 +1,10 @@
 //! Finding out which benchmarks the executables have, before anything is measured.
 
 use std::collections::BTreeSet;
-use std::mem::discriminant;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::driver::Driver;
 use crate::cargo::BenchTarget;
 use crate::child::{
     Announcement, Capability, ChildError, CriterionRequest, CriterionSession, CriterionVersion,
@@ -26,30 +26,8 @@ pub struct DiscoveredTarget {
     pub benchmarks: Vec<Benchmark>,
     /// What its harness can do (docs/PROTOCOL.md).
     pub capabilities: Vec<String>,
-    /// What it is written against.
-    pub kind: HarnessKind,
-}
-
-/// What a bench executable is written against, which decides how it is driven.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum HarnessKind {
-    /// Our protocol: it does what it is asked.
-    #[default]
-    Ours,
-    /// Criterion: it goes from benchmark to benchmark at our leave.
-    Criterion(CriterionVersion),
-    /// It prints its results, or writes them to files: one process for each benchmark.
-    Printed(Arc<PrintedHarness>),
-}
-
-impl HarnessKind {
-    /// Whether two executables are driven in the same way.
-    pub fn is_alike(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Printed(one), Self::Printed(two)) => one.printer() == two.printer(),
-            _ => discriminant(self) == discriminant(other),
-        }
-    }
+    /// What drives it.
+    pub driver: Driver,
 }
 
 /// A target that could not tell its benchmarks, or not all of them.
@@ -91,7 +69,7 @@ pub fn discover(
                     target,
                     benchmarks: announced.benchmarks,
                     capabilities: announced.capabilities,
-                    kind: announced.kind,
+                    driver: announced.driver,
                 });
             }
             Err(ChildError::Interrupted) => return Err(ChildError::Interrupted),
@@ -238,7 +216,7 @@ struct Announced {
     benchmarks: Vec<Benchmark>,
     broken: Vec<String>,
     capabilities: Vec<String>,
-    kind: HarnessKind,
+    driver: Driver,
 }
 
 fn announcements(
@@ -249,8 +227,14 @@ fn announcements(
     observer: &dyn Observer,
 ) -> Result<Announced, ChildError> {
     let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
+    let means = Means {
+        supervisor,
+        interrupt,
+        timeout,
+        on_output: &pass_on,
+    };
     let spec = launch_spec(target, 0, 0);
-    let announced = match Session::recognise(&spec, supervisor, interrupt, timeout, &pass_on)? {
+    let announced = match Session::recognise(&spec, &means)? {
         Recognised::Ours(session) => of_ours(target, *session)?,
         Recognised::Criterion(version) => {
             let nothing = CriterionRequest {
@@ -258,17 +242,10 @@ fn announcements(
                 config: None,
                 ids: Some(&[]),
             };
-            let session =
-                CriterionSession::start(&spec, &nothing, supervisor, interrupt, timeout, &pass_on)?;
+            let session = CriterionSession::start(&spec, &nothing, &means)?;
             of_criterion(target, version, session)?
         }
         Recognised::Printed(printer) => {
-            let means = Means {
-                supervisor,
-                interrupt,
-                timeout,
-                on_output: &pass_on,
-            };
             of_printed(target, printer.list(&target.target, &spec, &means)?)
         }
     };
@@ -305,7 +282,7 @@ fn of_ours(target: &BenchTarget, mut session: Session<'_>) -> Result<Announced, 
             .collect(),
         broken: listing.broken,
         capabilities,
-        kind: HarnessKind::Ours,
+        driver: Driver::Own,
     })
 }
 
@@ -331,7 +308,7 @@ fn of_criterion(
         benchmarks,
         broken: Vec::new(),
         capabilities: Vec::new(),
-        kind: HarnessKind::Criterion(version),
+        driver: Driver::Criterion(version),
     })
 }
 
@@ -348,7 +325,7 @@ fn of_printed(target: &BenchTarget, harness: PrintedHarness) -> Announced {
         benchmarks: benchmarks.collect(),
         broken: Vec::new(),
         capabilities: Vec::new(),
-        kind: HarnessKind::Printed(Arc::new(harness)),
+        driver: Driver::Printed(Arc::new(harness)),
     }
 }
 

@@ -8,7 +8,9 @@ mod campaign;
 mod chance;
 mod criterion;
 mod discover;
+mod driver;
 mod filter;
+mod launcher;
 mod paired;
 mod places;
 mod printed;
@@ -17,7 +19,8 @@ mod subject;
 mod visit;
 
 pub use campaign::{Campaign, Ended};
-pub use discover::{Discovered, DiscoveredTarget, HarnessKind, TargetFailure, discover};
+pub use discover::{Discovered, DiscoveredTarget, TargetFailure, discover};
+pub use driver::Driver;
 pub use filter::Filter;
 pub use paired::{
     PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundLayout, RoundSettings, Spent,

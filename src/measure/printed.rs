@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::campaign::{Campaign, Launch};
 use super::criterion::{in_force, told};
 use super::discover::{ConductWatch, launch_spec, printed_harness};
-use crate::child::{ChildError, Means, PrintedHarness, PrintedRequest, PrintedValue};
+use crate::child::{ChildError, PrintedHarness, PrintedRequest, PrintedValue};
 use crate::model::{Event, LaunchOutcome, Sample, Series};
 
 /// The one value of a launch as a series.
@@ -33,14 +33,9 @@ impl Campaign<'_> {
         };
         launch.record.head.harness = Some(printed_harness(harness.printer()));
         self.observe_visit(index, place, &launch);
-        let observer = self.observer;
+        let observer = self.launcher.observer;
         let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
-        let means = Means {
-            supervisor: self.supervisor,
-            interrupt: self.interrupt,
-            timeout: self.timeout,
-            on_output: &pass_on,
-        };
+        let means = self.launcher.means(&pass_on);
         let subject = &mut self.targets[index].subjects[place];
         subject.visited += 1;
         let sampling = &subject.resolved.sampling;
@@ -75,7 +70,7 @@ impl Campaign<'_> {
                     }
                     PrintedValue::Nothing(reason) => {
                         subject.skipped = true;
-                        self.observer.observe(&Event::Skipped {
+                        self.launcher.observer.observe(&Event::Skipped {
                             benchmark: &subject.benchmark.key,
                             reason: &reason,
                         });
@@ -93,7 +88,7 @@ impl Campaign<'_> {
             }
         }
         self.done += 1;
-        launch.interrupted = self.interrupt.requested();
+        launch.interrupted = self.launcher.interrupt.requested();
         launch
     }
 }

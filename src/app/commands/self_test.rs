@@ -201,9 +201,9 @@ impl Subjects {
                         candidate: found.target,
                     },
                     benchmarks: found.benchmarks,
-                    kinds: BySide {
-                        base: found.kind.clone(),
-                        candidate: found.kind,
+                    drivers: BySide {
+                        base: found.driver.clone(),
+                        candidate: found.driver,
                     },
                 });
             } else {

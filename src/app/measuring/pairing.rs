@@ -126,7 +126,7 @@ impl Pairing {
             };
             let (both, others): (Vec<_>, Vec<_>) = both.into_iter().partition(same_version);
             pairing.settle(others, Verdict::Incomparable, Some(Remark::OtherVersion));
-            if !candidate.kind.is_alike(&other.kind) {
+            if !candidate.driver.is_alike(&other.driver) {
                 pairing.settle(both, Verdict::Incomparable, Some(Remark::OtherHarness));
                 continue;
             }
@@ -140,9 +140,9 @@ impl Pairing {
                     candidate: candidate.target,
                 },
                 benchmarks: both,
-                kinds: BySide {
-                    base: other.kind,
-                    candidate: candidate.kind,
+                drivers: BySide {
+                    base: other.driver,
+                    candidate: candidate.driver,
                 },
             });
         }

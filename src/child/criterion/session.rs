@@ -19,10 +19,11 @@ use super::quiet::Quiet;
 use super::scale::{UnitScale, whole};
 use crate::child::error::ChildError;
 use crate::child::launch_spec::{LaunchSpec, bench_command};
+use crate::child::means::Means;
 use crate::child::pipes::read_pieces_of;
 use crate::child::running::{PATIENCE, Running, Wait};
 use crate::model::{AuthorSettings, Metric, Nanos, Sample, SamplingMode, Series, Throughput};
-use crate::process::{Interrupt, Leftovers, Supervisor, Usage};
+use crate::process::{Leftovers, Usage};
 
 /// The variables by which Criterion finds a runner, and the place for its files.
 pub(super) const PORT: &str = "CARGO_CRITERION_PORT";
@@ -88,10 +89,7 @@ impl<'a> CriterionSession<'a> {
     pub fn start(
         spec: &LaunchSpec,
         request: &CriterionRequest<'_>,
-        supervisor: &Supervisor,
-        interrupt: &Interrupt,
-        timeout: Duration,
-        on_output: &'a dyn Fn(&[u8]),
+        means: &Means<'a>,
     ) -> Result<Self, ChildError> {
         let spawn_error = |source| ChildError::Spawn {
             path: spec.program.clone(),
@@ -104,7 +102,7 @@ impl<'a> CriterionSession<'a> {
             .env(PORT, connection.port().to_string())
             .env(HOME, NOWHERE)
             .stdin(Stdio::null());
-        let mut group = supervisor
+        let mut group = (means.supervisor)
             .spawn(&mut command, Leftovers::Kill)
             .map_err(spawn_error)?;
         let leader = group.leader();
@@ -116,8 +114,8 @@ impl<'a> CriterionSession<'a> {
             running: Running::new(
                 group,
                 read_pieces_of([Box::new(Quiet::new(stdout)), Box::new(Quiet::new(stderr))]),
-                interrupt,
-                on_output,
+                means.interrupt,
+                means.on_output,
             ),
             connection,
             socket: None,
@@ -132,7 +130,7 @@ impl<'a> CriterionSession<'a> {
             leave: Instant::now(),
             set_up: Duration::ZERO,
             warm_up: NO_SAMPLE,
-            timeout,
+            timeout: means.timeout,
             asked: Duration::ZERO,
         };
         session.wait_for_connection()?;

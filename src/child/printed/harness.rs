@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::time::Duration;
 
-use super::process::{Call, Means, Printed, run};
+use super::process::{Call, Printed, run};
 use super::value::{NO_WARM_UP, PrintedTime};
 use super::{criterion, divan, libtest};
 use crate::child::criterion::Reported;
 use crate::child::error::ChildError;
 use crate::child::launch_spec::LaunchSpec;
+use crate::child::means::Means;
 use crate::child::running::{PATIENCE, quote};
 use crate::model::Sample;
 use crate::process::Usage;

@@ -13,4 +13,3 @@ mod value;
 
 pub(super) use harness::printer_of;
 pub use harness::{PrintedHarness, PrintedRequest, PrintedValue, Printer, Report};
-pub use process::Means;

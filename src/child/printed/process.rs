@@ -12,27 +12,15 @@ use std::time::{Duration, Instant};
 
 use crate::child::error::ChildError;
 use crate::child::launch_spec::{LaunchSpec, bench_command};
+use crate::child::means::Means;
 use crate::child::pipes::{Incoming, read_lines, read_pieces};
 use crate::child::running::{Running, Wait};
-use crate::process::{Interrupt, Leftovers, Supervisor, Usage};
+use crate::process::{Leftovers, Usage};
 
 /// More than this no list and no table has.
 const MOST_TEXT: usize = 16 << 20;
 /// Of standard error so much of the beginning is kept, to be quoted.
 const MOST_ERRORS: usize = 64 << 10;
-
-/// What it takes to start processes.
-#[derive(Clone, Copy)]
-pub struct Means<'a> {
-    /// Starts them.
-    pub supervisor: &'a Supervisor,
-    /// Whether the user wants to stop.
-    pub interrupt: &'a Interrupt,
-    /// The part of every deadline that does not depend on what is asked.
-    pub timeout: Duration,
-    /// Takes what benches print to standard error.
-    pub on_output: &'a dyn Fn(&[u8]),
-}
 
 /// A process that has ended.
 pub(super) struct Printed {

@@ -11,9 +11,10 @@ use super::rounds::{PairedCampaign, Target};
 use super::seat::Seat;
 use super::turns::{RoundOutcome, RoundRequest, SideError, Turn, alone, in_turn, order};
 use crate::cargo::BenchTarget;
-use crate::child::{Capability, ChildError, Session};
+use crate::child::{Capability, ChildError, Means, Session};
 use crate::measure::chance;
-use crate::measure::discover::{ConductWatch, HarnessKind, begun, harness, launch_spec};
+use crate::measure::discover::{ConductWatch, begun, harness, launch_spec};
+use crate::measure::driver::Driver;
 use crate::model::{BySide, Event, LaunchRecord, Side, Turns};
 
 /// So often must a benchmark fail beside the other side and go well without it until the two sides are launched in turn.
@@ -69,17 +70,17 @@ impl PairedCampaign<'_> {
             block,
             interrupted: false,
         };
-        match self.targets[index].kinds.clone() {
+        match self.targets[index].drivers.clone() {
             BySide {
-                base: HarnessKind::Criterion(base),
-                candidate: HarnessKind::Criterion(candidate),
+                base: Driver::Criterion(base),
+                candidate: Driver::Criterion(candidate),
             } => {
                 self.step_by_step(index, &mut pair, BySide { base, candidate });
                 return pair;
             }
             BySide {
-                base: HarnessKind::Printed(base),
-                candidate: HarnessKind::Printed(candidate),
+                base: Driver::Printed(base),
+                candidate: Driver::Printed(candidate),
             } => {
                 self.one_by_one(index, &mut pair, &BySide { base, candidate });
                 return pair;
@@ -132,8 +133,9 @@ impl PairedCampaign<'_> {
     /// Both sides alive. A benchmark stays wanted until it has been measured.
     fn together(&mut self, index: usize, pair: &mut LaunchPair) -> Result<(), SideError> {
         let targets = self.targets[index].targets.clone();
-        let observer = self.observer;
+        let observer = self.launcher.observer;
         let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
+        let means = self.launcher.means(&pass_on);
         let mut coin = chance::draws(self.plan.seed, "sides", &targets.candidate, pair.block);
         let first = order(&mut coin);
         let began = Instant::now();
@@ -143,7 +145,7 @@ impl PairedCampaign<'_> {
             candidate: None,
         };
         for side in first {
-            let session = self.start(targets.of(side), pair, side, &pass_on);
+            let session = Self::start(targets.of(side), pair, side, &means);
             *sessions.of_mut(side) = Some(session.map_err(|error| (side, error))?);
         }
         let BySide {
@@ -215,7 +217,7 @@ impl PairedCampaign<'_> {
                 }
                 let target = targets.of(side);
                 let message = format!("{}/{}: {error}", target.package, target.target);
-                self.observer.observe(&Event::Warning(&message));
+                self.launcher.observer.observe(&Event::Warning(&message));
             }
         }
         Ok(())
@@ -228,8 +230,9 @@ impl PairedCampaign<'_> {
         };
         self.announce(index, place, pair);
         let targets = self.targets[index].targets.clone();
-        let observer = self.observer;
+        let observer = self.launcher.observer;
         let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
+        let means = self.launcher.means(&pass_on);
         let round = pair.records.candidate.head.ordinal;
         let block = u64::from(round / 2);
         let mut coin = chance::draws(self.plan.seed, "sides", &targets.candidate, block);
@@ -245,9 +248,8 @@ impl PairedCampaign<'_> {
         for side in sides {
             let began = Instant::now();
             let mut watch = ConductWatch::start();
-            let mut session = self
-                .start(targets.of(side), pair, side, &pass_on)
-                .map_err(|error| (side, error))?;
+            let mut session =
+                Self::start(targets.of(side), pair, side, &means).map_err(|error| (side, error))?;
             let seat = Seat::take(&mut [&mut session], choice.clone());
             watch.bound(seat.processor());
             let subject = &mut self.targets[index].subjects[place];
@@ -292,7 +294,7 @@ impl PairedCampaign<'_> {
                     "{}/{}: the two sides cannot run at once, so they are launched in turn",
                     targets.candidate.package, targets.candidate.target
                 );
-                self.observer.observe(&Event::Warning(&message));
+                self.launcher.observer.observe(&Event::Warning(&message));
             }
         }
         subject.time += whole.elapsed();
@@ -307,22 +309,15 @@ impl PairedCampaign<'_> {
     }
 
     fn start<'s>(
-        &self,
         target: &BenchTarget,
         pair: &mut LaunchPair,
         side: Side,
-        pass_on: &'s dyn Fn(&[u8]),
+        means: &Means<'s>,
     ) -> Result<Session<'s>, ChildError> {
         let head = &mut pair.records.of_mut(side).head;
         let spec = launch_spec(target, head.ordinal, head.padding_bytes);
-        let session = Session::start(
-            &spec,
-            self.supervisor,
-            self.interrupt,
-            self.plan.timeout,
-            pass_on,
-        )
-        .inspect_err(|error| head.failure = Some(error.to_string()))?;
+        let session = Session::start(&spec, means)
+            .inspect_err(|error| head.failure = Some(error.to_string()))?;
         head.harness = Some(harness(session.hello()));
         Ok(session)
     }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use super::launch_pair::LaunchPair;
 use super::rounds::PairedCampaign;
 use super::turns::{Turn, order};
-use crate::child::{ChildError, Means, PrintedHarness, PrintedRequest, PrintedValue};
+use crate::child::{ChildError, PrintedHarness, PrintedRequest, PrintedValue};
 use crate::measure::chance;
 use crate::measure::criterion::in_force;
 use crate::measure::discover::{ConductWatch, launch_spec, printed_harness};
@@ -49,14 +49,9 @@ impl PairedCampaign<'_> {
         if round % 2 == 1 {
             sides.reverse();
         }
-        let observer = self.observer;
+        let observer = self.launcher.observer;
         let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
-        let means = Means {
-            supervisor: self.supervisor,
-            interrupt: self.interrupt,
-            timeout: self.plan.timeout,
-            on_output: &pass_on,
-        };
+        let means = self.launcher.means(&pass_on);
         let request = PrintedRequest {
             id: &id,
             warm_up: self.plan.round.warm_up.into(),

@@ -13,7 +13,8 @@ use super::subject::Subject;
 use crate::cargo::BenchTarget;
 use crate::measure::campaign::Ended;
 use crate::measure::chance;
-use crate::measure::discover::HarnessKind;
+use crate::measure::driver::Driver;
+use crate::measure::launcher::Launcher;
 use crate::model::{
     Benchmark, BenchmarkKey, Bound, BySide, Course, Event, LaunchOutcome, LaunchRecord, Observer,
     Round, SamplingSettings, Side, Turns,
@@ -31,7 +32,7 @@ pub struct PairedTarget {
     /// The benchmarks as the candidate announced them.
     pub benchmarks: Vec<Benchmark>,
     /// What they are written against.
-    pub kinds: BySide<HarnessKind>,
+    pub drivers: BySide<Driver>,
 }
 
 /// How an A/B measurement is laid out.
@@ -76,9 +77,7 @@ pub struct PairedSink<'s, E> {
 pub struct PairedCampaign<'a> {
     pub(super) targets: Vec<Target>,
     pub(super) plan: PairedPlan,
-    pub(super) supervisor: &'a Supervisor,
-    pub(super) interrupt: &'a Interrupt,
-    pub(super) observer: &'a dyn Observer,
+    pub(super) launcher: Launcher<'a>,
     /// Settles the noise threshold of a benchmark, once more where a launch tells what its author set.
     pub(super) noise_threshold: Box<dyn Fn(&Benchmark) -> f64 + 'a>,
     pub(super) done: usize,
@@ -87,7 +86,7 @@ pub struct PairedCampaign<'a> {
 
 pub(super) struct Target {
     pub(super) targets: BySide<BenchTarget>,
-    pub(super) kinds: BySide<HarnessKind>,
+    pub(super) drivers: BySide<Driver>,
     pub(super) arrangement: Arrangement,
     pub(super) subjects: Vec<Subject>,
 }
@@ -126,7 +125,7 @@ impl<'a> PairedCampaign<'a> {
             .filter(|target| !target.benchmarks.is_empty())
             .map(|found| Target {
                 targets: found.targets,
-                kinds: found.kinds,
+                drivers: found.drivers,
                 arrangement: Arrangement::Together,
                 subjects: found.benchmarks.into_iter().map(subject).collect(),
             })
@@ -134,9 +133,12 @@ impl<'a> PairedCampaign<'a> {
         Self {
             targets,
             plan,
-            supervisor,
-            interrupt,
-            observer,
+            launcher: Launcher {
+                supervisor,
+                interrupt,
+                observer,
+                timeout: plan.timeout,
+            },
             noise_threshold: Box::new(noise_threshold),
             done: 0,
             began: Instant::now(),
@@ -147,7 +149,7 @@ impl<'a> PairedCampaign<'a> {
     /// those of the sink.
     pub fn run<E>(mut self, sink: &mut PairedSink<'_, E>) -> Result<(Ended, Vec<Spent>), E> {
         self.began = Instant::now();
-        self.observer.observe(&Event::Planned {
+        self.launcher.observer.observe(&Event::Planned {
             benchmarks: self.subjects().count(),
             visits: self.visits_left(0),
             expected: self.time_left(0),
@@ -167,7 +169,7 @@ impl<'a> PairedCampaign<'a> {
                 }
             }
         }
-        self.observer.observe(&Event::Measured);
+        self.launcher.observer.observe(&Event::Measured);
         let spent = self
             .targets
             .into_iter()
@@ -234,7 +236,7 @@ impl<'a> PairedCampaign<'a> {
 
     pub(super) fn announce(&self, index: usize, place: usize, pair: &LaunchPair) {
         let round = pair.records.candidate.head.ordinal;
-        self.observer.observe(&Event::Visiting {
+        self.launcher.observer.observe(&Event::Visiting {
             benchmark: &self.targets[index].subjects[place].benchmark.key,
             launch: round,
             done: self.done,
@@ -248,7 +250,7 @@ impl<'a> PairedCampaign<'a> {
     pub(super) fn skipped(&mut self, index: usize, place: usize, reason: &str) {
         let subject = &mut self.targets[index].subjects[place];
         subject.done = true;
-        self.observer.observe(&Event::Skipped {
+        self.launcher.observer.observe(&Event::Skipped {
             benchmark: &subject.benchmark.key,
             reason,
         });
@@ -269,7 +271,7 @@ impl<'a> PairedCampaign<'a> {
             Side::Candidate => message.to_owned(),
             Side::Base => format!("the reference failed: {message}"),
         };
-        self.observer.observe(&Event::VisitFailed {
+        self.launcher.observer.observe(&Event::VisitFailed {
             benchmark: &subject.benchmark.key,
             launch: pair.records.candidate.head.ordinal,
             message: &message,

@@ -14,7 +14,9 @@ use super::rounds::PairedCampaign;
 use super::seat::{Seat, Seated};
 use super::turns::{Turn, order};
 use crate::cargo::BenchTarget;
-use crate::child::{ChildError, Config, CriterionRequest, CriterionSession, CriterionVersion};
+use crate::child::{
+    ChildError, Config, CriterionRequest, CriterionSession, CriterionVersion, Means,
+};
 use crate::measure::chance;
 use crate::measure::criterion::{glance, in_force, sampled_alike, samples};
 use crate::measure::discover::{ConductWatch, criterion_harness, launch_spec};
@@ -96,15 +98,21 @@ impl PairedCampaign<'_> {
         pair: &mut LaunchPair,
     ) -> Result<(), StepError> {
         let targets = self.targets[index].targets.clone();
-        let observer = self.observer;
+        let observer = self.launcher.observer;
         let pass_on = |output: &[u8]| observer.observe(&Event::Output(output));
         let mut coin = chance::draws(self.plan.seed, "sides", &targets.candidate, pair.block);
         let began = Instant::now();
         let mut watch = ConductWatch::start();
         let first = order(&mut coin);
         let request = (config, ids(&self.targets[index].subjects, chosen));
-        let (mut base, mut candidate) =
-            self.start_both(&targets, first, versions, &request, pair, &pass_on)?;
+        let (mut base, mut candidate) = self.start_both(
+            &targets,
+            first,
+            versions,
+            &request,
+            pair,
+            &self.launcher.means(&pass_on),
+        )?;
         let share = began.elapsed() / u32::try_from(chosen.len()).unwrap_or(u32::MAX).max(1);
         // What one side has reported and the other one not yet: their programs may have different orders.
         let mut waiting = BySide::<BTreeMap<usize, Turn>>::default();
@@ -175,7 +183,7 @@ impl PairedCampaign<'_> {
         versions: BySide<CriterionVersion>,
         (config, ids): &(&Config, Vec<String>),
         pair: &mut LaunchPair,
-        pass_on: &'o dyn Fn(&[u8]),
+        means: &Means<'o>,
     ) -> Result<(CriterionSession<'o>, CriterionSession<'o>), StepError> {
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
         let mut start = |side| {
@@ -188,15 +196,7 @@ impl PairedCampaign<'_> {
                 config: Some(**config),
                 ids: Some(&ids),
             };
-            CriterionSession::start(
-                &spec,
-                &request,
-                self.supervisor,
-                self.interrupt,
-                self.plan.timeout,
-                pass_on,
-            )
-            .map_err(|error| StepError {
+            CriterionSession::start(&spec, &request, means).map_err(|error| StepError {
                 side,
                 error,
                 under_way: None,
@@ -244,9 +244,7 @@ impl PairedCampaign<'_> {
             &self.targets[index].targets.candidate,
             &ids,
             version,
-            self.supervisor,
-            self.interrupt,
-            self.plan.timeout,
+            self.launcher,
         );
         for (id, pace, settings) in paces {
             let subjects = &mut self.targets[index].subjects;

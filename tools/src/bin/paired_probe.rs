@@ -80,7 +80,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             base: target(base, "probe"),
             candidate: target(candidate, "probe"),
         },
-        kinds: BySide::default(),
+        drivers: BySide::default(),
         benchmarks,
     };
     let plan = PairedPlan {

@@ -13,7 +13,7 @@ use crate::app::options::StoreOptions;
 use crate::cargo::CargoOptions;
 use crate::findings::{Row, Terms, conclude};
 use crate::host::Revision;
-use crate::measure::{Discovered, Filter, HarnessKind, PairedTarget};
+use crate::measure::{Discovered, Driver, Filter, PairedTarget};
 use crate::model::{Benchmark, BenchmarkKey, BySide, Environment, Purpose, Verdict};
 use crate::sides::{BuiltSide, SideTarget, SidesError};
 use crate::store::{Store, WorkspaceId};
@@ -42,7 +42,7 @@ pub(super) struct Built {
     pub(super) target: SideTarget,
     pub(super) benchmark: Benchmark,
     /// What its target is written against.
-    pub(super) kind: HarnessKind,
+    pub(super) driver: Driver,
     /// Keeps the executable in place.
     _side: BuiltSide,
 }
@@ -115,20 +115,20 @@ impl Workshop<'_> {
         let found = found.targets.pop().and_then(|found| {
             let mut benchmarks = found.benchmarks.into_iter();
             let benchmark = benchmarks.find(|benchmark| benchmark.key == *key)?;
-            Some((benchmark, found.kind))
+            Some((benchmark, found.driver))
         });
         let target = side
             .targets
             .iter()
             .find(|side| side.target.package == key.package && side.target.target == key.target);
-        let (Some((benchmark, kind)), Some(target)) = (found, target.cloned()) else {
+        let (Some((benchmark, driver)), Some(target)) = (found, target.cloned()) else {
             return Ok(Err("it does not have the benchmark".to_owned()));
         };
         Ok(Ok(Built {
             revision: revision.clone(),
             target,
             benchmark,
-            kind,
+            driver,
             _side: side,
         }))
     }
@@ -228,9 +228,9 @@ impl Workshop<'_> {
                 candidate: built.target.target.clone(),
             },
             benchmarks: vec![built.benchmark.clone()],
-            kinds: BySide {
-                base: good.kind.clone(),
-                candidate: built.kind.clone(),
+            drivers: BySide {
+                base: good.driver.clone(),
+                candidate: built.driver.clone(),
             },
         };
         let store = &mut ledger.store;

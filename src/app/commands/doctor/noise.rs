@@ -135,9 +135,9 @@ fn pairs(found: Discovered) -> Result<Vec<PairedTarget>, AppError> {
             candidate: found.target,
         },
         benchmarks: found.benchmarks,
-        kinds: BySide {
-            base: found.kind.clone(),
-            candidate: found.kind,
+        drivers: BySide {
+            base: found.driver.clone(),
+            candidate: found.driver,
         },
     };
     Ok(found.targets.into_iter().map(pair).collect())

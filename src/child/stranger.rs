@@ -1,0 +1,141 @@
+//! A child that has not made itself known yet, and how it does.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "starts benches, through the supervisor; deadlines"
+)]
+
+use crossbeam_channel::Receiver;
+use std::process::{ChildStdin, Command};
+use std::time::{Duration, Instant};
+
+use super::codec::{Frame, Hello};
+use super::criterion::Quiet;
+use super::error::ChildError;
+use super::launch_spec::LaunchSpec;
+use super::means::Means;
+use super::pipes::{Incoming, read_lines, read_pieces};
+use super::printed::{Printer, printer_of};
+use super::running::{Either, Running, Wait, quote};
+use crate::process::Leftovers;
+
+/// How long a child may take to say hello.
+const HELLO_DEADLINE: Duration = Duration::from_secs(10);
+/// What old versions of Criterion say before anything else, and of nothing that is of interest here.
+const OF_PLOTS: &[u8] = b"Gnuplot not found";
+
+/// How an executable makes itself known. `T`: at the door of a runner of Criterion benches.
+pub(super) enum Greeting<T> {
+    Hello(Hello),
+    Runner(T),
+    /// The line that a bench of another kind begins with.
+    Printed(Printer, String),
+}
+
+/// A child that has been started and has said nothing yet. Dropping it kills it.
+pub(super) struct Stranger<'a> {
+    pub(super) running: Running<'a>,
+    pub(super) requests: ChildStdin,
+    pub(super) frames: Receiver<Incoming>,
+}
+
+impl<'a> Stranger<'a> {
+    /// Starts `command`; `started` is told the number of its process at once.
+    pub(super) fn spawn(
+        command: &mut Command,
+        spec: &LaunchSpec,
+        means: &Means<'a>,
+        started: impl FnOnce(u32),
+    ) -> Result<Self, ChildError> {
+        let spawn_error = |source| ChildError::Spawn {
+            path: spec.program.clone(),
+            source,
+        };
+        let mut group = (means.supervisor)
+            .spawn(command, Leftovers::Kill)
+            .map_err(spawn_error)?;
+        let leader = group.leader();
+        started(leader.id());
+        let (Some(requests), Some(stdout), Some(stderr)) = (
+            leader.stdin.take(),
+            leader.stdout.take(),
+            leader.stderr.take(),
+        ) else {
+            return Err(spawn_error(std::io::ErrorKind::BrokenPipe.into()));
+        };
+        let stderr = read_pieces(Quiet::new(stderr));
+        Ok(Self {
+            running: Running::new(group, stderr, means.interrupt, means.on_output),
+            requests,
+            frames: read_lines(stdout),
+        })
+    }
+
+    /// Waits until the executable makes itself known: by a hello, at the runner's door, or by what it prints.
+    pub(super) fn wait_for_greeting<T>(
+        &mut self,
+        door: &Receiver<T>,
+    ) -> Result<Greeting<T>, ChildError> {
+        let deadline = Instant::now().checked_add(HELLO_DEADLINE);
+        let mut first_line = None;
+        loop {
+            let waited = self.running.wait_for_either(&self.frames, door, deadline);
+            match waited {
+                Wait::Came(Either::Second(incoming)) => return Ok(Greeting::Runner(incoming)),
+                Wait::Came(Either::First(Incoming::Line(line))) => {
+                    match Frame::parse(&line) {
+                        Ok(Frame::Hello(hello)) => return Ok(Greeting::Hello(hello)),
+                        Err(error) if Frame::attempts_hello(&line) => {
+                            let what =
+                                format!("its hello `{}` is no frame ({error})", quote(&line));
+                            return Err(ChildError::Protocol { what });
+                        }
+                        _ => {}
+                    }
+                    if let Some(printer) = printer_of(&line) {
+                        return Ok(Greeting::Printed(printer, quote(&line)));
+                    }
+                    if !line.is_empty() && !line.starts_with(OF_PLOTS) {
+                        first_line.get_or_insert_with(|| quote(&line));
+                        self.running.show(&line);
+                        self.running.show(b"\n");
+                    }
+                }
+                Wait::Came(Either::First(Incoming::TooLong(start))) => self.running.show(&start),
+                Wait::Closed => {
+                    let status = self.running.status();
+                    self.running.drain_output();
+                    if let Some(found) = self.printed_to_stderr() {
+                        return Ok(found);
+                    }
+                    return Err(ChildError::NoHello {
+                        what: format!("it ended ({status}) without a word of it"),
+                        first_line: first_line.or_else(|| self.running.last_line()),
+                    });
+                }
+                Wait::Late => {
+                    if let Some(found) = self.printed_to_stderr() {
+                        return Ok(found);
+                    }
+                    return Err(ChildError::NoHello {
+                        what: format!("no hello within {} s", HELLO_DEADLINE.as_secs()),
+                        first_line,
+                    });
+                }
+                Wait::Interrupted => return Err(ChildError::Interrupted),
+            }
+        }
+    }
+
+    /// Newer versions of Criterion print there; they come to the door, if they can.
+    fn printed_to_stderr<T>(&self) -> Option<Greeting<T>> {
+        let lines = self.running.last_lines();
+        let mut printers = lines.iter().filter_map(|line| {
+            Some(Greeting::Printed(
+                printer_of(line.as_bytes())?,
+                quote(line.as_bytes()),
+            ))
+        });
+        printers.next()
+    }
+}
