@@ -104,7 +104,10 @@ const HOMES: [(&str, &[&str]); 33] = [
     ("regex", &["app/grouping/pattern"]),
     ("rusqlite", &["store"]),
     ("rusqlite_migration", &["store"]),
-    ("rustix", &["process", "host", "store", "sides"]),
+    (
+        "rustix",
+        &["process", "host", "store", "sides", "report/units"],
+    ),
     (
         "serde",
         &[

@@ -121,7 +121,7 @@ const OF_SECONDS: [&str; 5] = ["operations", "errors", "p50", "p95", "p99"];
 pub(super) fn seconds(windows: &[WindowSummary]) -> Option<Table> {
     let rows = rows_of_seconds(windows)?;
     let labels = labels_of(rows.iter().map(|(label, _)| label.clone()));
-    let labels = labels.headed(vec![Cell::faint("  second")]);
+    let labels = labels.headed(&[Cell::faint("  second")]);
     let columns = OF_SECONDS.iter().enumerate().map(|(at, heading)| {
         let cells = rows.iter().map(|(_, cells)| cells.get(at).cloned());
         Column::number(heading, cells.map(Option::unwrap_or_default))

@@ -119,7 +119,7 @@ fn table(found: &Grouped) -> Table {
             .map(|mean| Cell::number(*mean, format!("{mean:.2}")));
         rows.push(std::iter::once(label).chain(cells).collect());
     }
-    Table::of_rows(1, headings(found, "benchmark"), rows)
+    Table::of_rows(1, &headings(found, "benchmark"), rows)
 }
 
 fn headings(found: &Grouped, first: &str) -> Vec<String> {
@@ -267,7 +267,7 @@ fn exact(found: &Grouped) -> Table {
     let heading = [
         "package", "target", "row", "column", "id", "value_ns", "ratio", "rank", "p_value",
     ];
-    Table::of_rows(5, heading.map(str::to_owned).to_vec(), rows)
+    Table::of_rows(5, &heading.map(str::to_owned), rows)
 }
 
 fn word(rank: Rank) -> &'static str {

@@ -171,7 +171,7 @@ fn laid_out(table: &PivotTable) -> Table {
             .chain(row.cells.iter().flatten().map(cell_of))
             .collect()
     });
-    Table::of_rows(table.row_names.len(), heading, rows.collect())
+    Table::of_rows(table.row_names.len(), &heading, rows.collect())
 }
 
 fn cell_of(cell: &PivotCell) -> Cell {

@@ -74,7 +74,7 @@ pub(super) fn on_one_line(text: &str) -> String {
 
 /// The columns that stdout has; a file or a pipe has as many as are wanted.
 pub(super) fn terminal_width() -> usize {
-    let size = terminal_size::terminal_size_of(std::io::stdout());
+    let size = terminal_size::terminal_size_of(rustix::stdio::stdout());
     size.map_or(usize::MAX, |(width, _)| usize::from(width.0))
 }
 

@@ -81,7 +81,7 @@ pub fn write_versions(
             number(found.hedges_g, &signed),
         ]);
     }
-    let table = Table::of_rows(2, heading.to_vec(), rows);
+    let table = Table::of_rows(2, &heading, rows);
     match format {
         TableFormat::Csv => return table.write_as(writer, TableFormat::Csv, usize::MAX),
         TableFormat::Text | TableFormat::Markdown => {

@@ -50,7 +50,7 @@ pub(super) fn exact(found: &SideBySide) -> Table {
             rows.push(row);
         }
     }
-    Table::of_rows(labels.len(), heading, rows)
+    Table::of_rows(labels.len(), &heading, rows)
 }
 
 /// The unit of exact values.

@@ -93,7 +93,7 @@ fn table(found: &SideBySide, room: usize) -> Table {
     let labels = Column::name("", lines.iter().map(|line| line.label.clone()));
     let runs = found.columns.iter().enumerate().map(|(at, run)| {
         let cells = lines.iter().map(|line| cell_of(&line.cells[at]));
-        Column::number("", cells).headed(heading_of(run, room))
+        Column::number("", cells).headed(&heading_of(run, room))
     });
     let columns = std::iter::once(labels).chain(runs).collect();
     let table = Table::new(columns).in_blocks_after(1);
@@ -470,5 +470,5 @@ pub(super) fn markdown(found: &SideBySide) -> Table {
         row.extend(line.cells.into_iter().map(cell));
         rows.push(row);
     }
-    Table::of_rows(labels, heading, rows)
+    Table::of_rows(labels, &heading, rows)
 }

@@ -135,9 +135,9 @@ impl Column {
     }
 
     /// The same below another heading, a cell for each of its lines.
-    pub(in crate::report) fn headed(mut self, heading: Vec<Cell>) -> Self {
+    pub(in crate::report) fn headed(mut self, heading: &[Cell]) -> Self {
         for form in &mut self.forms {
-            form.heading.clone_from(&heading);
+            form.heading = heading.to_vec();
         }
         self
     }

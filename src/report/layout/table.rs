@@ -55,7 +55,7 @@ impl Table {
     /// A table of rows: the first `labels` cells of each name it, the others are values. What does not fit goes on below.
     pub(in crate::report) fn of_rows(
         labels: usize,
-        heading: Vec<String>,
+        heading: &[String],
         rows: Vec<Vec<Cell>>,
     ) -> Self {
         let mut cells: Vec<Vec<Cell>> = vec![Vec::with_capacity(rows.len()); heading.len()];

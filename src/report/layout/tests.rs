@@ -22,7 +22,7 @@ fn grid() -> Table {
             "[a](http://b)".into(),
         ],
     ];
-    Table::of_rows(1, vec!["name".into(), "a|b".into(), "c".into()], rows)
+    Table::of_rows(1, &["name", "a|b", "c"].map(str::to_owned), rows)
 }
 
 #[test]
