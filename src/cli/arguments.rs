@@ -2,12 +2,12 @@
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use super::against_flags::AgainstFlags;
 use super::bisect_flags::BisectArguments;
-use super::cargo_flags::{BuildFlags, WorkspaceFlags};
+use super::cargo_flags::BuildFlags;
+use super::command::{Command, Parsed};
 use super::compare_flags::CompareArguments;
 use super::doctor_flags::DoctorArguments;
 use super::export_flags::ExportArguments;
@@ -17,12 +17,9 @@ use super::report_flags::ReportArguments;
 use super::reporting_flags::ReportingFlags;
 use super::run_flags::{ComparisonFlags, OutputFlags, RowFlags, SamplingFlags};
 use super::self_test_flags::SelfTestArguments;
+use super::store_flags::{StoreFlags, StoredArguments};
 use super::stored_flags::{ExplainArguments, ShowArguments};
-use crate::app::{
-    AcceptOptions, BaselineAction, BisectOptions, CompareOptions, Detail, DoctorOptions,
-    ExportOptions, HistoryOptions, ImportOptions, PageOptions, PruneOptions, RunOptions,
-    SelfTestOptions, StoreOptions,
-};
+use crate::app::{BaselineAction, RunOptions, StoreOptions};
 use crate::measure::Filter;
 use crate::model::parse_duration;
 
@@ -96,28 +93,6 @@ struct RunArguments {
     comparison: ComparisonFlags,
     #[command(flatten)]
     reporting: ReportingFlags,
-}
-
-#[derive(Debug, Clone, Args)]
-pub(super) struct StoreFlags {
-    // Not clap's `env`: a variable that is empty is none.
-    #[arg(
-        long,
-        value_name = "PATH",
-        help = "The database [env: PERFCHECK_STORE] [default: perfcheck.db in the user's data directory]"
-    )]
-    pub(super) store: Option<PathBuf>,
-}
-
-/// What every command that only reads or edits the store takes.
-#[derive(Debug, Args)]
-pub(super) struct StoredArguments {
-    #[command(flatten)]
-    store: StoreFlags,
-    #[command(flatten)]
-    output: OutputFlags,
-    #[command(flatten)]
-    at: WorkspaceFlags,
 }
 
 #[derive(Debug, Subcommand)]
@@ -238,79 +213,6 @@ enum BaselineCommand {
     },
 }
 
-/// What the user wants.
-#[derive(Debug)]
-pub enum Command {
-    /// Measure, compare, store.
-    Run(Box<RunOptions>),
-    /// Compare stored runs.
-    Compare(Box<CompareOptions>),
-    /// Search a history.
-    Bisect(Box<BisectOptions>),
-    /// Measure known differences.
-    SelfTest(Box<SelfTestOptions>),
-    /// Look at the machine.
-    Doctor(DoctorOptions),
-    /// List benchmarks.
-    List,
-    /// List runs.
-    Runs {
-        /// At most so many.
-        limit: usize,
-    },
-    /// Take over another workspace's runs; without a name: list the workspaces.
-    Adopt {
-        /// The other workspace.
-        from: Option<String>,
-    },
-    /// Show a run.
-    Show {
-        /// Which.
-        run: String,
-        /// Only this benchmark, by its id or what it can be known by.
-        bench: Option<String>,
-        /// How much of it.
-        detail: Detail,
-    },
-    /// Explain a verdict.
-    Explain {
-        /// The benchmark, by its id or what it can be known by.
-        bench: String,
-        /// The run that has the verdict; `None`: the newest.
-        run: Option<String>,
-    },
-    /// Write a page.
-    Report(PageOptions),
-    /// Benchmarks over runs.
-    History(HistoryOptions),
-    /// Accept a run, or levels of benchmarks.
-    Accept(AcceptOptions),
-    /// Remove runs by a policy.
-    Prune(PruneOptions),
-    /// Remove these runs.
-    RemoveRuns {
-        /// Numbers, baselines, `latest`, `@commit`.
-        runs: Vec<String>,
-    },
-    /// Write stored runs for other programs.
-    Export(Box<ExportOptions>),
-    /// Store what another program measured.
-    Import(Box<ImportOptions>),
-    /// Work on names of runs.
-    Baseline(BaselineAction),
-}
-
-/// A command line in plain values.
-#[derive(Debug)]
-pub struct Parsed {
-    /// What to do.
-    pub command: Command,
-    /// With which store and workspace, and how to print.
-    pub common: StoreOptions,
-    /// `auto`, `always` or `never`.
-    pub color: &'static str,
-}
-
 /// Parses the process's arguments, called by cargo (`cargo-perfcheck perfcheck ...`) or directly.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Parsed, clap::Error> {
     let mut arguments: Vec<OsString> = arguments.into_iter().collect();
@@ -350,7 +252,9 @@ impl Arguments {
             Some(Subcommands::Bisect(arguments)) => arguments.translate(),
             Some(Subcommands::SelfTest(arguments)) => arguments.translate(),
             Some(Subcommands::Doctor(arguments)) => arguments.translate(),
-            Some(Subcommands::List { rows, stored }) => stored.with(Command::List).showing(rows),
+            Some(Subcommands::List { rows, stored }) => {
+                stored.with(Command::List).showing(rows.only())
+            }
             Some(Subcommands::Runs {
                 action: None,
                 limit,
@@ -402,31 +306,8 @@ impl BaselineCommand {
     }
 }
 
-impl StoredArguments {
-    pub(super) fn with(self, command: Command) -> Parsed {
-        Parsed {
-            command,
-            color: self.output.color.word(),
-            common: StoreOptions {
-                store: self.store.store,
-                output: self.output.options(),
-                cargo: self.at.options(),
-            },
-        }
-    }
-}
-
-impl Parsed {
-    /// Shows these rows alone.
-    pub(super) fn showing(mut self, rows: RowFlags) -> Self {
-        self.common.output.only = rows.only();
-        self
-    }
-}
-
 impl RunArguments {
     fn translate(self) -> Parsed {
-        let rows = self.rows;
         let color = self.output.color.word();
         let mut layer = self.sampling.layer();
         layer.noise_threshold = self.comparison.noise_threshold;
@@ -455,7 +336,7 @@ impl RunArguments {
                 reports: self.reporting.options(),
             })),
         }
-        .showing(rows)
+        .showing(self.rows.only())
     }
 }
 

@@ -3,10 +3,11 @@
 use clap::Args;
 
 use super::against_flags::Source;
-use super::arguments::{Command, Parsed, StoreFlags};
 use super::cargo_flags::CompilationFlags;
+use super::command::{Command, Parsed};
 use super::paired_flags::PairedFlags;
 use super::run_flags::OutputFlags;
+use super::store_flags::StoreFlags;
 use crate::app::{BisectOptions, StoreOptions};
 
 const AFTER_HELP: &str = "\

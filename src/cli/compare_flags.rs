@@ -3,9 +3,10 @@
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-use super::arguments::{Command, Parsed, StoredArguments};
+use super::command::{Command, Parsed};
 use super::reporting_flags::ReportingFlags;
 use super::run_flags::{ComparisonFlags, RowFlags};
+use super::store_flags::StoredArguments;
 use crate::app::{CompareOptions, CompareView, Pattern, PivotRequest};
 use crate::measure::Filter;
 use crate::model::{Statistic, StatisticSet};
@@ -181,6 +182,6 @@ impl CompareArguments {
             reports: self.reporting.options(),
         };
         let parsed = self.stored.with(Command::Compare(Box::new(options)));
-        parsed.showing(self.rows)
+        parsed.showing(self.rows.only())
     }
 }

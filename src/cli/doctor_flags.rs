@@ -3,7 +3,7 @@
 use clap::Args;
 use std::time::Duration;
 
-use super::arguments::{Command, Parsed};
+use super::command::{Command, Parsed};
 use super::run_flags::OutputFlags;
 use crate::app::{DoctorOptions, StoreOptions};
 use crate::cargo::CargoOptions;

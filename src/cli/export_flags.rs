@@ -3,7 +3,8 @@
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-use super::arguments::{Command, Parsed, StoredArguments};
+use super::command::{Command, Parsed};
+use super::store_flags::StoredArguments;
 use crate::app::{ExportFormat, ExportOptions};
 
 const AFTER_HELP: &str = "\

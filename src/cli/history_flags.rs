@@ -2,7 +2,8 @@
 
 use clap::Args;
 
-use super::arguments::{Command, Parsed, StoredArguments};
+use super::command::{Command, Parsed};
+use super::store_flags::StoredArguments;
 use crate::app::{AcceptOptions, HistoryBranch, HistoryOptions, PruneOptions};
 use crate::compare::Fact;
 use crate::measure::Filter;

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::analysis_flags::{Policies, outlier_words};
-use super::arguments::{Command, Parsed, StoredArguments};
+use super::command::{Command, Parsed};
+use super::store_flags::StoredArguments;
 use crate::app::{ImportFilter, ImportOptions, StatedFact};
 use crate::exchange::{FileFormat, TableLayout, ValueUnit};
 use crate::model::Outliers;

@@ -7,6 +7,7 @@ mod analysis_flags;
 mod arguments;
 mod bisect_flags;
 mod cargo_flags;
+mod command;
 mod compare_flags;
 mod doctor_flags;
 mod export_flags;
@@ -17,6 +18,8 @@ mod report_flags;
 mod reporting_flags;
 mod run_flags;
 mod self_test_flags;
+mod store_flags;
 mod stored_flags;
 
-pub use arguments::{Command, Parsed, command_line, parse};
+pub use arguments::{command_line, parse};
+pub use command::{Command, Parsed};

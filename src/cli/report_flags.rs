@@ -3,7 +3,8 @@
 use clap::Args;
 use std::path::PathBuf;
 
-use super::arguments::{Command, Parsed, StoredArguments};
+use super::command::{Command, Parsed};
+use super::store_flags::StoredArguments;
 use crate::app::PageOptions;
 
 const AFTER_REPORT: &str = "\

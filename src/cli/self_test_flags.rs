@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use super::arguments::{Command, Parsed};
 use super::cargo_flags::BuildFlags;
+use super::command::{Command, Parsed};
 use super::paired_flags::PairedFlags;
 use super::run_flags::OutputFlags;
 use crate::app::{SelfTestOptions, StoreOptions};

@@ -3,8 +3,9 @@
 use clap::Args;
 use std::path::PathBuf;
 
-use super::arguments::{Command, Parsed, StoredArguments};
+use super::command::{Command, Parsed};
 use super::run_flags::RowFlags;
+use super::store_flags::StoredArguments;
 use crate::app::Detail;
 
 const AFTER_SHOW: &str = "\
@@ -52,7 +53,7 @@ impl ShowArguments {
             bench: self.bench,
             detail,
         };
-        self.stored.with(command).showing(self.rows)
+        self.stored.with(command).showing(self.rows.only())
     }
 }
 

@@ -1,0 +1,89 @@
+//! What a command line means, in plain values.
+
+use crate::app::{
+    AcceptOptions, BaselineAction, BisectOptions, CompareOptions, Detail, DoctorOptions,
+    ExportOptions, HistoryOptions, ImportOptions, PageOptions, PruneOptions, RunOptions,
+    SelfTestOptions, StoreOptions,
+};
+use crate::model::Verdict;
+
+/// What the user wants.
+#[derive(Debug)]
+pub enum Command {
+    /// Measure, compare, store.
+    Run(Box<RunOptions>),
+    /// Compare stored runs.
+    Compare(Box<CompareOptions>),
+    /// Search a history.
+    Bisect(Box<BisectOptions>),
+    /// Measure known differences.
+    SelfTest(Box<SelfTestOptions>),
+    /// Look at the machine.
+    Doctor(DoctorOptions),
+    /// List benchmarks.
+    List,
+    /// List runs.
+    Runs {
+        /// At most so many.
+        limit: usize,
+    },
+    /// Take over another workspace's runs; without a name: list the workspaces.
+    Adopt {
+        /// The other workspace.
+        from: Option<String>,
+    },
+    /// Show a run.
+    Show {
+        /// Which.
+        run: String,
+        /// Only this benchmark, by its id or what it can be known by.
+        bench: Option<String>,
+        /// How much of it.
+        detail: Detail,
+    },
+    /// Explain a verdict.
+    Explain {
+        /// The benchmark, by its id or what it can be known by.
+        bench: String,
+        /// The run that has the verdict; `None`: the newest.
+        run: Option<String>,
+    },
+    /// Write a page.
+    Report(PageOptions),
+    /// Benchmarks over runs.
+    History(HistoryOptions),
+    /// Accept a run, or levels of benchmarks.
+    Accept(AcceptOptions),
+    /// Remove runs by a policy.
+    Prune(PruneOptions),
+    /// Remove these runs.
+    RemoveRuns {
+        /// Numbers, baselines, `latest`, `@commit`.
+        runs: Vec<String>,
+    },
+    /// Write stored runs for other programs.
+    Export(Box<ExportOptions>),
+    /// Store what another program measured.
+    Import(Box<ImportOptions>),
+    /// Work on names of runs.
+    Baseline(BaselineAction),
+}
+
+/// A command line in plain values.
+#[derive(Debug)]
+pub struct Parsed {
+    /// What to do.
+    pub command: Command,
+    /// With which store and workspace, and how to print.
+    pub common: StoreOptions,
+    /// `auto`, `always` or `never`.
+    pub color: &'static str,
+}
+
+impl Parsed {
+    /// The same, showing the rows of these verdicts alone.
+    pub(super) fn showing(mut self, only: Option<Vec<Verdict>>) -> Self {
+        self.common.output.only = only;
+        self
+    }
+}

@@ -1,0 +1,45 @@
+//! Flags of all commands that open the store.
+
+use clap::Args;
+use std::path::PathBuf;
+
+use super::cargo_flags::WorkspaceFlags;
+use super::command::{Command, Parsed};
+use super::run_flags::OutputFlags;
+use crate::app::StoreOptions;
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct StoreFlags {
+    // Not clap's `env`: a variable that is empty is none.
+    #[arg(
+        long,
+        value_name = "PATH",
+        help = "The database [env: PERFCHECK_STORE] [default: perfcheck.db in the user's data directory]"
+    )]
+    pub(super) store: Option<PathBuf>,
+}
+
+/// What every command that only reads or edits the store takes.
+#[derive(Debug, Args)]
+pub(super) struct StoredArguments {
+    #[command(flatten)]
+    store: StoreFlags,
+    #[command(flatten)]
+    output: OutputFlags,
+    #[command(flatten)]
+    at: WorkspaceFlags,
+}
+
+impl StoredArguments {
+    pub(super) fn with(self, command: Command) -> Parsed {
+        Parsed {
+            command,
+            color: self.output.color.word(),
+            common: StoreOptions {
+                store: self.store.store,
+                output: self.output.options(),
+                cargo: self.at.options(),
+            },
+        }
+    }
+}
