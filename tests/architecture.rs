@@ -66,8 +66,8 @@ const LAYERS: [(&str, &[&str]); 18] = [
     (
         "cli",
         &[
-            "model", "settings", "compare", "cargo", "sides", "exchange", "measure", "report",
-            "app",
+            "model", "settings", "compare", "findings", "cargo", "sides", "exchange", "measure",
+            "report", "app",
         ],
     ),
     // The binary: it names the library by the crate's name, and this table does not concern it.
@@ -80,7 +80,10 @@ const HOMES: [(&str, &[&str]); 33] = [
     ("blake3", &["sides", "store", "host", "exchange", "report"]),
     ("cargo_config2", &["cargo"]),
     ("cargo_metadata", &["cargo"]),
-    ("ciborium", &["child", "compare/tests/stored"]),
+    (
+        "ciborium",
+        &["child", "compare/tests/stored", "findings/conclude"],
+    ),
     ("clap", &["cli"]),
     ("clap_cargo", &["cli"]),
     ("crossbeam_channel", &["process", "cargo", "child"]),
@@ -94,14 +97,14 @@ const HOMES: [(&str, &[&str]); 33] = [
     ("nix", &["process"]),
     ("object", &["host"]),
     ("owo_colors", &["report/theme"]),
-    ("perfcheck", &["app/doctor/workloads"]),
+    ("perfcheck", &["app/commands/doctor/workloads"]),
     (
         "perfcheck_stats",
         &["exchange", "compare", "child", "measure", "app"],
     ),
     ("postcard", &["store"]),
-    ("rayon", &["compare", "app"]),
-    ("regex", &["app/grouping/pattern"]),
+    ("rayon", &["compare", "findings", "app"]),
+    ("regex", &["app/commands/compare/grouping/pattern"]),
     ("rusqlite", &["store"]),
     ("rusqlite_migration", &["store"]),
     (
@@ -111,7 +114,16 @@ const HOMES: [(&str, &[&str]); 33] = [
     (
         "serde",
         &[
-            "model", "compare", "cargo", "child", "store", "sides", "exchange", "app",
+            "model",
+            "exit_code",
+            "compare",
+            "findings",
+            "cargo",
+            "child",
+            "store",
+            "sides",
+            "exchange",
+            "app",
         ],
     ),
     (
