@@ -123,6 +123,7 @@ const HOMES: [(&str, &[&str]); 33] = [
             "store",
             "sides",
             "exchange",
+            "report",
             "app",
         ],
     ),

@@ -70,6 +70,7 @@ pub struct Level {
 
 /// The beginning of a level.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Step {
     /// Against the level before, a fraction with its interval.
     pub change: Estimate,
@@ -81,6 +82,7 @@ pub struct Step {
 
 /// Where a value is to be expected if nothing has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Band {
     /// The middle: the level's value without the run in question.
     pub value: f64,
@@ -94,6 +96,7 @@ pub struct Band {
 
 /// Where the newest value lies. Outside is only what is outside by more than the noise threshold, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Position {
     /// There is no band.

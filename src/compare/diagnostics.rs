@@ -12,6 +12,7 @@ use perfcheck_stats::{
 
 /// Something worth a look. `Display` gives a sentence without a full stop.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "diagnostic", rename_all = "kebab-case")]
 pub enum Diagnostic {
     /// Launches differ by more than their samples let expect.

@@ -8,6 +8,7 @@ use crate::model::{Environment, Metric, TargetFacts};
 
 /// A fact about how something was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Fact {
     /// CPU model.
@@ -110,6 +111,7 @@ impl FromStr for Fact {
 
 /// A fact that is not the same on both sides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Difference {
     /// Which one.
     pub fact: Fact,

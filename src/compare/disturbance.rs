@@ -138,6 +138,7 @@ impl Disturbance {
 
 /// What the host did to a comparison of stored runs. `Display` gives a sentence without a full stop.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "note", rename_all = "kebab-case")]
 pub enum HostNote {
     /// The control workload moved in the direction of the change, and by more.

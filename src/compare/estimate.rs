@@ -4,14 +4,18 @@ use serde::{Deserialize, Serialize};
 
 use perfcheck_stats::{ClusterStatistic, Interval, IntervalMethod, PairedRatio, Resampling, Scale};
 
-/// A value with its interval. A bound that the data do not give is infinite.
+/// A value with its interval. A bound that the data do not give is infinite here, and null in messages.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Estimate {
     /// The value.
+    #[cfg_attr(test, schemars(with = "Option<f64>"))]
     pub estimate: f64,
-    /// Lower bound.
+    /// The lower bound; null where the data do not give one.
+    #[cfg_attr(test, schemars(with = "Option<f64>"))]
     pub lower: f64,
-    /// Upper bound.
+    /// The upper bound; null where the data do not give one.
+    #[cfg_attr(test, schemars(with = "Option<f64>"))]
     pub upper: f64,
 }
 

@@ -2,31 +2,47 @@
 //!
 //! Describes and decides nothing: launches of one run say nothing of drift between runs, of other inputs, or of code layout.
 
+use serde::Serialize;
+
 use super::summary::sample_times;
 use crate::model::Measurement;
 use perfcheck_stats::{WelchDf, WelchTest, mean, median};
 
 /// How a contender stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Rank {
-    /// The smallest value of all.
+    /// It has the smallest value of all.
     Fastest,
-    /// It may be the fastest.
+    /// It cannot be told from the fastest.
     Open,
-    /// Shown to be slower.
+    /// It is shown to be slower.
     Slower,
 }
 
+impl Rank {
+    /// The word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Fastest => "fastest",
+            Self::Open => "open",
+            Self::Slower => "slower",
+        }
+    }
+}
+
 /// One of several benchmarks.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Contender {
-    /// Geometric mean of its launches' medians, per iteration.
+    /// The geometric mean of the launches' medians, nanoseconds per iteration or in the unit of the metric.
     pub value_ns: f64,
-    /// That over the fastest one's.
+    /// The value over that of the fastest.
     pub ratio: f64,
     /// How it stands.
     pub rank: Rank,
-    /// p of its being no slower than the fastest, adjusted for the contenders; `None` of the fastest, and where there was nothing to test.
+    /// The p-value of being no slower than the fastest, adjusted for the contenders; null for the fastest and below two launches.
     pub p_value: Option<f64>,
 }
 

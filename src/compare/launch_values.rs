@@ -22,6 +22,7 @@ const MIN_SAMPLE_QUANTA: f64 = 512.0;
 
 /// What is taken of the samples of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Location {
     /// The quantile [`LOW_QUANTILE`], by nearest rank.

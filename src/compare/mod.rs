@@ -58,6 +58,7 @@ pub use paired::{
     Demand, Guard, HostNoise, Method, PairedSeries, Plan, Resolution, RoundsNeeded, Standing,
     judge, judge_by, standing,
 };
+pub use perfcheck_stats::IntervalMethod;
 pub use question::{Decider, HostClass, Question, Reference, Rules};
 pub use readings::{BLOCK, Readings, column_label};
 pub use record::BenchmarkRecord;

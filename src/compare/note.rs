@@ -8,6 +8,7 @@ use crate::model::{Side, Statistic};
 
 /// A remark on a comparison. `Display` gives a sentence without a full stop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "note", rename_all = "kebab-case")]
 pub enum Note {
     /// A side has no samples.

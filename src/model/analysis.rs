@@ -16,6 +16,7 @@ macro_rules! words {
     ($(#[$doc:meta])+ $name:ident { $($(#[$variant_doc:meta])+ $variant:ident = $word:literal: $help:literal,)+ }) => {
         $(#[$doc])+
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
         pub enum $name {
             $($(#[$variant_doc])+ #[serde(rename = $word)] $variant,)+
         }

@@ -8,6 +8,7 @@ use super::{AuthorSettings, Metric};
 
 /// The identity of a benchmark across runs: ids of two packages or targets never collide.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BenchmarkKey {
     /// Name of the cargo package.
     pub package: String,
@@ -79,6 +80,7 @@ impl fmt::Display for BenchmarkKey {
 
 /// What one iteration processes; both may be known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Throughput {
     /// Bytes per iteration.
     #[serde(default)]

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The machine. Changes of `cpu` or `architecture` make runs incomparable; the others only warn.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HostFacts {
     /// CPU model, as the system names it.
     pub cpu: String,
@@ -25,6 +26,7 @@ pub struct HostFacts {
 
 /// How the executables were built. Any difference makes runs incomparable.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BuildFacts {
     /// First line of `rustc -vV`, e.g. `rustc 1.95.0 (59807616e 2026-04-14)`.
     pub rustc: String,
@@ -38,6 +40,7 @@ pub struct BuildFacts {
 
 /// All facts of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Environment {
     /// The machine.
     pub host: HostFacts,
@@ -47,6 +50,7 @@ pub struct Environment {
 
 /// A commit, for people.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Commit {
     /// Full hash.
     pub hash: String,
@@ -67,6 +71,7 @@ impl Commit {
 
 /// The state of the checkout.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GitState {
     /// Full hash of `HEAD`.
     pub commit: String,

@@ -6,6 +6,7 @@ use super::Nanos;
 
 /// Everything that was looked at before something was measured.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MachineState {
     /// The timer.
     pub timer: TimerState,
@@ -29,6 +30,7 @@ pub struct MachineState {
 
 /// The timer that benches read.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TimerState {
     /// What the kernel reads it from.
     pub source: Option<String>,
@@ -42,6 +44,7 @@ pub struct TimerState {
 
 /// How a processor's frequency is chosen.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FrequencyState {
     /// The governors, each once.
     pub governors: Vec<String>,
@@ -61,6 +64,7 @@ pub struct FrequencyState {
 
 /// The processors.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProcessorState {
     /// How many are switched on.
     pub online: Option<usize>,
@@ -78,6 +82,7 @@ pub struct ProcessorState {
 
 /// What this system runs in.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Surroundings {
     /// Whether this is a virtual machine.
     pub virtual_machine: Option<bool>,
@@ -99,6 +104,7 @@ pub struct Surroundings {
 
 /// Memory.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MemoryState {
     /// All of it.
     pub total_bytes: Option<u64>,
@@ -114,6 +120,7 @@ pub struct MemoryState {
 
 /// Temperature and power.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PowerState {
     /// The hottest sensor that says at which temperature it slows the machine down.
     pub hottest: Option<HeatState>,
@@ -125,6 +132,7 @@ pub struct PowerState {
 
 /// A thermal zone.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HeatState {
     /// Its name.
     pub zone: String,
@@ -136,6 +144,7 @@ pub struct HeatState {
 
 /// What the machine did while something was measured.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Happenings {
     /// How long that was, seconds.
     pub seconds: f64,
@@ -155,6 +164,7 @@ pub struct Happenings {
 
 /// A program that was busy meanwhile.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BusyProgram {
     /// Its name, as the system has it.
     pub name: String,

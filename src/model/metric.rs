@@ -8,6 +8,7 @@ use std::fmt;
 /// Whatever the metric, a sample is a fraction of two whole numbers and less of it is better: a rate is stored as the time that
 /// its units took. So one procedure decides about all of them, and the mean of a rate is the harmonic one by itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Metric {
     /// `elapsed` nanoseconds for `iterations` iterations; less is better.

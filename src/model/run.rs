@@ -9,6 +9,7 @@ use super::{
 
 /// Number of a run in its store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct RunId(pub i64);
 
@@ -27,6 +28,7 @@ pub struct Timestamp(pub i64);
 
 /// How far a run came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RunStatus {
     /// Under way, interrupted or killed: what is stored is whole, but something may be missing.
@@ -37,6 +39,7 @@ pub enum RunStatus {
 
 /// Whether a run may serve as a reference by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Acceptance {
     /// Not a reference: it ended with `regressed` or `suspect`, or has not ended.
@@ -62,7 +65,8 @@ pub enum Purpose {
 }
 
 /// The other side of an A/B measurement, seen from one of them: round r of the pair is launch r of both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Pair {
     /// The run of the other side.
     pub partner: RunId,
@@ -148,6 +152,7 @@ impl Control {
 
 /// Why a launch gave no series of a benchmark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Failure {
     /// Ordinal of the launch in the run, from 0.
     pub launch: u32,

@@ -10,6 +10,7 @@ pub const MIN_LAUNCHES: usize = 3;
 
 /// How the iteration counts of a launch are laid out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SamplingMode {
     /// A linear ramp that ends near 1 ms, then flat samples near 1 ms.

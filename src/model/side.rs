@@ -5,6 +5,7 @@ use std::fmt;
 
 /// One of the two things that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
     /// What the candidate is compared with. In an A/B measurement it is never a reference for other runs.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Everything that is needed to understand and to repeat an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Source {
     /// The format that was read, e.g. `csv`.
     pub format: String,
@@ -30,6 +31,7 @@ pub struct Source {
 
 /// A file that was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SourceFile {
     /// Its name without directories; `-` for the standard input.
     pub name: String,
@@ -41,6 +43,7 @@ pub struct SourceFile {
 
 /// A column that was read as values.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SourceValue {
     /// The part of the id that it gives, where it gives one.
     pub label: Option<String>,
@@ -52,6 +55,7 @@ pub struct SourceValue {
 
 /// What became of the values of an import: `runs_raw = runs + warmup_skipped + outliers_removed`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SourceCounts {
     /// Values read.
     pub runs_raw: u64,

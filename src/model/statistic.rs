@@ -306,6 +306,20 @@ impl<'de> Deserialize<'de> for Statistic {
 }
 
 #[cfg(test)]
+impl schemars::JsonSchema for Statistic {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Statistic".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string",
+            "description": "The word of a statistic, as options write it."
+        })
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use serde::de::IntoDeserializer;

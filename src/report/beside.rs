@@ -1,14 +1,11 @@
-//! Allocations and latencies in words and as members of messages, for all sinks alike.
+//! Allocations and latencies in words, for all sinks alike.
 
-use serde_json::{Value, json};
-
-use super::json::estimate_json;
 use super::units;
 use crate::compare::{
     AllocationComparison, AllocationSummary, Comparison, CountChange, LatencyComparison,
-    LatencySummary, OverLaunches, PercentileChange,
+    LatencySummary, PercentileChange,
 };
-use crate::model::{Allocations, Latencies, Measurement, Verdict};
+use crate::model::{Measurement, Verdict};
 
 const CLOSED_LOOP: &str = "Latencies are service times of a closed loop: each operation began when the one before it had ended, so nothing here waited in a queue behind a slow one, as requests of independent clients would (coordinated omission). Percentiles are means over launches, within 1/1024.";
 
@@ -136,143 +133,6 @@ pub(super) fn percentile_change(one: &PercentileChange) -> String {
         units::time(one.candidate_ns),
         units::change(one.change.estimate)
     )
-}
-
-/// What one launch counted, as parallel arrays; null where it did not.
-pub(super) fn launch_allocations_json(counted: &[Allocations]) -> Value {
-    if counted.is_empty() {
-        return Value::Null;
-    }
-    let column = |pick: fn(&Allocations) -> u64| counted.iter().map(pick).collect::<Vec<u64>>();
-    json!({
-        "count": column(|found| found.count),
-        "bytes": column(|found| found.bytes),
-        "peak_bytes": column(|found| found.peak_bytes),
-        "other_count": column(|found| found.other_count),
-        "other_bytes": column(|found| found.other_bytes),
-    })
-}
-
-/// What the operations of one launch took, without the single times; null where they were not timed.
-pub(super) fn launch_latencies_json(latencies: Option<&Latencies>) -> Value {
-    let Some(found) = latencies else {
-        return Value::Null;
-    };
-    let windows = found.windows.iter().map(|window| {
-        let some = |ns| (window.operations > 0).then_some(ns);
-        json!({
-            "operations": window.operations,
-            "errors": window.errors,
-            "p50_ns": some(window.p50),
-            "p95_ns": some(window.p95),
-            "p99_ns": some(window.p99),
-        })
-    });
-    json!({
-        "counters": found.counts,
-        "clamped": found.clamped,
-        "errors": found.errors,
-        "error_messages": found.messages,
-        "windows": windows.collect::<Vec<_>>(),
-    })
-}
-
-/// The summary of a measurement's allocations; null where nothing was counted.
-pub(super) fn allocations_json(measurement: &Measurement) -> Value {
-    AllocationSummary::of(measurement).map_or(Value::Null, |found| {
-        json!({
-            "count": found.count,
-            "bytes": found.bytes,
-            "peak_bytes": found.peak_bytes,
-            "other_count": found.other_count,
-            "other_bytes": found.other_bytes,
-            "exact": found.exact,
-            "iterations": found.iterations,
-            "launches": found.launches,
-        })
-    })
-}
-
-/// The summary of a measurement's latencies; null where no operation succeeded.
-pub(super) fn latencies_json(found: Option<&LatencySummary>) -> Value {
-    let Some(found) = found else {
-        return Value::Null;
-    };
-    let percentiles = found.percentiles.iter().map(|one| {
-        let mut members = over_launches_json(&one.ns);
-        members["quantile"] = one.quantile.into();
-        members["merged_ns"] = one.merged_ns.into();
-        members
-    });
-    json!({
-        "operations": found.operations,
-        "errors": found.errors,
-        "error_messages": found.messages,
-        "clamped": found.clamped,
-        "launches": found.launches,
-        "operations_per_launch": over_launches_json(&found.operations_per_launch),
-        "operations_per_second": over_launches_json(&found.operations_per_second),
-        "percentiles": percentiles.collect::<Vec<_>>(),
-        "merged_mean_ns": found.merged_mean_ns,
-        "merged_std_dev_ns": found.merged_sd_ns,
-        "relative_error": LatencyComparison::RELATIVE_ERROR,
-    })
-}
-
-/// What the full record says besides.
-pub(super) fn course_json(found: &LatencySummary) -> Value {
-    let windows = found.windows.iter().map(|window| {
-        let [p50, p95, p99] = window
-            .percentiles_ns
-            .map_or([None; 3], |percentiles| percentiles.map(Some));
-        json!({
-            "launches": window.launches,
-            "operations": window.operations,
-            "errors": window.errors,
-            "p50_ns": p50,
-            "p95_ns": p95,
-            "p99_ns": p99,
-        })
-    });
-    let distribution = found.distribution.as_ref().map(|distribution| {
-        let share = |percent: u32| f64::from(percent) / 100.0;
-        (1..=100)
-            .filter_map(|percent| distribution.quantile(share(percent)))
-            .collect::<Vec<f64>>()
-    });
-    json!({
-        "windows": windows.collect::<Vec<_>>(),
-        "drift": found.drift.as_ref().map(estimate_json),
-        "distribution_ns": distribution,
-    })
-}
-
-fn over_launches_json(found: &OverLaunches) -> Value {
-    json!({
-        "mean": found.mean,
-        "std_dev": found.sd,
-        "cv": found.cv(),
-        "interval": found.interval.as_ref().map(estimate_json),
-    })
-}
-
-/// The comparison of allocations.
-pub(super) fn allocation_changes_json(found: &AllocationComparison) -> Value {
-    json!({"count": found.count, "bytes": found.bytes, "peak_bytes": found.peak_bytes})
-}
-
-/// The comparison of latencies.
-pub(super) fn latency_changes_json(found: &LatencyComparison) -> Value {
-    let percentiles = found.percentiles.iter().map(|one| {
-        json!({
-            "quantile": one.quantile,
-            "base_ns": one.base_ns,
-            "candidate_ns": one.candidate_ns,
-            "change": estimate_json(&one.change),
-            "verdict": one.verdict,
-        })
-    });
-    json!({"percentiles": percentiles.collect::<Vec<_>>()})
 }
 
 #[cfg(test)]

@@ -1,83 +1,15 @@
 //! What a search through a history says: a line for each commit, and in the end which one it was.
 
-use serde_json::{Value, json};
 use std::io::{self, Write};
 
-use super::json::{SCHEMA, estimate_json, key_json, write_object};
 use super::layout::{Column, Table};
+use super::messages::{
+    BisectAnswer, BisectFindings, BisectStep, Message, Progressed, write_message,
+};
 use super::{theme, units};
-use crate::compare::Estimate;
 use crate::escape;
-use crate::model::{BenchmarkKey, Commit, RunId, Verdict};
+use crate::model::Commit;
 use crate::report::view::MessageFormat;
-
-/// What was found about a commit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progressed {
-    /// No slower than the good one.
-    Fast,
-    /// Slower.
-    Slow,
-    /// Nothing.
-    Skipped,
-}
-
-/// A commit that was looked at.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BisectStep {
-    /// Which.
-    pub commit: Commit,
-    /// Which of those after the good one, from 1.
-    pub place: usize,
-    /// How many there are.
-    pub of: usize,
-    /// What it is.
-    pub progressed: Progressed,
-    /// What the comparison said, where there was one.
-    pub verdict: Option<Verdict>,
-    /// Its change against the good one.
-    pub change: Option<Estimate>,
-    /// What else there is to say.
-    pub why: Option<String>,
-    /// Whether it was found by an earlier call.
-    pub remembered: bool,
-    /// The stored run of its side.
-    pub run: Option<RunId>,
-    /// How long its rounds took.
-    pub seconds: Option<f64>,
-}
-
-/// What came out.
-#[derive(Debug, Clone, PartialEq)]
-pub enum BisectAnswer {
-    /// The first slow commit is one of these; the last of them is known to be slow.
-    Among(Vec<BisectStep>),
-    /// The last commit is not slower.
-    NotSlower(BisectStep),
-    /// Whether the last commit is slower could not be told.
-    Undecided(BisectStep),
-}
-
-/// The whole search.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BisectFindings {
-    /// What was measured.
-    pub benchmark: BenchmarkKey,
-    /// What everything was compared with, as the user calls it.
-    pub good: (String, Commit),
-    /// The last commit, as the user calls it.
-    pub bad: (String, Commit),
-    /// How many there are after the good one.
-    pub commits: usize,
-    /// How many comparisons it took.
-    pub measurements: u32,
-    /// What came out.
-    pub answer: BisectAnswer,
-    /// The change of the last commit against the good one.
-    pub total: Option<Estimate>,
-    /// The status that the process ends with.
-    pub exit_code: u8,
-}
 
 /// Says what was found about a commit: in words on `progress`, and as a message where the result is to be JSON.
 pub fn write_bisect_step(
@@ -109,10 +41,7 @@ pub fn write_bisect_step(
         )?;
     }
     if format == MessageFormat::Json {
-        let mut object = step_json(step);
-        object["reason"] = "bisect-step".into();
-        object["schema"] = SCHEMA.into();
-        write_object(result, &object)?;
+        write_message(result, Message::BisectStep(step))?;
     }
     Ok(())
 }
@@ -140,7 +69,7 @@ pub fn write_bisect(
 ) -> io::Result<()> {
     match format {
         MessageFormat::Human => write_for_people(writer, findings),
-        MessageFormat::Json => write_object(writer, &finished(findings)),
+        MessageFormat::Json => write_message(writer, Message::BisectFinished(findings.into())),
     }
 }
 
@@ -251,52 +180,11 @@ fn write_commit(writer: &mut dyn Write, commit: &Commit) -> io::Result<()> {
     .write(writer, usize::MAX)
 }
 
-fn step_json(step: &BisectStep) -> Value {
-    json!({
-        "commit": step.commit,
-        "place": step.place,
-        "of": step.of,
-        "finding": match step.progressed {
-            Progressed::Fast => "fast",
-            Progressed::Slow => "slow",
-            Progressed::Skipped => "skipped",
-        },
-        "verdict": step.verdict,
-        "change": step.change.as_ref().map(estimate_json),
-        "why": step.why,
-        "remembered": step.remembered,
-        "run": step.run,
-        "seconds": step.seconds,
-    })
-}
-
-fn finished(findings: &BisectFindings) -> Value {
-    let (outcome, steps) = match &findings.answer {
-        BisectAnswer::Among(possible) if possible.len() == 1 => ("found", &possible[..]),
-        BisectAnswer::Among(possible) => ("narrowed", &possible[..]),
-        BisectAnswer::NotSlower(step) => ("not-slower", std::slice::from_ref(step)),
-        BisectAnswer::Undecided(step) => ("undecided", std::slice::from_ref(step)),
-    };
-    let commits: Vec<Value> = steps.iter().map(step_json).collect();
-    json!({
-        "reason": "bisect-finished",
-        "schema": SCHEMA,
-        "benchmark": key_json(&findings.benchmark),
-        "outcome": outcome,
-        "commits": commits,
-        "good": findings.good.1,
-        "bad": findings.bad.1,
-        "commits_in_all": findings.commits,
-        "measurements": findings.measurements,
-        "change": steps.last().and_then(|step| step.change.as_ref()).map(estimate_json),
-        "total_change": findings.total.as_ref().map(estimate_json),
-        "exit_code": findings.exit_code,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::Estimate;
+    use crate::model::{BenchmarkKey, RunId, Verdict};
 
     fn commit(digit: char, subject: &str) -> Commit {
         Commit {

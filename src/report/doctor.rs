@@ -1,137 +1,22 @@
 //! What `doctor` found: the machine line by line, its noise, and what to change, each with its command.
 
-use serde_json::{Value, json};
 use std::io::{self, Write};
 
-use super::json::{SCHEMA, estimate_json, write_object};
 use super::layout::{Cell, Column, Table};
+use super::messages::{
+    Advice, DoctorFinding, DoctorFindings, Message, NoiseFindings, Resolvable, Severity,
+    write_message,
+};
 use super::theme::{self, Ink};
 use super::units;
 use super::view::prose;
-use crate::compare::Estimate;
-use crate::model::{Happenings, HostFacts, MachineState, Verdict};
+use crate::model::Verdict;
 use crate::report::view::MessageFormat;
 
 /// Columns of a line of text, where the terminal has more.
 const WIDEST: usize = 100;
 /// Columns that a mark and a topic take at least.
 const TOPIC: usize = 19;
-
-/// What a fact means for measurements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// As it should be.
-    Good,
-    /// The system does not tell.
-    Unknown,
-    /// It can be better.
-    Improvable,
-    /// It makes results unsteady.
-    Bad,
-}
-
-impl Severity {
-    /// The word of the messages.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Good => "good",
-            Self::Unknown => "unknown",
-            Self::Improvable => "improvable",
-            Self::Bad => "bad",
-        }
-    }
-
-    /// A mark that is told from the others without colour, in the colour of a verdict of the same kind.
-    fn mark(self) -> (Ink, &'static str) {
-        match self {
-            Self::Good => (Ink::Verdict(Verdict::Unchanged), "✓"),
-            Self::Unknown => (Ink::Faint, "?"),
-            Self::Improvable => (Ink::Verdict(Verdict::Suspect), "!"),
-            Self::Bad => (Ink::Verdict(Verdict::Regressed), "✗"),
-        }
-    }
-}
-
-/// A fact and what to think of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DoctorFinding {
-    /// What it is about.
-    pub topic: &'static str,
-    /// What it means.
-    pub severity: Severity,
-    /// The fact.
-    pub found: String,
-    /// What to do, if anything.
-    pub advice: Option<Advice>,
-}
-
-/// What to do about a finding.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Advice {
-    /// Why, and what.
-    pub what: String,
-    /// Commands that do it, one a line.
-    pub commands: Vec<String>,
-}
-
-/// What one workload against itself has shown.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NoiseFindings {
-    /// What it hangs on.
-    pub workload: String,
-    /// Rounds that it had.
-    pub rounds: usize,
-    /// How long they took.
-    pub seconds: f64,
-    /// Difference of the two sides, with its interval; `None` with too few rounds.
-    pub difference: Option<Estimate>,
-    /// The smallest slowdown that a usual comparison finds.
-    pub smallest_change: Option<f64>,
-    /// What it takes to find others.
-    pub resolvable: Vec<Resolvable>,
-}
-
-/// What it takes to find a slowdown.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Resolvable {
-    /// The slowdown, a fraction.
-    pub change: f64,
-    /// The noise threshold that it needs.
-    pub noise_threshold: f64,
-    /// Rounds after which it is found; `None`: not here.
-    pub rounds: Option<u32>,
-    /// Rounds that the measurement must be allowed.
-    pub rounds_at_most: Option<u32>,
-    /// How long they take.
-    pub seconds: Option<f64>,
-}
-
-/// Everything.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DoctorFindings {
-    /// The machine by name.
-    pub host: HostFacts,
-    /// What was read of it.
-    pub state: MachineState,
-    /// What it did while the noise was measured.
-    pub happenings: Happenings,
-    /// The findings, in the order in which they are shown.
-    pub findings: Vec<DoctorFinding>,
-    /// The noise, workload by workload.
-    pub noise: Vec<NoiseFindings>,
-    /// Rounds of a comparison at most, where the user says nothing.
-    pub usual_rounds: u32,
-    /// Noise threshold where the user says nothing.
-    pub usual_threshold: f64,
-    /// Share of comparisons that find a slowdown which is said to be found.
-    pub power: f64,
-    /// Level of the intervals.
-    pub confidence_level: f64,
-    /// The seed.
-    pub seed: u64,
-    /// The status that the process ends with.
-    pub exit_code: u8,
-}
 
 /// Writes everything.
 pub fn write_doctor(
@@ -156,7 +41,7 @@ fn write_for_people(
     writeln!(writer, "{}", theme::heading(units::host(&findings.host)))?;
     let all = findings.findings.iter();
     let topics = all.clone().map(|finding| {
-        let (ink, mark) = finding.severity.mark();
+        let (ink, mark) = mark(finding.severity);
         Cell::of_pieces(vec![
             (ink, format!("  {mark}")),
             (Ink::Plain, format!(" {}", finding.topic)),
@@ -175,6 +60,16 @@ fn write_for_people(
         writeln!(writer, "{line}")?;
     }
     Ok(())
+}
+
+/// A mark that is told from the others without colour, in the colour of a verdict of the same kind.
+fn mark(severity: Severity) -> (Ink, &'static str) {
+    match severity {
+        Severity::Good => (Ink::Verdict(Verdict::Unchanged), "✓"),
+        Severity::Unknown => (Ink::Faint, "?"),
+        Severity::Improvable => (Ink::Verdict(Verdict::Suspect), "!"),
+        Severity::Bad => (Ink::Verdict(Verdict::Regressed), "✗"),
+    }
 }
 
 fn write_noise(
@@ -298,7 +193,7 @@ fn write_advice(
     writeln!(writer, "\n{}", theme::heading("What to change"))?;
     for (finding, advice) in advised {
         let text = format!("{}: {}", finding.topic, advice.what);
-        let (ink, mark) = finding.severity.mark();
+        let (ink, mark) = mark(finding.severity);
         let text = prose(&text, columns, "    ");
         writeln!(writer, "  {} {text}", theme::inked(ink, mark))?;
         for command in &advice.commands {
@@ -324,67 +219,19 @@ fn conclusion(findings: &DoctorFindings) -> String {
 
 fn write_messages(writer: &mut dyn Write, findings: &DoctorFindings) -> io::Result<()> {
     for finding in &findings.findings {
-        let advice = finding.advice.as_ref();
-        let object = json!({
-            "reason": "doctor-finding",
-            "schema": SCHEMA,
-            "topic": finding.topic,
-            "severity": finding.severity.word(),
-            "found": finding.found,
-            "advice": advice.map(|advice| &advice.what),
-            "commands": advice.map_or(&[][..], |advice| &advice.commands),
-        });
-        write_object(writer, &object)?;
+        write_message(writer, Message::DoctorFinding(finding.into()))?;
     }
     for noise in &findings.noise {
-        let object = json!({
-            "reason": "doctor-noise",
-            "schema": SCHEMA,
-            "workload": noise.workload,
-            "rounds": noise.rounds,
-            "seconds": noise.seconds,
-            "difference": noise.difference.as_ref().map(estimate_json),
-            "smallest_change": noise.smallest_change,
-            "resolvable": noise.resolvable.iter().map(resolvable_json).collect::<Vec<_>>(),
-        });
-        write_object(writer, &object)?;
+        write_message(writer, Message::DoctorNoise(noise))?;
     }
-    let host = &findings.host;
-    let finished = json!({
-        "reason": "doctor-finished",
-        "schema": SCHEMA,
-        "machine": {
-            "cpu": host.cpu,
-            "architecture": host.architecture,
-            "os": host.os,
-            "kernel": host.kernel,
-        },
-        "state": serde_json::to_value(&findings.state).unwrap_or_default(),
-        "meanwhile": serde_json::to_value(&findings.happenings).unwrap_or_default(),
-        "usual_rounds": findings.usual_rounds,
-        "usual_threshold": findings.usual_threshold,
-        "power": findings.power,
-        "confidence_level": findings.confidence_level,
-        "seed": findings.seed,
-        "exit_code": findings.exit_code,
-    });
-    write_object(writer, &finished)
-}
-
-fn resolvable_json(found: &Resolvable) -> Value {
-    json!({
-        "change": found.change,
-        "noise_threshold": found.noise_threshold,
-        "rounds": found.rounds,
-        "rounds_at_most": found.rounds_at_most,
-        "seconds": found.seconds,
-    })
+    write_message(writer, Message::DoctorFinished(findings.into()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::BusyProgram;
+    use crate::compare::Estimate;
+    use crate::model::{BusyProgram, Happenings, HostFacts, MachineState};
 
     fn resolvable(change: f64, needed: Option<(u32, u32)>) -> Resolvable {
         Resolvable {

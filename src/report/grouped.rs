@@ -1,69 +1,16 @@
 //! Benchmarks of one run side by side: the fastest of each row marked, with what cannot be told from it.
 
-use serde_json::{Value, json};
 use std::io::{self, Write};
 
 use super::columns::Terms;
-use super::json::{SCHEMA, write_object};
 use super::layout::{Cell, Table, TableFormat};
+use super::messages::{GroupRow, Grouped, GroupedCell, GroupedRow, Message, write_message};
 use super::theme::Ink;
 use super::units;
 use super::view::prose;
 use crate::compare::{Contender, Rank};
 use crate::escape;
-use crate::model::{Metric, RunId};
 use crate::report::view::MessageFormat;
-
-/// One run, laid out by a part of its ids.
-#[derive(Debug, Clone)]
-pub struct Grouped {
-    /// The run.
-    pub run: RunId,
-    /// What the user called it.
-    pub name: String,
-    /// The regular expression.
-    pub pattern: String,
-    /// What it captured.
-    pub columns: Vec<String>,
-    /// The rest of the ids, in the order in which they are to be shown.
-    pub rows: Vec<GroupedRow>,
-    /// Of each column's ratios to the fastest, over the rows that have all columns, if there are several of these.
-    pub geometric_means: Option<Vec<f64>>,
-    /// Benchmarks that it does not match.
-    pub left_out: usize,
-    /// Benchmarks that it matches and that have no cell: without a positive value, or of another metric than the first of their row.
-    pub without_value: usize,
-    /// The probability, at most, that the fastest is not among those that may be.
-    pub level: f64,
-    /// Whether times or ratios are shown.
-    pub terms: Terms,
-}
-
-/// A row: contenders for the fastest.
-#[derive(Debug, Clone)]
-pub struct GroupedRow {
-    /// Name of the package.
-    pub package: String,
-    /// Name of the bench target.
-    pub target: String,
-    /// The id with `*` for what the columns tell apart.
-    pub name: String,
-    /// What its values mean.
-    pub metric: Metric,
-    /// One for each column; `None` where there is no such benchmark, or no sample of it.
-    pub cells: Vec<Option<GroupedCell>>,
-}
-
-/// A benchmark.
-#[derive(Debug, Clone)]
-pub struct GroupedCell {
-    /// Its whole id.
-    pub id: String,
-    /// How many launches have samples.
-    pub launches: usize,
-    /// How it stands.
-    pub contender: Contender,
-}
 
 /// Writes it in lines of so many columns. `format`: for people as text, unless they want another form; JSON is a message a row.
 pub fn write_grouped(
@@ -259,7 +206,7 @@ fn exact(found: &Grouped) -> Table {
                 text(&cell.id),
                 number(contender.value_ns),
                 number(contender.ratio),
-                text(word(contender.rank)),
+                text(contender.rank.word()),
                 contender.p_value.map_or_else(Cell::nothing, number),
             ]);
         }
@@ -270,48 +217,17 @@ fn exact(found: &Grouped) -> Table {
     Table::of_rows(5, &heading.map(str::to_owned), rows)
 }
 
-fn word(rank: Rank) -> &'static str {
-    match rank {
-        Rank::Fastest => "fastest",
-        Rank::Open => "open",
-        Rank::Slower => "slower",
-    }
-}
-
 fn write_json(writer: &mut dyn Write, found: &Grouped) -> io::Result<()> {
     for row in &found.rows {
-        let columns = found.columns.iter().zip(&row.cells);
-        let cells: Vec<Value> = columns
-            .filter_map(|(column, cell)| {
-                let cell = cell.as_ref()?;
-                Some(json!({
-                    "column": column,
-                    "id": cell.id,
-                    "launches": cell.launches,
-                    "value_ns": cell.contender.value_ns,
-                    "ratio": cell.contender.ratio,
-                    "rank": word(cell.contender.rank),
-                    "p_value": cell.contender.p_value,
-                }))
-            })
-            .collect();
-        let message = json!({
-            "reason": "group-row", "schema": SCHEMA, "package": row.package, "target": row.target,
-            "row": row.name, "metric": row.metric, "cells": cells,
-        });
-        write_object(writer, &message)?;
+        write_message(writer, Message::GroupRow(GroupRow::of(found, row)))?;
     }
-    let finished = json!({
-        "reason": "group-finished", "schema": SCHEMA, "run": found.run, "pattern": found.pattern,
-        "columns": found.columns, "geometric_means": found.geometric_means, "left_out": found.left_out,
-        "without_value": found.without_value, "level": found.level,
-    });
-    write_object(writer, &finished)
+    write_message(writer, Message::GroupFinished(found))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{Metric, RunId};
     use crate::report::theme::without_colours;
 
     /// So many rows, each with a fast and a slow function.

@@ -1,64 +1,14 @@
 //! What an import brought: a row or message for each benchmark, and where every value went.
 
-use serde_json::json;
 use std::io::{self, Write};
 
-use super::json::{SCHEMA, key_json, write_object};
 use super::layout::{Cell, Column, Table};
+use super::messages::{
+    BenchmarkImported, ImportFindings, ImportedBenchmark, Message, write_message,
+};
 use super::units;
 use crate::escape;
-use crate::model::{BenchmarkKey, Metric, RunId, Source};
 use crate::report::view::MessageFormat;
-
-/// A benchmark that was imported, as it would be summarised. All values are stored.
-#[derive(Debug, Clone)]
-pub struct ImportedBenchmark {
-    /// Which.
-    pub key: BenchmarkKey,
-    /// What its samples mean.
-    pub metric: Metric,
-    /// Values read.
-    pub runs_raw: usize,
-    /// Values kept apart as warm-up.
-    pub warmup_skipped: usize,
-    /// Values that the policy removes from the summary.
-    pub outliers_removed: usize,
-    /// Values that the summary is of.
-    pub runs: usize,
-    /// Values that the policy replaced.
-    pub replaced: usize,
-    /// Bounds beyond which values are outliers.
-    pub fences: Option<(f64, f64)>,
-    /// Mean, per iteration.
-    pub mean: f64,
-    /// 95 % interval of the mean.
-    pub interval: Option<(f64, f64)>,
-    /// Median, per iteration.
-    pub median: f64,
-    /// 1e9 over mean, longest and shortest value.
-    pub per_second: [f64; 3],
-    /// Whether the mean is absurdly far above the median.
-    pub absurd: bool,
-    /// Values of 0.
-    pub zeros: usize,
-}
-
-/// What an import brought.
-#[derive(Debug)]
-pub struct ImportFindings<'a> {
-    /// The run; `None` where nothing was to be stored.
-    pub run: Option<RunId>,
-    /// Where it comes from.
-    pub source: &'a Source,
-    /// How many launches were told apart.
-    pub launches: usize,
-    /// The name that the run got.
-    pub baseline: Option<&'a str>,
-    /// In the order in which they are to be shown.
-    pub rows: Vec<ImportedBenchmark>,
-    /// Only what it comes to.
-    pub quiet: bool,
-}
 
 /// Writes it.
 pub fn write_import(
@@ -79,27 +29,10 @@ pub fn write_import(
 
 fn write_messages(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io::Result<()> {
     for row in &findings.rows {
-        let bounds = |pair: Option<(f64, f64)>| {
-            pair.map(|(lower, upper)| json!({"lower": lower, "upper": upper}))
-        };
-        let [mean, least, most] = row.per_second;
-        let object = json!({
-            "reason": "benchmark-imported", "schema": SCHEMA, "run": findings.run,
-            "benchmark": key_json(&row.key), "metric": row.metric,
-            "runs_raw": row.runs_raw, "warmup_skipped": row.warmup_skipped,
-            "outliers_removed": row.outliers_removed, "runs": row.runs, "replaced": row.replaced,
-            "fences_ns": bounds(row.fences),
-            "mean": row.mean, "mean_interval": bounds(row.interval), "median": row.median,
-            "per_second": {"mean": mean, "min": least, "max": most},
-            "absurd": row.absurd, "zeros": row.zeros,
-        });
-        write_object(writer, &object)?;
+        let message = BenchmarkImported::of(findings, row);
+        write_message(writer, Message::BenchmarkImported(message))?;
     }
-    let object = json!({
-        "reason": "import-finished", "schema": SCHEMA, "run": findings.run, "baseline": findings.baseline,
-        "benchmarks": findings.rows.len(), "launches": findings.launches, "source": findings.source,
-    });
-    write_object(writer, &object)
+    write_message(writer, Message::ImportFinished(findings.into()))
 }
 
 fn write_rows(writer: &mut dyn Write, rows: &[ImportedBenchmark]) -> io::Result<()> {

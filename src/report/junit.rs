@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::json::decided_by;
 use super::kind::Surroundings;
+use super::messages::decided_by;
 use super::sentences::{self, Gravity};
 use crate::escape;
 use crate::findings::{FailedTarget, Findings, Row};

@@ -1,108 +1,22 @@
 //! Lists of what is in the store, for people and as JSON lines.
 
-use serde_json::json;
 use std::io::{self, Write};
 
-use super::json::{SCHEMA, key_json, tally_json, write_object};
 use super::layout::{Cell, Column, Table};
+use super::messages::{
+    BaselineLine, BenchmarkFound, BenchmarkLine, KeptLine, Message, RunLine, WorkspaceLine,
+    write_message,
+};
 use super::sparkline::sparkline;
 use super::theme::{self, Ink};
 use super::units::{self, NO_BREAK};
 use super::view::{Arrangement, View};
 use crate::escape;
-use crate::model::{
-    Acceptance, BenchmarkKey, GitState, Metric, Pair, Run, RunId, RunStatus, Side, Source, Tally,
-    Verdict,
-};
+use crate::model::{Acceptance, BenchmarkKey, GitState, Pair, RunStatus, Side, Source, Tally};
 use crate::report::view::MessageFormat;
 
 /// Runs that the picture of a benchmark's course has room for.
 const SPARKLINE: usize = 16;
-
-/// A benchmark that the store knows.
-#[derive(Debug, Clone)]
-pub struct BenchmarkLine {
-    /// Which.
-    pub key: BenchmarkKey,
-    /// How many runs measured it.
-    pub runs: usize,
-    /// The newest of them that came to its end; without any, the newest.
-    pub last_run: RunId,
-    /// When that began, RFC 3339.
-    pub last_started: String,
-    /// What it measured, nanoseconds per iteration.
-    pub typical_ns: Option<f64>,
-    /// What the last runs measured, nanoseconds per iteration, oldest first.
-    pub last_values_ns: Vec<Option<f64>>,
-    /// What its samples mean.
-    pub metric: Metric,
-    /// Its change against its reference, a fraction.
-    pub change: Option<f64>,
-    /// Its verdict.
-    pub verdict: Option<Verdict>,
-}
-
-/// A stored run.
-#[derive(Debug, Clone)]
-pub struct RunLine {
-    /// Its head.
-    pub run: Run,
-    /// When it began, RFC 3339.
-    pub started: String,
-    /// The baselines that name it.
-    pub names: Vec<String>,
-    /// How many benchmarks it launched.
-    pub benchmarks: usize,
-    /// Its verdicts.
-    pub tally: Tally,
-    /// The benchmarks whose level in this run was accepted by itself.
-    pub accepted_benchmarks: Vec<BenchmarkKey>,
-}
-
-/// A run whose executables could go.
-#[derive(Debug, Clone)]
-pub struct KeptLine {
-    /// The run.
-    pub run: RunId,
-    /// When it began, RFC 3339.
-    pub started: String,
-    /// Its workspace, for people.
-    pub workspace: String,
-    /// The baselines that name it.
-    pub baselines: Vec<String>,
-    /// How many executables.
-    pub targets: usize,
-    /// Compressed bytes that would be given back.
-    pub freed_bytes: u64,
-}
-
-/// A baseline.
-#[derive(Debug, Clone)]
-pub struct BaselineLine {
-    /// Its name.
-    pub name: String,
-    /// The run that it names.
-    pub run: RunId,
-    /// When that began, RFC 3339.
-    pub started: String,
-    /// The checkout of that run.
-    pub git: Option<GitState>,
-    /// What that run is a side of.
-    pub pair: Option<Pair>,
-}
-
-/// A workspace that the store knows.
-#[derive(Debug, Clone)]
-pub struct WorkspaceLine {
-    /// What it is known by.
-    pub key: String,
-    /// Where it was last seen.
-    pub label: String,
-    /// How many runs it has.
-    pub runs: usize,
-    /// Whether it is the one that the command was called in.
-    pub own: bool,
-}
 
 /// Benchmarks that were found but not measured: `PACKAGE/TARGET: ID` a line.
 pub fn write_announced<'a>(
@@ -114,10 +28,8 @@ pub fn write_announced<'a>(
         match format {
             MessageFormat::Human => writeln!(writer, "{}", escape::one_line(&key.to_string()))?,
             MessageFormat::Json => {
-                let object = json!({
-                    "reason": "benchmark-found", "schema": SCHEMA, "benchmark": key_json(key),
-                });
-                write_object(writer, &object)?;
+                let message = BenchmarkFound { benchmark: key };
+                write_message(writer, Message::BenchmarkFound(message))?;
             }
         }
     }
@@ -133,12 +45,7 @@ pub fn write_benchmarks(
 ) -> io::Result<()> {
     if format == MessageFormat::Json {
         for line in lines {
-            let object = json!({
-                "reason": "benchmark", "schema": SCHEMA, "benchmark": key_json(&line.key), "runs": line.runs,
-                "last_run": line.last_run, "last_started": line.last_started, "typical_ns": line.typical_ns,
-                "last_values_ns": line.last_values_ns, "metric": line.metric, "change": line.change, "verdict": line.verdict,
-            });
-            write_object(writer, &object)?;
+            write_message(writer, Message::Benchmark(line))?;
         }
         return Ok(());
     }
@@ -206,15 +113,7 @@ pub fn write_runs(
 ) -> io::Result<()> {
     if format == MessageFormat::Json {
         for line in lines {
-            let object = json!({
-                "reason": "run", "schema": SCHEMA, "run": line.run.id, "started": line.started,
-                "status": line.run.status, "acceptance": line.run.acceptance, "baselines": line.names,
-                "git": line.run.git, "environment": line.run.environment, "seed": line.run.seed,
-                "benchmarks": line.benchmarks, "verdicts": tally_json(&line.tally), "source": line.run.source,
-                "accepted_benchmarks": line.accepted_benchmarks.iter().map(key_json).collect::<Vec<_>>(),
-                "pair": line.run.pair.map(|pair| json!({"partner": pair.partner, "side": pair.side})),
-            });
-            write_object(writer, &object)?;
+            write_message(writer, Message::Run(line.into()))?;
         }
         return Ok(());
     }
@@ -330,11 +229,7 @@ pub fn write_baselines(
 ) -> io::Result<()> {
     if format == MessageFormat::Json {
         for line in lines {
-            let object = json!({
-                "reason": "baseline", "schema": SCHEMA, "name": line.name, "run": line.run,
-                "started": line.started, "git": line.git,
-            });
-            write_object(writer, &object)?;
+            write_message(writer, Message::Baseline(line))?;
         }
         return Ok(());
     }
@@ -366,12 +261,7 @@ pub fn write_kept(
 ) -> io::Result<()> {
     if format == MessageFormat::Json {
         for line in lines {
-            let object = json!({
-                "reason": "kept-executables", "schema": SCHEMA, "run": line.run, "started": line.started,
-                "workspace": line.workspace, "baselines": line.baselines, "targets": line.targets,
-                "freed_bytes": line.freed_bytes,
-            });
-            write_object(writer, &object)?;
+            write_message(writer, Message::KeptExecutables(line))?;
         }
         return Ok(());
     }
@@ -405,11 +295,7 @@ pub fn write_workspaces(
 ) -> io::Result<()> {
     if format == MessageFormat::Json {
         for line in lines {
-            let object = json!({
-                "reason": "workspace", "schema": SCHEMA, "key": line.key, "label": line.label,
-                "runs": line.runs, "own": line.own,
-            });
-            write_object(writer, &object)?;
+            write_message(writer, Message::Workspace(line))?;
         }
         return Ok(());
     }

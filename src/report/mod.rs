@@ -24,6 +24,7 @@ mod kind;
 mod layout;
 mod listing;
 mod markdown;
+mod messages;
 mod page;
 mod pivot;
 mod progress;
@@ -43,40 +44,43 @@ mod units;
 mod versions;
 mod view;
 
-pub use bisect::{
-    BisectAnswer, BisectFindings, BisectStep, Progressed, write_bisect, write_bisect_step,
-};
+pub use bisect::{write_bisect, write_bisect_step};
 pub use charset::{Charset, InCharset};
 pub use charts::{Picture, write_picture};
 pub use columns::{
     ColumnCell, ColumnsLine, RunColumn, Shown, SideBySide, Terms, Together, write_columns,
 };
-pub use doctor::{
-    Advice, DoctorFinding, DoctorFindings, NoiseFindings, Resolvable, Severity, write_doctor,
-};
+pub use doctor::write_doctor;
 pub use explanation::{Explanation, MeasuredSide, explained, write_explanation};
-pub use grouped::{Grouped, GroupedCell, GroupedRow, write_grouped};
+pub use grouped::write_grouped;
 pub use history::{BenchmarkHistory, HistoryPoint, LeftOut, SinceBaseline, write_histories};
-pub use import::{ImportFindings, ImportedBenchmark, write_import};
-pub use json::{SCHEMA, write_json};
+pub use import::write_import;
+pub use json::write_json;
 pub use kind::{ReportKind, Surroundings, write_report};
 pub use layout::TableFormat;
 pub use listing::{
-    BaselineLine, BenchmarkLine, KeptLine, RunLine, WorkspaceLine, write_announced,
-    write_baselines, write_benchmarks, write_kept, write_older_runs, write_runs, write_workspaces,
+    write_announced, write_baselines, write_benchmarks, write_kept, write_older_runs, write_runs,
+    write_workspaces,
+};
+pub use messages::{
+    Advice, BaselineLine, BenchmarkLine, BenchmarkStatistics, BisectAnswer, BisectFindings,
+    BisectStep, DoctorFinding, DoctorFindings, Grouped, GroupedCell, GroupedRow, ImportFindings,
+    ImportedBenchmark, KeptLine, NoiseFindings, PivotCell, PivotKind, PivotRow, PivotTable,
+    Progressed, PruneLine, Rate, Resolvable, RunFate, RunLine, SCHEMA, SelfTestFindings,
+    SelfTestRow, Severity, TakenOver, WorkspaceLine,
 };
 pub use page::{Page, PageBenchmark, PageRun, PageSide, write_page, write_page_place};
-pub use pivot::{PivotCell, PivotKind, PivotRow, PivotTable, write_pivot};
+pub use pivot::write_pivot;
 pub use progress::{Progress, ProgressMode};
-pub use prune::{PruneLine, PruneSummary, RunFate, write_prune};
+pub use prune::{PruneSummary, write_prune};
 pub use remarks::run_remark;
 pub use run_head::write_run_head;
-pub use self_test::{Rate, SelfTestFindings, SelfTestRow, write_self_test};
-pub use statistics::{BenchmarkStatistics, write_statistics};
+pub use self_test::write_self_test;
+pub use statistics::write_statistics;
 pub use status::{write_build_event, write_error, write_warning};
 pub use table::write_table;
 pub use theme::without_colours;
-pub use transfer::{TakenOver, write_exported, write_taken_over};
+pub use transfer::{write_exported, write_taken_over};
 pub use units::{change as percent_change, percent as in_percent};
 pub use versions::{VersionDifference, write_versions};
 pub use view::{Arrangement, MessageFormat, Verbosity, View};

@@ -1,10 +1,9 @@
 //! Pivot tables: text, Markdown, CSV, or a message for each row.
 
-use serde_json::{Value, json};
 use std::io::{self, Write};
 
-use super::json::{SCHEMA, write_object};
 use super::layout::{Cell, Table, TableFormat};
+use super::messages::{Message, PivotCell, PivotKind, PivotRowMessage, PivotTable, write_message};
 use super::status::write_warning_within;
 use super::table::p_value;
 use super::theme;
@@ -12,109 +11,6 @@ use super::units;
 use crate::escape;
 use crate::model::Metric;
 use crate::report::view::MessageFormat;
-
-/// A pivot, laid out.
-#[derive(Debug, Clone)]
-pub struct PivotTable {
-    /// What rows are told apart by.
-    pub row_names: Vec<String>,
-    /// What columns are told apart by.
-    pub column_names: Vec<String>,
-    /// What each cell says.
-    pub values: Vec<String>,
-    /// The labels of each column, by dimension.
-    pub columns: Vec<Vec<String>>,
-    /// The rows.
-    pub rows: Vec<PivotRow>,
-    /// What relative values are relative to; `None` without such values.
-    pub versus: Option<String>,
-    /// What else to know, a sentence each.
-    pub notes: Vec<String>,
-    /// What to look at, a sentence each.
-    pub warnings: Vec<String>,
-}
-
-/// A row of a pivot.
-#[derive(Debug, Clone)]
-pub struct PivotRow {
-    /// Its labels, by dimension.
-    pub labels: Vec<String>,
-    /// For each column, a cell for each value.
-    pub cells: Vec<Vec<PivotCell>>,
-}
-
-/// A cell of a pivot.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct PivotCell {
-    /// Its number, exact; `None`: there is none.
-    pub number: Option<f64>,
-    /// What kind of number.
-    pub kind: PivotKind,
-    /// A word about its size.
-    pub word: Option<&'static str>,
-    /// Whether it is what others are relative to.
-    pub is_reference: bool,
-    /// Whether it is without a number because its run cannot be compared with that of the reference.
-    pub is_incomparable: bool,
-    /// How many benchmarks it stands for.
-    pub benchmarks: usize,
-}
-
-/// How a number is read.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub enum PivotKind {
-    /// As the metric says.
-    Metric(Metric),
-    /// Operations per second.
-    OperationRate,
-    /// A count.
-    #[default]
-    Count,
-    /// A share of one, without a sign.
-    Share,
-    /// A change, a fraction.
-    Change,
-    /// A ratio.
-    Ratio,
-    /// An effect size with its sign.
-    Effect,
-    /// A p-value.
-    PValue,
-}
-
-impl PivotKind {
-    fn text(&self, number: f64) -> String {
-        match self {
-            Self::Metric(metric) => units::reading(metric, number),
-            Self::OperationRate => units::reading(
-                &Metric::Rate {
-                    unit: "ops".to_owned(),
-                },
-                number,
-            ),
-            Self::Count => format!("{number:.0}"),
-            Self::Share => format!("{:.2} %", number * 100.0),
-            Self::Change => units::change(number),
-            Self::Ratio => format!("{number:.4}"),
-            Self::Effect => format!("{number:+.3}").replace('-', "−"),
-            Self::PValue => p_value(number),
-        }
-    }
-
-    fn unit(&self) -> String {
-        match self {
-            Self::Metric(Metric::Time) => "ns".to_owned(),
-            Self::Metric(Metric::Rate { unit }) => format!("{unit}/s"),
-            Self::Metric(Metric::Amount { unit }) => unit.clone(),
-            Self::OperationRate => "ops/s".to_owned(),
-            Self::Count => "count".to_owned(),
-            Self::Share | Self::Change => "fraction".to_owned(),
-            Self::Ratio => "ratio".to_owned(),
-            Self::Effect => "effect-size".to_owned(),
-            Self::PValue => "probability".to_owned(),
-        }
-    }
-}
 
 /// Writes a pivot in lines of so many columns. `format`: for people as text, unless they want another form; JSON is a message a row.
 pub fn write_pivot(
@@ -182,7 +78,7 @@ fn cell_of(cell: &PivotCell) -> Cell {
             Cell::nothing()
         };
     };
-    let mut text = cell.kind.text(number);
+    let mut text = text_of(&cell.kind, number);
     let word = if cell.is_reference {
         Some("reference")
     } else {
@@ -194,41 +90,28 @@ fn cell_of(cell: &PivotCell) -> Cell {
     Cell::number(number, text)
 }
 
+/// `number` as `kind` says that it is read.
+fn text_of(kind: &PivotKind, number: f64) -> String {
+    match kind {
+        PivotKind::Metric(metric) => units::reading(metric, number),
+        PivotKind::OperationRate => units::reading(
+            &Metric::Rate {
+                unit: "ops".to_owned(),
+            },
+            number,
+        ),
+        PivotKind::Count => format!("{number:.0}"),
+        PivotKind::Share => format!("{:.2} %", number * 100.0),
+        PivotKind::Change => units::change(number),
+        PivotKind::Ratio => format!("{number:.4}"),
+        PivotKind::Effect => format!("{number:+.3}").replace('-', "−"),
+        PivotKind::PValue => p_value(number),
+    }
+}
+
 fn write_json(writer: &mut dyn Write, table: &PivotTable) -> io::Result<()> {
     for row in &table.rows {
-        let columns = table.columns.iter().zip(&row.cells);
-        let cells: Vec<Value> = columns
-            .flat_map(|(labels, cells)| {
-                table.values.iter().zip(cells).map(move |(value, cell)| {
-                    json!({
-                        "column": labels,
-                        "value": value,
-                        "number": cell.number,
-                        "unit": cell.kind.unit(),
-                        "word": cell.word,
-                        "is_reference": cell.is_reference,
-                        "is_incomparable": cell.is_incomparable,
-                        "benchmarks": cell.benchmarks,
-                    })
-                })
-            })
-            .collect();
-        let message = json!({
-            "reason": "pivot-row",
-            "schema": SCHEMA,
-            "row": row.labels,
-            "cells": cells,
-        });
-        write_object(writer, &message)?;
+        write_message(writer, Message::PivotRow(PivotRowMessage::of(table, row)))?;
     }
-    let finished = json!({
-        "reason": "pivot-finished",
-        "schema": SCHEMA,
-        "rows": table.row_names,
-        "columns": table.column_names,
-        "versus": table.versus,
-        "remarks": table.notes,
-        "warnings": table.warnings,
-    });
-    write_object(writer, &finished)
+    write_message(writer, Message::PivotFinished(table))
 }

@@ -1,75 +1,11 @@
 //! What pruning takes and what it leaves, as a list or as messages.
 
-use serde_json::json;
 use std::io::{self, Write};
 
-use super::json::{SCHEMA, write_object};
 use super::layout::{Cell, Column, Table};
+use super::messages::{Message, PruneFinished, PruneLine, RunFate, write_message};
 use super::units;
-use crate::model::RunId;
 use crate::report::view::MessageFormat;
-
-/// What becomes of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunFate {
-    /// It goes.
-    Goes,
-    /// A rule of the policy keeps it.
-    Kept,
-    /// A baseline names it.
-    Named,
-    /// Later runs are compared with it.
-    Reference,
-    /// It may still be measuring.
-    UnderWay,
-    /// It belongs to a run that stays.
-    Together,
-}
-
-impl RunFate {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Goes => "goes",
-            Self::Kept => "kept",
-            Self::Named => "named",
-            Self::Reference => "reference",
-            Self::UnderWay => "under-way",
-            Self::Together => "together",
-        }
-    }
-
-    /// Why a run stays that no rule of the policy keeps.
-    fn reason(self) -> Option<&'static str> {
-        match self {
-            Self::Goes | Self::Kept => None,
-            Self::Named => Some("named by a baseline"),
-            Self::Reference => Some("later runs of its branch are compared with it"),
-            Self::UnderWay => Some("incomplete and younger than a day"),
-            Self::Together => Some("belongs to a run that stays"),
-        }
-    }
-}
-
-/// A stored run.
-#[derive(Debug, Clone)]
-pub struct PruneLine {
-    /// Its number.
-    pub run: RunId,
-    /// When it began, RFC 3339.
-    pub started: String,
-    /// The branch that it was measured on.
-    pub branch: Option<String>,
-    /// The commit.
-    pub commit: Option<String>,
-    /// The baselines that name it.
-    pub baselines: Vec<String>,
-    /// How many benchmarks it launched.
-    pub benchmarks: usize,
-    /// Bytes that its samples take.
-    pub bytes: u64,
-    /// What becomes of it.
-    pub fate: RunFate,
-}
 
 /// What was done.
 #[derive(Debug, Clone, Copy)]
@@ -96,24 +32,22 @@ pub fn write_prune(
     let bytes: u64 = going.iter().map(|line| line.bytes).sum();
     if format == MessageFormat::Json {
         for line in lines.iter().filter(|line| line.fate != RunFate::Kept) {
-            let object = json!({
-                "reason": "run-pruned", "schema": SCHEMA, "run": line.run, "started": line.started, "branch": line.branch,
-                "commit": line.commit, "baselines": line.baselines, "benchmarks": line.benchmarks,
-                "bytes": line.bytes, "fate": line.fate.word(),
-            });
-            write_object(writer, &object)?;
+            write_message(writer, Message::RunPruned(line))?;
         }
-        let object = json!({
-            "reason": "prune-finished", "schema": SCHEMA, "executed": summary.removed.is_some(), "going": going.len(),
-            "staying": lines.len() - going.len(), "bytes": bytes, "removed": summary.removed,
-            "freed_bytes": summary.freed_bytes,
-        });
-        return write_object(writer, &object);
+        let message = PruneFinished {
+            executed: summary.removed.is_some(),
+            going: going.len(),
+            staying: lines.len() - going.len(),
+            bytes,
+            removed: summary.removed,
+            freed_bytes: summary.freed_bytes,
+        };
+        return write_message(writer, Message::PruneFinished(message));
     }
     if summary.is_quiet {
         return Ok(());
     }
-    let told = |fate: RunFate| fate == RunFate::Goes || fate.reason().is_some();
+    let told = |fate: RunFate| fate == RunFate::Goes || reason(fate).is_some();
     if !going.is_empty() {
         let told: Vec<&PruneLine> = lines.iter().filter(|line| told(line.fate)).collect();
         fates(&told, summary).write(writer, units::terminal_width())?;
@@ -158,7 +92,7 @@ fn fates(lines: &[&PruneLine], summary: &PruneSummary) -> Table {
         })
     };
     let branch = |line: &PruneLine| line.branch.clone().unwrap_or_else(|| "-".to_owned());
-    let fate = |line: &PruneLine| match line.fate.reason() {
+    let fate = |line: &PruneLine| match reason(line.fate) {
         None if summary.removed.is_some() => "removed".to_owned(),
         None => "goes".to_owned(),
         Some(reason) if line.baselines.is_empty() => format!("stays: {reason}"),
@@ -176,6 +110,17 @@ fn fates(lines: &[&PruneLine], summary: &PruneSummary) -> Table {
         Column::number("samples", cells(&|line| units::bytes(line.bytes as f64))),
         Column::words("", cells(&fate)),
     ])
+}
+
+/// Why a run stays that no rule of the policy keeps.
+fn reason(fate: RunFate) -> Option<&'static str> {
+    match fate {
+        RunFate::Goes | RunFate::Kept => None,
+        RunFate::Named => Some("named by a baseline"),
+        RunFate::Reference => Some("later runs of its branch are compared with it"),
+        RunFate::UnderWay => Some("incomplete and younger than a day"),
+        RunFate::Together => Some("belongs to a run that stays"),
+    }
 }
 
 fn counted(runs: usize) -> String {

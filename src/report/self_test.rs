@@ -1,12 +1,11 @@
 //! What a self-test found: how often each benchmark was called what, and what that says about this machine.
 
-use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::time::Duration;
 
-use super::json::{SCHEMA, key_json, tally_json, write_object};
 use super::layout::{Cell, Column};
 use super::listing::{self, write_keyed};
+use super::messages::{Message, Rate, SelfTestFindings, SelfTestRow, write_message};
 use super::view::View;
 use super::{theme, units};
 use crate::escape;
@@ -15,118 +14,6 @@ use crate::report::view::MessageFormat;
 
 /// Below this share of slowdowns found there is advice.
 const FEW: f64 = 0.9;
-
-/// How often something happened, with one-sided bounds of its rate.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rate {
-    /// How often it happened.
-    pub count: usize,
-    /// How often it could have.
-    pub of: usize,
-    /// The rate is at least this.
-    pub lower: f64,
-    /// The rate is at most this.
-    pub upper: f64,
-}
-
-/// What a self-test found.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SelfTestFindings {
-    /// In the order in which they are to be shown.
-    pub rows: Vec<SelfTestRow>,
-    /// What could not be tested, and why.
-    pub skipped: Vec<(BenchmarkKey, String)>,
-    /// By how much one side was slower, a fraction.
-    pub slowdown: f64,
-    /// Comparisons of each kind that were asked for.
-    pub trials: u32,
-    /// Rounds of a comparison at most.
-    pub rounds: u32,
-    /// One-sided level for all benchmarks of a comparison together.
-    pub significance_level: f64,
-    /// Changes called where there was none.
-    pub false_alarms: Rate,
-    /// Slowdowns called as such.
-    pub found: Rate,
-    /// Level of the bounds of both.
-    pub bound_level: f64,
-    /// The seed.
-    pub seed: u64,
-    /// Whether the user stopped it.
-    pub interrupted: bool,
-    /// The status that the process ends with.
-    pub exit_code: u8,
-}
-
-/// What is known of one benchmark.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SelfTestRow {
-    /// Which.
-    pub key: BenchmarkKey,
-    /// Changes up to this are noise, a fraction.
-    pub noise_threshold: f64,
-    /// What was said of it against itself.
-    pub same: Vec<Verdict>,
-    /// What was said of it against itself, slowed down.
-    pub slowed: Vec<Verdict>,
-    /// How long all of it took.
-    pub time: Duration,
-}
-
-impl SelfTestRow {
-    /// Nothing is known yet.
-    pub fn new(key: &BenchmarkKey, noise_threshold: f64) -> Self {
-        Self {
-            key: key.clone(),
-            noise_threshold,
-            same: Vec::new(),
-            slowed: Vec::new(),
-            time: Duration::ZERO,
-        }
-    }
-
-    /// How often a change was called where there was none.
-    pub fn false_alarms(&self) -> usize {
-        let alarm = |verdict| matches!(verdict, Verdict::Regressed | Verdict::Improved);
-        self.same.iter().copied().filter(|v| alarm(*v)).count()
-    }
-
-    /// How often it was compared with itself.
-    pub fn compared_same(&self) -> usize {
-        compared(&self.same)
-    }
-
-    /// How often the slowdown was found.
-    pub fn found(&self) -> usize {
-        times(&self.slowed, Verdict::Regressed)
-    }
-
-    /// How often it was compared with itself, slowed down.
-    pub fn compared_slowed(&self) -> usize {
-        compared(&self.slowed)
-    }
-
-    /// Whether it could not be measured in any of the comparisons.
-    pub fn has_failed(&self) -> bool {
-        times(&self.same, Verdict::Failed) + times(&self.slowed, Verdict::Failed) > 0
-    }
-
-    fn seconds_per_verdict(&self) -> Option<f64> {
-        let verdicts = self.same.len() + self.slowed.len();
-        (verdicts > 0).then(|| self.time.as_secs_f64() / verdicts as f64)
-    }
-}
-
-fn compared(verdicts: &[Verdict]) -> usize {
-    verdicts.len() - times(verdicts, Verdict::Failed)
-}
-
-fn times(verdicts: &[Verdict], wanted: Verdict) -> usize {
-    verdicts
-        .iter()
-        .filter(|verdict| **verdict == wanted)
-        .count()
-}
 
 /// Writes everything; for people as `view` lays it out.
 pub fn write_self_test(
@@ -269,11 +156,7 @@ fn about_slowdowns(findings: &SelfTestFindings) -> Vec<String> {
         units::rounded_percent(lower),
         units::percent(findings.bound_level),
     )];
-    let wrong: usize = findings
-        .rows
-        .iter()
-        .map(|row| times(&row.slowed, Verdict::Improved))
-        .sum();
+    let wrong: usize = findings.rows.iter().map(SelfTestRow::wrong_direction).sum();
     if wrong > 0 {
         lines.push(format!("Called improved although slower: {wrong}."));
     }
@@ -310,44 +193,10 @@ fn plural(count: usize) -> &'static str {
 }
 
 fn write_messages(writer: &mut dyn Write, findings: &SelfTestFindings) -> io::Result<()> {
-    let tally = |verdicts: &[Verdict]| tally_json(&verdicts.iter().copied().collect());
     for row in &findings.rows {
-        let object = json!({
-            "reason": "self-test-benchmark",
-            "schema": SCHEMA,
-            "benchmark": key_json(&row.key),
-            "same": tally(&row.same),
-            "slowed": tally(&row.slowed),
-            "noise_threshold": row.noise_threshold,
-            "seconds_per_verdict": row.seconds_per_verdict(),
-        });
-        write_object(writer, &object)?;
+        write_message(writer, Message::SelfTestBenchmark(row.into()))?;
     }
-    let skipped: Vec<Value> = findings
-        .skipped
-        .iter()
-        .map(|(key, reason)| json!({"benchmark": key_json(key), "why": reason}))
-        .collect();
-    let finished = json!({
-        "reason": "self-test-finished",
-        "schema": SCHEMA,
-        "slowdown": findings.slowdown,
-        "trials": findings.trials,
-        "rounds": findings.rounds,
-        "significance_level": findings.significance_level,
-        "false_alarms": rate_json(&findings.false_alarms),
-        "found": rate_json(&findings.found),
-        "bound_level": findings.bound_level,
-        "skipped": skipped,
-        "seed": findings.seed,
-        "interrupted": findings.interrupted,
-        "exit_code": findings.exit_code,
-    });
-    write_object(writer, &finished)
-}
-
-fn rate_json(rate: &Rate) -> Value {
-    json!({"count": rate.count, "of": rate.of, "lower": rate.lower, "upper": rate.upper})
+    write_message(writer, Message::SelfTestFinished(findings.into()))
 }
 
 #[cfg(test)]

@@ -1,38 +1,18 @@
 //! Every statistic of every benchmark of a run: a block each that fits 80 columns, or a JSON message each.
 
-use serde_json::{Value, json};
 use std::io::{self, Write};
 
 use super::analysis::write_thresholds;
 use super::beside;
 use super::beside_record::{self, LABEL, allocation_lines, labels_of, latency_lines, seconds};
-use super::json::{SCHEMA, estimate_json, key_json, thresholds_json, write_object};
 use super::layout::{Cell, Column, Table};
+use super::messages::{BenchmarkStatistics, BenchmarkStatisticsMessage, Message, write_message};
 use super::table::p_value;
 use super::theme::{self, Ink};
 use super::units;
 use crate::compare::{AllocationSummary, BenchmarkRecord, Estimate, LatencySummary};
-use crate::model::{BenchmarkKey, Measurement, Metric, RunId, Thresholds, Verdict};
+use crate::model::{Measurement, Metric, RunId};
 use crate::report::view::MessageFormat;
-
-/// One benchmark of a run.
-#[derive(Debug, Clone)]
-pub struct BenchmarkStatistics<'a> {
-    /// Which.
-    pub key: &'a BenchmarkKey,
-    /// What was measured, launch by launch.
-    pub measurement: &'a Measurement,
-    /// Its description; `None` without samples.
-    pub record: Option<BenchmarkRecord>,
-    /// The verdict of the run, if it has one.
-    pub verdict: Option<Verdict>,
-    /// The change that it rests on, a fraction.
-    pub change: Option<f64>,
-    /// The p-value that it rests on, adjusted, where it can be reached again.
-    pub p_value: Option<f64>,
-    /// The thresholds of the run.
-    pub thresholds: Thresholds,
-}
 
 /// Writes all of them. The level is that of every interval.
 pub fn write_statistics(
@@ -45,7 +25,12 @@ pub fn write_statistics(
     for one in all {
         match format {
             MessageFormat::Human => write_block(writer, one, confidence_level)?,
-            MessageFormat::Json => write_object(writer, &message(run, one, confidence_level))?,
+            MessageFormat::Json => {
+                let latencies = LatencySummary::of(one.measurement, confidence_level);
+                let message =
+                    BenchmarkStatisticsMessage::of(run, one, latencies.as_ref(), confidence_level);
+                write_message(writer, Message::BenchmarkStatistics(message))?;
+            }
         }
     }
     let measurements: Vec<&Measurement> = all.iter().map(|one| one.measurement).collect();
@@ -61,64 +46,6 @@ pub fn write_statistics(
         }
         _ => Ok(()),
     }
-}
-
-fn message(run: RunId, one: &BenchmarkStatistics<'_>, confidence_level: f64) -> Value {
-    let allocations = AllocationSummary::of(one.measurement);
-    let latencies = LatencySummary::of(one.measurement, confidence_level);
-    json!({
-        "reason": "benchmark-statistics",
-        "schema": SCHEMA,
-        "run": run,
-        "benchmark": key_json(one.key),
-        "metric": one.measurement.benchmark.metric,
-        "throughput": one.measurement.benchmark.throughput,
-        "other_throughput": one.measurement.benchmark.other_throughput,
-        "confidence_level": confidence_level,
-        "statistics": one.record.as_ref().map(record_json),
-        "mean_allocated_bytes": allocations.map(|found| found.bytes),
-        "allocations": beside::allocations_json(one.measurement),
-        "latencies": beside::latencies_json(latencies.as_ref()),
-        "course": latencies.as_ref().map(beside::course_json),
-        "verdict": one.verdict,
-        "change": one.change,
-        "p_value": one.p_value,
-        "thresholds": thresholds_json(&one.thresholds),
-    })
-}
-
-fn record_json(record: &BenchmarkRecord) -> Value {
-    let summary = &record.summary;
-    let over = record.over_launches;
-    let [p5, p25, p75, p95, p99] = record.percentiles;
-    json!({
-        "samples": summary.samples,
-        "launches": summary.launches,
-        "intervals": summary.intervals,
-        "mean_ns": estimate_json(&summary.mean),
-        "median_ns": estimate_json(&summary.median),
-        "std_dev_ns": summary.sd.as_ref().map(estimate_json),
-        "std_err_ns": over.map(|over| over.standard_error),
-        "margin_ns": over.map(|over| over.margin),
-        "mean_over_launches_ns": record.mean_of_launches().as_ref().map(estimate_json),
-        "median_of_launches_ns": record.median_of_launches.as_ref().map(estimate_json),
-        "median_coverage": record.median_coverage,
-        "mean_bca_ns": record.mean_bca.as_ref().map(estimate_json),
-        "cv": record.cv,
-        "min_ns": summary.min,
-        "max_ns": summary.max,
-        "percentiles_ns": {"p5": p5, "p25": p25, "p75": p75, "p95": p95, "p99": p99},
-        "median_abs_dev_ns": estimate_json(&summary.mad),
-        "slope_ns": summary.slope.as_ref().map(estimate_json),
-        "r_squared": summary.r_squared,
-        "overhead_ns": summary.overhead_ns,
-        "outliers": summary.outliers,
-        "diagnostics": record.diagnostics,
-        "clock_step_ns": record.disturbance.clock_step_ns,
-        "narrower_than_clock": record.disturbance.narrower_than_clock,
-        "threads": record.disturbance.threads,
-        "interrupted_share": record.disturbance.interrupted,
-    })
 }
 
 /// Lines are no wider than this.

@@ -1,33 +1,11 @@
 //! What an import of exported runs brought, and what an export wrote.
 
-use serde_json::json;
 use std::io::{self, Write};
 
-use super::json::{SCHEMA, write_object};
+use super::messages::{ExportFinished, Message, TakenOver, write_message};
 use super::theme;
+use super::view::MessageFormat;
 use crate::model::RunId;
-use crate::report::view::MessageFormat;
-
-/// A run that was exported elsewhere.
-#[derive(Debug, Clone)]
-pub struct TakenOver {
-    /// Its number here; `None` where nothing was to be stored.
-    pub run: Option<RunId>,
-    /// Whether it was here before.
-    pub known: bool,
-    /// The file that it is in.
-    pub file: String,
-    /// When it was measured, RFC 3339.
-    pub started: String,
-    /// Benchmarks in it.
-    pub benchmarks: usize,
-    /// Launches in it.
-    pub launches: usize,
-    /// Whether it is the base of an A/B measurement.
-    pub is_base: bool,
-    /// The names that it got.
-    pub baselines: Vec<String>,
-}
 
 /// A line or message for each run.
 pub fn write_taken_over(
@@ -37,12 +15,7 @@ pub fn write_taken_over(
 ) -> io::Result<()> {
     for run in runs {
         if format == MessageFormat::Json {
-            let object = json!({
-                "reason": "run-imported", "schema": SCHEMA, "run": run.run, "known": run.known,
-                "file": run.file, "started": run.started, "benchmarks": run.benchmarks,
-                "launches": run.launches, "baselines": run.baselines,
-            });
-            write_object(writer, &object)?;
+            write_message(writer, Message::RunImported(run))?;
             continue;
         }
         let what = format!(
@@ -92,10 +65,12 @@ pub fn write_exported(
     format: MessageFormat,
 ) -> io::Result<()> {
     if format == MessageFormat::Json {
-        let object = json!({
-            "reason": "export-finished", "schema": SCHEMA, "runs": runs, "format": format_name, "path": path,
-        });
-        return write_object(writer, &object);
+        let message = ExportFinished {
+            runs,
+            format: format_name,
+            path,
+        };
+        return write_message(writer, Message::ExportFinished(message));
     }
     let numbers: Vec<String> = runs.iter().map(ToString::to_string).collect();
     let plural = if runs.len() == 1 { "run" } else { "runs" };

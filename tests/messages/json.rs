@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{settings, steady};
+use super::{schema, settings, steady};
 use crate::support::Machine;
 
 /// Puts a word where a machine's own facts stand.
@@ -60,6 +60,7 @@ fn a_run_is_told_in_messages() {
         .expect_code(1);
     settings().bind(|| {
         for message in second.json() {
+            schema::expect_valid(&message);
             let name = message["reason"].as_str().expect("a reason").to_owned();
             insta::assert_json_snapshot!(name, without_machine(message));
         }

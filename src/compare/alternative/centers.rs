@@ -11,6 +11,7 @@ use perfcheck_stats::{Cleaned, FirstSample, IqrFence, OutlierPolicy, Quantile, d
 
 /// A center of both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Centers {
     /// Which.
     pub center: Statistic,
@@ -26,6 +27,7 @@ pub struct Centers {
 
 /// A center of one side: raw = skipped + removed + used.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SideCenter {
     /// In nanoseconds per iteration.
     pub value_ns: f64,

@@ -12,12 +12,14 @@ use perfcheck_stats::{
 
 /// Effect sizes; positive is slower.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Effects {
     /// What counts as one observation.
     pub observations: Observations,
     /// P(new > base) - P(new < base).
     pub cliffs_delta: Option<f64>,
     /// The size of Cliff's delta in a word.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub label: Option<EffectSize>,
     /// The difference of the means in pooled deviations, corrected for few observations; `None` where neither side varies.
     pub hedges_g: Option<f64>,

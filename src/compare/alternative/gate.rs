@@ -1,20 +1,24 @@
 //! Several runs of one benchmark at once: Kruskal and Wallis's test as a gate before single comparisons.
 
+use serde::Serialize;
+
 use super::observations::SideSamples;
 use crate::compare::question::Rules;
 use crate::model::Measurement;
 use perfcheck_stats::{AgainstReference, derived_seed};
 
-/// What stands before the comparisons of several runs with one reference.
-#[derive(Debug, Clone, PartialEq)]
+/// A test of all runs together, before each is compared with the reference.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GateGroup {
-    /// H of all runs together.
+    /// Kruskal and Wallis's H of all runs together.
     pub h: f64,
-    /// Its p.
+    /// The p-value of H.
     pub p_value: f64,
-    /// Whether it is below the level, so that single differences may be looked for.
+    /// Whether it is below the level, so that single differences count.
     pub open: bool,
     /// For each candidate the p of Mann and Whitney's test against the reference, corrected by Holm's procedure; 1 behind a closed gate.
+    #[serde(skip)]
     pub adjusted: Vec<f64>,
 }
 

@@ -14,6 +14,7 @@ use perfcheck_stats::{
 
 /// What a test of one of the published systems said.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Tested {
     /// Which test.
     pub test: Test,
@@ -34,6 +35,7 @@ pub struct Tested {
     /// The same adjusted for all benchmarks.
     pub adjusted_p_value: Option<f64>,
     /// What p and the practical bounds together say.
+    #[cfg_attr(test, schemars(with = "String"))]
     pub significance: Significance,
     /// The level of the test, two-sided, and of one minus it the interval.
     pub level: f64,

@@ -8,6 +8,7 @@ use perfcheck_stats::{mean, rank_permutation_p};
 
 /// How the allocations of an iteration differ.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AllocationComparison {
     /// How often memory was allocated.
     pub count: CountChange,
@@ -19,6 +20,7 @@ pub struct AllocationComparison {
 
 /// One number per iteration on both sides, each the mean of the means of the launches.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CountChange {
     /// That of the reference.
     pub base: f64,

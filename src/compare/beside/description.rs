@@ -2,6 +2,8 @@
 //!
 //! Every number is a mean over launches, which weigh alike; only the merged histogram and the distribution are of all operations, for looking at.
 
+use serde::Serialize;
+
 use crate::compare::estimate::Estimate;
 use crate::model::{Allocations, Latencies, LatencyWindow, LaunchSeries, Measurement};
 use perfcheck_stats::{Histogram, MeanRatio, TInterval, WeightedEcdf, mean, sample_variance};
@@ -12,7 +14,8 @@ use super::latencies::LatencyComparison;
 const FEWEST_WINDOWS: usize = 2;
 
 /// What an iteration allocated: means over launches of the means of their counted iterations.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AllocationSummary {
     /// Allocations of the thread that ran the iteration.
     pub count: f64,

@@ -12,6 +12,7 @@ use perfcheck_stats::adjusted_p_values;
 
 /// The level of a verdict that is not about the time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SharedLevel {
     /// How many intervals, or tests, share it.
     pub family: usize,
@@ -22,6 +23,7 @@ pub struct SharedLevel {
 
 /// What one of the benchmarks has of it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Share {
     /// An interval.

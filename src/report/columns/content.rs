@@ -1,5 +1,7 @@
 //! What runs side by side are: columns, and a line for each benchmark.
 
+use serde::Serialize;
+
 use crate::compare::{BLOCK, Difference, Estimate, GateGroup};
 use crate::findings::{Gates, Method, RunRemark};
 use crate::model::{BenchmarkKey, DecisionSettings, Metric, RunId, Statistic, Tally, Verdict};
@@ -106,13 +108,14 @@ impl RunColumn {
 }
 
 /// The geometric mean of the ratios of a column's benchmarks.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Together {
     /// The mean; above 1 is worse.
     pub ratio: f64,
-    /// Of so many benchmarks.
+    /// How many benchmarks it is of.
     pub used: usize,
-    /// Benchmarks without a ratio, or with one of zero.
+    /// How many benchmarks have no ratio, or one of zero.
     pub excluded: usize,
 }
 

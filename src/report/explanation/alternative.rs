@@ -1,13 +1,11 @@
 //! How stored runs were compared by the test of a published system.
 
-use serde_json::json;
-
-use super::content::{Explanation, Statement};
+use super::content::Explanation;
 use super::measured::{counted, failures, interval, level, p_is};
-use super::stored::{finite, notes, threshold};
+use super::stored::{notes, threshold};
 use crate::compare::{Comparison, Share, SharedLevel, Tested};
 use crate::model::{Metric, Observations, Statistic, Test, Thresholds, Verdict};
-use crate::report::json::estimate_json;
+use crate::report::messages::{Numbers, Statement};
 use crate::report::table::p_value;
 use crate::report::{analysis, units};
 
@@ -26,12 +24,11 @@ pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison)
     statements.extend(effects(comparison, explanation.metric));
     statements.extend(comparison.description.centers.as_ref().map(|centers| {
         Statement::new(
-            "summary",
             format!(
                 "The summary that was asked for: {}.",
                 analysis::centers(centers, explanation.metric)
             ),
-            json!({"centers": centers}),
+            Numbers::Summary { centers: *centers },
         )
     }));
     statements.extend(notes(&comparison.notes));
@@ -78,23 +75,17 @@ pub(super) fn about(subject: Statistic, comparison: &Comparison) -> Vec<Statemen
         format!("The verdict was to be about {subject}.")
     };
     let mut statements = vec![Statement::new(
-        "metric",
         seen,
-        json!({
-            "metric": subject,
-            "change": comparison.change.as_ref().map(estimate_json),
-            "shared_level": comparison.shared_level(),
-        }),
+        Numbers::Metric {
+            metric: subject,
+            change: comparison.change,
+            shared_level: comparison.shared_level(),
+        },
     )];
     statements.push(threshold(comparison));
     statements.push(Statement::new(
-        "decision",
         format!("So it is {}.", comparison.verdict),
-        json!({
-            "lower": finite(comparison.change.map(|change| change.lower)),
-            "upper": finite(comparison.change.map(|change| change.upper)),
-            "noise_threshold": comparison.noise_threshold,
-        }),
+        Numbers::decision(comparison),
     ));
     statements.extend(notes(&comparison.notes));
     statements
@@ -151,11 +142,15 @@ fn observations(tested: &Tested) -> Statement {
         ),
     };
     Statement::new(
-        "observations",
         format!(
             "{text} No sample was left out as an outlier: what is significant includes the extremes. Drift between runs is left out."
         ),
-        json!({"observations": tested.observations, "center": tested.center, "candidate": tested.candidate, "base": tested.base}),
+        Numbers::Observations {
+            observations: tested.observations,
+            center: tested.center,
+            candidate: tested.candidate,
+            base: tested.base,
+        },
     )
 }
 
@@ -209,9 +204,11 @@ fn test(tested: &Tested, comparison: &Comparison, thresholds: &Thresholds) -> St
         )
     };
     Statement::new(
-        "test",
         text,
-        json!({"tested": tested, "change": comparison.change.as_ref().map(estimate_json)}),
+        Numbers::Test {
+            tested: *tested,
+            change: comparison.change,
+        },
     )
 }
 
@@ -230,12 +227,8 @@ fn decision(comparison: &Comparison) -> Statement {
         _ => "Neither a change beyond noise nor its absence is shown.",
     };
     Statement::new(
-        "decision",
         format!("{text} So it is {}.", comparison.verdict),
-        json!({
-            "lower": finite(bounds.map(|bounds| bounds.0)), "upper": finite(bounds.map(|bounds| bounds.1)),
-            "noise_threshold": comparison.noise_threshold,
-        }),
+        Numbers::decision(comparison),
     )
 }
 
@@ -279,16 +272,11 @@ pub(super) fn effects(comparison: &Comparison, metric: &Metric) -> Option<Statem
         )
     };
     Some(Statement::new(
-        "effect",
         format!(
             "{pairs}: Cliff's delta is {delta:+.3}, {}.{hedges}{shift}{paired}",
             effects.label.map_or("-", |size| size.label())
         ),
-        json!({
-            "cliffs_delta": delta, "label": effects.label, "hedges_g": effects.hedges_g,
-            "shift_ns": effects.shift_ns.as_ref().map(estimate_json),
-            "paired_change": effects.paired_change.as_ref().map(estimate_json),
-        }),
+        Numbers::Effect(effects.clone()),
     ))
 }
 

@@ -1,14 +1,12 @@
 //! How allocations and latencies were compared, on which a verdict rests only with `--metric`.
 
-use super::content::Statement;
 use crate::compare::{
     AllocationComparison, Comparison, CountChange, LatencyComparison, PercentileChange,
 };
 use crate::findings::Method;
 use crate::model::{Statistic, Verdict};
-use crate::report::beside::{
-    allocation_changes_json, changed_counts, latency_changes_json, percentile_change, quantile_name,
-};
+use crate::report::beside::{changed_counts, percentile_change, quantile_name};
+use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
 
 /// A statement about each that was compared, beside a verdict about `subject`.
@@ -65,9 +63,8 @@ fn allocations(found: &AllocationComparison, subject: Statistic) -> Statement {
         ),
     };
     Statement::new(
-        "allocations",
         format!("{result} {ground}{}", of_time_alone(subject, "time")),
-        allocation_changes_json(found),
+        Numbers::Allocations(*found),
     )
 }
 
@@ -88,7 +85,6 @@ fn latencies(
         Method::Stored(_) => "launch by launch, without the drift between runs",
     };
     Statement::new(
-        "latencies",
         format!(
             "Single operations: {}. Each percentile was taken in every launch and their means compared {unit}; operations of different launches were never pooled. A change is called where its interval lies beyond {}, beyond what the histogram rounds away ({:.1} %) and beyond a step of the clock. Operations ran in a closed loop: time spent waiting for a slow one is not in them.{}",
             words.join("; "),
@@ -96,7 +92,7 @@ fn latencies(
             LatencyComparison::RELATIVE_ERROR * 100.0,
             of_time_alone(subject, "the mean time"),
         ),
-        latency_changes_json(found),
+        Numbers::Latencies(found.into()),
     )
 }
 

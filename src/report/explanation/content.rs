@@ -1,7 +1,5 @@
 //! What an explanation is made from, and the sentences that it is made of.
 
-use serde_json::Value;
-
 use crate::compare::{Comparison, HostSigns, Plan};
 use crate::findings::{Method, Row};
 use crate::model::{BenchmarkKey, Failure, GitState, Metric, Run, RunId, Verdict};
@@ -54,28 +52,7 @@ pub struct Explanation<'a> {
 
 impl Explanation<'_> {
     /// The comparison that the verdict rests on, where there was one.
-    pub(super) fn comparison(&self) -> Option<&Comparison> {
+    pub(in crate::report) fn comparison(&self) -> Option<&Comparison> {
         self.row?.comparison.as_ref()
-    }
-}
-
-/// A sentence or a few about one thing.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Statement {
-    /// What it is about, one word.
-    pub about: &'static str,
-    /// In words.
-    pub text: String,
-    /// Its numbers, an object.
-    pub numbers: Value,
-}
-
-impl Statement {
-    pub(super) fn new(about: &'static str, text: impl Into<String>, numbers: Value) -> Self {
-        Self {
-            about,
-            text: text.into(),
-            numbers,
-        }
     }
 }

@@ -1,11 +1,10 @@
 //! What was measured, where and when, on which sides; how launches failed.
 
-use serde_json::json;
-
-use super::content::{Explanation, MeasuredSide, Statement};
+use super::content::{Explanation, MeasuredSide};
 use crate::compare::HostSigns;
 use crate::findings::Method;
 use crate::model::Failure;
+use crate::report::messages::{Numbers, Statement};
 use crate::report::{source, table, units};
 
 /// More reference runs than these are counted and not named.
@@ -42,13 +41,15 @@ pub(super) fn sides(explanation: &Explanation<'_>) -> Vec<Statement> {
         ),
     };
     statements.push(Statement::new(
-        "place",
         text,
-        json!({
-            "cores": host.cores, "shared": host.shared, "load": explanation.run.load,
-            "clock_step_ns": explanation.signs.clock_step, "jitter": explanation.signs.jitter,
-            "control_range": explanation.signs.control_range,
-        }),
+        Numbers::Place {
+            cores: host.cores,
+            shared: host.shared,
+            load: explanation.run.load,
+            clock_step_ns: explanation.signs.clock_step,
+            jitter: explanation.signs.jitter,
+            control_range: explanation.signs.control_range,
+        },
     ));
     statements
 }
@@ -71,14 +72,18 @@ fn seen_of_host(signs: &HostSigns) -> String {
 
 fn alone(candidate: &MeasuredSide) -> Statement {
     Statement::new(
-        "measured",
         format!(
             "{} measured it in {} with {}.",
             capital(&named(candidate)),
             counted(candidate.launches, "launch", "launches"),
             counted(candidate.samples, "sample", "samples"),
         ),
-        json!({"run": candidate.run, "launches": candidate.launches, "samples": candidate.samples}),
+        Numbers::Measured {
+            run: candidate.run,
+            base_run: None,
+            launches: candidate.launches,
+            samples: candidate.samples,
+        },
     )
 }
 
@@ -88,17 +93,18 @@ fn in_turn(candidate: &MeasuredSide, base: Option<&MeasuredSide>) -> Statement {
         |base| format!("the base, {}", named(base)),
     );
     Statement::new(
-        "measured",
         format!(
             "The candidate, {}, and {beside}, were measured in turn: {}, each with a fresh process of both sides, {} of the candidate.",
             named(candidate),
             counted(candidate.launches, "round", "rounds"),
             counted(candidate.samples, "sample", "samples"),
         ),
-        json!({
-            "run": candidate.run, "base_run": base.map(|base| base.run),
-            "rounds": candidate.launches, "samples": candidate.samples,
-        }),
+        Numbers::Measured {
+            run: candidate.run,
+            base_run: base.map(|base| base.run),
+            launches: candidate.launches,
+            samples: candidate.samples,
+        },
     )
 }
 
@@ -121,12 +127,13 @@ fn reference(explanation: &Explanation<'_>) -> Statement {
         ),
     };
     Statement::new(
-        "reference",
         text,
-        json!({
-            "runs": base.iter().map(|side| side.run).collect::<Vec<_>>(),
-            "launches": launches, "samples": samples, "runs_spread": spread,
-        }),
+        Numbers::Reference {
+            runs: base.iter().map(|side| side.run).collect(),
+            launches,
+            samples,
+            runs_spread: spread,
+        },
     )
 }
 
@@ -172,9 +179,8 @@ pub(super) fn failures(failures: &[Failure]) -> Vec<Statement> {
             "launches"
         };
         Statement::new(
-            "failure",
             format!("It failed in {launch} {}: {message}", words.join(", ")),
-            json!({"launches": launches}),
+            Numbers::Failure { launches },
         )
     };
     found.into_iter().map(statement).collect()

@@ -1,15 +1,13 @@
 //! How two builds that were measured in turn were compared: the look, both halves of the speed test, the slow-path test.
 
-use serde_json::json;
-
-use super::content::{Explanation, Statement};
+use super::content::Explanation;
 use super::measured::{failures, interval, level, p_is};
 use super::stored::{bound, finite, notes, open_interval, slower_and_faster, threshold};
 use crate::compare::{
     Comparison, Estimate, Location, LookGrounds, Method, Note, Plan, SlowPathGrounds,
 };
 use crate::model::{Side, Verdict};
-use crate::report::json::estimate_json;
+use crate::report::messages::{Numbers, Statement};
 use crate::report::table::p_value;
 use crate::report::units;
 
@@ -58,12 +56,13 @@ fn when(
         )
     };
     Statement::new(
-        "look",
         text,
-        json!({
-            "rounds": rounds, "stopped_early": early, "share": look.share,
-            "looks": plan.map(|plan| &plan.looks),
-        }),
+        Numbers::Look {
+            rounds,
+            stopped_early: early,
+            share: look.share,
+            looks: plan.map(|plan| plan.looks.clone()),
+        },
     )
 }
 
@@ -82,24 +81,27 @@ fn location(location: Location) -> Statement {
         Location::Median => "the median (there were too few for a low percentile)".to_owned(),
     };
     Statement::new(
-        "location",
         format!(
             "The floor test takes {taken} of all samples of a side; the rank test compares both sides round by round. Each has half of the level, and the closer bounds count. No sample was left out as an outlier: what is significant includes the extremes."
         ),
-        json!({"location": location}),
+        Numbers::Location { location },
     )
 }
 
 fn estimate(look: &LookGrounds, change: Estimate) -> Statement {
     let error = look.standard_error;
     Statement::new(
-        "estimate",
         format!(
             "By that the candidate is {} against the base, with a standard error of {}.",
             units::change(change.estimate),
             level(error)
         ),
-        json!({"change": change.estimate, "standard_error": error}),
+        Numbers::Estimate {
+            change: change.estimate,
+            standard_error: Some(error),
+            degrees_of_freedom: None,
+            run_std_dev: None,
+        },
     )
 }
 
@@ -125,7 +127,6 @@ fn family(look: &LookGrounds, change: Estimate) -> Statement {
         )
     };
     Statement::new(
-        "interval",
         format!(
             "The speed test has a level of {}, one-sided, for each direction, {family}; with the share of the look that is {} and {}. At these levels the change lies in {}. For `{direction} by more than the threshold` {} over the share of the look, adjusted {}.",
             level(test.family_level),
@@ -135,12 +136,17 @@ fn family(look: &LookGrounds, change: Estimate) -> Statement {
             p_is(p),
             p_value(adjusted),
         ),
-        json!({
-            "change": estimate_json(&change), "family": test.family, "family_level": test.family_level,
-            "level_slower": lower, "level_faster": upper,
-            "p_slower": test.p.slower, "p_faster": test.p.faster,
-            "adjusted_p_slower": test.adjusted.slower, "adjusted_p_faster": test.adjusted.faster,
-        }),
+        Numbers::Interval {
+            change,
+            family: test.family,
+            family_level: test.family_level,
+            level_slower: lower,
+            level_faster: upper,
+            p_slower: test.p.slower,
+            p_faster: test.p.faster,
+            adjusted_p_slower: test.adjusted.slower,
+            adjusted_p_faster: test.adjusted.faster,
+        },
     )
 }
 
@@ -160,7 +166,6 @@ fn slow_path(found: &SlowPathGrounds, verdict: Verdict) -> Statement {
         "nothing of the kind shows"
     };
     Statement::new(
-        "slow-path",
         format!(
             "The slow-path test asks whether samples of one side are slower than their neighbours of the other by 10 % or 20 %, beyond the threshold: {} of the candidate's samples lie more than 10 % above their floor, {} of the base's. Its level is {}; adjusted p {} for the candidate, {} for the base: {meaning}.",
             level(found.share_candidate),
@@ -169,11 +174,15 @@ fn slow_path(found: &SlowPathGrounds, verdict: Verdict) -> Statement {
             p_value(test.adjusted.slower),
             p_value(test.adjusted.faster),
         ),
-        json!({
-            "share_candidate": found.share_candidate, "share_base": found.share_base, "family_level": test.family_level,
-            "p_slower": found.p, "suspicion": found.suspicion,
-            "adjusted_p_slower": test.adjusted.slower, "adjusted_p_faster": test.adjusted.faster,
-        }),
+        Numbers::SlowPath {
+            share_candidate: found.share_candidate,
+            share_base: found.share_base,
+            family_level: test.family_level,
+            p_slower: found.p,
+            suspicion: found.suspicion,
+            adjusted_p_slower: test.adjusted.slower,
+            adjusted_p_faster: test.adjusted.faster,
+        },
     )
 }
 
@@ -184,12 +193,8 @@ fn decision(comparison: &Comparison) -> Statement {
         _ => "No test was possible: the notes say what was missing.".to_owned(),
     };
     Statement::new(
-        "decision",
         format!("{text} So it is {}.", comparison.verdict),
-        json!({
-            "lower": finite(bounds.map(|bounds| bounds.0)), "upper": finite(bounds.map(|bounds| bounds.1)),
-            "noise_threshold": comparison.noise_threshold,
-        }),
+        Numbers::decision(comparison),
     )
 }
 
@@ -289,8 +294,10 @@ fn otherwise(comparison: &Comparison, rounds: usize) -> Statement {
         }
     };
     Statement::new(
-        "otherwise",
         text.trim_start(),
-        json!({"smallest_callable": smallest, "rounds_needed": needed}),
+        Numbers::Otherwise {
+            smallest_callable: smallest,
+            rounds_needed: needed,
+        },
     )
 }

@@ -1,15 +1,13 @@
 //! How stored runs were compared: by the prediction interval at the level of runs, or by the t-score alone.
 
-use serde_json::json;
-
 use super::alternative;
-use super::content::{Explanation, Statement};
+use super::content::Explanation;
 use super::measured::{counted, failures, interval, level, p_is};
 use crate::compare::{
     Comparison, Decider, Estimate, Location, Note, Prediction, RunGrounds, TScoreGrounds,
 };
 use crate::model::Verdict;
-use crate::report::json::estimate_json;
+use crate::report::messages::{Numbers, Statement};
 use crate::report::table::p_value;
 use crate::report::units;
 
@@ -44,11 +42,10 @@ fn location(location: Location, decider: Decider) -> Statement {
         _ => "and of each run its fastest launch, as noise makes samples slower and never faster",
     };
     Statement::new(
-        "location",
         format!(
             "Of each launch the {location} of its samples was taken, {of_run}. No sample was left out as an outlier: what is significant includes the extremes."
         ),
-        json!({"location": location}),
+        Numbers::Location { location },
     )
 }
 
@@ -97,13 +94,13 @@ fn estimate(
         text.push_str(" How far launches differ among themselves says how uncertain that is; drift between runs is left out (`--screen`).");
     }
     Statement::new(
-        "estimate",
         text,
-        json!({
-            "change": change.estimate, "standard_error": grounds.prediction.map(|found| found.standard_error),
-            "degrees_of_freedom": grounds.prediction.map(|found| found.degrees_of_freedom),
-            "run_std_dev": grounds.run_sd,
-        }),
+        Numbers::Estimate {
+            change: change.estimate,
+            standard_error: grounds.prediction.map(|found| found.standard_error),
+            degrees_of_freedom: grounds.prediction.map(|found| found.degrees_of_freedom),
+            run_std_dev: Some(grounds.run_sd),
+        },
     )
 }
 
@@ -128,19 +125,23 @@ fn family(grounds: &RunGrounds, change: Estimate) -> Statement {
         ),
     };
     Statement::new(
-        "interval",
         format!(
             "{shared} At these levels the change lies in {}. For `{direction} by more than the threshold` {}, adjusted {}.",
             interval(change.lower, change.upper),
             p_is(p),
             p_value(adjusted),
         ),
-        json!({
-            "change": estimate_json(&change), "family": test.family, "family_level": test.family_level,
-            "level_slower": test.step_level.slower, "level_faster": test.step_level.faster,
-            "p_slower": test.p.slower, "p_faster": test.p.faster,
-            "adjusted_p_slower": test.adjusted.slower, "adjusted_p_faster": test.adjusted.faster,
-        }),
+        Numbers::Interval {
+            change,
+            family: test.family,
+            family_level: test.family_level,
+            level_slower: test.step_level.slower,
+            level_faster: test.step_level.faster,
+            p_slower: test.p.slower,
+            p_faster: test.p.faster,
+            adjusted_p_slower: test.adjusted.slower,
+            adjusted_p_faster: test.adjusted.faster,
+        },
     )
 }
 
@@ -157,12 +158,13 @@ pub(super) fn threshold(comparison: &Comparison) -> Statement {
         ""
     };
     Statement::new(
-        "threshold",
         format!(
             "Changes up to {} either way count as noise{why}.",
             level(threshold)
         ),
-        json!({"noise_threshold": threshold}),
+        Numbers::Threshold {
+            noise_threshold: threshold,
+        },
     )
 }
 
@@ -198,12 +200,8 @@ fn decision(comparison: &Comparison, decider: Decider) -> Statement {
         (_, Some((lower, upper))) => open_interval(lower, upper, comparison.noise_threshold),
     };
     Statement::new(
-        "decision",
         format!("{text} So it is {}.", comparison.verdict),
-        json!({
-            "lower": finite(bounds.map(|bounds| bounds.0)), "upper": finite(bounds.map(|bounds| bounds.1)),
-            "noise_threshold": comparison.noise_threshold,
-        }),
+        Numbers::decision(comparison),
     )
 }
 
@@ -266,17 +264,17 @@ fn t_score(found: &TScoreGrounds, comparison: &Comparison) -> Statement {
         found.test.adjusted.faster
     };
     Statement::new(
-        "t-score",
         format!(
             "The t-score of the means over launches knows nothing of drift between runs, and makes `suspect` at most: {} in {}, adjusted p {}; {says}.",
             units::change(change.estimate),
             interval(change.lower, change.upper),
             p_value(adjusted),
         ),
-        json!({
-            "change": estimate_json(&change), "adjusted_p_slower": found.test.adjusted.slower,
-            "adjusted_p_faster": found.test.adjusted.faster,
-        }),
+        Numbers::TScore {
+            change,
+            adjusted_p_slower: found.test.adjusted.slower,
+            adjusted_p_faster: found.test.adjusted.faster,
+        },
     )
 }
 
@@ -284,7 +282,12 @@ fn t_score(found: &TScoreGrounds, comparison: &Comparison) -> Statement {
 pub(super) fn notes(notes: &[Note]) -> Vec<Statement> {
     let statement = |note: &Note| {
         let text = super::measured::capital(&note.to_string());
-        Statement::new("note", format!("{text}."), json!({"notes": [note]}))
+        Statement::new(
+            format!("{text}."),
+            Numbers::Note {
+                notes: [note.clone()],
+            },
+        )
     };
     notes.iter().map(statement).collect()
 }
@@ -344,8 +347,10 @@ fn otherwise(comparison: &Comparison, decider: Decider) -> Statement {
             String::new()
         };
     Statement::new(
-        "otherwise",
         format!("{}{alone}", text.trim_start()),
-        json!({"smallest_callable": finite(comparison.smallest_callable)}),
+        Numbers::Otherwise {
+            smallest_callable: finite(comparison.smallest_callable),
+            rounds_needed: None,
+        },
     )
 }

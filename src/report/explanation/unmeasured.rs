@@ -1,11 +1,10 @@
 //! Verdicts that rest on no comparison: new, missing, failed, incomparable, and executables that are the same.
 
-use serde_json::json;
-
-use super::content::{Explanation, Statement};
+use super::content::Explanation;
 use super::measured::{capital, failures};
 use crate::findings::{Method, Remark};
 use crate::model::{MIN_LAUNCHES, Verdict};
+use crate::report::messages::{Decision, Numbers, Statement};
 
 /// What decided, and what would have made it another verdict.
 pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
@@ -17,7 +16,6 @@ pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
         .iter()
         .any(|remark| matches!(remark, Remark::Identical | Remark::FoundIdentical { .. }))
         || in_turn && explanation.candidate.is_none();
-    let numbers = json!({"reference_run": reference});
     let named = reference.map_or_else(|| "the reference".to_owned(), |run| format!("run {run}"));
     let (decision, otherwise) = match explanation.verdict {
         Verdict::New if in_turn => (
@@ -40,8 +38,19 @@ pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
         ),
         _ => return statements,
     };
-    statements.push(Statement::new("decision", capital(&decision), numbers));
-    statements.push(Statement::new("otherwise", otherwise, json!({})));
+    statements.push(Statement::new(
+        capital(&decision),
+        Numbers::Decision(Decision::Uncompared {
+            reference_run: reference,
+        }),
+    ));
+    statements.push(Statement::new(
+        otherwise,
+        Numbers::Otherwise {
+            smallest_callable: None,
+            rounds_needed: None,
+        },
+    ));
     statements
 }
 
@@ -53,9 +62,8 @@ fn incomparable(
     let blocking = explanation.row.map_or(&[][..], |row| &row.blocking);
     for difference in blocking {
         statements.push(Statement::new(
-            "difference",
             format!("{difference}."),
-            json!({"fact": difference.fact, "candidate": difference.candidate, "base": difference.base}),
+            Numbers::Difference(difference.clone()),
         ));
     }
     let facts: Vec<&str> = blocking.iter().map(|found| found.fact.name()).collect();
@@ -79,9 +87,10 @@ fn failed(explanation: &Explanation<'_>, statements: &mut Vec<Statement>) -> (St
     let comparison = explanation.comparison();
     for note in comparison.map_or(&[][..], |comparison| &comparison.notes) {
         statements.push(Statement::new(
-            "note",
             format!("{}.", capital(&note.to_string())),
-            json!({"notes": [note]}),
+            Numbers::Note {
+                notes: [note.clone()],
+            },
         ));
     }
     let of_pair = explanation.method == Some(Method::Paired) || explanation.run.pair.is_some();

@@ -1,15 +1,14 @@
 //! Puts the sentences in order and writes them: as text that fits 80 columns, or as one JSON message.
 
-use serde_json::{Value, json};
 use std::io::{self, Write};
 
-use super::content::{Explanation, Statement};
+use super::content::Explanation;
 use super::{alternative, beside, measured, paired, stored, unmeasured};
 use crate::compare::Decider;
 use crate::findings::{FirstLook, Method, Remark, Row};
 use crate::model::{Statistic, Verdict};
-use crate::report::json::{SCHEMA, key_json, write_object};
 use crate::report::layout::{Cell, Column, Table};
+use crate::report::messages::{ExplanationMessage, Message, Numbers, Statement, write_message};
 use crate::report::view::MessageFormat;
 use crate::report::{theme, units};
 
@@ -26,7 +25,10 @@ pub fn write_explanation(
     let statements = statements(explanation);
     match format {
         MessageFormat::Human => write_text(writer, explanation, &statements),
-        MessageFormat::Json => write_object(writer, &message(explanation, &statements)),
+        MessageFormat::Json => {
+            let message = ExplanationMessage::of(explanation, &statements);
+            write_message(writer, Message::Explanation(message))
+        }
     }
 }
 
@@ -34,7 +36,7 @@ pub fn write_explanation(
 pub fn explained(explanation: &Explanation<'_>) -> Vec<(&'static str, String)> {
     let statements = statements(explanation).into_iter();
     statements
-        .map(|statement| (statement.about, statement.text))
+        .map(|statement| (statement.numbers.about(), statement.text))
         .collect()
 }
 
@@ -63,7 +65,7 @@ fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
             let decided = unmeasured::statements(explanation);
             let known = decided
                 .iter()
-                .any(|statement| statement.about == "decision");
+                .any(|statement| matches!(statement.numbers, Numbers::Decision(_)));
             statements.extend(decided);
             if !known {
                 statements.push(unknown(explanation));
@@ -86,12 +88,14 @@ fn verdict(explanation: &Explanation<'_>) -> Statement {
         Verdict::Improved => "faster by more than noise",
     };
     Statement::new(
-        "verdict",
         format!(
             "{}: {meaning}.",
             measured::capital(explanation.verdict.word())
         ),
-        json!({"change": explanation.change, "reference_run": explanation.reference}),
+        Numbers::Verdict {
+            change: explanation.change,
+            reference_run: explanation.reference,
+        },
     )
 }
 
@@ -138,12 +142,12 @@ fn second_look(row: &Row<'_>, verdict: Verdict) -> Option<Statement> {
         _ => None,
     })?;
     Some(Statement::new(
-        "confirmation",
         text,
-        json!({
-            "base_run": runs.map(|runs| runs.base), "candidate_run": runs.map(|runs| runs.candidate),
-            "first_change": first.change,
-        }),
+        Numbers::Confirmation {
+            base_run: runs.map(|runs| runs.base),
+            candidate_run: runs.map(|runs| runs.candidate),
+            first_change: first.change,
+        },
     ))
 }
 
@@ -156,47 +160,11 @@ fn unknown(explanation: &Explanation<'_>) -> Statement {
         )
     });
     Statement::new(
-        "origin",
         format!(
             "How the verdict was reached is not stored with the run: the run was imported, or another version of the tool wrote it.{compare}"
         ),
-        json!({}),
+        Numbers::Origin {},
     )
-}
-
-fn decided_by(explanation: &Explanation<'_>) -> Option<&'static str> {
-    let (method, _) = explanation.method.zip(explanation.comparison())?;
-    if explanation.run.decision.analysis.subject != Statistic::Time {
-        return Some("metric");
-    }
-    Some(match method {
-        Method::Stored(Decider::RunLevel) => "run-level",
-        Method::Stored(Decider::Screen) => "t-score",
-        Method::Stored(Decider::Test(test)) => test.word(),
-        Method::Paired => "paired",
-    })
-}
-
-fn message(explanation: &Explanation<'_>, statements: &[Statement]) -> Value {
-    let sentences: Vec<Value> = statements
-        .iter()
-        .map(|statement| {
-            json!({
-                "about": statement.about,
-                "text": statement.text,
-                "numbers": statement.numbers,
-            })
-        })
-        .collect();
-    json!({
-        "reason": "explanation",
-        "schema": SCHEMA,
-        "run": explanation.run.id,
-        "benchmark": key_json(explanation.key),
-        "verdict": explanation.verdict,
-        "decided_by": decided_by(explanation),
-        "sentences": sentences,
-    })
 }
 
 fn write_text(
@@ -214,12 +182,12 @@ fn write_text(
         theme::verdict(explanation.verdict)
     )?;
     let subjects = statements.iter().scan("", |before, statement| {
-        let subject = if statement.about == *before {
+        let subject = if statement.numbers.about() == *before {
             ""
         } else {
-            statement.about
+            statement.numbers.about()
         };
-        *before = statement.about;
+        *before = statement.numbers.about();
         Some(Cell::faint(subject))
     });
     let texts = statements.iter().map(|statement| statement.text.as_str());

@@ -1,5 +1,7 @@
 //! A benchmark over runs, as sinks are given it.
 
+use serde::Serialize;
+
 use crate::compare::{Course, Difference, Estimate, Level, Location};
 use crate::model::{Acceptance, BenchmarkKey, GitState, Metric, RunId, Verdict};
 
@@ -65,13 +67,15 @@ pub enum LeftOut {
 }
 
 /// How far the present level is from a baseline.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SinceBaseline {
-    /// Its name.
+    /// The name of the baseline.
+    #[serde(rename = "baseline")]
     pub name: String,
     /// The run that it names.
     pub run: RunId,
-    /// The change since, a fraction with its interval.
+    /// The change since then, a fraction.
     pub change: Estimate,
 }
 

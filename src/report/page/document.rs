@@ -13,7 +13,7 @@ use crate::compare::{Decider, PROBABILITIES};
 use crate::escape::{html, json_in_script, one_line};
 use crate::findings::{Method, Remark};
 use crate::model::{RunId, Statistic, Verdict};
-use crate::report::json::{SCHEMA, write_object};
+use crate::report::messages::{Message, PageFormat, ReportWritten, SCHEMA, write_message};
 use crate::report::remarks::{IDENTICAL, run_remark};
 use crate::report::view::MessageFormat;
 use crate::report::{analysis, sentences, theme, units};
@@ -209,13 +209,14 @@ pub fn write_page_place(
 ) -> io::Result<()> {
     let count = page.benchmarks.len();
     if format == MessageFormat::Json {
-        return write_object(
-            writer,
-            &json!({
-                "reason": "report-written", "schema": SCHEMA, "run": page.run.id, "format": "html",
-                "path": path, "bytes": bytes, "benchmarks": count,
-            }),
-        );
+        let message = ReportWritten {
+            run: page.run.id,
+            format: PageFormat::Html,
+            path,
+            bytes,
+            benchmarks: count,
+        };
+        return write_message(writer, Message::ReportWritten(message));
     }
     let plural = if count == 1 { "" } else { "s" };
     writeln!(

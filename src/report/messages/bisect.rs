@@ -1,0 +1,143 @@
+//! A search through a history (`bisect`).
+
+use serde::Serialize;
+
+use crate::compare::Estimate;
+use crate::model::{BenchmarkKey, Commit, RunId, Verdict};
+
+/// What was found about a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Progressed {
+    /// It is no slower than the good one.
+    Fast,
+    /// It is slower than the good one.
+    Slow,
+    /// Nothing was found about it.
+    Skipped,
+}
+
+/// A commit that was looked at; written as soon as something is known of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct BisectStep {
+    /// The commit.
+    pub commit: Commit,
+    /// Which of the commits after the good one it is, from 1.
+    pub place: usize,
+    /// How many commits there are after the good one.
+    pub of: usize,
+    /// What was found about it.
+    #[serde(rename = "finding")]
+    pub progressed: Progressed,
+    /// The verdict of the comparison with the good commit; null without one.
+    pub verdict: Option<Verdict>,
+    /// The change against the good commit; null without a comparison.
+    pub change: Option<Estimate>,
+    /// Why it was skipped or not measured; null where it was measured.
+    pub why: Option<String>,
+    /// Whether an earlier, interrupted call found it.
+    pub remembered: bool,
+    /// The stored run of the commit's side; null where nothing is stored.
+    pub run: Option<RunId>,
+    /// How many seconds its rounds took; null where it was not measured now.
+    pub seconds: Option<f64>,
+}
+
+/// What came out.
+#[derive(Debug, Clone, PartialEq)]
+pub enum BisectAnswer {
+    /// The first slow commit is one of these; the last of them is known to be slow.
+    Among(Vec<BisectStep>),
+    /// The last commit is not slower.
+    NotSlower(BisectStep),
+    /// Whether the last commit is slower could not be told.
+    Undecided(BisectStep),
+}
+
+/// The whole search.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BisectFindings {
+    /// What was measured.
+    pub benchmark: BenchmarkKey,
+    /// What everything was compared with, as the user calls it.
+    pub good: (String, Commit),
+    /// The last commit, as the user calls it.
+    pub bad: (String, Commit),
+    /// How many there are after the good one.
+    pub commits: usize,
+    /// How many comparisons it took.
+    pub measurements: u32,
+    /// What came out.
+    pub answer: BisectAnswer,
+    /// The change of the last commit against the good one.
+    pub total: Option<Estimate>,
+    /// The status that the process ends with.
+    pub exit_code: u8,
+}
+
+/// What the search came to.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+enum Outcome {
+    /// The first slow commit is known.
+    Found,
+    /// The first slow commit is one of several.
+    Narrowed,
+    /// The last commit is not slower than the good one.
+    NotSlower,
+    /// Whether the last commit is slower could not be told.
+    Undecided,
+}
+
+/// The answer of the search.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(in crate::report) struct BisectFinished<'a> {
+    /// The benchmark that was measured.
+    benchmark: &'a BenchmarkKey,
+    /// What the search came to.
+    outcome: Outcome,
+    /// The first slow commit, or all that it can be, oldest first; the last of them is known to be slow. Where the outcome is `not-slower` or
+    /// `undecided`, the last commit.
+    commits: &'a [BisectStep],
+    /// The commit that everything was compared with.
+    good: &'a Commit,
+    /// The last commit.
+    bad: &'a Commit,
+    /// How many commits there are after the good one.
+    commits_in_all: usize,
+    /// How many comparisons the search took.
+    measurements: u32,
+    /// The change of the last of `commits` against the good one; null without a comparison.
+    change: Option<Estimate>,
+    /// The change of `bad` against `good`; null without a comparison.
+    total_change: Option<Estimate>,
+    /// The status that the process ends with.
+    exit_code: u8,
+}
+
+impl<'a> From<&'a BisectFindings> for BisectFinished<'a> {
+    fn from(findings: &'a BisectFindings) -> Self {
+        let (outcome, commits) = match &findings.answer {
+            BisectAnswer::Among(possible) if possible.len() == 1 => (Outcome::Found, &possible[..]),
+            BisectAnswer::Among(possible) => (Outcome::Narrowed, &possible[..]),
+            BisectAnswer::NotSlower(step) => (Outcome::NotSlower, std::slice::from_ref(step)),
+            BisectAnswer::Undecided(step) => (Outcome::Undecided, std::slice::from_ref(step)),
+        };
+        Self {
+            benchmark: &findings.benchmark,
+            outcome,
+            commits,
+            good: &findings.good.1,
+            bad: &findings.bad.1,
+            commits_in_all: findings.commits,
+            measurements: findings.measurements,
+            change: commits.last().and_then(|step| step.change),
+            total_change: findings.total,
+            exit_code: findings.exit_code,
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! A benchmark over runs (`history`).
+
+use serde::Serialize;
+
+use crate::compare::{Band, Difference, Estimate, Location, Position, Step};
+use crate::model::{Acceptance, BenchmarkKey, GitState, Metric, RunId, Verdict};
+use crate::report::history::{BenchmarkHistory, LeftOut, SinceBaseline};
+
+/// A benchmark in one of its runs.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "HistoryPoint"))]
+pub(in crate::report) struct HistoryPointMessage<'a> {
+    /// The benchmark.
+    benchmark: &'a BenchmarkKey,
+    /// The number of the run.
+    run: RunId,
+    /// When the run began, RFC 3339.
+    started: &'a str,
+    /// The checkout that the run measured; null outside of a repository.
+    git: Option<&'a GitState>,
+    /// Whether the run may serve as a reference by itself.
+    acceptance: Acceptance,
+    /// Whether the user accepted this value as a new level, with the whole run or by itself.
+    accepted: bool,
+    /// The verdict as the run found it; null where it has none.
+    verdict: Option<Verdict>,
+    /// The change as the run found it, a fraction; null without a comparison.
+    change: Option<f64>,
+    /// The run value in nanoseconds per iteration, or as the metric says; null where it is left out.
+    value: Option<f64>,
+    /// The median over launches; null where several benchmarks are asked for.
+    median: Option<Estimate>,
+    /// The value of the level that the run belongs to; null where it is left out.
+    level: Option<f64>,
+    /// How the level began, for the first run of a level but the first; else null.
+    step: Option<Step>,
+    /// Whether the value lies so far off its level that the level is taken without it.
+    stray: bool,
+    /// Why the run does not count; null where it does.
+    left_out: Option<LeftOutBecause<'a>>,
+}
+
+/// Why a run does not count.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct LeftOutBecause<'a> {
+    /// The reason.
+    why: LeftOutReason,
+    /// The facts that differ from the newest run, where that is the reason.
+    differences: &'a [Difference],
+}
+
+/// The reason for which a run does not count.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+enum LeftOutReason {
+    /// It cannot be compared with the newest run.
+    Incomparable,
+    /// The benchmark failed.
+    Failed,
+    /// It has no samples, or far fewer than the newest run, or samples of another kind.
+    OtherSamples,
+}
+
+/// The course that a benchmark takes; after its points.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "BenchmarkHistory"))]
+pub(in crate::report) struct HistoryCourse<'a> {
+    /// The benchmark.
+    benchmark: &'a BenchmarkKey,
+    /// What its samples mean.
+    metric: &'a Metric,
+    /// What was taken of each launch; null without values.
+    location: Option<Location>,
+    /// Steps up to this are noise, a fraction.
+    noise_threshold: f64,
+    /// The level of all intervals.
+    confidence_level: f64,
+    /// How many points there are.
+    runs: usize,
+    /// How many of them have a value.
+    counted: usize,
+    /// The levels, oldest first.
+    levels: Vec<HistoryLevel>,
+    /// Where the newest run was to be expected, at 99.8 %; null before ten runs of its level are known.
+    band: Option<Band>,
+    /// Where the newest run lies.
+    newest: Position,
+    /// The standard deviation between the runs of a level, of logarithms; null if unknown.
+    run_sd: Option<f64>,
+    /// How far the present level is from each baseline of the history.
+    since_baselines: &'a [SinceBaseline],
+}
+
+/// Runs without a change between them.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct HistoryLevel {
+    /// The number of its first run.
+    first_run: RunId,
+    /// The number of its last run.
+    last_run: RunId,
+    /// How many runs it has.
+    runs: usize,
+    /// The geometric mean of its values, nanoseconds per iteration or as the metric says.
+    value: f64,
+    /// How it began; null for the first level.
+    step: Option<Step>,
+}
+
+impl<'a> HistoryPointMessage<'a> {
+    /// The point at a place of the history.
+    pub fn of(history: &'a BenchmarkHistory, place: usize) -> Self {
+        let point = &history.points[place];
+        let level = history.level_of(place);
+        let begins = level.filter(|level| history.counted[level.first] == place);
+        Self {
+            benchmark: &history.key,
+            run: point.run,
+            started: &point.started,
+            git: point.git.as_ref(),
+            acceptance: point.acceptance,
+            accepted: point.accepted,
+            verdict: point.verdict,
+            change: point.change,
+            value: point.value,
+            median: point.median,
+            level: level.map(|level| level.value),
+            step: begins.and_then(|level| level.step),
+            stray: history.is_stray(place),
+            left_out: point.left_out.as_ref().map(LeftOutBecause::from),
+        }
+    }
+}
+
+impl<'a> From<&'a LeftOut> for LeftOutBecause<'a> {
+    fn from(reason: &'a LeftOut) -> Self {
+        let (why, differences): (_, &[Difference]) = match reason {
+            LeftOut::Incomparable(differences) => (LeftOutReason::Incomparable, differences),
+            LeftOut::Failed => (LeftOutReason::Failed, &[]),
+            LeftOut::OtherSamples => (LeftOutReason::OtherSamples, &[]),
+        };
+        Self { why, differences }
+    }
+}
+
+impl<'a> From<&'a BenchmarkHistory> for HistoryCourse<'a> {
+    fn from(history: &'a BenchmarkHistory) -> Self {
+        let course = &history.course;
+        let levels = course.levels.iter().map(|level| HistoryLevel {
+            first_run: history.counted_point(level.first).run,
+            last_run: history.counted_point(level.last).run,
+            runs: level.last - level.first + 1,
+            value: level.value,
+            step: level.step,
+        });
+        Self {
+            benchmark: &history.key,
+            metric: &history.metric,
+            location: history.location,
+            noise_threshold: history.noise_threshold,
+            confidence_level: history.confidence_level,
+            runs: history.points.len(),
+            counted: history.counted.len(),
+            levels: levels.collect(),
+            band: course.band,
+            newest: course.newest,
+            run_sd: course.run_sd,
+            since_baselines: &history.since_baselines,
+        }
+    }
+}

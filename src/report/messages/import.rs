@@ -1,0 +1,234 @@
+//! What an import brought, what an export wrote, and where a page went.
+
+use serde::Serialize;
+
+use crate::model::{BenchmarkKey, Metric, RunId, Source};
+
+/// A benchmark that was imported, as it would be summarised. All values are stored.
+#[derive(Debug, Clone)]
+pub struct ImportedBenchmark {
+    /// Which.
+    pub key: BenchmarkKey,
+    /// What its samples mean.
+    pub metric: Metric,
+    /// Values read.
+    pub runs_raw: usize,
+    /// Values kept apart as warm-up.
+    pub warmup_skipped: usize,
+    /// Values that the policy removes from the summary.
+    pub outliers_removed: usize,
+    /// Values that the summary is of.
+    pub runs: usize,
+    /// Values that the policy replaced.
+    pub replaced: usize,
+    /// Bounds beyond which values are outliers.
+    pub fences: Option<(f64, f64)>,
+    /// Mean, per iteration.
+    pub mean: f64,
+    /// 95 % interval of the mean.
+    pub interval: Option<(f64, f64)>,
+    /// Median, per iteration.
+    pub median: f64,
+    /// 1e9 over mean, longest and shortest value.
+    pub per_second: [f64; 3],
+    /// Whether the mean is absurdly far above the median.
+    pub absurd: bool,
+    /// Values of 0.
+    pub zeros: usize,
+}
+
+/// What an import brought.
+#[derive(Debug)]
+pub struct ImportFindings<'a> {
+    /// The run; `None` where nothing was to be stored.
+    pub run: Option<RunId>,
+    /// Where it comes from.
+    pub source: &'a Source,
+    /// How many launches were told apart.
+    pub launches: usize,
+    /// The name that the run got.
+    pub baseline: Option<&'a str>,
+    /// In the order in which they are to be shown.
+    pub rows: Vec<ImportedBenchmark>,
+    /// Only what it comes to.
+    pub quiet: bool,
+}
+
+/// A benchmark that was imported, as its values are summarised. All of them are stored.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(in crate::report) struct BenchmarkImported<'a> {
+    /// The number of the run; null with `--dry-run`.
+    run: Option<RunId>,
+    /// The benchmark.
+    benchmark: &'a BenchmarkKey,
+    /// What its samples mean.
+    metric: &'a Metric,
+    /// How many values were read: the sum of `warmup_skipped`, `outliers_removed` and `runs`.
+    runs_raw: usize,
+    /// How many values were kept apart as warm-up.
+    warmup_skipped: usize,
+    /// How many values the policy leaves out of this summary.
+    outliers_removed: usize,
+    /// How many values are in this summary.
+    runs: usize,
+    /// How many values the policy replaced.
+    replaced: usize,
+    /// The bounds beyond which values are outliers; null where the policy has none.
+    fences_ns: Option<Bounds>,
+    /// The mean of the values in the summary, per iteration: nanoseconds, or of an amount its unit.
+    mean: f64,
+    /// The 95 % interval of the mean; null for fewer than five values.
+    mean_interval: Option<Bounds>,
+    /// The median of the values in the summary.
+    median: f64,
+    /// How often the operation runs per second.
+    per_second: PerSecond,
+    /// Whether the mean is more medians than the threshold `mean-over-median` allows, usually a thousand.
+    absurd: bool,
+    /// How many values are 0: less than the clock could see.
+    zeros: usize,
+}
+
+/// A lower and an upper bound.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Bounds {
+    /// The lower bound.
+    lower: f64,
+    /// The upper bound.
+    upper: f64,
+}
+
+/// Operations per second: 1e9 over a time.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct PerSecond {
+    /// Of the mean.
+    #[cfg_attr(test, schemars(with = "Option<f64>"))]
+    mean: f64,
+    /// Of the longest value.
+    #[cfg_attr(test, schemars(with = "Option<f64>"))]
+    min: f64,
+    /// Of the shortest value; null where that is 0.
+    #[cfg_attr(test, schemars(with = "Option<f64>"))]
+    max: f64,
+}
+
+/// What an import brought; after its benchmarks.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(in crate::report) struct ImportFinished<'a> {
+    /// The number of the run; null with `--dry-run`.
+    run: Option<RunId>,
+    /// The name that the run got; null without one.
+    baseline: Option<&'a str>,
+    /// How many benchmarks there are.
+    benchmarks: usize,
+    /// How many launches were told apart.
+    launches: usize,
+    /// Where the values come from.
+    source: &'a Source,
+}
+
+/// A run that was exported elsewhere and imported here.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "RunImported"))]
+pub struct TakenOver {
+    /// Its number here; null with `--dry-run` for a run that is new.
+    pub run: Option<RunId>,
+    /// Whether it was here already; then nothing was stored.
+    pub known: bool,
+    /// The file that it is in.
+    pub file: String,
+    /// When it was measured, RFC 3339.
+    pub started: String,
+    /// How many benchmarks it has.
+    pub benchmarks: usize,
+    /// How many launches it has.
+    pub launches: usize,
+    /// Whether it is the base of an A/B measurement.
+    #[serde(skip)]
+    pub is_base: bool,
+    /// The names that it got.
+    pub baselines: Vec<String>,
+}
+
+/// Runs were exported to a file.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(in crate::report) struct ExportFinished<'a> {
+    /// The numbers of the runs that were asked for.
+    pub runs: &'a [RunId],
+    /// The name of the format.
+    pub format: &'a str,
+    /// Where the file is.
+    pub path: &'a str,
+}
+
+/// A page was written to a file (`report --html`).
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(in crate::report) struct ReportWritten<'a> {
+    /// The run that the page is about.
+    pub run: RunId,
+    /// The format of the file.
+    pub format: PageFormat,
+    /// Where the file is.
+    pub path: &'a str,
+    /// How large the file is.
+    pub bytes: usize,
+    /// How many benchmarks are on the page.
+    pub benchmarks: usize,
+}
+
+/// The format of a page.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub(in crate::report) enum PageFormat {
+    /// One file of HTML that needs no other.
+    Html,
+}
+
+impl<'a> BenchmarkImported<'a> {
+    pub fn of(findings: &ImportFindings<'_>, row: &'a ImportedBenchmark) -> Self {
+        let [mean, min, max] = row.per_second;
+        Self {
+            run: findings.run,
+            benchmark: &row.key,
+            metric: &row.metric,
+            runs_raw: row.runs_raw,
+            warmup_skipped: row.warmup_skipped,
+            outliers_removed: row.outliers_removed,
+            runs: row.runs,
+            replaced: row.replaced,
+            fences_ns: row.fences.map(Bounds::from),
+            mean: row.mean,
+            mean_interval: row.interval.map(Bounds::from),
+            median: row.median,
+            per_second: PerSecond { mean, min, max },
+            absurd: row.absurd,
+            zeros: row.zeros,
+        }
+    }
+}
+
+impl From<(f64, f64)> for Bounds {
+    fn from((lower, upper): (f64, f64)) -> Self {
+        Self { lower, upper }
+    }
+}
+
+impl<'a> From<&ImportFindings<'a>> for ImportFinished<'a> {
+    fn from(findings: &ImportFindings<'a>) -> Self {
+        Self {
+            run: findings.run,
+            baseline: findings.baseline,
+            benchmarks: findings.rows.len(),
+            launches: findings.launches,
+            source: findings.source,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! One line of `--message-format json`: which message it is, the version of the contract, and the message.
+
+use serde::Serialize;
+use std::io::{self, Write};
+
+use super::bisect::{BisectFinished, BisectStep};
+use super::columns::{BenchmarkColumns, ColumnsFinished};
+use super::compared::BenchmarkCompared;
+use super::doctor::{DoctorFindingMessage, DoctorFinished, NoiseFindings};
+use super::explanation::ExplanationMessage;
+use super::grouped::{GroupRow, Grouped};
+use super::history::{HistoryCourse, HistoryPointMessage};
+use super::import::{BenchmarkImported, ExportFinished, ImportFinished, ReportWritten, TakenOver};
+use super::listing::{
+    BaselineLine, BenchmarkFound, BenchmarkLine, KeptLine, ListedRun, WorkspaceLine,
+};
+use super::measured::BenchmarkMeasured;
+use super::pivot::{PivotRowMessage, PivotTable};
+use super::prune::{PruneFinished, PruneLine};
+use super::run::{RuleViolated, RunFinished};
+use super::self_test::{SelfTestBenchmark, SelfTestFinished};
+use super::statistics::BenchmarkStatisticsMessage;
+use crate::escape;
+
+/// Version of the messages: it grows when a member changes its meaning or goes away, not when one is added.
+pub const SCHEMA: u32 = 1;
+
+/// One line that `--message-format json` writes. Readers ignore members that they do not know: one may be added at any time. Times are nanoseconds,
+/// changes and levels are fractions (0.05 is 5 %, and slower), counts are integers; null stands for what is not known or does not apply.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Line<'a> {
+    /// The version of these messages. It grows when a member goes away or changes its meaning, its unit or its type.
+    schema: u32,
+    #[serde(flatten)]
+    message: Message<'a>,
+}
+
+/// All messages; `reason` says which one it is.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(tag = "reason", rename_all = "kebab-case")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one at a time, and it is written at once"
+)]
+pub(in crate::report) enum Message<'a> {
+    BenchmarkMeasured(BenchmarkMeasured<'a>),
+    BenchmarkCompared(BenchmarkCompared<'a>),
+    RuleViolated(RuleViolated<'a>),
+    RunFinished(RunFinished<'a>),
+    BenchmarkColumns(BenchmarkColumns<'a>),
+    ColumnsFinished(ColumnsFinished<'a>),
+    PivotRow(PivotRowMessage<'a>),
+    PivotFinished(&'a PivotTable),
+    GroupRow(GroupRow<'a>),
+    GroupFinished(&'a Grouped),
+    BenchmarkStatistics(BenchmarkStatisticsMessage<'a>),
+    Explanation(ExplanationMessage<'a>),
+    BisectStep(&'a BisectStep),
+    BisectFinished(BisectFinished<'a>),
+    SelfTestBenchmark(SelfTestBenchmark<'a>),
+    SelfTestFinished(SelfTestFinished<'a>),
+    HistoryPoint(HistoryPointMessage<'a>),
+    BenchmarkHistory(HistoryCourse<'a>),
+    RunPruned(&'a PruneLine),
+    PruneFinished(PruneFinished),
+    DoctorFinding(DoctorFindingMessage<'a>),
+    DoctorNoise(&'a NoiseFindings),
+    DoctorFinished(DoctorFinished<'a>),
+    BenchmarkImported(BenchmarkImported<'a>),
+    ImportFinished(ImportFinished<'a>),
+    RunImported(&'a TakenOver),
+    ExportFinished(ExportFinished<'a>),
+    ReportWritten(ReportWritten<'a>),
+    BenchmarkFound(BenchmarkFound<'a>),
+    Benchmark(&'a BenchmarkLine),
+    Run(ListedRun<'a>),
+    Baseline(&'a BaselineLine),
+    KeptExecutables(&'a KeptLine),
+    Workspace(&'a WorkspaceLine),
+}
+
+/// Writes a message on a line of its own, in characters that neither a terminal nor the log of a CI system obeys.
+pub(in crate::report) fn write_message(
+    writer: &mut dyn Write,
+    message: Message<'_>,
+) -> io::Result<()> {
+    let line = Line {
+        schema: SCHEMA,
+        message,
+    };
+    let text = serde_json::to_string(&line)?;
+    writeln!(writer, "{}", escape::json(&text))
+}

@@ -1,0 +1,268 @@
+//! What a run measured of a benchmark, with the raw series.
+
+use serde::Serialize;
+
+use super::beside::{LatenciesOfRun, LaunchAllocations, LaunchLatencies};
+use crate::compare::{AllocationSummary, Estimate, IntervalMethod, LatencySummary, Summary};
+use crate::findings::{Findings, Row};
+use crate::model::{
+    Benchmark, BenchmarkKey, Failure, LaunchSeries, Measurement, Metric, Nanos, RunId, Sample,
+    SamplingMode, SamplingSettings, Throughput,
+};
+
+/// What a run measured of a benchmark, with the raw series. Of an A/B measurement it is the candidate's; `show BASE` has the base's.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(in crate::report) struct BenchmarkMeasured<'a> {
+    /// The number of the run.
+    run: RunId,
+    /// The benchmark.
+    benchmark: &'a BenchmarkKey,
+    /// The author's version of the benchmark; null without one.
+    version: Option<&'a str>,
+    /// What one iteration processes.
+    throughput: Throughput,
+    /// The same in the author's words where it is neither bytes nor elements: `Frames(3)`.
+    other_throughput: Option<&'a str>,
+    /// What the samples mean.
+    metric: &'a Metric,
+    /// The features of the package as cargo built it.
+    features: &'a [String],
+    /// How it was sampled.
+    sampling: Sampling,
+    /// The level of the intervals in `summary`.
+    confidence_level: f64,
+    /// The samples that decide, described; null without samples.
+    summary: Option<SampleSummary>,
+    /// Units per second; null unless the metric is a rate.
+    rate_per_second: Option<Rates>,
+    /// What iterations allocated; null where the bench does not count.
+    allocations: Option<AllocationSummary>,
+    /// What single operations took; null where they were not timed one by one or none succeeded.
+    latencies: Option<LatenciesOfRun<'a>>,
+    /// The raw series; of an A/B measurement a launch is a round.
+    launches: Vec<Launch<'a>>,
+    /// The launches that failed.
+    failures: &'a [Failure],
+}
+
+/// How a benchmark was sampled, as it was set.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Sampling {
+    /// How many processes a run launches.
+    launches: u32,
+    /// How many samples a launch takes; null: as many as fit.
+    samples: Option<u32>,
+    /// The time that a launch warms up, nanoseconds.
+    warm_up_ns: Nanos,
+    /// The time that a launch measures, nanoseconds.
+    measurement_ns: Nanos,
+    /// How iterations are laid out over samples.
+    mode: SamplingMode,
+}
+
+/// The samples that decide, those of the flat phase or else of the linear one, in nanoseconds per iteration.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "Summary"))]
+pub(in crate::report) struct SampleSummary {
+    /// How many samples there are.
+    samples: usize,
+    /// How many launches they come from.
+    launches: usize,
+    /// Where the intervals come from: `t` (fewer than eight launches; of one launch, samples) or `bootstrap`.
+    intervals: &'static str,
+    /// The mean.
+    mean_ns: Estimate,
+    /// The median.
+    median_ns: Estimate,
+    /// The slope of the linear phases; null without one.
+    slope_ns: Option<Estimate>,
+    /// The standard deviation; null for one sample.
+    std_dev_ns: Option<Estimate>,
+    /// The median absolute deviation, scaled by 1.4826 so that it estimates the standard deviation of normal data.
+    median_abs_dev_ns: Estimate,
+    /// The fastest sample.
+    min_ns: f64,
+    /// The slowest sample.
+    max_ns: f64,
+    /// How well the slope fits (R^2); null without one.
+    r_squared: Option<f64>,
+    /// The constant time of a sample beside its iterations; null where the linear phase shows none.
+    overhead_ns: Option<f64>,
+    /// How many samples are outliers, by Tukey's fences within launches.
+    outliers: OutlierCounts,
+}
+
+/// How many samples are outliers, by Tukey's fences within launches.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct OutlierCounts {
+    /// Below Q1 - 3 IQR.
+    low_severe: usize,
+    /// Below Q1 - 1.5 IQR, not severe.
+    low_mild: usize,
+    /// Above Q3 + 1.5 IQR, not severe.
+    high_mild: usize,
+    /// Above Q3 + 3 IQR.
+    high_severe: usize,
+}
+
+/// Units per second: reciprocals of the times of a unit.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Rates {
+    /// The harmonic mean.
+    mean: Estimate,
+    /// The median.
+    median: Estimate,
+}
+
+/// The series of one launch.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Launch<'a> {
+    /// Which launch of the run it is, from 0.
+    launch: u32,
+    /// The smallest step of the clock, nanoseconds; 0 where no clock is known.
+    quantum_ns: Nanos,
+    /// The warm-up as one total; never part of the samples.
+    warm_up: Samples,
+    /// The linear phase: d, 2d, ..., Nd iterations. It may be empty.
+    linear: Samples,
+    /// The flat phase: the same number of iterations in every sample. It may be empty.
+    flat: Samples,
+    /// What single iterations of an untimed pass allocated; null where they were not counted.
+    allocations: Option<LaunchAllocations>,
+    /// What single operations took; null where they were not timed.
+    latencies: Option<LaunchLatencies<'a>>,
+}
+
+/// Samples in the order taken, as arrays of equal length.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Samples {
+    /// How often the body ran in each sample.
+    iterations: Vec<u64>,
+    /// The time of each sample, nanoseconds; of an amount its units.
+    elapsed_ns: Vec<Nanos>,
+}
+
+impl<'a> BenchmarkMeasured<'a> {
+    /// What `row` has of `measurement`; `latencies` are those of [`LatencySummary::of`].
+    pub fn of(
+        findings: &'a Findings<'a>,
+        row: &'a Row<'a>,
+        measurement: &'a Measurement,
+        latencies: Option<&'a LatencySummary>,
+    ) -> Self {
+        let benchmark = &measurement.benchmark;
+        let summary = row.summary.as_ref();
+        Self {
+            run: findings.run.id,
+            benchmark: &row.key,
+            version: benchmark.version.as_deref(),
+            throughput: benchmark.throughput,
+            other_throughput: benchmark.other_throughput.as_deref(),
+            metric: &benchmark.metric,
+            features: &measurement.target_facts.features,
+            sampling: (&measurement.sampling).into(),
+            confidence_level: findings.confidence_level(),
+            summary: summary.map(SampleSummary::from),
+            rate_per_second: summary.and_then(|summary| Rates::of(benchmark, summary)),
+            allocations: AllocationSummary::of(measurement),
+            latencies: latencies.map(LatenciesOfRun::from),
+            launches: measurement.launches.iter().map(Launch::from).collect(),
+            failures: &measurement.failures,
+        }
+    }
+}
+
+impl From<&SamplingSettings> for Sampling {
+    fn from(settings: &SamplingSettings) -> Self {
+        Self {
+            launches: settings.launches,
+            samples: settings.samples,
+            warm_up_ns: settings.warm_up,
+            measurement_ns: settings.measurement,
+            mode: settings.mode,
+        }
+    }
+}
+
+impl From<&Summary> for SampleSummary {
+    fn from(summary: &Summary) -> Self {
+        let outliers = &summary.outliers;
+        Self {
+            samples: summary.samples,
+            launches: summary.launches,
+            intervals: match summary.intervals {
+                IntervalMethod::StudentT => "t",
+                IntervalMethod::Bootstrap => "bootstrap",
+            },
+            mean_ns: summary.mean,
+            median_ns: summary.median,
+            slope_ns: summary.slope,
+            std_dev_ns: summary.sd,
+            median_abs_dev_ns: summary.mad,
+            min_ns: summary.min,
+            max_ns: summary.max,
+            r_squared: summary.r_squared,
+            overhead_ns: summary.overhead_ns,
+            outliers: OutlierCounts {
+                low_severe: outliers.low_severe,
+                low_mild: outliers.low_mild,
+                high_mild: outliers.high_mild,
+                high_severe: outliers.high_severe,
+            },
+        }
+    }
+}
+
+impl Rates {
+    /// Those of a benchmark whose metric is a rate.
+    fn of(benchmark: &Benchmark, summary: &Summary) -> Option<Self> {
+        matches!(benchmark.metric, Metric::Rate { .. }).then(|| Self {
+            mean: per_second(&summary.mean),
+            median: per_second(&summary.median),
+        })
+    }
+}
+
+/// The rate that a time of one unit means.
+fn per_second(time: &Estimate) -> Estimate {
+    Estimate {
+        estimate: 1e9 / time.estimate,
+        lower: 1e9 / time.upper,
+        upper: if time.lower > 0.0 {
+            1e9 / time.lower
+        } else {
+            f64::INFINITY
+        },
+    }
+}
+
+impl<'a> From<&'a LaunchSeries> for Launch<'a> {
+    fn from(launch: &'a LaunchSeries) -> Self {
+        let series = &launch.series;
+        Self {
+            launch: launch.launch,
+            quantum_ns: launch.quantum,
+            warm_up: Samples::from(std::slice::from_ref(&series.warm_up)),
+            linear: Samples::from(&series.linear[..]),
+            flat: Samples::from(&series.flat[..]),
+            allocations: LaunchAllocations::of(&launch.beside.allocations),
+            latencies: launch.beside.latencies.as_ref().map(LaunchLatencies::from),
+        }
+    }
+}
+
+impl From<&[Sample]> for Samples {
+    fn from(samples: &[Sample]) -> Self {
+        Self {
+            iterations: samples.iter().map(|sample| sample.iterations).collect(),
+            elapsed_ns: samples.iter().map(|sample| sample.elapsed).collect(),
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! What a run comes to: its end, broken rules, counts of verdicts.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+use crate::compare::{Difference, Estimate, HostSigns, SharedLevel};
+use crate::findings::{Findings, Violation};
+use crate::model::{
+    BenchmarkKey, Environment, GitState, Nanos, RunId, RunStatus, Source, Tally, Thresholds,
+    Verdict,
+};
+use crate::report::remarks::run_remark;
+
+/// A rule (`--fail`, `fail` in Cargo.toml) that a benchmark did not keep.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(in crate::report) struct RuleViolated<'a> {
+    /// The number of the run.
+    run: RunId,
+    /// The benchmark.
+    benchmark: &'a BenchmarkKey,
+    /// The rule as it was written.
+    rule: &'a str,
+    /// The statistic that it is about.
+    statistic: &'a str,
+    /// What of the statistic it limits.
+    of: Limited,
+    /// What is allowed: a fraction, nanoseconds, bytes or a number.
+    limit: f64,
+    /// What was found, all of it above the limit; its members are null where there was none before and there is some now.
+    found: Estimate,
+    /// The level that this shares with other numbers that the rules of the run ask for; null where it rests on no chance or on the level of the
+    /// verdict.
+    shared_level: Option<SharedLevel>,
+}
+
+/// What a rule limits.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+enum Limited {
+    /// The change against the reference, a fraction.
+    Change,
+    /// The value.
+    Value,
+}
+
+/// What a run comes to; after its benchmarks.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(in crate::report) struct RunFinished<'a> {
+    /// The number of the run.
+    run: RunId,
+    /// How far the run came.
+    status: RunStatus,
+    /// The status that the process ends with.
+    exit_code: u8,
+    /// How many benchmarks this is about.
+    benchmarks: usize,
+    /// Each verdict with its count.
+    verdicts: VerdictCounts,
+    /// What the run was compared with, in words; null where nothing was compared.
+    reference: Option<&'a str>,
+    /// The facts that differ without making the sides incomparable.
+    warnings: &'a [Difference],
+    /// What to know of the comparison as a whole, a sentence each.
+    remarks: Vec<String>,
+    /// How many rules were broken, counted for each benchmark.
+    violations: usize,
+    /// The thresholds that are not the default, by name.
+    thresholds: ChangedThresholds,
+    /// The seed of everything random in the run; below 2^53 unless the user set a larger one.
+    seed: u64,
+    /// The checkout that was measured; null outside of a repository.
+    git: Option<&'a GitState>,
+    /// The machine and the build.
+    environment: &'a Environment,
+    /// The one-minute load average at the start; null where the system does not tell.
+    load: Option<f64>,
+    /// The largest step of the benches' clocks, nanoseconds; null where no clock is known.
+    clock_step_ns: Option<Nanos>,
+    /// The mean time of a pass of the control workload before the launches, nanoseconds; null with A/B and where the system does not tell how
+    /// launches ran.
+    control_ns: Option<f64>,
+    /// How much longer the slowest launch found the control workload than the fastest, a fraction.
+    control_range: Option<f64>,
+    /// The largest jitter of the control workload before a launch: median distance from the median over the median, a fraction. Below 0.05 is
+    /// quiet, 0.10 to 0.30 typical of shared machines.
+    jitter: Option<f64>,
+    /// The version of cargo-perfcheck.
+    tool_version: &'a str,
+    /// Where an imported run comes from; null for a run that was measured here.
+    source: Option<&'a Source>,
+}
+
+/// Each verdict with its count, also 0.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(in crate::report) struct VerdictCounts {
+    regressed: usize,
+    suspect: usize,
+    failed: usize,
+    incomparable: usize,
+    missing: usize,
+    inconclusive: usize,
+    new: usize,
+    unchanged: usize,
+    improved: usize,
+}
+
+/// Thresholds that are not the default, by name.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub(in crate::report) struct ChangedThresholds(BTreeMap<&'static str, f64>);
+
+impl<'a> RuleViolated<'a> {
+    pub fn of(run: RunId, violation: &'a Violation) -> Self {
+        Self {
+            run,
+            benchmark: &violation.key,
+            rule: &violation.rule,
+            statistic: &violation.statistic,
+            of: if violation.is_change {
+                Limited::Change
+            } else {
+                Limited::Value
+            },
+            limit: violation.limit,
+            found: violation.found,
+            shared_level: violation.shared_level,
+        }
+    }
+}
+
+impl<'a> From<&'a Findings<'_>> for RunFinished<'a> {
+    fn from(findings: &'a Findings<'_>) -> Self {
+        let run = findings.run;
+        let verdicts = findings.verdicts.as_ref();
+        let remarks = verdicts.iter().flat_map(|verdicts| &verdicts.remarks);
+        let signs = HostSigns::of(findings.rows.iter().filter_map(|row| row.measurement));
+        Self {
+            run: run.id,
+            status: run.status,
+            exit_code: findings.exit_code,
+            benchmarks: findings.rows.len(),
+            verdicts: (&findings.tally()).into(),
+            reference: verdicts.map(|verdicts| verdicts.reference.as_str()),
+            warnings: verdicts.map_or(&[], |verdicts| &verdicts.warnings),
+            remarks: remarks.map(run_remark).collect(),
+            violations: verdicts.map_or(0, |verdicts| verdicts.gates.violations.len()),
+            thresholds: (&findings.thresholds()).into(),
+            seed: run.seed,
+            git: run.git.as_ref(),
+            environment: &run.environment,
+            load: run.load,
+            clock_step_ns: signs.clock_step,
+            control_ns: signs.control_ns,
+            control_range: signs.control_range,
+            jitter: signs.jitter,
+            tool_version: &run.tool_version,
+            source: run.source.as_ref(),
+        }
+    }
+}
+
+impl From<&Tally> for VerdictCounts {
+    fn from(tally: &Tally) -> Self {
+        Self {
+            regressed: tally.count(Verdict::Regressed),
+            suspect: tally.count(Verdict::Suspect),
+            failed: tally.count(Verdict::Failed),
+            incomparable: tally.count(Verdict::Incomparable),
+            missing: tally.count(Verdict::Missing),
+            inconclusive: tally.count(Verdict::Inconclusive),
+            new: tally.count(Verdict::New),
+            unchanged: tally.count(Verdict::Unchanged),
+            improved: tally.count(Verdict::Improved),
+        }
+    }
+}
+
+impl From<&Thresholds> for ChangedThresholds {
+    fn from(thresholds: &Thresholds) -> Self {
+        let changed = thresholds.changed().into_iter();
+        Self(changed.map(|(name, value, _)| (name, value)).collect())
+    }
+}

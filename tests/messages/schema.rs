@@ -1,0 +1,140 @@
+//! What is written against docs/messages.schema.json. Readers must ignore members that they do not know, so the schema allows them; here none may occur.
+
+use jsonschema::Validator;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+const SCHEMA: &str = include_str!("../../docs/messages.schema.json");
+const DOCUMENT: &str = include_str!("../../docs/MESSAGES.md");
+
+static CLOSED: LazyLock<Validator> = LazyLock::new(|| {
+    let mut schema = schema();
+    let tops = messages(&schema)
+        .into_values()
+        .collect::<BTreeSet<String>>();
+    for (name, definition) in members_of(&mut schema, "$defs") {
+        // Members of a message stand beside `reason` and `schema`.
+        if !tops.contains(name) {
+            close(definition);
+        }
+    }
+    schema["unevaluatedProperties"] = json!(false);
+    jsonschema::validator_for(&schema).expect("a schema")
+});
+
+fn schema() -> Value {
+    serde_json::from_str(SCHEMA).expect("JSON")
+}
+
+fn members_of<'v>(value: &'v mut Value, name: &str) -> &'v mut Map<String, Value> {
+    value[name].as_object_mut().expect("an object")
+}
+
+/// Allows no other members than those that are named, at any depth.
+fn close(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            let is_whole = members.contains_key("properties");
+            for (keyword, value) in members.iter_mut() {
+                match value {
+                    // Alternatives to which members of the whole belong: the whole is closed, and what is within them.
+                    Value::Array(parts) if is_whole && keyword.ends_with("Of") => {
+                        let within = parts.iter_mut().filter_map(Value::as_object_mut);
+                        within.flat_map(Map::values_mut).for_each(close);
+                    }
+                    _ => close(value),
+                }
+            }
+            if is_whole && !members.contains_key("additionalProperties") {
+                members.insert("unevaluatedProperties".to_owned(), json!(false));
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(close),
+        _ => {}
+    }
+}
+
+/// The `reason` of each message, with the name of its definition.
+fn messages(schema: &Value) -> std::collections::BTreeMap<String, String> {
+    let variants = schema["oneOf"].as_array().expect("messages");
+    variants
+        .iter()
+        .map(|variant| {
+            let reason = variant["properties"]["reason"]["const"].as_str();
+            let name = variant["$ref"]
+                .as_str()
+                .and_then(|name| name.rsplit('/').next());
+            (
+                reason.expect("a reason").to_owned(),
+                name.expect("a definition").to_owned(),
+            )
+        })
+        .collect()
+}
+
+/// Every message that the schema knows.
+pub fn reasons() -> BTreeSet<String> {
+    messages(&schema()).into_keys().collect()
+}
+
+/// Fails unless `message` is as the schema says, without members that it does not name.
+#[track_caller]
+pub fn expect_valid(message: &Value) {
+    let complaints: Vec<String> = CLOSED
+        .iter_errors(message)
+        .map(|error| format!("{} (at {:?})", error, error.instance_path().to_string()))
+        .collect();
+    assert!(
+        complaints.is_empty(),
+        "{}\n{message}",
+        complaints.join("\n")
+    );
+}
+
+fn names(schema: &Value, found: &mut BTreeSet<String>) {
+    match schema {
+        Value::Object(members) => {
+            if let Some(Value::Object(properties)) = members.get("properties") {
+                found.extend(properties.keys().cloned());
+            }
+            members.values().for_each(|value| names(value, found));
+        }
+        Value::Array(values) => values.iter().for_each(|value| names(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_message_and_member_of_the_schema_is_documented() {
+    let mut schema = schema();
+    // What belongs to a note or a diagnostic is told by the schema alone.
+    for name in ["Note", "HostNote", "Diagnostic"] {
+        members_of(&mut schema, "$defs").remove(name);
+    }
+    let mut known = BTreeSet::new();
+    names(&schema, &mut known);
+    known.extend(reasons());
+    let quoted: BTreeSet<&str> = DOCUMENT.split('`').skip(1).step_by(2).collect();
+    let is_documented = |name: &&String| {
+        quoted.contains(name.as_str()) || DOCUMENT.contains(&format!("\"{name}\""))
+    };
+    let missing: Vec<&String> = known.iter().filter(|name| !is_documented(name)).collect();
+    assert!(missing.is_empty(), "not in docs/MESSAGES.md: {missing:?}");
+}
+
+#[test]
+fn what_the_schema_does_not_say_is_not_valid() {
+    let message = json!({"reason": "workspace", "schema": 1, "key": "k", "label": "l", "runs": 2, "own": true});
+    expect_valid(&message);
+    for (member, value) in [
+        ("runs", json!("2")),
+        ("own", Value::Null),
+        ("more", json!(1)),
+        ("reason", json!("workspaces")),
+    ] {
+        let mut other = message.clone();
+        other[member] = value;
+        assert!(!CLOSED.is_valid(&other), "{other}");
+    }
+}
