@@ -56,9 +56,8 @@ fn m1_m6_every_run_has_a_column_and_what_differs_has_stars() {
     three_runs(&machine);
     let found = compare(&machine, "main slow fast").expect_code(1);
     let expected = "
-                               main                  slow                  fast
+steady/steady                  main                  slow                  fast
                               run 1                 run 2                 run 3
-steady/steady
   arithmetic    100.3 ns (   0.00%)  100.3 ns (   0.00%)   50.15 ns * −50.00%*▼
   memory        100.3 ns (   0.00%)  200.6 ns *+100.00%*▲  100.3 ns (   0.00%)
   text          100.3 ns (   0.00%)  100.3 ns (   0.00%)   100.3 ns (   0.00%)
