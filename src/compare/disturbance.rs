@@ -3,11 +3,11 @@
 //! Describes and decides nothing: a verdict is the same with and without it. What the system did not tell is absent. Its bounds are no
 //! thresholds of a workspace: they give the same words to the same host, whoever reads them, and a host becomes no steadier by a setting.
 
-use serde::{Deserialize, Serialize};
-use std::fmt;
+use serde::Serialize;
 
 use super::comparison::Comparison;
 use super::estimate::Estimate;
+use super::host_note::HostNote;
 use super::note::Note;
 use super::question::Question;
 use super::summary::{Summary, sample_times};
@@ -132,60 +132,6 @@ impl Disturbance {
                 .filter_map(|launch| Some(launch.conduct?.threads))
                 .max(),
             interrupted: interrupted(measurement),
-        }
-    }
-}
-
-/// What the host did to a comparison of stored runs. `Display` gives a sentence without a full stop.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(tag = "note", rename_all = "kebab-case")]
-pub enum HostNote {
-    /// The control workload moved in the direction of the change, and by more.
-    HostMoved {
-        /// Its change, a fraction.
-        change: f64,
-    },
-    /// Half of the launches of a side or more changed their speed while they were sampled.
-    LaunchesDrift {
-        /// Which side.
-        side: Side,
-        /// How many drifted.
-        drifting: usize,
-        /// Of how many.
-        launches: usize,
-    },
-    /// The processor was often taken away while a side was sampled.
-    SamplesInterrupted {
-        /// Which side.
-        side: Side,
-        /// At most this share of its samples was interrupted.
-        share: f64,
-    },
-}
-
-impl fmt::Display for HostNote {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::HostMoved { change } => write!(
-                f,
-                "the control workload, which no change of code touches, ran {:.1} % {} too: the host moved by more than this change (measured in turn, it would not matter)",
-                change.abs() * 100.0,
-                if *change < 0.0 { "faster" } else { "slower" }
-            ),
-            Self::LaunchesDrift {
-                side,
-                drifting,
-                launches,
-            } => write!(
-                f,
-                "{drifting} of {launches} launches of {side} changed their speed while they were sampled (a longer warm-up, or a quieter host)"
-            ),
-            Self::SamplesInterrupted { side, share } => write!(
-                f,
-                "the processor was taken away in up to {:.0} % of the samples of {side}: other work ran on the machine",
-                share * 100.0
-            ),
         }
     }
 }

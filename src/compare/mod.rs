@@ -18,6 +18,7 @@ mod estimate;
 mod evidence;
 mod fastest;
 mod grounds;
+mod host_note;
 mod launch_values;
 mod limited;
 mod note;
@@ -45,12 +46,13 @@ pub use decide::compare;
 pub use description::{DescribedChange, Description};
 pub use diagnostics::{Diagnostic, diagnostics};
 pub use differences::{Circumstances, Difference, Differences, Fact, differences};
-pub use disturbance::{Disturbance, HostNote, HostSigns, Steadiness};
+pub use disturbance::{Disturbance, HostSigns, Steadiness};
 pub use estimate::Estimate;
 pub use fastest::{Contender, Rank, against_fastest, launch_medians};
 pub use grounds::{
     Directions, FamilyTest, LookGrounds, Prediction, RunGrounds, SlowPathGrounds, TScoreGrounds,
 };
+pub use host_note::HostNote;
 pub use launch_values::{LOW_QUANTILE, Location, MIN_SAMPLES_FOR_LOW_QUANTILE};
 pub use limited::value_at;
 pub use note::Note;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-use super::disturbance::HostNote;
+use super::host_note::HostNote;
 use crate::model::{Side, Statistic};
 
 /// A remark on a comparison. `Display` gives a sentence without a full stop.

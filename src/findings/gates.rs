@@ -2,58 +2,15 @@
 //!
 //! A rule never changes a verdict. It is broken only where the whole interval lies above its limit.
 
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 use super::row::Row;
+use super::violation::{Gates, Violation};
 use crate::compare::{
     Comparison, CountChange, DescribedChange, Estimate, Share, SharedLevel, Uncertainty, value_at,
 };
-use crate::exit_code::ExitCode;
 use crate::model::{BenchmarkKey, DecisionSettings, Limit, Measurement, Metric, Statistic, Unit};
 use crate::settings::FailRule;
-
-/// What the rules of `--fail` and of Cargo.toml say.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Gates {
-    /// Rules that a benchmark did not keep, in the order of the benchmarks.
-    pub violations: Vec<Violation>,
-    /// Rules that said nothing, and why, a sentence each.
-    pub remarks: Vec<String>,
-}
-
-impl Gates {
-    /// The status of a command whose limits these are.
-    pub fn exit_code(&self) -> ExitCode {
-        if self.violations.is_empty() {
-            ExitCode::Clean
-        } else {
-            ExitCode::Regression
-        }
-    }
-}
-
-/// A rule that a benchmark did not keep.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Violation {
-    /// The benchmark.
-    pub key: BenchmarkKey,
-    /// The rule as it was written.
-    pub rule: String,
-    /// The statistic's word.
-    pub statistic: String,
-    /// What its numbers are.
-    pub unit: Unit,
-    /// Whether it is about the change, a fraction, or about the value.
-    pub is_change: bool,
-    /// The limit.
-    pub limit: f64,
-    /// What was found, all of it above the limit.
-    pub found: Estimate,
-    /// The level of the interval or test that this rests on, and who shares it; `None` of counts that do not vary, and of the change that the
-    /// verdict rests on, which has its own.
-    pub shared_level: Option<SharedLevel>,
-}
 
 /// What `rules` make of `rows`. Rules of the workspace count beside those of the command line.
 ///

@@ -10,12 +10,13 @@ mod references;
 mod remark;
 mod row;
 mod stored;
+mod violation;
 
 pub use conclude::{Conclusion, ConclusionError, Terms, conclude};
-pub use gates::{Gates, Violation};
 pub use in_turn::{RoundsEvidence, SecondLook};
 pub use order::{Order, Rank};
 pub use references::{Chosen, References};
 pub use remark::{ChangedFile, FirstLook, Obstacle, Remark, RunRemark};
 pub use row::{FailedTarget, Findings, Method, Row, Verdicts};
 pub use stored::{StoredEvidence, summarize_all};
+pub use violation::{Gates, Violation};

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::gates::Gates;
 use super::remark::{Remark, RunRemark};
+use super::violation::Gates;
 use crate::compare::{Comparison, Decider, Difference, Fact, HostClass, Summary};
 use crate::model::{
     BenchmarkKey, DecisionSettings, Measurement, Run, RunId, Tally, Thresholds, Verdict,

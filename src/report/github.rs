@@ -4,8 +4,8 @@
 
 use std::io::{self, Write};
 
-use super::kind::Surroundings;
 use super::sentences::{self, Gravity};
+use super::surroundings::Surroundings;
 use crate::escape;
 use crate::findings::{FailedTarget, Findings, Row};
 

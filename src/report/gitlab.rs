@@ -6,8 +6,8 @@
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-use super::kind::Surroundings;
 use super::sentences::{self, Gravity};
+use super::surroundings::Surroundings;
 use crate::escape;
 use crate::findings::{FailedTarget, Findings, Row};
 use crate::model::BenchmarkKey;

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::kind::Surroundings;
 use super::messages::decided_by;
 use super::sentences::{self, Gravity};
+use super::surroundings::Surroundings;
 use crate::escape;
 use crate::findings::{FailedTarget, Findings, Row};
 use crate::model::{Measurement, Verdict};

@@ -1,4 +1,4 @@
-//! Reports for other programs and for people elsewhere: which kinds there are, and what they are told beside the findings.
+//! Reports for other programs and for people elsewhere: which kinds there are.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -9,8 +9,8 @@ use super::gitlab::write_code_quality;
 use super::gitlab_metrics::write_metrics;
 use super::junit::write_junit;
 use super::markdown::write_markdown;
+use super::surroundings::Surroundings;
 use crate::findings::Findings;
-use crate::model::{BenchmarkKey, Verdict};
 
 /// A kind of report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,19 +70,6 @@ impl FromStr for ReportKind {
             format!("`{text}` is no kind of report; the kinds are {words}")
         })
     }
-}
-
-/// What reports are told beside the findings.
-#[derive(Clone, Copy)]
-pub struct Surroundings<'a> {
-    /// Tells this report apart from those of other jobs about the same commit.
-    pub key: &'a str,
-    /// When the run began, as RFC 3339 has it.
-    pub started: &'a str,
-    /// Verdicts that make the exit status 1.
-    pub fail_on: &'a [Verdict],
-    /// The source file of a bench target, relative to the top of the repository, with `/`.
-    pub source_file: &'a dyn Fn(&BenchmarkKey) -> Option<String>,
 }
 
 /// Writes a report.

@@ -5,9 +5,9 @@
 
 use std::io::{self, Write};
 
-use super::kind::Surroundings;
 use super::remarks::run_remark;
 use super::sentences::{self, Gravity, InTurnShare};
+use super::surroundings::Surroundings;
 use super::{analysis, theme, units};
 use crate::compare::Decider;
 use crate::escape;

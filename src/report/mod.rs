@@ -37,6 +37,7 @@ mod source;
 mod sparkline;
 mod statistics;
 mod status;
+mod surroundings;
 mod table;
 mod theme;
 mod transfer;
@@ -56,7 +57,7 @@ pub use grouped::write_grouped;
 pub use history::{BenchmarkHistory, HistoryPoint, LeftOut, SinceBaseline, write_histories};
 pub use import::write_import;
 pub use json::write_json;
-pub use kind::{ReportKind, Surroundings, write_report};
+pub use kind::{ReportKind, write_report};
 pub use layout::TableFormat;
 pub use listing::{
     write_announced, write_baselines, write_benchmarks, write_kept, write_older_runs, write_runs,
@@ -78,6 +79,7 @@ pub use run_head::write_run_head;
 pub use self_test::write_self_test;
 pub use statistics::write_statistics;
 pub use status::{write_build_event, write_error, write_warning};
+pub use surroundings::Surroundings;
 pub use table::write_table;
 pub use theme::without_colours;
 pub use transfer::{write_exported, write_taken_over};

@@ -2,69 +2,12 @@
 //!
 //! Intervals share the level by Bonferroni, tests by ranks by Holm's procedure. Counts that do not vary rest on no chance and take no share.
 
-use serde::{Deserialize, Serialize};
-
+use super::shared_level::{Share, SharedLevel};
 use super::{CountChange, PercentileChange};
 use crate::compare::comparison::{Basis, Comparison};
 use crate::compare::note::Note;
 use crate::model::{DecisionSettings, Statistic, Verdict};
 use perfcheck_stats::adjusted_p_values;
-
-/// The level of a verdict that is not about the time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct SharedLevel {
-    /// How many intervals, or tests, share it.
-    pub family: usize,
-    /// How.
-    #[serde(flatten)]
-    pub share: Share,
-}
-
-/// What one of the benchmarks has of it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(untagged)]
-pub enum Share {
-    /// An interval.
-    Interval {
-        /// Of all intervals together, two-sided.
-        confidence_level: f64,
-        /// Of this one.
-        interval_level: f64,
-    },
-    /// A test by ranks.
-    Ranks {
-        /// Of all tests together, two-sided.
-        significance_level: f64,
-        /// p of this one, before it was adjusted.
-        unadjusted_p_value: f64,
-    },
-}
-
-impl SharedLevel {
-    /// That of each of `family` two-sided intervals that together have `confidence_level` (Bonferroni).
-    pub fn of_interval(confidence_level: f64, family: usize) -> Self {
-        let interval_level = 1.0 - (1.0 - confidence_level) / family.max(1) as f64;
-        Self {
-            family,
-            share: Share::Interval {
-                confidence_level,
-                interval_level,
-            },
-        }
-    }
-
-    /// The level of this interval, or of all tests.
-    pub fn own(&self) -> f64 {
-        match self.share {
-            Share::Interval { interval_level, .. } => interval_level,
-            Share::Ranks {
-                significance_level, ..
-            } => significance_level,
-        }
-    }
-}
 
 impl Comparison {
     /// Makes the verdicts of one comparison those about `subject`. What could not be measured stays failed; what does not have the subject is

@@ -4,17 +4,19 @@
 //! verdicts of its own. Only where they are asked for in its place do those of all benchmarks become one family. The unit of replication is the launch; operations of different launches are never pooled for a test.
 
 mod allocations;
+mod carried;
 mod description;
 mod family;
 mod latencies;
 mod rules;
+mod shared_level;
 
 pub use allocations::{AllocationComparison, CountChange};
 pub use description::{
     AllocationSummary, LatencySummary, OverLaunches, PercentileSummary, WindowSummary,
 };
-pub use family::{Share, SharedLevel};
 pub use latencies::{LatencyComparison, PercentileChange};
+pub use shared_level::{Share, SharedLevel};
 
 #[cfg(test)]
 mod family_tests;

@@ -1,18 +1,15 @@
-//! What is said of an A/B comparison besides its verdict, where it bites; and what makes one impossible.
+//! What is said of an A/B comparison besides its verdict, where it bites.
 
 use super::look::Look;
 use super::plan::Plan;
 use super::rank_test::RankTest;
-use super::series::{Neighbours, PairedSeries, UsableRounds, typical_length};
+use super::series::{Neighbours, PairedSeries, UsableRounds};
 use super::speed_test::SpeedTest;
 use crate::compare::description::Description;
-use crate::compare::launch_values::{Location, needed_ns};
+use crate::compare::launch_values::Location;
 use crate::compare::note::Note;
 use crate::model::{Round, Side, Verdict};
 use perfcheck_stats::{derived_seed, mean, median, sample_variance};
-
-/// Clocks that are coarser show by samples that fall on few values.
-const ASSUMED_CLOCK_STEP_NS: f64 = 50.0;
 
 /// Rounds that a diagnostic needs.
 const FEWEST_ROUNDS: usize = 10;
@@ -28,30 +25,6 @@ const MODE_GAP: f64 = 0.03;
 
 /// A mode has at least this share of the rounds.
 const MODE_SHARE: f64 = 0.2;
-
-/// Why a series cannot be tested, if so.
-pub(super) fn refusal(series: &PairedSeries<'_>, usable: &UsableRounds) -> Option<Note> {
-    let of_side = |side| {
-        series.rounds.iter().flat_map(move |round| match side {
-            Side::Base => &round.base,
-            Side::Candidate => &round.candidate,
-        })
-    };
-    for side in [Side::Candidate, Side::Base] {
-        if of_side(side).next().is_none() {
-            return Some(Note::NoSamples { side });
-        }
-    }
-    let needed_ns = needed_ns(ASSUMED_CLOCK_STEP_NS);
-    for side in [Side::Candidate, Side::Base] {
-        if typical_length(of_side(side)).is_some_and(|length| length < needed_ns) {
-            return Some(Note::SamplesTooShort { side, needed_ns });
-        }
-    }
-    usable.rounds.is_empty().then_some(Note::NoSamples {
-        side: Side::Candidate,
-    })
-}
 
 /// The changes of mean and median of all samples, with intervals over rounds.
 pub(super) fn description(series: &PairedSeries<'_>, look: &Look, plan: &Plan) -> Description {

@@ -1,7 +1,7 @@
 //! One look at a benchmark: both tests after so many rounds, and whether they settle it.
 
-use super::diagnostics;
 use super::plan::{HostNoise, Method, Plan};
+use super::refusal::refusal;
 use super::series::{PairedSeries, UsableRounds};
 use super::slow_path::{self, SlowPathTest};
 use super::speed_test::SpeedTest;
@@ -52,7 +52,7 @@ impl Look {
         let raised = noise.map_or(series.noise_threshold, |noise| noise.change);
         let threshold = raised.ln_1p();
         let seed = derived_seed(plan.seed, &series.key.to_string());
-        let refused = diagnostics::refusal(series, &usable);
+        let refused = refusal(series, &usable);
         let level = plan.floor_level() * share / plan.family(1) as f64;
         let speed = match refused {
             Some(_) => None,

@@ -11,6 +11,7 @@ mod judge;
 mod look;
 mod plan;
 mod rank_test;
+mod refusal;
 mod resolution;
 mod series;
 mod slow_path;

@@ -57,7 +57,7 @@ impl Resolution {
     /// `confidence_level`.
     pub fn of(series: &PairedSeries<'_>, confidence_level: f64, seed: u64) -> Option<Self> {
         let usable = UsableRounds::of(series, series.rounds.len());
-        if diagnostics::refusal(series, &usable).is_some() {
+        if refusal(series, &usable).is_some() {
             return None;
         }
         let method = Method::default();

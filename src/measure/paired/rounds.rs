@@ -7,8 +7,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::launch_pair::{Arrangement, LaunchPair};
-use super::quads::RoundSettings;
+use super::launch_pair::LaunchPair;
+use super::plan::PairedPlan;
 use super::subject::Subject;
 use crate::cargo::BenchTarget;
 use crate::measure::campaign::Ended;
@@ -21,9 +21,6 @@ use crate::model::{
 };
 use crate::process::{Interrupt, Supervisor};
 
-/// Rounds that a benchmark has however long they take, as long as it needs them.
-pub(super) const ENOUGH_ROUNDS: usize = 20;
-
 /// A bench target on both sides, with the benchmarks that both have.
 #[derive(Debug, Clone)]
 pub struct PairedTarget {
@@ -33,25 +30,6 @@ pub struct PairedTarget {
     pub benchmarks: Vec<Benchmark>,
     /// What they are written against.
     pub drivers: BySide<Driver>,
-}
-
-/// How an A/B measurement is laid out.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PairedPlan {
-    /// Rounds at most.
-    pub rounds: u32,
-    /// How each is laid out.
-    pub round: RoundSettings,
-    /// No round is begun that would end later than this after the start.
-    pub time_budget: Option<Duration>,
-    /// A benchmark that has had 20 rounds gets no more once they have taken this long.
-    pub patience: Option<Duration>,
-    /// Whether benchmarks that keep to one processor are bound to one.
-    pub bind: bool,
-    /// Seed of everything random.
-    pub seed: u64,
-    /// The part of every deadline that does not depend on the request.
-    pub timeout: Duration,
 }
 
 /// What a benchmark took.
@@ -82,6 +60,17 @@ pub struct PairedCampaign<'a> {
     pub(super) noise_threshold: Box<dyn Fn(&Benchmark) -> f64 + 'a>,
     pub(super) done: usize,
     began: Instant,
+}
+
+/// How the two sides of a target get along.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arrangement {
+    /// Both alive, sampled in turn.
+    Together,
+    /// One failed beside the other: it is tried alone.
+    OnTrial,
+    /// They cannot live at once: launched in turn.
+    Apart,
 }
 
 pub(super) struct Target {

@@ -3,14 +3,17 @@
 use std::time::Duration;
 
 use super::launch_pair::LaunchPair;
+use super::plan::PairedPlan;
 use super::quads::{RoundLayout, RoundSettings};
-use super::rounds::{ENOUGH_ROUNDS, PairedPlan};
 use super::turns::Turn;
 use crate::measure::criterion::Pace;
 use crate::model::{
     Benchmark, Beside, BySide, LaunchOutcome, LaunchedBenchmark, Round, SamplingSettings,
     Throughput, Turns,
 };
+
+/// Rounds that a benchmark has however long they take, as long as it needs them.
+const ENOUGH_ROUNDS: usize = 20;
 
 /// A benchmark that failed in this many rounds is not tried again.
 const MOST_FAILURES: u32 = 2;

@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 use super::content::{PageBenchmark, PageSide, estimates};
 use super::history::{Timeline, history};
 use super::phrases::Phrasebook;
-use super::quantized::{places, short, short_or_null};
+use super::quantized::{estimate, places, short, short_or_null};
 use crate::compare::{
-    AllocationSummary, ChangeShape, Comparison, Curve, Difference, Estimate, LatencySummary, Note,
-    Ramp, Shape,
+    AllocationSummary, ChangeShape, Comparison, Curve, Difference, LatencySummary, Note, Ramp,
+    Shape,
 };
 use crate::escape::one_line;
 use crate::model::{Metric, Verdict};
@@ -167,15 +167,6 @@ fn comparison(found: &Comparison) -> Value {
         "threshold": short(found.noise_threshold),
         "callable": short_or_null(found.smallest_callable),
     })
-}
-
-/// Value, lower and upper bound; a bound that the data do not give is null.
-pub(super) fn estimate(found: &Estimate) -> Value {
-    json!([
-        short(found.estimate),
-        short(found.lower),
-        short(found.upper)
-    ])
 }
 
 fn resampled(found: &ChangeShape) -> Value {

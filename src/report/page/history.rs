@@ -3,9 +3,8 @@
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 
-use super::benchmark::estimate;
 use super::content::Page;
-use super::quantized::{short, short_or_null};
+use super::quantized::{estimate, short, short_or_null};
 use crate::escape::one_line;
 use crate::model::{RunId, Verdict};
 use crate::report::history::{BenchmarkHistory, HistoryPoint, LeftOut};

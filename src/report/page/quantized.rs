@@ -2,7 +2,9 @@
 //!
 //! Digits of base 64, most significant first, as `assets/format.js` reads them. What is stated in words or tables is never quantized.
 
-use serde_json::{Number, Value};
+use serde_json::{Number, Value, json};
+
+use crate::compare::Estimate;
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -35,6 +37,15 @@ pub(super) fn short(value: f64) -> Value {
         return Value::from(rounded as i64);
     }
     Number::from_f64(rounded).map_or(Value::Null, Value::Number)
+}
+
+/// Value, lower and upper bound; a bound that the data do not give is null.
+pub(super) fn estimate(found: &Estimate) -> Value {
+    json!([
+        short(found.estimate),
+        short(found.lower),
+        short(found.upper)
+    ])
 }
 
 /// [`short`] where there is a number.

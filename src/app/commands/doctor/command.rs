@@ -5,35 +5,18 @@
     reason = "how long the counters were watched"
 )]
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use super::judgement::judge;
+use super::judgement::{Observed, judge};
 use super::noise;
+use super::options::DoctorOptions;
 use crate::app::context::World;
 use crate::app::error::AppError;
 use crate::app::options::OutputOptions;
 use crate::exit_code::ExitCode;
 use crate::host::{self, Activity, RealFiles, machine_state};
-use crate::model::{DecisionSettings, Happenings, MachineState};
-use crate::report::{self, DoctorFindings, NoiseFindings};
-
-/// What the user asked for.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DoctorOptions {
-    /// How long to measure the noise.
-    pub time: Duration,
-    /// Rounds of each workload at most; `None`: as many as fit.
-    pub rounds: Option<u32>,
-    /// Seed of everything random.
-    pub seed: Option<u64>,
-}
-
-/// What there is to be judged.
-pub(super) struct Observed<'o> {
-    pub(super) state: &'o MachineState,
-    pub(super) meanwhile: &'o Happenings,
-    pub(super) noise: &'o [NoiseFindings],
-}
+use crate::model::DecisionSettings;
+use crate::report::{self, DoctorFindings};
 
 /// Runs the command.
 pub fn doctor(

@@ -1,6 +1,6 @@
 //! What the hardware does to measurements: timer, frequency, processors, heat, power (pure).
 
-use super::judgement::{NOT_TOLD, good, unknown};
+use super::finding::{NOT_TOLD, good, unknown};
 use crate::model::{FrequencyState, Happenings, PowerState, ProcessorState, TimerState};
 use crate::report::{DoctorFinding, Severity};
 

@@ -2,14 +2,22 @@
 //!
 //! Invariant: every fact that concerns measurements has a finding, also where the system does not tell it.
 
-use super::command::Observed;
+use super::finding::{good, unknown};
 use super::hardware::{boost, frequency, heat, power, processors, timer};
 use super::system::{huge_pages, limits, load, memory, priority, randomisation, virtual_machine};
-use crate::report::{Advice, DoctorFinding, NoiseFindings, Severity, in_percent};
+use crate::model::{Happenings, MachineState};
+use crate::report::{DoctorFinding, NoiseFindings, Severity, in_percent};
 
 /// The smallest slowdown that a usual comparison finds.
 const WELL_RESOLVED: f64 = 0.02;
 const BADLY_RESOLVED: f64 = 0.05;
+
+/// What there is to be judged.
+pub(super) struct Observed<'o> {
+    pub(super) state: &'o MachineState,
+    pub(super) meanwhile: &'o Happenings,
+    pub(super) noise: &'o [NoiseFindings],
+}
 
 /// Everything, in the order in which it is shown.
 pub(super) fn judge(observed: &Observed<'_>) -> Vec<DoctorFinding> {
@@ -32,40 +40,6 @@ pub(super) fn judge(observed: &Observed<'_>) -> Vec<DoctorFinding> {
     findings.push(noise(observed.noise));
     findings
 }
-
-pub(super) fn good(topic: &'static str, found: String) -> DoctorFinding {
-    DoctorFinding {
-        topic,
-        severity: Severity::Good,
-        found,
-        advice: None,
-    }
-}
-
-pub(super) fn unknown(topic: &'static str, why: &str) -> DoctorFinding {
-    DoctorFinding {
-        topic,
-        severity: Severity::Unknown,
-        found: why.to_owned(),
-        advice: None,
-    }
-}
-
-impl DoctorFinding {
-    /// The same fact, with what is wrong about it and commands against that.
-    pub(super) fn but(self, severity: Severity, what: &str, commands: &[&str]) -> Self {
-        Self {
-            severity,
-            advice: Some(Advice {
-                what: what.to_owned(),
-                commands: commands.iter().map(|line| (*line).to_owned()).collect(),
-            }),
-            ..self
-        }
-    }
-}
-
-pub(super) const NOT_TOLD: &str = "not readable here";
 
 fn noise(noise: &[NoiseFindings]) -> DoctorFinding {
     const TOPIC: &str = "noise";

@@ -1,7 +1,6 @@
 //! Machines in words, and what is said of them.
 
-use super::command::Observed;
-use super::judgement::judge;
+use super::judgement::{Observed, judge};
 use crate::model::{
     BusyProgram, FrequencyState, Happenings, HeatState, MachineState, MemoryState, Nanos,
     PowerState, ProcessorState, Surroundings, TimerState,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::command::DoctorOptions;
+use super::options::DoctorOptions;
 use super::workloads::WORKLOADS_ARGUMENT;
 use crate::app::context::World;
 use crate::app::error::AppError;

@@ -1,6 +1,6 @@
 //! What the system and everybody else on it do to measurements: virtual machine, limits, other programs, memory (pure).
 
-use super::judgement::{NOT_TOLD, good, unknown};
+use super::finding::{NOT_TOLD, good, unknown};
 use crate::model::{Happenings, MachineState, MemoryState};
 use crate::report::{DoctorFinding, Severity};
 

@@ -5,17 +5,25 @@
 
 use std::collections::BTreeMap;
 
-use super::command::Side;
 use super::request::PivotRequest;
 use super::value::{PivotValue, Versus};
 use crate::app::error::AppError;
 use crate::compare::{Circumstances, Difference, Fact, Readings, differences};
-use crate::model::{Measurement, Metric, Statistic, TargetFacts, Thresholds};
+use crate::model::{Measurement, Metric, Run, Statistic, TargetFacts, Thresholds};
 use crate::report::{PivotCell, PivotKind};
 use perfcheck_stats::{
     EffectSize, GeometricMean, MannWhitney, MannWhitneyMethod, OperationRates, adjusted_p_values,
     cliffs_delta, hedges_g,
 };
+
+/// A run of a pivot.
+pub(super) struct Side {
+    pub(super) head: Run,
+    pub(super) name: String,
+    pub(super) measurements: Vec<Measurement>,
+    /// What an import called the parts of its ids.
+    pub(super) names: Vec<String>,
+}
 
 /// A benchmark of a run.
 pub(super) struct Entry<'a> {

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use super::cells::{Entry, Layout, Rules};
+use super::cells::{Entry, Layout, Rules, Side};
 use super::dimension::Dimension;
 use super::request::PivotRequest;
 use super::value::PivotValue;
@@ -15,17 +15,8 @@ use crate::app::options::StoreOptions;
 use crate::compare::Readings;
 use crate::exit_code::ExitCode;
 use crate::findings::Order;
-use crate::model::{Measurement, Run, RunId, Thresholds, in_natural_order};
+use crate::model::{Run, RunId, Thresholds, in_natural_order};
 use crate::report::{PivotRow, PivotTable, TableFormat, write_pivot};
-
-/// A run of a pivot.
-pub(super) struct Side {
-    pub(super) head: Run,
-    pub(super) name: String,
-    pub(super) measurements: Vec<Measurement>,
-    /// What an import called the parts of its ids.
-    pub(super) names: Vec<String>,
-}
 
 /// Lays out the runs that `asked` names for.
 pub(in crate::app) fn pivot(

@@ -1,16 +1,16 @@
-//! `cargo perfcheck [FILTER]...`: build, measure, store, conclude, report; alone or in turn with another build.
+//! Builds, measures, stores, concludes and reports; alone or in turn with another build.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
+use super::options::RunOptions;
 use crate::app::context::{Context, World, resolve_run};
 use crate::app::deliver::next_steps::{
     flags, how_it_came_about, next_steps, nothing_compared, place,
 };
-use crate::app::deliver::reports::{ReportOptions, Reporting};
+use crate::app::deliver::reports::Reporting;
 use crate::app::error::AppError;
 use crate::app::measuring::alone::Alone;
-use crate::app::measuring::builds::{Against, Built, build_both, discover_both};
+use crate::app::measuring::builds::{Built, build_both, discover_both};
 use crate::app::measuring::confirm::confirm;
 use crate::app::measuring::in_turn::{InTurn, finish};
 use crate::app::measuring::keep::{keep, keep_candidate, watch};
@@ -18,7 +18,7 @@ use crate::app::measuring::pairing::{Pairing, failed_targets, name};
 use crate::app::measuring::prepare::{build, find_benchmarks, list_only, nothing_found, timeout};
 use crate::app::measuring::request::{Request, git_state};
 use crate::app::measuring::rerun::RunAgain;
-use crate::app::options::{ComparisonOptions, Effort, StoreOptions};
+use crate::app::options::StoreOptions;
 use crate::app::stored::conclusions::end_of;
 use crate::app::stored::names::give_name;
 use crate::app::stored::references::{Chooser, Wanted, Wanting, expected_again, past_measurements};
@@ -30,52 +30,12 @@ use crate::findings::{
     Verdicts, conclude,
 };
 use crate::host;
-use crate::measure::{Discovered, Filter};
+use crate::measure::Discovered;
 use crate::model::{
     Acceptance, BenchmarkKey, BySide, Environment, Measurement, Purpose, RunId, Verdict,
 };
 use crate::report;
-use crate::settings::Layer;
-use crate::sides::BenchesFrom;
-use crate::store::{Store, StoreError, WorkspaceId, check_baseline_name};
-
-/// How two builds are measured in turn.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AgainstOptions {
-    /// The other build.
-    pub reference: Against,
-    /// Whose benchmarks it has.
-    pub benches_from: BenchesFrom,
-    /// Whether what is byte for byte the same is measured, too.
-    pub control: bool,
-}
-
-/// Measure, compare, store.
-#[derive(Debug, Clone)]
-pub struct RunOptions {
-    /// Which benchmarks are wanted.
-    pub filter: Filter,
-    /// The run to compare with.
-    pub baseline: Option<String>,
-    /// The other build to measure in turn with the work tree.
-    pub against: Option<AgainstOptions>,
-    /// How much is measured where two builds are measured in turn.
-    pub effort: Effort,
-    /// Whether stored numbers alone count: no reference is measured again.
-    pub stored: bool,
-    /// The name to give to this run.
-    pub save_baseline: Option<String>,
-    /// Whether benchmarks are built and listed only.
-    pub no_run: bool,
-    /// The part of every deadline that does not depend on what a bench is asked.
-    pub timeout: Option<Duration>,
-    /// Sampling and noise threshold as the command line has them.
-    pub layer: Layer,
-    /// How to compare.
-    pub comparison: ComparisonOptions,
-    /// What is written beside the result.
-    pub reports: ReportOptions,
-}
+use crate::store::{Store, StoreError, WorkspaceId};
 
 /// Runs the command.
 pub fn run(
@@ -105,30 +65,6 @@ pub fn run(
     match command.other_build(world)? {
         Other::Built(built, found) => command.in_turn(&built, found, world),
         Other::Stored(remarks) => command.alone(remarks, world),
-    }
-}
-
-impl RunOptions {
-    /// Refuses choices that contradict each other, before anything is built.
-    fn check(&self, common: &StoreOptions) -> Result<(), AppError> {
-        match self.against {
-            Some(_) => self.comparison.check_in_turn()?,
-            None => self.comparison.check()?,
-        }
-        self.reports.check(common.output.format)?;
-        if let Some(name) = &self.save_baseline {
-            check_baseline_name(name)?;
-        }
-        Ok(())
-    }
-
-    /// Whether stored numbers alone are to be compared.
-    fn is_about_stored_numbers(&self, world: &World<'_>) -> bool {
-        self.stored
-            || world.variables.stored
-            || self.comparison.screen
-            || self.comparison.is_of_other_systems()
-            || self.no_run
     }
 }
 

@@ -1,0 +1,7 @@
+//! `cargo perfcheck [FILTER]...`: build, measure, store, conclude, report; alone or in turn with another build.
+
+mod command;
+mod options;
+
+pub use command::run;
+pub use options::{AgainstOptions, RunOptions};

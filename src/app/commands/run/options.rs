@@ -1,0 +1,75 @@
+//! What `cargo perfcheck [FILTER]...` is asked for.
+
+use std::time::Duration;
+
+use crate::app::context::World;
+use crate::app::deliver::reports::ReportOptions;
+use crate::app::error::AppError;
+use crate::app::measuring::builds::Against;
+use crate::app::options::{ComparisonOptions, Effort, StoreOptions};
+use crate::measure::Filter;
+use crate::settings::Layer;
+use crate::sides::BenchesFrom;
+use crate::store::check_baseline_name;
+
+/// How two builds are measured in turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgainstOptions {
+    /// The other build.
+    pub reference: Against,
+    /// Whose benchmarks it has.
+    pub benches_from: BenchesFrom,
+    /// Whether what is byte for byte the same is measured, too.
+    pub control: bool,
+}
+
+/// Measure, compare, store.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// Which benchmarks are wanted.
+    pub filter: Filter,
+    /// The run to compare with.
+    pub baseline: Option<String>,
+    /// The other build to measure in turn with the work tree.
+    pub against: Option<AgainstOptions>,
+    /// How much is measured where two builds are measured in turn.
+    pub effort: Effort,
+    /// Whether stored numbers alone count: no reference is measured again.
+    pub stored: bool,
+    /// The name to give to this run.
+    pub save_baseline: Option<String>,
+    /// Whether benchmarks are built and listed only.
+    pub no_run: bool,
+    /// The part of every deadline that does not depend on what a bench is asked.
+    pub timeout: Option<Duration>,
+    /// Sampling and noise threshold as the command line has them.
+    pub layer: Layer,
+    /// How to compare.
+    pub comparison: ComparisonOptions,
+    /// What is written beside the result.
+    pub reports: ReportOptions,
+}
+
+impl RunOptions {
+    /// Refuses choices that contradict each other, before anything is built.
+    pub(super) fn check(&self, common: &StoreOptions) -> Result<(), AppError> {
+        match self.against {
+            Some(_) => self.comparison.check_in_turn()?,
+            None => self.comparison.check()?,
+        }
+        self.reports.check(common.output.format)?;
+        if let Some(name) = &self.save_baseline {
+            check_baseline_name(name)?;
+        }
+        Ok(())
+    }
+
+    /// Whether stored numbers alone are to be compared.
+    pub(super) fn is_about_stored_numbers(&self, world: &World<'_>) -> bool {
+        self.stored
+            || world.variables.stored
+            || self.comparison.screen
+            || self.comparison.is_of_other_systems()
+            || self.no_run
+    }
+}

@@ -1,0 +1,16 @@
+//! What reports for other programs and for people elsewhere are told beside the findings.
+
+use crate::model::{BenchmarkKey, Verdict};
+
+/// What reports are told beside the findings.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// Tells this report apart from those of other jobs about the same commit.
+    pub key: &'a str,
+    /// When the run began, as RFC 3339 has it.
+    pub started: &'a str,
+    /// Verdicts that make the exit status 1.
+    pub fail_on: &'a [Verdict],
+    /// The source file of a bench target, relative to the top of the repository, with `/`.
+    pub source_file: &'a dyn Fn(&BenchmarkKey) -> Option<String>,
+}
