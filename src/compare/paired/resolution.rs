@@ -2,10 +2,10 @@
 //!
 //! The power of a paired test, for each of the two speed tests at each look of the plan: docs/STATISTICS.md, section 13.
 
-use super::diagnostics;
 use super::floor_test::FloorTest;
 use super::plan::{Method, Plan};
 use super::rank_test::RankTest;
+use super::refusal::refusal;
 use super::series::{PairedSeries, UsableRounds};
 use super::speed_test::{ONE_DEVIATION, SpeedTest};
 use crate::compare::estimate::Estimate;

@@ -1,10 +1,11 @@
 //! How stored runs were compared by the test of a published system.
 
 use super::content::Explanation;
+use super::effects::effects;
 use super::measured::{counted, failures, interval, level, p_is};
 use super::stored::{notes, threshold};
 use crate::compare::{Comparison, Share, SharedLevel, Tested};
-use crate::model::{Metric, Observations, Statistic, Test, Thresholds, Verdict};
+use crate::model::{Observations, Statistic, Test, Thresholds, Verdict};
 use crate::report::messages::{Numbers, Statement};
 use crate::report::table::p_value;
 use crate::report::{analysis, units};
@@ -230,56 +231,4 @@ fn decision(comparison: &Comparison) -> Statement {
         format!("{text} So it is {}.", comparison.verdict),
         Numbers::decision(comparison),
     )
-}
-
-/// How large the difference is; also for the project's own procedure.
-pub(super) fn effects(comparison: &Comparison, metric: &Metric) -> Option<Statement> {
-    let effects = comparison.description.effects.as_ref()?;
-    let delta = effects.cliffs_delta?;
-    let unit = match effects.observations {
-        Observations::Launches => "launches",
-        Observations::Samples => "samples",
-    };
-    let hedges = effects.hedges_g.map_or_else(String::new, |g| {
-        format!(" Hedges' g is {g:+.2} (differences in deviations).")
-    });
-    let shift = effects.shift_ns.map_or_else(String::new, |shift| {
-        let (direction, size) = if shift.estimate < 0.0 {
-            ("faster", -shift.estimate)
-        } else {
-            ("slower", shift.estimate)
-        };
-        format!(
-            " Half of all pairs of {unit} differ by {} ({direction}) or more.",
-            units::spent(metric, size)
-        )
-    });
-    let paired = effects.paired_change.map_or_else(String::new, |paired| {
-        format!(
-            " Launch by launch the change is {} on average, between {} and {}.",
-            units::change(paired.estimate),
-            units::change(paired.lower),
-            units::change(paired.upper)
-        )
-    });
-    let pairs = if delta == 0.0 {
-        format!("Pairs of {unit} are slower as often as faster")
-    } else {
-        format!(
-            "Of all pairs of {unit}, {} more are {} than the other way",
-            counted_percent(delta.abs()),
-            if delta > 0.0 { "slower" } else { "faster" }
-        )
-    };
-    Some(Statement::new(
-        format!(
-            "{pairs}: Cliff's delta is {delta:+.3}, {}.{hedges}{shift}{paired}",
-            effects.label.map_or("-", |size| size.label())
-        ),
-        Numbers::Effect(effects.clone()),
-    ))
-}
-
-fn counted_percent(fraction: f64) -> String {
-    counted((fraction * 100.0).round() as usize, "percent", "percent")
 }

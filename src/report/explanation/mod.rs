@@ -6,6 +6,7 @@
 mod alternative;
 mod beside;
 mod content;
+mod effects;
 mod measured;
 mod paired;
 mod stored;

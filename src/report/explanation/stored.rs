@@ -1,7 +1,7 @@
 //! How stored runs were compared: by the prediction interval at the level of runs, or by the t-score alone.
 
-use super::alternative;
 use super::content::Explanation;
+use super::effects::effects;
 use super::measured::{counted, failures, interval, level, p_is};
 use crate::compare::{
     Comparison, Decider, Estimate, Location, Note, Prediction, RunGrounds, TScoreGrounds,
@@ -29,7 +29,7 @@ pub(super) fn statements(
         let found = comparison.run_grounds().and_then(|grounds| grounds.t_score);
         statements.extend(found.map(|found| t_score(&found, comparison)));
     }
-    statements.extend(alternative::effects(comparison, explanation.metric));
+    statements.extend(effects(comparison, explanation.metric));
     statements.extend(notes(&comparison.notes));
     statements.push(otherwise(comparison, decider));
     statements
