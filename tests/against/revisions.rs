@@ -42,7 +42,7 @@ fn a_slower_work_tree_has_regressed_and_the_stored_runs_say_it_again_byte_for_by
     assert_eq!(said["verdict"], "regressed", "{run}");
     assert_eq!(said["decided_by"], "paired");
     assert!(said["seconds"].as_f64().expect("a number") > 0.0, "{run}");
-    for side in ["new", "base"] {
+    for side in ["candidate", "base"] {
         assert!(said["launches"][side].as_u64().expect("a count") >= 5);
     }
     let change = |name: &str| said["change"][name].as_f64().expect("a number");

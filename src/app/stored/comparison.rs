@@ -112,7 +112,11 @@ impl StoredComparison<'_> {
             let measured = &both.measured.candidate;
             let then = then.clone().with_measurements(measured, candidate);
             let rows = then.rows.into_iter().filter(wanted).collect();
-            return Ok((rows, then.verdicts));
+            let verdicts = Verdicts {
+                reference: format!("run {}", base.id),
+                ..then.verdicts
+            };
+            return Ok((rows, verdicts));
         }
         let Some(plan) = plan_of(candidate) else {
             return Err(AppError::NothingToCompare(format!(
