@@ -58,7 +58,7 @@ fn another_profile_is_incomparable_unless_it_is_allowed() {
     );
     assert_eq!(
         finish["warnings"][0],
-        json!({"fact": "profile", "base": "bench", "new": "dev"})
+        json!({"fact": "profile", "base": "bench", "candidate": "dev"})
     );
     dev(&["--baseline", "main", "--allow-different", "rustc"]).expect_code(6);
 }
