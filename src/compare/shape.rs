@@ -111,9 +111,10 @@ impl Shape {
             .map(|p| Quantile::InvertedCdf.of_sorted(&all, *p))
             .collect::<Option<Vec<f64>>>()?;
         let every = all.len().div_ceil(detail.samples.max(1)).max(1);
-        let places = match launches.len() <= detail.most_curves {
-            true => detail.launch_places,
-            false => 0,
+        let places = if launches.len() <= detail.most_curves {
+            detail.launch_places
+        } else {
+            0
         };
         Some(Self {
             density: Curve::of(&all, range, detail.places),

@@ -62,17 +62,14 @@ impl PageSubject {
             .map(Row::without_measurement)
             .collect();
         let mut head = findings.run.clone();
-        let changes = match &findings.verdicts {
-            Some(verdicts) => {
-                head.decision = verdicts.decision;
-                BTreeMap::new()
-            }
-            None => {
-                let columns = store.verdicts(head.id)?.into_iter();
-                columns
-                    .filter_map(|known| Some((known.key, known.change?)))
-                    .collect()
-            }
+        let changes = if let Some(verdicts) = &findings.verdicts {
+            head.decision = verdicts.decision;
+            BTreeMap::new()
+        } else {
+            let columns = store.verdicts(head.id)?.into_iter();
+            columns
+                .filter_map(|known| Some((known.key, known.change?)))
+                .collect()
         };
         let mut subject = Self {
             reference: references(&rows),
@@ -87,7 +84,8 @@ impl PageSubject {
         };
         if let Some(verdicts) = findings.verdicts.clone() {
             subject.method = Some(verdicts.method);
-            subject.reference = Some(verdicts.reference);
+            // Where nothing was compared, nothing was compared with.
+            subject.reference = subject.reference.map(|_| verdicts.reference);
             subject.warnings = verdicts.warnings;
             subject.remarks = verdicts.remarks;
             subject.gates = verdicts.gates;

@@ -161,8 +161,9 @@ impl Pairing {
     }
 
     fn settle(&mut self, benchmarks: Vec<Benchmark>, verdict: Verdict, remark: Option<Remark>) {
+        let remarks: Vec<Remark> = remark.into_iter().collect();
         let rows = benchmarks.into_iter().map(|benchmark| Row {
-            remarks: remark.iter().cloned().collect(),
+            remarks: remarks.clone(),
             ..Row::unmeasured(benchmark.key, verdict, Vec::new())
         });
         self.settled.extend(rows);

@@ -105,7 +105,7 @@ impl PairedCampaign<'_> {
         let mut watch = ConductWatch::start();
         let first = order(&mut coin);
         let request = (config, ids(&self.targets[index].subjects, chosen));
-        let (mut base, mut candidate) = self.start_both(
+        let (mut base, mut candidate) = Self::start_both(
             &targets,
             first,
             versions,
@@ -177,7 +177,6 @@ impl PairedCampaign<'_> {
 
     /// Starts both sides, in this order; each then stands still before its first benchmark.
     fn start_both<'o>(
-        &self,
         targets: &BySide<BenchTarget>,
         first: [Side; 2],
         versions: BySide<CriterionVersion>,

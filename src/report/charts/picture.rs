@@ -112,9 +112,12 @@ fn described(picture: &Picture<'_>) -> String {
     let medians: Vec<String> = (shape.launches.iter())
         .map(|launch| spent(launch.quartiles[1]))
         .collect();
-    let not_drawn: String = (outside(picture).into_iter().chain(above(picture)))
-        .map(|text| format!(" {text}."))
-        .collect();
+    let mut not_drawn = String::new();
+    for text in outside(picture).into_iter().chain(above(picture)) {
+        not_drawn += " ";
+        not_drawn += &text;
+        not_drawn += ".";
+    }
     format!(
         "{} of {}. Density of the {} from {} to {}, median {} with {level} interval from {} to {}.{slope} A violin for each launch; medians: {}.{not_drawn}",
         counted(summary.samples, "sample", "samples"),

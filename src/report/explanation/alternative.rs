@@ -183,9 +183,7 @@ fn test(tested: &Tested, comparison: &Comparison, thresholds: &Thresholds) -> St
         ),
         _ => String::new(),
     };
-    let text = if !tested.significance.is_tested() {
-        format!("{} was asked for and could not be made.", tested.test)
-    } else {
+    let text = if tested.significance.is_tested() {
         let seen = comparison.change.map_or_else(String::new, |change| {
             let within = if change.lower.is_finite() && change.upper.is_finite() {
                 format!(", within {}", interval(change.lower, change.upper))
@@ -203,6 +201,8 @@ fn test(tested: &Tested, comparison: &Comparison, thresholds: &Thresholds) -> St
             "{exact}{seen} That is {}.",
             tested.significance.word().replace('-', " ")
         )
+    } else {
+        format!("{} was asked for and could not be made.", tested.test)
     };
     Statement::new(
         text,

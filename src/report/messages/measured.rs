@@ -120,6 +120,7 @@ struct Rates {
 }
 
 /// The series of one launch.
+#[expect(clippy::struct_field_names, reason = "the message names its launch so")]
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Launch<'a> {
