@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// The files of `paths`, relative to the tests' directory, that no other one declares as a module. `text` reads a file; a file at the top is an executable.
-pub fn forgotten<'a>(paths: &'a [String], text: impl Fn(&str) -> String) -> Vec<&'a str> {
+pub fn forgotten(paths: &[String], text: impl Fn(&str) -> String) -> Vec<&str> {
     let declared = |path: &str| {
         let path = Path::new(path);
         let is_map = path.ends_with("mod.rs");
