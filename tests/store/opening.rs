@@ -198,7 +198,7 @@ fn a_store_of_a_newer_schema_is_refused_untouched() {
             error,
             StoreError::Newer {
                 found: 99,
-                supported: 6,
+                supported: 1,
                 ..
             }
         )
