@@ -36,6 +36,7 @@ class Run:
         self.random = random.Random(f"run {number}")
         self.names = []
         self.series = {}
+        self.features = {}
         self.verdicts = []
         self.failed = set()
         self.build = {
@@ -72,18 +73,20 @@ class Run:
             linear = [sample(unit * (i + 1), 0) for i in range(10)] if ramp else []
             flat = [sample(iterations, i / samples) for i in range(samples)]
             warm = [iterations * 80, round(iterations * 80 * centre * 1.03)]
+            self.features.setdefault((target, launch), list(features))
             self.series.setdefault((target, launch), []).append({
                 "reason": "series",
-                "benchmark": {"package": "text-index", "target": target, "id": ident},
-                "version": None,
-                "throughput": throughput or {"bytes": None, "elements": None},
-                "settings": {},
-                "metric": {"kind": "time"},
-                "features": list(features),
+                "benchmark": {
+                    "key": {"package": "text-index", "target": target, "id": ident},
+                    "version": None,
+                    "throughput": throughput or {"bytes": None, "elements": None},
+                    "settings": {},
+                    "metric": {"kind": "time"},
+                    "other_throughput": words,
+                },
                 "sampling": {"launches": launches, "samples": samples, "warm_up": 100_000_000,
                              "measurement": 400_000_000, "mode": "standard"},
                 "noise_threshold": threshold,
-                "other_throughput": words,
                 "warm_up": warm, "linear": linear, "flat": flat,
             })
         self.verdict(ident, verdict, ns, target)
@@ -93,9 +96,11 @@ class Run:
         for launch in range(launches):
             self.series.setdefault((target, launch), []).append({
                 "reason": "series",
-                "benchmark": {"package": "text-index", "target": target, "id": ident},
-                "version": None, "throughput": {"bytes": None, "elements": None}, "settings": {},
-                "metric": {"kind": "time"}, "features": [],
+                "benchmark": {
+                    "key": {"package": "text-index", "target": target, "id": ident},
+                    "version": None, "throughput": {"bytes": None, "elements": None}, "settings": {},
+                    "metric": {"kind": "time"},
+                },
                 "sampling": {"launches": launches, "samples": 100, "warm_up": 100_000_000,
                              "measurement": 400_000_000, "mode": "standard"},
                 "noise_threshold": 0.02,
@@ -112,29 +117,36 @@ class Run:
         started = START + self.number * DAY
         commit = "".join(self.random.choice("0123456789abcdef") for _ in range(40))
         yield {
-            "reason": "run", "started": started, "finished": started + 95 * 10**9, "acceptance": "automatic",
-            "exit_code": 0, "git": {"commit": commit, "branch": "main", "dirty": self.dirty},
-            "environment": {
-                "host": {"cpu": "AMD Ryzen 9 7950X 16-Core Processor", "architecture": "x86_64", "os": "linux",
-                         "cores": 16, "kernel": "6.8.0-45-generic" if self.number < 39 else "6.8.0-48-generic",
-                         "governor": "performance", "microcode": "0xa601206", "shared": False},
-                "build": self.build,
+            "reason": "run",
+            "begun": {
+                "started": started, "git": {"commit": commit, "branch": "main", "dirty": self.dirty},
+                "environment": {
+                    "host": {"cpu": "AMD Ryzen 9 7950X 16-Core Processor", "architecture": "x86_64", "os": "linux",
+                             "cores": 16, "kernel": "6.8.0-45-generic" if self.number < 39 else "6.8.0-48-generic",
+                             "governor": "performance", "microcode": "0xa601206", "shared": False},
+                    "build": self.build,
+                },
+                "load": round(0.1 + self.random.random() * 0.3, 2), "seed": 1000 + self.number,
+                "decision": {"noise_threshold": 0.02, "significance_level": 0.01, "confidence_level": 0.95,
+                             "resamples": 100_000},
+                "tool_version": "0.1.0",
             },
-            "load": round(0.1 + self.random.random() * 0.3, 2), "seed": 1000 + self.number,
-            "decision": {"noise_threshold": 0.02, "significance_level": 0.01, "confidence_level": 0.95,
-                         "resamples": 100_000},
-            "tool_version": "0.1.0", "pair": None, "plan": None, "source": None, "baselines": self.names,
+            "finished": started + 95 * 10**9, "acceptance": "automatic", "exit_code": 0, "pair": None, "plan": None, "source": None, "baselines": self.names,
         }
         for (target, launch), series in sorted(self.series.items(), key=lambda item: item[0]):
             at = started + (launch * 9 + 1) * 10**9
             pass_ns = round(148_700 * (1 + self.random.gauss(0, 0.002)))
             yield {
-                "reason": "launch", "package": "text-index", "target": target, "ordinal": launch, "attempt": 0,
-                "started": at, "padding_bytes": self.random.randrange(4096),
-                "harness": {"name": "perfcheck", "version": "0.1.0", "quantum_ns": 20},
-                "conduct": {"threads": 1, "cpu": 800_000_000, "asked": 810_000_000, "involuntary_switches": 3,
-                            "stolen": 0, "processor": 2, "control": {"pass": pass_ns, "spread": 260}},
-                "failure": None,
+                "reason": "launch",
+                "head": {
+                    "package": "text-index", "target": target, "ordinal": launch, "attempt": 0,
+                    "started": at, "padding_bytes": self.random.randrange(4096),
+                    "harness": {"name": "perfcheck", "version": "0.1.0", "quantum_ns": 20},
+                    "conduct": {"threads": 1, "cpu": 800_000_000, "asked": 810_000_000, "involuntary_switches": 3,
+                                "stolen": 0, "processor": 2, "control": {"pass": pass_ns, "spread": 260}},
+                    "failure": None,
+                },
+                "target_facts": {"features": self.features.get((target, launch), [])},
             }
             yield from series
         order = lambda verdict: (verdict["benchmark"]["target"], verdict["benchmark"]["id"])
