@@ -7,8 +7,9 @@ use super::stored::{notes, threshold};
 use crate::compare::{Comparison, Share, SharedLevel, Tested};
 use crate::model::{Observations, Statistic, Test, Thresholds, Verdict};
 use crate::report::messages::{Numbers, Statement};
-use crate::report::table::p_value;
-use crate::report::{analysis, units};
+use crate::report::text::table::p_value;
+use crate::report::units;
+use crate::report::words::analysis;
 
 /// From the observations to what decided.
 pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison) -> Vec<Statement> {

@@ -5,9 +5,9 @@ use crate::compare::{
 };
 use crate::findings::Method;
 use crate::model::{Statistic, Verdict};
-use crate::report::beside::{changed_counts, percentile_change, quantile_name};
 use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
+use crate::report::words::beside::{changed_counts, percentile_change, quantile_name};
 
 /// A statement about each that was compared, beside a verdict about `subject`.
 pub(super) fn statements(
@@ -70,7 +70,7 @@ fn allocations(found: &AllocationComparison, subject: Statistic) -> Statement {
 
 fn p_words(one: &CountChange) -> String {
     one.p_value
-        .map_or_else(|| "-".to_owned(), crate::report::table::p_value)
+        .map_or_else(|| "-".to_owned(), crate::report::text::table::p_value)
 }
 
 fn latencies(

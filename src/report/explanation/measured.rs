@@ -5,7 +5,9 @@ use crate::compare::HostSigns;
 use crate::findings::Method;
 use crate::model::Failure;
 use crate::report::messages::{Numbers, Statement};
-use crate::report::{source, table, units};
+use crate::report::text::table;
+use crate::report::units;
+use crate::report::words::source;
 
 /// More reference runs than these are counted and not named.
 const MOST_RUNS_NAMED: usize = 3;

@@ -8,7 +8,7 @@ use crate::compare::{
 };
 use crate::model::{Side, Verdict};
 use crate::report::messages::{Numbers, Statement};
-use crate::report::table::p_value;
+use crate::report::text::table::p_value;
 use crate::report::units;
 
 /// From what was taken of the samples to what decided.

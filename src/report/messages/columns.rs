@@ -6,8 +6,8 @@ use super::compared::decided_by;
 use super::run::VerdictCounts;
 use crate::compare::{Difference, Estimate, GateGroup};
 use crate::model::{BenchmarkKey, Metric, RunId, Statistic, Verdict};
-use crate::report::columns::{ColumnCell, ColumnsLine, RunColumn, SideBySide, Together};
-use crate::report::remarks::run_remark;
+use crate::report::text::columns::{ColumnCell, ColumnsLine, RunColumn, SideBySide, Together};
+use crate::report::words::remarks::run_remark;
 
 /// A benchmark in several runs.
 #[derive(Debug, Serialize)]

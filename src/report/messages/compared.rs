@@ -9,7 +9,7 @@ use crate::compare::{
 };
 use crate::findings::{Findings, Method, Row, Verdicts};
 use crate::model::{BenchmarkKey, RunId, Side, Statistic, Verdict};
-use crate::report::remarks;
+use crate::report::words::remarks;
 
 /// What a comparison says of a benchmark.
 #[derive(Debug, Serialize)]

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::compare::Contender;
 use crate::model::{Metric, RunId};
-use crate::report::columns::Terms;
+use crate::report::text::columns::Terms;
 
 /// One run, laid out by a part of its ids.
 #[derive(Debug, Clone, Serialize)]

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::compare::{Band, Difference, Estimate, Location, Position, Step};
 use crate::model::{Acceptance, BenchmarkKey, GitState, Metric, RunId, Verdict};
-use crate::report::history::{BenchmarkHistory, LeftOut, SinceBaseline};
+use crate::report::text::history::{BenchmarkHistory, LeftOut, SinceBaseline};
 
 /// A benchmark in one of its runs.
 #[derive(Debug, Serialize)]

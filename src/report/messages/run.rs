@@ -9,7 +9,7 @@ use crate::model::{
     BenchmarkKey, Environment, GitState, Nanos, RunId, RunStatus, Source, Tally, Thresholds,
     Verdict,
 };
-use crate::report::remarks::run_remark;
+use crate::report::words::remarks::run_remark;
 
 /// A rule (`--fail`, `fail` in Cargo.toml) that a benchmark did not keep.
 #[derive(Debug, Serialize)]

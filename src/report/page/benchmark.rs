@@ -12,8 +12,10 @@ use crate::compare::{
 };
 use crate::escape::one_line;
 use crate::model::{Metric, Verdict};
-use crate::report::beside_record::{allocation_lines, latency_lines, lines_of_seconds};
-use crate::report::{analysis, beside, remarks};
+use crate::report::text::beside_record::{allocation_lines, latency_lines, lines_of_seconds};
+use crate::report::words::analysis;
+use crate::report::words::beside;
+use crate::report::words::remarks;
 
 /// What the script takes intervals for that it is told nothing of.
 const USUAL_INTERVALS: &str = "bootstrap";

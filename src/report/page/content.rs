@@ -5,7 +5,7 @@ use crate::compare::{
 };
 use crate::findings::{Gates, Method, Remark, RunRemark};
 use crate::model::{BenchmarkKey, Measurement, Metric, Run, RunId, Verdict};
-use crate::report::history::BenchmarkHistory;
+use crate::report::text::history::BenchmarkHistory;
 
 /// Everything that a page shows.
 #[derive(Debug)]

@@ -14,9 +14,11 @@ use crate::escape::{html, json_in_script, one_line};
 use crate::findings::{Method, Remark};
 use crate::model::{RunId, Statistic, Verdict};
 use crate::report::messages::{Message, PageFormat, ReportWritten, SCHEMA, write_message};
-use crate::report::remarks::{IDENTICAL, run_remark};
 use crate::report::view::MessageFormat;
-use crate::report::{analysis, sentences, theme, units};
+use crate::report::words::analysis;
+use crate::report::words::remarks::{IDENTICAL, run_remark};
+use crate::report::words::sentences;
+use crate::report::{theme, units};
 
 const STYLE: &str = concat!(
     include_str!("assets/page.css"),

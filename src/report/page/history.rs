@@ -7,7 +7,7 @@ use super::content::Page;
 use super::quantized::{estimate, short, short_or_null};
 use crate::escape::one_line;
 use crate::model::{RunId, Verdict};
-use crate::report::history::{BenchmarkHistory, HistoryPoint, LeftOut};
+use crate::report::text::history::{BenchmarkHistory, HistoryPoint, LeftOut};
 
 /// All runs that the histories of a page have, oldest first.
 pub(super) struct Timeline<'a> {

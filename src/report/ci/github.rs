@@ -1,0 +1,118 @@
+//! Annotations of a GitHub Actions job: commands in its log that mark what got worse.
+//!
+//! A step shows ten errors and ten warnings; what is left out is counted in the last one, and is in the Markdown of the job's summary.
+
+use std::io::{self, Write};
+
+use super::surroundings::Surroundings;
+use crate::escape;
+use crate::findings::{FailedTarget, Findings, Row};
+use crate::report::words::sentences::{self, Gravity};
+
+/// More of one kind are not shown.
+const SHOWN: usize = 10;
+/// A title has to fit on a line.
+const LONGEST_TITLE: usize = 100;
+const LONGEST_MESSAGE: usize = 2_000;
+
+/// One of them.
+struct Annotation {
+    file: Option<String>,
+    title: String,
+    message: String,
+}
+
+impl Annotation {
+    fn of_target(failed: &FailedTarget, surroundings: &Surroundings<'_>) -> Self {
+        let name = format!("{}/{}", failed.package, failed.target);
+        let message = format!("{name}: {}", sentences::of_target(failed));
+        Self {
+            file: (surroundings.source_file)(&failed.key()),
+            title: format!("failed: {}", escape::one_line(&name)),
+            message: escape::one_line(&message),
+        }
+    }
+
+    fn of_benchmark(
+        row: &Row<'_>,
+        findings: &Findings<'_>,
+        surroundings: &Surroundings<'_>,
+    ) -> Self {
+        let (word, complaint) = sentences::complaint(row, findings, surroundings.fail_on);
+        let lines: Vec<String> = [row.key.to_string(), complaint.clone()]
+            .into_iter()
+            .map(|line| escape::one_line(&line))
+            .chain(sentences::other_notes(row, findings, &complaint))
+            .collect();
+        Self {
+            file: (surroundings.source_file)(&row.key),
+            title: format!("{word}: {}", escape::one_line(&row.key.id)),
+            message: lines.join("\n"),
+        }
+    }
+
+    fn write(&self, writer: &mut dyn Write, command: &str) -> io::Result<()> {
+        let file = self.file.as_ref().map_or_else(String::new, |file| {
+            format!("file={},line=1,", escape::workflow_property(file))
+        });
+        let title = sentences::shortened(&self.title, LONGEST_TITLE);
+        let message = sentences::cut(&self.message, LONGEST_MESSAGE);
+        writeln!(
+            writer,
+            "::{command} {file}title={}::{}",
+            escape::workflow_property(&title),
+            escape::workflow_data(&message)
+        )
+    }
+}
+
+/// Writes them.
+pub(in crate::report) fn write_annotations(
+    writer: &mut dyn Write,
+    findings: &Findings<'_>,
+    surroundings: &Surroundings<'_>,
+) -> io::Result<()> {
+    let targets = findings.failed_targets.iter();
+    let mut errors: Vec<Annotation> = targets
+        .map(|failed| Annotation::of_target(failed, surroundings))
+        .collect();
+    let mut warnings: Vec<Annotation> = sentences::incomplete(findings.run)
+        .map(|message| Annotation {
+            file: None,
+            title: format!("incomplete: run {}", findings.run.id),
+            message,
+        })
+        .into_iter()
+        .collect();
+    // What could not be measured stands first: whoever sees ten of these must see that nothing is known of some benchmarks.
+    let mut rows = sentences::worst_first(findings);
+    rows.sort_by_key(|row| Gravity::of(row, findings, surroundings.fail_on));
+    for row in rows {
+        let kind = match Gravity::of(row, findings, surroundings.fail_on) {
+            Gravity::Error | Gravity::Failure => &mut errors,
+            Gravity::Warning => &mut warnings,
+            Gravity::Fine => continue,
+        };
+        kind.push(Annotation::of_benchmark(row, findings, surroundings));
+    }
+    for (command, annotations) in [("error", errors), ("warning", warnings)] {
+        let shown = if annotations.len() > SHOWN {
+            SHOWN - 1
+        } else {
+            annotations.len()
+        };
+        for annotation in &annotations[..shown] {
+            annotation.write(writer, command)?;
+        }
+        if shown < annotations.len() {
+            let more = sentences::benchmarks(annotations.len() - shown);
+            let text = format!("{more} more: see the summary of this job, or the log");
+            writeln!(
+                writer,
+                "::{command} title=cargo perfcheck::{}",
+                escape::workflow_data(&text)
+            )?;
+        }
+    }
+    Ok(())
+}

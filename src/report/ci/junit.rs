@@ -1,0 +1,263 @@
+//! `JUnit`'s XML: a test suite for each bench target, a test case for each benchmark.
+//!
+//! There is no standard. This keeps to what the schemas in use have in common: those of Ant, of Maven's Surefire and of Jenkins' xUnit plugin
+//! (`junit-10.xsd`). None of them allows properties of test cases, so these are properties of the suite, named after the benchmark.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use super::surroundings::Surroundings;
+use crate::escape;
+use crate::findings::{FailedTarget, Findings, Row};
+use crate::model::{Measurement, Verdict};
+use crate::report::messages::decided_by;
+use crate::report::words::sentences::{self, Gravity};
+
+/// How a test case ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CaseOutcome {
+    Passed,
+    Failure,
+    Error,
+    Skipped,
+}
+
+impl CaseOutcome {
+    fn of(row: &Row<'_>, findings: &Findings<'_>, surroundings: &Surroundings<'_>) -> Self {
+        match (
+            Gravity::of(row, findings, surroundings.fail_on),
+            row.verdict,
+        ) {
+            (Gravity::Error, _) => Self::Error,
+            (Gravity::Failure, _) => Self::Failure,
+            // Nothing was shown, one way or the other.
+            (
+                _,
+                Some(
+                    Verdict::Suspect
+                    | Verdict::Incomparable
+                    | Verdict::Missing
+                    | Verdict::Inconclusive,
+                ),
+            ) => Self::Skipped,
+            _ => Self::Passed,
+        }
+    }
+
+    fn element(self) -> Option<&'static str> {
+        match self {
+            Self::Passed => None,
+            Self::Failure => Some("failure"),
+            Self::Error => Some("error"),
+            Self::Skipped => Some("skipped"),
+        }
+    }
+}
+
+/// A bench target: its benchmarks, and itself where not all of them are known.
+#[derive(Default)]
+struct TestSuite<'f, 'm> {
+    rows: Vec<&'f Row<'m>>,
+    failed: Option<&'f FailedTarget>,
+}
+
+impl TestSuite<'_, '_> {
+    fn cases(&self) -> usize {
+        self.rows.len() + usize::from(self.failed.is_some())
+    }
+}
+
+/// Writes it.
+pub(in crate::report) fn write_junit(
+    writer: &mut dyn Write,
+    findings: &Findings<'_>,
+    surroundings: &Surroundings<'_>,
+) -> io::Result<()> {
+    // Whatever the order of the table is: one suite for a target.
+    let mut suites: BTreeMap<(&str, &str), TestSuite<'_, '_>> = BTreeMap::new();
+    for row in &findings.rows {
+        let suite = suites.entry((&row.key.package, &row.key.target));
+        suite.or_default().rows.push(row);
+    }
+    for failed in &findings.failed_targets {
+        let suite = suites.entry((&failed.package, &failed.target));
+        suite.or_default().failed = Some(failed);
+    }
+    let outcomes = |rows: &[&Row<'_>], wanted: CaseOutcome| {
+        rows.iter()
+            .filter(|row| CaseOutcome::of(row, findings, surroundings) == wanted)
+            .count()
+    };
+    let all: Vec<&Row<'_>> = findings.rows.iter().collect();
+    writeln!(writer, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
+    writeln!(
+        writer,
+        "<testsuites name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"{}\">",
+        escape::xml(&escape::one_line(surroundings.key)),
+        suites.values().map(TestSuite::cases).sum::<usize>(),
+        outcomes(&all, CaseOutcome::Failure),
+        outcomes(&all, CaseOutcome::Error) + findings.failed_targets.len(),
+        seconds(&all, findings),
+    )?;
+    for ((package, target), suite) in &mut suites {
+        suite.rows.sort_by(|a, b| a.key.in_natural_order(&b.key));
+        let rows = &suite.rows;
+        writeln!(
+            writer,
+            "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{}\" timestamp=\"{}\">",
+            attribute(&format!("{package}/{target}")),
+            suite.cases(),
+            outcomes(rows, CaseOutcome::Failure),
+            outcomes(rows, CaseOutcome::Error) + usize::from(suite.failed.is_some()),
+            outcomes(rows, CaseOutcome::Skipped),
+            seconds(rows, findings),
+            // Schemas that look at it want no zone; it is UTC.
+            attribute(surroundings.started.trim_end_matches('Z')),
+        )?;
+        write_properties(writer, rows, findings)?;
+        if let Some(failed) = suite.failed {
+            write_failed_target(writer, failed)?;
+        }
+        for row in rows {
+            write_case(writer, row, findings, surroundings)?;
+        }
+        if let Some(sentence) = sentences::incomplete(findings.run) {
+            let said = escape::xml(&sentence);
+            writeln!(writer, "    <system-out>{said}</system-out>")?;
+        }
+        writeln!(writer, "  </testsuite>")?;
+    }
+    writeln!(writer, "</testsuites>")
+}
+
+/// A case that stands for all that the target would have had.
+fn write_failed_target(writer: &mut dyn Write, failed: &FailedTarget) -> io::Result<()> {
+    let sentence = sentences::of_target(failed);
+    writeln!(
+        writer,
+        "    <testcase name=\"(bench target)\" classname=\"{}\" time=\"0.000\">",
+        attribute(&format!("{}.{}", failed.package, failed.target)),
+    )?;
+    writeln!(
+        writer,
+        "      <error type=\"failed\" message=\"{}\"></error>",
+        attribute(&sentence)
+    )?;
+    writeln!(
+        writer,
+        "      <system-out>{}</system-out>\n    </testcase>",
+        escape::xml(&sentence)
+    )
+}
+
+fn attribute(text: &str) -> String {
+    escape::xml(&escape::one_line(text))
+}
+
+/// How long the samples of these took. Imported ones took no time here, and most are stored with iterations that are made up.
+fn seconds(rows: &[&Row<'_>], findings: &Findings<'_>) -> String {
+    let is_known = findings.run.source.is_none();
+    let measured = rows.iter().filter_map(|row| row.measurement);
+    let measured = measured.filter(|_| is_known);
+    // A sum of nothing would be -0.
+    let spent = measured
+        .map(measured_seconds)
+        .fold(0.0, |sum, one| sum + one);
+    // Jenkins' schema has no room for more digits.
+    format!("{spent:.3}")
+}
+
+fn measured_seconds(measurement: &Measurement) -> f64 {
+    let samples = measurement.launches.iter().flat_map(|launch| {
+        let series = &launch.series;
+        std::iter::once(&series.warm_up)
+            .chain(&series.linear)
+            .chain(&series.flat)
+    });
+    samples
+        .map(|sample| sample.elapsed.as_f64() * 1e-9)
+        .fold(0.0, |sum, one| sum + one)
+}
+
+fn write_properties(
+    writer: &mut dyn Write,
+    rows: &[&Row<'_>],
+    findings: &Findings<'_>,
+) -> io::Result<()> {
+    let mut properties = vec![
+        ("run".to_owned(), findings.run.id.to_string()),
+        ("seed".to_owned(), findings.run.seed.to_string()),
+    ];
+    if let Some(sentence) = sentences::incomplete(findings.run) {
+        properties.push(("incomplete".to_owned(), sentence));
+    }
+    if let Some(verdicts) = &findings.verdicts {
+        let method = decided_by(verdicts.method, verdicts.decision.analysis.subject);
+        properties.push(("reference".to_owned(), verdicts.reference.clone()));
+        properties.push(("decided_by".to_owned(), method.to_owned()));
+        let level = verdicts.decision.significance_level;
+        properties.push(("significance_level".to_owned(), level.to_string()));
+    }
+    for row in rows {
+        let id = &row.key.id;
+        let mut number = |name: &str, value: Option<f64>| {
+            if let Some(value) = value.filter(|value| value.is_finite()) {
+                // Small ones with an exponent.
+                properties.push((format!("{id}: {name}"), format!("{value:?}")));
+            }
+        };
+        let summary = row.summary.as_ref();
+        let comparison = row.comparison.as_ref();
+        let change = comparison.and_then(|found| found.change);
+        number("median_ns", summary.map(|found| found.median.estimate));
+        number("change", change.map(|found| found.estimate));
+        number("change_lower", change.map(|found| found.lower));
+        number("change_upper", change.map(|found| found.upper));
+        number("p_value", comparison.and_then(|found| found.p_value));
+        if let Some(verdict) = row.verdict {
+            properties.push((format!("{id}: verdict"), verdict.to_string()));
+        }
+    }
+    writeln!(writer, "    <properties>")?;
+    for (name, value) in properties {
+        writeln!(
+            writer,
+            "      <property name=\"{}\" value=\"{}\"/>",
+            attribute(&name),
+            attribute(&value)
+        )?;
+    }
+    writeln!(writer, "    </properties>")
+}
+
+fn write_case(
+    writer: &mut dyn Write,
+    row: &Row<'_>,
+    findings: &Findings<'_>,
+    surroundings: &Surroundings<'_>,
+) -> io::Result<()> {
+    let (word, complaint) = sentences::complaint(row, findings, surroundings.fail_on);
+    let notes = sentences::other_notes(row, findings, &complaint);
+    writeln!(
+        writer,
+        "    <testcase name=\"{}\" classname=\"{}\" time=\"{}\">",
+        attribute(&row.key.id),
+        attribute(&format!("{}.{}", row.key.package, row.key.target)),
+        seconds(&[row], findings),
+    )?;
+    if let Some(element) = CaseOutcome::of(row, findings, surroundings).element() {
+        writeln!(
+            writer,
+            "      <{element} type=\"{word}\" message=\"{}\">{}</{element}>",
+            attribute(&complaint),
+            escape::xml(&notes.join("\n"))
+        )?;
+    }
+    let said: Vec<String> = std::iter::once(complaint).chain(notes).collect();
+    writeln!(
+        writer,
+        "      <system-out>{}</system-out>",
+        escape::xml(&said.join("\n"))
+    )?;
+    writeln!(writer, "    </testcase>")
+}

@@ -1,0 +1,515 @@
+//! Markdown for comments on pull requests and for summaries of jobs: what got worse first, everything else folded.
+//!
+//! The first line is a comment that readers do not see: a bot finds the comment by it that it has to update. GitHub takes comments of 65,536
+//! characters, so every part has its share of 60 KB; what does not fit is left out, the least grave first, and counted.
+
+use std::io::{self, Write};
+
+use super::surroundings::Surroundings;
+use crate::compare::Decider;
+use crate::escape;
+use crate::findings::{Findings, Method, Row, Verdicts};
+use crate::model::{Statistic, Verdict};
+use crate::report::theme;
+use crate::report::units;
+use crate::report::words::analysis;
+use crate::report::words::remarks::run_remark;
+use crate::report::words::sentences::{self, Gravity, InTurnShare};
+
+/// Bytes that the report may have at the end of each part. What says how much was left out, and where it was measured, fits into the
+/// rest of 60,000.
+const MOST_WITH_TARGETS: usize = 12_000;
+const MOST_WITH_FIRST: usize = 22_000;
+const MOST_WITH_RULES: usize = 28_000;
+const MOST_WITH_REMARKS: usize = 36_000;
+const MOST_WITH_TABLE: usize = 46_000;
+const MOST_WITH_NOTES: usize = 51_000;
+/// Sentences about the comparison as a whole.
+const MOST_REMARKS: usize = 20;
+/// Characters of a name, and of a sentence.
+const LONGEST_NAME: usize = 120;
+const LONGEST_REMARK: usize = 500;
+/// Bytes of a sentence with its escapes.
+const MOST_OF_REMARK: usize = 2_400;
+/// Characters that a key of a report may have.
+const LONGEST_KEY: usize = 100;
+
+/// Writes it.
+pub(in crate::report) fn write_markdown(
+    writer: &mut dyn Write,
+    findings: &Findings<'_>,
+    surroundings: &Surroundings<'_>,
+) -> io::Result<()> {
+    let mut text = String::new();
+    let rows = sentences::worst_first(findings);
+    add_head(&mut text, findings, surroundings);
+    add_failed_targets(&mut text, findings);
+    add_first_rows(&mut text, &rows, findings, surroundings);
+    add_remarks(&mut text, findings);
+    add_all_rows(&mut text, &rows, findings);
+    add_notes(&mut text, &rows, findings);
+    add_circumstances(&mut text, findings, surroundings);
+    writer.write_all(text.as_bytes())
+}
+
+/// The comment that says whose report this is: the same for the same key and for no other, with nothing that ends a comment.
+fn marker(key: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | ' ');
+    let mut name = String::new();
+    for c in key.chars().take(LONGEST_KEY) {
+        if plain(c) {
+            name.push(c);
+        } else if !name.ends_with('-') {
+            // Two dashes have a meaning in a comment.
+            name.push('-');
+        }
+    }
+    let name = name.trim_matches(['-', ' ']);
+    if name == key {
+        return format!("<!-- cargo-perfcheck: {key} -->");
+    }
+    // Keys of which the same is left are told apart all the same.
+    let hash = &blake3::hash(key.as_bytes()).to_hex()[..8];
+    format!("<!-- cargo-perfcheck: {name} {hash} -->")
+}
+
+fn add_head(text: &mut String, findings: &Findings<'_>, surroundings: &Surroundings<'_>) {
+    line(text, &marker(surroundings.key));
+    let failed = match findings.failed_targets.len() {
+        0 => String::new(),
+        1 => "; 1 bench target failed".to_owned(),
+        several => format!("; {several} bench targets failed"),
+    };
+    line(
+        text,
+        &format!("### Benchmarks: {}{failed}", sentences::tally(findings)),
+    );
+    line(text, "");
+    let run = findings.run;
+    let commit = run.git.as_ref().map_or_else(String::new, |git| {
+        let commit = sentences::shortened(&git.commit, LONGEST_NAME);
+        let commit = commit.get(..12).unwrap_or(&commit);
+        let branch = git
+            .branch
+            .as_ref()
+            .map_or_else(String::new, |branch| format!(" ({})", name_of(branch)));
+        let modified = if git.dirty { ", modified" } else { "" };
+        format!(" of {}{branch}{modified}", escape::markdown_code(commit))
+    });
+    let compared = findings
+        .verdicts
+        .as_ref()
+        .map_or_else(String::new, |verdicts| compared_with(findings, verdicts));
+    line(text, &format!("Run {}{commit}{compared}.", run.id));
+    line(text, "");
+    if let Some(sentence) = sentences::incomplete(run) {
+        line(text, &format!("> warning: {}\n", remark(&sentence)));
+    }
+}
+
+/// What is missing in all that follows.
+fn add_failed_targets(text: &mut String, findings: &Findings<'_>) {
+    let paragraphs = findings.failed_targets.iter().map(|failed| {
+        let name = name_of(&format!("{}/{}", failed.package, failed.target));
+        format!(
+            "> error: {name}: {}\n",
+            remark(&sentences::of_target(failed))
+        )
+    });
+    let more = add_sentences(text, paragraphs, MOST_WITH_TARGETS);
+    if more > 0 {
+        line(text, &format!("{more} more bench targets failed.\n"));
+    }
+}
+
+/// The reference and how the verdicts were reached, as far as there was something to compare.
+fn compared_with(findings: &Findings<'_>, verdicts: &Verdicts) -> String {
+    let is_new = |row: &Row<'_>| row.verdict == Some(Verdict::New);
+    if !findings.rows.is_empty() && findings.rows.iter().all(is_new) {
+        return "; there was nothing to compare it with".to_owned();
+    }
+    let reference = remark(&verdicts.reference);
+    if findings.rows.iter().all(|row| row.comparison.is_none()) {
+        return format!(", compared with {reference}");
+    }
+    let again = match (verdicts.method, sentences::in_turn(findings)) {
+        (Method::Paired, _) | (_, InTurnShare::None) => String::new(),
+        (_, InTurnShare::All) => {
+            let level = units::percent(verdicts.decision.significance_level);
+            return format!(
+                ", compared with {reference}, then measured again in turn with it, {level} family-wise"
+            );
+        }
+        (_, InTurnShare::Some(count)) => format!(
+            "; {} measured again in turn with it",
+            sentences::were(count)
+        ),
+    };
+    format!(", compared with {reference}; {}{again}", method(verdicts))
+}
+
+/// How the verdicts were reached, in words.
+fn method(verdicts: &Verdicts) -> String {
+    let decision = &verdicts.decision;
+    let level = units::percent(decision.significance_level);
+    match verdicts.method {
+        _ if decision.analysis.subject != Statistic::Time => {
+            format!(
+                "about {}, not the time",
+                escape::markdown(&decision.analysis.subject.to_string())
+            )
+        }
+        Method::Paired => format!("both sides measured in turn, {level} family-wise"),
+        Method::Stored(Decider::RunLevel) => {
+            format!("drift between runs included, {level} family-wise")
+        }
+        Method::Stored(Decider::Screen) => format!("t-score alone, {level} family-wise"),
+        Method::Stored(Decider::Test(_)) => escape::markdown(&analysis::method(decision)),
+    }
+}
+
+/// What a reader has to see: what got worse, and what got better.
+fn add_first_rows(
+    text: &mut String,
+    rows: &[&Row<'_>],
+    findings: &Findings<'_>,
+    surroundings: &Surroundings<'_>,
+) {
+    let Some(verdicts) = &findings.verdicts else {
+        return;
+    };
+    let is_first = |row: &&&Row<'_>| {
+        Gravity::of(row, findings, surroundings.fail_on) != Gravity::Fine
+            || matches!(row.verdict, Some(Verdict::Improved | Verdict::Incomparable))
+    };
+    let first: Vec<&Row<'_>> = rows.iter().filter(is_first).copied().collect();
+    if first.is_empty() {
+        if rows.iter().any(|row| row.verdict != Some(Verdict::New)) {
+            line(text, "No benchmark got worse or better.");
+            line(text, "");
+        }
+    } else {
+        add_table(text, &first, findings, MOST_WITH_FIRST);
+    }
+    let violations = &verdicts.gates.violations;
+    let broken = violations.iter().map(analysis::broken);
+    let sentences = broken.map(|broken| format!("- {}", remark(&broken)));
+    let more = add_sentences(text, sentences, MOST_WITH_RULES);
+    if more > 0 {
+        line(text, &format!("- and {more} more rules were broken"));
+    }
+    if !violations.is_empty() {
+        line(text, "");
+    }
+}
+
+/// Adds some of the first of these lines, and tells how many there are more.
+fn add_sentences(
+    text: &mut String,
+    mut sentences: impl Iterator<Item = String>,
+    most: usize,
+) -> usize {
+    for (place, sentence) in sentences.by_ref().enumerate() {
+        if place == MOST_REMARKS || text.len() + sentence.len() > most {
+            return 1 + sentences.count();
+        }
+        line(text, &sentence);
+    }
+    0
+}
+
+/// A table of these, as many as fit, and how many do not.
+fn add_table(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>, most: usize) {
+    let level = sentences::change_level(findings);
+    let interval = level.map_or_else(String::new, |level| format!("{level} interval"));
+    let of_median = units::percent(findings.confidence_level());
+    let is_compared = findings.verdicts.is_some();
+    // Without a change anywhere there is no interval of one.
+    let has_changes = rows.iter().any(|row| sentences::change(row).is_some());
+    let heading = if is_compared && has_changes {
+        format!("| benchmark | verdict | change | {interval} | median |\n|:--|:--|--:|--:|--:|")
+    } else if is_compared {
+        "| benchmark | verdict | median |\n|:--|:--|--:|".to_owned()
+    } else {
+        format!("| benchmark | median | {of_median} interval |\n|:--|--:|--:|")
+    };
+    line(text, &heading);
+    let mut left_out = rows.len();
+    for row in rows {
+        let name = name_of(&format!(
+            "{}/{}: {}",
+            row.key.package, row.key.target, row.key.id
+        ));
+        let cell = |value: Option<String>| {
+            value.map_or("-".to_owned(), |text| escape::markdown(&unbroken(&text)))
+        };
+        let written = if is_compared && !has_changes {
+            let verdict = verdict_of(row, findings);
+            format!("| {name} | {verdict} | {} |", cell(sentences::median(row)))
+        } else if is_compared {
+            format!(
+                "| {name} | {} | {} | {} | {} |",
+                verdict_of(row, findings),
+                cell(sentences::change(row)),
+                cell(sentences::change_interval(row)),
+                cell(sentences::median(row)),
+            )
+        } else {
+            format!(
+                "| {name} | {} | {} |",
+                cell(sentences::median(row)),
+                cell(sentences::median_interval(row)),
+            )
+        };
+        if text.len() + written.len() > most {
+            break;
+        }
+        line(text, &written);
+        left_out -= 1;
+    }
+    line(text, "");
+    add_left_out(text, left_out);
+}
+
+fn add_left_out(text: &mut String, left_out: usize) {
+    if left_out > 0 {
+        line(
+            text,
+            &format!(
+                "{} left out here, the least grave ones.",
+                sentences::benchmarks(left_out)
+            ),
+        );
+        line(text, "");
+    }
+}
+
+/// Numbers that stay with their units where a cell is narrow.
+fn unbroken(text: &str) -> String {
+    let parts = text.split(", ").map(|part| part.replace(' ', "\u{a0}"));
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+/// Bold where somebody has to act.
+fn verdict_of(row: &Row<'_>, findings: &Findings<'_>) -> String {
+    let Some(verdict) = row.verdict else {
+        return "-".to_owned();
+    };
+    let symbol = escape::markdown(&theme::symbol(verdict).to_string());
+    let comparison = row.comparison.as_ref();
+    let smallest = comparison.and_then(|found| found.smallest_callable);
+    let word = match verdict {
+        Verdict::Regressed | Verdict::Failed | Verdict::Suspect => {
+            format!("{symbol} **{verdict}**")
+        }
+        _ => format!("{symbol} {verdict}"),
+    };
+    let word = match sentences::violations(row, findings).next() {
+        Some(_) => format!("{word}, **rule broken**"),
+        None => word,
+    };
+    match (verdict, smallest) {
+        (Verdict::Inconclusive | Verdict::Suspect, Some(smallest)) if smallest.is_finite() => {
+            format!(
+                "{word} (callable from {})",
+                unbroken(&units::change(smallest))
+            )
+        }
+        _ => word,
+    }
+}
+
+/// What is to be known of the comparison as a whole, and what to do next.
+fn add_remarks(text: &mut String, findings: &Findings<'_>) {
+    let Some(verdicts) = &findings.verdicts else {
+        return;
+    };
+    let differences = verdicts
+        .warnings
+        .iter()
+        .map(|found| format!("the sides differ in {found}"));
+    let warnings: Vec<String> = differences
+        .chain(verdicts.remarks.iter().map(run_remark))
+        .chain(verdicts.gates.remarks.iter().cloned())
+        .collect();
+    let paragraphs = warnings
+        .iter()
+        .map(|warning| format!("> warning: {}\n", remark(warning)))
+        .chain(verdicts.advice.iter().map(|advice| remark(advice) + "\n"));
+    let more = add_sentences(text, paragraphs, MOST_WITH_REMARKS);
+    if more > 0 {
+        line(text, &format!("{more} more remarks are left out here.\n"));
+    }
+}
+
+fn add_all_rows(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>) {
+    if rows.is_empty() {
+        return;
+    }
+    open(text, &format!("All benchmarks: {}", rows.len()));
+    add_table(text, rows, findings, MOST_WITH_TABLE);
+    close(text);
+}
+
+/// Each thing that is to be known of single benchmarks, once for all that it applies to.
+fn add_notes(text: &mut String, rows: &[&Row<'_>], findings: &Findings<'_>) {
+    let mut notes: Vec<(String, Vec<&Row<'_>>)> = Vec::new();
+    for row in rows {
+        for note in sentences::notes(row, findings) {
+            match notes.iter_mut().find(|(known, _)| *known == note) {
+                Some((_, about)) => about.push(row),
+                None => notes.push((note, vec![row])),
+            }
+        }
+    }
+    if notes.is_empty() {
+        return;
+    }
+    open(text, "Notes");
+    let mut left_out = notes.len();
+    for (note, about) in &notes {
+        let subject = match &about[..] {
+            all if all.len() == rows.len() && all.len() > 1 => "all".to_owned(),
+            [first, others @ ..] => {
+                let more = match others.len() {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                format!("{}{more}", name_of(&first.key.id))
+            }
+            [] => continue,
+        };
+        let written = format!("- {subject}: {}", remark(note));
+        if text.len() + written.len() > MOST_WITH_NOTES {
+            break;
+        }
+        line(text, &written);
+        left_out -= 1;
+    }
+    if left_out > 0 {
+        line(text, &format!("- {left_out} more notes are left out here"));
+    }
+    line(text, "");
+    close(text);
+}
+
+/// Where and how it was measured.
+fn add_circumstances(text: &mut String, findings: &Findings<'_>, surroundings: &Surroundings<'_>) {
+    let run = findings.run;
+    let build = &run.environment.build;
+    open(text, "Machine and build");
+    let host = if run.source.is_some() {
+        "imported numbers: machine and build are what their source says".to_owned()
+    } else {
+        units::host(&run.environment.host)
+    };
+    let flags = match &build.rustflags[..] {
+        "" => String::new(),
+        flags => format!(", flags {flags}"),
+    };
+    let facts = [
+        host,
+        format!(
+            "{}, profile {}, {}{flags}",
+            build.rustc, build.profile, build.target
+        ),
+        format!(
+            "cargo-perfcheck {}, began {}, seed {}",
+            run.tool_version, surroundings.started, run.seed
+        ),
+    ];
+    for fact in facts {
+        line(text, &format!("- {}", remark(&fact)));
+    }
+    line(text, "");
+    close(text);
+}
+
+fn open(text: &mut String, summary: &str) {
+    // Markdown inside of the element needs the empty line.
+    line(text, &format!("<details>\n<summary>{summary}</summary>\n"));
+}
+
+fn close(text: &mut String) {
+    line(text, "</details>\n");
+}
+
+fn line(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}
+
+fn name_of(name: &str) -> String {
+    escape::markdown_code(&sentences::shortened(name, LONGEST_NAME))
+}
+
+fn remark(sentence: &str) -> String {
+    let mut characters = LONGEST_REMARK;
+    loop {
+        let written = with_code(&sentences::cut(sentence, characters));
+        if written.len() <= MOST_OF_REMARK {
+            return written;
+        }
+        // Escapes of hardly any text are as long as this.
+        characters /= 2;
+    }
+}
+
+/// A sentence of ours in which names stand between backticks.
+fn with_code(sentence: &str) -> String {
+    let parts: Vec<&str> = sentence.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        // One backtick has no partner: a name may hold it.
+        return escape::markdown(sentence);
+    }
+    let mut text = String::new();
+    for (at, part) in parts.iter().enumerate() {
+        if at % 2 == 1 {
+            text.push_str(&escape::markdown_code(part));
+            continue;
+        }
+        // Blanks at the ends stand between words and code.
+        let blank = |is_there: bool| if is_there { " " } else { "" };
+        let escaped = escape::markdown(part);
+        text.push_str(blank(part.starts_with(' ')));
+        text.push_str(&escaped);
+        text.push_str(blank(part.ends_with(' ') && !escaped.is_empty()));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_marker_is_the_same_for_the_same_key_and_ends_no_comment() {
+        assert_eq!(marker("ci/bench"), "<!-- cargo-perfcheck: ci/bench -->");
+        assert_eq!(
+            marker("--> <script>\nx"),
+            "<!-- cargo-perfcheck: script-x 59b83b75 -->"
+        );
+        assert_eq!(marker("bench-2"), "<!-- cargo-perfcheck: bench-2 -->");
+    }
+
+    #[test]
+    fn different_keys_have_different_markers() {
+        let long = "k".repeat(LONGEST_KEY);
+        let keys = ["東京", "大阪", "", "-", "a:b", "a;b", "a b", "a-b", &long];
+        let mut markers: Vec<String> = keys.map(marker).to_vec();
+        markers.push(marker(&format!("{long}1")));
+        markers.push(marker(&format!("{long}2")));
+        markers.sort();
+        markers.dedup();
+        assert_eq!(markers.len(), keys.len() + 2, "{markers:?}");
+    }
+
+    #[test]
+    fn names_between_backticks_become_code_and_a_lone_backtick_stays() {
+        assert_eq!(
+            with_code("the run of `a|b` now"),
+            "the run of <code>a&#124;b</code> now"
+        );
+        assert_eq!(with_code("a ` b"), "a \\` b");
+    }
+}

@@ -1,0 +1,240 @@
+//! The full record of allocations and latencies: lines of a block that fits 80 columns.
+
+use crate::compare::{
+    AllocationSummary, LatencyComparison, LatencySummary, OverLaunches, WindowSummary,
+};
+use crate::report::layout::{Cell, Column, Table};
+use crate::report::units;
+use crate::report::words::beside::quantile_name;
+
+/// Rows of the table of seconds; of more the first and the last are shown.
+const MOST_SECONDS: usize = 10;
+
+/// Columns that labels take at least.
+pub(in crate::report) const LABEL: usize = 18;
+
+/// Label and text of each line.
+pub(in crate::report) type LabelledLines = Vec<(String, String)>;
+
+/// What an iteration allocated.
+pub(in crate::report) fn allocation_lines(found: &AllocationSummary) -> LabelledLines {
+    let how = if found.exact { "always" } else { "on average" };
+    let mut lines = vec![
+        (
+            "allocations".to_owned(),
+            format!(
+                "{} per iteration {how}, in {} iterations of {} launches",
+                units::count(found.count),
+                found.iterations,
+                found.launches
+            ),
+        ),
+        (
+            "allocated bytes".to_owned(),
+            format!(
+                "{} per iteration, at most {} at once",
+                units::bytes(found.bytes),
+                units::bytes(found.peak_bytes)
+            ),
+        ),
+    ];
+    if found.other_count > 0.0 {
+        lines.push((
+            "other threads".to_owned(),
+            format!(
+                "{} allocations per iteration, {}",
+                units::count(found.other_count),
+                units::bytes(found.other_bytes)
+            ),
+        ));
+    }
+    lines
+}
+
+/// What single operations took.
+pub(in crate::report) fn latency_lines(
+    found: &LatencySummary,
+    confidence_level: f64,
+) -> LabelledLines {
+    let level = units::percent(confidence_level);
+    let mut lines: LabelledLines = found
+        .percentiles
+        .iter()
+        .map(|one| {
+            let text = format!(
+                "{}  {level} t; all launches {}",
+                over_launches(&one.ns),
+                units::time(one.merged_ns as f64)
+            );
+            (format!("latency {}", quantile_name(one.quantile)), text)
+        })
+        .collect();
+    lines.push((
+        "error bound".to_owned(),
+        format!(
+            "percentiles are at most {:.2} % too low; below 2048 ns exact",
+            LatencyComparison::RELATIVE_ERROR * 100.0
+        ),
+    ));
+    lines.push((
+        "all operations".to_owned(),
+        format!(
+            "mean {}, std dev {}",
+            units::time(found.merged_mean_ns),
+            units::time(found.merged_sd_ns)
+        ),
+    ));
+    lines.push(("operations".to_owned(), operations(found)));
+    for message in &found.messages {
+        lines.push(("failed with".to_owned(), message.clone()));
+    }
+    if let Some(drift) = &found.drift {
+        let text = format!(
+            "p50 {}, last second against first",
+            units::change_with_interval(drift)
+        );
+        lines.push(("drift".to_owned(), text));
+    }
+    lines
+}
+
+fn operations(found: &LatencySummary) -> String {
+    let failed = (found.errors > 0).then(|| format!("; {} failed", found.errors));
+    let clamped = (found.clamped > 0).then(|| format!("; {} above an hour", found.clamped));
+    format!(
+        "{} in {} launches, {} a second{}{}",
+        found.operations,
+        found.launches,
+        units::count(found.operations_per_second.mean.round()),
+        failed.unwrap_or_default(),
+        clamped.unwrap_or_default()
+    )
+}
+
+/// Labels of lines, as wide in every table of a block.
+pub(in crate::report) fn labels_of(labels: impl IntoIterator<Item = String>) -> Column {
+    let labels = labels.into_iter();
+    Column::fact("", labels.map(|label| Cell::faint(format!("  {label}")))).at_least(LABEL)
+}
+
+/// What each second brought, as it stands in a row.
+const OF_SECONDS: [&str; 5] = ["operations", "errors", "p50", "p95", "p99"];
+
+/// A row a second, where there is more than one.
+pub(in crate::report) fn seconds(windows: &[WindowSummary]) -> Option<Table> {
+    let rows = rows_of_seconds(windows)?;
+    let labels = labels_of(rows.iter().map(|(label, _)| label.clone()));
+    let labels = labels.headed(&[Cell::faint("  second")]);
+    let columns = OF_SECONDS.iter().enumerate().map(|(at, heading)| {
+        let cells = rows.iter().map(|(_, cells)| cells.get(at).cloned());
+        Column::number(heading, cells.map(Option::unwrap_or_default))
+    });
+    Some(Table::new(std::iter::once(labels).chain(columns).collect()))
+}
+
+/// The same as lines, for readers that lay them out themselves.
+pub(in crate::report) fn lines_of_seconds(windows: &[WindowSummary]) -> LabelledLines {
+    let Some(rows) = rows_of_seconds(windows) else {
+        return Vec::new();
+    };
+    let heading = ("second".to_owned(), OF_SECONDS.join(", "));
+    let rows = rows.into_iter();
+    std::iter::once(heading)
+        .chain(rows.map(|(label, cells)| (label, cells.join(", "))))
+        .collect()
+}
+
+/// Label and cells of each second; of many the first and the last.
+fn rows_of_seconds(windows: &[WindowSummary]) -> Option<Vec<(String, Vec<String>)>> {
+    if windows.len() < 2 {
+        return None;
+    }
+    let left_out = windows.len().saturating_sub(MOST_SECONDS);
+    let half = MOST_SECONDS / 2;
+    let mut rows = Vec::new();
+    for (second, window) in windows.iter().enumerate() {
+        if left_out > 0 && second == half {
+            rows.push(("...".to_owned(), vec![format!("{left_out} more")]));
+        }
+        if left_out > 0 && (half..half + left_out).contains(&second) {
+            continue;
+        }
+        let percentiles = window.percentiles_ns.map_or_else(
+            || ["-", "-", "-"].map(str::to_owned),
+            |found| found.map(units::time),
+        );
+        let counts = [window.operations.to_string(), window.errors.to_string()];
+        let cells = counts.into_iter().chain(percentiles).collect();
+        rows.push(((second + 1).to_string(), cells));
+    }
+    Some(rows)
+}
+
+fn over_launches(found: &OverLaunches) -> String {
+    let bounds = found.interval.map_or_else(
+        || "-".to_owned(),
+        |interval| {
+            format!(
+                "[{}, {}]",
+                units::time(interval.lower),
+                units::time(interval.upper)
+            )
+        },
+    );
+    format!("{} {bounds}", units::time(found.mean))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::theme::without_colours;
+
+    fn window(operations: u64) -> WindowSummary {
+        WindowSummary {
+            launches: 1,
+            operations,
+            errors: 0,
+            percentiles_ns: (operations > 0).then_some([1_000.0, 2_000.0, 123_400_000.0]),
+        }
+    }
+
+    #[test]
+    fn of_many_seconds_the_first_and_the_last_are_shown_and_all_lines_fit() {
+        let windows: Vec<WindowSummary> = (0..30).map(window).collect();
+        let written = |windows: &[WindowSummary]| {
+            let mut bytes = Vec::new();
+            let table = seconds(windows).expect("several");
+            table
+                .write(&mut bytes, 80)
+                .expect("memory takes everything");
+            String::from_utf8(without_colours(&bytes)).expect("text")
+        };
+        let text = written(&windows);
+        let labels: Vec<&str> = text
+            .lines()
+            .filter_map(|line| line.split_whitespace().next())
+            .collect();
+        assert_eq!(
+            labels,
+            [
+                "second", "1", "2", "3", "4", "5", "...", "26", "27", "28", "29", "30"
+            ]
+        );
+        assert!(text.contains("20 more\n"), "{text}");
+        let first = text.lines().nth(1).expect("a second");
+        assert!(first.ends_with('-'), "nothing succeeded: {first}");
+        assert!(text.lines().all(|line| units::width(line) <= 80), "{text}");
+        assert_eq!(written(&windows[..10]).lines().count(), 11);
+        assert!(seconds(&windows[..1]).is_none());
+    }
+
+    #[test]
+    fn a_single_launch_has_no_bounds() {
+        let one = OverLaunches {
+            mean: 1_000.0,
+            sd: None,
+            interval: None,
+        };
+        assert_eq!(over_launches(&one), "1.000 µs -");
+    }
+}

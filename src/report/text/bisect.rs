@@ -1,0 +1,296 @@
+//! What a search through a history says: a line for each commit, and in the end which one it was.
+
+use std::io::{self, Write};
+
+use crate::escape;
+use crate::model::Commit;
+use crate::report::layout::{Column, Table};
+use crate::report::messages::{
+    BisectAnswer, BisectFindings, BisectStep, Message, Progressed, write_message,
+};
+use crate::report::theme;
+use crate::report::units;
+use crate::report::view::MessageFormat;
+
+/// Says what was found about a commit: in words on `progress`, and as a message where the result is to be JSON.
+pub fn write_bisect_step(
+    progress: Option<&mut dyn Write>,
+    result: &mut dyn Write,
+    step: &BisectStep,
+    format: MessageFormat,
+) -> io::Result<()> {
+    if let Some(progress) = progress {
+        let word = match step.progressed {
+            Progressed::Fast => "Fast",
+            Progressed::Slow => "Slow",
+            Progressed::Skipped => "Skipped",
+        };
+        let again = if step.remembered {
+            ", known before"
+        } else {
+            ""
+        };
+        writeln!(
+            progress,
+            "{} {} ({} of {}) {}: {}{again}",
+            theme::status(word),
+            step.commit.short(),
+            step.place,
+            step.of,
+            theme::printable(&step.commit.subject),
+            in_words(step)
+        )?;
+    }
+    if format == MessageFormat::Json {
+        write_message(result, Message::BisectStep(step))?;
+    }
+    Ok(())
+}
+
+/// `regressed, +101 % [+99.0 %, +103 %]`
+fn in_words(step: &BisectStep) -> String {
+    let mut parts = Vec::new();
+    if let Some(verdict) = step.verdict {
+        parts.push(theme::verdict(verdict));
+    }
+    if let Some(change) = &step.change {
+        parts.push(units::change_with_interval(change));
+    }
+    if let Some(why) = &step.why {
+        parts.push(theme::printable(why));
+    }
+    parts.join(", ")
+}
+
+/// Writes the answer.
+pub fn write_bisect(
+    writer: &mut dyn Write,
+    findings: &BisectFindings,
+    format: MessageFormat,
+) -> io::Result<()> {
+    match format {
+        MessageFormat::Human => write_for_people(writer, findings),
+        MessageFormat::Json => write_message(writer, Message::BisectFinished(findings.into())),
+    }
+}
+
+fn write_for_people(writer: &mut dyn Write, findings: &BisectFindings) -> io::Result<()> {
+    let id = escape::one_line(&findings.benchmark.id);
+    let (good, bad) = (
+        escape::one_line(&findings.good.0),
+        escape::one_line(&findings.bad.0),
+    );
+    match &findings.answer {
+        BisectAnswer::NotSlower(step) => writeln!(
+            writer,
+            "`{id}` is not slower in {bad} than in {good}: {}. There is nothing to search for.",
+            in_words(step)
+        ),
+        BisectAnswer::Undecided(step) => {
+            writeln!(
+                writer,
+                "Whether `{id}` is slower in {bad} than in {good} could not be told: {}.",
+                in_words(step)
+            )?;
+            writeln!(
+                writer,
+                "More --rounds or a longer --time-budget may tell; a quieter machine, too."
+            )
+        }
+        BisectAnswer::Among(possible) => write_possible(writer, findings, possible),
+    }
+}
+
+fn write_possible(
+    writer: &mut dyn Write,
+    findings: &BisectFindings,
+    possible: &[BisectStep],
+) -> io::Result<()> {
+    let id = escape::one_line(&findings.benchmark.id);
+    let Some((slow, others)) = possible.split_last() else {
+        return Ok(());
+    };
+    if others.is_empty() {
+        writeln!(
+            writer,
+            "{}",
+            theme::heading(format!(
+                "{} is the first slow commit, {} of {}:",
+                slow.commit.short(),
+                slow.place,
+                slow.of
+            ))
+        )?;
+    } else {
+        writeln!(
+            writer,
+            "{}",
+            theme::heading(format!(
+                "The first slow commit is one of {}; the others could not be told:",
+                possible.len()
+            ))
+        )?;
+        for step in others {
+            writeln!(writer, "\n  {}", theme::faint(in_words(step)))?;
+            write_commit(writer, &step.commit)?;
+        }
+        writeln!(writer, "\n  {}", theme::faint("known to be slow"))?;
+    }
+    write_commit(writer, &slow.commit)?;
+    writeln!(writer)?;
+    let change = slow.change.as_ref().map_or_else(
+        || "slower".to_owned(),
+        |change| format!("{} there", units::change_with_interval(change)),
+    );
+    let total = match &findings.total {
+        Some(total) if slow.place < slow.of => {
+            format!(
+                " ({} in {})",
+                units::change_with_interval(total),
+                findings.bad.0
+            )
+        }
+        _ => String::new(),
+    };
+    writeln!(
+        writer,
+        "`{id}`: {change} against {}{total}.",
+        findings.good.0
+    )?;
+    let command = match others.first() {
+        None => format!("git show {}", slow.commit.short()),
+        Some(first) => format!(
+            "git log -p {}~1..{}",
+            first.commit.short(),
+            slow.commit.short()
+        ),
+    };
+    writeln!(writer, "Look at it: {command}")
+}
+
+fn write_commit(writer: &mut dyn Write, commit: &Commit) -> io::Result<()> {
+    let facts = [
+        commit.hash.clone(),
+        format!("{}, {}", commit.authored, commit.author),
+        commit.subject.clone(),
+    ];
+    Table::new(vec![
+        Column::fact("", ["  commit", "  date", "  subject"]),
+        Column::fact("", facts),
+    ])
+    .write(writer, usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::Estimate;
+    use crate::model::{BenchmarkKey, RunId, Verdict};
+
+    fn commit(digit: char, subject: &str) -> Commit {
+        Commit {
+            hash: digit.to_string().repeat(40),
+            author: "Ann".to_owned(),
+            authored: "2026-01-02T03:04:05+01:00".to_owned(),
+            subject: subject.to_owned(),
+        }
+    }
+
+    fn slow() -> BisectStep {
+        BisectStep {
+            commit: commit('a', "Simplify"),
+            place: 11,
+            of: 16,
+            progressed: Progressed::Slow,
+            verdict: Some(Verdict::Regressed),
+            change: Some(Estimate {
+                estimate: 1.01,
+                lower: 0.99,
+                upper: f64::INFINITY,
+            }),
+            why: None,
+            remembered: false,
+            run: Some(RunId(8)),
+            seconds: Some(1.0),
+        }
+    }
+
+    fn skipped() -> BisectStep {
+        BisectStep {
+            commit: commit('b', "Break\u{1b}[2J"),
+            place: 10,
+            progressed: Progressed::Skipped,
+            verdict: None,
+            change: None,
+            why: Some("it cannot be built: no".to_owned()),
+            ..slow()
+        }
+    }
+
+    fn findings(answer: BisectAnswer) -> BisectFindings {
+        BisectFindings {
+            benchmark: BenchmarkKey {
+                package: "p".into(),
+                target: "t".into(),
+                id: "sort/10".into(),
+            },
+            good: ("v1.0 (1111111111)".to_owned(), commit('1', "Release")),
+            bad: ("HEAD (2222222222)".to_owned(), commit('2', "Latest")),
+            commits: 16,
+            measurements: 5,
+            answer,
+            total: Some(Estimate {
+                estimate: 1.1,
+                lower: 1.0,
+                upper: 1.2,
+            }),
+            exit_code: 0,
+        }
+    }
+
+    fn shown(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
+        let mut text = Vec::new();
+        write(&mut text).expect("written");
+        let text = String::from_utf8(text).expect("text");
+        anstream::adapter::strip_str(&text).to_string()
+    }
+
+    fn answered(answer: BisectAnswer) -> String {
+        shown(|writer| write_bisect(writer, &findings(answer), MessageFormat::Human))
+    }
+
+    #[test]
+    fn the_answer_has_the_commit_its_change_and_a_command_to_look_at_it() {
+        insta::assert_snapshot!(answered(BisectAnswer::Among(vec![slow()])));
+    }
+
+    #[test]
+    fn where_commits_cannot_be_told_apart_all_are_named_with_the_reason() {
+        insta::assert_snapshot!(answered(BisectAnswer::Among(vec![skipped(), slow()])));
+    }
+
+    #[test]
+    fn that_there_is_nothing_to_find_is_said_with_the_change() {
+        insta::assert_snapshot!(
+            answered(BisectAnswer::NotSlower(BisectStep {
+                verdict: Some(Verdict::Unchanged),
+                ..slow()
+            })) + &answered(BisectAnswer::Undecided(slow()))
+        );
+    }
+
+    #[test]
+    fn a_step_is_a_line_of_progress_and_a_message_only_where_messages_are_wanted() {
+        for (format, messages) in [(MessageFormat::Human, 0), (MessageFormat::Json, 1)] {
+            let mut result = Vec::new();
+            let line = shown(|progress| {
+                write_bisect_step(Some(progress), &mut result, &skipped(), format)
+            });
+            assert_eq!(
+                line,
+                "     Skipped bbbbbbbbbb (10 of 16) Break\\u{1b}[2J: it cannot be built: no\n"
+            );
+            assert_eq!(result.split(|byte| *byte == b'\n').count() - 1, messages);
+        }
+    }
+}

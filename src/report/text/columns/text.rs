@@ -1,0 +1,474 @@
+//! Runs side by side for people: aligned columns in blocks that fit into the terminal, or a Markdown table.
+
+use std::io::{self, Write};
+
+use super::content::{ColumnCell, ColumnsLine, RunColumn, Shown, SideBySide, Terms, Together};
+use crate::compare::{Decider, Difference, column_label};
+use crate::findings::Method;
+use crate::model::{Metric, Statistic, Verdict};
+use crate::report::layout::{Cell, Column, Section, SectionRow, Table};
+use crate::report::text::status::write_warning_within;
+use crate::report::theme::{self, Ink};
+use crate::report::units;
+use crate::report::view::prose;
+use crate::report::words::analysis;
+use crate::report::words::remarks::run_remark;
+
+/// A line of text.
+struct TextLine {
+    label: String,
+    cells: Vec<Marked>,
+}
+
+/// The text of a cell, and the verdict that colours its mark.
+#[derive(Clone, Default)]
+struct Marked {
+    value: String,
+    mark: String,
+    verdict: Option<Verdict>,
+}
+
+/// Columns that `( +8.00%)` takes where a change has two digits.
+const MARK: usize = 10;
+
+/// In a terminal the name of a column is shortened to this.
+const LONGEST_HEADING: usize = 24;
+
+pub(super) fn write_text(
+    writer: &mut dyn Write,
+    found: &SideBySide,
+    room: usize,
+) -> io::Result<()> {
+    table(found, room).write(writer, room)?;
+    writeln!(writer)?;
+    write_notes(writer, found, room)?;
+    for line in legend(found) {
+        for line in units::filled(&line, room.min(110)) {
+            writeln!(writer, "{line}")?;
+        }
+    }
+    for column in found.columns.iter().skip(1) {
+        write_column_sum(writer, column, room)?;
+    }
+    Ok(())
+}
+
+/// The lines of each bench target below its name, and that of all together at the end.
+fn table(found: &SideBySide, room: usize) -> Table {
+    let mut sections: Vec<Section> = Vec::new();
+    let mut lines: Vec<TextLine> = Vec::new();
+    for line in &found.lines {
+        let target = Some(format!("{}/{}", line.key.package, line.key.target));
+        if sections.last().is_none_or(|last| last.title != target) {
+            sections.push(Section {
+                title: target,
+                ..Section::default()
+            });
+        }
+        let Some(section) = sections.last_mut() else {
+            continue;
+        };
+        let id = format!("  {}", units::whole_name(&line.key.id));
+        if found.shown == Shown::Block {
+            section.rows.push(SectionRow::Title(id.clone()));
+        }
+        for (at, figure) in found.shown.figures().into_iter().enumerate() {
+            section.rows.push(SectionRow::At(lines.len()));
+            lines.push(TextLine {
+                label: match found.shown {
+                    Shown::Block => format!("    {}", column_label(figure, &line.metric)),
+                    Shown::Judged | Shown::One(_) => id.clone(),
+                },
+                cells: marked_cells(found, line, (at, figure)),
+            });
+        }
+    }
+    if let Some(line) = together(found) {
+        sections.push(Section {
+            rows: vec![SectionRow::At(lines.len())],
+            ..Section::default()
+        });
+        lines.push(line);
+    }
+    let labels = Column::name("", lines.iter().map(|line| line.label.clone()));
+    let runs = found.columns.iter().enumerate().map(|(at, run)| {
+        let cells = lines.iter().map(|line| cell_of(&line.cells[at]));
+        Column::number("", cells).headed(&heading_of(run, room))
+    });
+    let columns = std::iter::once(labels).chain(runs).collect();
+    let table = Table::new(columns).in_blocks_after(1);
+    if sections.is_empty() {
+        table
+    } else {
+        table.in_sections(sections)
+    }
+}
+
+/// What stands above a run: its name, and its number.
+fn heading_of(run: &RunColumn, room: usize) -> Vec<Cell> {
+    let number = format!("run {}", run.run);
+    if !run.is_named() {
+        return vec![Cell::inked(Ink::Heading, number)];
+    }
+    let name = units::whole_name(&run.name);
+    let name = match room {
+        usize::MAX => name,
+        _ => units::in_the_middle(&name, LONGEST_HEADING),
+    };
+    vec![Cell::inked(Ink::Heading, name), Cell::faint(number)]
+}
+
+fn cell_of(marked: &Marked) -> Cell {
+    let cell = Cell::from(marked.value.clone());
+    if marked.mark.is_empty() {
+        return cell;
+    }
+    let ink = marked.verdict.map_or(Ink::Plain, Ink::Verdict);
+    cell.with_mark(ink, marked.mark.clone())
+}
+
+/// The cells of one figure of a benchmark, run by run.
+fn marked_cells(found: &SideBySide, line: &ColumnsLine, figure: (usize, Statistic)) -> Vec<Marked> {
+    let cells = line.cells.iter().zip(0..);
+    cells
+        .map(|(cell, column)| marked(found, line, cell, column, figure))
+        .collect()
+}
+
+/// What all benchmarks come to together, where that is known of any run.
+fn together(found: &SideBySide) -> Option<TextLine> {
+    let mut columns = found.columns.iter();
+    columns.find(|column| column.together.is_some())?;
+    let of = |ratio: f64| Marked {
+        value: format!("{ratio:.4}"),
+        mark: bracketed(['(', ')'], &percent(ratio - 1.0)),
+        verdict: None,
+    };
+    let cells = found.columns.iter().zip(0..);
+    let cells = cells.map(|(column, at)| match column.together {
+        _ if at == 0 => of(1.0),
+        Some(together) => of(together.ratio),
+        None => Marked {
+            value: "-".to_owned(),
+            ..Marked::default()
+        },
+    });
+    Some(TextLine {
+        label: "geometric mean".to_owned(),
+        cells: cells.collect(),
+    })
+}
+
+fn marked(
+    found: &SideBySide,
+    line: &ColumnsLine,
+    cell: &ColumnCell,
+    column: usize,
+    (at, figure): (usize, Statistic),
+) -> Marked {
+    let (value, change) = cell.figures.get(at).copied().unwrap_or_default();
+    let Some(value) = value else {
+        let failed = cell.verdict == Some(Verdict::Failed);
+        return Marked {
+            value: if failed { "failed" } else { "-" }.to_owned(),
+            ..Marked::default()
+        };
+    };
+    let value = match (found.terms, column, change) {
+        (Terms::Values, ..) => figure_text(figure, &line.metric, value),
+        (Terms::Ratios, 0, _) => "1.000".to_owned(),
+        (Terms::Ratios, _, Some(change)) => format!("{:.3}", 1.0 + change),
+        (Terms::Ratios, _, None) => "-".to_owned(),
+    };
+    let verdict = cell.verdict.filter(|_| found.shown.marks(figure));
+    let mark = match (column, change, cell.verdict) {
+        (0, ..) => bracketed(['(', ')'], &percent(0.0)),
+        (_, _, Some(Verdict::Incomparable)) => bracketed(['(', ')'], "n/c"),
+        (_, None, _) => String::new(),
+        (_, Some(change), _) => bracketed(marks_of(verdict), &percent(change)) + direction(verdict),
+    };
+    Marked {
+        value,
+        mark,
+        verdict,
+    }
+}
+
+/// What stands around a change.
+fn marks_of(verdict: Option<Verdict>) -> [char; 2] {
+    match verdict {
+        Some(Verdict::Regressed | Verdict::Improved) => ['*', '*'],
+        Some(Verdict::Suspect) => ['?', '?'],
+        _ => ['(', ')'],
+    }
+}
+
+/// The sign of a called change. The number beside it may be of another statistic, and point the other way.
+fn direction(verdict: Option<Verdict>) -> &'static str {
+    match verdict {
+        Some(Verdict::Regressed) => "▲",
+        Some(Verdict::Improved) => "▼",
+        _ => "",
+    }
+}
+
+fn bracketed([open, close]: [char; 2], text: &str) -> String {
+    format!("{open}{text:>width$}{close}", width = MARK - 2)
+}
+
+/// `+8.00%` with a true minus. Not -0: nothing did not become better.
+fn percent(fraction: f64) -> String {
+    let text = format!("{:+.2}%", fraction * 100.0);
+    match &*text {
+        "+0.00%" | "-0.00%" => "0.00%".to_owned(),
+        _ => text.replace('-', "−"),
+    }
+}
+
+fn figure_text(figure: Statistic, metric: &Metric, value: f64) -> String {
+    if figure == Statistic::Variation {
+        format!("{:.2} %", value * 100.0)
+    } else {
+        units::reading(metric, value)
+    }
+}
+
+/// What readers must know of columns: what differs, what cannot be compared, what is not in the geometric mean.
+fn write_notes(writer: &mut dyn Write, found: &SideBySide, room: usize) -> io::Result<()> {
+    for (difference, columns) in
+        by_difference(found, |column| found.columns[column].warnings.clone())
+    {
+        write_warning_within(
+            writer,
+            &format!("environment differs: {difference} in {columns}"),
+            room,
+        )?;
+    }
+    let blocking = |column: usize| {
+        let mut all: Vec<Difference> = Vec::new();
+        for difference in found
+            .lines
+            .iter()
+            .flat_map(|line| &line.cells[column].blocking)
+        {
+            if !all.contains(difference) {
+                all.push(difference.clone());
+            }
+        }
+        all
+    };
+    for (difference, columns) in by_difference(found, blocking) {
+        write_warning_within(
+            writer,
+            &format!("not comparable: {difference} in {columns}"),
+            room,
+        )?;
+    }
+    let mut said: Vec<String> = Vec::new();
+    for remark in found
+        .columns
+        .iter()
+        .flat_map(|column| &column.remarks)
+        .map(run_remark)
+    {
+        if !said.contains(&remark) {
+            write_warning_within(writer, &remark, room)?;
+            said.push(remark);
+        }
+    }
+    for column in &found.columns {
+        if let Some(Together { used, excluded, .. }) = column.together
+            && excluded > 0
+        {
+            let text = format!(
+                "the geometric mean of {} is of {used} of {} benchmarks: the others have no ratio to the reference, or one of zero",
+                units::on_one_line(&column.title()),
+                used + excluded
+            );
+            for line in prose(&text, room, "").split('\n') {
+                writeln!(writer, "{}", theme::faint(line))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Each difference once, with the columns that have it.
+fn by_difference(
+    found: &SideBySide,
+    of_column: impl Fn(usize) -> Vec<Difference>,
+) -> Vec<(String, String)> {
+    let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    for (at, column) in found.columns.iter().enumerate().skip(1) {
+        for Difference {
+            fact,
+            candidate,
+            base,
+        } in of_column(at)
+        {
+            let text = format!("{fact} {base}->{candidate}");
+            match all.iter_mut().find(|(known, _)| *known == text) {
+                Some((_, columns)) => columns.push(column.short()),
+                None => all.push((text, vec![column.short()])),
+            }
+        }
+    }
+    all.into_iter()
+        .map(|(text, columns)| (text, columns.join(", ")))
+        .collect()
+}
+
+/// How the table is to be read.
+pub(super) fn legend(found: &SideBySide) -> Vec<String> {
+    let what = match found.shown {
+        Shown::Judged => "Medians, with the change that was judged.".to_owned(),
+        Shown::One(figure) => {
+            let mut labels: Vec<String> = Vec::new();
+            for line in &found.lines {
+                let label = column_label(figure, &line.metric);
+                if !labels.contains(&label) {
+                    labels.push(label);
+                }
+            }
+            format!("{} of each run.", labels.join(" or "))
+        }
+        Shown::Block => "Verdicts are marked on the line of the mean.".to_owned(),
+    };
+    let methods: Vec<Method> = found
+        .columns
+        .iter()
+        .filter_map(|column| column.method)
+        .collect();
+    let subject = found.decision.analysis.subject;
+    let how = match methods.first() {
+        Some(_) if subject != Statistic::Time => format!("by the rules for {subject}"),
+        Some(first @ Method::Stored(Decider::Test(_)))
+            if methods.iter().all(|method| method == first) =>
+        {
+            analysis::method(&found.decision)
+        }
+        Some(first) => {
+            let alike = methods.iter().all(|method| method == first);
+            let level = units::percent(found.decision.significance_level);
+            let words = if alike {
+                method_words(*first)
+            } else {
+                "each as it was measured"
+            };
+            format!("{level} family-wise in each column, {words}")
+        }
+        None => "nothing was compared".to_owned(),
+    };
+    let verdicts = |wanted: &[Verdict]| {
+        let mut columns = found.columns.iter();
+        columns.any(|column| {
+            wanted
+                .iter()
+                .any(|verdict| column.tally.count(*verdict) > 0)
+        })
+    };
+    let mut signs = format!(
+        "+ is worse (slower, more, a lower rate), − is better than the first column; *…* is called a change, ▲ for the worse, ▼ for the better: {how}"
+    );
+    if verdicts(&[Verdict::Suspect]) {
+        signs += "; ?…? looks like one, but cannot be called";
+    }
+    if verdicts(&[Verdict::Incomparable]) {
+        signs += "; n/c: not comparable (--allow-different FACT compares all the same)";
+    }
+    let mut lines = vec![what, signs + "."];
+    if found.terms == Terms::Ratios {
+        lines.push("Values are ratios to the first column.".to_owned());
+    }
+    if found.hidden > 0 {
+        let plural = if found.hidden == 1 { "" } else { "s" };
+        lines.push(format!(
+            "{} benchmark{plural} not shown (--only); counts and geometric means are of all.",
+            found.hidden
+        ));
+    }
+    if matches!(found.shown, Shown::One(_)) {
+        lines.push(
+            "The marks are the verdicts of `compare` without `--statistic`: they are not about this statistic, whose change may point the other way.".to_owned(),
+        );
+    }
+    if subject != Statistic::Time {
+        lines.push(format!(
+            "Judged changes and verdicts are about {subject} (`--metric`), not about the time."
+        ));
+    }
+    let closed = found
+        .lines
+        .iter()
+        .filter_map(|line| line.gate.as_ref())
+        .filter(|gate| !gate.open)
+        .count();
+    if closed > 0 {
+        lines.push(format!(
+            "{closed} of {} benchmarks show no difference among all runs together (Kruskal and Wallis): single differences do not count there.",
+            found.lines.len()
+        ));
+    }
+    lines
+}
+
+fn method_words(method: Method) -> &'static str {
+    match method {
+        Method::Stored(Decider::RunLevel) => "drift between runs included",
+        Method::Stored(Decider::Screen) => "by the t-score alone",
+        Method::Stored(Decider::Test(test)) => test.word(),
+        Method::Paired => "both sides measured in turn",
+    }
+}
+
+fn write_column_sum(writer: &mut dyn Write, column: &RunColumn, room: usize) -> io::Result<()> {
+    let counts: Vec<String> = column
+        .tally
+        .iter()
+        .map(|(verdict, count)| format!("{count} {}", theme::verdict(verdict)))
+        .collect();
+    let counts = if counts.is_empty() {
+        "nothing to compare".to_owned()
+    } else {
+        counts.join(", ")
+    };
+    writeln!(writer, "{}: {counts}.", units::on_one_line(&column.title()))?;
+    analysis::write_gates(writer, &column.gates, room)
+}
+
+/// The table for Markdown: a line for each figure, a column for each run.
+pub(super) fn markdown(found: &SideBySide) -> Table {
+    let mut heading = vec!["benchmark".to_owned()];
+    if found.shown == Shown::Block {
+        heading.push("statistic".to_owned());
+    }
+    let labels = heading.len();
+    heading.extend(found.columns.iter().map(RunColumn::title));
+    let cell = |marked: Marked| {
+        let mark = marked.mark.replace(' ', "");
+        Cell::from(format!("{} {mark}", marked.value).trim_end())
+    };
+    let mut rows = Vec::new();
+    for line in &found.lines {
+        for (at, figure) in found.shown.figures().into_iter().enumerate() {
+            let key = &line.key;
+            let mut row = vec![format!("{}/{} {}", key.package, key.target, key.id).into()];
+            if found.shown == Shown::Block {
+                row.push(column_label(figure, &line.metric).into());
+            }
+            row.extend(
+                marked_cells(found, line, (at, figure))
+                    .into_iter()
+                    .map(cell),
+            );
+            rows.push(row);
+        }
+    }
+    if let Some(line) = together(found) {
+        let mut row = vec![Cell::from(line.label)];
+        row.resize(labels, Cell::default());
+        row.extend(line.cells.into_iter().map(cell));
+        rows.push(row);
+    }
+    Table::of_rows(labels, &heading, rows)
+}

@@ -1,0 +1,314 @@
+//! Benchmarks of one run side by side: the fastest of each row marked, with what cannot be told from it.
+
+use std::io::{self, Write};
+
+use super::columns::Terms;
+use crate::compare::{Contender, Rank};
+use crate::escape;
+use crate::report::layout::{Cell, Table, TableFormat};
+use crate::report::messages::{GroupRow, Grouped, GroupedCell, GroupedRow, Message, write_message};
+use crate::report::theme::Ink;
+use crate::report::units;
+use crate::report::view::MessageFormat;
+use crate::report::view::prose;
+
+/// Writes it in lines of so many columns. `format`: for people as text, unless they want another form; JSON is a message a row.
+pub fn write_grouped(
+    writer: &mut dyn Write,
+    found: &Grouped,
+    message_format: MessageFormat,
+    format: TableFormat,
+    columns: usize,
+) -> io::Result<()> {
+    match (message_format, format) {
+        (MessageFormat::Json, _) => write_json(writer, found),
+        (MessageFormat::Human, TableFormat::Csv) => exact(found).write_as(writer, format, columns),
+        (MessageFormat::Human, TableFormat::Markdown) => {
+            table(found).write_as(writer, format, columns)?;
+            for line in legend(found) {
+                writeln!(writer, "\n{}", escape::markdown(&line))?;
+            }
+            Ok(())
+        }
+        (MessageFormat::Human, TableFormat::Text) => {
+            table(found).write_as(writer, format, columns)?;
+            writeln!(writer)?;
+            for line in legend(found) {
+                writeln!(writer, "{}", prose(&units::on_one_line(&line), columns, ""))?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn table(found: &Grouped) -> Table {
+    let targets = several_targets(found);
+    let mut rows: Vec<Vec<Cell>> = found
+        .rows
+        .iter()
+        .map(|row| {
+            let label = if targets {
+                format!("{}/{}: {}", row.package, row.target, row.name)
+            } else {
+                row.name.clone()
+            };
+            let cells = row
+                .cells
+                .iter()
+                .map(|cell| cell_of(found, row, cell.as_ref()));
+            std::iter::once(Cell::from(label)).chain(cells).collect()
+        })
+        .collect();
+    if let Some(means) = &found.geometric_means {
+        let label = Cell::from("geometric mean of ratios");
+        let cells = means
+            .iter()
+            .map(|mean| Cell::number(*mean, format!("{mean:.2}")));
+        rows.push(std::iter::once(label).chain(cells).collect());
+    }
+    Table::of_rows(1, &headings(found, "benchmark"), rows)
+}
+
+fn headings(found: &Grouped, first: &str) -> Vec<String> {
+    let columns = found.columns.iter().map(|column| heading(column));
+    std::iter::once(first.to_owned()).chain(columns).collect()
+}
+
+/// What was captured; an expression may also match nothing at all.
+fn heading(column: &str) -> String {
+    if column.is_empty() {
+        "(nothing)".to_owned()
+    } else {
+        column.to_owned()
+    }
+}
+
+fn several_targets(found: &Grouped) -> bool {
+    let target = |row: &GroupedRow| (row.package.clone(), row.target.clone());
+    let first = found.rows.first().map(target);
+    found.rows.iter().any(|row| Some(target(row)) != first)
+}
+
+/// `112.3 ns  1.26 ~`: the value, how many times that of the fastest it is, and the mark.
+fn cell_of(found: &Grouped, row: &GroupedRow, cell: Option<&GroupedCell>) -> Cell {
+    let Some(cell) = cell else {
+        return Cell::nothing();
+    };
+    let Contender {
+        value_ns,
+        ratio,
+        rank,
+        ..
+    } = cell.contender;
+    let shown = match found.terms {
+        Terms::Values => {
+            let value = units::value(&row.metric, value_ns);
+            Cell::number(value_ns, format!("{value}  {ratio:.2}"))
+        }
+        Terms::Ratios => Cell::number(ratio, format!("{ratio:.2}")),
+    };
+    match rank {
+        Rank::Fastest => shown.with_mark(Ink::Plain, "*"),
+        Rank::Open => shown.with_mark(Ink::Plain, "~"),
+        Rank::Slower => shown,
+    }
+}
+
+/// How the table is to be read, and how far.
+fn legend(found: &Grouped) -> Vec<String> {
+    let all = || found.rows.iter().flat_map(|row| row.cells.iter().flatten());
+    let mut wins: Vec<(&String, usize)> = found
+        .columns
+        .iter()
+        .enumerate()
+        .map(|(at, column)| {
+            let cells = found.rows.iter().filter_map(|row| row.cells[at].as_ref());
+            let fastest = cells.filter(|cell| cell.contender.rank == Rank::Fastest);
+            (column, fastest.count())
+        })
+        .filter(|(_, count)| *count > 0)
+        .collect();
+    wins.sort_by_key(|(_, count)| usize::MAX - count);
+    let wins: Vec<String> = wins
+        .into_iter()
+        .map(|(column, count)| format!("{}: {count}", heading(column)))
+        .collect();
+    let run = if found.name == found.run.to_string() {
+        format!("run {}", found.run)
+    } else {
+        format!("{} (run {})", found.name, found.run)
+    };
+    let mut lines = vec![
+        format!(
+            "Of {run}, by `{}`: geometric means over launches of each launch's median, and ratios to the fastest of the row.",
+            found.pattern
+        ),
+        format!(
+            "* fastest of its row ({}); ~ cannot be told from it: the fastest is one of these with {} confidence, row by row.",
+            wins.join(", "),
+            units::percent(1.0 - found.level)
+        ),
+        "Exploratory: one run says nothing of drift between runs, nor how much code layout or other inputs would change the order; no verdict rests on it.".to_owned(),
+    ];
+    let values = |row: &GroupedRow| row.cells.iter().flatten().count();
+    if found.rows.iter().all(|row| values(row) < 2) {
+        lines.push(
+            "No row has two benchmarks to compare: what the expression captures makes the columns, the rest of an id its row."
+                .to_owned(),
+        );
+    }
+    let whole = found
+        .rows
+        .iter()
+        .filter(|row| values(row) == found.columns.len());
+    let whole = whole.count();
+    if found.geometric_means.is_some() && whole < found.rows.len() {
+        lines.push(format!(
+            "Geometric means are of the {whole} rows that have a value in every column."
+        ));
+    }
+    if all().any(|cell| cell.launches < 2) {
+        lines.push("Of a single launch nothing can be told.".to_owned());
+    }
+    if found.left_out > 0 {
+        let plural = if found.left_out == 1 { "" } else { "s" };
+        lines.push(format!(
+            "{} benchmark{plural} left out: the expression does not match.",
+            found.left_out
+        ));
+    }
+    if found.without_value > 0 {
+        let plural = if found.without_value == 1 { "" } else { "s" };
+        lines.push(format!(
+            "{} benchmark{plural} without a value here: nothing above zero was measured, or something else than of the first of the row.",
+            found.without_value
+        ));
+    }
+    lines
+}
+
+/// Every number of every cell, a line each.
+fn exact(found: &Grouped) -> Table {
+    let text = |text: &str| Cell::from(text);
+    let number = |value: f64| Cell::number(value, value.to_string());
+    let mut rows = Vec::new();
+    for row in &found.rows {
+        for (column, cell) in found.columns.iter().zip(&row.cells) {
+            let Some(cell) = cell else {
+                continue;
+            };
+            let contender = cell.contender;
+            rows.push(vec![
+                text(&row.package),
+                text(&row.target),
+                text(&row.name),
+                text(column),
+                text(&cell.id),
+                number(contender.value_ns),
+                number(contender.ratio),
+                text(contender.rank.word()),
+                contender.p_value.map_or_else(Cell::nothing, number),
+            ]);
+        }
+    }
+    let heading = [
+        "package", "target", "row", "column", "id", "value_ns", "ratio", "rank", "p_value",
+    ];
+    Table::of_rows(5, &heading.map(str::to_owned), rows)
+}
+
+fn write_json(writer: &mut dyn Write, found: &Grouped) -> io::Result<()> {
+    for row in &found.rows {
+        write_message(writer, Message::GroupRow(GroupRow::of(found, row)))?;
+    }
+    write_message(writer, Message::GroupFinished(found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Metric, RunId};
+    use crate::report::theme::without_colours;
+
+    /// So many rows, each with a fast and a slow function.
+    fn grouped(rows: usize) -> Grouped {
+        let cell = |id: String, value_ns, ratio, rank| {
+            Some(GroupedCell {
+                id,
+                launches: 5,
+                contender: Contender {
+                    value_ns,
+                    ratio,
+                    rank,
+                    p_value: (ratio > 1.0).then_some(0.000_1),
+                },
+            })
+        };
+        let row = |at: usize| {
+            GroupedRow {
+            package: "algorithms".into(),
+            target: "sorting".into(),
+            name: match at {
+                1 => "a group with a long name/*/a parameter whose name says everything about it=1000000".into(),
+                _ => format!("sort/*/{at}"),
+            },
+            metric: Metric::Time,
+            cells: vec![
+                cell(format!("sort/heap/{at}"), 120.0, 1.2, Rank::Slower),
+                cell(format!("sort/quick/{at}"), 100.0, 1.0, Rank::Fastest),
+                None,
+            ],
+        }
+        };
+        Grouped {
+            run: RunId(12),
+            name: "latest".into(),
+            pattern: "sort/([^/]+)".into(),
+            columns: vec![
+                "heap".into(),
+                "quick".into(),
+                "a function with a name".into(),
+            ],
+            rows: (0..rows).map(row).collect(),
+            geometric_means: None,
+            left_out: 0,
+            without_value: 0,
+            level: 0.05,
+            terms: Terms::Values,
+        }
+    }
+
+    fn shown(rows: usize, columns: usize) -> String {
+        let mut bytes = Vec::new();
+        let found = grouped(rows);
+        write_grouped(
+            &mut bytes,
+            &found,
+            MessageFormat::Human,
+            TableFormat::Text,
+            columns,
+        )
+        .expect("memory takes everything");
+        String::from_utf8(without_colours(&bytes)).expect("text")
+    }
+
+    #[test]
+    fn functions_side_by_side_fit_every_terminal_and_columns_go_on_below() {
+        insta::assert_snapshot!("grouped_60", shown(3, 60));
+        insta::assert_snapshot!("grouped_100", shown(3, 100));
+        for columns in [60, 80, 100, 160] {
+            for rows in [0, 1, 3, 500] {
+                for line in shown(rows, columns).lines() {
+                    assert!(units::width(line) <= columns, "{columns}: {line}");
+                }
+            }
+        }
+        let piped = shown(3, usize::MAX);
+        assert!(
+            piped.contains("a parameter whose name says everything about it"),
+            "{piped}"
+        );
+        let many = shown(500, 80);
+        assert_eq!(many.matches("sort/*/").count() % 499, 0, "{many}");
+    }
+}

@@ -1,0 +1,99 @@
+//! Several benchmarks over runs, a line each with a row of bars.
+
+use std::io::{self, Write};
+
+use super::content::BenchmarkHistory;
+use super::words::counted;
+use crate::compare::{Level, Position};
+use crate::model::BenchmarkKey;
+use crate::report::layout::{Cell, Column};
+use crate::report::text::listing::write_keyed;
+use crate::report::text::sparkline::sparkline;
+use crate::report::theme;
+use crate::report::units;
+use crate::report::view::View;
+
+/// Bars of an overview.
+const BARS: usize = 24;
+
+/// Several benchmarks, a line each.
+pub(super) fn overview(
+    writer: &mut dyn Write,
+    histories: &[BenchmarkHistory],
+    which: &str,
+    view: &View,
+) -> io::Result<()> {
+    writeln!(
+        writer,
+        "{}",
+        theme::faint(format!("runs {which}, oldest first"))
+    )?;
+    let keys: Vec<&BenchmarkKey> = histories.iter().map(|history| &history.key).collect();
+    write_keyed(writer, &keys, columns(histories), view)?;
+    let stepped = histories
+        .iter()
+        .filter(|history| history.present().is_some_and(|level| level.step.is_some()));
+    let outside = histories
+        .iter()
+        .filter(|history| !matches!(history.course.newest, Position::Unknown | Position::Within));
+    let words = format!(
+        "{}: {} at another level than before, the newest run of {} outside its band.",
+        counted(histories.len(), "benchmark"),
+        stepped.count(),
+        outside.count()
+    );
+    writeln!(writer, "\n{}", view.prose(&words, ""))?;
+    writeln!(writer, "Run by run: cargo perfcheck history BENCH")
+}
+
+fn columns(histories: &[BenchmarkHistory]) -> Vec<Column> {
+    let cells = |cell: &dyn Fn(&BenchmarkHistory) -> String| -> Vec<Cell> {
+        histories.iter().map(|one| cell(one).into()).collect()
+    };
+    let course = |history: &BenchmarkHistory| {
+        let values: Vec<Option<f64>> = history.points.iter().map(|point| point.value).collect();
+        sparkline(&values, BARS)
+    };
+    let level = |history: &BenchmarkHistory| {
+        let level = history.present();
+        level.map_or_else(
+            || "-".to_owned(),
+            |level| units::value(&history.metric, level.value),
+        )
+    };
+    let step = |history: &BenchmarkHistory| {
+        let level = history.present();
+        level.map_or_else(String::new, |level| last_step(history, level))
+    };
+    let newest = |history: &BenchmarkHistory| newest(history.course.newest).to_owned();
+    vec![
+        Column::number("runs", cells(&|history| history.points.len().to_string())).dispensable(3),
+        Column::fact("course", cells(&course)).dispensable(2),
+        Column::number("level", cells(&level)),
+        Column::fact("last step", cells(&step)),
+        Column::fact("newest run", cells(&newest)).dispensable(1),
+    ]
+}
+
+fn last_step(history: &BenchmarkHistory, level: &Level) -> String {
+    let run = history.counted_point(level.first).run;
+    let of = |step: crate::compare::Step| {
+        let accepted = if step.accepted { ", accepted" } else { "" };
+        format!(
+            "{} at run {run}{accepted}",
+            units::change(step.change.estimate)
+        )
+    };
+    level.step.map_or_else(String::new, of)
+}
+
+fn newest(position: Position) -> &'static str {
+    match position {
+        Position::Unknown => "",
+        Position::Within => "as expected",
+        Position::AboveOnce => "above the band",
+        Position::AboveTwice => "above the band, twice",
+        Position::BelowOnce => "below the band",
+        Position::BelowTwice => "below the band, twice",
+    }
+}

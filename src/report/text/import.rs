@@ -1,0 +1,114 @@
+//! What an import brought: a row or message for each benchmark, and where every value went.
+
+use std::io::{self, Write};
+
+use crate::escape;
+use crate::report::layout::{Cell, Column, Table};
+use crate::report::messages::{
+    BenchmarkImported, ImportFindings, ImportedBenchmark, Message, write_message,
+};
+use crate::report::units;
+use crate::report::view::MessageFormat;
+
+/// Writes it.
+pub fn write_import(
+    writer: &mut dyn Write,
+    findings: &ImportFindings<'_>,
+    format: MessageFormat,
+) -> io::Result<()> {
+    match format {
+        MessageFormat::Json => write_messages(writer, findings),
+        MessageFormat::Human => {
+            if !findings.quiet {
+                write_rows(writer, &findings.rows)?;
+            }
+            write_conclusion(writer, findings)
+        }
+    }
+}
+
+fn write_messages(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io::Result<()> {
+    for row in &findings.rows {
+        let message = BenchmarkImported::of(findings, row);
+        write_message(writer, Message::BenchmarkImported(message))?;
+    }
+    write_message(writer, Message::ImportFinished(findings.into()))
+}
+
+fn write_rows(writer: &mut dyn Write, rows: &[ImportedBenchmark]) -> io::Result<()> {
+    let cells = |cell: &dyn Fn(&ImportedBenchmark) -> String| -> Vec<Cell> {
+        rows.iter().map(|row| cell(row).into()).collect()
+    };
+    let interval = |row: &ImportedBenchmark| {
+        row.interval.map_or_else(
+            || "-".to_owned(),
+            |(lower, upper)| units::interval(&row.metric, lower, upper),
+        )
+    };
+    let rate = |row: &ImportedBenchmark| {
+        let rate = row.metric.is_time().then_some(row.per_second[0]);
+        rate.map_or_else(String::new, units::per_second)
+    };
+    Table::new(vec![
+        Column::name("benchmark", cells(&|row| units::whole_name(&row.key.id))),
+        Column::number("values", cells(&|row| row.runs_raw.to_string())).dispensable(1),
+        Column::number("used", cells(&|row| row.runs.to_string())),
+        Column::number("mean", cells(&|row| units::value(&row.metric, row.mean))),
+        Column::number("95 % interval", cells(&interval)).dispensable(3),
+        Column::number("per second", cells(&rate)).dispensable(2),
+    ])
+    .write(writer, units::terminal_width())?;
+    writeln!(writer)
+}
+
+fn write_conclusion(writer: &mut dyn Write, findings: &ImportFindings<'_>) -> io::Result<()> {
+    let source = findings.source;
+    let counts = &source.counts;
+    let plural = |count: usize, one: &str, many: &str| {
+        format!("{count} {}", if count == 1 { one } else { many })
+    };
+    writeln!(
+        writer,
+        "{}: {} of {}, {}.",
+        escape::one_line(&source.summary()),
+        plural(counts.runs_raw as usize, "value", "values"),
+        plural(findings.rows.len(), "benchmark", "benchmarks"),
+        plural(findings.launches, "launch", "launches"),
+    )?;
+    let paired = if source.paired { ", paired" } else { "" };
+    writeln!(
+        writer,
+        "runs_raw {} = runs {} + warmup_skipped {} + outliers_removed {} ({}{paired})",
+        counts.runs_raw,
+        counts.runs,
+        counts.warmup_skipped,
+        counts.outliers_removed,
+        escape::one_line(&source.outliers)
+    )?;
+    if counts.outliers_removed > 0 {
+        writeln!(
+            writer,
+            "Outliers are left out of the means above alone: every value is stored, and comparisons are of all but warm-up."
+        )?;
+    }
+    if counts.rows_skipped > 0 {
+        writeln!(
+            writer,
+            "{} could not be read and {} skipped.",
+            plural(counts.rows_skipped as usize, "row", "rows"),
+            if counts.rows_skipped == 1 {
+                "was"
+            } else {
+                "were"
+            }
+        )?;
+    }
+    match (findings.run, findings.baseline) {
+        (None, _) => writeln!(writer, "Nothing was stored (--dry-run)."),
+        (Some(run), Some(name)) => {
+            let name = escape::one_line(name);
+            writeln!(writer, "Stored as run {run}, baseline `{name}`.")
+        }
+        (Some(run), None) => writeln!(writer, "Stored as run {run}."),
+    }
+}

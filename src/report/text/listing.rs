@@ -1,0 +1,314 @@
+//! Lists of what is in the store, for people and as JSON lines.
+
+use std::io::{self, Write};
+
+use super::sparkline::sparkline;
+use crate::escape;
+use crate::model::{Acceptance, BenchmarkKey, GitState, Pair, RunStatus, Side, Source, Tally};
+use crate::report::layout::{Cell, Column, Table};
+use crate::report::messages::{
+    BaselineLine, BenchmarkFound, BenchmarkLine, KeptLine, Message, RunLine, WorkspaceLine,
+    write_message,
+};
+use crate::report::theme::{self, Ink};
+use crate::report::units::{self, NO_BREAK};
+use crate::report::view::MessageFormat;
+use crate::report::view::{Arrangement, View};
+
+/// Runs that the picture of a benchmark's course has room for.
+const SPARKLINE: usize = 16;
+
+/// Benchmarks that were found but not measured: `PACKAGE/TARGET: ID` a line.
+pub fn write_announced<'a>(
+    writer: &mut dyn Write,
+    keys: impl Iterator<Item = &'a BenchmarkKey>,
+    format: MessageFormat,
+) -> io::Result<()> {
+    for key in keys {
+        match format {
+            MessageFormat::Human => writeln!(writer, "{}", escape::one_line(&key.to_string()))?,
+            MessageFormat::Json => {
+                let message = BenchmarkFound { benchmark: key };
+                write_message(writer, Message::BenchmarkFound(message))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes benchmarks. `view`: how tables are laid out for people.
+pub fn write_benchmarks(
+    writer: &mut dyn Write,
+    lines: &[BenchmarkLine],
+    format: MessageFormat,
+    view: &View,
+) -> io::Result<()> {
+    if format == MessageFormat::Json {
+        for line in lines {
+            write_message(writer, Message::Benchmark(line))?;
+        }
+        return Ok(());
+    }
+    let keys: Vec<&BenchmarkKey> = lines.iter().map(|line| &line.key).collect();
+    write_keyed(writer, &keys, columns_of(lines), view)
+}
+
+/// Benchmarks below their targets and groups, with what `columns` tell of each. A name takes one line at most, unless lines are endless.
+pub(in crate::report) fn write_keyed(
+    writer: &mut dyn Write,
+    keys: &[&BenchmarkKey],
+    columns: Vec<Column>,
+    view: &View,
+) -> io::Result<()> {
+    // Whoever searches a file for a benchmark finds its whole name.
+    let arrangement = match view.columns {
+        usize::MAX => Arrangement::List,
+        _ => view.arrangement,
+    };
+    Table::of_benchmarks(keys, arrangement, columns)
+        .with_names_on_one_line(view.columns)
+        .write(writer, view.columns)
+}
+
+/// What is told of benchmarks.
+fn columns_of(lines: &[BenchmarkLine]) -> Vec<Column> {
+    let cells = |cell: &dyn Fn(&BenchmarkLine) -> String| -> Vec<Cell> {
+        lines.iter().map(|line| cell(line).into()).collect()
+    };
+    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    let typical = |line: &BenchmarkLine| {
+        let typical = line.typical_ns;
+        or_dash(typical.map(|typical| units::value(&line.metric, typical)))
+    };
+    let verdicts = lines.iter().map(|line| {
+        line.verdict.map_or_else(Cell::default, |verdict| {
+            let text = format!("{} {}", theme::symbol(verdict), verdict.word());
+            Cell::in_colour_of(verdict, text)
+        })
+    });
+    vec![
+        Column::number("last median", cells(&typical)),
+        Column::fact(
+            "last runs",
+            cells(&|line| sparkline(&line.last_values_ns, SPARKLINE)),
+        )
+        .dispensable(1),
+        Column::number(
+            "change",
+            cells(&|line| or_dash(line.change.map(units::change))),
+        ),
+        Column::fact("verdict", verdicts),
+        Column::number("runs", cells(&|line| line.runs.to_string())).dispensable(3),
+        Column::number("last run", cells(&|line| line.last_run.to_string())).dispensable(2),
+        Column::fact("when", cells(&|line| line.last_started.clone())).dispensable(4),
+    ]
+}
+
+/// Writes runs in lines of so many columns.
+pub fn write_runs(
+    writer: &mut dyn Write,
+    lines: &[RunLine],
+    format: MessageFormat,
+    columns: usize,
+) -> io::Result<()> {
+    if format == MessageFormat::Json {
+        for line in lines {
+            write_message(writer, Message::Run(line.into()))?;
+        }
+        return Ok(());
+    }
+    let cells = |cell: &dyn Fn(&RunLine) -> String| -> Vec<Cell> {
+        lines.iter().map(|line| cell(line).into()).collect()
+    };
+    let checkouts = lines.iter().map(|line| {
+        let run = &line.run;
+        checkout(run.git.as_ref(), run.pair, columns)
+    });
+    let (commits, branches): (Vec<_>, Vec<_>) = checkouts.unzip();
+    Table::new(vec![
+        Column::number("run", cells(&|line| line.run.id.to_string())),
+        Column::fact(
+            heading_of_when(columns),
+            cells(&|line| when(&line.started, columns)),
+        ),
+        Column::words("commit", commits).dispensable(2),
+        Column::name("branch", branches).dispensable(3),
+        Column::number("benchmarks", cells(&|line| line.benchmarks.to_string())).dispensable(4),
+        Column::words("state", cells(&state)),
+        Column::words("baselines", cells(&|line| line.names.join(", "))).dispensable(1),
+        Column::words("verdicts", lines.iter().map(|line| counts(&line.tally))),
+    ])
+    .write(writer, columns)
+}
+
+/// `4 regressed, 1 inconclusive`, each with its number on one line.
+pub(in crate::report) fn counts(tally: &Tally) -> Cell {
+    let mut pieces = Vec::new();
+    for (verdict, count) in tally.iter() {
+        let comma = if pieces.is_empty() { "" } else { ", " };
+        pieces.push((Ink::Plain, format!("{comma}{count}{NO_BREAK}")));
+        pieces.push((Ink::Verdict(verdict), verdict.word().to_owned()));
+    }
+    Cell::of_pieces(pieces)
+}
+
+/// Says that runs are left out, where some are.
+pub fn write_older_runs(writer: &mut dyn Write, older: usize) -> io::Result<()> {
+    if older == 0 {
+        return Ok(());
+    }
+    let plural = if older == 1 { "" } else { "s" };
+    let text = format!("{older} older run{plural}: `--limit N` shows more of them.");
+    writeln!(writer, "{}", theme::faint(text))
+}
+
+/// Whether a run is a reference, and why.
+fn state(line: &RunLine) -> String {
+    let own = match (line.run.status, line.run.acceptance) {
+        (RunStatus::Incomplete, _) => "incomplete",
+        (RunStatus::Complete, Acceptance::Pending) => "not accepted",
+        (RunStatus::Complete, Acceptance::Automatic) => "accepted",
+        (RunStatus::Complete, Acceptance::ByCommand) => "accepted by command",
+    };
+    let own = match (&line.run.pair, line.run.status) {
+        (Some(pair), RunStatus::Complete) => match pair.side {
+            Side::Base => format!("A/B, base of {}", pair.partner),
+            Side::Candidate => format!("A/B against {}", pair.partner),
+        },
+        _ => own.to_owned(),
+    };
+    let single = match &line.accepted_benchmarks[..] {
+        [] => None,
+        [_] => Some("1 level accepted".to_owned()),
+        several => Some(format!("{} levels accepted", several.len())),
+    };
+    let source = line.run.source.as_ref();
+    let source = source.map(Source::summary);
+    let parts: Vec<String> = [Some(own), single, source].into_iter().flatten().collect();
+    parts.join("; ")
+}
+
+/// In a narrow terminal dates have no seconds.
+const WIDE: usize = 120;
+
+fn heading_of_when(columns: usize) -> &'static str {
+    if columns < WIDE { "when (UTC)" } else { "when" }
+}
+
+/// `2026-11-21T18:58:45Z`, or `2026-11-21 18:58` where there is little room.
+fn when(started: &str, columns: usize) -> String {
+    match (started.get(..10), started.get(11..16)) {
+        (Some(day), Some(time)) if columns < WIDE => format!("{day} {time}"),
+        _ => started.to_owned(),
+    }
+}
+
+/// Commit and branch. What an A/B run was measured against was checked out for it alone, so that it is on no branch.
+fn checkout(git: Option<&GitState>, pair: Option<Pair>, columns: usize) -> (String, String) {
+    let Some(git) = git else {
+        return ("-".to_owned(), String::new());
+    };
+    let digits = if columns < WIDE { 7 } else { 12 };
+    let hash = git.commit.get(..digits).unwrap_or(&git.commit);
+    let dirty = if git.dirty { ", modified" } else { "" };
+    let is_base = pair.is_some_and(|pair| pair.side == Side::Base);
+    let branch = match &git.branch {
+        Some(branch) => branch.clone(),
+        None if is_base => String::new(),
+        None => "(detached)".to_owned(),
+    };
+    (format!("{hash}{dirty}"), branch)
+}
+
+/// Writes baselines in lines of so many columns.
+pub fn write_baselines(
+    writer: &mut dyn Write,
+    lines: &[BaselineLine],
+    format: MessageFormat,
+    columns: usize,
+) -> io::Result<()> {
+    if format == MessageFormat::Json {
+        for line in lines {
+            write_message(writer, Message::Baseline(line))?;
+        }
+        return Ok(());
+    }
+    let cells = |cell: &dyn Fn(&BaselineLine) -> String| -> Vec<Cell> {
+        lines.iter().map(|line| cell(line).into()).collect()
+    };
+    let checkouts = lines.iter();
+    let checkouts = checkouts.map(|line| checkout(line.git.as_ref(), line.pair, columns));
+    let (commits, branches): (Vec<_>, Vec<_>) = checkouts.unzip();
+    Table::new(vec![
+        Column::name("baseline", cells(&|line| line.name.clone())),
+        Column::number("run", cells(&|line| line.run.to_string())),
+        Column::fact(
+            heading_of_when(columns),
+            cells(&|line| when(&line.started, columns)),
+        ),
+        Column::words("commit", commits),
+        Column::name("branch", branches).dispensable(1),
+    ])
+    .write(writer, columns)
+}
+
+/// Writes runs whose executables could go, in lines of so many columns.
+pub fn write_kept(
+    writer: &mut dyn Write,
+    lines: &[KeptLine],
+    format: MessageFormat,
+    columns: usize,
+) -> io::Result<()> {
+    if format == MessageFormat::Json {
+        for line in lines {
+            write_message(writer, Message::KeptExecutables(line))?;
+        }
+        return Ok(());
+    }
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let cells = |cell: &dyn Fn(&KeptLine) -> String| -> Vec<Cell> {
+        lines.iter().map(|line| cell(line).into()).collect()
+    };
+    let size = |line: &KeptLine| format!("{} MiB", line.freed_bytes >> 20);
+    Table::new(vec![
+        Column::number("run", cells(&|line| line.run.to_string())),
+        Column::fact(
+            heading_of_when(columns),
+            cells(&|line| when(&line.started, columns)),
+        ),
+        Column::words("baselines", cells(&|line| line.baselines.join(", "))),
+        Column::number("executables", cells(&|line| line.targets.to_string())).dispensable(1),
+        Column::number("size", cells(&size)),
+        Column::name("workspace", cells(&|line| line.workspace.clone())),
+    ])
+    .write(writer, columns)
+}
+
+/// Writes workspaces in lines of so many columns.
+pub fn write_workspaces(
+    writer: &mut dyn Write,
+    lines: &[WorkspaceLine],
+    format: MessageFormat,
+    columns: usize,
+) -> io::Result<()> {
+    if format == MessageFormat::Json {
+        for line in lines {
+            write_message(writer, Message::Workspace(line))?;
+        }
+        return Ok(());
+    }
+    let cells = |cell: &dyn Fn(&WorkspaceLine) -> String| -> Vec<Cell> {
+        lines.iter().map(|line| cell(line).into()).collect()
+    };
+    let own = |line: &WorkspaceLine| if line.own { "this one" } else { "" }.to_owned();
+    Table::new(vec![
+        // Keys are there to be copied.
+        Column::fact("key", cells(&|line| line.key.clone())),
+        Column::name("last seen at", cells(&|line| line.label.clone())),
+        Column::number("runs", cells(&|line| line.runs.to_string())),
+        Column::fact("", cells(&own)),
+    ])
+    .write(writer, columns)
+}

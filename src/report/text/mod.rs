@@ -1,0 +1,44 @@
+//! What people read in a terminal or a file: tables, screens, progress; many of them are JSON messages too, if those are asked for.
+
+pub(super) mod beside_record;
+mod bisect;
+pub(super) mod columns;
+mod doctor;
+mod grouped;
+pub(super) mod history;
+mod import;
+mod listing;
+mod pivot;
+mod progress;
+mod prune;
+mod run_head;
+mod self_test;
+mod sparkline;
+mod statistics;
+pub(super) mod status;
+pub(super) mod table;
+mod transfer;
+mod versions;
+
+pub use bisect::{write_bisect, write_bisect_step};
+pub use columns::{
+    ColumnCell, ColumnsLine, RunColumn, Shown, SideBySide, Terms, Together, write_columns,
+};
+pub use doctor::write_doctor;
+pub use grouped::write_grouped;
+pub use history::{BenchmarkHistory, HistoryPoint, LeftOut, SinceBaseline, write_histories};
+pub use import::write_import;
+pub use listing::{
+    write_announced, write_baselines, write_benchmarks, write_kept, write_older_runs, write_runs,
+    write_workspaces,
+};
+pub use pivot::write_pivot;
+pub use progress::{Progress, ProgressMode};
+pub use prune::{PruneSummary, write_prune};
+pub use run_head::write_run_head;
+pub use self_test::write_self_test;
+pub use statistics::write_statistics;
+pub use status::{write_build_event, write_error, write_warning};
+pub use table::write_table;
+pub use transfer::{write_exported, write_taken_over};
+pub use versions::{VersionDifference, write_versions};

@@ -1,0 +1,119 @@
+//! Pivot tables: text, Markdown, CSV, or a message for each row.
+
+use std::io::{self, Write};
+
+use super::status::write_warning_within;
+use super::table::p_value;
+use crate::escape;
+use crate::model::Metric;
+use crate::report::layout::{Cell, Table, TableFormat};
+use crate::report::messages::{
+    Message, PivotCell, PivotKind, PivotRowMessage, PivotTable, write_message,
+};
+use crate::report::theme;
+use crate::report::units;
+use crate::report::view::MessageFormat;
+
+/// Writes a pivot in lines of so many columns. `format`: for people as text, unless they want another form; JSON is a message a row.
+pub fn write_pivot(
+    writer: &mut dyn Write,
+    table: &PivotTable,
+    message_format: MessageFormat,
+    format: TableFormat,
+    columns: usize,
+) -> io::Result<()> {
+    if message_format == MessageFormat::Json {
+        return write_json(writer, table);
+    }
+    laid_out(table).write_as(writer, format, columns)?;
+    match format {
+        TableFormat::Csv => Ok(()),
+        TableFormat::Markdown => {
+            for line in table.notes.iter().chain(&table.warnings) {
+                writeln!(writer, "\n{}", escape::markdown(line))?;
+            }
+            Ok(())
+        }
+        TableFormat::Text => {
+            if !(table.notes.is_empty() && table.warnings.is_empty()) {
+                writeln!(writer)?;
+            }
+            for note in &table.notes {
+                for line in units::filled(&theme::printable(note), columns.min(110)) {
+                    writeln!(writer, "{line}")?;
+                }
+            }
+            for warning in &table.warnings {
+                write_warning_within(writer, warning, columns)?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn laid_out(table: &PivotTable) -> Table {
+    let mut heading = table.row_names.clone();
+    for labels in &table.columns {
+        for value in &table.values {
+            let column = labels.join(" / ");
+            heading.push(match (&*column, table.values.len()) {
+                ("", _) => value.clone(),
+                (_, 1) => column,
+                _ => format!("{column} {value}"),
+            });
+        }
+    }
+    let rows = table.rows.iter().map(|row| {
+        let labels = row.labels.iter().map(|label| Cell::from(label.clone()));
+        labels
+            .chain(row.cells.iter().flatten().map(cell_of))
+            .collect()
+    });
+    Table::of_rows(table.row_names.len(), &heading, rows.collect())
+}
+
+fn cell_of(cell: &PivotCell) -> Cell {
+    let Some(number) = cell.number else {
+        return if cell.is_incomparable {
+            Cell::from("n/c")
+        } else {
+            Cell::nothing()
+        };
+    };
+    let mut text = text_of(&cell.kind, number);
+    let word = if cell.is_reference {
+        Some("reference")
+    } else {
+        cell.word
+    };
+    if let Some(word) = word {
+        text = format!("{text} {word}");
+    }
+    Cell::number(number, text)
+}
+
+/// `number` as `kind` says that it is read.
+fn text_of(kind: &PivotKind, number: f64) -> String {
+    match kind {
+        PivotKind::Metric(metric) => units::reading(metric, number),
+        PivotKind::OperationRate => units::reading(
+            &Metric::Rate {
+                unit: "ops".to_owned(),
+            },
+            number,
+        ),
+        PivotKind::Count => format!("{number:.0}"),
+        PivotKind::Share => format!("{:.2} %", number * 100.0),
+        PivotKind::Change => units::change(number),
+        PivotKind::Ratio => format!("{number:.4}"),
+        PivotKind::Effect => format!("{number:+.3}").replace('-', "−"),
+        PivotKind::PValue => p_value(number),
+    }
+}
+
+fn write_json(writer: &mut dyn Write, table: &PivotTable) -> io::Result<()> {
+    for row in &table.rows {
+        write_message(writer, Message::PivotRow(PivotRowMessage::of(table, row)))?;
+    }
+    write_message(writer, Message::PivotFinished(table))
+}

@@ -1,0 +1,386 @@
+//! What stderr shows while a run is measured: a bar in a terminal, plain lines elsewhere, bench output, failures.
+
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::cell::{Cell, RefCell};
+use std::io::Write;
+use std::time::Duration;
+
+use crate::model::{BenchmarkKey, Bound, Course, Event, Observer};
+use crate::report::charset::{Charset, in_ascii};
+use crate::report::theme;
+
+/// How much of a run is shown while it is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProgressMode {
+    /// A bar of these characters, redrawn between samples.
+    Bar(Charset),
+    /// A line for each of the first launches of all benchmarks, then for some.
+    Lines,
+    /// Only what went wrong, and what the bench prints.
+    Quiet,
+}
+
+impl ProgressMode {
+    fn is_bar(self) -> bool {
+        matches!(self, Self::Bar(_))
+    }
+}
+
+/// Without a bar these launches have a line each, and then one in so many.
+const FIRST_LAUNCHES: u32 = 5;
+const SOME_LAUNCHES: u32 = 10;
+/// A line that is longer than this is passed on before it ends.
+const LONGEST_HELD_BACK: usize = 64 << 10;
+
+/// Shows events on stderr, or wherever `writer` leads.
+pub struct Progress<W: Write, B: Write> {
+    writer: RefCell<W>,
+    bench_output: RefCell<B>,
+    mode: ProgressMode,
+    bar: ProgressBar,
+    /// What was planned: benchmarks, and how they are visited.
+    planned: Cell<Option<(usize, Course)>>,
+    /// The launch that the last line was about.
+    announced: Cell<Option<u32>>,
+    /// Whether bench output stopped in the middle of a line.
+    unfinished_line: Cell<bool>,
+    /// With a bar: the beginning of a line of bench output. The bar must not be drawn behind half a line.
+    held_back: RefCell<Vec<u8>>,
+}
+
+impl<W: Write, B: Write> Progress<W, B> {
+    /// A sink for the events of one run: our own lines go to `writer`, what benches print to `bench_output`.
+    pub fn new(writer: W, bench_output: B, mode: ProgressMode) -> Self {
+        let bar = match mode {
+            ProgressMode::Bar(_) => {
+                ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
+            }
+            ProgressMode::Lines | ProgressMode::Quiet => ProgressBar::hidden(),
+        };
+        if let Ok(style) = ProgressStyle::with_template("[{bar:20}] {wide_msg}") {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        Self {
+            writer: RefCell::new(writer),
+            bench_output: RefCell::new(bench_output),
+            mode,
+            bar,
+            planned: Cell::new(None),
+            announced: Cell::new(None),
+            unfinished_line: Cell::new(false),
+            held_back: RefCell::new(Vec::new()),
+        }
+    }
+
+    /// Writes a whole line, after whatever the bench has left unfinished. A stderr that is gone is no reason to stop.
+    fn line(&self, text: &str) {
+        self.bar.suspend(|| {
+            let start = if self.unfinished_line.replace(false) {
+                "\n"
+            } else {
+                ""
+            };
+            let _ = writeln!(self.writer.borrow_mut(), "{start}{text}");
+        });
+    }
+
+    /// How far the run is: a word for launch or round, and its number, what is decided, how long the rest takes.
+    fn reached(&self, launch: u32, settled: usize, left: &str) -> (&'static str, String) {
+        let number = launch + 1;
+        let (benchmarks, course) = self.planned.get().unwrap_or((0, Course::Launches(number)));
+        match course {
+            Course::Launches(launches) => ("Launch", format!("{number} of {launches}, {left}")),
+            // In the first round nothing can be decided.
+            Course::Rounds(_) if launch == 0 => ("Round", format!("{number}, {left}")),
+            Course::Rounds(_) => (
+                "Round",
+                format!("{number}, {settled} of {benchmarks} decided, {left}"),
+            ),
+        }
+    }
+
+    fn output(&self, bytes: &[u8]) {
+        if !self.mode.is_bar() {
+            self.write_output(bytes);
+            return;
+        }
+        let mut held_back = self.held_back.borrow_mut();
+        held_back.extend_from_slice(bytes);
+        let whole = match held_back.iter().rposition(|byte| *byte == b'\n') {
+            Some(last) => last + 1,
+            None if held_back.len() > LONGEST_HELD_BACK => held_back.len(),
+            None => return,
+        };
+        let rest = held_back.split_off(whole);
+        self.write_output(&held_back);
+        *held_back = rest;
+    }
+
+    /// Passes on half a line that has waited long enough.
+    fn release_output(&self) {
+        let held_back = std::mem::take(&mut *self.held_back.borrow_mut());
+        if !held_back.is_empty() {
+            self.write_output(&held_back);
+        }
+    }
+
+    fn write_output(&self, bytes: &[u8]) {
+        self.bar.suspend(|| {
+            let mut output = self.bench_output.borrow_mut();
+            let _ = output.write_all(bytes).and_then(|()| output.flush());
+            // The bar comes next, on a line of its own.
+            if self.mode.is_bar() && !bytes.ends_with(b"\n") {
+                let _ = output.write_all(b"\n");
+            }
+        });
+        if !self.mode.is_bar() {
+            self.unfinished_line.set(!bytes.ends_with(b"\n"));
+        }
+    }
+}
+
+impl<W: Write, B: Write> Drop for Progress<W, B> {
+    /// What comes next begins a line: behind half a one, an annotation for a CI system would be none.
+    fn drop(&mut self) {
+        if self.unfinished_line.get() {
+            let _ = writeln!(self.writer.borrow_mut());
+        }
+    }
+}
+
+impl<W: Write, B: Write> Observer for Progress<W, B> {
+    fn observe(&self, event: &Event<'_>) {
+        let loud = self.mode != ProgressMode::Quiet;
+        match event {
+            Event::Planned {
+                benchmarks,
+                visits,
+                expected,
+                bound,
+                course,
+            } => {
+                self.bar.set_length(*visits as u64);
+                self.planned.set(Some((*benchmarks, *course)));
+                if loud {
+                    let plural = if *benchmarks == 1 { "" } else { "s" };
+                    self.line(&format!(
+                        "{} {benchmarks} benchmark{plural}, {}",
+                        theme::status("Measuring"),
+                        takes(*bound, *expected)
+                    ));
+                }
+            }
+            Event::Visiting {
+                benchmark,
+                launch,
+                done,
+                visits,
+                left,
+                bound,
+                settled,
+            } => {
+                let (word, reached) =
+                    self.reached(*launch, *settled, &format!("{} left", takes(*bound, *left)));
+                self.bar.set_length(*visits as u64);
+                self.bar.set_position(*done as u64);
+                let id = benchmark.id.escape_debug();
+                let message = format!("{word} {reached}: {id}");
+                // The bar has a way to the terminal of its own.
+                self.bar.set_message(match self.mode {
+                    ProgressMode::Bar(Charset::Ascii) => in_ascii(&message),
+                    _ => message,
+                });
+                let new_launch = self.announced.replace(Some(*launch)) != Some(*launch);
+                let shown = *launch < FIRST_LAUNCHES || launch % SOME_LAUNCHES == 0;
+                if self.mode == ProgressMode::Lines && new_launch && shown {
+                    self.line(&format!("{} {reached}", theme::status(word)));
+                }
+            }
+            Event::Measured => {
+                self.bar.finish_and_clear();
+                self.release_output();
+            }
+            Event::Output(bytes) => self.output(bytes),
+            Event::VisitFailed {
+                benchmark,
+                launch,
+                message,
+            } => self.line(&format!(
+                "{}: {} failed in launch {}: {}",
+                theme::error(),
+                shown(benchmark),
+                launch + 1,
+                theme::printable(message)
+            )),
+            Event::TargetFailed {
+                package,
+                target,
+                message,
+            } => self.line(&format!(
+                "{}: bench target `{}` of package `{}`: {}",
+                theme::error(),
+                theme::printable(target),
+                theme::printable(package),
+                theme::printable(message)
+            )),
+            Event::Skipped { benchmark, reason } => {
+                if loud {
+                    self.line(&format!(
+                        "{} {}: {}",
+                        theme::status("Skipped"),
+                        shown(benchmark),
+                        theme::printable(reason)
+                    ));
+                }
+            }
+            Event::Warning(message) => self.line(&format!(
+                "{}: {}",
+                theme::warning(),
+                theme::printable(message)
+            )),
+        }
+    }
+}
+
+/// `about 2 minutes`
+fn takes(bound: Bound, duration: Duration) -> String {
+    let word = match bound {
+        Bound::About => "about",
+        Bound::AtLeast => "at least",
+        Bound::AtMost => "at most",
+        Bound::UsuallyAtMost => "usually at most",
+    };
+    if duration >= Duration::from_secs(1) {
+        return format!("{word} {}", HumanDuration(duration));
+    }
+    match bound {
+        Bound::AtLeast => "a moment or more".to_owned(),
+        _ => "a moment".to_owned(),
+    }
+}
+
+/// `package/target: id`, with nothing in it that a terminal would obey.
+fn shown(benchmark: &BenchmarkKey) -> String {
+    let BenchmarkKey {
+        package,
+        target,
+        id,
+    } = benchmark;
+    theme::printable(&format!("{package}/{target}: {}", id.escape_debug()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn shown_in(mode: ProgressMode, events: &[Event<'_>]) -> String {
+        let terminal = Terminal::default();
+        let progress = Progress::new(&terminal, &terminal, mode);
+        for event in events {
+            progress.observe(event);
+        }
+        let text = String::from_utf8(terminal.0.take()).expect("text");
+        anstream::adapter::strip_str(&text).to_string()
+    }
+
+    /// Where both kinds of output meet.
+    #[derive(Default)]
+    struct Terminal(RefCell<Vec<u8>>);
+
+    impl Write for &Terminal {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.borrow_mut().write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_comes_after_it_begins_a_line() {
+        for mode in [ProgressMode::Lines, ProgressMode::Quiet] {
+            for (output, shown) in [("half a line", "half a line\n"), ("whole\n", "whole\n")] {
+                let terminal = Terminal::default();
+                let progress = Progress::new(&terminal, &terminal, mode);
+                progress.observe(&Event::Output(output.as_bytes()));
+                drop(progress);
+                let text = String::from_utf8(terminal.0.take()).expect("text");
+                assert_eq!(text, shown);
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_terminal_there_is_a_line_for_each_launch() {
+        let key = BenchmarkKey {
+            package: "p".into(),
+            target: "t".into(),
+            id: "i".into(),
+        };
+        let visiting = |launch, done, bound| Event::Visiting {
+            benchmark: &key,
+            launch,
+            done,
+            visits: 4,
+            left: Duration::from_secs(2),
+            bound,
+            settled: 1,
+        };
+        let planned = |course| Event::Planned {
+            benchmarks: 2,
+            visits: 4,
+            expected: Duration::from_mins(2),
+            bound: match course {
+                Course::Launches(_) => Bound::AtLeast,
+                Course::Rounds(_) => Bound::UsuallyAtMost,
+            },
+            course,
+        };
+        let events = [
+            planned(Course::Launches(2)),
+            visiting(0, 0, Bound::AtLeast),
+            visiting(0, 1, Bound::AtLeast),
+            visiting(1, 2, Bound::About),
+            Event::Measured,
+        ];
+        insta::assert_snapshot!(shown_in(ProgressMode::Lines, &events), @r"
+           Measuring 2 benchmarks, at least 2 minutes
+              Launch 1 of 2, at least 2 seconds left
+              Launch 2 of 2, about 2 seconds left
+        ");
+        assert_eq!(shown_in(ProgressMode::Quiet, &events), "");
+        let events = [
+            planned(Course::Rounds(40)),
+            visiting(0, 0, Bound::UsuallyAtMost),
+            visiting(1, 1, Bound::AtMost),
+            visiting(7, 2, Bound::AtMost),
+            visiting(10, 2, Bound::AtMost),
+        ];
+        insta::assert_snapshot!(shown_in(ProgressMode::Lines, &events), @r"
+           Measuring 2 benchmarks, usually at most 2 minutes
+               Round 1, usually at most 2 seconds left
+               Round 2, 1 of 2 decided, at most 2 seconds left
+               Round 11, 1 of 2 decided, at most 2 seconds left
+        ");
+    }
+
+    #[test]
+    fn a_message_never_continues_a_line_of_the_bench() {
+        let events = [
+            Event::Output(b"half a li"),
+            Event::Output(b"ne"),
+            Event::Warning("careful"),
+        ];
+        assert_eq!(
+            shown_in(ProgressMode::Quiet, &events),
+            "half a line\nwarning: careful\n"
+        );
+        let events = [Event::Output(b"a line\n"), Event::Warning("careful")];
+        assert_eq!(
+            shown_in(ProgressMode::Quiet, &events),
+            "a line\nwarning: careful\n"
+        );
+    }
+}

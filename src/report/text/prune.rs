@@ -1,0 +1,128 @@
+//! What pruning takes and what it leaves, as a list or as messages.
+
+use std::io::{self, Write};
+
+use crate::report::layout::{Cell, Column, Table};
+use crate::report::messages::{Message, PruneFinished, PruneLine, RunFate, write_message};
+use crate::report::units;
+use crate::report::view::MessageFormat;
+
+/// What was done.
+#[derive(Debug, Clone, Copy)]
+pub struct PruneSummary {
+    /// Runs that are gone; `None`: nothing was done yet.
+    pub removed: Option<usize>,
+    /// Bytes given back on the disk.
+    pub freed_bytes: Option<u64>,
+    /// Results only.
+    pub is_quiet: bool,
+}
+
+/// Writes the plan, newest run first, and what was done of it.
+pub fn write_prune(
+    writer: &mut dyn Write,
+    lines: &[PruneLine],
+    summary: &PruneSummary,
+    format: MessageFormat,
+) -> io::Result<()> {
+    let going: Vec<&PruneLine> = lines
+        .iter()
+        .filter(|line| line.fate == RunFate::Goes)
+        .collect();
+    let bytes: u64 = going.iter().map(|line| line.bytes).sum();
+    if format == MessageFormat::Json {
+        for line in lines.iter().filter(|line| line.fate != RunFate::Kept) {
+            write_message(writer, Message::RunPruned(line))?;
+        }
+        let message = PruneFinished {
+            executed: summary.removed.is_some(),
+            going: going.len(),
+            staying: lines.len() - going.len(),
+            bytes,
+            removed: summary.removed,
+            freed_bytes: summary.freed_bytes,
+        };
+        return write_message(writer, Message::PruneFinished(message));
+    }
+    if summary.is_quiet {
+        return Ok(());
+    }
+    let told = |fate: RunFate| fate == RunFate::Goes || reason(fate).is_some();
+    if !going.is_empty() {
+        let told: Vec<&PruneLine> = lines.iter().filter(|line| told(line.fate)).collect();
+        fates(&told, summary).write(writer, units::terminal_width())?;
+        writeln!(writer)?;
+    }
+    let staying = lines.len() - going.len();
+    let by_rule = lines.iter().filter(|line| line.fate == RunFate::Kept);
+    let by_rule = match (by_rule.count(), summary.removed) {
+        (kept, None) if kept < staying => {
+            format!(" ({kept} by the rules given, the others as above)")
+        }
+        _ => String::new(),
+    };
+    match (summary.removed, summary.freed_bytes) {
+        (Some(removed), Some(freed)) => writeln!(
+            writer,
+            "{} removed, {staying} left; {} given back.",
+            counted(removed),
+            units::bytes(freed as f64)
+        ),
+        _ if going.is_empty() => {
+            writeln!(writer, "Nothing has to go: all {} stay.", counted(staying))
+        }
+        _ => writeln!(
+            writer,
+            "{} would go with {} of samples, {staying} stay{by_rule}. Nothing was removed: `--yes` does it.",
+            counted(going.len()),
+            units::bytes(bytes as f64)
+        ),
+    }
+}
+
+/// What becomes of these runs, and why.
+fn fates(lines: &[&PruneLine], summary: &PruneSummary) -> Table {
+    let cells = |cell: &dyn Fn(&PruneLine) -> String| -> Vec<Cell> {
+        lines.iter().map(|line| cell(line).into()).collect()
+    };
+    let commit = |line: &PruneLine| {
+        let commit = line.commit.as_deref();
+        commit.map_or("-".to_owned(), |hash| {
+            hash.get(..7).unwrap_or(hash).to_owned()
+        })
+    };
+    let branch = |line: &PruneLine| line.branch.clone().unwrap_or_else(|| "-".to_owned());
+    let fate = |line: &PruneLine| match reason(line.fate) {
+        None if summary.removed.is_some() => "removed".to_owned(),
+        None => "goes".to_owned(),
+        Some(reason) if line.baselines.is_empty() => format!("stays: {reason}"),
+        Some(_) => format!("stays: baseline {}", line.baselines.join(", ")),
+    };
+    Table::new(vec![
+        Column::number("run", cells(&|line| line.run.to_string())),
+        Column::fact(
+            "when",
+            cells(&|line| line.started.get(..10).unwrap_or(&line.started).to_owned()),
+        ),
+        Column::name("branch", cells(&branch)),
+        Column::fact("commit", cells(&commit)).dispensable(1),
+        Column::number("benchmarks", cells(&|line| line.benchmarks.to_string())).dispensable(2),
+        Column::number("samples", cells(&|line| units::bytes(line.bytes as f64))),
+        Column::words("", cells(&fate)),
+    ])
+}
+
+/// Why a run stays that no rule of the policy keeps.
+fn reason(fate: RunFate) -> Option<&'static str> {
+    match fate {
+        RunFate::Goes | RunFate::Kept => None,
+        RunFate::Named => Some("named by a baseline"),
+        RunFate::Reference => Some("later runs of its branch are compared with it"),
+        RunFate::UnderWay => Some("incomplete and younger than a day"),
+        RunFate::Together => Some("belongs to a run that stays"),
+    }
+}
+
+fn counted(runs: usize) -> String {
+    format!("{runs} run{}", if runs == 1 { "" } else { "s" })
+}

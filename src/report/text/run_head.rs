@@ -1,0 +1,74 @@
+//! Where and how a run was measured, above its table.
+
+use std::io::{self, Write};
+
+use crate::compare::HostSigns;
+use crate::escape;
+use crate::model::{Run, RunStatus};
+use crate::report::theme;
+use crate::report::units;
+use crate::report::view::prose;
+use crate::report::words::source::write_source;
+
+/// Where and how a run was measured.
+pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostSigns) -> io::Result<()> {
+    let git = run.git.as_ref().map_or_else(String::new, |git| {
+        let branch = git.branch.as_deref().unwrap_or("detached");
+        let dirty = if git.dirty { ", modified" } else { "" };
+        let commit = git.commit.get(..12).unwrap_or(&git.commit);
+        escape::one_line(&format!(", commit {commit} ({branch}{dirty})"))
+    });
+    let status = match run.status {
+        RunStatus::Complete => "",
+        RunStatus::Incomplete => ", incomplete",
+    };
+    writeln!(
+        writer,
+        "{}{git}{status}",
+        theme::heading(format!("run {}", run.id))
+    )?;
+    if let Some(source) = &run.source {
+        return write_source(writer, run, source);
+    }
+    let (host, build) = (&run.environment.host, &run.environment.build);
+    let line = |writer: &mut dyn Write, text: &str| {
+        let text = escape::one_line(text);
+        writeln!(writer, "{}", prose(&text, units::terminal_width(), ""))
+    };
+    line(writer, &units::host(host))?;
+    let signs = host_signs(signs);
+    if !signs.is_empty() {
+        line(writer, &signs.join("; "))?;
+    }
+    let flags = if build.rustflags.is_empty() {
+        String::new()
+    } else {
+        format!(", flags {}", build.rustflags)
+    };
+    let build = format!(
+        "{}, profile {}, {}{flags}, seed {}",
+        build.rustc, build.profile, build.target, run.seed
+    );
+    line(writer, &build)?;
+    writeln!(writer)
+}
+
+/// What a run saw of its host beyond the facts.
+fn host_signs(signs: &HostSigns) -> Vec<String> {
+    let resolution = signs.clock_step.map(|step| {
+        let ticks = 1e9 / step.as_f64();
+        format!(
+            "Timer resolution: {ticks:.0} ticks/s ({} ns per tick)",
+            step.0
+        )
+    });
+    let control = signs.control_ns.map(|pass| {
+        let range = signs.control_range.unwrap_or(0.0) * 100.0;
+        let jitter = units::jitter(signs).unwrap_or_default();
+        format!(
+            "control workload {} a pass, {range:.1} % apart between launches, {jitter}",
+            units::time(pass)
+        )
+    });
+    resolution.into_iter().chain(control).collect()
+}

@@ -1,0 +1,268 @@
+//! Every statistic of every benchmark of a run: a block each that fits 80 columns, or a JSON message each.
+
+use std::io::{self, Write};
+
+use super::beside_record::{self, LABEL, allocation_lines, labels_of, latency_lines, seconds};
+use super::table::p_value;
+use crate::compare::{AllocationSummary, BenchmarkRecord, Estimate, LatencySummary};
+use crate::model::{Measurement, Metric, RunId};
+use crate::report::layout::{Cell, Column, Table};
+use crate::report::messages::{
+    BenchmarkStatistics, BenchmarkStatisticsMessage, Message, write_message,
+};
+use crate::report::theme::{self, Ink};
+use crate::report::units;
+use crate::report::view::MessageFormat;
+use crate::report::words::analysis::write_thresholds;
+use crate::report::words::beside;
+
+/// Writes all of them. The level is that of every interval.
+pub fn write_statistics(
+    writer: &mut dyn Write,
+    run: RunId,
+    all: &[BenchmarkStatistics<'_>],
+    confidence_level: f64,
+    format: MessageFormat,
+) -> io::Result<()> {
+    for one in all {
+        match format {
+            MessageFormat::Human => write_block(writer, one, confidence_level)?,
+            MessageFormat::Json => {
+                let latencies = LatencySummary::of(one.measurement, confidence_level);
+                let message =
+                    BenchmarkStatisticsMessage::of(run, one, latencies.as_ref(), confidence_level);
+                write_message(writer, Message::BenchmarkStatistics(message))?;
+            }
+        }
+    }
+    let measurements: Vec<&Measurement> = all.iter().map(|one| one.measurement).collect();
+    let caveat = beside::caveat(&measurements).filter(|_| format == MessageFormat::Human);
+    if let Some(caveat) = caveat {
+        for line in units::filled(&caveat, 80) {
+            writeln!(writer, "{}", theme::faint(line))?;
+        }
+    }
+    match (format, all.first()) {
+        (MessageFormat::Human, Some(one)) => write_thresholds(
+            writer,
+            &one.thresholds,
+            crate::report::units::terminal_width(),
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// Lines are no wider than this.
+const WIDTH: usize = 80;
+/// Columns that values take at least beside others.
+const VALUE: usize = 19;
+
+/// Label and text of each line of a block.
+type Lines = Vec<(String, Cell)>;
+
+fn write_block(
+    writer: &mut dyn Write,
+    one: &BenchmarkStatistics<'_>,
+    confidence_level: f64,
+) -> io::Result<()> {
+    let key = one.key;
+    writeln!(
+        writer,
+        "{} {}",
+        theme::heading(theme::printable(&format!("{}/{}", key.package, key.target))),
+        units::name_in_prose(&key.id, units::terminal_width())
+    )?;
+    let benchmark = &one.measurement.benchmark;
+    let mut lines = Lines::new();
+    match &one.record {
+        None => writeln!(writer, "  no samples")?,
+        Some(record) => {
+            pairs(record, &benchmark.metric).write(writer, WIDTH)?;
+            lines.extend(record_lines(record, &benchmark.metric, confidence_level));
+        }
+    }
+    let median = one.record.as_ref().map(|record| record.summary.median);
+    let throughput = median.and_then(|median| units::throughput(benchmark, median.estimate));
+    if let Some(throughput) = throughput {
+        lines.push(("throughput".to_owned(), throughput.into()));
+    }
+    if let Some(found) = AllocationSummary::of(one.measurement) {
+        lines.extend(as_cells(allocation_lines(&found)));
+    }
+    let latencies = LatencySummary::of(one.measurement, confidence_level);
+    if let Some(found) = &latencies {
+        lines.extend(as_cells(latency_lines(found, confidence_level)));
+    }
+    lines.push(("verdict".to_owned(), verdict(one)));
+    let (labels, texts): (Vec<String>, Vec<Cell>) = lines.into_iter().unzip();
+    Table::new(vec![labels_of(labels), Column::prose("", texts)]).write(writer, WIDTH)?;
+    if let Some(table) = latencies.and_then(|found| seconds(&found.windows)) {
+        table.write(writer, WIDTH)?;
+    }
+    writeln!(writer)
+}
+
+fn as_cells(lines: beside_record::LabelledLines) -> impl Iterator<Item = (String, Cell)> {
+    let lines = lines.into_iter();
+    lines.map(|(label, text)| (label, text.into()))
+}
+
+fn verdict(one: &BenchmarkStatistics<'_>) -> Cell {
+    let verdict = one.verdict.map_or((Ink::Plain, "-"), |verdict| {
+        (Ink::Verdict(verdict), verdict.word())
+    });
+    let p = or_dash(one.p_value.map(p_value));
+    let change = or_dash(one.change.map(units::change));
+    Cell::of_pieces(vec![
+        (verdict.0, verdict.1.to_owned()),
+        (Ink::Plain, format!(", change {change}, adjusted p {p}")),
+    ])
+}
+
+/// Single numbers, two on a line.
+fn pairs(record: &BenchmarkRecord, metric: &Metric) -> Table {
+    let summary = &record.summary;
+    let over = record.over_launches;
+    let spent = |value: f64| units::spent(metric, value);
+    let [p5, p25, p75, p95, p99] = record.percentiles.map(spent);
+    let margin = over.map(|over| format!("± {}", spent(over.margin)));
+    let error = over.map(|over| spent(over.standard_error));
+    let left = [
+        ("samples", summary.samples.to_string()),
+        ("min", spent(summary.min)),
+        ("p5", p5),
+        ("p75", p75),
+        ("p99", p99),
+        ("standard error", or_dash(error)),
+    ];
+    let right = [
+        ("launches", summary.launches.to_string()),
+        ("max", spent(summary.max)),
+        ("p25", p25),
+        ("p95", p95),
+        ("CV", or_dash(variation(record))),
+        ("t margin", or_dash(margin)),
+    ];
+    let labels = left.iter().map(|(label, _)| (*label).to_owned());
+    let others = right.iter().map(|(label, _)| Cell::faint(*label));
+    Table::new(vec![
+        labels_of(labels),
+        Column::fact("", left.iter().map(|(_, text)| text.clone())).at_least(VALUE),
+        Column::fact("", others).at_least(LABEL - 2),
+        Column::fact("", right.iter().map(|(_, text)| text.clone())),
+    ])
+}
+
+fn record_lines(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64) -> Lines {
+    let summary = &record.summary;
+    let mut lines = estimates(record, metric, confidence_level);
+    let r_squared = or_dash(summary.r_squared.map(|found| format!("{found:.6}")));
+    let constant = or_dash(summary.overhead_ns.map(|found| units::spent(metric, found)));
+    let outliers = &summary.outliers;
+    let mut add = |label: &str, text: String| lines.push((label.to_owned(), text.into()));
+    add(
+        "R² of the slope",
+        format!("{r_squared}, constant time of a sample {constant}"),
+    );
+    add(
+        "outliers",
+        format!(
+            "low {} severe, {} mild; high {} mild, {} severe",
+            outliers.low_severe, outliers.low_mild, outliers.high_mild, outliers.high_severe
+        ),
+    );
+    for diagnostic in &record.diagnostics {
+        add("to note", diagnostic.to_string());
+    }
+    let found = &record.disturbance;
+    let clock = found.clock_step_ns.map(|step| {
+        let coarse = if found.narrower_than_clock {
+            "; the median's interval is narrower: it shows rounding"
+        } else {
+            ""
+        };
+        format!("{} per iteration{coarse}", units::time(step))
+    });
+    add("clock step", or_dash(clock));
+    if let Some(threads) = found.threads.filter(|threads| *threads > 1) {
+        let text = format!("{threads} in the process: others may have run beside the samples");
+        add("threads", text);
+    }
+    if let Some(share) = found.interrupted.filter(|share| *share > 0.0) {
+        let percent = share * 100.0;
+        let text = format!("up to {percent:.1} % of the samples lost the processor");
+        add("interruptions", text);
+    }
+    lines
+}
+
+/// The values that have intervals, a line each.
+fn estimates(record: &BenchmarkRecord, metric: &Metric, confidence_level: f64) -> Lines {
+    let summary = &record.summary;
+    let level = units::percent(confidence_level);
+    let over = record.mean_of_launches();
+    let kind = summary.intervals.name();
+    let estimates = [
+        ("mean of launches", over.as_ref(), "t interval"),
+        ("mean", Some(&summary.mean), kind),
+        ("mean, BCa", record.mean_bca.as_ref(), "bootstrap"),
+        ("median", Some(&summary.median), kind),
+        ("std dev", summary.sd.as_ref(), kind),
+        ("MAD (scaled)", Some(&summary.mad), kind),
+        ("slope", summary.slope.as_ref(), kind),
+    ];
+    let lines = estimates.into_iter().map(|(label, estimate, kind)| {
+        let text =
+            estimate.map(|found| format!("{}  {level} {kind}", with_interval(found, metric)));
+        (label.to_owned(), or_dash(text).into())
+    });
+    let mut lines: Lines = lines.collect();
+    if let (Some(found), Some(coverage)) = (&record.median_of_launches, record.median_coverage) {
+        let text = format!(
+            "{}  {:.1} % of any distribution",
+            with_interval(found, metric),
+            coverage * 100.0
+        );
+        lines.push(("median of means".to_owned(), text.into()));
+    }
+    if let Metric::Rate { .. } = metric {
+        let mean = &summary.mean;
+        let text = format!(
+            "{} {}, harmonic mean; the times above are of one unit",
+            units::value(metric, mean.estimate),
+            units::interval(metric, mean.lower, mean.upper)
+        );
+        lines.push(("rate".to_owned(), text.into()));
+    }
+    lines
+}
+
+fn or_dash(text: Option<String>) -> String {
+    text.unwrap_or_else(|| "-".to_owned())
+}
+
+/// `5.10 %`, with a word where that is much.
+fn variation(record: &BenchmarkRecord) -> Option<String> {
+    let much = if record.is_very_variable {
+        ", very variable"
+    } else {
+        ""
+    };
+    record.cv.map(|cv| format!("{:.2} %{much}", cv * 100.0))
+}
+
+fn with_interval(estimate: &Estimate, metric: &Metric) -> String {
+    let bound = |value: f64| {
+        if value.is_finite() {
+            units::spent(metric, value)
+        } else {
+            "-".to_owned()
+        }
+    };
+    format!(
+        "{} [{}, {}]",
+        units::spent(metric, estimate.estimate),
+        bound(estimate.lower),
+        bound(estimate.upper)
+    )
+}

@@ -1,0 +1,251 @@
+//! What the columns of a table of results say.
+
+use super::bar::{Part, Scale};
+use crate::compare::{AllocationSummary, Comparison, Estimate, LatencySummary};
+use crate::findings::{Findings, Row};
+use crate::model::{Metric, Verdict};
+use crate::report::layout::{Cell, Column};
+use crate::report::theme::{self, Ink};
+use crate::report::units;
+use crate::report::view::{Verbosity, View};
+use crate::report::words::analysis;
+use crate::report::words::beside;
+
+/// A cell that only some rows have.
+type OfSomeRows = fn(&Row<'_>) -> Option<String>;
+
+/// Bars are as wide as this where there is room, and then as narrow as these before columns that matter are left out.
+const BARS: [usize; 4] = [31, 21, 15, 11];
+
+/// What columns are made from.
+struct Contents<'t> {
+    rows: &'t [&'t Row<'t>],
+    findings: &'t Findings<'t>,
+    view: &'t View,
+}
+
+/// All columns of these rows, from left to right.
+pub(super) fn columns(rows: &[&Row<'_>], findings: &Findings<'_>, view: &View) -> Vec<Column> {
+    let contents = Contents {
+        rows,
+        findings,
+        view,
+    };
+    contents.columns()
+}
+
+impl Contents<'_> {
+    fn columns(&self) -> Vec<Column> {
+        let findings = self.findings;
+        let compared = findings.rows.iter().any(|row| row.comparison.is_some());
+        // Of a comparison people want to know what moved, which notes tell; without one these are results.
+        let in_full = !compared || self.view.verbosity == Verbosity::Verbose;
+        let interval = format!("{} interval", units::percent(findings.confidence_level()));
+        let mut columns = vec![
+            Column::number("median", self.cells(median_cell)),
+            Column::number(&interval, self.cells(interval_cell)).dispensable(6),
+        ];
+        let of_some_rows: [(&str, u8, OfSomeRows, bool); 3] = [
+            ("throughput", 2, throughput_cell, true),
+            ("p50, p99", 4, latency_cell, in_full),
+            ("allocations", 4, allocations_cell, in_full),
+        ];
+        for (heading, dispensable, cell, wanted) in of_some_rows {
+            if wanted {
+                let cells = self.cells(|row| cell(row).unwrap_or_default());
+                columns.push(Column::number(heading, cells).dispensable(dispensable));
+            }
+        }
+        if in_full {
+            let cells = self.cells(|row| Cell::faint(outlier_cell(row)));
+            columns.push(Column::number("outliers", cells).dispensable(8));
+        }
+        if let (true, Some(verdicts)) = (compared, &findings.verdicts) {
+            let level = units::percent(analysis::interval_level(&verdicts.decision));
+            let heading = format!("{level} interval");
+            columns.push(Column::number("change", self.cells(change_cell)));
+            columns.extend(self.bars());
+            let intervals = self.cells(change_interval_cell);
+            columns.push(Column::number(&heading, intervals).dispensable(5));
+            columns.push(Column::number("adjusted p", self.cells(p_cell)).dispensable(7));
+        }
+        if findings.rows.iter().any(|row| row.verdict.is_some()) && findings.verdicts.is_some() {
+            columns.push(Column::fact("verdict", self.cells(verdict_cell)));
+            let cells = self.cells(|row| {
+                let smallest = smallest_callable(row);
+                Cell::faint(smallest.map_or_else(String::new, units::change))
+            });
+            columns.push(Column::number("callable from", cells).dispensable(4));
+        }
+        columns
+    }
+
+    /// The bars of all rows, as wide as there is room for.
+    fn bars(&self) -> Option<Column> {
+        let changes = changes(self.rows);
+        let widest = match self.view.columns {
+            usize::MAX => BARS[1],
+            140.. => BARS[0],
+            100.. => BARS[1],
+            _ => BARS[2],
+        };
+        let widths = BARS.into_iter().filter(|width| *width <= widest);
+        let drawings = widths.map(|width| {
+            let scale = Scale::of(&changes, width);
+            Column::fact(&scale.heading(), self.cells(|row| bar_cell(row, scale)))
+        });
+        let bars = Column::drawn(drawings.collect());
+        // Last of all that can be left out.
+        bars.map(|bars| bars.dispensable(1))
+    }
+
+    fn cells<C: Into<Cell>>(&self, cell: impl Fn(&Row<'_>) -> C) -> Vec<Cell> {
+        self.rows.iter().map(|row| cell(row).into()).collect()
+    }
+}
+
+/// The changes that are drawn, each with its noise threshold.
+fn changes(rows: &[&Row<'_>]) -> Vec<(Estimate, f64)> {
+    let drawn = rows.iter().filter_map(|row| row.comparison.as_ref());
+    drawn
+        .filter_map(|found| Some((found.change?, found.noise_threshold)))
+        .collect()
+}
+
+/// What the samples of a row mean.
+pub(super) fn metric<'a>(row: &'a Row<'_>) -> &'a Metric {
+    row.measurement
+        .map_or(&Metric::Time, |measurement| &measurement.benchmark.metric)
+}
+
+fn median_cell(row: &Row<'_>) -> String {
+    row.summary.as_ref().map_or_else(
+        || "-".to_owned(),
+        |summary| units::value(metric(row), summary.median.estimate),
+    )
+}
+
+fn interval_cell(row: &Row<'_>) -> String {
+    let Some(summary) = &row.summary else {
+        return String::new();
+    };
+    let median = &summary.median;
+    if median.lower.is_finite() && median.upper.is_finite() {
+        units::interval(metric(row), median.lower, median.upper)
+    } else {
+        "-".to_owned()
+    }
+}
+
+fn throughput_cell(row: &Row<'_>) -> Option<String> {
+    let median = row.summary.as_ref()?.median.estimate;
+    units::throughput(&row.measurement?.benchmark, median)
+}
+
+/// The level does not matter: no interval is shown.
+fn latency_cell(row: &Row<'_>) -> Option<String> {
+    beside::latency_cell(&LatencySummary::of(row.measurement?, 0.95)?)
+}
+
+fn allocations_cell(row: &Row<'_>) -> Option<String> {
+    let found = AllocationSummary::of(row.measurement?)?;
+    Some(beside::allocations_cell(&found))
+}
+
+/// Mild and severe outliers together, as a share of the samples, and the severe ones: `4.1 %, severe 1.2 %`.
+fn outlier_cell(row: &Row<'_>) -> String {
+    let Some(summary) = &row.summary else {
+        return String::new();
+    };
+    let outliers = &summary.outliers;
+    if outliers.total() == 0 {
+        return "-".to_owned();
+    }
+    let share = |count: usize| 100.0 * count as f64 / summary.samples as f64;
+    let severe = share(outliers.low_severe + outliers.high_severe);
+    format!("{:.1} %, severe {severe:.1} %", share(outliers.total()))
+}
+
+fn change_cell(row: &Row<'_>) -> Cell {
+    let Some(comparison) = &row.comparison else {
+        return Cell::default();
+    };
+    let Some(change) = &comparison.change else {
+        return Cell::from("-");
+    };
+    Cell::in_colour_of(comparison.verdict, units::change(change.estimate))
+}
+
+fn bar_cell(row: &Row<'_>, scale: Scale) -> Cell {
+    let Some(comparison) = &row.comparison else {
+        return Cell::default();
+    };
+    let Some(change) = &comparison.change else {
+        return Cell::default();
+    };
+    let parts = scale.draw(change, comparison.noise_threshold);
+    let pieces = parts.chunk_by(|(_, a), (_, b)| a == b).map(|run| {
+        let text: String = run.iter().map(|(c, _)| *c).collect();
+        let ink = match run[0].1 {
+            Part::Ground if text.trim().is_empty() => Ink::Plain,
+            Part::Ground => Ink::Faint,
+            Part::Interval => Ink::Verdict(comparison.verdict),
+        };
+        (ink, text)
+    });
+    Cell::of_pieces(pieces.collect())
+}
+
+fn change_interval_cell(row: &Row<'_>) -> String {
+    let Some(change) = row.comparison.as_ref().and_then(|found| found.change) else {
+        return String::new();
+    };
+    let bound = |value: f64| {
+        if value.is_finite() {
+            units::change(value)
+        } else {
+            "?".to_owned()
+        }
+    };
+    if change.lower.is_finite() || change.upper.is_finite() {
+        format!("[{}, {}]", bound(change.lower), bound(change.upper))
+    } else {
+        "-".to_owned()
+    }
+}
+
+fn p_cell(row: &Row<'_>) -> String {
+    let Some(comparison) = &row.comparison else {
+        return String::new();
+    };
+    comparison.p_value.map_or_else(|| "-".to_owned(), p_value)
+}
+
+/// p with four decimals.
+pub(in crate::report) fn p_value(p: f64) -> String {
+    if p < 0.0001 {
+        "<.0001".to_owned()
+    } else {
+        format!("{p:.4}")
+    }
+}
+
+fn verdict_cell(row: &Row<'_>) -> Cell {
+    let Some(verdict) = row.verdict else {
+        return Cell::default();
+    };
+    let slow_side = row.comparison.as_ref().and_then(Comparison::slow_side);
+    let path = match slow_side {
+        Some(_) => " (slow path)",
+        None => "",
+    };
+    let text = format!("{} {}{path}", theme::symbol(verdict), verdict.word());
+    Cell::in_colour_of(verdict, text)
+}
+
+/// The smallest slowdown that could have been called, where that is why there is no clear verdict.
+fn smallest_callable(row: &Row<'_>) -> Option<f64> {
+    let open = matches!(row.verdict, Some(Verdict::Inconclusive | Verdict::Suspect));
+    let smallest = row.comparison.as_ref()?.smallest_callable?;
+    (open && smallest.is_finite()).then_some(smallest)
+}

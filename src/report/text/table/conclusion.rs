@@ -1,0 +1,121 @@
+//! What a table comes to: what was compared and how, how often each verdict was given, what to do next.
+
+use std::io::{self, Write};
+
+use super::cells::metric;
+use crate::compare::Decider;
+use crate::findings::{Findings, Method, Verdicts};
+use crate::model::{Metric, Statistic};
+use crate::report::text::status::write_warning_within;
+use crate::report::view::{Verbosity, View};
+use crate::report::words::analysis;
+use crate::report::words::remarks::run_remark;
+use crate::report::words::sentences::{self, InTurnShare};
+use crate::report::{theme, units};
+
+/// Writes it. `hidden`: rows that were not shown.
+pub(super) fn write_conclusion(
+    writer: &mut dyn Write,
+    findings: &Findings<'_>,
+    verdicts: &Verdicts,
+    hidden: usize,
+    view: &View,
+) -> io::Result<()> {
+    let compared = findings.rows.iter().any(|row| row.comparison.is_some());
+    let line = |writer: &mut dyn Write, text: &str| writeln!(writer, "{}", view.prose(text, ""));
+    if compared && view.verbosity != Verbosity::Quiet {
+        line(
+            writer,
+            &compared_with(verdicts, sentences::in_turn(findings)),
+        )?;
+        let rates = findings
+            .rows
+            .iter()
+            .any(|row| matches!(metric(row), Metric::Rate { .. }));
+        if rates {
+            line(
+                writer,
+                "Changes of rates are those of the time that a unit takes: + is slower, as everywhere; means of rates are harmonic.",
+            )?;
+        }
+    }
+    analysis::write_thresholds(writer, &findings.thresholds(), view.columns)?;
+    for warning in &verdicts.warnings {
+        let text = format!("the sides differ in {warning}");
+        write_warning_within(writer, &text, view.columns)?;
+    }
+    for remark in verdicts.remarks.iter().map(run_remark) {
+        write_warning_within(writer, &remark, view.columns)?;
+    }
+    line(writer, &counts(findings))?;
+    if let Some(sentence) = sentences::incomplete(findings.run) {
+        write_warning_within(writer, &sentence, view.columns)?;
+    }
+    if hidden > 0 {
+        let plural = if hidden == 1 { "" } else { "s" };
+        let reason = match view.only {
+            Some(_) => "--only",
+            None => "--quiet",
+        };
+        let text = format!("{hidden} benchmark{plural} not shown ({reason}).");
+        writeln!(writer, "{}", theme::faint(text))?;
+    }
+    analysis::write_gates(writer, &verdicts.gates, view.columns)?;
+    for advice in &verdicts.advice {
+        line(writer, &theme::printable(advice))?;
+    }
+    Ok(())
+}
+
+/// The two sides, and how they were compared.
+fn compared_with(verdicts: &Verdicts, in_turn: InTurnShare) -> String {
+    let decision = &verdicts.decision;
+    let subject = decision.analysis.subject;
+    let reference = theme::printable(&verdicts.reference);
+    if subject != Statistic::Time {
+        return format!(
+            "Compared with {reference}; changes and verdicts are about {subject} (`--metric`), not about the time."
+        );
+    }
+    let decider = match verdicts.method {
+        Method::Stored(Decider::Test(_)) => {
+            return format!("Compared with {reference} {}.", analysis::method(decision));
+        }
+        Method::Stored(Decider::RunLevel) => "drift between runs included",
+        Method::Stored(Decider::Screen) => "t-score alone (--screen)",
+        Method::Paired => "both sides measured in turn",
+    };
+    let level = units::percent(decision.significance_level);
+    match (verdicts.method, in_turn) {
+        (Method::Paired, _) | (_, InTurnShare::None) => {
+            format!("Compared with {reference}; {level} family-wise, {decider}.")
+        }
+        (_, InTurnShare::All) => format!(
+            "Compared with {reference}, then measured again in turn with it: changes and intervals are of that; {level} family-wise."
+        ),
+        (_, InTurnShare::Some(count)) => format!(
+            "Compared with {reference}; {level} family-wise, {decider}. {} measured again in turn with it: there changes and intervals are of that.",
+            sentences::were(count)
+        ),
+    }
+}
+
+/// `Run 2: 3 benchmarks: 1 regressed, 2 inconclusive.`
+fn counts(findings: &Findings<'_>) -> String {
+    let tally = findings.tally();
+    let counts: Vec<String> = tally
+        .iter()
+        .map(|(verdict, count)| format!("{count} {}", theme::verdict(verdict)))
+        .collect();
+    let total = findings.rows.len();
+    let plural = if total == 1 { "" } else { "s" };
+    let counts = if counts.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", counts.join(", "))
+    };
+    format!(
+        "Run {}: {total} benchmark{plural}{counts}.",
+        findings.run.id
+    )
+}

@@ -1,0 +1,72 @@
+//! Writes a table: the rows that people want to see, what is to be known of them, and what it comes to.
+
+use std::io::{self, Write};
+
+use super::cells::columns;
+use super::conclusion::write_conclusion;
+use super::notes::notes;
+use crate::findings::{Findings, Row};
+use crate::model::{BenchmarkKey, Measurement, Verdict};
+use crate::report::layout::Table;
+use crate::report::theme;
+use crate::report::view::{Verbosity, View};
+use crate::report::words::analysis;
+use crate::report::words::beside;
+
+/// Writes everything: a table for each bench target, notes, and what it comes to.
+pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>, view: &View) -> io::Result<()> {
+    let shown: Vec<&Row<'_>> = shown(findings, view);
+    let keys: Vec<&BenchmarkKey> = shown.iter().map(|row| &row.key).collect();
+    Table::of_benchmarks(&keys, view.arrangement, columns(&shown, findings, view))
+        .with_remarks(|places| {
+            let rows: Vec<&Row<'_>> = places.iter().map(|at| shown[*at]).collect();
+            notes(&rows, view)
+        })
+        .write(writer, view.columns)?;
+    if !shown.is_empty() {
+        writeln!(writer)?;
+    }
+    write_caveat(writer, &shown, view)?;
+    match &findings.verdicts {
+        Some(verdicts) => {
+            let hidden = findings.rows.len() - shown.len();
+            write_conclusion(writer, findings, verdicts, hidden, view)
+        }
+        None => analysis::write_thresholds(writer, &findings.thresholds(), view.columns),
+    }
+}
+
+/// Rows that the user wants to see.
+fn shown<'f>(findings: &'f Findings<'_>, view: &View) -> Vec<&'f Row<'f>> {
+    let results_alone = findings.rows.iter().all(|row| row.comparison.is_none());
+    let is_shown = |row: &&Row<'_>| match (&view.only, row.verdict, view.verbosity) {
+        (Some(only), verdict, _) => verdict.is_some_and(|verdict| only.contains(&verdict)),
+        (None, Some(verdict), Verbosity::Quiet) => results_alone || needs_attention(verdict),
+        (None, ..) => true,
+    };
+    findings.rows.iter().filter(is_shown).collect()
+}
+
+/// Whether somebody who wants to know little wants to know this.
+fn needs_attention(verdict: Verdict) -> bool {
+    match verdict {
+        Verdict::Regressed
+        | Verdict::Suspect
+        | Verdict::Failed
+        | Verdict::Incomparable
+        | Verdict::Missing
+        | Verdict::Improved => true,
+        Verdict::Inconclusive | Verdict::New | Verdict::Unchanged => false,
+    }
+}
+
+/// What latencies are, where some are shown.
+fn write_caveat(writer: &mut dyn Write, rows: &[&Row<'_>], view: &View) -> io::Result<()> {
+    let measurements: Vec<&Measurement> = rows.iter().filter_map(|row| row.measurement).collect();
+    if let Some(caveat) = beside::caveat(&measurements) {
+        for line in view.prose(&caveat, "").split('\n') {
+            writeln!(writer, "{}", theme::faint(line))?;
+        }
+    }
+    Ok(())
+}

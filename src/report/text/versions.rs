@@ -1,0 +1,144 @@
+//! Two runs as a table for a report: change, adjusted p and effect sizes of every benchmark.
+
+use std::io::{self, Write};
+
+use super::table::p_value;
+use crate::compare::Decider;
+use crate::escape;
+use crate::findings::{Findings, Method, Row, Verdicts};
+use crate::model::{Metric, Observations, Statistic};
+use crate::report::layout::{Cell, Table, TableFormat};
+use crate::report::units;
+use crate::report::words::analysis;
+use crate::report::words::remarks::run_remark;
+
+/// The other side of a benchmark, and how large the difference is, whatever its p; positive is slower.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct VersionDifference {
+    /// Median of the reference.
+    pub base_median: Option<f64>,
+    /// Median of the run.
+    pub median: Option<f64>,
+    /// Cliff's delta.
+    pub cliffs_delta: Option<f64>,
+    /// Its size in a word.
+    pub size: Option<&'static str>,
+    /// Hedges' g.
+    pub hedges_g: Option<f64>,
+}
+
+/// Writes the benchmarks of `findings` as Markdown or CSV.
+pub fn write_versions(
+    writer: &mut dyn Write,
+    findings: &Findings<'_>,
+    difference: &dyn Fn(&Row<'_>) -> VersionDifference,
+    format: TableFormat,
+) -> io::Result<()> {
+    let Some(verdicts) = &findings.verdicts else {
+        return Ok(());
+    };
+    let level = units::percent(analysis::interval_level(&verdicts.decision));
+    let heading = [
+        "benchmark".to_owned(),
+        "verdict".to_owned(),
+        "base median".to_owned(),
+        "median".to_owned(),
+        "change".to_owned(),
+        format!("{level} from"),
+        format!("{level} to"),
+        "adjusted p".to_owned(),
+        "Cliff's delta".to_owned(),
+        "Hedges' g".to_owned(),
+    ];
+    let number = |value: Option<f64>, text: &dyn Fn(f64) -> String| match value {
+        Some(value) if value.is_finite() => Cell::number(value, text(value)),
+        _ => Cell::nothing(),
+    };
+    let mut rows = Vec::new();
+    for row in &findings.rows {
+        let found = difference(row);
+        let comparison = row.comparison.as_ref();
+        let change = comparison.and_then(|found| found.change);
+        let metric = row
+            .measurement
+            .map_or(&Metric::Time, |found| &found.benchmark.metric);
+        let reading = |value: f64| units::reading(metric, value);
+        let verdict = row.verdict.map_or("-", crate::model::Verdict::word);
+        let signed = |value: f64| format!("{value:+.3}").replace('-', "−");
+        let key = &row.key;
+        rows.push(vec![
+            Cell::from(format!("{}/{} {}", key.package, key.target, key.id)),
+            Cell::from(verdict),
+            number(found.base_median, &reading),
+            number(found.median, &reading),
+            number(change.map(|change| change.estimate), &units::change),
+            number(change.map(|change| change.lower), &units::change),
+            number(change.map(|change| change.upper), &units::change),
+            number(comparison.and_then(|found| found.p_value), &p_value),
+            number(found.cliffs_delta, &|delta| {
+                format!("{} {}", signed(delta), found.size.unwrap_or(""))
+            }),
+            number(found.hedges_g, &signed),
+        ]);
+    }
+    let table = Table::of_rows(2, &heading, rows);
+    match format {
+        TableFormat::Csv => return table.write_as(writer, TableFormat::Csv, usize::MAX),
+        TableFormat::Text | TableFormat::Markdown => {
+            table.write_as(writer, TableFormat::Markdown, usize::MAX)?;
+        }
+    }
+    let counts: Vec<String> = findings
+        .tally()
+        .iter()
+        .map(|(verdict, count)| format!("{count} {}", verdict.word()))
+        .collect();
+    let subject = verdicts.decision.analysis.subject;
+    let how = match verdicts.method {
+        _ if subject != Statistic::Time => {
+            format!("Changes and verdicts are about {subject}, not about the time")
+        }
+        Method::Stored(Decider::Test(_)) => {
+            format!("Decided {}", analysis::method(&verdicts.decision))
+        }
+        Method::Stored(_) | Method::Paired => format!(
+            "p is adjusted for all benchmarks together (Holm), {} family-wise",
+            units::percent(verdicts.decision.significance_level)
+        ),
+    };
+    let observations = match (verdicts.method, verdicts.decision.analysis.observations) {
+        (Method::Stored(_), Observations::Launches) => "launches",
+        (Method::Paired, _) | (_, Observations::Samples) => "all samples",
+    };
+    writeln!(
+        writer,
+        "\nRun {} compared with {}: {}. Plus is slower. {how}; effect sizes are of {observations}.",
+        findings.run.id,
+        escape::markdown(&verdicts.reference.replace('`', "")),
+        counts.join(", "),
+    )?;
+    write_remarks(writer, verdicts)
+}
+
+/// What else is to be known, a paragraph each.
+fn write_remarks(writer: &mut dyn Write, verdicts: &Verdicts) -> io::Result<()> {
+    for violation in &verdicts.gates.violations {
+        writeln!(
+            writer,
+            "\n{}",
+            escape::markdown(&analysis::broken(violation))
+        )?;
+    }
+    let limits = verdicts.gates.remarks.iter().cloned();
+    for remark in limits.chain(verdicts.remarks.iter().map(run_remark)) {
+        writeln!(writer, "\n{}", escape::markdown(&remark))?;
+    }
+    for warning in &verdicts.warnings {
+        writeln!(
+            writer,
+            "\nThe sides differ in {}.",
+            escape::markdown(&warning.to_string())
+        )?;
+    }
+    Ok(())
+}

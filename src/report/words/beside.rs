@@ -1,0 +1,210 @@
+//! Allocations and latencies in words, for all sinks alike.
+
+use crate::compare::{
+    AllocationComparison, AllocationSummary, Comparison, CountChange, LatencyComparison,
+    LatencySummary, PercentileChange,
+};
+use crate::model::{Measurement, Verdict};
+use crate::report::units;
+
+const CLOSED_LOOP: &str = "Latencies are service times of a closed loop: each operation began when the one before it had ended, so nothing here waited in a queue behind a slow one, as requests of independent clients would (coordinated omission). Percentiles are means over launches, within 1/1024.";
+
+/// With fewer launches the intervals of percentiles say next to nothing.
+const FEWEST_LAUNCHES: usize = 3;
+
+/// What a reader of latencies must know, printed below everything that has some.
+pub(in crate::report) fn caveat(measurements: &[&Measurement]) -> Option<String> {
+    let timed = measurements.iter().filter_map(|measurement| {
+        let launches = measurement.launches.iter();
+        let timed = launches.filter(|launch| launch.beside.latencies.is_some());
+        Some(timed.count()).filter(|count| *count > 0)
+    });
+    let fewest = timed.min()?;
+    let advice = if fewest < FEWEST_LAUNCHES {
+        " Of fewer than three launches they are anecdotes: take three at least, five or more for numbers to publish."
+    } else {
+        ""
+    };
+    Some(format!("{CLOSED_LOOP}{advice}"))
+}
+
+/// `p50`, `p99.9`, `max`.
+pub(in crate::report) fn quantile_name(quantile: f64) -> String {
+    if quantile >= 1.0 {
+        return "max".to_owned();
+    }
+    // Fractions such as 0.999 are not whole in binary.
+    format!("p{}", (quantile * 1e6).round() / 1e4)
+}
+
+/// `12, 1.5 kB`: what an iteration allocates, for a cell.
+pub(in crate::report) fn allocations_cell(found: &AllocationSummary) -> String {
+    if found.count == 0.0 {
+        return "none".to_owned();
+    }
+    format!(
+        "{}, {}",
+        units::count(found.count),
+        units::bytes(found.bytes)
+    )
+}
+
+/// `12.10 µs, 31.00 µs`: 50th and 99th percentile, for a cell.
+pub(in crate::report) fn latency_cell(found: &LatencySummary) -> Option<String> {
+    let of = |quantile| Some(units::time(found.at(quantile)?.ns.mean));
+    Some(format!("{}, {}", of(0.5)?, of(0.99)?))
+}
+
+/// What changed, a sentence for allocations and one for the percentiles; and allocations that may have.
+pub(in crate::report) fn changes(comparison: &Comparison) -> Vec<String> {
+    let allocations = comparison.allocations.as_ref();
+    let changed = allocations
+        .filter(|found| found.has_changed())
+        .map(|found| format!("{} per iteration", changed_counts(found)));
+    let open = allocations.and_then(|found| open_counts(found, comparison.noise_threshold));
+    let latencies = comparison.latencies.as_ref();
+    changed
+        .into_iter()
+        .chain(open)
+        .chain(latencies.and_then(changed_percentiles))
+        .collect()
+}
+
+/// Counts that differ by more than noise, in too few launches or by too little for how they vary.
+fn open_counts(found: &AllocationComparison, noise_threshold: f64) -> Option<String> {
+    let open = found.named().into_iter().filter(|(_, one)| {
+        one.verdict == Verdict::Inconclusive && one.relative().abs() > noise_threshold
+    });
+    let words: Vec<String> = open.map(|(name, one)| count_change(name, &one)).collect();
+    (!words.is_empty()).then(|| {
+        format!(
+            "{} per iteration, which vary too much for so few launches to show a change",
+            words.join(", ")
+        )
+    })
+}
+
+/// `allocations 12 → 14, bytes 1.5 kB → 1.8 kB`.
+pub(in crate::report) fn changed_counts(found: &AllocationComparison) -> String {
+    let changed = found
+        .named()
+        .into_iter()
+        .filter(|(_, one)| one.has_changed());
+    let words: Vec<String> = changed
+        .map(|(name, one)| count_change(name, &one))
+        .collect();
+    words.join(", ")
+}
+
+fn count_change(name: &str, one: &CountChange) -> String {
+    let number = |value: f64| {
+        if name == "allocations" {
+            units::count(value)
+        } else {
+            units::bytes(value)
+        }
+    };
+    let (base, candidate) = (number(one.base), number(one.candidate));
+    if base == candidate {
+        // The digits shown are the same: exact ones tell.
+        return format!("{name} {} → {}", one.base, one.candidate);
+    }
+    format!("{name} {base} → {candidate}")
+}
+
+/// `latency slower at p99: 12.10 µs → 14.00 µs (+15.7 %)`.
+fn changed_percentiles(found: &LatencyComparison) -> Option<String> {
+    let changed = found
+        .percentiles
+        .iter()
+        .filter(|one| one.verdict != Verdict::Unchanged);
+    let words: Vec<String> = changed
+        .filter(|one| one.verdict != Verdict::Inconclusive)
+        .map(percentile_change)
+        .collect();
+    (!words.is_empty()).then(|| format!("latency {}", words.join(", ")))
+}
+
+pub(in crate::report) fn percentile_change(one: &PercentileChange) -> String {
+    format!(
+        "{} {} → {} ({})",
+        quantile_name(one.quantile),
+        units::time(one.base_ns),
+        units::time(one.candidate_ns),
+        units::change(one.change.estimate)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::{Estimate, Uncertainty};
+
+    fn change(base: f64, candidate: f64, verdict: Verdict) -> CountChange {
+        CountChange {
+            base,
+            candidate,
+            exact: true,
+            p_value: None,
+            verdict,
+        }
+    }
+
+    #[test]
+    fn only_what_changed_is_told_and_in_digits_that_differ() {
+        let found = AllocationComparison {
+            count: change(12.0, 14.0, Verdict::Regressed),
+            bytes: change(1_000_000.0, 1_000_001.0, Verdict::Regressed),
+            peak_bytes: change(64.0, 64.0, Verdict::Unchanged),
+        };
+        assert_eq!(
+            changed_counts(&found),
+            "allocations 12 → 14, bytes 1000000 → 1000001"
+        );
+        let percentile = |quantile, verdict| PercentileChange {
+            quantile,
+            base_ns: 12_100.0,
+            candidate_ns: 14_000.0,
+            change: Estimate {
+                estimate: 0.157,
+                lower: 0.1,
+                upper: 0.2,
+            },
+            uncertainty: Uncertainty::unknown(0.157),
+            clock_step: 0.0,
+            verdict,
+        };
+        let latencies = LatencyComparison {
+            percentiles: vec![
+                percentile(0.5, Verdict::Unchanged),
+                percentile(0.999, Verdict::Regressed),
+                percentile(1.0, Verdict::Inconclusive),
+            ],
+        };
+        assert_eq!(
+            changed_percentiles(&latencies).as_deref(),
+            Some("latency p99.9 12.10 µs → 14.00 µs (+15.7 %)")
+        );
+    }
+
+    #[test]
+    fn counts_that_may_have_changed_are_told_as_such_and_only_beyond_noise() {
+        let found = AllocationComparison {
+            count: change(100.0, 150.0, Verdict::Inconclusive),
+            bytes: change(1_000.0, 1_010.0, Verdict::Inconclusive),
+            peak_bytes: change(64.0, 64.0, Verdict::Unchanged),
+        };
+        let told = open_counts(&found, 0.02).expect("something");
+        assert!(
+            told.starts_with("allocations 100 → 150 per iteration, which vary"),
+            "{told}"
+        );
+        assert_eq!(open_counts(&found, 0.5), None);
+    }
+
+    #[test]
+    fn percentiles_have_their_usual_names() {
+        let names = LatencyComparison::QUANTILES.map(quantile_name);
+        assert_eq!(names, ["p50", "p95", "p99", "p99.9", "max"]);
+    }
+}

@@ -1,0 +1,7 @@
+//! What the findings say, in words: remarks, rules, changes and the source of a run, for all sinks alike.
+
+pub(super) mod analysis;
+pub(super) mod beside;
+pub(super) mod remarks;
+pub(super) mod sentences;
+pub(super) mod source;

@@ -1,0 +1,145 @@
+//! Remarks in words: the one place where what the findings say as data becomes a sentence.
+
+use crate::findings::{FirstLook, Obstacle, Remark, Row, RunRemark};
+use crate::model::{BySide, MIN_LAUNCHES, RunId, Verdict};
+use crate::report::units;
+
+/// The remarks on a benchmark, a sentence each.
+pub(in crate::report) fn of_row(row: &Row<'_>) -> impl Iterator<Item = String> {
+    row.remarks.iter().map(remark)
+}
+
+/// A remark on a benchmark.
+pub(in crate::report) fn remark(remark: &Remark) -> String {
+    match remark {
+        Remark::CutShort { launches } => {
+            let plural = if *launches == 1 { "" } else { "es" };
+            format!(
+                "`--time-budget` left time for {launches} launch{plural}, and a verdict needs {MIN_LAUNCHES}: give it more time, or fewer benchmarks"
+            )
+        }
+        Remark::MoreRounds { needed } => {
+            format!("about {needed} rounds in all would settle it (`--rounds {needed}`)")
+        }
+        Remark::Identical => IDENTICAL.to_owned(),
+        Remark::OnlyCandidate => "the reference does not have it (with `--against REV`, `--benches-from worktree` lays the current benchmarks over the older revision)".to_owned(),
+        Remark::OtherVersion => "the author gave it another version (`--allow-different benchmark-version` compares all the same)".to_owned(),
+        Remark::OtherHarness => "it is written against another harness there".to_owned(),
+        Remark::TargetFailed { in_base } => {
+            let whose = if *in_base { "the reference's" } else { "the" };
+            format!("{whose} bench target failed before its benchmarks were known; the error is above")
+        }
+        Remark::MeasuredAgain {
+            first,
+            second,
+            runs,
+        } => measured_again(*first, *second, runs),
+        Remark::FoundIdentical { first, reference } => format!(
+            "{}, but the executable is that of run {reference}, byte for byte",
+            stored_numbers(*first)
+        ),
+        Remark::NotMeasuredAgain(obstacle) => {
+            format!("this rests on stored numbers alone, as {}", why(obstacle))
+        }
+    }
+}
+
+/// Why nothing was measured of what is the same on both sides.
+pub(in crate::report) const IDENTICAL: &str =
+    "both sides are the same executable, byte for byte (`--control` measures all the same)";
+
+/// What the stored numbers alone had said, and what measuring both sides in turn made of it.
+fn measured_again(first: FirstLook, second: Verdict, runs: &BySide<RunId>) -> String {
+    let words = match second {
+        Verdict::Regressed => "confirmed",
+        Verdict::Inconclusive | Verdict::Suspect => "not confirmed",
+        _ => "refuted",
+    };
+    format!(
+        "{}; {words} by measuring both in turn (runs {} and {})",
+        stored_numbers(first),
+        runs.base,
+        runs.candidate
+    )
+}
+
+fn stored_numbers(first: FirstLook) -> String {
+    let change = first.change.map_or_else(String::new, |change| {
+        format!(" ({})", units::change(change))
+    });
+    format!("the stored numbers said {}{change}", first.verdict)
+}
+
+fn why(obstacle: &Obstacle) -> String {
+    match obstacle {
+        Obstacle::NoRerun(reason) => reason.clone(),
+        Obstacle::NotPaired { reference, why } => {
+            let why = why.as_deref().map(remark);
+            format!(
+                "measuring it beside run {reference} did not come about: {}",
+                why.as_deref().unwrap_or("it is gone")
+            )
+        }
+        Obstacle::Failed => "measuring both in turn failed".to_owned(),
+    }
+}
+
+/// A remark on a comparison as a whole.
+pub fn run_remark(remark: &RunRemark) -> String {
+    match remark {
+        RunRemark::StoredAlone { reason } => {
+            format!("this rests on stored numbers alone: {reason}")
+        }
+        RunRemark::BenchDiffers { target, files } => format!(
+            "the bench target `{target}` itself differs between the sides ({}): a change may be the benchmark's (`--benches-from worktree` gives both the current one)",
+            files.join(", ")
+        ),
+        RunRemark::DependencyDiffers { name, versions } => {
+            let listed = |versions: &[String]| match versions {
+                [] => "none".to_owned(),
+                some => some.join(", "),
+            };
+            format!(
+                "the dependency {name} differs: {} -> {}",
+                listed(&versions.base),
+                listed(&versions.candidate)
+            )
+        }
+        RunRemark::FilesChanged { target, files } => {
+            let files: Vec<String> = files
+                .iter()
+                .map(|file| {
+                    let gone = if file.is_gone { " (gone)" } else { "" };
+                    format!("{}{gone}", file.path)
+                })
+                .collect();
+            format!(
+                "files that the benches of `{target}` opened have changed since: {}",
+                files.join(", ")
+            )
+        }
+        RunRemark::NotForRounds { flags } => format!(
+            "two builds in turn are measured in rounds (`--rounds`, `--time-budget`), to which {} does not apply",
+            flags.join(", ")
+        ),
+        RunRemark::Stolen { share } => format!(
+            "the hypervisor gave {:.0} % of the processors' time to others meanwhile: intervals are wider for that",
+            share * 100.0
+        ),
+        RunRemark::Imported => "imported values: another program measured them, under conditions that only its user knows; between languages, libraries with other guarantees, or machines, a difference shows a direction and no size".to_owned(),
+        RunRemark::LaunchesUnknown => "nothing tells launches apart in an imported side, so that repetitions count as if they were independent: what differs between two sessions shows as a change, too".to_owned(),
+        RunRemark::SampledDifferently { in_turn, alone } => format!(
+            "run {in_turn} was sampled in turn with another build, in many short rounds, run {alone} alone: small changes may come from that"
+        ),
+        RunRemark::RoundsAsLaunches => "both sides were measured in turn; this compares them as runs of their own, each round as a launch, and makes nothing of what they shared".to_owned(),
+        RunRemark::Incomplete { run } => incomplete(*run),
+        RunRemark::SmallChanges => "changes below 3 % may come from another layout of the code rather than from what it does; in tight loops larger ones may, too".to_owned(),
+    }
+}
+
+/// What a reader must know of a run that did not come to its end.
+pub(in crate::report) fn incomplete(run: RunId) -> String {
+    format!(
+        "run {run} is incomplete: it was stopped before its end, and only what it had measured until then is here"
+    )
+}

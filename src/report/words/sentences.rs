@@ -1,0 +1,314 @@
+//! What reports say of a benchmark: how grave it is, and the sentences about it. Nothing here is escaped yet.
+
+use super::analysis;
+use super::beside;
+use super::remarks;
+use crate::compare::{Comparison, Note};
+use crate::escape;
+use crate::findings::{FailedTarget, Findings, Row, Violation};
+use crate::model::{Metric, Run, RunStatus, Verdict};
+use crate::report::units;
+
+/// A sentence that somebody else wrote (a panic, say) is cut after so many characters.
+const LONGEST_SENTENCE: usize = 500;
+
+/// What a CI system should make of a benchmark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::report) enum Gravity {
+    /// It could not be measured.
+    Error,
+    /// It makes the exit status 1.
+    Failure,
+    /// Somebody should look at it.
+    Warning,
+    /// All is well, or nothing is known.
+    Fine,
+}
+
+impl Gravity {
+    /// Of a benchmark.
+    pub(in crate::report) fn of(
+        row: &Row<'_>,
+        findings: &Findings<'_>,
+        fail_on: &[Verdict],
+    ) -> Self {
+        match row.verdict {
+            Some(Verdict::Failed) => Self::Error,
+            Some(verdict) if fail_on.contains(&verdict) => Self::Failure,
+            _ if violations(row, findings).next().is_some() => Self::Failure,
+            Some(Verdict::Regressed | Verdict::Suspect | Verdict::Missing) => Self::Warning,
+            _ => Self::Fine,
+        }
+    }
+}
+
+/// The rules that a benchmark did not keep.
+pub(in crate::report) fn violations<'f>(
+    row: &'f Row<'_>,
+    findings: &'f Findings<'_>,
+) -> impl Iterator<Item = &'f Violation> {
+    let all = findings.verdicts.iter();
+    all.flat_map(|verdicts| &verdicts.gates.violations)
+        .filter(|violation| violation.key == row.key)
+}
+
+/// All rows, worst first.
+pub(in crate::report) fn worst_first<'f, 'm>(findings: &'f Findings<'m>) -> Vec<&'f Row<'m>> {
+    let change = |row: &Row<'_>| {
+        let comparison = row.comparison.as_ref();
+        let change = comparison.and_then(|comparison| comparison.change);
+        change.map_or(f64::NEG_INFINITY, |change| change.estimate)
+    };
+    let mut rows: Vec<&Row<'m>> = findings.rows.iter().collect();
+    rows.sort_by(|a, b| {
+        // A benchmark without a verdict comes last.
+        (a.verdict.is_none(), a.verdict)
+            .cmp(&(b.verdict.is_none(), b.verdict))
+            .then(change(b).total_cmp(&change(a)))
+            .then_with(|| a.key.in_natural_order(&b.key))
+    });
+    rows
+}
+
+/// What the samples of a row mean.
+pub(in crate::report) fn metric<'a>(row: &'a Row<'_>) -> &'a Metric {
+    row.measurement
+        .map_or(&Metric::Time, |measurement| &measurement.benchmark.metric)
+}
+
+/// The median with its unit.
+pub(in crate::report) fn median(row: &Row<'_>) -> Option<String> {
+    let summary = row.summary.as_ref()?;
+    Some(units::value(metric(row), summary.median.estimate))
+}
+
+/// The interval of the median with its units.
+pub(in crate::report) fn median_interval(row: &Row<'_>) -> Option<String> {
+    let median = &row.summary.as_ref()?.median;
+    let is_known = median.lower.is_finite() && median.upper.is_finite();
+    is_known.then(|| units::interval(metric(row), median.lower, median.upper))
+}
+
+/// The change, signed.
+pub(in crate::report) fn change(row: &Row<'_>) -> Option<String> {
+    let change = row.comparison.as_ref()?.change?;
+    Some(units::change(change.estimate))
+}
+
+/// The interval of the change; a bound that is not known is a question mark.
+pub(in crate::report) fn change_interval(row: &Row<'_>) -> Option<String> {
+    let change = row.comparison.as_ref()?.change?;
+    let bound = |value: f64| {
+        if value.is_finite() {
+            units::change(value)
+        } else {
+            "?".to_owned()
+        }
+    };
+    let is_known = change.lower.is_finite() || change.upper.is_finite();
+    is_known.then(|| format!("[{}, {}]", bound(change.lower), bound(change.upper)))
+}
+
+/// The level of the intervals of changes, where something was compared.
+pub(in crate::report) fn change_level(findings: &Findings<'_>) -> Option<String> {
+    let verdicts = findings.verdicts.as_ref()?;
+    Some(units::percent(analysis::interval_level(&verdicts.decision)))
+}
+
+/// `+8.30 % (98 % interval [+8.21 %, +8.40 %]), median 13.36 µs, compared with the last accepted run`.
+pub(in crate::report) fn in_numbers(row: &Row<'_>, findings: &Findings<'_>) -> String {
+    let changed = change(row).map(
+        |change| match (change_interval(row), change_level(findings)) {
+            (Some(interval), Some(level)) => format!("{change} ({level} interval {interval})"),
+            _ => change,
+        },
+    );
+    let reference = row.comparison.as_ref().and(findings.verdicts.as_ref());
+    let parts = [
+        changed,
+        median(row).map(|median| format!("median {median}")),
+        reference.map(|verdicts| format!("compared with {}", verdicts.reference)),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// What is wrong with a benchmark: the verdict's word, or `rule` where it is a rule of `--fail` that was not kept; and a sentence.
+pub(in crate::report) fn complaint(
+    row: &Row<'_>,
+    findings: &Findings<'_>,
+    fail_on: &[Verdict],
+) -> (&'static str, String) {
+    let word = row.verdict.map_or("measured", Verdict::word);
+    let is_wanted = row.verdict.is_some_and(|found| fail_on.contains(&found));
+    if let (false, Some(broken)) = (is_wanted, violations(row, findings).next()) {
+        return ("rule", rule(broken));
+    }
+    let more = match row.verdict {
+        Some(Verdict::Missing) => "it is in the reference, and not in this run".to_owned(),
+        Some(Verdict::Incomparable | Verdict::Failed) => {
+            notes(row, findings).into_iter().next().unwrap_or_default()
+        }
+        _ => in_numbers(row, findings),
+    };
+    let colon = if more.is_empty() { "" } else { ": " };
+    (word, format!("{word}{colon}{more}"))
+}
+
+/// A rule that was not kept, without the benchmark's name.
+fn rule(violation: &Violation) -> String {
+    let sentence = analysis::broken(violation);
+    let name = escape::terminal_lines(&violation.key.id);
+    let rest = sentence
+        .strip_prefix(&name)
+        .and_then(|rest| rest.strip_prefix(": "));
+    rest.map_or(sentence.clone(), str::to_owned)
+}
+
+/// What there is to say beside `complaint`.
+pub(in crate::report) fn other_notes(
+    row: &Row<'_>,
+    findings: &Findings<'_>,
+    complaint: &str,
+) -> Vec<String> {
+    let mut notes = notes(row, findings);
+    notes.retain(|note| !complaint.ends_with(note));
+    notes
+}
+
+/// What else a reader must know of a benchmark, a sentence each.
+pub(in crate::report) fn notes(row: &Row<'_>, findings: &Findings<'_>) -> Vec<String> {
+    let broken = violations(row, findings).map(rule);
+    let beside = row.comparison.iter().flat_map(beside::changes);
+    let differences = row
+        .blocking
+        .iter()
+        .map(|found| format!("differs in {found}"));
+    let comparison = row.comparison.as_ref();
+    let limits = comparison.map_or(&[][..], |found| &found.notes);
+    let center = comparison.and_then(|found| found.description.centers.as_ref());
+    broken
+        .chain(beside)
+        .chain(differences)
+        .chain(limits.iter().map(Note::to_string))
+        .chain(remarks::of_row(row))
+        .chain(center.map(|found| analysis::centers(found, metric(row))))
+        .chain(failures(row))
+        .map(|sentence| cut(&sentence, LONGEST_SENTENCE))
+        .collect()
+}
+
+/// Each failure once, with the number of launches that it happened in.
+fn failures(row: &Row<'_>) -> Vec<String> {
+    let mut found: Vec<(&str, usize)> = Vec::new();
+    for failure in row.measurement.iter().flat_map(|found| &found.failures) {
+        match found
+            .iter_mut()
+            .find(|(known, _)| *known == failure.message)
+        {
+            Some((_, launches)) => *launches += 1,
+            None => found.push((&failure.message, 1)),
+        }
+    }
+    let in_words = |(message, launches): (&str, usize)| {
+        let plural = if launches == 1 { "" } else { "es" };
+        format!("failed in {launches} launch{plural}: {message}")
+    };
+    found.into_iter().map(in_words).collect()
+}
+
+/// What became of a bench target of which not all benchmarks are known.
+pub(in crate::report) fn of_target(failed: &FailedTarget) -> String {
+    let message = cut(&failed.message, LONGEST_SENTENCE);
+    format!("not all of its benchmarks are known: {message}")
+}
+
+/// `2 regressed, 5 unchanged`; without verdicts how many were measured.
+pub(in crate::report) fn tally(findings: &Findings<'_>) -> String {
+    let counts: Vec<String> = findings
+        .tally()
+        .iter()
+        .map(|(verdict, count)| format!("{count} {verdict}"))
+        .collect();
+    if findings.rows.is_empty() {
+        "none".to_owned()
+    } else if counts.is_empty() {
+        format!("{} measured", findings.rows.len())
+    } else {
+        counts.join(", ")
+    }
+}
+
+/// Which benchmarks of those that were compared were measured again, in turn with their reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::report) enum InTurnShare {
+    /// None of them.
+    None,
+    /// So many of more.
+    Some(usize),
+    /// All of them.
+    All,
+}
+
+/// How many of the compared benchmarks have the answer of an A/B measurement.
+pub(in crate::report) fn in_turn(findings: &Findings<'_>) -> InTurnShare {
+    let compared = findings
+        .rows
+        .iter()
+        .filter_map(|row| row.comparison.as_ref());
+    let (again, once): (Vec<&Comparison>, Vec<_>) = compared.partition(|one| one.is_in_turn());
+    match (again.len(), once.len()) {
+        (0, _) => InTurnShare::None,
+        (_, 0) => InTurnShare::All,
+        (some, _) => InTurnShare::Some(some),
+    }
+}
+
+/// `1 benchmark was`, `2 benchmarks were`.
+pub(in crate::report) fn were(count: usize) -> String {
+    let verb = if count == 1 { "was" } else { "were" };
+    format!("{} {verb}", benchmarks(count))
+}
+
+/// What a reader must know of a run that did not come to its end.
+pub(in crate::report) fn incomplete(run: &Run) -> Option<String> {
+    (run.status == RunStatus::Incomplete).then(|| remarks::incomplete(run.id))
+}
+
+/// `1 benchmark`, `2 benchmarks`.
+pub(in crate::report) fn benchmarks(count: usize) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} benchmark{plural}")
+}
+
+/// At most so many characters of a text, with an ellipsis in place of the rest.
+pub(in crate::report) fn cut(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// The same in the middle, for names: both ends tell most.
+pub(in crate::report) fn shortened(name: &str, characters: usize) -> String {
+    let length = name.chars().count();
+    if length <= characters {
+        return name.to_owned();
+    }
+    let tail = characters / 3;
+    let head: String = name.chars().take(characters - tail - 1).collect();
+    let end: String = name.chars().skip(length - tail).collect();
+    format!("{head}…{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_cut_at_their_end_and_names_in_the_middle() {
+        assert_eq!(cut("größer", 6), "größer");
+        assert_eq!(cut("größere", 4), "größ…");
+        assert_eq!(shortened("abcdefghi", 9), "abcdefghi");
+        assert_eq!(shortened("abcdefghij", 9), "abcde…hij");
+    }
+}

@@ -1,0 +1,94 @@
+//! Where an imported run comes from, in words.
+
+use std::io::{self, Write};
+
+use crate::model::{Environment, Run, Source};
+use crate::report::theme;
+
+/// Where the numbers of an imported run come from, and what was stated of where they were measured.
+pub(in crate::report) fn write_source(
+    writer: &mut dyn Write,
+    run: &Run,
+    source: &Source,
+) -> io::Result<()> {
+    let plain = |text: String| theme::printable(&text);
+    writeln!(writer, "imported from {}", plain(source.summary()))?;
+    for file in &source.files {
+        let hash = file.blake3.get(..16).unwrap_or(&file.blake3);
+        writeln!(
+            writer,
+            "  {}: {} bytes, blake3 {hash}",
+            plain(file.name.clone()),
+            file.bytes
+        )?;
+    }
+    let units: Vec<String> = (source.values.iter())
+        .map(|value| format!("{} in {}", value.column, value.unit))
+        .collect();
+    let columns = if source.columns.is_empty() {
+        String::new()
+    } else {
+        format!("columns {}; ", source.columns)
+    };
+    writeln!(writer, "{}{}", plain(columns), plain(units.join(", ")))?;
+    let counts = &source.counts;
+    let first = if source.drop_first {
+        ", first repetitions kept apart"
+    } else {
+        ""
+    };
+    let paired = if source.paired { ", paired" } else { "" };
+    writeln!(
+        writer,
+        "runs_raw {} = runs {} + warmup_skipped {} + outliers_removed {} (by {}{paired}, for the record: all are stored){first}",
+        counts.runs_raw,
+        counts.runs,
+        counts.warmup_skipped,
+        counts.outliers_removed,
+        source.outliers
+    )?;
+    if counts.rows_skipped > 0 {
+        writeln!(
+            writer,
+            "{} rows could not be read and were skipped",
+            counts.rows_skipped
+        )?;
+    }
+    writeln!(writer, "{}\n", plain(circumstances(&run.environment)))
+}
+
+/// What is known of where the values of an imported run were measured.
+pub(in crate::report) fn circumstances(environment: &Environment) -> String {
+    let stated = stated_facts(environment);
+    if stated.is_empty() {
+        "machine and build are not known".to_owned()
+    } else {
+        format!("stated: {}; all else is not known", stated.join(", "))
+    }
+}
+
+/// The facts that somebody told.
+fn stated_facts(environment: &Environment) -> Vec<String> {
+    let (host, build) = (&environment.host, &environment.build);
+    let cores = (host.cores > 0).then(|| host.cores.to_string());
+    let text = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+    let facts = [
+        ("cpu", text(&host.cpu)),
+        ("architecture", text(&host.architecture)),
+        ("os", text(&host.os)),
+        ("kernel", text(&host.kernel)),
+        ("governor", host.governor.clone()),
+        ("microcode", host.microcode.clone()),
+        ("cores", cores),
+        ("rustc", text(&build.rustc)),
+        ("target", text(&build.target)),
+        ("profile", text(&build.profile)),
+        ("rustflags", text(&build.rustflags)),
+    ];
+    let known = facts
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)));
+    known
+        .map(|(name, value)| format!("{name} {value}"))
+        .collect()
+}
