@@ -5,7 +5,7 @@
 use serde::Deserialize;
 
 use crate::model::{Allocations, Latencies, LatencyWindow, Nanos};
-use perfcheck_stats::Histogram;
+use perfcheck_stats::HdrHistogram;
 
 /// Counts and times are below this.
 pub(super) const LIMIT: u64 = 1 << 63;
@@ -167,7 +167,7 @@ impl ToldLatencies {
                 pair[1].0, pair[0].0
             ));
         }
-        let last = Histogram::last_index();
+        let last = HdrHistogram::last_index();
         if let Some((index, _)) = self.counts.iter().find(|(index, _)| *index > last) {
             return Err(format!(
                 "has the counter {index}, and the last one is {last}"
@@ -197,7 +197,7 @@ impl ToldLatencies {
     /// A single time without a counter.
     fn stray_time(&self) -> Option<u64> {
         let has_counter = |time: u64| {
-            let index = Histogram::index_of(time);
+            let index = HdrHistogram::index_of(time);
             self.counts
                 .binary_search_by_key(&index, |(index, _)| *index)
                 .is_ok()

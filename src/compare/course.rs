@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::ops::RangeInclusive;
 
 use super::estimate::Estimate;
-use perfcheck_stats::{ChangePointRules, Fences, Stream, change_points, mean, student_t};
+use perfcheck_stats::{ChangePointRules, Stream, TukeyFences, change_points, mean, student_t};
 
 /// A band rests on at most so many runs of a level, the newest.
 const MOST_RUNS: usize = 30;
@@ -309,7 +309,7 @@ fn of_span(values: &[f64], (first, last): (usize, usize)) -> &[f64] {
 /// Between which values those of a level are believed: Tukey's outer fences (1977), three times the distance of the quartiles beyond them, but no
 /// nearer than `tolerance`. Of fewer than [`FEWEST_FOR_FENCES`] values all are.
 fn fences(values: &[f64], tolerance: f64) -> RangeInclusive<f64> {
-    let outer = Fences::of(values).filter(|_| values.len() >= FEWEST_FOR_FENCES);
+    let outer = TukeyFences::of(values).filter(|_| values.len() >= FEWEST_FOR_FENCES);
     outer.map_or(f64::NEG_INFINITY..=f64::INFINITY, |fences| {
         let beyond = (tolerance - (fences.high_severe - fences.low_severe) * 3.0 / 7.0).max(0.0);
         fences.low_severe - beyond..=fences.high_severe + beyond

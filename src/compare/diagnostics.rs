@@ -6,8 +6,8 @@ use std::fmt;
 use super::summary::sample_times;
 use crate::model::{Measurement, Thresholds};
 use perfcheck_stats::{
-    Description, Halves, SlowCluster, lag_one_autocorrelation, median, modal_value,
-    process_variance_ratio,
+    Description, SlowMode, SplitHalves, between_to_within_ratio, lag_one_autocorrelation, median,
+    mvalue,
 };
 
 /// Something worth a look. `Display` gives a sentence without a full stop.
@@ -68,25 +68,26 @@ pub fn diagnostics(measurement: &Measurement, thresholds: &Thresholds) -> Vec<Di
     let series: Vec<&[f64]> = launches.iter().map(Vec::as_slice).collect();
     let pooled: Vec<f64> = launches.concat();
     let mut found = Vec::new();
-    let ratio = process_variance_ratio(&series);
+    let ratio = between_to_within_ratio(&series);
     if let Some(ratio) = ratio.filter(|ratio| *ratio > thresholds.process_variance_ratio) {
         found.push(Diagnostic::LaunchesDiffer { ratio });
     }
     found.extend(of_series(&series, thresholds));
-    let bounds = (
+    let slow = SlowMode::within(
+        &pooled,
         thresholds.slow_cluster_min as usize,
         thresholds.slow_cluster_share,
         thresholds.slow_cluster_cv,
     );
     let centre = median(&pooled).filter(|centre| *centre > 0.0);
-    if let (Some(cluster), Some(centre)) = (SlowCluster::within(&pooled, bounds), centre) {
+    if let (Some(cluster), Some(centre)) = (slow, centre) {
         found.push(Diagnostic::SlowCluster {
             samples: cluster.count,
             share: cluster.share,
             times_median: cluster.mean / centre,
         });
     }
-    let modal = modal_value(&pooled).filter(|_| pooled.len() >= fewest(thresholds));
+    let modal = mvalue(&pooled).filter(|_| pooled.len() >= fewest(thresholds));
     if let Some(modal_value) = modal.filter(|value| *value >= thresholds.several_modes) {
         found.push(Diagnostic::SeveralModes { modal_value });
     }
@@ -120,9 +121,9 @@ fn of_series(launches: &[&[f64]], thresholds: &Thresholds) -> Vec<Diagnostic> {
             launches: dependent.len(),
         });
     }
-    let halves: Vec<Halves> = long
+    let halves: Vec<SplitHalves> = long
         .iter()
-        .filter_map(|launch| Halves::of(launch))
+        .filter_map(|launch| SplitHalves::of(launch))
         .collect();
     let differing = halves.iter().map(|halves| halves.p);
     let differing: Vec<f64> = differing.filter(|p| *p < thresholds.halves_level).collect();

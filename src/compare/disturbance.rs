@@ -12,7 +12,7 @@ use super::note::Note;
 use super::question::Question;
 use super::summary::{Summary, sample_times};
 use crate::model::{Control, LaunchSeries, Measurement, Nanos, Side, Thresholds, Verdict};
-use perfcheck_stats::{Halves, mean, median};
+use perfcheck_stats::{SplitHalves, mean, median};
 
 /// The host is not said to have moved by less than this.
 const SMALLEST_MOVE: f64 = 0.01;
@@ -216,7 +216,7 @@ fn drifting(measurement: &Measurement, thresholds: &Thresholds) -> usize {
     let launches = sample_times(measurement);
     launches
         .iter()
-        .filter_map(|times| Halves::of(times))
+        .filter_map(|times| SplitHalves::of(times))
         .filter(|halves| halves.drift_beyond(change, errors))
         .count()
 }

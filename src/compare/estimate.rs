@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use perfcheck_stats::{ClusterStatistic, Interval, IntervalMethod, PairedRatio, Resampling, Scale};
+use perfcheck_stats::{
+    ClusterStatistic, Interval, IntervalMethod, IntervalScale, PairedRatio, Resampling,
+};
 
 /// A value with its interval. A bound that the data do not give is infinite here, and null in messages.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -50,8 +52,8 @@ impl Estimate {
             return None;
         }
         let fewer = candidate.clusters().min(base.clusters());
-        let interval =
-            IntervalMethod::for_clusters(fewer).ratio_interval(candidate, base, level, resampling);
+        let interval = IntervalMethod::for_clusters(fewer)
+            .relative_change_interval(candidate, base, level, resampling);
         Some(interval.map_or(Self::unbounded(estimate), |found| {
             Self::with(estimate, found)
         }))
@@ -68,7 +70,7 @@ impl Estimate {
             return None;
         }
         let method = IntervalMethod::for_clusters(ratio.clusters());
-        let interval = method.interval(ratio, Scale::Logarithmic, level, resampling);
+        let interval = method.interval(ratio, IntervalScale::Logarithmic, level, resampling);
         Some(interval.map_or(Self::unbounded(estimate), |found| Self {
             estimate,
             lower: found.lower - 1.0,

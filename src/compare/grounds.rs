@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::estimate::Estimate;
 use super::launch_values::Location;
 use crate::model::Side;
-use perfcheck_stats::{adjusted_p_values, step_levels};
+use perfcheck_stats::{Correction, holm_step_levels};
 
 /// A number for each direction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -53,9 +53,10 @@ impl FamilyTest {
     pub(super) fn of_all(p: &[Directions], level: f64) -> Vec<Self> {
         let one_sided = |pick: fn(&Directions) -> f64| {
             let p: Vec<f64> = p.iter().map(pick).collect();
-            adjusted_p_values(&p)
+            Correction::Holm
+                .adjusted(&p)
                 .into_iter()
-                .zip(step_levels(&p, level))
+                .zip(holm_step_levels(&p, level))
         };
         one_sided(|p| p.slower)
             .zip(one_sided(|p| p.faster))

@@ -7,8 +7,8 @@ use super::estimate::Estimate;
 use super::summary::{clusters, ramp, sample_times, scaled};
 use crate::model::{Measurement, Statistic as Wanted};
 use perfcheck_stats::{
-    ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic, NORMAL_MAD,
-    RelativeError, Scale, Smoothness, jackknife_t_interval,
+    ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic,
+    IntervalScale, LogStandardError, MAD_TO_SD, Smoothness, jackknife_t_interval,
 };
 
 /// What `measurement` shows of `statistic`; `None` where it does not have it. Without a second launch the samples stand for launches; without
@@ -17,25 +17,33 @@ pub fn value_at(measurement: &Measurement, statistic: Wanted, level: f64) -> Opt
     let launches = sample_times(measurement);
     let samples = clusters(&launches);
     let found = match statistic {
-        Wanted::Mean => plain(&ClusterMean::new(&samples), Scale::Plain, level),
+        Wanted::Mean => plain(&ClusterMean::new(&samples), IntervalScale::Plain, level),
         Wanted::Time | Wanted::Median => of_median(&ClusterMedian::new(&samples), level),
         Wanted::Slope => {
             let ramps: Vec<Vec<(f64, f64)>> = (measurement.launches.iter().map(ramp))
                 .filter(|points| !points.is_empty())
                 .collect();
-            plain(&ClusterSlope::new(&clusters(&ramps)), Scale::Plain, level)
+            plain(
+                &ClusterSlope::new(&clusters(&ramps)),
+                IntervalScale::Plain,
+                level,
+            )
         }
-        Wanted::StdDev => plain(&ClusterSd::new(&samples), Scale::Logarithmic, level),
+        Wanted::StdDev => plain(&ClusterSd::new(&samples), IntervalScale::Logarithmic, level),
         Wanted::Mad => {
-            let mad = plain(&ClusterMad::new(&samples), Scale::Logarithmic, level);
-            scaled(mad, NORMAL_MAD)
+            let mad = plain(
+                &ClusterMad::new(&samples),
+                IntervalScale::Logarithmic,
+                level,
+            );
+            scaled(mad, MAD_TO_SD)
         }
         other => return value_of(measurement, other, level),
     };
     found.estimate.is_finite().then_some(found)
 }
 
-fn plain(statistic: &impl ClusterStatistic, scale: Scale, level: f64) -> Estimate {
+fn plain(statistic: &impl ClusterStatistic, scale: IntervalScale, level: f64) -> Estimate {
     let estimate = statistic.observed();
     jackknife_t_interval(statistic, scale, level).map_or(Estimate::unbounded(estimate), |found| {
         Estimate::with(estimate, found)
@@ -44,7 +52,7 @@ fn plain(statistic: &impl ClusterStatistic, scale: Scale, level: f64) -> Estimat
 
 fn of_median(median: &ClusterMedian, level: f64) -> Estimate {
     let estimate = median.observed();
-    let Some(error) = RelativeError::of(median, Smoothness::Median) else {
+    let Some(error) = LogStandardError::of(median, Smoothness::Median) else {
         return Estimate::unbounded(estimate);
     };
     let factor = error.margin(level).exp();

@@ -6,8 +6,8 @@
 use super::summary::sample_times;
 use crate::model::{Measurement, Metric, Statistic};
 use perfcheck_stats::{
-    Description, HarmonicMean, Preference, Stream, Subselection, SubselectionCentre, derived_seed,
-    describe_launch_means, median,
+    Better, Description, HarmonicMean, Stream, SubsampledCentre, Subsampling, derived_seed,
+    describe_cluster_means, median,
 };
 
 /// Nanoseconds per second, by which a time of one unit becomes units per second.
@@ -108,11 +108,11 @@ impl<'a> Readings<'a> {
         matches!(self.metric(), Metric::Rate { .. })
     }
 
-    fn preference(&self) -> Preference {
+    fn preference(&self) -> Better {
         if self.is_rate() {
-            Preference::Higher
+            Better::Higher
         } else {
-            Preference::Lower
+            Better::Lower
         }
     }
 
@@ -133,12 +133,12 @@ impl<'a> Readings<'a> {
         let found = match statistic {
             Statistic::Min => described()?.min,
             Statistic::Max => described()?.max,
-            Statistic::Mean => self.read(describe_launch_means(&self.slices())?.mean),
+            Statistic::Mean => self.read(describe_cluster_means(&self.slices())?.mean),
             Statistic::Median => median(&self.values)?,
             Statistic::StdDev if self.is_rate() => harmonic()?.deviation,
             Statistic::StdDev => described()?.sd?,
             Statistic::LaunchStdDev => {
-                let means = describe_launch_means(&self.slices())?;
+                let means = describe_cluster_means(&self.slices())?;
                 if self.is_rate() {
                     let means: Vec<f64> = self.launch_means();
                     (means.len() > 1).then_some(HarmonicMean::of(&means)?.deviation)?
@@ -153,7 +153,7 @@ impl<'a> Readings<'a> {
             Statistic::Variation => described()?.cv()?,
             Statistic::BestMean(percent) if self.is_rate() => {
                 // The best rates are the shortest times, and the mean of those is the harmonic one.
-                self.read(Preference::Lower.best_mean(&self.costs(), percent.into())?)
+                self.read(Better::Lower.best_mean(&self.costs(), percent.into())?)
             }
             Statistic::BestMean(percent) => {
                 self.preference().best_mean(&self.values, percent.into())?
@@ -162,13 +162,13 @@ impl<'a> Readings<'a> {
                 self.preference().percentile(&self.values, percent.into())?
             }
             Statistic::Subselection => {
-                self.read(self.subselection(Subselection::DOCUMENTED, seed)?.centre)
+                self.read(self.subselection(Subsampling::DOCUMENTED, seed)?.centre)
             }
             Statistic::SubselectionReplaced => {
-                self.read(self.subselection(Subselection::SCRIPTED, seed)?.centre)
+                self.read(self.subselection(Subsampling::SCRIPTED, seed)?.centre)
             }
             Statistic::SubselectionMargin => {
-                let centre = self.subselection(Subselection::DOCUMENTED, seed)?;
+                let centre = self.subselection(Subsampling::DOCUMENTED, seed)?;
                 // A time of 0 or less is no rate.
                 let interval = (centre.interval(LEVEL))
                     .filter(|found| !self.is_rate() || found.lower > 0.0)?;
@@ -198,7 +198,7 @@ impl<'a> Readings<'a> {
     /// `None` where the reference is 0 or either has none.
     pub fn worsening(&self, statistic: Statistic, candidate: f64, base: f64) -> Option<f64> {
         let preference = if statistic.is_spread() {
-            Preference::Lower
+            Better::Lower
         } else {
             self.preference()
         };
@@ -215,18 +215,18 @@ impl<'a> Readings<'a> {
     fn launch_means(&self) -> Vec<f64> {
         let launches = self.launches.iter();
         launches
-            .filter_map(|launch| describe_launch_means(&[launch]))
+            .filter_map(|launch| describe_cluster_means(&[launch]))
             .map(|means| self.read(means.mean))
             .collect()
     }
 
-    fn subselection(&self, rule: Subselection, seed: u64) -> Option<SubselectionCentre> {
+    fn subselection(&self, rule: Subsampling, seed: u64) -> Option<SubsampledCentre> {
         let key = self.measurement.benchmark.key.to_string();
         let stream = Stream {
             seed: derived_seed(seed, &key),
             name: "subselection",
         };
-        SubselectionCentre::of(&self.slices(), rule, stream)
+        SubsampledCentre::of(&self.slices(), rule, stream)
     }
 }
 

@@ -8,9 +8,9 @@ use super::estimate::Estimate;
 use super::summary::{Summary, sample_times};
 use crate::model::{DecisionSettings, Measurement};
 use perfcheck_stats::{
-    ClusterMean, ClusterStatistic, MedianInterval, OutlierPolicy, Quantile, Record, RecordRules,
-    Resampling, Stream, TInterval, TailBasis, Variability, bca_interval, derived_seed, mean,
-    median,
+    ClusterMean, ClusterStatistic, FullDescription, FullDescriptionRules, MedianInterval,
+    OutlierPolicy, Quantile, Resampling, Stream, TInterval, TailBasis, Variability, bca_interval,
+    derived_seed, mean, median,
 };
 
 /// What is stated of one benchmark in one run. Times are nanoseconds per iteration, over the samples that decide.
@@ -51,13 +51,13 @@ impl BenchmarkRecord {
         let thresholds = &decision.thresholds;
         let launches = sample_times(measurement);
         let pooled: Vec<f64> = launches.iter().flatten().copied().collect();
-        let rules = RecordRules {
+        let rules = FullDescriptionRules {
             outliers: OutlierPolicy::Keep,
             quantile: Quantile::InvertedCdf,
             tail: TailBasis::Raw,
             level: confidence_level,
         };
-        let record = Record::of(&pooled, rules)?;
+        let record = FullDescription::of(&pooled, rules)?;
         let means: Vec<f64> = launches.iter().filter_map(|x| mean(x)).collect();
         let free = MedianInterval::of(&means, confidence_level);
         Some(Self {

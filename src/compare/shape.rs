@@ -6,7 +6,7 @@ use super::curve::{Curve, drawn_range, within};
 use super::summary::{clusters, sample_times};
 use crate::model::{LaunchSeries, Measurement};
 use perfcheck_stats::{
-    ClusterMean, Quantile, Resampling, Stream, derived_seed, mean, ratio_resamples,
+    ClusterMean, Quantile, Resampling, Stream, derived_seed, mean, relative_change_resamples,
     sample_variance, silverman_bandwidth,
 };
 
@@ -200,7 +200,7 @@ impl ChangeShape {
         if candidate_clusters.is_empty() || base_clusters.is_empty() {
             return None;
         }
-        let mut changes = ratio_resamples(
+        let mut changes = relative_change_resamples(
             &ClusterMean::new(&candidate_clusters),
             &ClusterMean::new(&base_clusters),
             Resampling {

@@ -6,8 +6,8 @@ use super::estimate::Estimate;
 use crate::model::{DecisionSettings, LaunchSeries, Measurement, Sample};
 use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic, Description,
-    Interval, IntervalMethod, Line, NORMAL_MAD, OutlierCounts, Resampling, Scale, Stream,
-    derived_seed, mean, r_squared_through_origin, sample_variance, student_t,
+    Interval, IntervalMethod, IntervalScale, LinearFit, MAD_TO_SD, OutlierCounts, Resampling,
+    Stream, derived_seed, mean, r_squared_through_origin, sample_variance, student_t,
 };
 
 /// What one run says of one benchmark. Times are nanoseconds per iteration; the intervals are over launches (over samples where
@@ -85,16 +85,24 @@ pub fn summarize_by(
         .filter(|x| !x.is_empty())
         .collect();
     Some(Summary {
-        mean: intervals.of("mean", &ClusterMean::new(&clusters), Scale::Plain),
-        median: intervals.of("median", &ClusterMedian::new(&clusters), Scale::Plain),
+        mean: intervals.of("mean", &ClusterMean::new(&clusters), IntervalScale::Plain),
+        median: intervals.of(
+            "median",
+            &ClusterMedian::new(&clusters),
+            IntervalScale::Plain,
+        ),
         slope: intervals.slope(&ramps),
         r_squared: r_squared(&ramps),
         sd: described
             .sd
-            .map(|_| intervals.of("sd", &ClusterSd::new(&clusters), Scale::Logarithmic)),
+            .map(|_| intervals.of("sd", &ClusterSd::new(&clusters), IntervalScale::Logarithmic)),
         mad: scaled(
-            intervals.of("mad", &ClusterMad::new(&clusters), Scale::Logarithmic),
-            NORMAL_MAD,
+            intervals.of(
+                "mad",
+                &ClusterMad::new(&clusters),
+                IntervalScale::Logarithmic,
+            ),
+            MAD_TO_SD,
         ),
         min: described.min,
         max: described.max,
@@ -148,7 +156,7 @@ struct Intervals {
 }
 
 impl Intervals {
-    fn of(&self, name: &str, statistic: &impl ClusterStatistic, scale: Scale) -> Estimate {
+    fn of(&self, name: &str, statistic: &impl ClusterStatistic, scale: IntervalScale) -> Estimate {
         let estimate = statistic.observed();
         let stream = Stream {
             seed: self.seed,
@@ -175,7 +183,11 @@ impl Intervals {
     }
 
     fn slope(&self, ramps: &[Vec<(f64, f64)>]) -> Option<Estimate> {
-        let slope = self.of("slope", &ClusterSlope::new(&clusters(ramps)), Scale::Plain);
+        let slope = self.of(
+            "slope",
+            &ClusterSlope::new(&clusters(ramps)),
+            IntervalScale::Plain,
+        );
         slope.estimate.is_finite().then_some(slope)
     }
 }
@@ -199,7 +211,7 @@ fn overhead(ramps: &[Vec<(f64, f64)>], confidence_level: f64) -> Option<f64> {
         .iter()
         .filter_map(|points| {
             let (x, y): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
-            Line::fit(&x, &y).map(|line| line.intercept)
+            LinearFit::fit(&x, &y).map(|line| line.intercept)
         })
         .collect();
     let count = intercepts.len() as f64;

@@ -8,7 +8,7 @@ use super::estimate::Estimate;
 use super::question::{Question, Rules};
 use super::run_level::between_runs;
 use crate::model::Measurement;
-use perfcheck_stats::{ClusterStatistic, PairedRatio, RelativeError, Smoothness, mean};
+use perfcheck_stats::{ClusterStatistic, LogStandardError, PairedRatio, Smoothness, mean};
 
 /// A relative change with its standard errors.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -16,9 +16,9 @@ pub struct Uncertainty {
     /// The change, a fraction.
     estimate: f64,
     /// From launch to launch, or round to round; `None` where that is not known.
-    within: Option<RelativeError>,
+    within: Option<LogStandardError>,
     /// From run to run; `None` where both sides were measured in turn.
-    between: Option<RelativeError>,
+    between: Option<LogStandardError>,
 }
 
 impl Uncertainty {
@@ -40,7 +40,7 @@ impl Uncertainty {
         let estimate = candidate.observed() / base.observed() - 1.0;
         estimate.is_finite().then(|| Self {
             estimate,
-            within: RelativeError::of_ratio(candidate, base, smoothness),
+            within: LogStandardError::of_ratio(candidate, base, smoothness),
             between: None,
         })
     }
@@ -53,14 +53,14 @@ impl Uncertainty {
         let estimate = ratio.observed() - 1.0;
         estimate.is_finite().then(|| Self {
             estimate,
-            within: RelativeError::of(ratio, smoothness),
+            within: LogStandardError::of(ratio, smoothness),
             between: None,
         })
     }
 
     /// The same of runs that may have drifted apart so far.
     #[must_use]
-    pub(super) fn drifting(self, between: Option<RelativeError>) -> Self {
+    pub(super) fn drifting(self, between: Option<LogStandardError>) -> Self {
         Self { between, ..self }
     }
 
@@ -96,7 +96,7 @@ pub(super) fn drift(
     question: &Question<'_>,
     rules: &Rules,
     launches: impl Fn(&Measurement) -> Vec<f64>,
-) -> Option<RelativeError> {
+) -> Option<LogStandardError> {
     let value = |run: &Measurement| {
         let logarithms: Vec<f64> = launches(run).into_iter().map(f64::ln).collect();
         mean(&logarithms).filter(|value| value.is_finite())
@@ -108,7 +108,7 @@ pub(super) fn drift(
     let levels = std::iter::once(values(&reference.spread))
         .chain(reference.earlier.iter().map(|level| values(level)));
     let (variance, df) = between_runs(levels, rules.host);
-    (averaged > 0).then(|| RelativeError {
+    (averaged > 0).then(|| LogStandardError {
         standard_error: (variance * (1.0 + 1.0 / averaged as f64)).sqrt(),
         df,
     })

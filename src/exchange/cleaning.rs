@@ -6,8 +6,8 @@
 use super::groups::{GroupRow, IdGroup};
 use crate::model::Sample;
 use perfcheck_stats::{
-    Cleaned, ClusterMean, Description, FirstSample, OperationRates, OutlierPolicy, Resampling,
-    Stream, derived_seed, percentile_interval,
+    CleanedSample, ClusterMean, Description, FirstSample, OperationRates, OutlierPolicy,
+    Resampling, Stream, derived_seed, percentile_interval,
 };
 
 /// Resamples and seed of the interval of a mean, as the serializer methodology has them.
@@ -82,9 +82,9 @@ fn launches(group: &IdGroup) -> impl Iterator<Item = &[GroupRow]> {
 /// Cleans `group` and describes each column.
 pub fn clean(group: &IdGroup, cleaning: Cleaning) -> Vec<ValueSummary> {
     let columns = (0..group.metrics.len()).map(|column| cleaned(group, column, cleaning));
-    let mut columns: Vec<Cleaned> = columns.collect::<Option<_>>().unwrap_or_default();
+    let mut columns: Vec<CleanedSample> = columns.collect::<Option<_>>().unwrap_or_default();
     if cleaning.paired {
-        Cleaned::pair(&mut columns);
+        CleanedSample::pair(&mut columns);
     }
     columns
         .iter()
@@ -93,17 +93,17 @@ pub fn clean(group: &IdGroup, cleaning: Cleaning) -> Vec<ValueSummary> {
         .collect()
 }
 
-fn cleaned(group: &IdGroup, column: usize, cleaning: Cleaning) -> Option<Cleaned> {
+fn cleaned(group: &IdGroup, column: usize, cleaning: Cleaning) -> Option<CleanedSample> {
     let values = |rows: &[GroupRow]| -> Vec<f64> {
         let samples = rows.iter().map(|row| row.samples[column]);
         samples.map(Sample::per_iteration).collect()
     };
     let values: Vec<Vec<f64>> = launches(group).map(values).collect();
     let values: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
-    Cleaned::of(&values, cleaning.first, cleaning.policy)
+    CleanedSample::of(&values, cleaning.first, cleaning.policy)
 }
 
-fn described(group: &IdGroup, column: usize, cleaned: &Cleaned) -> Option<ValueSummary> {
+fn described(group: &IdGroup, column: usize, cleaned: &CleanedSample) -> Option<ValueSummary> {
     let description = Description::of(&cleaned.used)?;
     let before = Description::of(&cleaned.warm)?;
     let clusters: Vec<&[f64]> = cleaned.used.chunks(1).collect();

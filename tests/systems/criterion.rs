@@ -22,7 +22,7 @@ fn singles(values: &[f64]) -> Vec<&[f64]> {
 fn c8_fences_are_at_one_and_a_half_and_three_iqr_and_strict() {
     let mut values = up_to(20);
     values.extend([32.0, 60.0]);
-    let fences = Fences::of(&values).unwrap();
+    let fences = TukeyFences::of(&values).unwrap();
     assert_eq!((fences.low_severe, fences.low_mild), (-25.25, -9.5));
     assert_eq!((fences.high_mild, fences.high_severe), (32.5, 48.25));
     assert_eq!(fences.label(32.0), OutlierLabel::Inside);
@@ -109,14 +109,14 @@ fn c14_the_relative_differences_of_mean_and_median_have_intervals() {
     let base: Vec<f64> = (0..50).map(|i| 100.0 + f64::from(i % 7)).collect();
     let new: Vec<f64> = base.iter().map(|x| x * 1.1).collect();
     let (a, b) = (singles(&new), singles(&base));
-    let mean = ratio_interval(
+    let mean = relative_change_interval(
         &ClusterMean::new(&a),
         &ClusterMean::new(&b),
         0.95,
         resampling(4_000),
     )
     .unwrap();
-    let median = ratio_interval(
+    let median = relative_change_interval(
         &ClusterMedian::new(&a),
         &ClusterMedian::new(&b),
         0.95,
@@ -143,7 +143,7 @@ fn d12_resamples_without_a_value_are_dropped_and_too_many_of_them_are_no_interva
     let of = |least: usize| {
         let values = up_to(10);
         let clusters = singles(&values);
-        let statistic = WrittenOut::new(&clusters, |pooled| {
+        let statistic = ClusterFunction::new(&clusters, |pooled| {
             let drawn = pooled.iter().filter(|value| **value == 1.0).count();
             (drawn >= least).then(|| mean(pooled)).flatten()
         });

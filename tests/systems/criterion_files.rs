@@ -4,7 +4,7 @@
 
 use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic, Description,
-    Fences, OutlierCounts, Resampling, Stream, resample, slope_through_origin,
+    OutlierCounts, Resampling, Stream, TukeyFences, resample, slope_through_origin,
 };
 use serde_json::Value;
 use std::fs;
@@ -151,7 +151,7 @@ impl Checked {
 
     fn fences(&mut self, directory: &Path, values: &[f64]) {
         let theirs = numbers(&read(directory, "tukey.json"));
-        let ours = Fences::of(values).expect("samples");
+        let ours = TukeyFences::of(values).expect("samples");
         let ours = [
             ours.low_severe,
             ours.low_mild,

@@ -103,7 +103,7 @@ fn rank(checks: &mut Checks, x: &[f64], expected: &Value, fractions: &[f64]) {
         let quantity = relative(name, against).of_size(size);
         checks.all(quantity, &expected[name], found.as_deref());
     }
-    for (preference, side) in [(Preference::Lower, "lower"), (Preference::Higher, "higher")] {
+    for (preference, side) in [(Better::Lower, "lower"), (Better::Higher, "higher")] {
         let (best, percentile) = (format!("best mean, {side}"), format!("percentile, {side}"));
         let means = PERCENTS.map(|percent| preference.best_mean(x, percent).unwrap());
         let quantity = relative(&best, "by definition").of_size(size);
@@ -190,7 +190,7 @@ fn examine(checks: &mut Checks, x: &[f64], expected: &Value) {
         lag_one_autocorrelation(x),
     );
     let modal = relative("modal value", "`numpy.histogram`");
-    checks.one(modal, &expected["modal value"], modal_value(x));
+    checks.one(modal, &expected["modal value"], mvalue(x));
     let steps: Vec<f64> = (1_u32..).take(x.len()).map(f64::from).collect();
     let y: Vec<f64> = steps.iter().zip(x).map(|(m, x)| m * x).collect();
     let slope = relative("slope through the origin", "`numpy.linalg.lstsq`").of_size(size);
@@ -215,7 +215,7 @@ fn leave_out(checks: &mut Checks, x: &[f64], expected: &Value) {
         .zip(x)
         .map(|(m, x)| (m, m * x))
         .unzip();
-    let line = Line::fit(&steps, &y).map(|line| [line.intercept, line.slope]);
+    let line = LinearFit::fit(&steps, &y).map(|line| [line.intercept, line.slope]);
     let quantity = relative("line", "`scipy.stats.linregress`").of_size(size * x.len() as f64);
     checks.all(
         quantity,
@@ -223,12 +223,12 @@ fn leave_out(checks: &mut Checks, x: &[f64], expected: &Value) {
         line.as_ref().map(|line| &line[..]),
     );
     let clusters: Vec<&[f64]> = x.chunks(1).collect();
-    let median = jackknife_t_interval(&ClusterMedian::new(&clusters), Scale::Plain, 0.95);
+    let median = jackknife_t_interval(&ClusterMedian::new(&clusters), IntervalScale::Plain, 0.95);
     let quantity = relative("jackknife, median", "by definition").of_size(size);
     checks.interval(quantity, &expected["jackknife, median"], median);
     // Of two values none is left to vary; the deviation of the constants about which this is, is 0.
     if x.len() != 2 && expected["jackknife, SD"] != "skip" {
-        let sd = jackknife_t_interval(&ClusterSd::new(&clusters), Scale::Logarithmic, 0.95);
+        let sd = jackknife_t_interval(&ClusterSd::new(&clusters), IntervalScale::Logarithmic, 0.95);
         let quantity = relative("jackknife, SD", "by definition").of_size(size);
         checks.interval(quantity, &expected["jackknife, SD"], sd);
     }
@@ -267,7 +267,11 @@ fn pair_up(checks: &mut Checks, a: &[f64], b: &[f64], expected: &Value) {
         let (a, b): (Vec<&[f64]>, Vec<&[f64]>) = (a.chunks(1).collect(), b.chunks(1).collect());
         let (a, b) = (ClusterMean::new(&a), ClusterMean::new(&b));
         let quantity = relative("jackknife ratio of means", "by definition").of_size(1.0);
-        checks.interval(quantity, expected, jackknife_t_ratio_interval(&a, &b, 0.95));
+        checks.interval(
+            quantity,
+            expected,
+            jackknife_t_relative_change_interval(&a, &b, 0.95),
+        );
     }
 }
 
@@ -375,12 +379,12 @@ fn size_up(checks: &mut Checks, a: &[f64], b: &[f64], expected: &Value, levels: 
     checks.one(d, &expected["Cohen d"], cohens_d(a, b));
     let delta = relative("Cliff's delta", "by definition").of_size(1.0);
     checks.one(delta, &expected["Cliff's delta"], cliffs_delta(a, b));
-    let shift = Shift::of(a, b).unwrap();
+    let shift = HodgesLehmann::of(a, b).unwrap();
     let quantity = relative("shift", "`numpy.median` of all differences").of_size(size);
     checks.one(quantity, &expected["shift"], shift.estimate());
     for (name, ranks) in [
-        ("shift interval, exact", ShiftRanks::Exact),
-        ("shift interval, normal", ShiftRanks::Normal),
+        ("shift interval, exact", HodgesLehmannRanks::Exact),
+        ("shift interval, normal", HodgesLehmannRanks::Normal),
     ] {
         for (i, level) in levels.iter().enumerate() {
             let quantity = relative(name, "by definition").of_size(size);
@@ -415,7 +419,7 @@ fn launches(checks: &mut Checks, set: &Value) {
         .collect();
     let groups: Vec<&[f64]> = data.iter().map(Vec::as_slice).collect();
     kruskal(checks, &groups, &set["Kruskal-Wallis"]);
-    let means = describe_launch_means(&groups).unwrap();
+    let means = describe_cluster_means(&groups).unwrap();
     let quantity = relative("mean of launch means, sd", "`numpy.mean`, `numpy.std`");
     checks.all(
         quantity,
@@ -426,9 +430,9 @@ fn launches(checks: &mut Checks, set: &Value) {
     checks.one(
         ratio,
         &set["process variance ratio"],
-        process_variance_ratio(&groups),
+        between_to_within_ratio(&groups),
     );
-    let everything = Subselection {
+    let everything = Subsampling {
         parts: 3,
         share: 1.0,
         replacement: Replacement::Without,
@@ -437,7 +441,7 @@ fn launches(checks: &mut Checks, set: &Value) {
         seed: 1,
         name: "everything",
     };
-    let found = SubselectionCentre::of(&groups, everything, stream).unwrap();
+    let found = SubsampledCentre::of(&groups, everything, stream).unwrap();
     let half = found.interval(0.95).unwrap().upper - found.centre;
     let quantity = relative("subselection of everything, margin", "by definition");
     checks.all(

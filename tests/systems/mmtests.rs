@@ -42,7 +42,7 @@ fn m5_welchs_test_may_round_its_degrees_of_freedom_down() {
 
 #[test]
 fn m8_launches_of_unequal_length_weigh_alike() {
-    let means = describe_launch_means(&[&[1.0; 4], &[3.0]]).unwrap();
+    let means = describe_cluster_means(&[&[1.0; 4], &[3.0]]).unwrap();
     assert_eq!(means.mean, 2.0);
     close(
         ClusterMean::new(&[&[1.0; 4], &[3.0]]).observed(),
@@ -53,22 +53,22 @@ fn m8_launches_of_unequal_length_weigh_alike() {
 
 #[test]
 fn m9_variability_is_that_of_the_launches_with_k_minus_one() {
-    let means = describe_launch_means(&[&[9.0, 11.0], &[12.0], &[13.0, 15.0]]).unwrap();
+    let means = describe_cluster_means(&[&[9.0, 11.0], &[12.0], &[13.0, 15.0]]).unwrap();
     // Of 10, 12, 14.
     assert_eq!((means.count, means.sd), (3, Some(2.0)));
-    assert_eq!(describe_launch_means(&[&[9.0, 11.0]]).unwrap().sd, None);
+    assert_eq!(describe_cluster_means(&[&[9.0, 11.0]]).unwrap().sd, None);
 }
 
 #[test]
 fn m10_a_launch_has_the_median_of_the_means_of_a_hundred_parts_of_four_fifths() {
-    let rule = Subselection::DOCUMENTED;
+    let rule = Subsampling::DOCUMENTED;
     assert_eq!(
         (rule.parts, rule.size(5), rule.size(1), rule.size(50)),
         (100, 4, 1, 40)
     );
     let mut values = up_to(50);
     values[49] = 2_500.0;
-    let of = |values: &[f64]| SubselectionCentre::of(&[values], rule, STREAM).unwrap();
+    let of = |values: &[f64]| SubsampledCentre::of(&[values], rule, STREAM).unwrap();
     let found = of(&values);
     assert_eq!(found, of(&values));
     assert!((1.0..2_500.0).contains(&found.centre));
@@ -78,7 +78,7 @@ fn m10_a_launch_has_the_median_of_the_means_of_a_hundred_parts_of_four_fifths() 
 #[test]
 fn m11_the_whole_is_the_mean_of_the_launches_medians() {
     let (short, long) = ([10.0; 3], [20.0; 30]);
-    let found = SubselectionCentre::of(&[&short, &long], Subselection::DOCUMENTED, STREAM).unwrap();
+    let found = SubsampledCentre::of(&[&short, &long], Subsampling::DOCUMENTED, STREAM).unwrap();
     assert_eq!(
         (found.medians.as_slice(), found.centre),
         (&[10.0, 20.0][..], 15.0)
@@ -89,7 +89,7 @@ fn m11_the_whole_is_the_mean_of_the_launches_medians() {
 fn m_x2_intervals_that_do_not_overlap_are_significant() {
     let half = 1.96 * 2.0;
     let distance = |new| {
-        let of = |value| Bracketed::with_margin(value, half);
+        let of = |value| IntervalEstimate::with_margin(value, half);
         IntervalDistance::between(of(new), of(100.0)).unwrap()
     };
     assert!(distance(108.0).is_significant());
@@ -101,8 +101,8 @@ fn m_x2_intervals_that_do_not_overlap_are_significant() {
     }
     // Touching intervals do not differ.
     let touching = IntervalDistance::between(
-        Bracketed::with_margin(3.0, 1.0),
-        Bracketed::with_margin(1.0, 1.0),
+        IntervalEstimate::with_margin(3.0, 1.0),
+        IntervalEstimate::with_margin(1.0, 1.0),
     );
     assert!(!touching.unwrap().is_significant());
 }
@@ -112,8 +112,8 @@ fn m_x5_parts_may_be_drawn_with_replacement_and_give_an_interval() {
     let launch =
         |centre: f64| -> Vec<f64> { (0..20).map(|i| centre + f64::from(i).sin()).collect() };
     let (a, b) = (launch(100.0), launch(104.0));
-    let of = |rule| SubselectionCentre::of(&[&a, &b], rule, STREAM).unwrap();
-    let (with, without) = (of(Subselection::SCRIPTED), of(Subselection::DOCUMENTED));
+    let of = |rule| SubsampledCentre::of(&[&a, &b], rule, STREAM).unwrap();
+    let (with, without) = (of(Subsampling::SCRIPTED), of(Subsampling::DOCUMENTED));
     assert_ne!(with.medians, without.medians);
     for found in [with, without] {
         assert!((found.centre - 102.0).abs() < 0.5);
@@ -130,32 +130,32 @@ fn m_x5_parts_may_be_drawn_with_replacement_and_give_an_interval() {
 fn m_x6_the_best_95_percent_are_the_lowest_times_or_the_highest_rates() {
     let values = up_to(40);
     // 38 of 40
-    assert_eq!(Preference::Lower.best_mean(&values, 95), Some(19.5));
-    assert_eq!(Preference::Higher.best_mean(&values, 95), Some(21.5));
-    assert_eq!(Preference::Lower.best_mean(&[3.0], 50), Some(3.0));
+    assert_eq!(Better::Lower.best_mean(&values, 95), Some(19.5));
+    assert_eq!(Better::Higher.best_mean(&values, 95), Some(21.5));
+    assert_eq!(Better::Lower.best_mean(&[3.0], 50), Some(3.0));
 }
 
 #[test]
 fn m_x7_percentiles_are_floor_ranks_in_order_of_preference() {
     let values = up_to(10);
-    assert_eq!(Preference::Lower.percentile(&values, 95), Some(9.0));
+    assert_eq!(Better::Lower.percentile(&values, 95), Some(9.0));
     // 95 % of rates are at least this good.
-    assert_eq!(Preference::Higher.percentile(&values, 95), Some(2.0));
+    assert_eq!(Better::Higher.percentile(&values, 95), Some(2.0));
     assert_eq!(Quantile::FloorRank.of_sorted(&values, 0.95), Some(9.0));
 }
 
 #[test]
 fn m_x8_positive_always_means_better_and_a_rate_that_falls_to_nothing_has_lost_all() {
-    let percent = |preference: Preference, new, base| {
+    let percent = |preference: Better, new, base| {
         let better = preference.improvement(new, base);
         better.map(|better| (better * 1e4).round() / 1e2)
     };
-    assert_eq!(percent(Preference::Lower, 108.0, 100.0), Some(-8.0));
-    assert_eq!(percent(Preference::Higher, 92.0, 100.0), Some(-8.0));
-    assert_eq!(percent(Preference::Lower, 0.0, 100.0), Some(100.0));
-    assert_eq!(percent(Preference::Higher, 0.0, 100.0), Some(-100.0));
-    assert_eq!(percent(Preference::Higher, 0.0, 0.0), Some(0.0));
-    assert_eq!(percent(Preference::Lower, 5.0, 0.0), None);
+    assert_eq!(percent(Better::Lower, 108.0, 100.0), Some(-8.0));
+    assert_eq!(percent(Better::Higher, 92.0, 100.0), Some(-8.0));
+    assert_eq!(percent(Better::Lower, 0.0, 100.0), Some(100.0));
+    assert_eq!(percent(Better::Higher, 0.0, 100.0), Some(-100.0));
+    assert_eq!(percent(Better::Higher, 0.0, 0.0), Some(0.0));
+    assert_eq!(percent(Better::Lower, 5.0, 0.0), None);
 }
 
 #[test]

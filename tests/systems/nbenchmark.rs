@@ -46,7 +46,7 @@ fn n10_the_top_five_percent_are_the_ceiling_of_n_over_twenty_and_one_sample_stay
     }
     let one = OutlierPolicy::TopFivePercent.apply(&[7.0]).unwrap();
     assert_eq!(one.values, [7.0]);
-    assert_eq!(one.untouched, Some(Untouched::WouldRemoveAll));
+    assert_eq!(one.untouched, Some(TreatmentSkipped::WouldRemoveAll));
 }
 
 #[test]
@@ -101,10 +101,10 @@ fn n14_the_raw_series_stays_and_the_test_is_of_it() {
     assert_ne!(asymptotic(&trimmed, &base).to_bits(), p.to_bits());
 }
 
-const TRIMMED: RecordRules = RecordRules {
+const TRIMMED: FullDescriptionRules = FullDescriptionRules {
     outliers: OutlierPolicy::IqrFence(IqrFence::NEAREST_RANK),
     quantile: Quantile::InvertedCdf,
-    tail: TailBasis::Treated,
+    tail: TailBasis::TreatedSample,
     level: 0.95,
 };
 
@@ -116,19 +116,24 @@ fn with_an_outlier() -> Vec<f64> {
 
 #[test]
 fn n15_the_mean_is_of_the_trimmed_samples() {
-    assert_eq!(Record::of(&with_an_outlier(), TRIMMED).unwrap().mean, 10.5);
+    assert_eq!(
+        FullDescription::of(&with_an_outlier(), TRIMMED)
+            .unwrap()
+            .mean,
+        10.5
+    );
 }
 
 #[test]
 fn n16_the_median_by_nearest_rank_is_the_lower_middle() {
     let values = [4.0, 2.0, 1.0, 3.0];
-    let lower = Record::of(&values, TRIMMED).unwrap().median;
-    let middle = RecordRules {
+    let lower = FullDescription::of(&values, TRIMMED).unwrap().median;
+    let middle = FullDescriptionRules {
         quantile: Quantile::Linear,
         ..TRIMMED
     };
     assert_eq!(
-        (lower, Record::of(&values, middle).unwrap().median),
+        (lower, FullDescription::of(&values, middle).unwrap().median),
         (2.0, 2.5)
     );
 }
@@ -145,7 +150,7 @@ fn n17_percentiles_are_ranks_rounded_up_as_numpy_rounds_them() {
 
 #[test]
 fn n18_extremes_are_of_the_trimmed_samples_if_so_wished() {
-    let trimmed = Record::of(&with_an_outlier(), TRIMMED).unwrap();
+    let trimmed = FullDescription::of(&with_an_outlier(), TRIMMED).unwrap();
     assert_eq!((trimmed.min, trimmed.max), (1.0, 20.0));
 }
 
@@ -276,7 +281,7 @@ fn n31_p_is_normal_with_a_correction_for_ties_and_none_for_continuity() {
 
 #[test]
 fn n32_a_p_equal_to_alpha_is_not_significant() {
-    let of = |p, alpha| Significance::of(Some(p), alpha, 9, FewestPerGroup(5));
+    let of = |p, alpha| Significance::of(Some(p), alpha, 9, 5);
     assert_eq!(of(0.05, 0.05), Significance::NotSignificant);
     assert_eq!(of(0.049_999, 0.05), Significance::Significant);
     assert_eq!(of(0.05, 0.051), Significance::Significant);
@@ -288,7 +293,7 @@ fn n33_groups_of_four_are_not_tested() {
         let (a, b) = (up_to(count), up_to(30));
         let test = MannWhitney::of(&a, &b).unwrap();
         let p = test.p(MannWhitneyMethod::Asymptotic);
-        Significance::of(p, 0.05, test.smaller_group(), FewestPerGroup(5))
+        Significance::of(p, 0.05, test.smaller_group(), 5)
     };
     assert_eq!(of(4), Significance::NotTested);
     assert_eq!(of(5), Significance::Significant);
@@ -308,7 +313,7 @@ fn n34_exact_and_asymptotic_p_of_small_samples_differ_and_both_are_offered() {
 
 #[test]
 fn n35_a_test_says_one_of_three_things() {
-    let of = |p| Significance::of(p, 0.05, 9, FewestPerGroup(5));
+    let of = |p| Significance::of(p, 0.05, 9, 5);
     let said = [Some(0.01), Some(0.5), None].map(of);
     assert_eq!(
         said,
@@ -322,7 +327,7 @@ fn n35_a_test_says_one_of_three_things() {
 
 #[test]
 fn n36_the_record_of_a_series_is_complete() {
-    let record = Record::of(&up_to(100), TRIMMED).unwrap();
+    let record = FullDescription::of(&up_to(100), TRIMMED).unwrap();
     let sd = Description::of(&up_to(100)).unwrap().sd.unwrap();
     assert_eq!((record.measured, record.used), (100, 100));
     assert_eq!(
@@ -343,7 +348,7 @@ fn n_x2_the_process_variance_ratio_divides_by_the_standard_error_within() {
     // Medians 100, 110, 120: sd 10. Within: -1, 0, 1 about them: standard error 1 / sqrt 3.
     let launch = |centre: f64| [centre - 1.0, centre, centre + 1.0];
     let (a, b, c) = (launch(100.0), launch(110.0), launch(120.0));
-    let ratio = process_variance_ratio(&[&a, &b, &c]).unwrap();
+    let ratio = between_to_within_ratio(&[&a, &b, &c]).unwrap();
     close(ratio, 10.0 * 3.0_f64.sqrt(), 1e-12);
     assert!(ratio > Thresholds::default().process_variance_ratio);
 }
@@ -367,11 +372,11 @@ fn n_x5_the_gate_asks_for_the_threshold_and_for_an_interval_without_one() {
 
 #[test]
 fn n_x6_percentiles_and_extremes_are_of_the_raw_samples() {
-    let raw = RecordRules {
+    let raw = FullDescriptionRules {
         tail: TailBasis::Raw,
         ..TRIMMED
     };
-    let record = Record::of(&with_an_outlier(), raw).unwrap();
+    let record = FullDescription::of(&with_an_outlier(), raw).unwrap();
     assert_eq!(
         (record.mean, record.max, record.percentiles[4]),
         (10.5, 1_000.0, 1_000.0)
@@ -439,7 +444,7 @@ fn n_x9_small_groups_without_ties_are_tested_exactly_and_others_with_correction(
         .p(MannWhitneyMethod::AsymptoticCorrected);
     assert_eq!(p(&many, &more), corrected.unwrap());
     assert_eq!(p(&[5.0; 3], &[5.0; 4]), 1.0);
-    let of_two = Significance::of(Some(0.3), 0.05, 2, FewestPerGroup(2));
+    let of_two = Significance::of(Some(0.3), 0.05, 2, 2);
     assert_eq!(of_two, Significance::NotSignificant);
 }
 
@@ -447,10 +452,10 @@ fn n_x9_small_groups_without_ties_are_tested_exactly_and_others_with_correction(
 fn n_x10_three_groups_pass_kruskal_and_wallis_before_each_is_tested_with_holm() {
     let reference = up_to(5);
     let (near, far) = ([3.0, 4.0, 5.0, 6.0, 7.0], [8.0, 9.0, 10.0, 11.0, 12.0]);
-    let found = AgainstReference::of(&reference, &[&near, &far], 0.05).unwrap();
+    let found = ManyToOne::of(&reference, &[&near, &far], 0.05).unwrap();
     close(found.gate.h, 10.712_387_791_741_474, 1e-9);
     close(found.gate.p, 0.004_718_832_338_641_071, 1e-6);
-    assert_eq!(found.adjusted, adjusted_p_values(&found.raw));
+    assert_eq!(found.adjusted, Correction::Holm.adjusted(&found.raw));
     assert!(found.adjusted[1] < 0.05 && found.adjusted[0] > 0.05);
 }
 
@@ -479,10 +484,10 @@ fn n_x12_the_shift_has_the_interval_of_normal_ranks() {
         up_to(10),
         up_to(10).iter().map(|x| x + 10.0).collect::<Vec<_>>(),
     );
-    let shift = Shift::of(&b, &a).unwrap();
+    let shift = HodgesLehmann::of(&b, &a).unwrap();
     assert_eq!(shift.estimate(), Some(10.0));
     // k = floor(50 - 1.96 sqrt(175)) = 24: differences 10 + d occur 10 - |d| times; the 24th is 10 - 3
-    let interval = shift.interval(0.95, ShiftRanks::Normal).unwrap();
+    let interval = shift.interval(0.95, HodgesLehmannRanks::Normal).unwrap();
     assert_eq!(
         interval,
         Interval {
@@ -497,7 +502,7 @@ fn n_x13_fifty_samples_are_checked_for_drift_and_dependence() {
     let set = Thresholds::default();
     let suspicious = |values: &[f64]| {
         let depends = lag_one_autocorrelation(values).unwrap() > set.autocorrelation;
-        let differ = Halves::of(values).unwrap().p < set.halves_level;
+        let differ = SplitHalves::of(values).unwrap().p < set.halves_level;
         (depends, differ)
     };
     assert_eq!(set.series_min_samples, 50.0);
@@ -506,13 +511,10 @@ fn n_x13_fifty_samples_are_checked_for_drift_and_dependence() {
     assert_eq!(suspicious(&zigzag), (false, false));
 }
 
-fn cluster_of(values: &[f64]) -> Option<SlowCluster> {
+fn cluster_of(values: &[f64]) -> Option<SlowMode> {
     let set = Thresholds::default();
     let fewest = set.slow_cluster_min as usize;
-    SlowCluster::within(
-        values,
-        (fewest, set.slow_cluster_share, set.slow_cluster_cv),
-    )
+    SlowMode::within(values, fewest, set.slow_cluster_share, set.slow_cluster_cv)
 }
 
 #[test]
@@ -540,12 +542,12 @@ fn n_x17_the_mad_rule_asks_for_three_samples_and_a_mad() {
     assert_eq!((treated.values.len(), treated.high), (4, 1));
     assert_eq!(
         policy.apply(&[1.0, 100.0]).unwrap().untouched,
-        Some(Untouched::TooFew)
+        Some(TreatmentSkipped::TooFew)
     );
     let constant = [5.0, 5.0, 5.0, 5.0, 900.0];
     assert_eq!(
         policy.apply(&constant).unwrap().untouched,
-        Some(Untouched::NoSpread)
+        Some(TreatmentSkipped::NoSpread)
     );
 }
 
@@ -554,7 +556,7 @@ fn n_x20_halves_drift_when_ten_percent_and_four_standard_errors_apart() {
     let halves = |first: f64, second: f64, noise: f64| {
         let wave = |centre: f64| (0..25).map(move |i| centre + noise * f64::from(i % 3 - 1));
         let values: Vec<f64> = wave(first).chain(wave(second)).collect();
-        Halves::of(&values).unwrap()
+        SplitHalves::of(&values).unwrap()
     };
     let set = Thresholds::default();
     let drift = |first, second, noise| {

@@ -24,7 +24,7 @@ fn s4_each_group_has_its_own_fences() {
     let fast = up_to(20);
     let slow: Vec<f64> = up_to(20).iter().map(|x| x + 1_000.0).collect();
     for group in [&fast, &slow] {
-        let cleaned = Cleaned::of(&[group], FirstSample::Used, FENCE).unwrap();
+        let cleaned = CleanedSample::of(&[group], FirstSample::Used, FENCE).unwrap();
         assert_eq!(cleaned.counts.outliers_removed, 0);
     }
     let bounds = |group| FENCE.apply(group).unwrap().bounds;
@@ -38,7 +38,7 @@ fn s5_nine_samples_are_left_alone() {
     let treated = FENCE.apply(&values).unwrap();
     assert_eq!(
         (treated.values.len(), treated.untouched),
-        (9, Some(Untouched::TooFew))
+        (9, Some(TreatmentSkipped::TooFew))
     );
     values.push(9.0);
     assert_eq!(FENCE.apply(&values).unwrap().values.len(), 9);
@@ -51,7 +51,7 @@ fn s6_without_an_interquartile_range_nothing_is_removed() {
     let treated = FENCE.apply(&values).unwrap();
     assert_eq!(
         (treated.values.len(), treated.untouched),
-        (10, Some(Untouched::NoSpread))
+        (10, Some(TreatmentSkipped::NoSpread))
     );
 }
 
@@ -63,7 +63,7 @@ fn s7_d10_what_would_remove_everything_removes_nothing() {
     };
     let values = up_to(12);
     let treated = OutlierPolicy::IqrFence(nonsense).apply(&values).unwrap();
-    assert_eq!(treated.untouched, Some(Untouched::WouldRemoveAll));
+    assert_eq!(treated.untouched, Some(TreatmentSkipped::WouldRemoveAll));
     assert_eq!(treated.values, values);
 }
 
@@ -72,7 +72,7 @@ fn s8_first_samples_go_before_the_fences_are_drawn() {
     // The warm-up sample is so slow that it would widen the fences.
     let mut launch = vec![1e6];
     launch.extend(up_to(11));
-    let dropped = Cleaned::of(&[&launch], FirstSample::Dropped, FENCE).unwrap();
+    let dropped = CleanedSample::of(&[&launch], FirstSample::Dropped, FENCE).unwrap();
     assert_eq!(dropped.used, up_to(11));
     assert_eq!(
         (
@@ -81,7 +81,7 @@ fn s8_first_samples_go_before_the_fences_are_drawn() {
         ),
         (1, 0)
     );
-    let used = Cleaned::of(&[&launch], FirstSample::Used, FENCE).unwrap();
+    let used = CleanedSample::of(&[&launch], FirstSample::Used, FENCE).unwrap();
     assert_eq!(
         (used.counts.warm_up_skipped, used.counts.outliers_removed),
         (0, 1)
@@ -94,7 +94,7 @@ fn s9_every_sample_is_used_skipped_or_removed() {
     let launch = [
         50.0, 10.0, 11.0, 12.0, 10.5, 11.5, 900.0, 10.2, 11.1, 12.3, 10.9, 11.7,
     ];
-    let cleaned = Cleaned::of(&[&launch], FirstSample::Dropped, FENCE).unwrap();
+    let cleaned = CleanedSample::of(&[&launch], FirstSample::Dropped, FENCE).unwrap();
     let expected = CleaningCounts {
         raw: 12,
         warm_up_skipped: 1,

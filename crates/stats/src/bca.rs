@@ -2,11 +2,12 @@
 //!
 //! Second-order accurate where the percentile interval is first-order; of few clusters it is as blind as that one.
 
-use super::bootstrap::{Interval, Resampling, resample};
+use super::bootstrap::{Resampling, resample};
+use super::cluster_statistic::ClusterStatistic;
 use super::description::mean;
+use super::interval::Interval;
 use super::normal;
 use super::quantile::Quantile;
-use super::statistic::ClusterStatistic;
 
 /// The `BCa` interval of `statistic` at `level` over resampled clusters.
 ///

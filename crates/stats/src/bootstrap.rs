@@ -2,9 +2,10 @@
 
 use rayon::prelude::*;
 
+use super::cluster_statistic::ClusterStatistic;
+use super::interval::Interval;
 use super::quantile::Quantile;
 use super::random::{Draws, Stream};
-use super::statistic::ClusterStatistic;
 
 /// Resamples per block: a block is the unit of work of a thread and of the random stream.
 const BLOCK: usize = 1024;
@@ -30,15 +31,6 @@ impl Resampling<'_> {
     pub(super) fn within(&self, steps: usize, cost: usize) -> usize {
         self.resamples.min((steps / cost.max(1)).max(FEWEST))
     }
-}
-
-/// A two-sided interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Interval {
-    /// Lower bound.
-    pub lower: f64,
-    /// Upper bound.
-    pub upper: f64,
 }
 
 /// Evaluates `replicate` `count` times. `scratch` makes the buffer of a block. The result depends on the stream alone,
@@ -165,7 +157,7 @@ pub fn resample(statistic: &impl ClusterStatistic, resampling: Resampling<'_>) -
 }
 
 /// The percentile interval of `new` / `base` - 1; both sides are resampled every time. `None` as for [`percentile_interval`].
-pub fn ratio_interval(
+pub fn relative_change_interval(
     new: &impl ClusterStatistic,
     base: &impl ClusterStatistic,
     level: f64,
@@ -175,14 +167,14 @@ pub fn ratio_interval(
         return None;
     }
     percentiles(
-        ratio_resamples(new, base, resampling),
+        relative_change_resamples(new, base, resampling),
         level,
         PercentileRule::Interpolated,
     )
 }
 
 /// Values of `new` / `base` - 1 for resampled clusters of both sides, which have some.
-pub fn ratio_resamples(
+pub fn relative_change_resamples(
     new: &impl ClusterStatistic,
     base: &impl ClusterStatistic,
     resampling: Resampling<'_>,
@@ -342,7 +334,7 @@ mod tests {
             ClusterMedian::new(&singles(&one)),
             ClusterMedian::new(&singles(&zero)),
         );
-        let same = ratio_interval(&one, &one, 0.95, resampling(2_000));
+        let same = relative_change_interval(&one, &one, 0.95, resampling(2_000));
         assert_eq!(
             same,
             Some(Interval {
@@ -350,7 +342,10 @@ mod tests {
                 upper: 0.0
             })
         );
-        assert_eq!(ratio_interval(&one, &zero, 0.95, resampling(2_000)), None);
+        assert_eq!(
+            relative_change_interval(&one, &zero, 0.95, resampling(2_000)),
+            None
+        );
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! Corrections of a family of p-values, by name.
 
-use super::holm::{adjusted_p_values, ascending};
-
 /// What is kept at its level when many tests are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Correction {
@@ -18,10 +16,38 @@ impl Correction {
     pub fn adjusted(self, p: &[f64]) -> Vec<f64> {
         match self {
             Self::Unadjusted => p.to_vec(),
-            Self::Holm => adjusted_p_values(p),
+            Self::Holm => holm(p),
             Self::BenjaminiHochberg => benjamini_hochberg(p),
         }
     }
+}
+
+/// The level at which Holm's procedure decided each test, in input order.
+///
+/// A rejected test has the level of its own step, level / (m - i + 1); those that are not rejected share the level of the step
+/// at which the procedure stopped. A one-sided bound at this level excludes the null exactly when the test rejects.
+pub fn holm_step_levels(p: &[f64], level: f64) -> Vec<f64> {
+    let mut levels = vec![level; p.len()];
+    let mut stopped = None;
+    for (step, index) in ascending(p).into_iter().enumerate() {
+        let here = stopped.unwrap_or(level / (p.len() - step) as f64);
+        if p[index] > here {
+            stopped = Some(here);
+        }
+        levels[index] = here;
+    }
+    levels
+}
+
+/// p(i) (m - i + 1), made monotone from the smallest up, at most 1.
+fn holm(p: &[f64]) -> Vec<f64> {
+    let mut adjusted = vec![1.0; p.len()];
+    let mut largest = 0.0_f64;
+    for (step, index) in ascending(p).into_iter().enumerate() {
+        largest = largest.max(p[index] * (p.len() - step) as f64);
+        adjusted[index] = largest.min(1.0);
+    }
+    adjusted
 }
 
 /// p(i) m / i, made monotone from the largest down, at most 1.
@@ -33,6 +59,13 @@ fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
         adjusted[index] = smallest;
     }
     adjusted
+}
+
+/// Ranks of `p`, smallest first, ties in input order.
+fn ascending(p: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..p.len()).collect();
+    order.sort_by(|a, b| p[*a].total_cmp(&p[*b]));
+    order
 }
 
 #[cfg(test)]
@@ -54,7 +87,42 @@ mod tests {
         }
     }
 
+    #[test]
+    fn adjusted_values_agree_with_statsmodels() {
+        // multipletests([.01, .04, .03, .005], method='holm')[1]
+        let adjusted = Correction::Holm.adjusted(&[0.01, 0.04, 0.03, 0.005]);
+        for (value, expected) in adjusted.iter().zip([0.03, 0.06, 0.06, 0.02]) {
+            assert!((value - expected).abs() < 1e-15, "{adjusted:?}");
+        }
+        assert!(Correction::Holm.adjusted(&[]).is_empty());
+    }
+
+    #[test]
+    fn levels_widen_step_by_step_until_the_procedure_stops() {
+        // Steps at .05: .0125 (rejects .005), .016667 (rejects .01), .025 (.03 stops it).
+        let levels = holm_step_levels(&[0.01, 0.04, 0.03, 0.005], 0.05);
+        let expected = [0.05 / 3.0, 0.025, 0.025, 0.0125];
+        assert_eq!(levels, expected);
+    }
+
+    #[test]
+    fn a_family_of_one_has_the_whole_level() {
+        assert_eq!(holm_step_levels(&[0.5], 0.01), [0.01]);
+        assert_eq!(Correction::Holm.adjusted(&[0.5]), [0.5]);
+    }
+
     proptest! {
+        #[test]
+        fn a_test_rejects_at_its_step_exactly_when_its_adjusted_p_is_within_the_level(
+            p in prop::collection::vec(1e-6f64..0.2, 1..20)
+        ) {
+            let levels = holm_step_levels(&p, 0.05);
+            for ((p, level), adjusted) in p.iter().zip(levels).zip(Correction::Holm.adjusted(&p)) {
+                prop_assume!((adjusted - 0.05).abs() > 1e-12);
+                prop_assert_eq!(*p <= level, adjusted <= 0.05);
+            }
+        }
+
         #[test]
         fn each_is_stricter_than_the_one_before_and_keeps_the_order(p in prop::collection::vec(0.0f64..1.0, 1..20)) {
             let [none, bh, holm] = ALL.map(|correction| correction.adjusted(&p));

@@ -24,7 +24,7 @@ pub fn lag_one_autocorrelation(values: &[f64]) -> Option<f64> {
 
 /// The first half of a series against the second.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Halves {
+pub struct SplitHalves {
     /// Mann-Whitney p of both halves, by its automatic rule.
     pub p: f64,
     /// Mean of the second half over that of the first, less 1; `None` where the first is not positive.
@@ -33,7 +33,7 @@ pub struct Halves {
     pub standard_errors: Option<f64>,
 }
 
-impl Halves {
+impl SplitHalves {
     /// Splits `values` in the middle (an odd one belongs to the second half). `None` below four values or with one that is not finite.
     pub fn of(values: &[f64]) -> Option<Self> {
         if values.len() < 4 || !values.iter().all(|value| value.is_finite()) {
@@ -87,12 +87,12 @@ mod tests {
     fn a_step_drifts_even_where_neither_half_varies() {
         let mut step = vec![100.0; 25];
         step.extend([111.0; 25]);
-        let halves = Halves::of(&step).unwrap();
+        let halves = SplitHalves::of(&step).unwrap();
         assert!(halves.drift_beyond(0.1, 4.0) && halves.p < 0.001);
         assert_eq!(halves.standard_errors, None);
-        let still = Halves::of(&[100.0; 50]).unwrap();
+        let still = SplitHalves::of(&[100.0; 50]).unwrap();
         assert!(!still.drift_beyond(0.1, 4.0) && still.p >= 0.001);
-        assert_eq!(Halves::of(&[1.0, 2.0, 3.0]), None);
-        assert_eq!(Halves::of(&[0.0, 0.0, 1.0, 1.0]).unwrap().change, None);
+        assert_eq!(SplitHalves::of(&[1.0, 2.0, 3.0]), None);
+        assert_eq!(SplitHalves::of(&[0.0, 0.0, 1.0, 1.0]).unwrap().change, None);
     }
 }

@@ -3,7 +3,7 @@
 use super::quantile::median;
 
 /// What makes the median absolute deviation estimate the standard deviation of normal data: 1 / Phi^-1(3/4).
-pub const NORMAL_MAD: f64 = 1.4826;
+pub const MAD_TO_SD: f64 = 1.4826;
 
 /// Location and spread of one sample, in its unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,7 +46,7 @@ impl Description {
 
     /// The MAD times 1.4826: an estimate of the standard deviation that outliers hardly move.
     pub fn mad_scaled(&self) -> f64 {
-        self.mad * NORMAL_MAD
+        self.mad * MAD_TO_SD
     }
 
     /// Mean over median; `None` for a median that is not positive. Far above 1 the values are to be looked at.

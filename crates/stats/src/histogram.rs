@@ -10,13 +10,13 @@ const HALF: u32 = 1024;
 
 /// What a value is taken to be, and how often it occurred.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Histogram {
+pub struct HdrHistogram {
     /// (index, operations), ascending, without zeros.
     counters: Vec<(u32, u64)>,
     total: u64,
 }
 
-impl Histogram {
+impl HdrHistogram {
     /// No percentile lies below the true order statistic by more than this fraction of itself.
     pub const ERROR: f64 = 1.0 / 1024.0;
     /// The largest value that has a place, an hour in nanoseconds; larger ones go where it goes.
@@ -133,48 +133,51 @@ mod tests {
     #[test]
     fn counters_follow_each_other_without_gaps_up_to_an_hour() {
         let mut next = 0;
-        for index in 0..=Histogram::last_index() {
-            let (lowest, width) = Histogram::span(index);
+        for index in 0..=HdrHistogram::last_index() {
+            let (lowest, width) = HdrHistogram::span(index);
             assert_eq!(lowest, next, "{index}");
             next = lowest + width;
         }
-        assert!(next > Histogram::HIGHEST);
-        assert_eq!(Histogram::lowest_of(Histogram::last_index() + 1), None);
-        assert_eq!(Histogram::index_of(u64::MAX), Histogram::last_index());
+        assert!(next > HdrHistogram::HIGHEST);
+        assert_eq!(
+            HdrHistogram::lowest_of(HdrHistogram::last_index() + 1),
+            None
+        );
+        assert_eq!(HdrHistogram::index_of(u64::MAX), HdrHistogram::last_index());
     }
 
     #[test]
     fn nothing_recorded_has_no_percentile_and_nonsense_none_either() {
-        let none = Histogram::default();
+        let none = HdrHistogram::default();
         assert_eq!((none.percentile(0.5), none.mean()), (None, None));
-        let one = Histogram::of_values([7]).unwrap();
+        let one = HdrHistogram::of_values([7]).unwrap();
         for quantile in [-0.1, 1.1, f64::NAN] {
             assert_eq!(one.percentile(quantile), None);
         }
         assert_eq!(one.percentile(0.0), Some(7));
         assert_eq!(one.population_deviation(), Some(0.0));
-        assert_eq!(Histogram::of_counters([(u32::MAX, 1)]), None);
-        assert_eq!(Histogram::of_counters([(1, u64::MAX), (2, 1)]), None);
+        assert_eq!(HdrHistogram::of_counters([(u32::MAX, 1)]), None);
+        assert_eq!(HdrHistogram::of_counters([(1, u64::MAX), (2, 1)]), None);
     }
 
     proptest! {
         #[test]
         fn a_percentile_is_at_most_its_error_below_the_order_statistic(
-            mut values in prop::collection::vec(0..Histogram::HIGHEST, 1..200), quantile in 0.0..=1.0_f64,
+            mut values in prop::collection::vec(0..HdrHistogram::HIGHEST, 1..200), quantile in 0.0..=1.0_f64,
         ) {
-            let histogram = Histogram::of_values(values.iter().copied()).unwrap();
+            let histogram = HdrHistogram::of_values(values.iter().copied()).unwrap();
             values.sort_unstable();
             let rank = ((quantile * values.len() as f64).ceil() as usize).max(1);
             let (exact, found) = (values[rank - 1], histogram.percentile(quantile).unwrap());
             prop_assert!(found <= exact);
-            prop_assert!((exact - found) as f64 <= Histogram::ERROR * exact as f64, "{found} for {exact}");
+            prop_assert!((exact - found) as f64 <= HdrHistogram::ERROR * exact as f64, "{found} for {exact}");
         }
 
         #[test]
         fn merging_is_recording_everything_in_one(
-            a in prop::collection::vec(0..Histogram::HIGHEST, 0..60), b in prop::collection::vec(0..5_000_u64, 0..60),
+            a in prop::collection::vec(0..HdrHistogram::HIGHEST, 0..60), b in prop::collection::vec(0..5_000_u64, 0..60),
         ) {
-            let of = |values: &[u64]| Histogram::of_values(values.iter().copied()).unwrap();
+            let of = |values: &[u64]| HdrHistogram::of_values(values.iter().copied()).unwrap();
             let all: Vec<u64> = a.iter().chain(&b).copied().collect();
             prop_assert_eq!(of(&a).merged(&of(&b)), Some(of(&all)));
             prop_assert_eq!(of(&b).merged(&of(&a)), Some(of(&all)));

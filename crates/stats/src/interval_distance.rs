@@ -1,28 +1,6 @@
 //! mmtests' rule: two values differ if their intervals do not overlap. Weaker than a test, but it works for any value with an interval.
 
-use super::bootstrap::Interval;
-
-/// A value and its interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bracketed {
-    /// The value.
-    pub value: f64,
-    /// Its interval, which contains it.
-    pub interval: Interval,
-}
-
-impl Bracketed {
-    /// `value` with the same margin on both sides.
-    pub fn with_margin(value: f64, margin: f64) -> Self {
-        Self {
-            value,
-            interval: Interval {
-                lower: value - margin,
-                upper: value + margin,
-            },
-        }
-    }
-}
+use super::interval::{Interval, IntervalEstimate};
 
 /// How far apart two bracketed values are.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,7 +13,7 @@ pub enum IntervalDistance {
 
 impl IntervalDistance {
     /// The distance; 0 for equal values. `None` where a value or bound is not finite or a value lies outside of its interval.
-    pub fn between(new: Bracketed, base: Bracketed) -> Option<Self> {
+    pub fn between(new: IntervalEstimate, base: IntervalEstimate) -> Option<Self> {
         for side in [new, base] {
             let Interval { lower, upper } = side.interval;
             let finite = lower.is_finite() && upper.is_finite();
@@ -76,19 +54,22 @@ mod tests {
 
     #[test]
     fn exact_values_differ_if_they_differ() {
-        let exact = |value| Bracketed::with_margin(value, 0.0);
+        let exact = |value| IntervalEstimate::with_margin(value, 0.0);
         let between = |a, b| IntervalDistance::between(exact(a), exact(b));
         assert_eq!(between(2.0, 2.0), Some(IntervalDistance::Finite(0.0)));
         assert_eq!(between(2.0, 3.0), Some(IntervalDistance::Exact));
         assert!(between(2.0, 3.0).unwrap().is_significant());
         assert_eq!(between(f64::NAN, 3.0), None);
-        let beside = Bracketed {
+        let beside = IntervalEstimate {
             value: 9.0,
             ..exact(2.0)
         };
         assert_eq!(IntervalDistance::between(beside, exact(1.0)), None);
         assert_eq!(
-            IntervalDistance::between(exact(1.0), Bracketed::with_margin(1.0, f64::INFINITY)),
+            IntervalDistance::between(
+                exact(1.0),
+                IntervalEstimate::with_margin(1.0, f64::INFINITY)
+            ),
             None
         );
     }
@@ -96,7 +77,7 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_significant_exactly_where_the_intervals_do_not_overlap(a in 0.0..9.0_f64, b in 0.0..9.0_f64, u in 0.0..3.0_f64, v in 0.0..3.0_f64) {
-            let (new, base) = (Bracketed::with_margin(a, u), Bracketed::with_margin(b, v));
+            let (new, base) = (IntervalEstimate::with_margin(a, u), IntervalEstimate::with_margin(b, v));
             let gap = (a - b).abs() - (u + v);
             prop_assume!(gap.abs() > 1e-9);
             prop_assert_eq!(IntervalDistance::between(new, base).unwrap().is_significant(), gap > 0.0);

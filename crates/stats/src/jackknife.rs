@@ -5,9 +5,10 @@
 
 use serde::Serialize;
 
-use super::bootstrap::{Interval, Resampling, percentile_interval, ratio_interval};
+use super::bootstrap::{Resampling, percentile_interval, relative_change_interval};
+use super::cluster_statistic::ClusterStatistic;
 use super::description::mean;
-use super::statistic::ClusterStatistic;
+use super::interval::Interval;
 use super::student_t;
 
 /// Below so many clusters on a side an interval is Student's.
@@ -26,7 +27,7 @@ pub enum IntervalMethod {
 
 /// On which scale a statistic is taken to vary symmetrically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scale {
+pub enum IntervalScale {
     /// Its own: locations, slopes.
     Plain,
     /// That of logarithms: deviations, which are never negative. Where one is 0, its own after all, cut off at 0.
@@ -55,7 +56,7 @@ impl IntervalMethod {
     pub fn interval(
         self,
         statistic: &impl ClusterStatistic,
-        scale: Scale,
+        scale: IntervalScale,
         level: f64,
         resampling: Resampling<'_>,
     ) -> Option<Interval> {
@@ -65,8 +66,8 @@ impl IntervalMethod {
         }
     }
 
-    /// The interval of `new` / `base` - 1; `None` as for [`jackknife_t_ratio_interval`] or [`ratio_interval`].
-    pub fn ratio_interval(
+    /// The interval of `new` / `base` - 1; `None` as for [`jackknife_t_relative_change_interval`] or [`relative_change_interval`].
+    pub fn relative_change_interval(
         self,
         new: &impl ClusterStatistic,
         base: &impl ClusterStatistic,
@@ -74,8 +75,8 @@ impl IntervalMethod {
         resampling: Resampling<'_>,
     ) -> Option<Interval> {
         match self {
-            Self::StudentT => jackknife_t_ratio_interval(new, base, level),
-            Self::Bootstrap => ratio_interval(new, base, level, resampling),
+            Self::StudentT => jackknife_t_relative_change_interval(new, base, level),
+            Self::Bootstrap => relative_change_interval(new, base, level, resampling),
         }
     }
 }
@@ -112,12 +113,12 @@ pub(super) fn jackknife_standard_error(
 /// Clusters that are alike have a point.
 pub fn jackknife_t_interval(
     statistic: &impl ClusterStatistic,
-    scale: Scale,
+    scale: IntervalScale,
     level: f64,
 ) -> Option<Interval> {
     let t = critical(level, statistic.clusters().checked_sub(1)? as f64)?;
     let observed = statistic.observed();
-    if scale == Scale::Plain {
+    if scale == IntervalScale::Plain {
         return around(
             observed,
             t * jackknife_standard_error(statistic, |value| value)?,
@@ -125,10 +126,7 @@ pub fn jackknife_t_interval(
     }
     let logarithms = jackknife_standard_error(statistic, f64::ln)
         .and_then(|error| around(observed.ln(), t * error))
-        .map(|found| Interval {
-            lower: found.lower.exp(),
-            upper: found.upper.exp(),
-        });
+        .map(|found| found.map(f64::exp));
     logarithms.or_else(|| {
         let plain = around(
             observed,
@@ -144,7 +142,7 @@ pub fn jackknife_t_interval(
 /// exp(ln(new / base) -+ t SE) - 1, SE^2 the sum of both sides' squared errors of the logarithm, with Welch's degrees of freedom (1947).
 ///
 /// `None` as for [`jackknife_t_interval`], or where a value is not positive.
-pub fn jackknife_t_ratio_interval(
+pub fn jackknife_t_relative_change_interval(
     new: &impl ClusterStatistic,
     base: &impl ClusterStatistic,
     level: f64,
@@ -162,11 +160,7 @@ pub fn jackknife_t_ratio_interval(
     } else {
         critical(level, df_a)? * 0.0
     };
-    let logarithms = around(difference, margin)?;
-    Some(Interval {
-        lower: logarithms.lower.exp_m1(),
-        upper: logarithms.upper.exp_m1(),
-    })
+    Some(around(difference, margin)?.map(f64::exp_m1))
 }
 
 fn critical(level: f64, df: f64) -> Option<f64> {
@@ -177,10 +171,7 @@ fn critical(level: f64, df: f64) -> Option<f64> {
 }
 
 fn around(centre: f64, margin: f64) -> Option<Interval> {
-    (centre.is_finite() && margin.is_finite()).then_some(Interval {
-        lower: centre - margin,
-        upper: centre + margin,
-    })
+    (centre.is_finite() && margin.is_finite()).then(|| Interval::around(centre, margin))
 }
 
 #[cfg(test)]
@@ -197,25 +188,31 @@ mod tests {
     fn one_cluster_nonsense_levels_and_missing_values_have_no_interval() {
         let one = singles(&[3.0]);
         assert_eq!(
-            jackknife_t_interval(&ClusterMean::new(&one), Scale::Plain, 0.95),
+            jackknife_t_interval(&ClusterMean::new(&one), IntervalScale::Plain, 0.95),
             None
         );
         let three = singles(&[1.0, 2.0, 4.0]);
         for level in [0.0, 1.0, f64::NAN] {
             assert_eq!(
-                jackknife_t_interval(&ClusterMean::new(&three), Scale::Plain, level),
+                jackknife_t_interval(&ClusterMean::new(&three), IntervalScale::Plain, level),
                 None
             );
         }
         let endless = singles(&[1.0, 2.0, f64::INFINITY]);
         assert_eq!(
-            jackknife_t_interval(&ClusterMean::new(&endless), Scale::Plain, 0.95),
+            jackknife_t_interval(&ClusterMean::new(&endless), IntervalScale::Plain, 0.95),
             None
         );
         let with_zero = singles(&[0.0, 0.0, 0.0]);
         let (zero, three) = (ClusterMean::new(&with_zero), ClusterMean::new(&three));
-        assert_eq!(jackknife_t_ratio_interval(&zero, &three, 0.95), None);
-        assert_eq!(jackknife_t_ratio_interval(&three, &zero, 0.95), None);
+        assert_eq!(
+            jackknife_t_relative_change_interval(&zero, &three, 0.95),
+            None
+        );
+        assert_eq!(
+            jackknife_t_relative_change_interval(&three, &zero, 0.95),
+            None
+        );
     }
 
     #[test]
@@ -227,11 +224,11 @@ mod tests {
             upper: value,
         };
         assert_eq!(
-            jackknife_t_interval(&median, Scale::Plain, 0.95),
+            jackknife_t_interval(&median, IntervalScale::Plain, 0.95),
             Some(point(7.0))
         );
         assert_eq!(
-            jackknife_t_ratio_interval(&median, &median, 0.95),
+            jackknife_t_relative_change_interval(&median, &median, 0.95),
             Some(point(0.0))
         );
     }
@@ -244,7 +241,7 @@ mod tests {
             singles(&[99.0, 100.0, 101.0]),
         );
         let (new, base) = (ClusterMean::new(&new), ClusterMean::new(&base));
-        let found = jackknife_t_ratio_interval(&new, &base, 0.95).unwrap();
+        let found = jackknife_t_relative_change_interval(&new, &base, 0.95).unwrap();
         // The means without one value: 100.5, 100, 99.5.
         let logs = [100.5_f64.ln(), 100.0_f64.ln(), 99.5_f64.ln()];
         let centre = logs.iter().sum::<f64>() / 3.0;
@@ -257,8 +254,8 @@ mod tests {
     fn the_interval_of_a_deviation_is_never_negative() {
         let wide = singles(&[1.0, 2.0, 40.0]);
         let sd = ClusterSd::new(&wide);
-        let plain = jackknife_t_interval(&sd, Scale::Plain, 0.95).unwrap();
-        let logarithmic = jackknife_t_interval(&sd, Scale::Logarithmic, 0.95).unwrap();
+        let plain = jackknife_t_interval(&sd, IntervalScale::Plain, 0.95).unwrap();
+        let logarithmic = jackknife_t_interval(&sd, IntervalScale::Logarithmic, 0.95).unwrap();
         assert!(
             plain.lower < 0.0 && logarithmic.lower > 0.0,
             "{logarithmic:?}"
@@ -270,10 +267,15 @@ mod tests {
         );
         // Without the last value the deviation is 0.
         let tied = singles(&[5.0, 5.0, 5.0, 9.0]);
-        let found = jackknife_t_interval(&ClusterSd::new(&tied), Scale::Logarithmic, 0.95).unwrap();
+        let found =
+            jackknife_t_interval(&ClusterSd::new(&tied), IntervalScale::Logarithmic, 0.95).unwrap();
         assert!(found.lower == 0.0 && found.upper > 0.0, "{found:?}");
         let constant = singles(&[5.0; 4]);
-        let found = jackknife_t_interval(&ClusterMad::new(&constant), Scale::Logarithmic, 0.95);
+        let found = jackknife_t_interval(
+            &ClusterMad::new(&constant),
+            IntervalScale::Logarithmic,
+            0.95,
+        );
         let (lower, upper) = (0.0, 0.0);
         assert_eq!(found, Some(Interval { lower, upper }));
     }
@@ -292,8 +294,9 @@ mod tests {
             },
         };
         // No resample leaves the values; Student's interval does.
-        let t = IntervalMethod::StudentT.interval(&mean, Scale::Plain, 0.95, resampling);
-        let bootstrap = IntervalMethod::Bootstrap.interval(&mean, Scale::Plain, 0.95, resampling);
+        let t = IntervalMethod::StudentT.interval(&mean, IntervalScale::Plain, 0.95, resampling);
+        let bootstrap =
+            IntervalMethod::Bootstrap.interval(&mean, IntervalScale::Plain, 0.95, resampling);
         assert!(t.unwrap().lower < 1.0 && bootstrap.unwrap().lower >= 1.0);
     }
 
@@ -303,7 +306,7 @@ mod tests {
             let clusters: Vec<&[f64]> = x.iter().map(Vec::as_slice).collect();
             let means: Vec<f64> = x.iter().map(|x| x.iter().sum::<f64>() / 4.0).collect();
             let student = TInterval::of(&means, 0.95).unwrap().interval();
-            let found = jackknife_t_interval(&ClusterMean::new(&clusters), Scale::Plain, 0.95).unwrap();
+            let found = jackknife_t_interval(&ClusterMean::new(&clusters), IntervalScale::Plain, 0.95).unwrap();
             prop_assert!((found.lower - student.lower).abs() < 1e-8 && (found.upper - student.upper).abs() < 1e-8);
         }
 
@@ -311,8 +314,8 @@ mod tests {
         fn exchanging_the_sides_inverts_a_ratio(x in prop::collection::vec(1.0..1e3_f64, 2..9), y in prop::collection::vec(1.0..1e3_f64, 2..9)) {
             let (x, y) = (singles(&x), singles(&y));
             let (x, y) = (ClusterMean::new(&x), ClusterMean::new(&y));
-            let there = jackknife_t_ratio_interval(&x, &y, 0.9).unwrap();
-            let back = jackknife_t_ratio_interval(&y, &x, 0.9).unwrap();
+            let there = jackknife_t_relative_change_interval(&x, &y, 0.9).unwrap();
+            let back = jackknife_t_relative_change_interval(&y, &x, 0.9).unwrap();
             prop_assert!(((1.0 + there.lower) * (1.0 + back.upper) - 1.0).abs() < 1e-6);
         }
     }

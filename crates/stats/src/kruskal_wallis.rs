@@ -52,7 +52,7 @@ impl KruskalWallis {
 
 /// Each candidate against a reference, as one family.
 #[derive(Debug, Clone, PartialEq)]
-pub struct AgainstReference {
+pub struct ManyToOne {
     /// The test of all groups together.
     pub gate: KruskalWallis,
     /// Mann-Whitney p of each candidate against the reference, as they are.
@@ -61,7 +61,7 @@ pub struct AgainstReference {
     pub adjusted: Vec<f64>,
 }
 
-impl AgainstReference {
+impl ManyToOne {
     /// Three groups or more: Kruskal-Wallis at `alpha` as a gate, then Mann-Whitney against `reference` with Holm's correction.
     /// With a single candidate there is nothing to gate. `None` as for [`KruskalWallis::of`].
     pub fn of(reference: &[f64], candidates: &[&[f64]], alpha: f64) -> Option<Self> {
@@ -106,13 +106,13 @@ mod tests {
     fn candidates_are_told_apart_only_behind_the_gate() {
         let up = |from: u32| (from..from + 8).map(f64::from).collect::<Vec<_>>();
         let (reference, same, slower) = (up(0), up(0), up(30));
-        let found = AgainstReference::of(&reference, &[&same, &slower], 0.05).unwrap();
+        let found = ManyToOne::of(&reference, &[&same, &slower], 0.05).unwrap();
         assert!(found.gate.p < 0.05 && found.adjusted[1] < 0.05 && found.adjusted[0] > 0.9);
         assert!(found.adjusted[1] > found.raw[1]);
-        let closed = AgainstReference::of(&reference, &[&same, &slower], 1e-9).unwrap();
+        let closed = ManyToOne::of(&reference, &[&same, &slower], 1e-9).unwrap();
         assert_eq!(closed.adjusted, [1.0, 1.0]);
         assert_eq!(closed.raw, found.raw);
-        let single = AgainstReference::of(&reference, &[&slower], 1e-9).unwrap();
+        let single = ManyToOne::of(&reference, &[&slower], 1e-9).unwrap();
         assert_eq!(single.adjusted, single.raw);
     }
 }

@@ -3,8 +3,8 @@
 //! A low quantile needs only the lowest of the sorted samples: a resample walks up from the smallest until it has met its rank.
 
 use super::bootstrap::{Resampling, replicates};
+use super::cluster_statistic::ClusterStatistic;
 use super::quantile::Quantile;
-use super::statistic::ClusterStatistic;
 
 /// The sample of rank max(`least_rank`, ceil(p n)) of the pooled samples.
 #[derive(Debug, Clone)]
@@ -70,7 +70,7 @@ impl ClusterStatistic for ClusterLowQuantile {
 
 /// How the width of a bootstrap distribution becomes a standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Width {
+pub enum BootstrapSpread {
     /// Its standard deviation.
     Deviation,
     /// The distance of its 2.5 and 97.5 % quantiles over 3.92, that of the normal distribution.
@@ -84,7 +84,7 @@ pub enum Width {
 pub fn paired_standard_error<S: ClusterStatistic>(
     new: &S,
     base: &S,
-    width: Width,
+    width: BootstrapSpread,
     resampling: Resampling<'_>,
 ) -> Option<f64> {
     let clusters = base.clusters();
@@ -108,8 +108,10 @@ pub fn paired_standard_error<S: ClusterStatistic>(
         return None;
     }
     match width {
-        Width::Deviation => super::description::sample_variance(&differences).map(f64::sqrt),
-        Width::Range95 => {
+        BootstrapSpread::Deviation => {
+            super::description::sample_variance(&differences).map(f64::sqrt)
+        }
+        BootstrapSpread::Range95 => {
             differences.sort_by(f64::total_cmp);
             let at = |p| Quantile::Linear.of_sorted(&differences, p);
             Some((at(0.975)? - at(0.025)?) / 3.92)
@@ -168,7 +170,7 @@ mod tests {
             ClusterLowQuantile::new(&clusters, 0.5, 1)
         };
         // The median of n uniform values has an SD of about 1 / (2 sqrt n).
-        for width in [Width::Deviation, Width::Range95] {
+        for width in [BootstrapSpread::Deviation, BootstrapSpread::Range95] {
             let error =
                 paired_standard_error(&singles(&x), &singles(&zeros), width, resampling(2_000));
             assert!((0.02..0.03).contains(&error.unwrap()), "{error:?}");
@@ -187,7 +189,8 @@ mod tests {
             ClusterLowQuantile::new(&clusters, 0.1, 2)
         };
         let (x, y) = (prepared(&x), prepared(&y));
-        let error = paired_standard_error(&y, &x, Width::Deviation, resampling(500)).unwrap();
+        let error =
+            paired_standard_error(&y, &x, BootstrapSpread::Deviation, resampling(500)).unwrap();
         assert!(error < 1e-12);
         assert_eq!(y.observed() - x.observed(), 1.0);
     }
@@ -196,7 +199,7 @@ mod tests {
     fn one_cluster_or_unequal_numbers_have_no_standard_error() {
         let one = ClusterLowQuantile::new(&[&[1.0, 2.0]], 0.1, 1);
         let two = ClusterLowQuantile::new(&[&[1.0], &[2.0]], 0.1, 1);
-        let error = |a, b| paired_standard_error(a, b, Width::Deviation, resampling(10));
+        let error = |a, b| paired_standard_error(a, b, BootstrapSpread::Deviation, resampling(10));
         assert_eq!(error(&one, &one), None);
         assert_eq!(error(&one, &two), None);
         assert!(error(&two, &two).is_some());

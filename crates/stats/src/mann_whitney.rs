@@ -1,8 +1,8 @@
 //! Mann and Whitney's test of two independent groups (Wilcoxon 1945; Mann and Whitney 1947).
 
 use super::normal;
-use super::rank_sum;
 use super::ranks::Ranks;
+use super::u_distribution;
 
 /// How p is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl MannWhitney {
         if !self.is_without_ties() {
             return None;
         }
-        let cumulated = rank_sum::distribution(self.first, self.second)?;
+        let cumulated = u_distribution::distribution(self.first, self.second)?;
         Some((2.0 * cumulated[self.u() as usize]).min(1.0))
     }
 

@@ -1,59 +1,54 @@
 //! The ratio of two means with Student's interval on the scale of logarithms, for few values.
 
-use super::bootstrap::Interval;
 use super::description::{mean, sample_variance};
+use super::interval::IntervalEstimate;
 use super::t_interval::TInterval;
 
-/// mean(new) / mean(base) with its interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MeanRatio {
-    /// The ratio: above 1 is more.
-    pub ratio: f64,
-    /// Its interval.
-    pub interval: Interval,
+/// The ratio mean(new) / mean(base) of independent values, with its interval at `level`.
+///
+/// The logarithm of the ratio has the variance sum over sides of s^2 / (n mean^2) (delta method: Cox and Hinkley 1974,
+/// section 9.2) and the degrees of freedom of Welch (1947). `None` below two values a side, for a mean that is not positive, or a level
+/// outside 0..1. Without spread it is a point.
+pub fn mean_ratio(new: &[f64], base: &[f64], level: f64) -> Option<IntervalEstimate> {
+    let [a, b] = [Relative::of(new)?, Relative::of(base)?];
+    let variance = a.variance + b.variance;
+    let df = if variance > 0.0 {
+        variance.powi(2) / (a.variance.powi(2) / a.df + b.variance.powi(2) / b.df)
+    } else {
+        a.df + b.df
+    };
+    from_logarithm(a.mean / b.mean, variance.sqrt(), df, level)
 }
 
-impl MeanRatio {
-    /// Of independent values: the logarithm of the ratio has the variance sum over sides of s^2 / (n mean^2) (delta method: Cox and Hinkley 1974,
-    /// section 9.2) and the degrees of freedom of Welch (1947). `None` below two values a side, for a mean that is not positive, or a level
-    /// outside 0..1. Without spread it is a point.
-    pub fn of(new: &[f64], base: &[f64], level: f64) -> Option<Self> {
-        let [a, b] = [Relative::of(new)?, Relative::of(base)?];
-        let variance = a.variance + b.variance;
-        let df = if variance > 0.0 {
-            variance.powi(2) / (a.variance.powi(2) / a.df + b.variance.powi(2) / b.df)
-        } else {
-            a.df + b.df
-        };
-        Self::with(a.mean / b.mean, variance.sqrt(), df, level)
+/// The ratio mean(new) / mean(base) of values that belong together, pair by pair, with its interval at `level`.
+///
+/// The standard error is that of the mean of new / mean(new) - base / mean(base), with one degree of freedom less than pairs (delta method, as
+/// for [`mean_ratio`]). `None` as there, and for sides of different length.
+pub fn paired_mean_ratio(new: &[f64], base: &[f64], level: f64) -> Option<IntervalEstimate> {
+    if new.len() != base.len() {
+        return None;
     }
+    let [a, b] = [Relative::of(new)?, Relative::of(base)?];
+    let differences: Vec<f64> = new
+        .iter()
+        .zip(base)
+        .map(|(new, base)| new / a.mean - base / b.mean)
+        .collect();
+    let variance = sample_variance(&differences)? / new.len() as f64;
+    from_logarithm(a.mean / b.mean, variance.sqrt(), a.df, level)
+}
 
-    /// Of values that belong together, pair by pair: the standard error is that of the mean of new / mean(new) - base / mean(base), with one degree of
-    /// freedom less than pairs (delta method, as above). `None` also for sides of different length.
-    pub fn of_pairs(new: &[f64], base: &[f64], level: f64) -> Option<Self> {
-        if new.len() != base.len() {
-            return None;
-        }
-        let [a, b] = [Relative::of(new)?, Relative::of(base)?];
-        let differences: Vec<f64> = new
-            .iter()
-            .zip(base)
-            .map(|(new, base)| new / a.mean - base / b.mean)
-            .collect();
-        let variance = sample_variance(&differences)? / new.len() as f64;
-        Self::with(a.mean / b.mean, variance.sqrt(), a.df, level)
-    }
-
-    fn with(ratio: f64, standard_error: f64, df: f64, level: f64) -> Option<Self> {
-        let interval = TInterval::with(ratio.ln(), standard_error, df, level)?.interval();
-        Some(Self {
-            ratio,
-            interval: Interval {
-                lower: interval.lower.exp(),
-                upper: interval.upper.exp(),
-            },
-        })
-    }
+fn from_logarithm(
+    value: f64,
+    standard_error: f64,
+    df: f64,
+    level: f64,
+) -> Option<IntervalEstimate> {
+    let logarithms = TInterval::with(value.ln(), standard_error, df, level)?.interval();
+    Some(IntervalEstimate {
+        value,
+        interval: logarithms.map(f64::exp),
+    })
 }
 
 /// One side: its mean, and the variance of the logarithm of that.
@@ -82,8 +77,8 @@ mod tests {
 
     #[test]
     fn the_interval_is_students_on_the_scale_of_logarithms() {
-        let found = MeanRatio::of(&[110.0, 120.0, 130.0], &[100.0, 101.0, 99.0], 0.95).unwrap();
-        assert!((found.ratio - 1.2).abs() < 1e-12);
+        let found = mean_ratio(&[110.0, 120.0, 130.0], &[100.0, 101.0, 99.0], 0.95).unwrap();
+        assert!((found.value - 1.2).abs() < 1e-12);
         // se^2 = 100 / (3 120^2) + 1 / (3 100^2); df = 2.0575880585401807; scipy.stats.t.ppf(.975, df)
         let variance: f64 = 100.0 / (3.0 * 14_400.0) + 1.0 / 30_000.0;
         let half = (found.interval.upper / found.interval.lower).ln() / 2.0;
@@ -98,9 +93,9 @@ mod tests {
     fn what_both_of_a_pair_share_does_not_widen_the_interval() {
         let base = [100.0, 150.0, 80.0, 120.0];
         let new = base.map(|value| value * 1.1);
-        let paired = MeanRatio::of_pairs(&new, &base, 0.95).unwrap();
+        let paired = paired_mean_ratio(&new, &base, 0.95).unwrap();
         assert!((paired.interval.lower - 1.1).abs() < 1e-9);
-        let apart = MeanRatio::of(&new, &base, 0.95).unwrap();
+        let apart = mean_ratio(&new, &base, 0.95).unwrap();
         assert!(apart.interval.lower < 0.8 && apart.interval.upper > 1.4);
     }
 
@@ -122,9 +117,9 @@ mod tests {
                     let base: Vec<f64> = (0..launches).map(|_| around(100.0)).collect();
                     let new: Vec<f64> = (0..launches).map(|_| around(120.0)).collect();
                     let found = if paired {
-                        MeanRatio::of_pairs(&new, &base, 0.95)
+                        paired_mean_ratio(&new, &base, 0.95)
                     } else {
-                        MeanRatio::of(&new, &base, 0.95)
+                        mean_ratio(&new, &base, 0.95)
                     };
                     let interval = found.unwrap().interval;
                     interval.lower <= 1.2 && 1.2 <= interval.upper
@@ -141,14 +136,11 @@ mod tests {
 
     #[test]
     fn single_values_zeros_and_nonsense_have_no_interval() {
-        assert_eq!(MeanRatio::of(&[1.0], &[1.0, 2.0], 0.95), None);
-        assert_eq!(MeanRatio::of(&[0.0, 0.0], &[1.0, 2.0], 0.95), None);
-        assert_eq!(MeanRatio::of(&[1.0, 2.0], &[1.0, 2.0], 1.0), None);
-        assert_eq!(
-            MeanRatio::of_pairs(&[1.0, 2.0], &[1.0, 2.0, 3.0], 0.95),
-            None
-        );
-        let point = MeanRatio::of(&[2.0; 3], &[1.0; 3], 0.95).unwrap();
+        assert_eq!(mean_ratio(&[1.0], &[1.0, 2.0], 0.95), None);
+        assert_eq!(mean_ratio(&[0.0, 0.0], &[1.0, 2.0], 0.95), None);
+        assert_eq!(mean_ratio(&[1.0, 2.0], &[1.0, 2.0], 1.0), None);
+        assert_eq!(paired_mean_ratio(&[1.0, 2.0], &[1.0, 2.0, 3.0], 0.95), None);
+        let point = mean_ratio(&[2.0; 3], &[1.0; 3], 0.95).unwrap();
         assert_eq!((point.interval.lower, point.interval.upper), (2.0, 2.0));
     }
 }

@@ -5,7 +5,7 @@
 
 use statrs::function::beta::checked_beta_reg;
 
-use super::bootstrap::Interval;
+use super::interval::Interval;
 use super::normal;
 
 /// From so many values on, ranks are those of the normal approximation.

@@ -11,7 +11,7 @@ const MOST_BINS: f64 = 10_000.0;
 ///
 /// Bins are those of Freedman and Diaconis (1981), width 2 IQR / n^(1/3), `ceil(range / width)` of them over the range, at most 10,000. Without interquartile
 /// range, or below two values, there is one mode: 2. `None` without values or with one that is not finite.
-pub fn modal_value(values: &[f64]) -> Option<f64> {
+pub fn mvalue(values: &[f64]) -> Option<f64> {
     let described = Description::of(values)?;
     let mut sorted = values.to_vec();
     let q1 = Quantile::Linear.select(&mut sorted, 0.25)?;
@@ -39,7 +39,7 @@ pub fn modal_value(values: &[f64]) -> Option<f64> {
 
 /// Slow values that lie so close together that they are a second speed and no noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SlowCluster {
+pub struct SlowMode {
     /// Values in it.
     pub count: usize,
     /// Their share of all values.
@@ -50,12 +50,14 @@ pub struct SlowCluster {
     pub cv: f64,
 }
 
-impl SlowCluster {
+impl SlowMode {
     /// The values above the upper fence of `values` (Q3 + 1.5 IQR, quartiles of nearest rank), if they are a cluster: so many at least, at least
     /// this share of all, with a coefficient of variation of at most so much. `None` where they are not.
     pub fn within(
         values: &[f64],
-        (fewest, least_share, highest_cv): (usize, f64, f64),
+        fewest: usize,
+        least_share: f64,
+        highest_cv: f64,
     ) -> Option<Self> {
         use super::outlier_policy::{IqrFence, OutlierPolicy};
         let (_, fence) = OutlierPolicy::IqrFence(IqrFence::NEAREST_RANK)
@@ -84,21 +86,21 @@ mod tests {
 
     #[test]
     fn one_hill_has_modal_value_two_and_two_hills_more() {
-        assert_eq!(modal_value(&[1.0, 2.0, 2.0, 2.0, 3.0]), Some(2.0));
+        assert_eq!(mvalue(&[1.0, 2.0, 2.0, 2.0, 3.0]), Some(2.0));
         let mut two = around(100.0, 40);
         two.extend(around(300.0, 40));
-        assert!(modal_value(&two).unwrap() > 2.4);
+        assert!(mvalue(&two).unwrap() > 2.4);
     }
 
     #[test]
     fn without_spread_there_is_one_mode_and_without_values_none() {
-        assert_eq!(modal_value(&[5.0; 9]), Some(2.0));
-        assert_eq!(modal_value(&[5.0]), Some(2.0));
-        assert_eq!(modal_value(&[]), None);
-        assert_eq!(modal_value(&[f64::INFINITY]), None);
+        assert_eq!(mvalue(&[5.0; 9]), Some(2.0));
+        assert_eq!(mvalue(&[5.0]), Some(2.0));
+        assert_eq!(mvalue(&[]), None);
+        assert_eq!(mvalue(&[f64::INFINITY]), None);
         // Far beyond the number of bins: still a value.
         let mut far = around(0.0, 50);
         far.push(1e12);
-        assert!(modal_value(&far).is_some());
+        assert!(mvalue(&far).is_some());
     }
 }

@@ -1,7 +1,7 @@
 //! What may be done about outliers before a summary, by name. The raw series stays in the result: percentiles, extremes and every test are of
 //! that, and no policy ever leaves nothing.
 
-use super::description::{Description, NORMAL_MAD};
+use super::description::{Description, MAD_TO_SD};
 use super::quantile::Quantile;
 
 /// A policy.
@@ -57,7 +57,7 @@ impl IqrFence {
 
 /// Why a policy left all values as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Untouched {
+pub enum TreatmentSkipped {
     /// Fewer values than it asks for.
     TooFew,
     /// No interquartile range, or no MAD.
@@ -68,7 +68,7 @@ pub enum Untouched {
 
 /// A series after a policy.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Treated<'a> {
+pub struct TreatedSample<'a> {
     /// All values as measured.
     pub raw: &'a [f64],
     /// What is left of them, in the order measured; replaced values included.
@@ -82,10 +82,10 @@ pub struct Treated<'a> {
     /// Bounds beyond which values were removed or replaced, where the policy has such.
     pub bounds: Option<(f64, f64)>,
     /// Why nothing was done, if a guard says so.
-    pub untouched: Option<Untouched>,
+    pub untouched: Option<TreatmentSkipped>,
 }
 
-impl Treated<'_> {
+impl TreatedSample<'_> {
     /// Values that are gone.
     pub fn removed(&self) -> usize {
         self.raw.len() - self.values.len()
@@ -99,7 +99,7 @@ impl Treated<'_> {
 
 impl OutlierPolicy {
     /// Applies the policy. `None` without values or with one that is not finite.
-    pub fn apply(self, raw: &[f64]) -> Option<Treated<'_>> {
+    pub fn apply(self, raw: &[f64]) -> Option<TreatedSample<'_>> {
         if raw.is_empty() || !raw.iter().all(|value| value.is_finite()) {
             return None;
         }
@@ -110,12 +110,12 @@ impl OutlierPolicy {
             Self::IqrFence(fence) => fence.apply(raw),
             Self::Mad { multiple } => {
                 if raw.len() < 3 {
-                    return Some(whole(raw, Some(Untouched::TooFew)));
+                    return Some(whole(raw, Some(TreatmentSkipped::TooFew)));
                 }
                 let described = Description::of(raw)?;
-                let reach = multiple * NORMAL_MAD * described.mad;
+                let reach = multiple * MAD_TO_SD * described.mad;
                 if reach == 0.0 {
-                    return Some(whole(raw, Some(Untouched::NoSpread)));
+                    return Some(whole(raw, Some(TreatmentSkipped::NoSpread)));
                 }
                 Some(within(
                     raw,
@@ -127,7 +127,7 @@ impl OutlierPolicy {
                 let mut values = raw.to_vec();
                 let low = Quantile::Linear.select(&mut values, 0.05)?;
                 let high = Quantile::Linear.select(&mut values, 0.95)?;
-                Some(Treated {
+                Some(TreatedSample {
                     raw,
                     values: raw.iter().map(|value| value.clamp(low, high)).collect(),
                     gone: vec![false; raw.len()],
@@ -142,23 +142,23 @@ impl OutlierPolicy {
 }
 
 impl IqrFence {
-    fn apply(self, raw: &[f64]) -> Option<Treated<'_>> {
+    fn apply(self, raw: &[f64]) -> Option<TreatedSample<'_>> {
         if raw.len() < self.fewest {
-            return Some(whole(raw, Some(Untouched::TooFew)));
+            return Some(whole(raw, Some(TreatmentSkipped::TooFew)));
         }
         let mut values = raw.to_vec();
         let q1 = self.quartiles.select(&mut values, 0.25)?;
         let q3 = self.quartiles.select(&mut values, 0.75)?;
         let reach = self.multiple * (q3 - q1);
         if reach == 0.0 {
-            return Some(whole(raw, Some(Untouched::NoSpread)));
+            return Some(whole(raw, Some(TreatmentSkipped::NoSpread)));
         }
         Some(within(raw, q1 - reach, q3 + reach))
     }
 }
 
-fn whole(raw: &[f64], untouched: Option<Untouched>) -> Treated<'_> {
-    Treated {
+fn whole(raw: &[f64], untouched: Option<TreatmentSkipped>) -> TreatedSample<'_> {
+    TreatedSample {
         raw,
         values: raw.to_vec(),
         gone: vec![false; raw.len()],
@@ -170,13 +170,13 @@ fn whole(raw: &[f64], untouched: Option<Untouched>) -> Treated<'_> {
 }
 
 /// The values from `low` to `high`, both included.
-fn within(raw: &[f64], low: f64, high: f64) -> Treated<'_> {
+fn within(raw: &[f64], low: f64, high: f64) -> TreatedSample<'_> {
     let inside = |value: &f64| low <= *value && *value <= high;
     let values: Vec<f64> = raw.iter().copied().filter(inside).collect();
     if values.is_empty() {
-        return whole(raw, Some(Untouched::WouldRemoveAll));
+        return whole(raw, Some(TreatmentSkipped::WouldRemoveAll));
     }
-    Treated {
+    TreatedSample {
         raw,
         values,
         gone: raw.iter().map(|value| !inside(value)).collect(),
@@ -188,9 +188,9 @@ fn within(raw: &[f64], low: f64, high: f64) -> Treated<'_> {
 }
 
 /// The values without the `low` smallest and the `high` largest; of equal ones the later go.
-fn without_ends(raw: &[f64], low: usize, high: usize) -> Treated<'_> {
+fn without_ends(raw: &[f64], low: usize, high: usize) -> TreatedSample<'_> {
     if low + high >= raw.len() {
-        return whole(raw, Some(Untouched::WouldRemoveAll));
+        return whole(raw, Some(TreatmentSkipped::WouldRemoveAll));
     }
     let mut order: Vec<usize> = (0..raw.len()).collect();
     order.sort_by(|a, b| raw[*a].total_cmp(&raw[*b]));
@@ -199,7 +199,7 @@ fn without_ends(raw: &[f64], low: usize, high: usize) -> Treated<'_> {
         gone[*at] = false;
     }
     let kept = raw.iter().zip(&gone).filter(|(_, gone)| !**gone);
-    Treated {
+    TreatedSample {
         raw,
         values: kept.map(|(value, _)| *value).collect(),
         gone,
@@ -236,7 +236,7 @@ mod tests {
         let treated = OutlierPolicy::IqrFence(fence)
             .apply(&[1.0, 2.0, 3.0, 4.0])
             .unwrap();
-        assert_eq!(treated.untouched, Some(Untouched::WouldRemoveAll));
+        assert_eq!(treated.untouched, Some(TreatmentSkipped::WouldRemoveAll));
         assert_eq!(treated.values.len(), 4);
     }
 

@@ -21,7 +21,7 @@ pub enum OutlierLabel {
 
 /// The four fences of a sample (Tukey 1977), from quartiles by [`Quantile::Linear`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Fences {
+pub struct TukeyFences {
     /// Q1 - 3 IQR.
     pub low_severe: f64,
     /// Q1 - 1.5 IQR.
@@ -46,7 +46,7 @@ pub struct OutlierCounts {
     pub high_severe: usize,
 }
 
-impl Fences {
+impl TukeyFences {
     /// The fences of `values` at 1.5 and 3 IQR; `None` without values.
     pub fn of(values: &[f64]) -> Option<Self> {
         Self::at(values, 1.5, 3.0)
@@ -93,7 +93,7 @@ impl OutlierCounts {
     /// Counts the outliers of `values` by their own fences at `mild` and `severe` IQR.
     pub fn at(values: &[f64], mild: f64, severe: f64) -> Self {
         let mut counts = Self::default();
-        let Some(fences) = Fences::at(values, mild, severe) else {
+        let Some(fences) = TukeyFences::at(values, mild, severe) else {
             return counts;
         };
         for value in values {
@@ -141,8 +141,8 @@ mod tests {
     #[test]
     fn sixty_is_a_severe_outlier_of_one_to_twenty_and_thirty_two_is_none() {
         let x = one_to_twenty_and(&[32.0, 60.0]);
-        let fences = Fences::of(&x).unwrap();
-        let expected = Fences {
+        let fences = TukeyFences::of(&x).unwrap();
+        let expected = TukeyFences {
             low_severe: -25.25,
             low_mild: -9.5,
             high_mild: 32.5,
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_value_on_a_fence_is_inside_it() {
-        let fences = Fences {
+        let fences = TukeyFences {
             low_severe: -25.25,
             low_mild: -9.5,
             high_mild: 32.5,

@@ -1,6 +1,6 @@
 //! The mean ratio of paired values: Student's interval of the mean of ln(new / base), as a ratio again.
 
-use super::bootstrap::Interval;
+use super::interval::Interval;
 use super::t_interval::TInterval;
 
 /// A mean ratio over pairs.
@@ -28,13 +28,9 @@ impl PairedLogRatio {
             .map(|(new, base)| new.ln() - base.ln())
             .collect();
         let mean = TInterval::of(&logs, level)?;
-        let interval = mean.interval();
         Some(Self {
             ratio: mean.mean.exp(),
-            interval: Interval {
-                lower: interval.lower.exp(),
-                upper: interval.upper.exp(),
-            },
+            interval: mean.interval().map(f64::exp),
             pairs: logs.len(),
             dropped: new.len().max(base.len()) - logs.len(),
         })

@@ -38,15 +38,15 @@ impl RatioBounds {
 }
 
 /// new / base; `None` unless both are positive and finite.
-pub fn ratio(new: f64, base: f64) -> Option<f64> {
+pub fn positive_ratio(new: f64, base: f64) -> Option<f64> {
     let usable = |value: f64| value > 0.0 && value.is_finite();
     (usable(new) && usable(base)).then(|| new / base)
 }
 
-/// The ratio of the `p` quantiles of `new` and `base`; `None` as for [`ratio`] or without values.
+/// The ratio of the `p` quantiles of `new` and `base`; `None` as for [`positive_ratio`] or without values.
 pub fn quantile_ratio(new: &[f64], base: &[f64], p: f64, definition: Quantile) -> Option<f64> {
     let at = |values: &[f64]| definition.select(&mut values.to_vec(), p);
-    ratio(at(new)?, at(base)?)
+    positive_ratio(at(new)?, at(base)?)
 }
 
 #[cfg(test)]
@@ -61,8 +61,8 @@ mod tests {
         };
         for value in [0.0, -1.0, f64::NAN] {
             assert_eq!(bounds.judge(value), None);
-            assert_eq!(ratio(value, 1.0), None);
-            assert_eq!(ratio(1.0, value), None);
+            assert_eq!(positive_ratio(value, 1.0), None);
+            assert_eq!(positive_ratio(1.0, value), None);
         }
         assert_eq!(quantile_ratio(&[], &[1.0], 0.5, Quantile::Linear), None);
     }

@@ -27,14 +27,14 @@ pub fn r_squared_through_origin(x: &[f64], y: &[f64]) -> Option<f64> {
 
 /// A least-squares line with an intercept.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Line {
+pub struct LinearFit {
     /// Value at x = 0.
     pub intercept: f64,
     /// Rise per unit of x.
     pub slope: f64,
 }
 
-impl Line {
+impl LinearFit {
     /// Ordinary least squares; `None` below three points, for unequal lengths or where x does not vary.
     pub fn fit(x: &[f64], y: &[f64]) -> Option<Self> {
         if x.len() != y.len() || x.len() < 3 {
@@ -83,12 +83,12 @@ mod tests {
         assert_eq!(slope_through_origin(&[0.0], &[1.0]), None);
         assert_eq!(slope_through_origin(&[1.0, 2.0], &[1.0]), None);
         assert_eq!(r_squared_through_origin(&[1.0, 2.0], &[5.0, 5.0]), None);
-        assert_eq!(Line::fit(&[2.0, 2.0, 2.0], &[1.0, 2.0, 3.0]), None);
+        assert_eq!(LinearFit::fit(&[2.0, 2.0, 2.0], &[1.0, 2.0, 3.0]), None);
     }
 
     #[test]
     fn a_constant_overhead_is_the_intercept() {
-        let line = Line::fit(&[1.0, 2.0, 3.0], &[12.0, 14.0, 16.0]).unwrap();
+        let line = LinearFit::fit(&[1.0, 2.0, 3.0], &[12.0, 14.0, 16.0]).unwrap();
         assert!((line.intercept - 10.0).abs() < 1e-12 && (line.slope - 2.0).abs() < 1e-12);
     }
 }

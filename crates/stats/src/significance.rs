@@ -14,15 +14,11 @@ pub enum Significance {
     NotTested,
 }
 
-/// Values that each group must have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FewestPerGroup(pub usize);
-
 impl Significance {
     /// Of a test of groups of which the smaller has `smaller_group` values; strictly below `alpha` is significant.
-    pub fn of(p: Option<f64>, alpha: f64, smaller_group: usize, fewest: FewestPerGroup) -> Self {
+    pub fn of(p: Option<f64>, alpha: f64, smaller_group: usize, fewest: usize) -> Self {
         match p {
-            Some(p) if smaller_group >= fewest.0 && !p.is_nan() => {
+            Some(p) if smaller_group >= fewest && !p.is_nan() => {
                 if p < alpha {
                     Self::Significant
                 } else {
@@ -63,7 +59,7 @@ mod tests {
 
     #[test]
     fn what_was_not_computed_was_not_tested() {
-        let of = |p| Significance::of(p, 0.05, 9, FewestPerGroup(5));
+        let of = |p| Significance::of(p, 0.05, 9, 5);
         assert_eq!(of(None), Significance::NotTested);
         assert_eq!(of(Some(f64::NAN)), Significance::NotTested);
         assert_eq!(of(Some(0.0)), Significance::Significant);

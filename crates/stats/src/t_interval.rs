@@ -1,7 +1,7 @@
 //! Student's interval of a mean (Student 1908).
 
-use super::bootstrap::Interval;
 use super::description::{mean, standard_error};
+use super::interval::Interval;
 use super::student_t;
 
 /// A mean with its margin of error.
@@ -46,10 +46,7 @@ impl TInterval {
 
     /// Mean less and plus margin.
     pub fn interval(&self) -> Interval {
-        Interval {
-            lower: self.mean - self.margin,
-            upper: self.mean + self.margin,
-        }
+        Interval::around(self.mean, self.margin)
     }
 }
 

@@ -1,31 +1,21 @@
 //! The bootstrap t-score of two independent groups, its p-values and their inversion into one-sided bounds.
 
 use super::bootstrap::{Resampling, TABULATED, replicates, tabulate};
-use super::description::{mean, sample_variance};
+use super::description::mean;
+use super::jackknife::FEWEST_FOR_BOOTSTRAP;
+use super::log_standard_error::most_df;
 use super::random::Draws;
-use super::relative_error::most_df;
 use super::student_t;
-
-/// Below this many values on either side the bootstrap has too few distinct resamples: Student's t guards it.
-pub const SMALL_SAMPLE: usize = 8;
+use super::welch_test::standard_error_and_df;
 
 /// Elementary steps that the null distribution may take; beyond it, fewer resamples are drawn.
 const STEPS: usize = 4_000_000;
-
-/// Standard error and degrees of freedom of a difference of means (Welch 1947).
-/// `None` with fewer than two values on a side; df is not finite where neither side varies.
-pub fn welch(new: &[f64], base: &[f64]) -> Option<(f64, f64)> {
-    let a = sample_variance(new)? / new.len() as f64;
-    let b = sample_variance(base)? / base.len() as f64;
-    let df = (a + b).powi(2) / (a * a / (new.len() - 1) as f64 + b * b / (base.len() - 1) as f64);
-    Some(((a + b).sqrt(), df))
-}
 
 /// The t-score of new against base and its null distribution.
 ///
 /// `T = (mean_new - mean_base - shift) / sqrt(s_new^2 / k_new + s_base^2 / k_base)`. The null is that of both sides centred and
 /// resampled with replacement. `p = (1 + #{T* >= T}) / (B + 1)` for "larger by more than the shift", likewise for "smaller".
-/// With fewer than [`SMALL_SAMPLE`] values on a side, p is the larger one of this and Welch's, whose degrees of freedom are held
+/// With fewer than [`FEWEST_FOR_BOOTSTRAP`] values on a side, p is the larger one of this and Welch's, whose degrees of freedom are held
 /// to what the smaller side can give.
 #[derive(Debug, Clone)]
 pub struct TScore {
@@ -64,7 +54,7 @@ impl TScore {
         max_level: f64,
         resampling: Resampling<'_>,
     ) -> Option<Self> {
-        let (standard_error, df) = welch(new, base)?;
+        let (standard_error, df) = standard_error_and_df(new, base)?;
         let (new_mean, base_mean) = (mean(new)?, mean(base)?);
         let difference = new_mean - base_mean;
         if !standard_error.is_finite() || !difference.is_finite() {
@@ -79,7 +69,7 @@ impl TScore {
             dropped: 0,
             upper_tail: Vec::new(),
             lower_tail: Vec::new(),
-            guard_df: (new.len().min(base.len()) < SMALL_SAMPLE)
+            guard_df: (new.len().min(base.len()) < FEWEST_FOR_BOOTSTRAP)
                 .then(|| df.min(most_df(new.len(), base.len()))),
             resolution,
         };

@@ -1,7 +1,7 @@
 //! The mean of what a policy left, with a standard error that knows of what it took away (Yuen 1974).
 
 use super::description::{mean, sample_variance};
-use super::outlier_policy::Treated;
+use super::outlier_policy::TreatedSample;
 use super::t_interval::TInterval;
 
 /// A trimmed (or winsorised) mean.
@@ -18,7 +18,7 @@ pub struct TrimmedMean {
 
 impl TrimmedMean {
     /// Of a treated series; `None` where fewer than two values are left as measured.
-    pub fn of(treated: &Treated<'_>) -> Option<Self> {
+    pub fn of(treated: &TreatedSample<'_>) -> Option<Self> {
         let untouched = treated.raw.len() - treated.low - treated.high;
         if untouched < 2 {
             return None;

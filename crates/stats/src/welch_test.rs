@@ -1,10 +1,9 @@
 //! Welch's t-test of two means (Welch 1947), two-sided.
 
-use super::bootstrap::Interval;
-use super::description::mean;
+use super::description::{mean, sample_variance};
+use super::interval::Interval;
 use super::student_t;
 use super::t_interval::TInterval;
-use super::t_score::welch;
 
 /// How the degrees of freedom enter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +33,7 @@ impl WelchTest {
     /// Tests whether the means differ. `None` below two values a side, for values that are not finite, and where neither side varies:
     /// there the difference is exact, and no statistics.
     pub fn of(new: &[f64], base: &[f64], df: WelchDf) -> Option<Self> {
-        let (standard_error, fractional) = welch(new, base)?;
+        let (standard_error, fractional) = standard_error_and_df(new, base)?;
         let difference = mean(new)? - mean(base)?;
         let df = match df {
             WelchDf::Fractional => fractional,
@@ -57,6 +56,15 @@ impl WelchTest {
         let interval = TInterval::with(self.difference, self.standard_error, self.df, level)?;
         Some(interval.interval())
     }
+}
+
+/// Standard error and degrees of freedom of a difference of means (Welch 1947).
+/// `None` with fewer than two values on a side; df is not finite where neither side varies.
+pub(super) fn standard_error_and_df(new: &[f64], base: &[f64]) -> Option<(f64, f64)> {
+    let a = sample_variance(new)? / new.len() as f64;
+    let b = sample_variance(base)? / base.len() as f64;
+    let df = (a + b).powi(2) / (a * a / (new.len() - 1) as f64 + b * b / (base.len() - 1) as f64);
+    Some(((a + b).sqrt(), df))
 }
 
 #[cfg(test)]

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::observations::{SideSamples, definition, of_samples};
 use crate::compare::question::{Question, Rules};
 use crate::model::{Analysis, Outliers, Statistic, Thresholds};
-use perfcheck_stats::{Cleaned, FirstSample, IqrFence, OutlierPolicy, Quantile, derived_seed};
+use perfcheck_stats::{
+    CleanedSample, FirstSample, IqrFence, OutlierPolicy, Quantile, derived_seed,
+};
 
 /// A center of both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -85,7 +87,7 @@ fn side_center(
             } else {
                 FirstSample::Used
             };
-            let cleaned = Cleaned::of(
+            let cleaned = CleanedSample::of(
                 &launches,
                 first,
                 outlier_policy(

@@ -7,7 +7,8 @@ use crate::compare::estimate::Estimate;
 use crate::compare::question::{Question, Rules};
 use crate::model::Observations;
 use perfcheck_stats::{
-    EffectSize, PairedLogRatio, Shift, ShiftRanks, cliffs_delta, derived_seed, hedges_g,
+    EffectSize, HodgesLehmann, HodgesLehmannRanks, PairedLogRatio, cliffs_delta, derived_seed,
+    hedges_g,
 };
 
 /// Effect sizes; positive is slower.
@@ -73,11 +74,11 @@ fn paired_change(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimate
 }
 
 fn shift(candidate: &[f64], base: &[f64], level: f64) -> Option<Estimate> {
-    let shift = Shift::of(candidate, base)?;
+    let shift = HodgesLehmann::of(candidate, base)?;
     let ranks = if candidate.len() * base.len() <= MOST_EXACT_PAIRS {
-        ShiftRanks::Exact
+        HodgesLehmannRanks::Exact
     } else {
-        ShiftRanks::Normal
+        HodgesLehmannRanks::Normal
     };
     let estimate = shift.estimate()?;
     Some(match shift.interval(level, ranks) {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::observations::SideSamples;
 use crate::compare::question::Rules;
 use crate::model::Measurement;
-use perfcheck_stats::{AgainstReference, derived_seed};
+use perfcheck_stats::{ManyToOne, derived_seed};
 
 /// A test of all runs together, before each is compared with the reference.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -40,7 +40,7 @@ pub fn across_runs(
     }
     let groups: Vec<&[f64]> = others.iter().map(Vec::as_slice).collect();
     let level = decision.significance_level;
-    let found = AgainstReference::of(&base, &groups, level)?;
+    let found = ManyToOne::of(&base, &groups, level)?;
     Some(GateGroup {
         h: found.gate.h,
         p_value: found.gate.p,

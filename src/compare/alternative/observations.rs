@@ -3,7 +3,7 @@
 use crate::compare::summary::sample_times;
 use crate::model::{Analysis, Measurement, Observations, QuantileRule, Statistic};
 use perfcheck_stats::{
-    Preference, Quantile, Stream, Subselection, SubselectionCentre, derived_seed, mean,
+    Better, Quantile, Stream, SubsampledCentre, Subsampling, derived_seed, mean,
     slope_through_origin,
 };
 
@@ -84,13 +84,13 @@ impl SideSamples {
     }
 
     /// The subselection centre of the side, with the median of each launch.
-    pub fn subselection(&self) -> Option<SubselectionCentre> {
+    pub fn subselection(&self) -> Option<SubsampledCentre> {
         let launches: Vec<&[f64]> = self.launches.iter().map(Vec::as_slice).collect();
         let stream = Stream {
             seed: derived_seed(self.seed, "subselection"),
             name: "parts",
         };
-        SubselectionCentre::of(&launches, Subselection::DOCUMENTED, stream)
+        SubsampledCentre::of(&launches, Subsampling::DOCUMENTED, stream)
     }
 
     /// The slope over all linear phases.
@@ -115,7 +115,7 @@ pub(super) fn of_samples(center: Statistic, analysis: &Analysis, samples: &[f64]
             analysis.quantile.unwrap_or(QuantileRule::InvertedCdf),
             FLOOR,
         ),
-        Statistic::BestMean(percent) => Preference::Lower.best_mean(samples, percent.into()),
+        Statistic::BestMean(percent) => Better::Lower.best_mean(samples, percent.into()),
         _ => None,
     }
 }

@@ -7,9 +7,9 @@ use crate::compare::estimate::Estimate;
 use crate::compare::note::Note;
 use crate::model::{Analysis, Observations, RankP, Statistic, Test, Thresholds};
 use perfcheck_stats::{
-    Bracketed, FewestPerGroup, Interval, IntervalDistance, KruskalWallis, MannWhitney,
-    MannWhitneyMethod, RatioBounds, RatioVerdict, Shift, ShiftRanks, Significance, TInterval,
-    WelchDf, WelchTest, mean, median, ratio,
+    HodgesLehmann, HodgesLehmannRanks, Interval, IntervalDistance, IntervalEstimate, KruskalWallis,
+    MannWhitney, MannWhitneyMethod, RatioBounds, RatioVerdict, Significance, TInterval, WelchDf,
+    WelchTest, mean, median, positive_ratio,
 };
 
 /// What a test of one of the published systems said.
@@ -179,13 +179,13 @@ impl Setting<'_> {
     fn shifted(&self, p: f64, exact: bool, (candidate, base): (&[f64], &[f64]), found: &mut Found) {
         found.decided = Decided::ByP(Some(p));
         found.delta = MannWhitney::of(candidate, base).map(|test| test.delta());
-        let Some(shift) = Shift::of(candidate, base) else {
+        let Some(shift) = HodgesLehmann::of(candidate, base) else {
             return;
         };
         let ranks = if exact {
-            ShiftRanks::Exact
+            HodgesLehmannRanks::Exact
         } else {
-            ShiftRanks::Normal
+            HodgesLehmannRanks::Normal
         };
         let interval = shift.interval(1.0 - self.level, ranks).unwrap_or(Interval {
             lower: f64::NEG_INFINITY,
@@ -216,7 +216,7 @@ impl Setting<'_> {
         };
         let found_ratio = percentile(candidate)
             .zip(percentile(base))
-            .and_then(|(candidate, base)| ratio(candidate, base));
+            .and_then(|(candidate, base)| positive_ratio(candidate, base));
         if let Some((ratio, verdict)) =
             found_ratio.and_then(|ratio| Some((ratio, bounds.judge(ratio)?)))
         {
@@ -241,13 +241,16 @@ impl Setting<'_> {
             if by_parts {
                 let centre = side.subselection()?;
                 let interval = centre.interval(level)?;
-                return Some(Bracketed {
+                return Some(IntervalEstimate {
                     value: centre.centre,
                     interval,
                 });
             }
             let interval = TInterval::of(observed, level)?;
-            Some(Bracketed::with_margin(interval.mean, interval.margin))
+            Some(IntervalEstimate::with_margin(
+                interval.mean,
+                interval.margin,
+            ))
         };
         let resolution = candidate.resolution.max(base.resolution);
         let sides = bracketed(candidate, candidate_observed).zip(bracketed(base, base_observed));
@@ -326,7 +329,7 @@ pub(super) fn significance(
         Decided::Difference(significant) => of(significant),
         Decided::ByP(_) => {
             let smaller = found.counts.0.min(found.counts.1);
-            let fewest = FewestPerGroup(setting.fewest());
+            let fewest = setting.fewest();
             let said = Significance::of(adjusted, setting.level, smaller, fewest);
             match found.delta {
                 Some(delta) => said.unless_below(delta, setting.thresholds.practical_effect),

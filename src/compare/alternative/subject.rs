@@ -4,7 +4,7 @@ use crate::compare::beside::{CountChange, PercentileChange};
 use crate::compare::comparison::Comparison;
 use crate::compare::estimate::Estimate;
 use crate::model::{Allocations, Measurement, Statistic};
-use perfcheck_stats::{Histogram, TInterval, mean};
+use perfcheck_stats::{HdrHistogram, TInterval, mean};
 
 impl Comparison {
     /// The numbers of allocations that `subject` is about.
@@ -59,7 +59,7 @@ pub fn value_of(measurement: &Measurement, subject: Statistic, level: f64) -> Op
         let beside = &launch.beside;
         if let Some(quantile) = quantile(subject) {
             let counts = beside.latencies.as_ref()?.counts.iter().copied();
-            return Some(Histogram::of_counters(counts)?.percentile(quantile)? as f64);
+            return Some(HdrHistogram::of_counters(counts)?.percentile(quantile)? as f64);
         }
         let number: fn(&Allocations) -> u64 = match subject {
             Statistic::Allocations => |found| found.count,

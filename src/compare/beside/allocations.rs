@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rules::BesideRules;
 use crate::model::{Allocations, Measurement, Verdict};
-use perfcheck_stats::{mean, rank_permutation_p};
+use perfcheck_stats::{MannWhitney, mean};
 
 /// How the allocations of an iteration differ.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -110,7 +110,7 @@ impl CountChange {
                 ..found
             });
         }
-        let p = rank_permutation_p(&candidate, &base)?;
+        let p = MannWhitney::permutation_p(&candidate, &base)?;
         let beyond = found.relative().abs() > rules.noise_threshold;
         let verdict = if p < rules.significance_level && beyond {
             found.direction()

@@ -6,7 +6,9 @@ use serde::Serialize;
 
 use crate::compare::estimate::Estimate;
 use crate::model::{Allocations, Latencies, LatencyWindow, LaunchSeries, Measurement};
-use perfcheck_stats::{Histogram, MeanRatio, TInterval, WeightedEcdf, mean, sample_variance};
+use perfcheck_stats::{
+    HdrHistogram, TInterval, WeightedEcdf, mean, paired_mean_ratio, sample_variance,
+};
 
 use super::latencies::LatencyComparison;
 
@@ -146,15 +148,15 @@ impl LatencySummary {
     /// `None` where no operation succeeded. Intervals have this level.
     pub fn of(measurement: &Measurement, confidence_level: f64) -> Option<Self> {
         let noted: Vec<&Latencies> = noted(measurement).collect();
-        let histograms: Vec<Histogram> = noted
+        let histograms: Vec<HdrHistogram> = noted
             .iter()
-            .filter_map(|found| Histogram::of_counters(found.counts.iter().copied()))
+            .filter_map(|found| HdrHistogram::of_counters(found.counts.iter().copied()))
             .filter(|histogram| histogram.total() > 0)
             .collect();
         let merged = histograms
             .iter()
-            .try_fold(Histogram::default(), |sum, next| sum.merged(next))?;
-        let over = |value: &dyn Fn(&Histogram) -> Option<f64>| {
+            .try_fold(HdrHistogram::default(), |sum, next| sum.merged(next))?;
+        let over = |value: &dyn Fn(&HdrHistogram) -> Option<f64>| {
             let values: Vec<f64> = histograms.iter().filter_map(value).collect();
             OverLaunches::of(&values, confidence_level)
         };
@@ -275,9 +277,9 @@ fn drift(noted: &[&Latencies], level: f64) -> Option<Estimate> {
             Some((whole.first()?.p50.as_f64(), whole.last()?.p50.as_f64()))
         })
         .unzip();
-    if let Some(found) = MeanRatio::of_pairs(&last, &first, level) {
+    if let Some(found) = paired_mean_ratio(&last, &first, level) {
         return Some(Estimate {
-            estimate: found.ratio - 1.0,
+            estimate: found.value - 1.0,
             lower: found.interval.lower - 1.0,
             upper: found.interval.upper - 1.0,
         });

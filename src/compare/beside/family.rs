@@ -7,7 +7,7 @@ use super::{CountChange, PercentileChange};
 use crate::compare::comparison::{Basis, Comparison};
 use crate::compare::note::Note;
 use crate::model::{DecisionSettings, Statistic, Verdict};
-use perfcheck_stats::adjusted_p_values;
+use perfcheck_stats::Correction;
 
 impl Comparison {
     /// Makes the verdicts of one comparison those about `subject`. What could not be measured stays failed; what does not have the subject is
@@ -27,7 +27,7 @@ impl Comparison {
             .iter()
             .filter_map(|one| one.count(subject)?.p_value)
             .collect();
-        let mut adjusted = adjusted_p_values(&p_values).into_iter();
+        let mut adjusted = Correction::Holm.adjusted(&p_values).into_iter();
         let intervals = judged
             .iter()
             .filter(|one| one.percentile(subject).is_some())

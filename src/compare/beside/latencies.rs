@@ -8,8 +8,8 @@ use crate::compare::question::{Question, Rules};
 use crate::compare::uncertainty::{Uncertainty, drift};
 use crate::model::{LaunchSeries, Measurement, Verdict};
 use perfcheck_stats::{
-    ClusterMean, Histogram, IntervalMethod, MeanRatio, PairedRatio, Resampling, Smoothness, Stream,
-    derived_seed, mean,
+    ClusterMean, HdrHistogram, IntervalMethod, PairedRatio, Resampling, Smoothness, Stream,
+    derived_seed, mean, mean_ratio, paired_mean_ratio,
 };
 
 /// How the latencies of single operations differ.
@@ -43,7 +43,7 @@ impl LatencyComparison {
     pub const QUANTILES: [f64; 5] = [0.5, 0.95, 0.99, 0.999, 1.0];
 
     /// No percentile is too low by more than this fraction of itself.
-    pub const RELATIVE_ERROR: f64 = Histogram::ERROR;
+    pub const RELATIVE_ERROR: f64 = HdrHistogram::ERROR;
 
     /// Compares the launches of `new` with those of all runs in `base`; `None` where a side has no operations.
     pub(super) fn of(
@@ -110,7 +110,7 @@ impl LatencyComparison {
 impl PercentileChange {
     /// What an interval of the change says. Neither the histogram nor the clock tells values apart that are closer than their steps.
     pub(super) fn verdict_of(&self, change: &Estimate, noise_threshold: f64) -> Verdict {
-        let threshold = noise_threshold.max(Histogram::ERROR);
+        let threshold = noise_threshold.max(HdrHistogram::ERROR);
         let callable = threshold.max(self.clock_step);
         if change.lower > callable {
             Verdict::Regressed
@@ -125,9 +125,9 @@ impl PercentileChange {
 }
 
 /// The histogram of a launch that has operations.
-fn histogram(launch: &LaunchSeries) -> Option<Histogram> {
+fn histogram(launch: &LaunchSeries) -> Option<HdrHistogram> {
     let counts = &launch.beside.latencies.as_ref()?.counts;
-    Histogram::of_counters(counts.iter().copied()).filter(|found| found.total() > 0)
+    HdrHistogram::of_counters(counts.iter().copied()).filter(|found| found.total() > 0)
 }
 
 fn percentiles_of(launches: &[&LaunchSeries], quantile: f64) -> Vec<f64> {
@@ -194,11 +194,11 @@ impl Sides {
         let fewer = self.base.len().min(self.candidate.len());
         if IntervalMethod::for_clusters(fewer) == IntervalMethod::StudentT {
             let found = match self.pairing {
-                Pairing::Independent => MeanRatio::of(&self.candidate, &self.base, level),
-                Pairing::ByRound => MeanRatio::of_pairs(&self.candidate, &self.base, level),
+                Pairing::Independent => mean_ratio(&self.candidate, &self.base, level),
+                Pairing::ByRound => paired_mean_ratio(&self.candidate, &self.base, level),
             }?;
             return Some(Estimate {
-                estimate: found.ratio - 1.0,
+                estimate: found.value - 1.0,
                 lower: found.interval.lower - 1.0,
                 upper: found.interval.upper - 1.0,
             });

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::model::BenchmarkKey;
-use perfcheck_stats::{Quantile, Width};
+use perfcheck_stats::{BootstrapSpread, Quantile};
 
 /// Of the level, what the floor test has; the rest is the slow-path test's.
 const FLOOR_SHARE: f64 = 0.8;
@@ -70,7 +70,7 @@ pub struct Method {
     /// Rank that it has at least.
     pub least_rank: usize,
     /// What of the bootstrap distribution is the standard error.
-    pub width: Width,
+    pub width: BootstrapSpread,
     /// Factor on the standard error.
     pub inflation: f64,
     /// Degrees of freedom of the null, at most.
@@ -98,7 +98,7 @@ impl Default for Method {
             floor_share: 0.5,
             quantile: 0.005,
             least_rank: 2,
-            width: Width::Deviation,
+            width: BootstrapSpread::Deviation,
             inflation: 1.0,
             most_df: 15.0,
             guard: Guard::Everywhere,

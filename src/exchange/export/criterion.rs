@@ -15,7 +15,7 @@ use super::exported::ExportedRun;
 use crate::model::{Measurement, Metric, Sample, Throughput};
 use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic, Description,
-    Fences, NORMAL_MAD, Resampling, Stream, percentile_interval, slope_through_origin,
+    MAD_TO_SD, Resampling, Stream, TukeyFences, percentile_interval, slope_through_origin,
 };
 
 /// Criterion cuts names of directories at so many bytes.
@@ -138,7 +138,7 @@ fn files(
         "times": times,
     });
     let per_iteration: Vec<f64> = samples.iter().map(|one| one.per_iteration()).collect();
-    let fences = Fences::of(&per_iteration);
+    let fences = TukeyFences::of(&per_iteration);
     let tukey = fences.map_or(Value::Null, |fences| {
         json!([
             fences.low_severe,
@@ -187,7 +187,7 @@ fn estimates(run: &ExportedRun, id: &str, samples: &[Sample], is_linear: bool) -
     let sd = described.sd.unwrap_or(0.0);
     let mean = interval(&ClusterMean::new(&singles), 1.0, stream);
     let median = interval(&ClusterMedian::new(&singles), 1.0, stream);
-    let mad = interval(&ClusterMad::new(&singles), NORMAL_MAD, stream);
+    let mad = interval(&ClusterMad::new(&singles), MAD_TO_SD, stream);
     let deviation = interval(&ClusterSd::new(&singles), 1.0, stream);
     let sloping = slope.map(|slope| {
         let found = interval(&ClusterSlope::new(&clusters), 1.0, stream);

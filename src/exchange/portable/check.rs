@@ -2,7 +2,7 @@
 
 use super::wire::{PortableHead, PortableRun, PortableVerdict};
 use crate::model::{Latencies, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Sample, Side};
-use perfcheck_stats::Histogram;
+use perfcheck_stats::HdrHistogram;
 
 /// Longer names are no names.
 const LONGEST_NAME_BYTES: usize = 4096;
@@ -103,8 +103,8 @@ pub(super) fn series(launch: &LaunchRecord, launched: &LaunchedBenchmark) -> Res
 /// Counters and drawn times are in order, and there are such counters.
 fn latencies(found: &Latencies) -> Result<(), &'static str> {
     let ascending = found.counts.windows(2).all(|pair| pair[0].0 < pair[1].0);
-    let exist =
-        (found.counts.iter()).all(|(index, count)| *index <= Histogram::last_index() && *count > 0);
+    let exist = (found.counts.iter())
+        .all(|(index, count)| *index <= HdrHistogram::last_index() && *count > 0);
     let total =
         (found.counts.iter()).try_fold(found.errors, |sum, (_, count)| sum.checked_add(*count));
     if !ascending || !exist || total.is_none() {

@@ -12,7 +12,7 @@
 
 use cargo_perfcheck::compare::{Guard, Method, Plan};
 use cargo_perfcheck::model::{Nanos, Round, Sample, Tally, Verdict};
-use perfcheck_stats::{Draws, Stream, Width};
+use perfcheck_stats::{BootstrapSpread, Draws, Stream};
 use perfcheck_tools::paired_verdict::judged;
 use perfcheck_tools::proportion::exact_interval;
 use rayon::prelude::*;
@@ -158,7 +158,7 @@ fn rules(options: &Options) -> Vec<Rule> {
         add(&format!("least rank {least_rank}"), &looks, 0.01, method);
     }
     let method = Method {
-        width: Width::Range95,
+        width: BootstrapSpread::Range95,
         ..default
     };
     add("width range 95", &looks, 0.01, method);

@@ -6,9 +6,9 @@ use super::{simulated, stored, turns};
 use cargo_perfcheck::compare::Decider;
 use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic, Description,
-    Interval, MedianInterval, PairedLogRatio, Resampling, Scale, Shift, ShiftRanks, Stream,
-    TInterval, TScore, WelchDf, WelchTest, bca_interval, jackknife_t_interval,
-    jackknife_t_ratio_interval, percentile_interval, ratio_interval,
+    HodgesLehmann, HodgesLehmannRanks, Interval, IntervalScale, MedianInterval, PairedLogRatio,
+    Resampling, Stream, TInterval, TScore, WelchDf, WelchTest, bca_interval, jackknife_t_interval,
+    jackknife_t_relative_change_interval, percentile_interval, relative_change_interval,
 };
 use perfcheck_tools::numbers::Numbers;
 
@@ -199,7 +199,7 @@ const ROWS: &[Row] = &[
     row("Hodges-Lehmann shift", |case, numbers| {
         let (candidate, base) = (case.values(numbers), case.values(numbers));
         holds(
-            Shift::of(&candidate, &base)?.interval(LEVEL, ShiftRanks::Exact)?,
+            HodgesLehmann::of(&candidate, &base)?.interval(LEVEL, HodgesLehmannRanks::Exact)?,
             0.0,
         )
     }),
@@ -217,7 +217,10 @@ const ROWS: &[Row] = &[
         let (candidate, base) = (case.clusters(numbers), case.clusters(numbers));
         let (candidate, base) = (slices(&candidate), slices(&base));
         let (candidate, base) = (ClusterMean::new(&candidate), ClusterMean::new(&base));
-        holds(jackknife_t_ratio_interval(&candidate, &base, LEVEL)?, 0.0)
+        holds(
+            jackknife_t_relative_change_interval(&candidate, &base, LEVEL)?,
+            0.0,
+        )
     }),
     row("percentile bootstrap, ratio of means", |case, numbers| {
         let draws = seed(numbers);
@@ -225,7 +228,7 @@ const ROWS: &[Row] = &[
         let (candidate, base) = (slices(&candidate), slices(&base));
         let (candidate, base) = (ClusterMean::new(&candidate), ClusterMean::new(&base));
         holds(
-            ratio_interval(&candidate, &base, LEVEL, resampling(draws))?,
+            relative_change_interval(&candidate, &base, LEVEL, resampling(draws))?,
             0.0,
         )
     }),
@@ -233,7 +236,10 @@ const ROWS: &[Row] = &[
         let (candidate, base) = (case.clusters(numbers), case.clusters(numbers));
         let (candidate, base) = (slices(&candidate), slices(&base));
         let (candidate, base) = (ClusterMedian::new(&candidate), ClusterMedian::new(&base));
-        holds(jackknife_t_ratio_interval(&candidate, &base, LEVEL)?, 0.0)
+        holds(
+            jackknife_t_relative_change_interval(&candidate, &base, LEVEL)?,
+            0.0,
+        )
     }),
     row("percentile bootstrap, ratio of medians", |case, numbers| {
         let draws = seed(numbers);
@@ -241,7 +247,7 @@ const ROWS: &[Row] = &[
         let (candidate, base) = (slices(&candidate), slices(&base));
         let (candidate, base) = (ClusterMedian::new(&candidate), ClusterMedian::new(&base));
         holds(
-            ratio_interval(&candidate, &base, LEVEL, resampling(draws))?,
+            relative_change_interval(&candidate, &base, LEVEL, resampling(draws))?,
             0.0,
         )
     }),
@@ -333,11 +339,11 @@ fn slices(clusters: &[Vec<f64>]) -> Vec<&[f64]> {
 }
 
 fn t(statistic: &impl ClusterStatistic) -> Option<Interval> {
-    jackknife_t_interval(statistic, Scale::Plain, LEVEL)
+    jackknife_t_interval(statistic, IntervalScale::Plain, LEVEL)
 }
 
 fn spread(statistic: &impl ClusterStatistic) -> Option<Interval> {
-    jackknife_t_interval(statistic, Scale::Logarithmic, LEVEL)
+    jackknife_t_interval(statistic, IntervalScale::Logarithmic, LEVEL)
 }
 
 fn bootstrap(statistic: &impl ClusterStatistic, seed: u64) -> Option<Interval> {

@@ -4,7 +4,7 @@ use cargo_perfcheck::compare::{
     Comparison, Decider, HostClass, Question, Reference, Rules, compare,
 };
 use cargo_perfcheck::model::{DecisionSettings, Latencies, Measurement, Nanos, Sample};
-use perfcheck_stats::Histogram;
+use perfcheck_stats::HdrHistogram;
 use perfcheck_tools::series::measurement;
 
 /// Enough for a location; the noise within a launch is not the subject.
@@ -27,7 +27,7 @@ pub fn run_with_latencies(values: &[f64]) -> Measurement {
     let mut run = run(values);
     for (launch, value) in run.launches.iter_mut().zip(values) {
         launch.beside.latencies = Some(Latencies {
-            counts: vec![(Histogram::index_of((100.0 * value) as u64), 1_000)],
+            counts: vec![(HdrHistogram::index_of((100.0 * value) as u64), 1_000)],
             ..Latencies::default()
         });
     }

@@ -12,7 +12,7 @@ use crate::compare::{Circumstances, Difference, Fact, Readings, differences};
 use crate::model::{Measurement, Metric, Run, Statistic, TargetFacts, Thresholds};
 use crate::report::{PivotCell, PivotKind};
 use perfcheck_stats::{
-    EffectSize, GeometricMean, MannWhitney, MannWhitneyMethod, OperationRates, adjusted_p_values,
+    Correction, EffectSize, GeometricMean, MannWhitney, MannWhitneyMethod, OperationRates,
     cliffs_delta, hedges_g,
 };
 
@@ -378,7 +378,7 @@ fn adjust(request: &PivotRequest, cells: &mut [Vec<Vec<PivotCell>>]) {
         .filter(|cell| cell.number.is_some())
         .collect();
     let p: Vec<f64> = tested.iter().filter_map(|cell| cell.number).collect();
-    for (cell, adjusted) in tested.iter_mut().zip(adjusted_p_values(&p)) {
+    for (cell, adjusted) in tested.iter_mut().zip(Correction::Holm.adjusted(&p)) {
         cell.number = Some(adjusted);
     }
 }

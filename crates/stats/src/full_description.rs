@@ -1,7 +1,7 @@
 //! The full record of one series: `NBenchmark`'s, with the centre and spread of what an outlier policy left and the tail of all that was measured.
 
 use super::description::Description;
-use super::outlier_policy::{OutlierPolicy, Treated};
+use super::outlier_policy::{OutlierPolicy, TreatedSample};
 use super::quantile::Quantile;
 use super::t_interval::TInterval;
 use super::trimmed_mean::TrimmedMean;
@@ -12,12 +12,12 @@ pub enum TailBasis {
     /// All values: a policy hides no tail.
     Raw,
     /// Those that the policy left.
-    Treated,
+    TreatedSample,
 }
 
 /// How a series is described.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RecordRules {
+pub struct FullDescriptionRules {
     /// What is done about outliers before mean, deviation and median.
     pub outliers: OutlierPolicy,
     /// The definition of median and percentiles; the median of `Linear` is the mean of the middle two.
@@ -30,7 +30,7 @@ pub struct RecordRules {
 
 /// What a series says. `None` where the values do not give it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Record {
+pub struct FullDescription {
     /// Values measured.
     pub measured: usize,
     /// Values left by the policy.
@@ -57,12 +57,12 @@ pub struct Record {
     pub max: f64,
 }
 
-impl Record {
+impl FullDescription {
     /// Fractions of [`Self::percentiles`].
     pub const FRACTIONS: [f64; 5] = [0.05, 0.25, 0.75, 0.95, 0.99];
 
     /// Describes `raw`; `None` without values or with one that is not finite.
-    pub fn of(raw: &[f64], rules: RecordRules) -> Option<Self> {
+    pub fn of(raw: &[f64], rules: FullDescriptionRules) -> Option<Self> {
         let treated = rules.outliers.apply(raw)?;
         let described = Description::of(&treated.values)?;
         let trimmed = TrimmedMean::of(&treated);
@@ -85,14 +85,14 @@ impl Record {
     }
 }
 
-fn tail(treated: &Treated<'_>, rules: RecordRules) -> Option<([f64; 5], f64, f64)> {
+fn tail(treated: &TreatedSample<'_>, rules: FullDescriptionRules) -> Option<([f64; 5], f64, f64)> {
     let mut sorted = match rules.tail {
         TailBasis::Raw => treated.raw.to_vec(),
-        TailBasis::Treated => treated.values.clone(),
+        TailBasis::TreatedSample => treated.values.clone(),
     };
     sorted.sort_unstable_by(f64::total_cmp);
     let mut percentiles = [0.0; 5];
-    for (value, p) in percentiles.iter_mut().zip(Record::FRACTIONS) {
+    for (value, p) in percentiles.iter_mut().zip(FullDescription::FRACTIONS) {
         *value = rules.quantile.of_sorted(&sorted, p)?;
     }
     Some((percentiles, *sorted.first()?, *sorted.last()?))
@@ -102,7 +102,7 @@ fn tail(treated: &Treated<'_>, rules: RecordRules) -> Option<([f64; 5], f64, f64
 mod tests {
     use super::*;
 
-    const RULES: RecordRules = RecordRules {
+    const RULES: FullDescriptionRules = FullDescriptionRules {
         outliers: OutlierPolicy::Keep,
         quantile: Quantile::Linear,
         tail: TailBasis::Raw,
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn one_value_has_a_location_and_no_spread() {
-        let one = Record::of(&[3.0], RULES).unwrap();
+        let one = FullDescription::of(&[3.0], RULES).unwrap();
         assert_eq!(
             (one.mean, one.median, one.min, one.max),
             (3.0, 3.0, 3.0, 3.0)
@@ -121,7 +121,7 @@ mod tests {
             (None, None, None, None)
         );
         assert_eq!(one.percentiles, [3.0; 5]);
-        assert_eq!(Record::of(&[], RULES), None);
-        assert_eq!(Record::of(&[f64::NAN], RULES), None);
+        assert_eq!(FullDescription::of(&[], RULES), None);
+        assert_eq!(FullDescription::of(&[f64::NAN], RULES), None);
     }
 }

@@ -5,9 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::cluster_statistic::ClusterStatistic;
 use super::description::{mean, sample_variance};
 use super::jackknife::jackknife_standard_error;
-use super::statistic::ClusterStatistic;
 use super::student_t;
 
 /// The standard error of a median of many normal values over that of their mean: sqrt(pi / 2).
@@ -25,14 +25,14 @@ pub enum Smoothness {
 
 /// The standard error of a logarithm.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct RelativeError {
+pub struct LogStandardError {
     /// It.
     pub standard_error: f64,
     /// Its degrees of freedom.
     pub df: f64,
 }
 
-impl RelativeError {
+impl LogStandardError {
     /// Of the logarithm of `statistic`, by leaving out one cluster at a time (Tukey 1958), with one degree of freedom less than clusters.
     ///
     /// `None` below two clusters, or where a value is not positive.
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn of_a_mean_it_is_the_standard_error_over_the_mean() {
         let values = [100.0, 100.2, 99.9, 100.1, 99.8];
-        let found = RelativeError::of(&ClusterMean::new(&singles(&values)), Smoothness::Smooth);
+        let found = LogStandardError::of(&ClusterMean::new(&singles(&values)), Smoothness::Smooth);
         let found = found.unwrap();
         let expected = (0.025_f64 / 5.0).sqrt() / 100.0;
         assert!((found.standard_error / expected - 1.0).abs() < 1e-3);
@@ -134,12 +134,12 @@ mod tests {
     fn a_median_whose_middle_clusters_agree_by_chance_is_as_uncertain_as_its_clusters_are_apart() {
         let values = [90.0, 100.0, 100.0, 100.0, 112.0];
         let median = ClusterMedian::new(&singles(&values));
-        let jackknife = RelativeError::of(&median, Smoothness::Smooth).unwrap();
+        let jackknife = LogStandardError::of(&median, Smoothness::Smooth).unwrap();
         assert_eq!(
             (jackknife.standard_error, jackknife.margin(0.999)),
             (0.0, 0.0)
         );
-        let found = RelativeError::of(&median, Smoothness::Median).unwrap();
+        let found = LogStandardError::of(&median, Smoothness::Median).unwrap();
         assert!((0.04..0.05).contains(&found.standard_error), "{found:?}");
     }
 
@@ -148,7 +148,7 @@ mod tests {
         let few = [100.0, 100.001, 100.002];
         let many: Vec<f64> = (0..50).map(|i| 100.0 + f64::from(i % 10)).collect();
         let (few, many) = (singles(&few), singles(&many));
-        let found = RelativeError::of_ratio(
+        let found = LogStandardError::of_ratio(
             &ClusterMean::new(&few),
             &ClusterMean::new(&many),
             Smoothness::Smooth,
@@ -160,7 +160,7 @@ mod tests {
     fn constants_are_certain_and_single_or_vanishing_clusters_say_nothing() {
         let side = |values: &[f64]| ClusterMean::new(&singles(values));
         let of_ratio = |new: &[f64], base: &[f64]| {
-            RelativeError::of_ratio(&side(new), &side(base), Smoothness::Smooth)
+            LogStandardError::of_ratio(&side(new), &side(base), Smoothness::Smooth)
         };
         assert_eq!(of_ratio(&[3.0; 3], &[2.0; 4]).unwrap().margin(0.9999), 0.0);
         assert_eq!(of_ratio(&[3.0], &[2.0; 4]), None);
@@ -173,7 +173,7 @@ mod tests {
         let new = base.map(|value| value * 1.1);
         let (new, base) = (singles(&new), singles(&base));
         let ratio = PairedRatio::new(ClusterMean::new(&new), ClusterMean::new(&base)).unwrap();
-        let found = RelativeError::of(&ratio, Smoothness::Median).unwrap();
+        let found = LogStandardError::of(&ratio, Smoothness::Median).unwrap();
         assert!(found.standard_error < 1e-12);
     }
 }

@@ -7,14 +7,14 @@ use super::description::mean;
 
 /// Which values are better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Preference {
+pub enum Better {
     /// Times, sizes.
     Lower,
     /// Rates.
     Higher,
 }
 
-impl Preference {
+impl Better {
     /// `values`, best first.
     pub fn best_first(self, values: &[f64]) -> Vec<f64> {
         let mut sorted = values.to_vec();
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn nothing_and_nonsense_have_no_best() {
-        for preference in [Preference::Lower, Preference::Higher] {
+        for preference in [Better::Lower, Better::Higher] {
             assert_eq!(preference.best_mean(&[], 95), None);
             assert_eq!(preference.best_mean(&[1.0], 101), None);
             assert_eq!(preference.percentile(&[1.0, f64::NAN], 50), None);
@@ -83,16 +83,16 @@ mod tests {
     #[test]
     fn whole_percents_are_not_lost_to_rounding() {
         let values: Vec<f64> = (1..=100).map(f64::from).collect();
-        assert_eq!(Preference::Lower.percentile(&values, 29), Some(29.0));
-        assert_eq!(Preference::Higher.percentile(&values, 29), Some(72.0));
+        assert_eq!(Better::Lower.percentile(&values, 29), Some(29.0));
+        assert_eq!(Better::Higher.percentile(&values, 29), Some(72.0));
     }
 
     #[test]
     fn a_change_from_zero_has_no_size() {
-        assert_eq!(Preference::Lower.improvement(0.0, 0.0), Some(0.0));
-        assert_eq!(Preference::Lower.improvement(1.0, 0.0), None);
-        assert_eq!(Preference::Higher.improvement(1.0, 0.0), None);
-        assert_eq!(Preference::Lower.improvement(f64::NAN, 1.0), None);
-        assert_eq!(Preference::Lower.improvement(-1.0, 1.0), None);
+        assert_eq!(Better::Lower.improvement(0.0, 0.0), Some(0.0));
+        assert_eq!(Better::Lower.improvement(1.0, 0.0), None);
+        assert_eq!(Better::Higher.improvement(1.0, 0.0), None);
+        assert_eq!(Better::Lower.improvement(f64::NAN, 1.0), None);
+        assert_eq!(Better::Lower.improvement(-1.0, 1.0), None);
     }
 }

@@ -1,6 +1,6 @@
 //! From the launches of one benchmark to one cleaned series, with a count of everything that is not in it.
 
-use super::outlier_policy::{OutlierPolicy, Untouched};
+use super::outlier_policy::{OutlierPolicy, TreatmentSkipped};
 
 /// What becomes of the first sample of each launch, which may hold the warm-up of what the harness cannot warm up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct CleaningCounts {
 
 /// A cleaned series.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Cleaned {
+pub struct CleanedSample {
     /// All values, launch after launch.
     pub raw: Vec<f64>,
     /// All but the first samples left out, before any other treatment.
@@ -40,7 +40,7 @@ pub struct Cleaned {
     /// Bounds beyond which values were removed or replaced, where the policy has such.
     pub bounds: Option<(f64, f64)>,
     /// Why the policy did nothing, if a guard says so.
-    pub untouched: Option<Untouched>,
+    pub untouched: Option<TreatmentSkipped>,
     /// Which of `warm` are not used.
     outlier: Vec<bool>,
 }
@@ -52,7 +52,7 @@ impl FirstSample {
     }
 }
 
-impl Cleaned {
+impl CleanedSample {
     /// Pools `launches`, without their first samples if so wished, and applies `policy` to the pool: fences belong to a benchmark, not to a launch.
     /// `None` without values or with one that is not finite.
     pub fn of(launches: &[&[f64]], first: FirstSample, policy: OutlierPolicy) -> Option<Self> {
@@ -118,18 +118,18 @@ mod tests {
 
     #[test]
     fn a_launch_of_one_sample_keeps_it_and_nothing_stays_nothing() {
-        let cleaned = Cleaned::of(
+        let cleaned = CleanedSample::of(
             &[&[3.0], &[9.0, 1.0]],
             FirstSample::Dropped,
             OutlierPolicy::Keep,
         );
         assert_eq!(cleaned.unwrap().used, [3.0, 1.0]);
-        let of = |x: &[f64]| Cleaned::of(&[x], FirstSample::Dropped, OutlierPolicy::Keep);
+        let of = |x: &[f64]| CleanedSample::of(&[x], FirstSample::Dropped, OutlierPolicy::Keep);
         assert_eq!(of(&[]), None);
         // Not even where it would have been dropped.
         assert_eq!(of(&[f64::NAN, 1.0]), None);
         assert_eq!(
-            Cleaned::of(&[], FirstSample::Used, OutlierPolicy::Keep),
+            CleanedSample::of(&[], FirstSample::Used, OutlierPolicy::Keep),
             None
         );
     }

@@ -2,22 +2,22 @@
 //!
 //! Slower than the statistics of `statistic` and `ranked`, which need not do so; for those that are asked for rarely.
 
-use super::statistic::ClusterStatistic;
+use super::cluster_statistic::ClusterStatistic;
 
 /// A function of the pooled samples of resampled clusters.
-pub struct WrittenOut<'a, F> {
+pub struct ClusterFunction<'a, F> {
     clusters: &'a [&'a [f64]],
     function: F,
 }
 
-impl<'a, F: Fn(&mut [f64]) -> Option<f64> + Sync> WrittenOut<'a, F> {
+impl<'a, F: Fn(&mut [f64]) -> Option<f64> + Sync> ClusterFunction<'a, F> {
     /// `function` may reorder what it is given; `None` is a resample without a value.
     pub fn new(clusters: &'a [&'a [f64]], function: F) -> Self {
         Self { clusters, function }
     }
 }
 
-impl<F: Fn(&mut [f64]) -> Option<f64> + Sync> ClusterStatistic for WrittenOut<'_, F> {
+impl<F: Fn(&mut [f64]) -> Option<f64> + Sync> ClusterStatistic for ClusterFunction<'_, F> {
     fn clusters(&self) -> usize {
         self.clusters.len()
     }
@@ -42,7 +42,7 @@ impl<F: Fn(&mut [f64]) -> Option<f64> + Sync> ClusterStatistic for WrittenOut<'_
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistic::fixtures::clusters_and_weights;
+    use crate::cluster_statistic::fixtures::clusters_and_weights;
     use crate::{ClusterMean, ClusterMedian, Quantile, mean};
     use proptest::prelude::*;
 
@@ -51,9 +51,9 @@ mod tests {
         fn it_equals_the_statistics_that_write_nothing_out((clusters, weights) in clusters_and_weights(2..6, 1..9)) {
             prop_assume!(weights.iter().any(|weight| *weight > 0));
             let slices: Vec<&[f64]> = clusters.iter().map(Vec::as_slice).collect();
-            let means = WrittenOut::new(&slices, |x: &mut [f64]| mean(x));
+            let means = ClusterFunction::new(&slices, |x: &mut [f64]| mean(x));
             prop_assert!((means.of(&weights) - ClusterMean::new(&slices).of(&weights)).abs() < 1e-9);
-            let medians = WrittenOut::new(&slices, |x: &mut [f64]| Quantile::Linear.select(x, 0.5));
+            let medians = ClusterFunction::new(&slices, |x: &mut [f64]| Quantile::Linear.select(x, 0.5));
             prop_assert_eq!(medians.of(&weights), ClusterMedian::new(&slices).of(&weights));
         }
     }
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn nothing_drawn_has_no_value() {
         let clusters: [&[f64]; 1] = [&[1.0]];
-        let statistic = WrittenOut::new(&clusters, |x: &mut [f64]| mean(x));
+        let statistic = ClusterFunction::new(&clusters, |x: &mut [f64]| mean(x));
         assert!(statistic.of(&[0]).is_nan());
         assert_eq!(statistic.observed(), 1.0);
         assert_eq!(statistic.cost(), 1);

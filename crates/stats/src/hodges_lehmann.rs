@@ -1,13 +1,13 @@
 //! The shift between two independent groups (Hodges and Lehmann 1963), and the interval that Mann and Whitney's test gives it
 //! (Hollander, Wolfe and Chicken 2014, section 4.3).
 
-use super::bootstrap::Interval;
+use super::interval::Interval;
 use super::quantile::median;
-use super::{normal, rank_sum};
+use super::{normal, u_distribution};
 
 /// How the ranks of the bounds are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ShiftRanks {
+pub enum HodgesLehmannRanks {
     /// From the distribution of U over all orders: covers the level for any continuous distribution; up to 10,000 pairs.
     Exact,
     /// floor(m n / 2 - z sqrt(m n (m + n + 1) / 12)).
@@ -19,13 +19,13 @@ const ROUNDING: f64 = 1e-12;
 
 /// All pairwise differences of two groups, found by rank: never written out, as there may be millions.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shift {
+pub struct HodgesLehmann {
     /// Both groups, ascending.
     new: Vec<f64>,
     base: Vec<f64>,
 }
 
-impl Shift {
+impl HodgesLehmann {
     /// Of `new` against `base`. `None` for an empty side or a value that is not finite.
     pub fn of(new: &[f64], base: &[f64]) -> Option<Self> {
         let finite = new.iter().chain(base).all(|value| value.is_finite());
@@ -94,15 +94,17 @@ impl Shift {
 
     /// The differences of ranks k and m n + 1 - k. `None` where the groups are too small for `level` (k < 1), too large for exact ranks,
     /// or for a level outside 0..1. With ties the interval covers more than its level.
-    pub fn interval(&self, level: f64, ranks: ShiftRanks) -> Option<Interval> {
+    pub fn interval(&self, level: f64, ranks: HodgesLehmannRanks) -> Option<Interval> {
         if !(level > 0.0 && level < 1.0) {
             return None;
         }
         let rank = match ranks {
             // The largest k with 2 P(U <= k - 1) within what is left of the level.
-            ShiftRanks::Exact => rank_sum::distribution(self.new.len(), self.base.len())?
-                .partition_point(|chance| *chance <= (1.0 - level) / 2.0 + ROUNDING),
-            ShiftRanks::Normal => {
+            HodgesLehmannRanks::Exact => {
+                u_distribution::distribution(self.new.len(), self.base.len())?
+                    .partition_point(|chance| *chance <= (1.0 - level) / 2.0 + ROUNDING)
+            }
+            HodgesLehmannRanks::Normal => {
                 let (m, n) = (self.new.len() as f64, self.base.len() as f64);
                 let sd = (m * n * (m + n + 1.0) / 12.0).sqrt();
                 (m * n / 2.0 - normal::two_sided(level)? * sd)
@@ -146,14 +148,14 @@ mod tests {
 
     #[test]
     fn too_few_values_have_a_shift_and_no_interval() {
-        let shift = Shift::of(&[3.0, 4.0], &[1.0]).unwrap();
+        let shift = HodgesLehmann::of(&[3.0, 4.0], &[1.0]).unwrap();
         assert_eq!(shift.estimate(), Some(2.5));
-        for ranks in [ShiftRanks::Exact, ShiftRanks::Normal] {
+        for ranks in [HodgesLehmannRanks::Exact, HodgesLehmannRanks::Normal] {
             assert_eq!(shift.interval(0.95, ranks), None);
             assert_eq!(shift.interval(1.0, ranks), None);
         }
-        assert_eq!(Shift::of(&[], &[1.0]), None);
-        assert_eq!(Shift::of(&[f64::NAN], &[1.0]), None);
+        assert_eq!(HodgesLehmann::of(&[], &[1.0]), None);
+        assert_eq!(HodgesLehmann::of(&[f64::NAN], &[1.0]), None);
     }
 
     proptest! {
@@ -162,7 +164,7 @@ mod tests {
             a in prop::collection::vec(-5.0..5.0_f64, 1..12), b in prop::collection::vec(-3_i8..3, 1..12),
         ) {
             let b: Vec<f64> = b.into_iter().map(f64::from).collect();
-            let shift = Shift::of(&a, &b).unwrap();
+            let shift = HodgesLehmann::of(&a, &b).unwrap();
             let mut all: Vec<f64> = a.iter().flat_map(|x| b.iter().map(move |y| x - y)).collect();
             all.sort_by(f64::total_cmp);
             for (at, expected) in all.iter().enumerate() {
@@ -176,7 +178,7 @@ mod tests {
         fn the_exact_interval_excludes_exactly_the_shifts_that_the_test_rejects(
             a in prop::collection::vec(-5.0..5.0_f64, 4..12), b in prop::collection::vec(-5.0..5.0_f64, 4..12), by in -6.0..6.0_f64,
         ) {
-            let shift = Shift::of(&a, &b).unwrap().interval(0.9, ShiftRanks::Exact).unwrap();
+            let shift = HodgesLehmann::of(&a, &b).unwrap().interval(0.9, HodgesLehmannRanks::Exact).unwrap();
             prop_assume!((shift.lower - by).abs() > 1e-9 && (shift.upper - by).abs() > 1e-9);
             let moved: Vec<f64> = b.iter().map(|y| y + by).collect();
             let p = MannWhitney::of(&a, &moved).unwrap().p(MannWhitneyMethod::Exact);

@@ -2,8 +2,8 @@
 //!
 //! The parts damp single outliers without any rule of what an outlier is (Kalibera, Bulej and Tuma 2005).
 
-use super::bootstrap::Interval;
 use super::description::mean;
+use super::interval::Interval;
 use super::normal;
 use super::quantile::median;
 use super::random::{Draws, Stream};
@@ -19,7 +19,7 @@ pub enum Replacement {
 
 /// How parts are drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Subselection {
+pub struct Subsampling {
     /// Parts per launch.
     pub parts: usize,
     /// Samples of a part, as a share of the launch's: max(1, floor(share n)) of them.
@@ -28,7 +28,7 @@ pub struct Subselection {
     pub replacement: Replacement,
 }
 
-impl Subselection {
+impl Subsampling {
     /// 100 parts of 80 %, without replacement.
     pub const DOCUMENTED: Self = Self {
         parts: 100,
@@ -51,7 +51,7 @@ impl Subselection {
 
 /// The centre of a benchmark by subselection.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SubselectionCentre {
+pub struct SubsampledCentre {
     /// Mean of the launches' medians.
     pub centre: f64,
     /// For each launch the median of the means of its parts.
@@ -62,10 +62,10 @@ pub struct SubselectionCentre {
     counts: Vec<usize>,
 }
 
-impl SubselectionCentre {
+impl SubsampledCentre {
     /// Draws from `stream`, a block a launch. `None` without launches, with an empty one, with a value that is not finite, or for a rule without parts
     /// or with a share outside 0..=1.
-    pub fn of(launches: &[&[f64]], rule: Subselection, stream: Stream<'_>) -> Option<Self> {
+    pub fn of(launches: &[&[f64]], rule: Subsampling, stream: Stream<'_>) -> Option<Self> {
         let valid = rule.parts > 0 && rule.share > 0.0 && rule.share <= 1.0;
         let usable = |launch: &&[f64]| !launch.is_empty() && launch.iter().all(|x| x.is_finite());
         if launches.is_empty() || !valid || !launches.iter().all(usable) {
@@ -102,15 +102,12 @@ impl SubselectionCentre {
         let between = between / (self.medians.len() - 1) as f64;
         let samples = self.counts.iter().sum::<usize>() as f64;
         let margin = z * ((between + mean(&self.variances)?) / samples).sqrt();
-        Some(Interval {
-            lower: self.centre - margin,
-            upper: self.centre + margin,
-        })
+        Some(Interval::around(self.centre, margin))
     }
 }
 
 /// Medians of the means and of the variances of the parts of a launch.
-fn of_launch(launch: &[f64], rule: Subselection, draws: &mut Draws) -> Option<(f64, f64)> {
+fn of_launch(launch: &[f64], rule: Subsampling, draws: &mut Draws) -> Option<(f64, f64)> {
     let size = rule.size(launch.len());
     let mut pool = launch.to_vec();
     let mut part = vec![0.0; size];
@@ -147,31 +144,31 @@ mod tests {
 
     #[test]
     fn nothing_and_nonsense_have_no_centre() {
-        let of = |launches: &[&[f64]], rule| SubselectionCentre::of(launches, rule, STREAM);
-        assert_eq!(of(&[], Subselection::DOCUMENTED), None);
-        assert_eq!(of(&[&[1.0], &[]], Subselection::DOCUMENTED), None);
-        assert_eq!(of(&[&[f64::NAN]], Subselection::DOCUMENTED), None);
+        let of = |launches: &[&[f64]], rule| SubsampledCentre::of(launches, rule, STREAM);
+        assert_eq!(of(&[], Subsampling::DOCUMENTED), None);
+        assert_eq!(of(&[&[1.0], &[]], Subsampling::DOCUMENTED), None);
+        assert_eq!(of(&[&[f64::NAN]], Subsampling::DOCUMENTED), None);
         for (parts, share) in [(0, 0.8), (10, 0.0), (10, 1.1), (10, f64::NAN)] {
-            let rule = Subselection {
+            let rule = Subsampling {
                 parts,
                 share,
                 replacement: Replacement::With,
             };
             assert_eq!(of(&[&[1.0]], rule), None);
         }
-        let one = of(&[&[1.0, 2.0]], Subselection::DOCUMENTED).unwrap();
+        let one = of(&[&[1.0, 2.0]], Subsampling::DOCUMENTED).unwrap();
         assert_eq!(one.interval(0.95), None);
     }
 
     proptest! {
         #[test]
         fn the_centre_lies_within_the_values_and_is_drawn_alike_again(x in prop::collection::vec(-9.0..9.0_f64, 1..40)) {
-            for rule in [Subselection::DOCUMENTED, Subselection::SCRIPTED] {
-                let found = SubselectionCentre::of(&[&x], rule, STREAM).unwrap();
+            for rule in [Subsampling::DOCUMENTED, Subsampling::SCRIPTED] {
+                let found = SubsampledCentre::of(&[&x], rule, STREAM).unwrap();
                 let low = x.iter().copied().fold(f64::INFINITY, f64::min);
                 let high = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                 prop_assert!(low - 1e-12 <= found.centre && found.centre <= high + 1e-12);
-                prop_assert_eq!(found, SubselectionCentre::of(&[&x], rule, STREAM).unwrap());
+                prop_assert_eq!(found, SubsampledCentre::of(&[&x], rule, STREAM).unwrap());
             }
         }
     }

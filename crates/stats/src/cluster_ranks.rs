@@ -3,7 +3,7 @@
 //! All samples are sorted once. How many of them lie up to a position, each counted as often as its cluster was drawn, follows from
 //! counts per cluster that are tabulated at intervals; a rank is found by bisection. No resample sorts.
 
-use super::statistic::ClusterStatistic;
+use super::cluster_statistic::ClusterStatistic;
 
 /// Least number of positions between two rows of the table.
 const STRIDE: usize = 16;
@@ -342,7 +342,7 @@ impl ClusterStatistic for ClusterMad {
 mod tests {
     use super::*;
     use crate::Description;
-    use crate::statistic::fixtures::{clusters_and_weights, written_out};
+    use crate::cluster_statistic::fixtures::{clusters_and_weights, written_out};
     use proptest::prelude::*;
 
     proptest! {

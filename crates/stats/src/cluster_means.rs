@@ -5,7 +5,7 @@ use super::quantile::median;
 
 /// Describes the means of `launches`: the mean of means and their spread with k - 1. `None` without launches, with an empty one, or with a
 /// value that is not finite.
-pub fn describe_launch_means(launches: &[&[f64]]) -> Option<Description> {
+pub fn describe_cluster_means(launches: &[&[f64]]) -> Option<Description> {
     let means = launches
         .iter()
         .map(|launch| mean(launch))
@@ -18,7 +18,7 @@ pub fn describe_launch_means(launches: &[&[f64]]) -> Option<Description> {
 ///
 /// `None` below two launches, with an empty one, or where no launch varies within itself. Launches of one sample have no standard error and
 /// are left out of its mean.
-pub fn process_variance_ratio(launches: &[&[f64]]) -> Option<f64> {
+pub fn between_to_within_ratio(launches: &[&[f64]]) -> Option<f64> {
     let medians = launches
         .iter()
         .map(|launch| median(launch))
@@ -49,12 +49,12 @@ mod tests {
 
     #[test]
     fn launches_without_samples_or_spread_have_no_ratio() {
-        assert_eq!(process_variance_ratio(&[&[1.0, 2.0]]), None);
-        assert_eq!(process_variance_ratio(&[&[1.0, 2.0], &[]]), None);
-        assert_eq!(process_variance_ratio(&[&[1.0, 1.0], &[2.0, 2.0]]), None);
-        assert_eq!(process_variance_ratio(&[&[1.0], &[2.0]]), None);
-        assert_eq!(describe_launch_means(&[]), None);
-        assert_eq!(describe_launch_means(&[&[1.0], &[]]), None);
+        assert_eq!(between_to_within_ratio(&[&[1.0, 2.0]]), None);
+        assert_eq!(between_to_within_ratio(&[&[1.0, 2.0], &[]]), None);
+        assert_eq!(between_to_within_ratio(&[&[1.0, 1.0], &[2.0, 2.0]]), None);
+        assert_eq!(between_to_within_ratio(&[&[1.0], &[2.0]]), None);
+        assert_eq!(describe_cluster_means(&[]), None);
+        assert_eq!(describe_cluster_means(&[&[1.0], &[]]), None);
     }
 
     #[test]

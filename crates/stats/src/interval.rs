@@ -1,0 +1,48 @@
+//! Intervals, and estimates with one.
+
+/// A two-sided interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// Lower bound.
+    pub lower: f64,
+    /// Upper bound.
+    pub upper: f64,
+}
+
+impl Interval {
+    /// The interval of `centre` -+ `margin`.
+    pub fn around(centre: f64, margin: f64) -> Self {
+        Self {
+            lower: centre - margin,
+            upper: centre + margin,
+        }
+    }
+
+    /// The interval between the images of both bounds under the rising function `f`: `f64::exp` takes one of logarithms back to their own scale.
+    #[must_use]
+    pub fn map(self, f: impl Fn(f64) -> f64) -> Self {
+        Self {
+            lower: f(self.lower),
+            upper: f(self.upper),
+        }
+    }
+}
+
+/// An estimate with its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct IntervalEstimate {
+    /// The estimate.
+    pub value: f64,
+    /// Its interval.
+    pub interval: Interval,
+}
+
+impl IntervalEstimate {
+    /// The estimate `value` with the interval `value` -+ `margin`.
+    pub fn with_margin(value: f64, margin: f64) -> Self {
+        Self {
+            value,
+            interval: Interval::around(value, margin),
+        }
+    }
+}
