@@ -9,19 +9,8 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 pub mod app;
-pub mod cargo;
-pub mod child;
 pub mod cli;
-pub mod compare;
 pub mod escape;
 pub mod exchange;
-pub mod exit_code;
-pub mod findings;
-pub mod host;
-pub mod measure;
-pub mod model;
-pub mod process;
 pub mod report;
 pub mod settings;
-pub mod sides;
-pub mod store;

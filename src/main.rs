@@ -6,10 +6,10 @@ use anstream::ColorChoice;
 use cargo_perfcheck::app::{self, AppError, World};
 use cargo_perfcheck::cli::{self, Command, Parsed};
 use cargo_perfcheck::escape::{Commands, Guarded, Visible};
-use cargo_perfcheck::exit_code::ExitCode;
-use cargo_perfcheck::host::{TerminalCharacters, Variables};
-use cargo_perfcheck::process::{Interrupt, REAPER_ARGUMENT, Supervisor, reap};
 use cargo_perfcheck::report::{Charset, InCharset, MessageFormat, ProgressMode, write_error};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_engine::host::{TerminalCharacters, Variables};
+use perfcheck_engine::process::{Interrupt, REAPER_ARGUMENT, Supervisor, reap};
 use std::io::{self, IsTerminal, Write};
 use std::process;
 

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 
 use super::error::AppError;
 use super::options::StoreOptions;
-use crate::cargo::Workspace;
 use crate::escape::Commands;
-use crate::exit_code::ExitCode;
-use crate::host::{Checkout, Variables};
-use crate::model::RunId;
-use crate::process::{Interrupt, Supervisor};
 use crate::report::ProgressMode;
 use crate::settings::Tables;
-use crate::store::{Store, StoreError, WorkspaceId, default_path};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::model::RunId;
+use perfcheck_engine::cargo::Workspace;
+use perfcheck_engine::host::{Checkout, Variables};
+use perfcheck_engine::process::{Interrupt, Supervisor};
+use perfcheck_engine::store::{Store, StoreError, WorkspaceId, default_path};
 
 /// The world around the process.
 pub struct World<'a> {

@@ -3,14 +3,14 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::cargo::CargoError;
 use crate::exchange::ExchangeError;
-use crate::exit_code::ExitCode;
-use crate::host::GitError;
-use crate::host::SecretError;
 use crate::settings::SettingsError;
-use crate::sides::SidesError;
-use crate::store::StoreError;
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_engine::cargo::CargoError;
+use perfcheck_engine::host::GitError;
+use perfcheck_engine::host::SecretError;
+use perfcheck_engine::sides::SidesError;
+use perfcheck_engine::store::StoreError;
 
 /// What to do where nothing was stored yet.
 pub(super) const NOTHING_STORED_HELP: &str = "`cargo perfcheck` measures and stores; `cargo perfcheck runs adopt` lists the workspaces that the store knows";

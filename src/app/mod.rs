@@ -1,7 +1,7 @@
 //! The only place that knows all adapters and puts them together: commands, and what they have in common.
 //!
 //! Must not parse arguments, speak SQL or format numbers. Invariant: whatever goes wrong ends in exactly one
-//! [`ExitCode`](crate::exit_code::ExitCode), decided in `error.rs` alone.
+//! [`ExitCode`](perfcheck_analysis::exit_code::ExitCode), decided in `error.rs` alone.
 
 mod commands;
 mod context;

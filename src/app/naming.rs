@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::measure::Filter;
-use crate::model::BenchmarkKey;
+use perfcheck_analysis::model::BenchmarkKey;
+use perfcheck_engine::measure::Filter;
 
 /// An error lists so many benchmarks at most.
 const MOST_LISTED: usize = 12;

@@ -4,12 +4,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::AppError;
-use crate::cargo::CargoOptions;
-use crate::compare::{Decider, Fact};
-use crate::findings::Order;
-use crate::model::{Analysis, DecisionSettings, Observations, Statistic, Test, Verdict};
 use crate::report::{Arrangement, MessageFormat, Verbosity, View};
-use crate::settings::{FailRule, Tables, WorkspaceOnly};
+use crate::settings::{Tables, WorkspaceOnly};
+use perfcheck_analysis::compare::{Decider, Fact};
+use perfcheck_analysis::findings::FailRule;
+use perfcheck_analysis::findings::Order;
+use perfcheck_analysis::model::{
+    Analysis, DecisionSettings, Observations, Statistic, Test, Verdict,
+};
+use perfcheck_engine::cargo::CargoOptions;
 
 /// With which store and workspace, and how to print.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::app::{Against, AgainstOptions, Effort};
 use crate::settings::positive_duration;
-use crate::sides::BenchesFrom;
+use perfcheck_engine::sides::BenchesFrom;
 
 /// What the work tree is measured against, and for how long.
 #[derive(Debug, Clone, Args)]

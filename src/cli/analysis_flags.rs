@@ -6,11 +6,11 @@ use std::ffi::OsStr;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-use crate::model::{
+use perfcheck_analysis::findings::{FailRule, fail_rule};
+use perfcheck_analysis::model::{
     Analysis, FamilyRule, Observations, Outliers, QuantileRule, RankP, Statistic, StatisticSet,
     Test, Words,
 };
-use crate::settings::{FailRule, fail_rule};
 
 /// The policy that goes with any other.
 const FIRST: &str = "first";

@@ -20,8 +20,8 @@ use super::self_test_flags::SelfTestArguments;
 use super::store_flags::{StoreFlags, StoredArguments};
 use super::stored_flags::{ExplainArguments, ShowArguments};
 use crate::app::{BaselineAction, RunOptions, StoreOptions};
-use crate::measure::Filter;
-use crate::model::parse_duration;
+use perfcheck_analysis::model::parse_duration;
+use perfcheck_engine::measure::Filter;
 
 const AFTER_HELP: &str = "\
 Examples:

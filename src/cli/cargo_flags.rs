@@ -5,7 +5,7 @@ use clap_cargo::{Features, Manifest, Workspace};
 use std::path::PathBuf;
 
 use super::run_flags::OutputFlags;
-use crate::cargo::CargoOptions;
+use perfcheck_engine::cargo::CargoOptions;
 
 /// Where the workspace is and how cargo is to be asked about it.
 #[derive(Debug, Clone, Args)]

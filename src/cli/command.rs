@@ -5,7 +5,7 @@ use crate::app::{
     ExportOptions, HistoryOptions, ImportOptions, PageOptions, PruneOptions, RunOptions,
     SelfTestOptions, StoreOptions,
 };
-use crate::model::Verdict;
+use perfcheck_analysis::model::Verdict;
 
 /// What the user wants.
 #[derive(Debug)]

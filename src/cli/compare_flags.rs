@@ -8,9 +8,9 @@ use super::reporting_flags::ReportingFlags;
 use super::run_flags::{ComparisonFlags, RowFlags};
 use super::store_flags::StoredArguments;
 use crate::app::{CompareOptions, CompareView, Pattern, PivotRequest};
-use crate::measure::Filter;
-use crate::model::{Statistic, StatisticSet};
 use crate::report::{Shown, TableFormat, Terms};
+use perfcheck_analysis::model::{Statistic, StatisticSet};
+use perfcheck_engine::measure::Filter;
 
 const AFTER_COMPARE: &str = "\
 With one CANDIDATE: its verdicts, as a run would print them. With several: a column for each run, the first being the reference; every

@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::command::{Command, Parsed};
 use super::run_flags::OutputFlags;
 use crate::app::{DoctorOptions, StoreOptions};
-use crate::cargo::CargoOptions;
 use crate::settings::positive_duration;
+use perfcheck_engine::cargo::CargoOptions;
 
 const AFTER_HELP: &str = "\
 Works in any directory, without a project; nothing is stored and nothing on the machine is changed. The noise is that of two workloads of this

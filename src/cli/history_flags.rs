@@ -5,8 +5,8 @@ use clap::Args;
 use super::command::{Command, Parsed};
 use super::store_flags::StoredArguments;
 use crate::app::{AcceptOptions, HistoryBranch, HistoryOptions, PruneOptions};
-use crate::compare::Fact;
-use crate::measure::Filter;
+use perfcheck_analysis::compare::Fact;
+use perfcheck_engine::measure::Filter;
 
 const AFTER_HISTORY: &str = "\
 The value of a run is what later runs are compared with: its fastest launch's 1st percentile where there are samples enough. \

@@ -9,7 +9,7 @@ use super::command::{Command, Parsed};
 use super::store_flags::StoredArguments;
 use crate::app::{ImportFilter, ImportOptions, StatedFact};
 use crate::exchange::{FileFormat, TableLayout, ValueUnit};
-use crate::model::Outliers;
+use perfcheck_analysis::model::Outliers;
 
 const AFTER_HELP: &str = "\
 Examples:

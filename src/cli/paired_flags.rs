@@ -4,8 +4,8 @@ use clap::Args;
 use std::time::Duration;
 
 use crate::app::{ComparisonOptions, Effort, PairedOptions};
-use crate::model::parse_duration;
 use crate::settings::{fraction_below_one, positive_duration, significance_level};
+use perfcheck_analysis::model::parse_duration;
 
 /// How long is measured, and how it is decided.
 #[derive(Debug, Clone, Args)]

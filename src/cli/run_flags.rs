@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use super::analysis_flags::AnalysisFlags;
 use crate::app::{ComparisonOptions, FailOn, OutputOptions};
-use crate::compare::Fact;
-use crate::findings::Order;
-use crate::model::{SamplingMode, Verdict, parse_duration};
 use crate::report::{MessageFormat, Verbosity};
 use crate::settings::{
     Layer, confidence_level, fraction_below_one, positive_duration, significance_level,
 };
+use perfcheck_analysis::compare::Fact;
+use perfcheck_analysis::findings::Order;
+use perfcheck_analysis::model::{SamplingMode, Verdict, parse_duration};
 
 /// How benchmarks are sampled.
 #[derive(Debug, Clone, Args)]

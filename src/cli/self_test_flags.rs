@@ -7,8 +7,8 @@ use super::command::{Command, Parsed};
 use super::paired_flags::PairedFlags;
 use super::run_flags::OutputFlags;
 use crate::app::{SelfTestOptions, StoreOptions};
-use crate::measure::Filter;
-use crate::model::parse_slowdown;
+use perfcheck_analysis::model::parse_slowdown;
+use perfcheck_engine::measure::Filter;
 
 const AFTER_HELP: &str = "\
 Each benchmark is measured against itself, and against itself slowed down by a known amount: what do the verdicts say?

@@ -4,7 +4,7 @@
 //! the interval are no thresholds and cannot be set: no decision rests on it, and the same file gives the same digits everywhere.
 
 use super::groups::{GroupRow, IdGroup};
-use crate::model::Sample;
+use perfcheck_analysis::model::Sample;
 use perfcheck_stats::{
     CleanedSample, ClusterMean, Description, FirstSample, OperationRates, OutlierPolicy,
     Resampling, Stream, derived_seed, percentile_interval,

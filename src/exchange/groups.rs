@@ -7,7 +7,7 @@ use super::decimal::Decimal;
 use super::error::{ExchangeError, Malformed};
 use super::input::InputContent;
 use super::unit::{GUESS_LIMIT, ValueUnit};
-use crate::model::{Metric, Sample, Throughput};
+use perfcheck_analysis::model::{Metric, Sample, Throughput};
 use perfcheck_stats::median;
 
 /// More groups than this are a wrong column map.

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::error::ExchangeError;
-use crate::model::SourceFile;
+use perfcheck_analysis::model::SourceFile;
 
 /// Longer files are refused.
 const MOST_BYTES: u64 = 256 << 20;

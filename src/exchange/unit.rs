@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::decimal::Decimal;
-use crate::model::{Metric, Nanos, Sample};
+use perfcheck_analysis::model::{Metric, Nanos, Sample};
 
 /// Above this the heuristic takes a value for ticks of 100 ns rather than nanoseconds.
 pub(super) const GUESS_LIMIT: f64 = 1e6;

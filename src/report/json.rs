@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::messages::{BenchmarkCompared, BenchmarkMeasured, Message, RuleViolated, write_message};
-use crate::compare::LatencySummary;
-use crate::findings::Findings;
+use perfcheck_analysis::compare::LatencySummary;
+use perfcheck_analysis::findings::Findings;
 
 /// Writes `benchmark-measured` and `benchmark-compared` for each benchmark, `rule-violated` for each broken rule, then `run-finished`.
 pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result<()> {

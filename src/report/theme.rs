@@ -5,7 +5,7 @@ use owo_colors::{OwoColorize, Style};
 use std::fmt::Display;
 
 use crate::escape;
-use crate::model::Verdict;
+use perfcheck_analysis::model::Verdict;
 
 /// What text is, for its colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

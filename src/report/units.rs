@@ -2,9 +2,9 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::compare::{Estimate, HostSigns, Steadiness};
 use crate::escape;
-use crate::model::{Benchmark, HostFacts, Metric, Throughput};
+use perfcheck_analysis::compare::{Estimate, HostSigns, Steadiness};
+use perfcheck_analysis::model::{Benchmark, HostFacts, Metric, Throughput};
 
 /// Keeps words of a table's cell on one line; readers get a blank.
 pub(super) const NO_BREAK: char = '\u{a0}';

@@ -1,7 +1,7 @@
 //! How much of a result people see, in which arrangement and in how many columns.
 
 use super::units;
-use crate::model::Verdict;
+use perfcheck_analysis::model::Verdict;
 
 /// The form in which a result is written: for people, or for programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

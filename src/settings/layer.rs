@@ -2,7 +2,7 @@
 
 use globset::GlobMatcher;
 
-use crate::model::{AuthorSettings, Benchmark, Nanos, SamplingMode, SamplingSettings};
+use perfcheck_analysis::model::{AuthorSettings, Benchmark, Nanos, SamplingMode, SamplingSettings};
 
 /// What one place says about how a benchmark is sampled and judged.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -4,12 +4,10 @@
 //! Pure: JSON tables in, plain values out. Invariant: a key that nobody knows is an error that names the nearest
 //! known one; what is not said anywhere has the project's default.
 
-mod fail_rule;
 mod layer;
 mod table;
 mod values;
 
-pub use fail_rule::{FailRule, Scope, fail_rule};
 pub use layer::{Layer, Layers};
 pub use table::{SettingsError, Tables, WorkspaceOnly};
 pub use values::{confidence_level, fraction_below_one, positive_duration, significance_level};

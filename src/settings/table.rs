@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::fail_rule::{FailRule, Scope};
 use super::layer::{Layer, Layers};
 use super::values::{confidence_level, fraction_below_one, positive_duration, significance_level};
-use crate::model::{Nanos, SamplingMode, Thresholds, Verdict, parse_duration};
+use perfcheck_analysis::findings::{FailRule, Scope};
+use perfcheck_analysis::model::{Nanos, SamplingMode, Thresholds, Verdict, parse_duration};
 
 /// A table that cannot be obeyed.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -399,7 +399,7 @@ impl<'a> TablePlace<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{AuthorSettings, Benchmark, BenchmarkKey, Metric, Throughput};
+    use perfcheck_analysis::model::{AuthorSettings, Benchmark, BenchmarkKey, Metric, Throughput};
     use serde_json::json;
 
     fn read(workspace: &Value, package: &Value) -> Result<Tables, SettingsError> {

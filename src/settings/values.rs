@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::model::{parse_duration, parse_fraction};
+use perfcheck_analysis::model::{parse_duration, parse_fraction};
 
 /// Reads a time that is not zero. The error says what was expected.
 pub fn positive_duration(text: &str) -> Result<Duration, String> {

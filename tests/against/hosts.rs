@@ -1,10 +1,10 @@
 //! What is known of the machine: controls that raise thresholds, the processors that benchmarks are bound to.
 
-use cargo_perfcheck::model::{
+use perfcheck_analysis::model::{
     Acceptance, Beside, LaunchOutcome, LaunchRecord, LaunchedBenchmark, NewRun, Purpose, RunEnd,
     RunId, RunVerdict, Timestamp, Verdict,
 };
-use cargo_perfcheck::store::Store;
+use perfcheck_engine::store::Store;
 use std::collections::BTreeSet;
 use std::fs;
 use std::num::NonZero;

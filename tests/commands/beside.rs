@@ -200,7 +200,7 @@ fn b20_b21_latencies_are_shown_with_what_a_closed_loop_leaves_out() {
 #[test]
 fn b17_five_launches_are_the_default_and_fewer_than_three_are_called_anecdotes() {
     assert_eq!(
-        cargo_perfcheck::model::SamplingSettings::default().launches,
+        perfcheck_analysis::model::SamplingSettings::default().launches,
         5
     );
     let machine = Machine::new();

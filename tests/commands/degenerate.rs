@@ -1,11 +1,11 @@
 //! Data that no ordinary run has: a test for each line of the degenerate-input matrix (docs/STATISTICS.md, section 7), on stored runs made for it, through the
 //! command line. The lines about what bench processes say are tests of testbench.
 
-use cargo_perfcheck::model::{
+use perfcheck_analysis::model::{
     Acceptance, Beside, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Nanos, NewRun, RunEnd,
     RunId, Sample, Series, Timestamp, Verdict,
 };
-use cargo_perfcheck::store::Store;
+use perfcheck_engine::store::Store;
 use serde_json::Value;
 
 use crate::commands::scripted::{QUICK, steady, stored, verdict};

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::commands::crates::Crate;
 use crate::commands::scripted::{CLOCK, explanation, finish, says, stored, verdict};
 use crate::support::{Finished, Machine, Perfcheck};
-use cargo_perfcheck::model::Thresholds;
+use perfcheck_analysis::model::Thresholds;
 use perfcheck_stats::{MannWhitney, MannWhitneyMethod, WelchDf, WelchTest, mean, median};
 
 const JSON: [&str; 2] = ["--message-format", "json"];

@@ -2,12 +2,12 @@
 
 use std::io::Write;
 
-use cargo_perfcheck::model::{
-    Acceptance, BenchmarkKey, GitState, Metric, Pair, RunId, Side, Verdict,
-};
 use cargo_perfcheck::report::{
     BaselineLine, BenchmarkLine, Charset, InCharset, MessageFormat, RunLine, View, without_colours,
     write_baselines, write_benchmarks, write_runs,
+};
+use perfcheck_analysis::model::{
+    Acceptance, BenchmarkKey, GitState, Metric, Pair, RunId, Side, Verdict,
 };
 
 use super::layout;

@@ -14,12 +14,12 @@
 
 use std::collections::BTreeMap;
 
-use cargo_perfcheck::compare::{
+use perfcheck_analysis::compare::{
     Comparison, Decider, Difference, Estimate, Fact, HostClass, Question, Reference, Rules,
     SharedLevel, compare, summarize_by,
 };
-use cargo_perfcheck::findings::{Findings, Gates, Method, Row, RunRemark, Verdicts, Violation};
-use cargo_perfcheck::model::{
+use perfcheck_analysis::findings::{Findings, Gates, Method, Row, RunRemark, Verdicts, Violation};
+use perfcheck_analysis::model::{
     Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkKey, Beside, BuildFacts,
     DecisionSettings, Environment, Failure, GitState, HostFacts, Latencies, LaunchSeries,
     Measurement, Metric, Nanos, Run, RunId, RunStatus, Sample, SamplingSettings, Series,

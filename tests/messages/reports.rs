@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::recorded::{HOSTILE, Recorded};
-use cargo_perfcheck::findings::{FailedTarget, Findings, Obstacle, Remark, RunRemark};
-use cargo_perfcheck::model::{BenchmarkKey, RunStatus, Source, Verdict};
 use cargo_perfcheck::report::{ReportKind, Surroundings, write_report};
 use comrak::nodes::NodeValue;
 use comrak::{Arena, Options, markdown_to_html, parse_document};
+use perfcheck_analysis::findings::{FailedTarget, Findings, Obstacle, Remark, RunRemark};
+use perfcheck_analysis::model::{BenchmarkKey, RunStatus, Source, Verdict};
 use roxmltree::Document;
 use serde_json::Value;
 

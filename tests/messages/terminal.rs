@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-use cargo_perfcheck::findings::Findings;
-use cargo_perfcheck::model::Verdict;
 use cargo_perfcheck::report::{
     Arrangement, Charset, InCharset, Verbosity, View, without_colours, write_table,
 };
+use perfcheck_analysis::findings::Findings;
+use perfcheck_analysis::model::Verdict;
 
 use super::layout;
 use crate::messages::recorded::Recorded;

@@ -3,17 +3,17 @@
 //! What a browser makes of it is tested by `browser.py`, which `.ci/run page` starts.
 
 use crate::messages::recorded::{HOSTILE, Recorded};
-use cargo_perfcheck::compare::{
-    BenchmarkRecord, ChangeShape, Course, CoursePoint, CourseRules, Detail, HostSigns, Location,
-    Shape, summarize_by,
-};
-use cargo_perfcheck::findings::{Gates, RunRemark};
-use cargo_perfcheck::model::{
-    Acceptance, BenchmarkKey, GitState, Measurement, Metric, RunId, Verdict,
-};
 use cargo_perfcheck::report::{
     BenchmarkHistory, HistoryPoint, Page, PageBenchmark, PageRun, PageSide, View, without_colours,
     write_page, write_table,
+};
+use perfcheck_analysis::compare::{
+    BenchmarkRecord, ChangeShape, Course, CoursePoint, CourseRules, Detail, HostSigns, Location,
+    Shape, summarize_by,
+};
+use perfcheck_analysis::findings::{Gates, RunRemark};
+use perfcheck_analysis::model::{
+    Acceptance, BenchmarkKey, GitState, Measurement, Metric, RunId, Verdict,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;

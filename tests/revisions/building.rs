@@ -1,6 +1,6 @@
 //! What is built from which files, and where it runs.
 
-use cargo_perfcheck::sides::{Provenance, SidesError, TargetPair};
+use perfcheck_engine::sides::{Provenance, SidesError, TargetPair};
 use std::path::Path;
 
 use crate::revisions::repository::{MANIFEST, Repository, identical, pair, printed};
@@ -40,7 +40,7 @@ fn a_revision_against_itself_gives_the_same_bytes() {
     assert_eq!(said, ["checking out HEAD", "found HEAD", "found work tree"]);
     assert_eq!(sides.candidate.provenance, Provenance::Cached);
     let commit =
-        |side: &cargo_perfcheck::sides::BuiltSide| side.commit.clone().map(|head| head.commit);
+        |side: &perfcheck_engine::sides::BuiltSide| side.commit.clone().map(|head| head.commit);
     assert_eq!(commit(&sides.base), commit(&sides.candidate));
 }
 
@@ -292,7 +292,7 @@ fn both_sides_have_environments_of_the_same_size() {
     made.write("src/lib.rs", "pub fn answer() -> u32 {\n    42\n}\n");
     let (sides, _) = made.against("HEAD");
     let (base, candidate) = pair(&sides, "first");
-    let size = |target: &cargo_perfcheck::sides::SideTarget| -> usize {
+    let size = |target: &perfcheck_engine::sides::SideTarget| -> usize {
         let values = target.target.variables.values().flatten();
         values.map(|value| value.len()).sum()
     };

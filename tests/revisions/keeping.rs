@@ -1,6 +1,6 @@
 //! What was built is kept, and used again exactly when nothing has changed that matters.
 
-use cargo_perfcheck::sides::Provenance;
+use perfcheck_engine::sides::Provenance;
 use std::fs;
 
 use crate::revisions::repository::{Repository, identical, printed};

@@ -1,6 +1,6 @@
 //! Several processes at once, and processes that are killed.
 
-use cargo_perfcheck::sides::Provenance;
+use perfcheck_engine::sides::Provenance;
 use rustix::process::Signal;
 use std::fs;
 
@@ -16,7 +16,7 @@ fn another_process() {
 #[test]
 fn __reap() {
     if crate::revisions::repository::is_another_process() {
-        cargo_perfcheck::process::reap(std::io::stdin().lock());
+        perfcheck_engine::process::reap(std::io::stdin().lock());
     }
 }
 

@@ -1,9 +1,9 @@
 //! A repository with a bench crate, and the cache in which its revisions are built.
 
-use cargo_perfcheck::cargo::{CargoOptions, Workspace};
-use cargo_perfcheck::host::{Checkout, Revision};
-use cargo_perfcheck::process::{Interrupt, Supervisor};
-use cargo_perfcheck::sides::{
+use perfcheck_engine::cargo::{CargoOptions, Workspace};
+use perfcheck_engine::host::{Checkout, Revision};
+use perfcheck_engine::process::{Interrupt, Supervisor};
+use perfcheck_engine::sides::{
     BenchesFrom, BuildEvent, BuiltSide, PreparedSides, SideTarget, SidesError, SidesRequest,
     TargetPair, build_commit, build_sides,
 };

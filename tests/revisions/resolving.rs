@@ -1,6 +1,6 @@
 //! Which commit a name stands for, and what is said where it stands for none.
 
-use cargo_perfcheck::host::Checkout;
+use perfcheck_engine::host::Checkout;
 
 use crate::revisions::repository::Repository;
 

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use cargo_perfcheck::model::{
+use perfcheck_analysis::model::{
     Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkKey, Beside, BuildFacts, Conduct,
     Control, DecisionSettings, Environment, GitState, Harness, HostFacts, Latencies, LatencyWindow,
     LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Metric, Nanos, NewRun, RunEnd,
     RunId, RunVerdict, Sample, SamplingMode, SamplingSettings, Series, TargetFacts, Throughput,
     Timestamp, Verdict,
 };
-use cargo_perfcheck::store::{Store, WorkspaceId};
+use perfcheck_engine::store::{Store, WorkspaceId};
 use tempfile::TempDir;
 
 /// A directory and the path of a store in it.

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use cargo_perfcheck::model::{Acceptance, Nanos, RunId, Sample, Series};
-use cargo_perfcheck::store::{
+use perfcheck_analysis::model::{Acceptance, Nanos, RunId, Sample, Series};
+use perfcheck_engine::store::{
     BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId,
 };
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! Questions about many runs.
 
-use cargo_perfcheck::model::{Acceptance, NewRun, RunId, Verdict};
-use cargo_perfcheck::store::{
+use perfcheck_analysis::model::{Acceptance, NewRun, RunId, Verdict};
+use perfcheck_engine::store::{
     BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId,
 };
 

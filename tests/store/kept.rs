@@ -5,11 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use cargo_perfcheck::model::{
+use perfcheck_analysis::model::{
     Acceptance, ContentHash, FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, PrivateLibrary, RunId,
     Secret,
 };
-use cargo_perfcheck::store::{ExtractedTarget, KeptSummary, Reason, Store, StoreError};
+use perfcheck_engine::store::{ExtractedTarget, KeptSummary, Reason, Store, StoreError};
 
 use crate::store::builders::{fresh, new_run, open, place, record};
 use crate::store::processes::{start, under};

@@ -4,8 +4,8 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
-use cargo_perfcheck::model::{RunId, Secret};
-use cargo_perfcheck::store::{KeptError, Store, StoreError};
+use perfcheck_analysis::model::{RunId, Secret};
+use perfcheck_engine::store::{KeptError, Store, StoreError};
 use rusqlite::Connection;
 use tempfile::TempDir;
 

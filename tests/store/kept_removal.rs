@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use cargo_perfcheck::model::{KeptTarget, RunId};
-use cargo_perfcheck::store::{KeptError, Reason, Removal, Store, StoreError};
+use perfcheck_analysis::model::{KeptTarget, RunId};
+use perfcheck_engine::store::{KeptError, Reason, Removal, Store, StoreError};
 use tempfile::TempDir;
 
 use crate::store::builders::fresh;

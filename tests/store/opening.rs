@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use cargo_perfcheck::model::Acceptance;
-use cargo_perfcheck::store::{OpenOptions, Store, StoreError};
+use perfcheck_analysis::model::Acceptance;
+use perfcheck_engine::store::{OpenOptions, Store, StoreError};
 
 use crate::store::builders::{fresh, launch, new_run, open, place, record};
 

@@ -1,7 +1,7 @@
 //! A/B measurements: two runs that belong together.
 
-use cargo_perfcheck::model::{Acceptance, Pair, Purpose, RunId, RunStatus, Side, Verdict};
-use cargo_perfcheck::store::{
+use perfcheck_analysis::model::{Acceptance, Pair, Purpose, RunId, RunStatus, Side, Verdict};
+use perfcheck_engine::store::{
     BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId,
 };
 

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use cargo_perfcheck::model::{Acceptance, RunId, RunStatus};
-use cargo_perfcheck::store::Store;
+use perfcheck_analysis::model::{Acceptance, RunId, RunStatus};
+use perfcheck_engine::store::Store;
 
 use crate::store::builders::{end, key, launch, new_run, open, place, record, series};
 

@@ -1,10 +1,10 @@
 //! What is recorded comes back as it was.
 
-use cargo_perfcheck::model::{
+use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, Failure, LaunchOutcome, Nanos, RunId, RunStatus, Sample, Series,
     TargetFacts, Verdict,
 };
-use cargo_perfcheck::store::StoreError;
+use perfcheck_engine::store::StoreError;
 
 use crate::store::builders::{end, fresh, key, launch, measured, new_run, record, series, verdict};
 

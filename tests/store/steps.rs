@@ -1,7 +1,7 @@
 //! What users accept by command: whole runs, levels of single benchmarks.
 
-use cargo_perfcheck::model::{Acceptance, Purpose, RunId, Timestamp};
-use cargo_perfcheck::store::{
+use perfcheck_analysis::model::{Acceptance, Purpose, RunId, Timestamp};
+use perfcheck_engine::store::{
     BranchFilter, HistoryQuery, RunFilter, Store, StoreError, WorkspaceId,
 };
 

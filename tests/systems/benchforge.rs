@@ -1,7 +1,7 @@
 //! `BenchForge`: the launch is the unit, bootstrap intervals by whole indices, ratios with fixed bounds.
 
 use super::{close, up_to};
-use cargo_perfcheck::model::Thresholds;
+use perfcheck_analysis::model::Thresholds;
 use perfcheck_stats::*;
 
 fn resampling(resamples: usize) -> Resampling<'static> {

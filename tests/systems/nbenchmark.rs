@@ -1,7 +1,7 @@
 //! `NBenchmark`: trimming, summaries, Student's interval, Mann and Whitney's test, and what its later versions add.
 
 use super::{close, up_to};
-use cargo_perfcheck::model::Thresholds;
+use perfcheck_analysis::model::Thresholds;
 use perfcheck_stats::*;
 
 const SEP5: ([f64; 5], [f64; 5]) = ([1.0, 2.0, 3.0, 4.0, 5.0], [6.0, 7.0, 8.0, 9.0, 10.0]);

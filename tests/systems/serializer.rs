@@ -5,7 +5,7 @@ use cargo_perfcheck::exchange::{
     Cleaning, ColumnMap, ExchangeError, IdGroup, Imported, InputContent, Reading, TableLayout,
     ValueSummary, clean, read_tables,
 };
-use cargo_perfcheck::model::Thresholds;
+use perfcheck_analysis::model::Thresholds;
 use perfcheck_stats::*;
 
 const FENCE: OutlierPolicy = OutlierPolicy::IqrFence(IqrFence::INTERPOLATED);

@@ -1,7 +1,7 @@
 //! How rounds of two builds in turn are decided, for the simulations.
 
-use cargo_perfcheck::compare::{Comparison, Method, PairedSeries, Plan, judge_by};
-use cargo_perfcheck::model::{BenchmarkKey, Round};
+use perfcheck_analysis::compare::{Comparison, Method, PairedSeries, Plan, judge_by};
+use perfcheck_analysis::model::{BenchmarkKey, Round};
 use std::collections::BTreeMap;
 
 /// The verdict on `rounds` after the given looks, at the default level. Descriptive intervals are not looked at: they have one resample.

@@ -1,6 +1,6 @@
 //! Measurements made up for the simulations.
 
-use cargo_perfcheck::model::{
+use perfcheck_analysis::model::{
     AuthorSettings, Benchmark, BenchmarkKey, Beside, LaunchSeries, Measurement, Metric, Nanos,
     Sample, SamplingSettings, Series, TargetFacts, Throughput,
 };

@@ -4,10 +4,10 @@ use crate::app::context::{Context, World, resolve_run};
 use crate::app::error::AppError;
 use crate::app::naming::{alike, candidates, list, listed};
 use crate::app::options::StoreOptions;
-use crate::exit_code::ExitCode;
-use crate::host;
-use crate::model::{Acceptance, BenchmarkKey, RunId, RunStatus, RunVerdict, Verdict};
-use crate::store::{Store, WorkspaceId};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::model::{Acceptance, BenchmarkKey, RunId, RunStatus, RunVerdict, Verdict};
+use perfcheck_engine::host;
+use perfcheck_engine::store::{Store, WorkspaceId};
 
 /// What is to be accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]

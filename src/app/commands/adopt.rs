@@ -3,8 +3,8 @@
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::exit_code::ExitCode;
 use crate::report::{WorkspaceLine, write_workspaces};
+use perfcheck_analysis::exit_code::ExitCode;
 
 /// Runs the command.
 pub fn adopt(

@@ -4,10 +4,10 @@ use crate::app::context::{Context, World, resolve_run};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::app::stored::names::give_name;
-use crate::exit_code::ExitCode;
-use crate::host;
 use crate::report::{BaselineLine, KeptLine, write_baselines, write_kept};
-use crate::store::{DEFAULT_QUOTA_BYTES, Reason, check_baseline_name};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_engine::host;
+use perfcheck_engine::store::{DEFAULT_QUOTA_BYTES, Reason, check_baseline_name};
 
 /// Work on names of runs.
 #[derive(Debug, Clone, PartialEq, Eq)]

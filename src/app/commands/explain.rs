@@ -6,11 +6,11 @@ use crate::app::naming::{alike, candidates, list, shell_quoted};
 use crate::app::options::StoreOptions;
 use crate::app::stored::conclusions::{findings_of, plan_of};
 use crate::app::stored::sides::{measured_side, run_with_verdicts, side_of};
-use crate::compare::HostSigns;
-use crate::exit_code::ExitCode;
-use crate::model::{BenchmarkKey, Metric, Run, RunStatus};
 use crate::report::{Explanation, write_explanation};
-use crate::store::{Store, WorkspaceId};
+use perfcheck_analysis::compare::HostSigns;
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::model::{BenchmarkKey, Metric, Run, RunStatus};
+use perfcheck_engine::store::{Store, WorkspaceId};
 
 /// Runs the command: about the verdict of `run`, else about the newest one there is.
 pub fn explain(

@@ -12,10 +12,10 @@ use crate::exchange::{
     ExchangeError, ExportedRun, write_benchstat, write_bmf, write_criterion, write_csv,
     write_portable,
 };
-use crate::exit_code::ExitCode;
-use crate::model::RunId;
 use crate::report::{self, MessageFormat, write_exported};
-use crate::store::{Store, WorkspaceId};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::model::RunId;
+use perfcheck_engine::store::{Store, WorkspaceId};
 
 /// A format that can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,11 +3,11 @@
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::exit_code::ExitCode;
-use crate::findings::Order;
-use crate::model::{BenchmarkKey, RunStatus};
 use crate::report::{BenchmarkLine, write_benchmarks};
-use crate::store::{BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::Order;
+use perfcheck_analysis::model::{BenchmarkKey, RunStatus};
+use perfcheck_engine::store::{BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter};
 
 /// Values of so many runs are drawn.
 const LAST_RUNS: usize = 16;
@@ -35,7 +35,7 @@ pub fn list(common: &StoreOptions, world: &mut World<'_>) -> Result<ExitCode, Ap
             key: found.key,
             runs: found.runs,
             last_run: found.last_run,
-            last_started: crate::host::to_rfc3339(found.last_started),
+            last_started: perfcheck_engine::host::to_rfc3339(found.last_started),
             typical_ns: found.typical_ns,
             metric: found.metric,
             change: found.change,

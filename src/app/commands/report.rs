@@ -11,13 +11,13 @@ use crate::app::options::{ComparisonOptions, StoreOptions};
 use crate::app::stored::comparison::StoredComparison;
 use crate::app::stored::conclusions::findings_of;
 use crate::app::stored::sides::run_with_verdicts;
-use crate::exit_code::ExitCode;
-use crate::findings::{Findings, Gates};
-use crate::host;
-use crate::measure::Filter;
-use crate::model::RunId;
 use crate::report::{write_page, write_page_place, write_warning};
-use crate::store::{Store, WorkspaceId};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::{Findings, Gates};
+use perfcheck_analysis::model::RunId;
+use perfcheck_engine::host;
+use perfcheck_engine::measure::Filter;
+use perfcheck_engine::store::{Store, WorkspaceId};
 
 /// Which page, and where to.
 #[derive(Debug, Clone, PartialEq, Eq)]

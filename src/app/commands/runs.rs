@@ -3,9 +3,9 @@
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::exit_code::ExitCode;
-use crate::host;
 use crate::report::{MessageFormat, RunLine, write_older_runs, write_runs};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_engine::host;
 
 /// Runs the command.
 pub fn runs(

@@ -11,13 +11,15 @@ use crate::app::measuring::prepare::{build, find_benchmarks, nothing_found, time
 use crate::app::measuring::recorded::Recorded;
 use crate::app::measuring::request::Request;
 use crate::app::options::{PairedOptions, StoreOptions};
-use crate::compare::{PairedSeries, Plan, judge};
-use crate::exit_code::ExitCode;
-use crate::findings::Order;
-use crate::host;
-use crate::measure::{Discovered, Ended, Filter, PairedTarget};
-use crate::model::{BenchmarkKey, BySide, Environment, LaunchRecord, Purpose, Side, Verdict};
 use crate::report::{self, ProgressMode, Rate, SelfTestFindings, SelfTestRow};
+use perfcheck_analysis::compare::{PairedSeries, Plan, judge};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::Order;
+use perfcheck_analysis::model::{
+    BenchmarkKey, BySide, Environment, LaunchRecord, Purpose, Side, Verdict,
+};
+use perfcheck_engine::host;
+use perfcheck_engine::measure::{Discovered, Ended, Filter, PairedTarget};
 use perfcheck_stats::{binomial, derived_seed};
 
 /// What a harness says that can slow itself down (docs/PROTOCOL.md, section 8).

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use crate::app::naming::{listed, shell_quoted};
 use crate::app::options::StoreOptions;
-use crate::compare::Comparison;
-use crate::exit_code::ExitCode;
-use crate::findings::Row;
-use crate::model::{RunId, Tally, Verdict};
+use perfcheck_analysis::compare::Comparison;
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::Row;
+use perfcheck_analysis::model::{RunId, Tally, Verdict};
 
 /// Of so many benchmarks each is named.
 const FEW: usize = 3;

@@ -8,17 +8,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::app::stored::conclusions::plan_of;
 use crate::app::stored::histories::{HistoryRequest, histories};
 use crate::app::stored::sides::measured_side;
-use crate::compare::{
-    BenchmarkRecord, ChangeShape, Circumstances, Detail, Difference, HostSigns, Plan, Shape,
-    differences, summarize_by,
-};
-use crate::findings::{Findings, Gates, Method, Order, Row, RunRemark};
-use crate::host;
-use crate::model::{BenchmarkKey, Measurement, Metric, Run, RunId};
 use crate::report::{
     BenchmarkHistory, Explanation, MeasuredSide, Page, PageBenchmark, PageRun, PageSide, explained,
 };
-use crate::store::{BranchFilter, Store, StoreError, WorkspaceId};
+use perfcheck_analysis::compare::{
+    BenchmarkRecord, ChangeShape, Circumstances, Detail, Difference, HostSigns, Plan, Shape,
+    differences, summarize_by,
+};
+use perfcheck_analysis::findings::{Findings, Gates, Method, Order, Row, RunRemark};
+use perfcheck_analysis::model::{BenchmarkKey, Measurement, Metric, Run, RunId};
+use perfcheck_engine::host;
+use perfcheck_engine::store::{BranchFilter, Store, StoreError, WorkspaceId};
 
 /// Samples of a side that are drawn, over all benchmarks of a page: its size stays within bounds.
 const POINTS_OF_ALL: usize = 12_000;

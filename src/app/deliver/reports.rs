@@ -14,12 +14,12 @@ use super::write::write;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::findings::Findings;
-use crate::host;
-use crate::model::{BenchmarkKey, Verdict};
 use crate::report::{
     MessageFormat, ReportKind, Surroundings, write_page, write_report, write_warning,
 };
+use perfcheck_analysis::findings::Findings;
+use perfcheck_analysis::model::{BenchmarkKey, Verdict};
+use perfcheck_engine::host;
 
 /// The key of a report where nobody says another.
 const USUAL_KEY: &str = "benchmarks";

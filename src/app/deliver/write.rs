@@ -3,8 +3,8 @@
 use crate::app::context::World;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::findings::Findings;
 use crate::report::{MessageFormat, write_json, write_table};
+use perfcheck_analysis::findings::Findings;
 
 /// Writes the table, or the messages.
 pub(in crate::app) fn write(

@@ -7,13 +7,13 @@ use super::pins::pinned_schedules;
 use super::request::{Request, busy};
 use crate::app::context::World;
 use crate::app::error::AppError;
-use crate::findings::References;
-use crate::host;
-use crate::measure::{Campaign, DiscoveredTarget, Ended, Resolved};
-use crate::model::NewRun;
-use crate::model::{Benchmark, Environment, Event, FileFact, Observer, RunId};
 use crate::report::Progress;
-use crate::store::{Store, StoreError, WorkspaceId};
+use perfcheck_analysis::findings::References;
+use perfcheck_analysis::model::NewRun;
+use perfcheck_analysis::model::{Benchmark, Environment, Event, FileFact, Observer, RunId};
+use perfcheck_engine::host;
+use perfcheck_engine::measure::{Campaign, DiscoveredTarget, Ended, Resolved};
+use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
 /// Files that benches opened, and the directory that they lie below.
 pub(in crate::app) type OpenedBelow = (PathBuf, Vec<FileFact>);

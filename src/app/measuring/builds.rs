@@ -9,12 +9,12 @@ use super::prepare::{build, find_benchmarks};
 use super::request::Request;
 use crate::app::context::World;
 use crate::app::error::AppError;
-use crate::cargo::BenchTarget;
-use crate::findings::RunRemark;
-use crate::host::{self, Revision};
-use crate::measure::Discovered;
-use crate::model::{BySide, Environment, GitState};
-use crate::sides::{BenchesFrom, BuiltSide, Stage, TargetPair};
+use perfcheck_analysis::findings::RunRemark;
+use perfcheck_analysis::model::{BySide, Environment, GitState};
+use perfcheck_engine::cargo::BenchTarget;
+use perfcheck_engine::host::{self, Revision};
+use perfcheck_engine::measure::Discovered;
+use perfcheck_engine::sides::{BenchesFrom, BuiltSide, Stage, TargetPair};
 
 /// What the work tree is measured against, in turn.
 #[derive(Debug, Clone, PartialEq, Eq)]

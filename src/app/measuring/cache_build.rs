@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use super::prepare::name_left_out;
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
-use crate::cargo::CargoOptions;
-use crate::host::Revision;
 use crate::report;
-use crate::sides::{
+use perfcheck_engine::cargo::CargoOptions;
+use perfcheck_engine::host::Revision;
+use perfcheck_engine::sides::{
     BenchesFrom, BuildEvent, BuiltSide, PreparedSides, Provenance, SidesError, SidesRequest,
     build_commit, build_sides, default_cache,
 };

@@ -9,13 +9,13 @@ use super::request::Request;
 use super::rerun::RunAgain;
 use crate::app::context::World;
 use crate::app::error::AppError;
-use crate::compare::Fact;
-use crate::exit_code::ExitCode;
-use crate::findings::{Row, SecondLook, Terms, conclude};
-use crate::measure::Discovered;
-use crate::model::{BenchmarkKey, BySide, Purpose, RunId, Verdict};
 use crate::report::write_build_event;
-use crate::store::{Store, WorkspaceId};
+use perfcheck_analysis::compare::Fact;
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::{Row, SecondLook, Terms, conclude};
+use perfcheck_analysis::model::{BenchmarkKey, BySide, Purpose, RunId, Verdict};
+use perfcheck_engine::measure::Discovered;
+use perfcheck_engine::store::{Store, WorkspaceId};
 
 /// Measures the rows that look slower again, and puts what comes of it in their place.
 pub(in crate::app) fn confirm(

@@ -10,19 +10,19 @@ use crate::app::context::World;
 use crate::app::error::AppError;
 use crate::app::options::Effort;
 use crate::app::stored::conclusions::end_of;
-use crate::compare::{HostClass, HostNoise, PairedSeries, Plan, Standing, standing};
-use crate::findings::{Conclusion, Method, RoundsEvidence, Row, RunRemark, Verdicts};
-use crate::host;
-use crate::measure::{
-    Ended, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings, Spent,
-};
-use crate::model::{
+use crate::report::Progress;
+use perfcheck_analysis::compare::{HostClass, HostNoise, PairedSeries, Plan, Standing, standing};
+use perfcheck_analysis::findings::{Conclusion, Method, RoundsEvidence, Row, RunRemark, Verdicts};
+use perfcheck_analysis::model::{
     Acceptance, Benchmark, BenchmarkKey, BySide, DecisionSettings, Environment, Event, GitState,
     Measurement, Observer, Purpose, RunId, Side,
 };
-use crate::model::{LaunchHead, LaunchRecord, NewRun, RunEnd};
-use crate::report::Progress;
-use crate::store::{Store, StoreError, WorkspaceId};
+use perfcheck_analysis::model::{LaunchHead, LaunchRecord, NewRun, RunEnd};
+use perfcheck_engine::host;
+use perfcheck_engine::measure::{
+    Ended, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings, Spent,
+};
+use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
 /// Rounds at most, where the user says nothing.
 const ROUNDS: u32 = 100;
@@ -318,7 +318,7 @@ fn much_stolen(heads: &[LaunchHead], spent: &[Spent], cores: u32) -> Option<RunR
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Conduct, Nanos, Timestamp};
+    use perfcheck_analysis::model::{Conduct, Nanos, Timestamp};
 
     #[test]
     fn stolen_time_is_told_of_as_a_share_of_all_processors_where_it_is_much() {

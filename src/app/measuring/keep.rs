@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use crate::app::context::{Context, World};
 use crate::app::error::AppError;
-use crate::cargo::BenchTarget;
-use crate::host::{self, OpenedFiles, default_secret_path, private_libraries};
-use crate::model::{FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, RunId, Secret};
 use crate::report::write_warning;
-use crate::store::{DEFAULT_QUOTA_BYTES, Reason, Store};
+use perfcheck_analysis::model::{FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, RunId, Secret};
+use perfcheck_engine::cargo::BenchTarget;
+use perfcheck_engine::host::{self, OpenedFiles, default_secret_path, private_libraries};
+use perfcheck_engine::store::{DEFAULT_QUOTA_BYTES, Reason, Store};
 
 /// Tests give an executable times of its own by this variable; they stay its own when it is run again.
 const SCRIPTED_CLOCK: &str = "PERFCHECK_SCRIPTED_CLOCK";

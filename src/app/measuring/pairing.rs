@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::cargo::BenchTarget;
-use crate::findings::{FailedTarget, Remark, Row};
-use crate::measure::{Discovered, PairedTarget, TargetFailure};
-use crate::model::{Benchmark, BenchmarkKey, BySide, Verdict};
+use perfcheck_analysis::findings::{FailedTarget, Remark, Row};
+use perfcheck_analysis::model::{Benchmark, BenchmarkKey, BySide, Verdict};
+use perfcheck_engine::cargo::BenchTarget;
+use perfcheck_engine::measure::{Discovered, PairedTarget, TargetFailure};
 
 /// Targets of which not all benchmarks are known, each once.
 pub(in crate::app) fn failed_targets<'f>(

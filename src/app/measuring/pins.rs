@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::findings::{Chosen, References};
-use crate::measure::FlatSchedule;
-use crate::model::{BenchmarkKey, Series};
-use crate::store::{Store, StoreError};
+use perfcheck_analysis::findings::{Chosen, References};
+use perfcheck_analysis::model::{BenchmarkKey, Series};
+use perfcheck_engine::measure::FlatSchedule;
+use perfcheck_engine::store::{Store, StoreError};
 
 /// How the reference of a benchmark was sampled.
 pub(in crate::app) struct Pin {

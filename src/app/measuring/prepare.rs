@@ -7,12 +7,12 @@ use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::naming::{command_like, no_match};
 use crate::app::options::StoreOptions;
-use crate::cargo::{self, BenchTarget, CargoOptions, TargetLeftOut, Toolchain};
-use crate::child::ChildError;
-use crate::exit_code::ExitCode;
-use crate::measure::{Discovered, Filter, discover};
-use crate::model::BuildFacts;
 use crate::report::{self, MessageFormat, Progress};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::model::BuildFacts;
+use perfcheck_engine::cargo::{self, BenchTarget, CargoOptions, TargetLeftOut, Toolchain};
+use perfcheck_engine::child::ChildError;
+use perfcheck_engine::measure::{Discovered, Filter, discover};
 
 /// The part of every deadline that does not depend on the request.
 const TIMEOUT: Duration = Duration::from_secs(30);

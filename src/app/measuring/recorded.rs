@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{BenchmarkKey, BySide, LaunchOutcome, LaunchRecord, Round, Sample, Side};
+use perfcheck_analysis::model::{
+    BenchmarkKey, BySide, LaunchOutcome, LaunchRecord, Round, Sample, Side,
+};
 
 /// Rounds as they are recorded, without a store.
 #[derive(Default)]

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use crate::app::context::{Context, World};
 use crate::app::options::{ComparisonOptions, Effort, StoreOptions};
-use crate::compare::HostClass;
-use crate::measure::Filter;
-use crate::model::{DecisionSettings, Environment, GitState};
+use perfcheck_analysis::compare::HostClass;
+use perfcheck_analysis::model::{DecisionSettings, Environment, GitState};
+use perfcheck_engine::measure::Filter;
 
 /// What is to be measured, and under which circumstances.
 pub(in crate::app) struct Request<'a> {

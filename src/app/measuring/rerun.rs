@@ -11,14 +11,16 @@ use super::prepare::build;
 use super::request::Request;
 use crate::app::context::World;
 use crate::app::error::AppError;
-use crate::cargo::BenchTarget;
-use crate::compare::{Circumstances, differences};
-use crate::findings::{ChangedFile, RunRemark};
-use crate::host::{self, FileChange, changed_files};
-use crate::measure::Discovered;
-use crate::model::{BuildFacts, BySide, Environment, FileFact, Metric, Run, TargetFacts};
-use crate::sides::{BenchesFrom, Stage};
-use crate::store::Store;
+use perfcheck_analysis::compare::{Circumstances, differences};
+use perfcheck_analysis::findings::{ChangedFile, RunRemark};
+use perfcheck_analysis::model::{
+    BuildFacts, BySide, Environment, FileFact, Metric, Run, TargetFacts,
+};
+use perfcheck_engine::cargo::BenchTarget;
+use perfcheck_engine::host::{self, FileChange, changed_files};
+use perfcheck_engine::measure::Discovered;
+use perfcheck_engine::sides::{BenchesFrom, Stage};
+use perfcheck_engine::store::Store;
 
 /// A stored run that is to be run again.
 pub(in crate::app) struct RunAgain<'a> {

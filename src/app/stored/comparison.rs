@@ -9,15 +9,15 @@ use crate::app::context::Context;
 use crate::app::error::AppError;
 use crate::app::naming::{alike, list, no_match};
 use crate::app::options::ComparisonOptions;
-use crate::compare::{HostClass, Rules};
-use crate::findings::{
+use perfcheck_analysis::compare::{HostClass, Rules};
+use perfcheck_analysis::findings::{
     Conclusion, Method, RoundsEvidence, Row, RunRemark, StoredEvidence, Terms, Verdicts, conclude,
 };
-use crate::measure::Filter;
-use crate::model::{
+use perfcheck_analysis::model::{
     BenchmarkKey, BySide, DecisionSettings, Measurement, Run, RunId, RunStatus, Side,
 };
-use crate::store::{Store, StoreError, WorkspaceId};
+use perfcheck_engine::measure::Filter;
+use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
 /// What is asked about stored runs.
 pub(in crate::app) struct StoredComparison<'a> {

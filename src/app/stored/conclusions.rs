@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::app::error::AppError;
-use crate::compare::Plan;
-use crate::findings::{Conclusion, Findings, Method, RoundsEvidence, Row, Verdicts, summarize_all};
-use crate::host;
-use crate::model::{Acceptance, BySide, Measurement, Run, Side};
-use crate::model::{RunEnd, RunVerdict};
-use crate::store::Store;
+use perfcheck_analysis::compare::Plan;
+use perfcheck_analysis::findings::{
+    Conclusion, Findings, Method, RoundsEvidence, Row, Verdicts, summarize_all,
+};
+use perfcheck_analysis::model::{Acceptance, BySide, Measurement, Run, Side};
+use perfcheck_analysis::model::{RunEnd, RunVerdict};
+use perfcheck_engine::host;
+use perfcheck_engine::store::Store;
 
 /// The end of a run of which this was concluded.
 pub(in crate::app) fn end_of(concluded: &Conclusion<'_>, acceptance: Acceptance) -> RunEnd {
@@ -109,7 +111,7 @@ fn judged_again<'m>(
             format!("run {}", pair.partner),
             Method::Paired,
             run.decision,
-            crate::compare::HostClass::of(run.environment.host.shared),
+            perfcheck_analysis::compare::HostClass::of(run.environment.host.shared),
         )
     };
     Ok(Some((evidence.rows(), verdicts)))

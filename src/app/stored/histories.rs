@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::app::naming::shell_quoted;
-use crate::compare::{
+use crate::report::{BenchmarkHistory, HistoryPoint, LeftOut, SinceBaseline};
+use perfcheck_analysis::compare::{
     Circumstances, Course, CoursePoint, CourseRules, Difference, Fact, RunSeries, differences,
     summarize,
 };
-use crate::host;
-use crate::model::{BenchmarkKey, Measurement, Run, RunId, Timestamp, Verdict};
-use crate::report::{BenchmarkHistory, HistoryPoint, LeftOut, SinceBaseline};
-use crate::store::{
+use perfcheck_analysis::model::{BenchmarkKey, Measurement, Run, RunId, Timestamp, Verdict};
+use perfcheck_engine::host;
+use perfcheck_engine::store::{
     BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, Store, StoreError, WorkspaceId,
 };
 
@@ -200,7 +200,7 @@ fn history_of<'n>(
 
 fn circumstances<'a>(
     past: &'a PastMeasurement,
-    environment: &'a crate::model::Environment,
+    environment: &'a perfcheck_analysis::model::Environment,
 ) -> Circumstances<'a> {
     Circumstances {
         environment,
@@ -211,5 +211,5 @@ fn circumstances<'a>(
 }
 
 fn is_accepted(run: &Run) -> bool {
-    run.acceptance == crate::model::Acceptance::ByCommand
+    run.acceptance == perfcheck_analysis::model::Acceptance::ByCommand
 }

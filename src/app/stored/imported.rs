@@ -1,8 +1,8 @@
 //! What is special about comparing imported runs: which test suits them, and what they cannot say.
 
 use crate::app::options::ComparisonOptions;
-use crate::findings::RunRemark;
-use crate::model::{Observations, Run, Source, Test};
+use perfcheck_analysis::findings::RunRemark;
+use perfcheck_analysis::model::{Observations, Run, Source, Test};
 
 /// How `new` and `base` are compared, if the user did not choose.
 ///

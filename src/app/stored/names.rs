@@ -1,7 +1,7 @@
 //! Names of runs.
 
-use crate::model::RunId;
-use crate::store::{Store, StoreError, WorkspaceId};
+use perfcheck_analysis::model::RunId;
+use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
 /// Gives a run a name, and says so: a name that another run had has moved.
 pub(in crate::app) fn give_name(

@@ -6,13 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::segments::{earlier_of_same_noise, segments};
-use crate::compare::{Circumstances, Differences, Fact, differences};
-use crate::findings::{Chosen, References};
-use crate::host::Checkout;
-use crate::model::{
+use perfcheck_analysis::compare::{Circumstances, Differences, Fact, differences};
+use perfcheck_analysis::findings::{Chosen, References};
+use perfcheck_analysis::model::{
     BenchmarkKey, Environment, Measurement, Metric, Run, RunId, TargetFacts, Verdict,
 };
-use crate::store::{
+use perfcheck_engine::host::Checkout;
+use perfcheck_engine::store::{
     BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, Store, StoreError, WorkspaceId,
 };
 

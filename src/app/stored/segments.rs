@@ -3,8 +3,8 @@
 //! A segment begins with what was known when a run ended or what the user said since: its verdict, and `accept`. Change points that a longer
 //! history shows later (`compare::Course`) do not count here: what a run was compared with must not change afterwards.
 
-use crate::model::{Acceptance, Run, RunId, Verdict};
-use crate::store::{History, PastMeasurement};
+use perfcheck_analysis::model::{Acceptance, Run, RunId, Verdict};
+use perfcheck_engine::store::{History, PastMeasurement};
 
 /// Runs without a known change of level between them, newest first.
 #[derive(Debug, Clone)]

@@ -1,9 +1,9 @@
 //! The sides of a stored comparison: the run that has the verdicts, and what a run measured of a benchmark in short.
 
-use crate::host;
-use crate::model::{BenchmarkKey, Measurement, Run, RunId, Side};
 use crate::report::MeasuredSide;
-use crate::store::{Store, StoreError};
+use perfcheck_analysis::model::{BenchmarkKey, Measurement, Run, RunId, Side};
+use perfcheck_engine::host;
+use perfcheck_engine::store::{Store, StoreError};
 
 /// The run whose verdicts are meant: of an A/B measurement the candidate has them.
 pub(in crate::app) fn run_with_verdicts(store: &Store, run: RunId) -> Result<Run, StoreError> {

@@ -6,8 +6,8 @@ use crate::app::error::AppError;
 use crate::exchange::{
     PortableHead, PortablePair, PortableReference, PortableRun, PortableVerdict,
 };
-use crate::model::{NewRun, RunEnd, RunId, RunVerdict};
-use crate::store::{RunSummary, Store, TransferredPair, TransferredRun, WorkspaceId};
+use perfcheck_analysis::model::{NewRun, RunEnd, RunId, RunVerdict};
+use perfcheck_engine::store::{RunSummary, Store, TransferredPair, TransferredRun, WorkspaceId};
 
 /// Runs of a workspace as they are exchanged; the partner of each one that is a side of a pair must be among them.
 pub(in crate::app) fn portable_runs(

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::exported::{ExportedRun, by_launch};
 use crate::escape;
-use crate::model::{BenchmarkKey, Measurement, Metric};
+use perfcheck_analysis::model::{BenchmarkKey, Measurement, Metric};
 use perfcheck_stats::{mean, median};
 
 /// Writes one run.
@@ -60,7 +60,7 @@ fn write_lines(writer: &mut dyn Write, measurement: &Measurement) -> io::Result<
         let iterations = (launch.series.deciding().iter())
             .fold(0_u64, |sum, sample| sum.saturating_add(sample.iterations));
         let mut line = format!("{name}\t{iterations}\t{value} {unit}");
-        let counted = |count: fn(&crate::model::Allocations) -> u64| {
+        let counted = |count: fn(&perfcheck_analysis::model::Allocations) -> u64| {
             let counts = launch.beside.allocations.iter().map(count);
             mean(&counts.map(|count| count as f64).collect::<Vec<f64>>())
         };

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::exported::{ExportedRun, by_launch};
 use crate::escape;
-use crate::model::Metric;
+use perfcheck_analysis::model::Metric;
 use perfcheck_stats::{ClusterMean, Resampling, Stream, mean, percentile_interval};
 
 const CONFIDENCE_LEVEL: f64 = 0.95;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::super::error::ExchangeError;
 use super::exported::ExportedRun;
-use crate::model::{Measurement, Metric, Sample, Throughput};
+use perfcheck_analysis::model::{Measurement, Metric, Sample, Throughput};
 use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic, Description,
     MAD_TO_SD, Resampling, Stream, TukeyFences, percentile_interval, slope_through_origin,

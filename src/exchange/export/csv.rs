@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::exported::ExportedRun;
 use crate::escape::csv_text as text;
-use crate::model::{Metric, Sample};
+use perfcheck_analysis::model::{Metric, Sample};
 
 const COLUMNS: [&str; 11] = [
     "run",

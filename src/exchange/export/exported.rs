@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::model::{Measurement, Metric, Run};
+use perfcheck_analysis::model::{Measurement, Metric, Run};
 
 /// A run that is to be exported.
 #[derive(Debug, Clone)]

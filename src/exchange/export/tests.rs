@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::super::formats::{FileFormat, Requested, read_foreign};
 use super::super::input::InputContent;
 use super::{ExportedRun, file_name, write_benchstat, write_bmf, write_criterion, write_csv};
-use crate::model::*;
+use perfcheck_analysis::model::*;
 
 fn measurement(id: &str, metric: Metric, launches: &[&[(u64, u64)]]) -> Measurement {
     Measurement {

@@ -8,7 +8,7 @@ use super::super::input::InputContent;
 use super::super::unit::ValueUnit;
 use super::gathering::{ForeignRun, Gathering, broken, sample_of};
 use super::json::{JsonMembers, parse};
-use crate::model::{SourceFile, Throughput};
+use perfcheck_analysis::model::{SourceFile, Throughput};
 
 #[derive(Deserialize)]
 struct CritcmpExport {

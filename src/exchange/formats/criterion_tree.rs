@@ -13,7 +13,7 @@ use super::super::groups::IterationLayout;
 use super::super::unit::ValueUnit;
 use super::gathering::{ForeignRun, Gathering, broken, free_id, sample_of};
 use super::json::parse_named;
-use crate::model::{CriterionBenchmark, CriterionSamples, SourceFile};
+use perfcheck_analysis::model::{CriterionBenchmark, CriterionSamples, SourceFile};
 
 /// Group, function, parameter and baseline are four; a few more do no harm.
 const DEEPEST: usize = 10;

@@ -8,7 +8,7 @@ use super::super::groups::{
     GroupRow, IdGroup, Imported, IterationLayout, MOST_GROUPS, MOST_LAUNCHES,
 };
 use super::super::unit::ValueUnit;
-use crate::model::{Metric, Sample, SourceFile, Throughput};
+use perfcheck_analysis::model::{Metric, Sample, SourceFile, Throughput};
 
 /// Longer ids are no names.
 const LONGEST_ID_BYTES: usize = 4096;

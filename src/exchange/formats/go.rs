@@ -7,7 +7,7 @@ use super::super::groups::IterationLayout;
 use super::super::input::InputContent;
 use super::super::unit::ValueUnit;
 use super::gathering::{ForeignRun, Gathering, broken, sample_of_text, unit};
-use crate::model::SourceFile;
+use perfcheck_analysis::model::SourceFile;
 
 /// A process of `go test` begins with these lines; the `pkg:` of each says which.
 #[derive(Default)]

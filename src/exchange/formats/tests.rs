@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::super::input::InputContent;
 use super::{FileFormat, ForeignRun, Requested, detect, read_foreign};
-use crate::model::{Metric, Throughput};
+use perfcheck_analysis::model::{Metric, Throughput};
 
 /// As `cargo bench` with divan 0.1.21 printed it.
 const DIVAN: &str = "\

@@ -1,7 +1,9 @@
 //! What must hold of a run that comes from elsewhere, before it may be stored: everything that compares it relies on it.
 
 use super::wire::{PortableHead, PortableRun, PortableVerdict};
-use crate::model::{Latencies, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Sample, Side};
+use perfcheck_analysis::model::{
+    Latencies, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Sample, Side,
+};
 use perfcheck_stats::HdrHistogram;
 
 /// Longer names are no names.

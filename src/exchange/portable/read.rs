@@ -6,7 +6,7 @@ use super::super::error::ExchangeError;
 use super::super::input::InputContent;
 use super::check;
 use super::wire::{FORMAT, PortableLine, PortableRun, PortableVerdict};
-use crate::model::{BenchmarkKey, LaunchRecord, LaunchedBenchmark};
+use perfcheck_analysis::model::{BenchmarkKey, LaunchRecord, LaunchedBenchmark};
 
 /// How every file of the format begins.
 const BEGINNING: &[u8] = br#"{"reason":"perfcheck-export""#;

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::super::input::InputContent;
 use super::wire::*;
 use super::{looks_like, read_portable, write_portable};
-use crate::model::*;
+use perfcheck_analysis::model::*;
 
 fn head(pair: Option<PortablePair>) -> PortableHead {
     PortableHead {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{
+use perfcheck_analysis::model::{
     Acceptance, Allocations, Benchmark, BenchmarkKey, Beside, Latencies, LaunchHead, LaunchOutcome,
     LaunchRecord, LaunchedBenchmark, Nanos, NewRun, Purpose, Sample, SamplingSettings, Series,
     Side, Source, TargetFacts, Timestamp, Verdict,

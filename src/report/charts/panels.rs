@@ -3,9 +3,9 @@
 
 use super::axis::{Axis, Quantity};
 use super::svg::{Anchor, Svg, WIDTH};
-use crate::compare::{Estimate, Ramp, Shape};
-use crate::model::Metric;
 use crate::report::units;
+use perfcheck_analysis::compare::{Estimate, Ramp, Shape};
+use perfcheck_analysis::model::Metric;
 
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = WIDTH - 16.0;

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use super::panels;
 use super::svg::{Anchor, Svg};
-use crate::compare::{Ramp, Shape, Summary};
-use crate::model::{BenchmarkKey, Metric, RunId};
 use crate::report::units;
+use perfcheck_analysis::compare::{Ramp, Shape, Summary};
+use perfcheck_analysis::model::{BenchmarkKey, Metric, RunId};
 
 /// What a picture shows.
 #[derive(Debug, Clone, Copy)]

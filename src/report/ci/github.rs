@@ -6,8 +6,8 @@ use std::io::{self, Write};
 
 use super::surroundings::Surroundings;
 use crate::escape;
-use crate::findings::{FailedTarget, Findings, Row};
 use crate::report::words::sentences::{self, Gravity};
+use perfcheck_analysis::findings::{FailedTarget, Findings, Row};
 
 /// More of one kind are not shown.
 const SHOWN: usize = 10;

@@ -8,9 +8,9 @@ use std::io::{self, Write};
 
 use super::surroundings::Surroundings;
 use crate::escape;
-use crate::findings::{FailedTarget, Findings, Row};
-use crate::model::BenchmarkKey;
 use crate::report::words::sentences::{self, Gravity};
+use perfcheck_analysis::findings::{FailedTarget, Findings, Row};
+use perfcheck_analysis::model::BenchmarkKey;
 
 /// Where no source file is known: a path there has to be.
 const NO_FILE: &str = "Cargo.toml";

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::escape;
-use crate::findings::{Findings, Row};
-use crate::model::Metric;
+use perfcheck_analysis::findings::{Findings, Row};
+use perfcheck_analysis::model::Metric;
 
 /// A metric: its name, its unit, what it is, and its value of a row.
 type MetricFamily<'a> = (&'a str, &'a str, &'a str, fn(&Row<'_>) -> Option<f64>);

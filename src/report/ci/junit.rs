@@ -8,10 +8,10 @@ use std::io::{self, Write};
 
 use super::surroundings::Surroundings;
 use crate::escape;
-use crate::findings::{FailedTarget, Findings, Row};
-use crate::model::{Measurement, Verdict};
 use crate::report::messages::decided_by;
 use crate::report::words::sentences::{self, Gravity};
+use perfcheck_analysis::findings::{FailedTarget, Findings, Row};
+use perfcheck_analysis::model::{Measurement, Verdict};
 
 /// How a test case ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use super::gitlab_metrics::write_metrics;
 use super::junit::write_junit;
 use super::markdown::write_markdown;
 use super::surroundings::Surroundings;
-use crate::findings::Findings;
+use perfcheck_analysis::findings::Findings;
 
 /// A kind of report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

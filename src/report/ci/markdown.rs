@@ -6,15 +6,15 @@
 use std::io::{self, Write};
 
 use super::surroundings::Surroundings;
-use crate::compare::Decider;
 use crate::escape;
-use crate::findings::{Findings, Method, Row, Verdicts};
-use crate::model::{Statistic, Verdict};
 use crate::report::theme;
 use crate::report::units;
 use crate::report::words::analysis;
 use crate::report::words::remarks::run_remark;
 use crate::report::words::sentences::{self, Gravity, InTurnShare};
+use perfcheck_analysis::compare::Decider;
+use perfcheck_analysis::findings::{Findings, Method, Row, Verdicts};
+use perfcheck_analysis::model::{Statistic, Verdict};
 
 /// Bytes that the report may have at the end of each part. What says how much was left out, and where it was measured, fits into the
 /// rest of 60,000.

@@ -1,6 +1,6 @@
 //! What reports for other programs and for people elsewhere are told beside the findings.
 
-use crate::model::{BenchmarkKey, Verdict};
+use perfcheck_analysis::model::{BenchmarkKey, Verdict};
 
 /// What reports are told beside the findings.
 #[derive(Clone, Copy)]

@@ -4,12 +4,12 @@ use super::content::Explanation;
 use super::effects::effects;
 use super::measured::{counted, failures, interval, level, p_is};
 use super::stored::{notes, threshold};
-use crate::compare::{Comparison, Share, SharedLevel, Tested};
-use crate::model::{Observations, Statistic, Test, Thresholds, Verdict};
 use crate::report::messages::{Numbers, Statement};
 use crate::report::text::table::p_value;
 use crate::report::units;
 use crate::report::words::analysis;
+use perfcheck_analysis::compare::{Comparison, Share, SharedLevel, Tested};
+use perfcheck_analysis::model::{Observations, Statistic, Test, Thresholds, Verdict};
 
 /// From the observations to what decided.
 pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison) -> Vec<Statement> {

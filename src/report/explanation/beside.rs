@@ -1,13 +1,13 @@
 //! How allocations and latencies were compared, on which a verdict rests only with `--metric`.
 
-use crate::compare::{
-    AllocationComparison, Comparison, CountChange, LatencyComparison, PercentileChange,
-};
-use crate::findings::Method;
-use crate::model::{Statistic, Verdict};
 use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
 use crate::report::words::beside::{changed_counts, percentile_change, quantile_name};
+use perfcheck_analysis::compare::{
+    AllocationComparison, Comparison, CountChange, LatencyComparison, PercentileChange,
+};
+use perfcheck_analysis::findings::Method;
+use perfcheck_analysis::model::{Statistic, Verdict};
 
 /// A statement about each that was compared, beside a verdict about `subject`.
 pub(super) fn statements(

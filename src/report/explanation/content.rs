@@ -1,8 +1,8 @@
 //! What an explanation is made from, and the sentences that it is made of.
 
-use crate::compare::{Comparison, HostSigns, Plan};
-use crate::findings::{Method, Row};
-use crate::model::{BenchmarkKey, Failure, GitState, Metric, Run, RunId, Verdict};
+use perfcheck_analysis::compare::{Comparison, HostSigns, Plan};
+use perfcheck_analysis::findings::{Method, Row};
+use perfcheck_analysis::model::{BenchmarkKey, Failure, GitState, Metric, Run, RunId, Verdict};
 
 /// What one run measured of the benchmark.
 #[derive(Debug, Clone)]

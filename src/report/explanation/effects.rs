@@ -1,10 +1,10 @@
 //! How large a difference is, whichever procedure decided about it.
 
 use super::measured::counted;
-use crate::compare::Comparison;
-use crate::model::{Metric, Observations};
 use crate::report::messages::{Numbers, Statement};
 use crate::report::units;
+use perfcheck_analysis::compare::Comparison;
+use perfcheck_analysis::model::{Metric, Observations};
 
 /// Says how large the difference is, where that was asked for.
 pub(super) fn effects(comparison: &Comparison, metric: &Metric) -> Option<Statement> {

@@ -1,13 +1,13 @@
 //! What was measured, where and when, on which sides; how launches failed.
 
 use super::content::{Explanation, MeasuredSide};
-use crate::compare::HostSigns;
-use crate::findings::Method;
-use crate::model::Failure;
 use crate::report::messages::{Numbers, Statement};
 use crate::report::text::table;
 use crate::report::units;
 use crate::report::words::source;
+use perfcheck_analysis::compare::HostSigns;
+use perfcheck_analysis::findings::Method;
+use perfcheck_analysis::model::Failure;
 
 /// More reference runs than these are counted and not named.
 const MOST_RUNS_NAMED: usize = 3;

@@ -1,7 +1,7 @@
 //! How a verdict came about, in sentences: what was measured, what was taken of it, which condition decided, what would have made it another.
 //!
 //! Every sentence carries its numbers, exact, for the JSON message. Must not decide: the numbers are those that the decision left behind
-//! ([`Grounds`](crate::compare::Grounds)).
+//! ([`Grounds`](perfcheck_analysis::compare::Grounds)).
 
 mod alternative;
 mod beside;

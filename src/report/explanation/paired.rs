@@ -3,13 +3,13 @@
 use super::content::Explanation;
 use super::measured::{failures, interval, level, p_is};
 use super::stored::{bound, finite, notes, open_interval, slower_and_faster, threshold};
-use crate::compare::{
-    Comparison, Estimate, Location, LookGrounds, Method, Note, Plan, SlowPathGrounds,
-};
-use crate::model::{Side, Verdict};
 use crate::report::messages::{Numbers, Statement};
 use crate::report::text::table::p_value;
 use crate::report::units;
+use perfcheck_analysis::compare::{
+    Comparison, Estimate, Location, LookGrounds, Method, Note, Plan, SlowPathGrounds,
+};
+use perfcheck_analysis::model::{Side, Verdict};
 
 /// From what was taken of the samples to what decided.
 pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison) -> Vec<Statement> {

@@ -3,13 +3,13 @@
 use super::content::Explanation;
 use super::effects::effects;
 use super::measured::{counted, failures, interval, level, p_is};
-use crate::compare::{
-    Comparison, Decider, Estimate, Location, Note, Prediction, RunGrounds, TScoreGrounds,
-};
-use crate::model::Verdict;
 use crate::report::messages::{Numbers, Statement};
 use crate::report::text::table::p_value;
 use crate::report::units;
+use perfcheck_analysis::compare::{
+    Comparison, Decider, Estimate, Location, Note, Prediction, RunGrounds, TScoreGrounds,
+};
+use perfcheck_analysis::model::Verdict;
 
 /// From what was taken of the samples to what decided.
 pub(super) fn statements(

@@ -2,9 +2,9 @@
 
 use super::content::Explanation;
 use super::measured::{capital, failures};
-use crate::findings::{Method, Remark};
-use crate::model::{MIN_LAUNCHES, Verdict};
 use crate::report::messages::{Decision, Numbers, Statement};
+use perfcheck_analysis::findings::{Method, Remark};
+use perfcheck_analysis::model::{MIN_LAUNCHES, Verdict};
 
 /// What decided, and what would have made it another verdict.
 pub(super) fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {

@@ -4,13 +4,13 @@ use std::io::{self, Write};
 
 use super::content::Explanation;
 use super::{alternative, beside, measured, paired, stored, unmeasured};
-use crate::compare::Decider;
-use crate::findings::{FirstLook, Method, Remark, Row};
-use crate::model::{Statistic, Verdict};
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{ExplanationMessage, Message, Numbers, Statement, write_message};
 use crate::report::view::MessageFormat;
 use crate::report::{theme, units};
+use perfcheck_analysis::compare::Decider;
+use perfcheck_analysis::findings::{FirstLook, Method, Remark, Row};
+use perfcheck_analysis::model::{Statistic, Verdict};
 
 /// Columns of the text, and of the words at its left.
 const WIDTH: usize = 80;

@@ -3,9 +3,9 @@
 use super::cell::Cell;
 use super::column::Column;
 use super::table::{Section, SectionRow, Table};
-use crate::model::BenchmarkKey;
 use crate::report::units;
 use crate::report::view::Arrangement;
+use perfcheck_analysis::model::BenchmarkKey;
 
 impl Table {
     /// A row for each of `keys`, with what `columns` tell of it. Without any key there is nothing to write.

@@ -1,9 +1,9 @@
 //! Cells: text in its colours, or a number with its text for people.
 
 use crate::escape;
-use crate::model::Verdict;
 use crate::report::theme::{self, Ink};
 use crate::report::units::{self, NO_BREAK};
+use perfcheck_analysis::model::Verdict;
 
 /// A cell of a table: raw text, piece by piece in its colour.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -1,9 +1,9 @@
 //! Tables in all their forms, in terminals of any width.
 
 use super::{Cell, Column, Section, SectionRow, Table, TableFormat};
-use crate::model::Verdict;
 use crate::report::theme::{Ink, without_colours};
 use crate::report::units::{self, NO_BREAK};
+use perfcheck_analysis::model::Verdict;
 
 fn written(table: &Table, format: TableFormat, columns: usize) -> String {
     let mut bytes = Vec::new();

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::compare::{Estimate, LatencyComparison, LatencySummary, OverLaunches};
-use crate::model::{Allocations, Latencies, Nanos, Verdict};
+use perfcheck_analysis::compare::{Estimate, LatencyComparison, LatencySummary, OverLaunches};
+use perfcheck_analysis::model::{Allocations, Latencies, Nanos, Verdict};
 
 /// What one launch counted: arrays with an entry for each iteration that was counted.
 #[derive(Debug, Serialize)]

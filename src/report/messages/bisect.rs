@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::compare::Estimate;
-use crate::model::{BenchmarkKey, Commit, RunId, Verdict};
+use perfcheck_analysis::compare::Estimate;
+use perfcheck_analysis::model::{BenchmarkKey, Commit, RunId, Verdict};
 
 /// What was found about a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::compared::decided_by;
 use super::run::VerdictCounts;
-use crate::compare::{Difference, Estimate, GateGroup};
-use crate::model::{BenchmarkKey, Metric, RunId, Statistic, Verdict};
 use crate::report::text::columns::{ColumnCell, ColumnsLine, RunColumn, SideBySide, Together};
 use crate::report::words::remarks::run_remark;
+use perfcheck_analysis::compare::{Difference, Estimate, GateGroup};
+use perfcheck_analysis::model::{BenchmarkKey, Metric, RunId, Statistic, Verdict};
 
 /// A benchmark in several runs.
 #[derive(Debug, Serialize)]

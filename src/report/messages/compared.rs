@@ -3,13 +3,13 @@
 use serde::Serialize;
 
 use super::beside::LatencyChanges;
-use crate::compare::{
+use crate::report::words::remarks;
+use perfcheck_analysis::compare::{
     AllocationComparison, Centers, Comparison, Decider, Difference, Effects, Estimate, Extent,
     Location, Note, SharedLevel, Tested,
 };
-use crate::findings::{Findings, Method, Row, Verdicts};
-use crate::model::{BenchmarkKey, RunId, Side, Statistic, Verdict};
-use crate::report::words::remarks;
+use perfcheck_analysis::findings::{Findings, Method, Row, Verdicts};
+use perfcheck_analysis::model::{BenchmarkKey, RunId, Side, Statistic, Verdict};
 
 /// What a comparison says of a benchmark.
 #[derive(Debug, Serialize)]

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::compare::Estimate;
-use crate::model::{Happenings, HostFacts, MachineState};
+use perfcheck_analysis::compare::Estimate;
+use perfcheck_analysis::model::{Happenings, HostFacts, MachineState};
 
 /// What a fact means for measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

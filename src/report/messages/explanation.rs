@@ -4,12 +4,12 @@ use serde::Serialize;
 
 use super::beside::LatencyChanges;
 use super::compared::decided_by;
-use crate::compare::{
+use crate::report::explanation::Explanation;
+use perfcheck_analysis::compare::{
     AllocationComparison, Centers, Comparison, Difference, Effects, Estimate, Location, Note,
     SharedLevel, Tested,
 };
-use crate::model::{BenchmarkKey, Nanos, Observations, RunId, Statistic, Verdict};
-use crate::report::explanation::Explanation;
+use perfcheck_analysis::model::{BenchmarkKey, Nanos, Observations, RunId, Statistic, Verdict};
 
 /// How a verdict came about.
 #[derive(Debug, Serialize)]

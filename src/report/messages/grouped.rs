@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::compare::Contender;
-use crate::model::{Metric, RunId};
 use crate::report::text::columns::Terms;
+use perfcheck_analysis::compare::Contender;
+use perfcheck_analysis::model::{Metric, RunId};
 
 /// One run, laid out by a part of its ids.
 #[derive(Debug, Clone, Serialize)]

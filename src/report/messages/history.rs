@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::compare::{Band, Difference, Estimate, Location, Position, Step};
-use crate::model::{Acceptance, BenchmarkKey, GitState, Metric, RunId, Verdict};
 use crate::report::text::history::{BenchmarkHistory, LeftOut, SinceBaseline};
+use perfcheck_analysis::compare::{Band, Difference, Estimate, Location, Position, Step};
+use perfcheck_analysis::model::{Acceptance, BenchmarkKey, GitState, Metric, RunId, Verdict};
 
 /// A benchmark in one of its runs.
 #[derive(Debug, Serialize)]

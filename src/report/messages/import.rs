@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::model::{BenchmarkKey, Metric, RunId, Source};
+use perfcheck_analysis::model::{BenchmarkKey, Metric, RunId, Source};
 
 /// A benchmark that was imported, as it would be summarised. All values are stored.
 #[derive(Debug, Clone)]

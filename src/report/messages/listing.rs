@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::run::VerdictCounts;
-use crate::model::{
+use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, Environment, GitState, Metric, Pair, Run, RunId, RunStatus, Source,
     Tally, Verdict,
 };

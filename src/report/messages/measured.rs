@@ -3,9 +3,11 @@
 use serde::Serialize;
 
 use super::beside::{LatenciesOfRun, LaunchAllocations, LaunchLatencies};
-use crate::compare::{AllocationSummary, Estimate, IntervalMethod, LatencySummary, Summary};
-use crate::findings::{Findings, Row};
-use crate::model::{
+use perfcheck_analysis::compare::{
+    AllocationSummary, Estimate, IntervalMethod, LatencySummary, Summary,
+};
+use perfcheck_analysis::findings::{Findings, Row};
+use perfcheck_analysis::model::{
     Benchmark, BenchmarkKey, Failure, LaunchSeries, Measurement, Metric, Nanos, RunId, Sample,
     SamplingMode, SamplingSettings, Throughput,
 };

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::model::Metric;
+use perfcheck_analysis::model::Metric;
 
 /// A pivot, laid out. As a message, after its rows, it says how to read them.
 #[derive(Debug, Clone, Serialize)]

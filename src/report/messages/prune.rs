@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::model::RunId;
+use perfcheck_analysis::model::RunId;
 
 /// What becomes of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -3,13 +3,13 @@
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-use crate::compare::{Difference, Estimate, HostSigns, SharedLevel};
-use crate::findings::{Findings, Violation};
-use crate::model::{
+use crate::report::words::remarks::run_remark;
+use perfcheck_analysis::compare::{Difference, Estimate, HostSigns, SharedLevel};
+use perfcheck_analysis::findings::{Findings, Violation};
+use perfcheck_analysis::model::{
     BenchmarkKey, Environment, GitState, Nanos, RunId, RunStatus, Source, Tally, Thresholds,
     Verdict,
 };
-use crate::report::words::remarks::run_remark;
 
 /// A rule (`--fail`, `fail` in Cargo.toml) that a benchmark did not keep.
 #[derive(Debug, Serialize)]

@@ -4,7 +4,7 @@ use serde::Serialize;
 use std::time::Duration;
 
 use super::run::VerdictCounts;
-use crate::model::{BenchmarkKey, Tally, Verdict};
+use perfcheck_analysis::model::{BenchmarkKey, Tally, Verdict};
 
 /// How often something happened, with one-sided bounds of its rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -5,8 +5,12 @@ use serde::Serialize;
 use super::beside::{LatenciesOfRun, LatencyCourse};
 use super::measured::SampleSummary;
 use super::run::ChangedThresholds;
-use crate::compare::{AllocationSummary, BenchmarkRecord, Diagnostic, Estimate, LatencySummary};
-use crate::model::{BenchmarkKey, Measurement, Metric, RunId, Thresholds, Throughput, Verdict};
+use perfcheck_analysis::compare::{
+    AllocationSummary, BenchmarkRecord, Diagnostic, Estimate, LatencySummary,
+};
+use perfcheck_analysis::model::{
+    BenchmarkKey, Measurement, Metric, RunId, Thresholds, Throughput, Verdict,
+};
 
 /// One benchmark of a run.
 #[derive(Debug, Clone)]

@@ -54,7 +54,7 @@ fn every_member_of_every_message_has_a_description() {
 fn what_a_sentence_is_about_is_the_tag_of_its_numbers() {
     for numbers in [
         Numbers::TScore {
-            change: crate::compare::Estimate::unbounded(0.1),
+            change: perfcheck_analysis::compare::Estimate::unbounded(0.1),
             adjusted_p_slower: 0.5,
             adjusted_p_faster: 0.5,
         },

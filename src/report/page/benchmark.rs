@@ -6,16 +6,16 @@ use super::content::{PageBenchmark, PageSide, estimates};
 use super::history::{Timeline, history};
 use super::phrases::Phrasebook;
 use super::quantized::{estimate, places, short, short_or_null};
-use crate::compare::{
-    AllocationSummary, ChangeShape, Comparison, Curve, Difference, LatencySummary, Note, Ramp,
-    Shape,
-};
 use crate::escape::one_line;
-use crate::model::{Metric, Verdict};
 use crate::report::text::beside_record::{allocation_lines, latency_lines, lines_of_seconds};
 use crate::report::words::analysis;
 use crate::report::words::beside;
 use crate::report::words::remarks;
+use perfcheck_analysis::compare::{
+    AllocationSummary, ChangeShape, Comparison, Curve, Difference, LatencySummary, Note, Ramp,
+    Shape,
+};
+use perfcheck_analysis::model::{Metric, Verdict};
 
 /// What the script takes intervals for that it is told nothing of.
 const USUAL_INTERVALS: &str = "bootstrap";
@@ -327,7 +327,8 @@ fn logarithm(time: f64) -> f64 {
 
 /// Every verdict with how often it was given, worst first.
 pub(super) fn tally(benchmarks: &[PageBenchmark<'_>]) -> Value {
-    let tally: crate::model::Tally = benchmarks.iter().filter_map(|one| one.verdict).collect();
+    let tally: perfcheck_analysis::model::Tally =
+        benchmarks.iter().filter_map(|one| one.verdict).collect();
     let counts = Verdict::ALL
         .iter()
         .map(|verdict| json!([verdict, tally.count(*verdict)]));

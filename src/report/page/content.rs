@@ -1,11 +1,11 @@
 //! What the page is given.
 
-use crate::compare::{
+use crate::report::text::history::BenchmarkHistory;
+use perfcheck_analysis::compare::{
     BenchmarkRecord, ChangeShape, Comparison, Difference, Estimate, HostSigns, Shape,
 };
-use crate::findings::{Gates, Method, Remark, RunRemark};
-use crate::model::{BenchmarkKey, Measurement, Metric, Run, RunId, Verdict};
-use crate::report::text::history::BenchmarkHistory;
+use perfcheck_analysis::findings::{Gates, Method, Remark, RunRemark};
+use perfcheck_analysis::model::{BenchmarkKey, Measurement, Metric, Run, RunId, Verdict};
 
 /// Everything that a page shows.
 #[derive(Debug)]

@@ -9,16 +9,16 @@ use super::content::{Page, PageBenchmark};
 use super::environment::environment;
 use super::history::Timeline;
 use super::phrases::Phrasebook;
-use crate::compare::{Decider, PROBABILITIES};
 use crate::escape::{html, json_in_script, one_line};
-use crate::findings::{Method, Remark};
-use crate::model::{RunId, Statistic, Verdict};
 use crate::report::messages::{Message, PageFormat, ReportWritten, SCHEMA, write_message};
 use crate::report::view::MessageFormat;
 use crate::report::words::analysis;
 use crate::report::words::remarks::{IDENTICAL, run_remark};
 use crate::report::words::sentences;
 use crate::report::{theme, units};
+use perfcheck_analysis::compare::{Decider, PROBABILITIES};
+use perfcheck_analysis::findings::{Method, Remark};
+use perfcheck_analysis::model::{RunId, Statistic, Verdict};
 
 const STYLE: &str = concat!(
     include_str!("assets/page.css"),

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::content::{Page, PageRun};
-use crate::compare::{Fact, Steadiness};
 use crate::escape::one_line;
-use crate::model::Run;
 use crate::report::units;
+use perfcheck_analysis::compare::{Fact, Steadiness};
+use perfcheck_analysis::model::Run;
 
 /// A fact of every run of the page.
 struct EnvironmentFact {
@@ -93,11 +93,14 @@ const fn line(
     EnvironmentFact { name, fact, value }
 }
 
-fn of_git(run: &Run, pick: impl Fn(&crate::model::GitState) -> String) -> String {
+fn of_git(run: &Run, pick: impl Fn(&perfcheck_analysis::model::GitState) -> String) -> String {
     run.git.as_ref().map(pick).unwrap_or_default()
 }
 
-fn host(run: &PageRun<'_>, pick: impl Fn(&crate::model::HostFacts) -> String) -> String {
+fn host(
+    run: &PageRun<'_>,
+    pick: impl Fn(&perfcheck_analysis::model::HostFacts) -> String,
+) -> String {
     pick(&run.head.environment.host)
 }
 

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 use super::content::Page;
 use super::quantized::{estimate, short, short_or_null};
 use crate::escape::one_line;
-use crate::model::{RunId, Verdict};
 use crate::report::text::history::{BenchmarkHistory, HistoryPoint, LeftOut};
+use perfcheck_analysis::model::{RunId, Verdict};
 
 /// All runs that the histories of a page have, oldest first.
 pub(super) struct Timeline<'a> {

@@ -4,7 +4,7 @@
 
 use serde_json::{Number, Value, json};
 
-use crate::compare::Estimate;
+use perfcheck_analysis::compare::Estimate;
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 

@@ -1,11 +1,11 @@
 //! The full record of allocations and latencies: lines of a block that fits 80 columns.
 
-use crate::compare::{
-    AllocationSummary, LatencyComparison, LatencySummary, OverLaunches, WindowSummary,
-};
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::units;
 use crate::report::words::beside::quantile_name;
+use perfcheck_analysis::compare::{
+    AllocationSummary, LatencyComparison, LatencySummary, OverLaunches, WindowSummary,
+};
 
 /// Rows of the table of seconds; of more the first and the last are shown.
 const MOST_SECONDS: usize = 10;

@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use crate::escape;
-use crate::model::Commit;
 use crate::report::layout::{Column, Table};
 use crate::report::messages::{
     BisectAnswer, BisectFindings, BisectStep, Message, Progressed, write_message,
@@ -11,6 +10,7 @@ use crate::report::messages::{
 use crate::report::theme;
 use crate::report::units;
 use crate::report::view::MessageFormat;
+use perfcheck_analysis::model::Commit;
 
 /// Says what was found about a commit: in words on `progress`, and as a message where the result is to be JSON.
 pub fn write_bisect_step(
@@ -184,8 +184,8 @@ fn write_commit(writer: &mut dyn Write, commit: &Commit) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::Estimate;
-    use crate::model::{BenchmarkKey, RunId, Verdict};
+    use perfcheck_analysis::compare::Estimate;
+    use perfcheck_analysis::model::{BenchmarkKey, RunId, Verdict};
 
     fn commit(digit: char, subject: &str) -> Commit {
         Commit {

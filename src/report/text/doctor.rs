@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use crate::model::Verdict;
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{
     Advice, DoctorFinding, DoctorFindings, Message, NoiseFindings, Resolvable, Severity,
@@ -12,6 +11,7 @@ use crate::report::theme::{self, Ink};
 use crate::report::units;
 use crate::report::view::MessageFormat;
 use crate::report::view::prose;
+use perfcheck_analysis::model::Verdict;
 
 /// Columns of a line of text, where the terminal has more.
 const WIDEST: usize = 100;
@@ -230,8 +230,8 @@ fn write_messages(writer: &mut dyn Write, findings: &DoctorFindings) -> io::Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::Estimate;
-    use crate::model::{BusyProgram, Happenings, HostFacts, MachineState};
+    use perfcheck_analysis::compare::Estimate;
+    use perfcheck_analysis::model::{BusyProgram, Happenings, HostFacts, MachineState};
 
     fn resolvable(change: f64, needed: Option<(u32, u32)>) -> Resolvable {
         Resolvable {

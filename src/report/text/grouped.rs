@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use super::columns::Terms;
-use crate::compare::{Contender, Rank};
 use crate::escape;
 use crate::report::layout::{Cell, Table, TableFormat};
 use crate::report::messages::{GroupRow, Grouped, GroupedCell, GroupedRow, Message, write_message};
@@ -11,6 +10,7 @@ use crate::report::theme::Ink;
 use crate::report::units;
 use crate::report::view::MessageFormat;
 use crate::report::view::prose;
+use perfcheck_analysis::compare::{Contender, Rank};
 
 /// Writes it in lines of so many columns. `format`: for people as text, unless they want another form; JSON is a message a row.
 pub fn write_grouped(
@@ -227,8 +227,8 @@ fn write_json(writer: &mut dyn Write, found: &Grouped) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Metric, RunId};
     use crate::report::theme::without_colours;
+    use perfcheck_analysis::model::{Metric, RunId};
 
     /// So many rows, each with a fast and a slow function.
     fn grouped(rows: usize) -> Grouped {

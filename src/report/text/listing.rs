@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use super::sparkline::sparkline;
 use crate::escape;
-use crate::model::{Acceptance, BenchmarkKey, GitState, Pair, RunStatus, Side, Source, Tally};
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{
     BaselineLine, BenchmarkFound, BenchmarkLine, KeptLine, Message, RunLine, WorkspaceLine,
@@ -14,6 +13,9 @@ use crate::report::theme::{self, Ink};
 use crate::report::units::{self, NO_BREAK};
 use crate::report::view::MessageFormat;
 use crate::report::view::{Arrangement, View};
+use perfcheck_analysis::model::{
+    Acceptance, BenchmarkKey, GitState, Pair, RunStatus, Side, Source, Tally,
+};
 
 /// Runs that the picture of a benchmark's course has room for.
 const SPARKLINE: usize = 16;

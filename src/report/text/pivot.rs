@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use super::status::write_warning_within;
 use super::table::p_value;
 use crate::escape;
-use crate::model::Metric;
 use crate::report::layout::{Cell, Table, TableFormat};
 use crate::report::messages::{
     Message, PivotCell, PivotKind, PivotRowMessage, PivotTable, write_message,
@@ -13,6 +12,7 @@ use crate::report::messages::{
 use crate::report::theme;
 use crate::report::units;
 use crate::report::view::MessageFormat;
+use perfcheck_analysis::model::Metric;
 
 /// Writes a pivot in lines of so many columns. `format`: for people as text, unless they want another form; JSON is a message a row.
 pub fn write_pivot(

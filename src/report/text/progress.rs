@@ -5,9 +5,9 @@ use std::cell::{Cell, RefCell};
 use std::io::Write;
 use std::time::Duration;
 
-use crate::model::{BenchmarkKey, Bound, Course, Event, Observer};
 use crate::report::charset::{Charset, in_ascii};
 use crate::report::theme;
+use perfcheck_analysis::model::{BenchmarkKey, Bound, Course, Event, Observer};
 
 /// How much of a run is shown while it is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

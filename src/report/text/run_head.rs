@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use crate::compare::HostSigns;
 use crate::escape;
-use crate::model::{Run, RunStatus};
 use crate::report::theme;
 use crate::report::units;
 use crate::report::view::prose;
 use crate::report::words::source::write_source;
+use perfcheck_analysis::compare::HostSigns;
+use perfcheck_analysis::model::{Run, RunStatus};
 
 /// Where and how a run was measured.
 pub fn write_run_head(writer: &mut dyn Write, run: &Run, signs: &HostSigns) -> io::Result<()> {

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use super::listing::{self, write_keyed};
 use crate::escape;
-use crate::model::{BenchmarkKey, Verdict};
 use crate::report::layout::{Cell, Column};
 use crate::report::messages::{Message, Rate, SelfTestFindings, SelfTestRow, write_message};
 use crate::report::theme;
 use crate::report::units;
 use crate::report::view::MessageFormat;
 use crate::report::view::View;
+use perfcheck_analysis::model::{BenchmarkKey, Verdict};
 
 /// Below this share of slowdowns found there is advice.
 const FEW: f64 = 0.9;

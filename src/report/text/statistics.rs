@@ -4,8 +4,6 @@ use std::io::{self, Write};
 
 use super::beside_record::{self, LABEL, allocation_lines, labels_of, latency_lines, seconds};
 use super::table::p_value;
-use crate::compare::{AllocationSummary, BenchmarkRecord, Estimate, LatencySummary};
-use crate::model::{Measurement, Metric, RunId};
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::messages::{
     BenchmarkStatistics, BenchmarkStatisticsMessage, Message, write_message,
@@ -15,6 +13,8 @@ use crate::report::units;
 use crate::report::view::MessageFormat;
 use crate::report::words::analysis::write_thresholds;
 use crate::report::words::beside;
+use perfcheck_analysis::compare::{AllocationSummary, BenchmarkRecord, Estimate, LatencySummary};
+use perfcheck_analysis::model::{Measurement, Metric, RunId};
 
 /// Writes all of them. The level is that of every interval.
 pub fn write_statistics(

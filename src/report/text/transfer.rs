@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use crate::model::RunId;
 use crate::report::messages::{ExportFinished, Message, TakenOver, write_message};
 use crate::report::theme;
 use crate::report::view::MessageFormat;
+use perfcheck_analysis::model::RunId;
 
 /// A line or message for each run.
 pub fn write_taken_over(

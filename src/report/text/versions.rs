@@ -3,14 +3,14 @@
 use std::io::{self, Write};
 
 use super::table::p_value;
-use crate::compare::Decider;
 use crate::escape;
-use crate::findings::{Findings, Method, Row, Verdicts};
-use crate::model::{Metric, Observations, Statistic};
 use crate::report::layout::{Cell, Table, TableFormat};
 use crate::report::units;
 use crate::report::words::analysis;
 use crate::report::words::remarks::run_remark;
+use perfcheck_analysis::compare::Decider;
+use perfcheck_analysis::findings::{Findings, Method, Row, Verdicts};
+use perfcheck_analysis::model::{Metric, Observations, Statistic};
 
 /// The other side of a benchmark, and how large the difference is, whatever its p; positive is slower.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -63,7 +63,9 @@ pub fn write_versions(
             .measurement
             .map_or(&Metric::Time, |found| &found.benchmark.metric);
         let reading = |value: f64| units::reading(metric, value);
-        let verdict = row.verdict.map_or("-", crate::model::Verdict::word);
+        let verdict = row
+            .verdict
+            .map_or("-", perfcheck_analysis::model::Verdict::word);
         let signed = |value: f64| format!("{value:+.3}").replace('-', "−");
         let key = &row.key;
         rows.push(vec![

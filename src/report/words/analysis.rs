@@ -2,15 +2,15 @@
 
 use std::io::{self, Write};
 
-use crate::compare::{Centers, Estimate, Share, SharedLevel, SideCenter};
-use crate::findings::{Gates, Violation};
-use crate::model::{
-    Analysis, DecisionSettings, FamilyRule, Metric, Observations, Statistic, Test, Thresholds, Unit,
-};
 use crate::report::text::status::write_warning_within;
 use crate::report::theme;
 use crate::report::units;
 use crate::report::view::prose;
+use perfcheck_analysis::compare::{Centers, Estimate, Share, SharedLevel, SideCenter};
+use perfcheck_analysis::findings::{Gates, Violation};
+use perfcheck_analysis::model::{
+    Analysis, DecisionSettings, FamilyRule, Metric, Observations, Statistic, Test, Thresholds, Unit,
+};
 
 /// How a test decides, as the end of "Compared with ... ".
 pub(in crate::report) fn method(decision: &DecisionSettings) -> String {
@@ -199,7 +199,7 @@ pub(in crate::report) fn write_thresholds(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::BenchmarkKey;
+    use perfcheck_analysis::model::BenchmarkKey;
 
     #[test]
     fn a_broken_rule_says_what_was_found_also_where_there_was_nothing_before() {

@@ -1,11 +1,11 @@
 //! Allocations and latencies in words, for all sinks alike.
 
-use crate::compare::{
+use crate::report::units;
+use perfcheck_analysis::compare::{
     AllocationComparison, AllocationSummary, Comparison, CountChange, LatencyComparison,
     LatencySummary, PercentileChange,
 };
-use crate::model::{Measurement, Verdict};
-use crate::report::units;
+use perfcheck_analysis::model::{Measurement, Verdict};
 
 const CLOSED_LOOP: &str = "Latencies are service times of a closed loop: each operation began when the one before it had ended, so nothing here waited in a queue behind a slow one, as requests of independent clients would (coordinated omission). Percentiles are means over launches, within 1/1024.";
 
@@ -138,7 +138,7 @@ pub(in crate::report) fn percentile_change(one: &PercentileChange) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::{Estimate, Uncertainty};
+    use perfcheck_analysis::compare::{Estimate, Uncertainty};
 
     fn change(base: f64, candidate: f64, verdict: Verdict) -> CountChange {
         CountChange {

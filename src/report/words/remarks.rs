@@ -1,8 +1,8 @@
 //! Remarks in words: the one place where what the findings say as data becomes a sentence.
 
-use crate::findings::{FirstLook, Obstacle, Remark, Row, RunRemark};
-use crate::model::{BySide, MIN_LAUNCHES, RunId, Verdict};
 use crate::report::units;
+use perfcheck_analysis::findings::{FirstLook, Obstacle, Remark, Row, RunRemark};
+use perfcheck_analysis::model::{BySide, MIN_LAUNCHES, RunId, Verdict};
 
 /// The remarks on a benchmark, a sentence each.
 pub(in crate::report) fn of_row(row: &Row<'_>) -> impl Iterator<Item = String> {

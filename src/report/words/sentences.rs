@@ -3,11 +3,11 @@
 use super::analysis;
 use super::beside;
 use super::remarks;
-use crate::compare::{Comparison, Note};
 use crate::escape;
-use crate::findings::{FailedTarget, Findings, Row, Violation};
-use crate::model::{Metric, Run, RunStatus, Verdict};
 use crate::report::units;
+use perfcheck_analysis::compare::{Comparison, Note};
+use perfcheck_analysis::findings::{FailedTarget, Findings, Row, Violation};
+use perfcheck_analysis::model::{Metric, Run, RunStatus, Verdict};
 
 /// A sentence that somebody else wrote (a panic, say) is cut after so many characters.
 const LONGEST_SENTENCE: usize = 500;

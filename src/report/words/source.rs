@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use crate::model::{Environment, Run, Source};
 use crate::report::theme;
+use perfcheck_analysis::model::{Environment, Run, Source};
 
 /// Where the numbers of an imported run come from, and what was stated of where they were measured.
 pub(in crate::report) fn write_source(

@@ -10,8 +10,8 @@
 
 #![allow(clippy::print_stdout)]
 
-use cargo_perfcheck::compare::{Guard, Method, Plan};
-use cargo_perfcheck::model::{Nanos, Round, Sample, Tally, Verdict};
+use perfcheck_analysis::compare::{Guard, Method, Plan};
+use perfcheck_analysis::model::{Nanos, Round, Sample, Tally, Verdict};
 use perfcheck_stats::{BootstrapSpread, Draws, Stream};
 use perfcheck_tools::paired_verdict::judged;
 use perfcheck_tools::proportion::exact_interval;

@@ -7,10 +7,10 @@
 
 #![allow(clippy::print_stdout)]
 
-use cargo_perfcheck::compare::{
+use perfcheck_analysis::compare::{
     Decider, HostClass, Question, Reference, Rules, compare, summarize,
 };
-use cargo_perfcheck::model::{DecisionSettings, Measurement, Nanos, Sample};
+use perfcheck_analysis::model::{DecisionSettings, Measurement, Nanos, Sample};
 use perfcheck_stats::{Draws, Stream};
 use perfcheck_tools::series;
 use std::hint::black_box;

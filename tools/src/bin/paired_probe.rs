@@ -15,14 +15,14 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use cargo_perfcheck::cargo::BenchTarget;
-use cargo_perfcheck::measure::{
-    PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings, Spent, discover,
-};
-use cargo_perfcheck::model::{
+use perfcheck_analysis::model::{
     BenchmarkKey, BySide, Event, Nanos, Observer, Round, Sample, TargetFacts,
 };
-use cargo_perfcheck::process::{Interrupt, Supervisor};
+use perfcheck_engine::cargo::BenchTarget;
+use perfcheck_engine::measure::{
+    PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings, Spent, discover,
+};
+use perfcheck_engine::process::{Interrupt, Supervisor};
 
 struct Silence;
 

@@ -8,8 +8,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use cargo_perfcheck::model::{Sample, Side};
-use cargo_perfcheck::store::Store;
+use perfcheck_analysis::model::{Sample, Side};
+use perfcheck_engine::store::Store;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

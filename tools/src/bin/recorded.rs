@@ -8,10 +8,10 @@
 
 #![allow(clippy::print_stdout)]
 
-use cargo_perfcheck::compare::{
+use perfcheck_analysis::compare::{
     Comparison, Decider, HostClass, Location, Question, Reference, Rules, compare,
 };
-use cargo_perfcheck::model::{DecisionSettings, Measurement, Nanos, Sample, Verdict};
+use perfcheck_analysis::model::{DecisionSettings, Measurement, Nanos, Sample, Verdict};
 use perfcheck_tools::series;
 use rayon::prelude::*;
 use serde::Deserialize;

@@ -8,8 +8,8 @@
 
 #![allow(clippy::print_stdout)]
 
-use cargo_perfcheck::compare::{Comparison, Guard, Method};
-use cargo_perfcheck::model::{Nanos, Round, Sample, Verdict};
+use perfcheck_analysis::compare::{Comparison, Guard, Method};
+use perfcheck_analysis::model::{Nanos, Round, Sample, Verdict};
 use perfcheck_stats::{Draws, Stream};
 use perfcheck_tools::numbers::Numbers;
 use perfcheck_tools::paired_verdict::judged;

@@ -7,8 +7,8 @@
 
 #![allow(clippy::print_stdout)]
 
-use cargo_perfcheck::compare::{Decider, HostClass, Question, Reference, Rules, compare};
-use cargo_perfcheck::model::{DecisionSettings, Measurement, Nanos, Sample, Verdict};
+use perfcheck_analysis::compare::{Decider, HostClass, Question, Reference, Rules, compare};
+use perfcheck_analysis::model::{DecisionSettings, Measurement, Nanos, Sample, Verdict};
 use perfcheck_stats::{Draws, Stream};
 use perfcheck_tools::numbers::Numbers;
 use perfcheck_tools::proportion::exact_interval;

@@ -15,13 +15,13 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use cargo_perfcheck::model::{
+use perfcheck_analysis::model::{
     Acceptance, AuthorSettings, Benchmark, BenchmarkKey, Beside, DecisionSettings, Environment,
     GitState, Harness, LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Metric, Nanos,
     NewRun, RunEnd, RunId, RunVerdict, Sample, SamplingSettings, Series, TargetFacts, Throughput,
     Timestamp, Verdict,
 };
-use cargo_perfcheck::store::{BranchFilter, HistoryQuery, RunFilter, Store, WorkspaceId};
+use perfcheck_engine::store::{BranchFilter, HistoryQuery, RunFilter, Store, WorkspaceId};
 
 const REPEATS: usize = 21;
 const RUN_SECONDS: i64 = 300;

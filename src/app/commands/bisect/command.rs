@@ -9,14 +9,14 @@ use crate::app::error::AppError;
 use crate::app::measuring::cache_build::cache_directory;
 use crate::app::naming::{candidates, list};
 use crate::app::options::StoreOptions;
-use crate::cargo::{CargoOptions, Toolchain};
-use crate::compare::Estimate;
-use crate::exit_code::ExitCode;
-use crate::host::{self, GitError, Revision};
-use crate::measure::Discovered;
-use crate::model::{BenchmarkKey, Environment};
 use crate::report::{self, BisectAnswer, BisectFindings, BisectStep, ProgressMode, Progressed};
-use crate::sides::BenchesFrom;
+use perfcheck_analysis::compare::Estimate;
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::model::{BenchmarkKey, Environment};
+use perfcheck_engine::cargo::{CargoOptions, Toolchain};
+use perfcheck_engine::host::{self, GitError, Revision};
+use perfcheck_engine::measure::Discovered;
+use perfcheck_engine::sides::BenchesFrom;
 
 /// Below the cache: what searches have found so far.
 const MEMORIES: &str = "bisect";

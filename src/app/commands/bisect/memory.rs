@@ -10,8 +10,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::search::Finding;
-use crate::compare::Estimate;
-use crate::model::{RunId, Verdict};
+use perfcheck_analysis::compare::Estimate;
+use perfcheck_analysis::model::{RunId, Verdict};
 use perfcheck_stats::derived_seed;
 
 /// What was found about a commit.

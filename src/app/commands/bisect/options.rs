@@ -1,7 +1,7 @@
 //! What `bisect` is asked for.
 
 use crate::app::options::PairedOptions;
-use crate::sides::BenchesFrom;
+use perfcheck_engine::sides::BenchesFrom;
 
 /// Search a history for the first slow commit.
 #[derive(Debug, Clone)]

@@ -10,13 +10,13 @@ use crate::app::measuring::in_turn::{InTurn, MeasuredInTurn, finish};
 use crate::app::measuring::prepare::{find_benchmarks, timeout};
 use crate::app::measuring::request::Request;
 use crate::app::options::StoreOptions;
-use crate::cargo::CargoOptions;
-use crate::findings::{Row, Terms, conclude};
-use crate::host::Revision;
-use crate::measure::{Discovered, Driver, Filter, PairedTarget};
-use crate::model::{Benchmark, BenchmarkKey, BySide, Environment, Purpose, Verdict};
-use crate::sides::{BuiltSide, SideTarget, SidesError};
-use crate::store::{Store, WorkspaceId};
+use perfcheck_analysis::findings::{Row, Terms, conclude};
+use perfcheck_analysis::model::{Benchmark, BenchmarkKey, BySide, Environment, Purpose, Verdict};
+use perfcheck_engine::cargo::CargoOptions;
+use perfcheck_engine::host::Revision;
+use perfcheck_engine::measure::{Discovered, Driver, Filter, PairedTarget};
+use perfcheck_engine::sides::{BuiltSide, SideTarget, SidesError};
+use perfcheck_engine::store::{Store, WorkspaceId};
 use perfcheck_stats::derived_seed;
 
 /// A comparison that was inconclusive is repeated with so many times the rounds and the time.

@@ -3,7 +3,7 @@
 use super::options::CompareOptions;
 use crate::app::context::Context;
 use crate::app::stored::comparison::StoredComparison;
-use crate::store::{Store, WorkspaceId};
+use perfcheck_engine::store::{Store, WorkspaceId};
 
 /// A call of `compare`.
 pub(super) struct Asked<'a> {

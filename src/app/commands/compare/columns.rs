@@ -8,14 +8,18 @@ use crate::app::deliver::place::write_to;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::app::stored::comparison::{incomplete, same_run};
-use crate::compare::{Decider, Difference, Estimate, GateGroup, Readings, Rules, across_runs};
-use crate::exit_code::ExitCode;
-use crate::findings::{Conclusion, Gates, Method, Order, Rank, Row, RunRemark, Verdicts};
-use crate::model::{
-    BenchmarkKey, Measurement, Metric, Run, RunId, Statistic, Tally, Test, Verdict,
-};
 use crate::report::{
     ColumnCell, ColumnsLine, RunColumn, Shown, SideBySide, TableFormat, Together, write_columns,
+};
+use perfcheck_analysis::compare::{
+    Decider, Difference, Estimate, GateGroup, Readings, Rules, across_runs,
+};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::{
+    Conclusion, Gates, Method, Order, Rank, Row, RunRemark, Verdicts,
+};
+use perfcheck_analysis::model::{
+    BenchmarkKey, Measurement, Metric, Run, RunId, Statistic, Tally, Test, Verdict,
 };
 use perfcheck_stats::GeometricMean;
 

@@ -12,13 +12,13 @@ use crate::app::deliver::reports::{Reporting, is_same_file};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::app::stored::comparison::BothRuns;
-use crate::compare::Readings;
-use crate::exit_code::ExitCode;
-use crate::findings::{Findings, Method, Row};
-use crate::model::{Measurement, Thresholds, Verdict};
 use crate::report::{
     MessageFormat, Shown, TableFormat, VersionDifference, write_json, write_table, write_versions,
 };
+use perfcheck_analysis::compare::Readings;
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::{Findings, Method, Row};
+use perfcheck_analysis::model::{Measurement, Thresholds, Verdict};
 use perfcheck_stats::{EffectSize, cliffs_delta, hedges_g, median};
 
 /// Runs the command.

@@ -6,8 +6,8 @@ use super::grouping::Pattern;
 use super::pivot::PivotRequest;
 use crate::app::deliver::reports::ReportOptions;
 use crate::app::options::ComparisonOptions;
-use crate::measure::Filter;
 use crate::report::{Shown, TableFormat, Terms};
+use perfcheck_engine::measure::Filter;
 
 /// Compare stored runs.
 #[derive(Debug, Clone)]

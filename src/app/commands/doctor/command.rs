@@ -13,10 +13,10 @@ use super::options::DoctorOptions;
 use crate::app::context::World;
 use crate::app::error::AppError;
 use crate::app::options::OutputOptions;
-use crate::exit_code::ExitCode;
-use crate::host::{self, Activity, RealFiles, machine_state};
-use crate::model::DecisionSettings;
 use crate::report::{self, DoctorFindings};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::model::DecisionSettings;
+use perfcheck_engine::host::{self, Activity, RealFiles, machine_state};
 
 /// Runs the command.
 pub fn doctor(

@@ -1,8 +1,10 @@
 //! What the hardware does to measurements: timer, frequency, processors, heat, power (pure).
 
 use super::finding::{NOT_TOLD, good, unknown};
-use crate::model::{FrequencyState, Happenings, PowerState, ProcessorState, TimerState};
 use crate::report::{DoctorFinding, Severity};
+use perfcheck_analysis::model::{
+    FrequencyState, Happenings, PowerState, ProcessorState, TimerState,
+};
 
 /// Timers that need no way into the kernel.
 const QUICK_SOURCES: [&str; 6] = [

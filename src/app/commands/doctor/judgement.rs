@@ -5,8 +5,8 @@
 use super::finding::{good, unknown};
 use super::hardware::{boost, frequency, heat, power, processors, timer};
 use super::system::{huge_pages, limits, load, memory, priority, randomisation, virtual_machine};
-use crate::model::{Happenings, MachineState};
 use crate::report::{DoctorFinding, NoiseFindings, Severity, in_percent};
+use perfcheck_analysis::model::{Happenings, MachineState};
 
 /// The smallest slowdown that a usual comparison finds.
 const WELL_RESOLVED: f64 = 0.02;

@@ -1,11 +1,11 @@
 //! Machines in words, and what is said of them.
 
 use super::judgement::{Observed, judge};
-use crate::model::{
+use crate::report::{DoctorFinding, NoiseFindings, Severity};
+use perfcheck_analysis::model::{
     BusyProgram, FrequencyState, Happenings, HeatState, MachineState, MemoryState, Nanos,
     PowerState, ProcessorState, Surroundings, TimerState,
 };
-use crate::report::{DoctorFinding, NoiseFindings, Severity};
 
 /// A machine as one could wish for.
 fn workstation() -> MachineState {

@@ -8,14 +8,14 @@ use super::workloads::WORKLOADS_ARGUMENT;
 use crate::app::context::World;
 use crate::app::error::AppError;
 use crate::app::measuring::recorded::Recorded;
-use crate::cargo::BenchTarget;
-use crate::compare::{Demand, PairedSeries, Resolution};
-use crate::measure::{
+use crate::report::{NoiseFindings, Progress, Resolvable};
+use perfcheck_analysis::compare::{Demand, PairedSeries, Resolution};
+use perfcheck_analysis::model::{BySide, DecisionSettings, LaunchRecord, TargetFacts};
+use perfcheck_engine::cargo::BenchTarget;
+use perfcheck_engine::measure::{
     Discovered, Ended, PairedCampaign, PairedPlan, PairedSink, PairedTarget, RoundSettings,
     discover,
 };
-use crate::model::{BySide, DecisionSettings, LaunchRecord, TargetFacts};
-use crate::report::{NoiseFindings, Progress, Resolvable};
 use perfcheck_stats::derived_seed;
 
 /// Deadline of an answer, beyond what was asked for.
@@ -129,7 +129,7 @@ fn pairs(found: Discovered) -> Result<Vec<PairedTarget>, AppError> {
     if let Some(failure) = found.failures.first() {
         return Err(AppError::NothingToMeasure(failure.message.clone()));
     }
-    let pair = |found: crate::measure::DiscoveredTarget| PairedTarget {
+    let pair = |found: perfcheck_engine::measure::DiscoveredTarget| PairedTarget {
         targets: BySide {
             base: found.target.clone(),
             candidate: found.target,

@@ -1,8 +1,8 @@
 //! What the system and everybody else on it do to measurements: virtual machine, limits, other programs, memory (pure).
 
 use super::finding::{NOT_TOLD, good, unknown};
-use crate::model::{Happenings, MachineState, MemoryState};
 use crate::report::{DoctorFinding, Severity};
+use perfcheck_analysis::model::{Happenings, MachineState, MemoryState};
 
 /// Shares of the processors' time.
 const MUCH_STOLEN: f64 = 0.02;

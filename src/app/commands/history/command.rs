@@ -7,13 +7,13 @@ use crate::app::naming::{alike, candidates, list};
 use crate::app::options::StoreOptions;
 use crate::app::stored::histories::{HistoryRequest, histories};
 use crate::app::stored::references::parent_branch;
-use crate::compare::Position;
-use crate::exit_code::ExitCode;
-use crate::findings::Order;
-use crate::host;
-use crate::model::BenchmarkKey;
 use crate::report::{BenchmarkHistory, write_histories};
-use crate::store::{BranchFilter, HistoryQuery, RunFilter, Store, WorkspaceId};
+use perfcheck_analysis::compare::Position;
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::Order;
+use perfcheck_analysis::model::BenchmarkKey;
+use perfcheck_engine::host;
+use perfcheck_engine::store::{BranchFilter, HistoryQuery, RunFilter, Store, WorkspaceId};
 
 /// So far back is looked for branches.
 const HORIZON: usize = 400;

@@ -1,7 +1,7 @@
 //! What `history` is asked for.
 
-use crate::compare::Fact;
-use crate::measure::Filter;
+use perfcheck_analysis::compare::Fact;
+use perfcheck_engine::measure::Filter;
 
 /// Runs of which branch.
 #[derive(Debug, Clone, PartialEq, Eq)]

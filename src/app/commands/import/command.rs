@@ -9,9 +9,9 @@ use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::exchange::{ExchangeError, FileFormat, InputContent, Requested, detect, read};
-use crate::exit_code::ExitCode;
 use crate::report::write_build_event;
-use crate::store::check_baseline_name;
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_engine::store::check_baseline_name;
 
 /// Runs the command.
 pub fn import(

@@ -2,7 +2,7 @@
 
 use super::StatedFact;
 use crate::app::error::AppError;
-use crate::model::Environment;
+use perfcheck_analysis::model::Environment;
 
 /// The facts that the user states; all others are unknown.
 pub(super) fn environment(facts: &[StatedFact]) -> Result<Environment, AppError> {

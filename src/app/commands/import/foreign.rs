@@ -9,11 +9,11 @@ use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::exchange::{ExchangeError, FileFormat, ForeignRun, Requested, read_foreign};
-use crate::exit_code::ExitCode;
-use crate::findings::Order;
-use crate::model::{Environment, Source};
 use crate::report::{self, ImportFindings, write_import};
-use crate::store::{Store, WorkspaceId, check_baseline_name};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::Order;
+use perfcheck_analysis::model::{Environment, Source};
+use perfcheck_engine::store::{Store, WorkspaceId, check_baseline_name};
 
 /// A run that is about to be stored.
 struct Pending<'a> {

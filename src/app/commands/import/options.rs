@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::compare::outlier_policy;
 use crate::exchange::{Cleaning, FileFormat, TableLayout, ValueUnit};
-use crate::model::{Outliers, Thresholds};
+use perfcheck_analysis::compare::outlier_policy;
+use perfcheck_analysis::model::{Outliers, Thresholds};
 use perfcheck_stats::{FirstSample, Quantile};
 
 /// A fact about where values were measured, as the user states it.

@@ -8,11 +8,11 @@ use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
 use crate::app::stored::transfer::{Against, portable_runs, transferred};
 use crate::exchange::{ExchangeError, InputContent, PortableReference, PortableRun, read_portable};
-use crate::exit_code::ExitCode;
-use crate::host;
-use crate::model::{RunId, Side};
 use crate::report::{self, TakenOver, write_taken_over};
-use crate::store::{Store, WorkspaceId, check_baseline_name};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::model::{RunId, Side};
+use perfcheck_engine::host;
+use perfcheck_engine::store::{Store, WorkspaceId, check_baseline_name};
 
 /// A run of the files.
 struct Found<'a> {

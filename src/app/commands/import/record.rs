@@ -4,16 +4,16 @@ use super::ImportOptions;
 use crate::exchange::{
     ColumnMap, IdGroup, Imported, IterationLayout, ValueSummary, ValueUnit, clean, warm_up_rows,
 };
-use crate::exit_code::ExitCode;
-use crate::host;
-use crate::model::{
+use crate::report::ImportedBenchmark;
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::model::{
     Acceptance, AuthorSettings, Benchmark, BenchmarkKey, Beside, DecisionSettings, Environment,
     LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Metric, Nanos, NewRun, RunEnd,
     RunVerdict, Sample, SamplingMode, SamplingSettings, Series, Source, SourceCounts, SourceFile,
     SourceValue, TargetFacts, Thresholds, Timestamp, Turns, Verdict,
 };
-use crate::report::ImportedBenchmark;
-use crate::store::TransferredRun;
+use perfcheck_engine::host;
+use perfcheck_engine::store::TransferredRun;
 use perfcheck_stats::{FirstSample, median};
 
 /// A benchmark of the import: what is shown of it, and where its samples are.

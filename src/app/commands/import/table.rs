@@ -8,10 +8,10 @@ use crate::app::context::{Context, World};
 use crate::app::error::AppError;
 use crate::app::options::{ComparisonOptions, StoreOptions};
 use crate::exchange::{ColumnMap, ExchangeError, InputContent, Reading, read_tables};
-use crate::exit_code::ExitCode;
-use crate::findings::Order;
-use crate::model::DecisionSettings;
 use crate::report::{ImportFindings, write_import};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::Order;
+use perfcheck_analysis::model::DecisionSettings;
 
 /// Reads the files, stores them as one run.
 pub(super) fn import(

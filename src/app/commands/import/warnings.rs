@@ -4,8 +4,8 @@ use super::record::Row;
 use crate::app::context::World;
 use crate::app::error::AppError;
 use crate::exchange::Imported;
-use crate::model::{MIN_LAUNCHES, Source};
 use crate::report;
+use perfcheck_analysis::model::{MIN_LAUNCHES, Source};
 
 /// What a reader must know before the numbers are believed; on stderr, as it is not the result.
 pub(super) fn warn(

@@ -6,11 +6,11 @@ use super::references::later_references;
 use crate::app::context::{Context, World, resolve_run};
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::exit_code::ExitCode;
-use crate::host;
-use crate::model::{Purpose, RunId, RunStatus, Timestamp};
 use crate::report::{PruneLine, PruneSummary, RunFate, write_prune};
-use crate::store::{Reason, StoredRun, WorkspaceId};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::model::{Purpose, RunId, RunStatus, Timestamp};
+use perfcheck_engine::host;
+use perfcheck_engine::store::{Reason, StoredRun, WorkspaceId};
 
 /// An incomplete run that began less long ago may be under way.
 const UNDER_WAY_NANOSECONDS: i64 = 24 * 3_600_000_000_000;

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::app::stored::references::MOST_RUNS;
 use crate::app::stored::segments::{earlier_of_same_noise, segments};
-use crate::model::{BenchmarkKey, RunId, Verdict};
-use crate::store::{
+use perfcheck_analysis::model::{BenchmarkKey, RunId, Verdict};
+use perfcheck_engine::store::{
     BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, Store, StoreError, WorkspaceId,
 };
 

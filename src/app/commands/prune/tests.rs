@@ -1,7 +1,7 @@
 //! What a policy makes of runs.
 
 use super::*;
-use crate::model::Acceptance;
+use perfcheck_analysis::model::Acceptance;
 
 const DAY: i64 = 24 * 3_600_000_000_000;
 

@@ -22,20 +22,20 @@ use crate::app::options::StoreOptions;
 use crate::app::stored::conclusions::end_of;
 use crate::app::stored::names::give_name;
 use crate::app::stored::references::{Chooser, Wanted, Wanting, expected_again, past_measurements};
-use crate::cargo::BenchTarget;
-use crate::compare::{Fact, Rules};
-use crate::exit_code::ExitCode;
-use crate::findings::{
+use crate::report;
+use perfcheck_analysis::compare::{Fact, Rules};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::{
     Conclusion, FailedTarget, Findings, Method, References, Row, RunRemark, StoredEvidence, Terms,
     Verdicts, conclude,
 };
-use crate::host;
-use crate::measure::Discovered;
-use crate::model::{
+use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, BySide, Environment, Measurement, Purpose, RunId, Verdict,
 };
-use crate::report;
-use crate::store::{Store, StoreError, WorkspaceId};
+use perfcheck_engine::cargo::BenchTarget;
+use perfcheck_engine::host;
+use perfcheck_engine::measure::Discovered;
+use perfcheck_engine::store::{Store, StoreError, WorkspaceId};
 
 /// Runs the command.
 pub fn run(

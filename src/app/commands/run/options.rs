@@ -7,10 +7,10 @@ use crate::app::deliver::reports::ReportOptions;
 use crate::app::error::AppError;
 use crate::app::measuring::builds::Against;
 use crate::app::options::{ComparisonOptions, Effort, StoreOptions};
-use crate::measure::Filter;
 use crate::settings::Layer;
-use crate::sides::BenchesFrom;
-use crate::store::check_baseline_name;
+use perfcheck_engine::measure::Filter;
+use perfcheck_engine::sides::BenchesFrom;
+use perfcheck_engine::store::check_baseline_name;
 
 /// How two builds are measured in turn.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,13 +10,13 @@ use crate::app::error::AppError;
 use crate::app::naming::{alike, candidates, list, shell_quoted};
 use crate::app::options::StoreOptions;
 use crate::app::stored::conclusions::findings_of;
-use crate::compare::{BenchmarkRecord, HostSigns};
-use crate::exit_code::ExitCode;
-use crate::findings::{Findings, Rank, Row, summarize_all};
-use crate::model::RunVerdict;
-use crate::model::{BenchmarkKey, Measurement, Run, RunId};
 use crate::report::{BenchmarkStatistics, MessageFormat, write_run_head, write_statistics};
-use crate::store::{Store, WorkspaceId};
+use perfcheck_analysis::compare::{BenchmarkRecord, HostSigns};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::{Findings, Rank, Row, summarize_all};
+use perfcheck_analysis::model::RunVerdict;
+use perfcheck_analysis::model::{BenchmarkKey, Measurement, Run, RunId};
+use perfcheck_engine::store::{Store, WorkspaceId};
 
 /// How much is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,11 +6,11 @@ use crate::app::context::World;
 use crate::app::deliver::whole_file::write_whole;
 use crate::app::error::AppError;
 use crate::app::naming::shell_quoted;
-use crate::compare::{Detail, Shape};
-use crate::exit_code::ExitCode;
-use crate::findings::summarize_all;
-use crate::model::{Measurement, Run};
 use crate::report::{Picture, write_picture};
+use perfcheck_analysis::compare::{Detail, Shape};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::summarize_all;
+use perfcheck_analysis::model::{Measurement, Run};
 
 /// Draws the only one of `measurements` into `file`, or to stdout where that is `-`.
 pub(in crate::app) fn draw(

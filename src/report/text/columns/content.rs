@@ -2,9 +2,11 @@
 
 use serde::Serialize;
 
-use crate::compare::{BLOCK, Difference, Estimate, GateGroup};
-use crate::findings::{Gates, Method, RunRemark};
-use crate::model::{BenchmarkKey, DecisionSettings, Metric, RunId, Statistic, Tally, Verdict};
+use perfcheck_analysis::compare::{BLOCK, Difference, Estimate, GateGroup};
+use perfcheck_analysis::findings::{Gates, Method, RunRemark};
+use perfcheck_analysis::model::{
+    BenchmarkKey, DecisionSettings, Metric, RunId, Statistic, Tally, Verdict,
+};
 
 /// What columns show of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

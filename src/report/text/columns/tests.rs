@@ -2,11 +2,13 @@
 
 use super::text::{markdown, write_text};
 use super::*;
-use crate::compare::{BLOCK, Decider, Difference, Fact};
-use crate::findings::{Gates, Method};
-use crate::model::{BenchmarkKey, DecisionSettings, Metric, RunId, Statistic, Verdict};
 use crate::report::layout::TableFormat;
 use crate::report::theme::without_colours;
+use perfcheck_analysis::compare::{BLOCK, Decider, Difference, Fact};
+use perfcheck_analysis::findings::{Gates, Method};
+use perfcheck_analysis::model::{
+    BenchmarkKey, DecisionSettings, Metric, RunId, Statistic, Verdict,
+};
 
 fn column(run: i64, name: &str, verdicts: &[Verdict]) -> RunColumn {
     RunColumn {

@@ -3,9 +3,6 @@
 use std::io::{self, Write};
 
 use super::content::{ColumnCell, ColumnsLine, RunColumn, Shown, SideBySide, Terms, Together};
-use crate::compare::{Decider, Difference, column_label};
-use crate::findings::Method;
-use crate::model::{Metric, Statistic, Verdict};
 use crate::report::layout::{Cell, Column, Section, SectionRow, Table};
 use crate::report::text::status::write_warning_within;
 use crate::report::theme::{self, Ink};
@@ -13,6 +10,9 @@ use crate::report::units;
 use crate::report::view::prose;
 use crate::report::words::analysis;
 use crate::report::words::remarks::run_remark;
+use perfcheck_analysis::compare::{Decider, Difference, column_label};
+use perfcheck_analysis::findings::Method;
+use perfcheck_analysis::model::{Metric, Statistic, Verdict};
 
 /// A line of text.
 struct TextLine {

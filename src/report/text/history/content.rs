@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::compare::{Course, Difference, Estimate, Level, Location};
-use crate::model::{Acceptance, BenchmarkKey, GitState, Metric, RunId, Verdict};
+use perfcheck_analysis::compare::{Course, Difference, Estimate, Level, Location};
+use perfcheck_analysis::model::{Acceptance, BenchmarkKey, GitState, Metric, RunId, Verdict};
 
 /// A benchmark over runs, with the course that its values take.
 #[derive(Debug, Clone)]

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use super::content::{BenchmarkHistory, HistoryPoint};
 use super::scale::Scale;
 use super::words::conclusion;
-use crate::model::GitState;
 use crate::report::layout::{Cell, Column, Table};
 use crate::report::theme::{self, Ink};
 use crate::report::units;
+use perfcheck_analysis::model::GitState;
 
 /// The scale is drawn as wide as the first of these that there is room for.
 const SCALES: [usize; 9] = [48, 44, 40, 36, 32, 28, 24, 20, 16];

@@ -4,14 +4,14 @@ use std::io::{self, Write};
 
 use super::content::BenchmarkHistory;
 use super::words::counted;
-use crate::compare::{Level, Position};
-use crate::model::BenchmarkKey;
 use crate::report::layout::{Cell, Column};
 use crate::report::text::listing::write_keyed;
 use crate::report::text::sparkline::sparkline;
 use crate::report::theme;
 use crate::report::units;
 use crate::report::view::View;
+use perfcheck_analysis::compare::{Level, Position};
+use perfcheck_analysis::model::BenchmarkKey;
 
 /// Bars of an overview.
 const BARS: usize = 24;
@@ -77,7 +77,7 @@ fn columns(histories: &[BenchmarkHistory]) -> Vec<Column> {
 
 fn last_step(history: &BenchmarkHistory, level: &Level) -> String {
     let run = history.counted_point(level.first).run;
-    let of = |step: crate::compare::Step| {
+    let of = |step: perfcheck_analysis::compare::Step| {
         let accepted = if step.accepted { ", accepted" } else { "" };
         format!(
             "{} at run {run}{accepted}",

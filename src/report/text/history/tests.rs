@@ -1,11 +1,11 @@
 //! Histories as people read them.
 
 use super::*;
-use crate::compare::{Course, CoursePoint, CourseRules, Estimate, Location};
-use crate::model::{Acceptance, BenchmarkKey, GitState, Metric, RunId, Verdict};
 use crate::report::theme::without_colours;
 use crate::report::view::MessageFormat;
 use crate::report::view::View;
+use perfcheck_analysis::compare::{Course, CoursePoint, CourseRules, Estimate, Location};
+use perfcheck_analysis::model::{Acceptance, BenchmarkKey, GitState, Metric, RunId, Verdict};
 
 const RULES: CourseRules = CourseRules {
     noise_threshold: 0.02,

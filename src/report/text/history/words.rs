@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::content::{BenchmarkHistory, LeftOut};
-use crate::compare::{Difference, Estimate, Position};
 use crate::report::units;
+use perfcheck_analysis::compare::{Difference, Estimate, Position};
 
 /// What it comes to, and what to do next.
 pub(super) fn conclusion(

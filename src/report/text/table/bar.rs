@@ -2,7 +2,7 @@
 //!
 //! Pure. All bars of a table have one scale, so that they can be compared; what lies outside it has an arrow at the edge.
 
-use crate::compare::Estimate;
+use perfcheck_analysis::compare::Estimate;
 
 /// What a character of a bar is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

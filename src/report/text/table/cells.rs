@@ -1,15 +1,15 @@
 //! What the columns of a table of results say.
 
 use super::bar::{Part, Scale};
-use crate::compare::{AllocationSummary, Comparison, Estimate, LatencySummary};
-use crate::findings::{Findings, Row};
-use crate::model::{Metric, Verdict};
 use crate::report::layout::{Cell, Column};
 use crate::report::theme::{self, Ink};
 use crate::report::units;
 use crate::report::view::{Verbosity, View};
 use crate::report::words::analysis;
 use crate::report::words::beside;
+use perfcheck_analysis::compare::{AllocationSummary, Comparison, Estimate, LatencySummary};
+use perfcheck_analysis::findings::{Findings, Row};
+use perfcheck_analysis::model::{Metric, Verdict};
 
 /// A cell that only some rows have.
 type OfSomeRows = fn(&Row<'_>) -> Option<String>;

@@ -3,15 +3,15 @@
 use std::io::{self, Write};
 
 use super::cells::metric;
-use crate::compare::Decider;
-use crate::findings::{Findings, Method, Verdicts};
-use crate::model::{Metric, Statistic};
 use crate::report::text::status::write_warning_within;
 use crate::report::view::{Verbosity, View};
 use crate::report::words::analysis;
 use crate::report::words::remarks::run_remark;
 use crate::report::words::sentences::{self, InTurnShare};
 use crate::report::{theme, units};
+use perfcheck_analysis::compare::Decider;
+use perfcheck_analysis::findings::{Findings, Method, Verdicts};
+use perfcheck_analysis::model::{Metric, Statistic};
 
 /// Writes it. `hidden`: rows that were not shown.
 pub(super) fn write_conclusion(

@@ -1,14 +1,14 @@
 //! What a reader must know of single benchmarks, each thing once for all that it applies to.
 
 use super::cells::metric;
-use crate::compare::Note;
-use crate::findings::Row;
-use crate::model::Verdict;
 use crate::report::view::{Verbosity, View};
 use crate::report::words::analysis;
 use crate::report::words::beside;
 use crate::report::words::remarks;
 use crate::report::{theme, units};
+use perfcheck_analysis::compare::Note;
+use perfcheck_analysis::findings::Row;
+use perfcheck_analysis::model::Verdict;
 
 /// Below a table there are no more remarks than this, unless more are asked for.
 const MOST_NOTES: usize = 6;

@@ -5,13 +5,13 @@ use std::io::{self, Write};
 use super::cells::columns;
 use super::conclusion::write_conclusion;
 use super::notes::notes;
-use crate::findings::{Findings, Row};
-use crate::model::{BenchmarkKey, Measurement, Verdict};
 use crate::report::layout::Table;
 use crate::report::theme;
 use crate::report::view::{Verbosity, View};
 use crate::report::words::analysis;
 use crate::report::words::beside;
+use perfcheck_analysis::findings::{Findings, Row};
+use perfcheck_analysis::model::{BenchmarkKey, Measurement, Verdict};
 
 /// Writes everything: a table for each bench target, notes, and what it comes to.
 pub fn write_table(writer: &mut dyn Write, findings: &Findings<'_>, view: &View) -> io::Result<()> {

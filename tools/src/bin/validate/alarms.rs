@@ -1,8 +1,8 @@
 //! What effects of launches do to false alarms: processes of the same executable differ, and no verdict may take that for a change.
 
 use super::{simulated, stored, turns};
-use cargo_perfcheck::compare::Decider;
-use cargo_perfcheck::model::Verdict;
+use perfcheck_analysis::compare::Decider;
+use perfcheck_analysis::model::Verdict;
 use perfcheck_stats::{MannWhitney, MannWhitneyMethod};
 use perfcheck_tools::numbers::Numbers;
 use perfcheck_tools::proportion::exact_interval;

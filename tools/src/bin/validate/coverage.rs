@@ -3,7 +3,7 @@
 use super::band::{marked, printed};
 use super::noise::{SHAPES, Shape};
 use super::{simulated, stored, turns};
-use cargo_perfcheck::compare::Decider;
+use perfcheck_analysis::compare::Decider;
 use perfcheck_stats::{
     ClusterMad, ClusterMean, ClusterMedian, ClusterSd, ClusterSlope, ClusterStatistic, Description,
     HodgesLehmann, HodgesLehmannRanks, Interval, IntervalScale, MedianInterval, PairedLogRatio,

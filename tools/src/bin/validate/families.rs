@@ -2,11 +2,11 @@
 
 use super::band::binomial_band;
 use super::{simulated, stored, turns};
-use cargo_perfcheck::compare::{
+use perfcheck_analysis::compare::{
     Comparison, Decider, Estimate, HostClass, LatencyComparison, Question, Reference, Rules,
     SharedLevel, compare,
 };
-use cargo_perfcheck::model::{DecisionSettings, Measurement, Statistic, Verdict};
+use perfcheck_analysis::model::{DecisionSettings, Measurement, Statistic, Verdict};
 use perfcheck_tools::numbers::Numbers;
 use perfcheck_tools::proportion::exact_interval;
 

@@ -1,6 +1,6 @@
 //! Courses of histories: how often a level is said to change that does not, how often a step is found, and how often the newest run lies outside its band.
 
-use cargo_perfcheck::compare::{Course, CoursePoint, CourseRules, Position};
+use perfcheck_analysis::compare::{Course, CoursePoint, CourseRules, Position};
 
 use super::simulated;
 use perfcheck_tools::numbers::Numbers;

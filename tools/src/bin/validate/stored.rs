@@ -1,9 +1,9 @@
 //! Stored runs made up, and how they are decided.
 
-use cargo_perfcheck::compare::{
+use perfcheck_analysis::compare::{
     Comparison, Decider, HostClass, Question, Reference, Rules, compare,
 };
-use cargo_perfcheck::model::{DecisionSettings, Latencies, Measurement, Nanos, Sample};
+use perfcheck_analysis::model::{DecisionSettings, Latencies, Measurement, Nanos, Sample};
 use perfcheck_stats::HdrHistogram;
 use perfcheck_tools::series::measurement;
 

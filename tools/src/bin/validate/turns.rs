@@ -1,8 +1,8 @@
 //! Rounds of two builds in turn made up, and how they are decided.
 
 use super::stored;
-use cargo_perfcheck::compare::{Comparison, Method, PairedSeries, Plan, judge};
-use cargo_perfcheck::model::{Nanos, Round, Sample};
+use perfcheck_analysis::compare::{Comparison, Method, PairedSeries, Plan, judge};
+use perfcheck_analysis::model::{Nanos, Round, Sample};
 use perfcheck_tools::numbers::Numbers;
 use perfcheck_tools::paired_verdict;
 

@@ -8,11 +8,11 @@ use crate::app::context::{World, resolve_run};
 use crate::app::deliver::place::write_to;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::compare::{against_fastest, launch_medians};
-use crate::exit_code::ExitCode;
-use crate::findings::Order;
-use crate::model::{Measurement, in_natural_order};
 use crate::report::{Grouped, GroupedCell, GroupedRow, TableFormat, write_grouped};
+use perfcheck_analysis::compare::{against_fastest, launch_medians};
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::Order;
+use perfcheck_analysis::model::{Measurement, in_natural_order};
 use perfcheck_stats::GeometricMean;
 
 /// A row's name (package and target, then the rest of the id) with the benchmarks by column.

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use super::request::PivotRequest;
 use super::value::{PivotValue, Versus};
 use crate::app::error::AppError;
-use crate::compare::{Circumstances, Difference, Fact, Readings, differences};
-use crate::model::{Measurement, Metric, Run, Statistic, TargetFacts, Thresholds};
 use crate::report::{PivotCell, PivotKind};
+use perfcheck_analysis::compare::{Circumstances, Difference, Fact, Readings, differences};
+use perfcheck_analysis::model::{Measurement, Metric, Run, Statistic, TargetFacts, Thresholds};
 use perfcheck_stats::{
     Correction, EffectSize, GeometricMean, MannWhitney, MannWhitneyMethod, OperationRates,
     cliffs_delta, hedges_g,

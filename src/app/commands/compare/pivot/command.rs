@@ -12,11 +12,11 @@ use crate::app::context::{World, resolve_run};
 use crate::app::deliver::place::write_to;
 use crate::app::error::AppError;
 use crate::app::options::StoreOptions;
-use crate::compare::Readings;
-use crate::exit_code::ExitCode;
-use crate::findings::Order;
-use crate::model::{Run, RunId, Thresholds, in_natural_order};
 use crate::report::{PivotRow, PivotTable, TableFormat, write_pivot};
+use perfcheck_analysis::compare::Readings;
+use perfcheck_analysis::exit_code::ExitCode;
+use perfcheck_analysis::findings::Order;
+use perfcheck_analysis::model::{Run, RunId, Thresholds, in_natural_order};
 
 /// Lays out the runs that `asked` names for.
 pub(in crate::app) fn pivot(

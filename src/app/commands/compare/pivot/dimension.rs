@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::exchange::cell_of_part;
-use crate::model::BenchmarkKey;
+use perfcheck_analysis::model::BenchmarkKey;
 
 /// What a label is where an id has no such part.
 const NO_PART: &str = "(none)";

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::model::{Statistic, StatisticSet};
+use perfcheck_analysis::model::{Statistic, StatisticSet};
 
 /// What a cell says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,130 @@
+//! The summary that was asked for: a center of each side after an outlier policy, with counts of what the policy took.
+//!
+//! It describes; no test is of what a policy left.
+
+use serde::{Deserialize, Serialize};
+
+use super::observations::{SideSamples, definition, of_samples};
+use crate::compare::question::{Question, Rules};
+use crate::model::{Analysis, Outliers, Statistic, Thresholds};
+use perfcheck_stats::{
+    CleanedSample, FirstSample, IqrFence, OutlierPolicy, Quantile, derived_seed,
+};
+
+/// A center of both sides.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Centers {
+    /// Which.
+    pub center: Statistic,
+    /// What was done about outliers before.
+    pub outliers: Outliers,
+    /// The run in question.
+    pub candidate: SideCenter,
+    /// The reference.
+    pub base: SideCenter,
+    /// new / base - 1.
+    pub change: Option<f64>,
+}
+
+/// A center of one side: raw = skipped + removed + used.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SideCenter {
+    /// In nanoseconds per iteration.
+    pub value_ns: f64,
+    /// Samples measured.
+    pub raw: usize,
+    /// First samples of launches left out.
+    pub skipped: usize,
+    /// Outliers left out.
+    pub removed: usize,
+    /// Samples used, replaced ones included.
+    pub used: usize,
+}
+
+/// The summary of one question, if one was asked for and both sides have it.
+pub(in crate::compare) fn centers(question: &Question<'_>, rules: &Rules) -> Option<Centers> {
+    let (analysis, thresholds) = (&rules.decision.analysis, &rules.decision.thresholds);
+    if !analysis.summarizes() {
+        return None;
+    }
+    let seed = derived_seed(rules.seed, &question.candidate.benchmark.key.to_string());
+    let of = |side: SideSamples| side_center(&side, analysis, thresholds);
+    let candidate = of(SideSamples::of(&[question.candidate], seed))?;
+    let base = of(SideSamples::of(&question.reference.averaged, seed))?;
+    let change = candidate.value_ns / base.value_ns - 1.0;
+    Some(Centers {
+        center: analysis.center_in_force(),
+        outliers: analysis.outliers,
+        candidate,
+        base,
+        change: change.is_finite().then_some(change),
+    })
+}
+
+/// Slope and subselection are of whole launches: no policy applies to them.
+fn side_center(
+    side: &SideSamples,
+    analysis: &Analysis,
+    thresholds: &Thresholds,
+) -> Option<SideCenter> {
+    let raw = side.launches.iter().map(Vec::len).sum();
+    let whole = |value_ns: f64| SideCenter {
+        value_ns,
+        raw,
+        skipped: 0,
+        removed: 0,
+        used: raw,
+    };
+    match analysis.center_in_force() {
+        Statistic::Slope => side.slope().map(whole),
+        Statistic::Subselection => side.subselection().map(|found| whole(found.centre)),
+        center => {
+            let launches: Vec<&[f64]> = side.launches.iter().map(Vec::as_slice).collect();
+            let first = if analysis.drop_first {
+                FirstSample::Dropped
+            } else {
+                FirstSample::Used
+            };
+            let cleaned = CleanedSample::of(
+                &launches,
+                first,
+                outlier_policy(
+                    analysis.outliers,
+                    definition(analysis.quantile_in_force()),
+                    thresholds,
+                ),
+            )?;
+            Some(SideCenter {
+                value_ns: of_samples(center, analysis, &cleaned.used)?,
+                raw: cleaned.counts.raw,
+                skipped: cleaned.counts.warm_up_skipped,
+                removed: cleaned.counts.outliers_removed,
+                used: cleaned.counts.used,
+            })
+        }
+    }
+}
+
+/// What `outliers` means at these thresholds, with quartiles by this definition.
+pub fn outlier_policy(
+    outliers: Outliers,
+    quartiles: Quantile,
+    thresholds: &Thresholds,
+) -> OutlierPolicy {
+    match outliers {
+        Outliers::Keep => OutlierPolicy::Keep,
+        Outliers::Top5 => OutlierPolicy::TopFivePercent,
+        Outliers::Both5 => OutlierPolicy::BothFivePercent,
+        Outliers::Iqr => OutlierPolicy::IqrFence(IqrFence {
+            quartiles,
+            multiple: thresholds.iqr_fence,
+            fewest: thresholds.iqr_min_samples as usize,
+        }),
+        Outliers::Mad => OutlierPolicy::Mad {
+            multiple: thresholds.mad_fence,
+        },
+        Outliers::Winsorized => OutlierPolicy::Winsorise5To95,
+    }
+}

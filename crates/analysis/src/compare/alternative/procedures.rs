@@ -1,0 +1,340 @@
+//! The tests, each of two sides: a statistic, its p where it has one, and the relative change with its interval.
+
+use serde::{Deserialize, Serialize};
+
+use super::observations::{SideSamples, definition};
+use crate::compare::estimate::Estimate;
+use crate::compare::note::Note;
+use crate::model::{Analysis, Observations, RankP, Statistic, Test, Thresholds};
+use perfcheck_stats::{
+    HodgesLehmann, HodgesLehmannRanks, Interval, IntervalDistance, IntervalEstimate, KruskalWallis,
+    MannWhitney, MannWhitneyMethod, RatioBounds, RatioVerdict, Significance, TInterval, WelchDf,
+    WelchTest, mean, median, positive_ratio,
+};
+
+/// What a test of one of the published systems said.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Tested {
+    /// Which test.
+    pub test: Test,
+    /// What counted as one observation.
+    pub observations: Observations,
+    /// What stood for a launch; of samples only the rule of intervals needs it.
+    pub center: Statistic,
+    /// Observations of the new side.
+    pub candidate: usize,
+    /// Observations of the reference.
+    pub base: usize,
+    /// t, U, H, the ratio of percentiles, or the distance of the intervals.
+    pub statistic: Option<f64>,
+    /// Of Student's t, where it is that.
+    pub degrees_of_freedom: Option<f64>,
+    /// p before the family, two-sided, where the rule has one.
+    pub p_value: Option<f64>,
+    /// The same adjusted for all benchmarks.
+    pub adjusted_p_value: Option<f64>,
+    /// What p and the practical bounds together say.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub significance: Significance,
+    /// The level of the test, two-sided, and of one minus it the interval.
+    pub level: f64,
+}
+
+/// How a rule without p decides.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Decided {
+    /// By its p, which the family adjusts.
+    ByP(Option<f64>),
+    /// By itself.
+    Difference(bool),
+    /// By bounds of a ratio, whatever the noise threshold.
+    Bounds(RatioVerdict),
+    /// Not at all.
+    NotTested,
+}
+
+/// What a test found before the family.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Found {
+    pub decided: Decided,
+    pub statistic: Option<f64>,
+    pub degrees_of_freedom: Option<f64>,
+    /// new / base - 1; `None` where nothing was tested.
+    pub change: Option<Estimate>,
+    /// Observations: new, base.
+    pub counts: (usize, usize),
+    /// Cliff's delta, where the test is one of ranks.
+    pub delta: Option<f64>,
+    pub notes: Vec<Note>,
+}
+
+/// What all tests need to know.
+pub(super) struct Setting<'a> {
+    pub analysis: &'a Analysis,
+    pub thresholds: &'a Thresholds,
+    /// Two-sided.
+    pub level: f64,
+}
+
+impl Setting<'_> {
+    /// Tests `new` against `base`.
+    pub fn test(&self, candidate: &SideSamples, base: &SideSamples) -> Found {
+        let (a, b) = (
+            candidate.observations(self.analysis),
+            base.observations(self.analysis),
+        );
+        let mut found = Found {
+            decided: Decided::NotTested,
+            statistic: None,
+            degrees_of_freedom: None,
+            change: None,
+            counts: (a.len(), b.len()),
+            delta: None,
+            notes: Vec::new(),
+        };
+        if a.is_empty() || b.is_empty() {
+            found.notes.push(Note::NoCenter {
+                center: self.analysis.center_in_force(),
+            });
+            return found;
+        }
+        let needed = self.fewest();
+        if a.len().min(b.len()) < needed {
+            found.notes.push(Note::TooFewObservations {
+                smaller: a.len().min(b.len()),
+                needed,
+            });
+            return found;
+        }
+        match self.analysis.test {
+            Test::P95Ratio => self.by_ratio(candidate, base, &mut found),
+            Test::Interval => self.by_intervals((candidate, &a), (base, &b), &mut found),
+            _ if is_constant(&a) && is_constant(&b) => {
+                without_spread(
+                    a[0],
+                    b[0],
+                    candidate.resolution.max(base.resolution),
+                    &mut found,
+                );
+            }
+            Test::Welch => self.welch(&a, &b, &mut found),
+            Test::MannWhitney => self.mann_whitney(&a, &b, &mut found),
+            Test::Kruskal => self.kruskal(&a, &b, &mut found),
+            // Not one of these: `compare` asks for the others only.
+            Test::BootstrapT => {}
+        }
+        found
+    }
+
+    /// Observations that each side needs.
+    fn fewest(&self) -> usize {
+        match self.analysis.test {
+            Test::MannWhitney | Test::Kruskal => self.thresholds.min_per_group as usize,
+            Test::P95Ratio => 1,
+            _ => 2,
+        }
+    }
+
+    /// The interval of the difference of means is taken relative to the mean of the reference, which counts as known.
+    fn welch(&self, candidate: &[f64], base: &[f64], found: &mut Found) {
+        let Some(test) = WelchTest::of(candidate, base, WelchDf::Fractional) else {
+            return;
+        };
+        found.statistic = Some(test.t);
+        found.degrees_of_freedom = Some(test.df);
+        let interval = test.interval(1.0 - self.level);
+        if let (Some(interval), Some(centre)) = (interval, mean(base)) {
+            found.change = relative(test.difference, interval, centre);
+            found.decided = Decided::ByP(Some(test.p));
+        }
+    }
+
+    fn mann_whitney(&self, candidate: &[f64], base: &[f64], found: &mut Found) {
+        let Some(test) = MannWhitney::of(candidate, base) else {
+            return;
+        };
+        let method = match self.analysis.p {
+            RankP::Automatic => MannWhitneyMethod::Automatic,
+            RankP::Exact => MannWhitneyMethod::Exact,
+            RankP::Asymptotic => MannWhitneyMethod::Asymptotic,
+            RankP::AsymptoticCorrected => MannWhitneyMethod::AsymptoticCorrected,
+        };
+        found.statistic = Some(test.u_first);
+        match test.p(method) {
+            None => found.notes.push(Note::NoExactP),
+            Some(p) => self.shifted(p, test.is_exact_by(method), (candidate, base), found),
+        }
+    }
+
+    /// With two groups that is Mann and Whitney's test without continuity correction.
+    fn kruskal(&self, candidate: &[f64], base: &[f64], found: &mut Found) {
+        if let Some(test) = KruskalWallis::of(&[candidate, base]) {
+            found.statistic = Some(test.h);
+            self.shifted(test.p, false, (candidate, base), found);
+        }
+    }
+
+    /// The change of a test of ranks: the shift, relative to the median of the reference.
+    fn shifted(&self, p: f64, exact: bool, (candidate, base): (&[f64], &[f64]), found: &mut Found) {
+        found.decided = Decided::ByP(Some(p));
+        found.delta = MannWhitney::of(candidate, base).map(|test| test.delta());
+        let Some(shift) = HodgesLehmann::of(candidate, base) else {
+            return;
+        };
+        let ranks = if exact {
+            HodgesLehmannRanks::Exact
+        } else {
+            HodgesLehmannRanks::Normal
+        };
+        let interval = shift.interval(1.0 - self.level, ranks).unwrap_or(Interval {
+            lower: f64::NEG_INFINITY,
+            upper: f64::INFINITY,
+        });
+        if let (Some(estimate), Some(centre)) = (shift.estimate(), median(base)) {
+            found.change = relative(estimate, interval, centre);
+        }
+    }
+
+    /// The 95th percentile of each launch, averaged over launches, or of all samples.
+    fn by_ratio(&self, candidate: &SideSamples, base: &SideSamples, found: &mut Found) {
+        let quantile = definition(self.analysis.quantile_in_force());
+        let percentile = |side: &SideSamples| match self.analysis.observations {
+            Observations::Samples => quantile.select(&mut side.pooled(), 0.95),
+            Observations::Launches => {
+                let each: Option<Vec<f64>> = side
+                    .launches
+                    .iter()
+                    .map(|launch| quantile.select(&mut launch.clone(), 0.95))
+                    .collect();
+                mean(&each?)
+            }
+        };
+        let bounds = RatioBounds {
+            faster: self.thresholds.p95_faster,
+            slower: self.thresholds.p95_slower,
+        };
+        let found_ratio = percentile(candidate)
+            .zip(percentile(base))
+            .and_then(|(candidate, base)| positive_ratio(candidate, base));
+        if let Some((ratio, verdict)) =
+            found_ratio.and_then(|ratio| Some((ratio, bounds.judge(ratio)?)))
+        {
+            found.statistic = Some(ratio);
+            found.change = Some(Estimate::unbounded(ratio - 1.0));
+            found.decided = Decided::Bounds(verdict);
+        }
+    }
+
+    /// The change's interval reaches from the nearest to the farthest that the two intervals allow, relative to the reference's centre; so it
+    /// excludes 0 exactly where they do not overlap.
+    fn by_intervals(
+        &self,
+        (candidate, candidate_observed): (&SideSamples, &[f64]),
+        (base, base_observed): (&SideSamples, &[f64]),
+        found: &mut Found,
+    ) {
+        let bracketed = |side: &SideSamples, observed: &[f64]| {
+            let level = 1.0 - self.level;
+            let by_parts = self.analysis.center == Some(Statistic::Subselection)
+                && self.analysis.observations == Observations::Launches;
+            if by_parts {
+                let centre = side.subselection()?;
+                let interval = centre.interval(level)?;
+                return Some(IntervalEstimate {
+                    value: centre.centre,
+                    interval,
+                });
+            }
+            let interval = TInterval::of(observed, level)?;
+            Some(IntervalEstimate::with_margin(
+                interval.mean,
+                interval.margin,
+            ))
+        };
+        let resolution = candidate.resolution.max(base.resolution);
+        let sides = bracketed(candidate, candidate_observed).zip(bracketed(base, base_observed));
+        let Some((candidate, base)) = sides else {
+            return;
+        };
+        let Some(distance) = IntervalDistance::between(candidate, base) else {
+            return;
+        };
+        let interval = Interval {
+            lower: candidate.interval.lower - base.interval.upper,
+            upper: candidate.interval.upper - base.interval.lower,
+        };
+        found.change = relative(candidate.value - base.value, interval, base.value);
+        let mut is_significant = distance.is_significant();
+        if let IntervalDistance::Finite(distance) = distance {
+            found.statistic = Some(distance);
+        } else {
+            found.notes.push(Note::NoVariance);
+            is_significant &= found
+                .change
+                .is_some_and(|change| change.estimate.abs() > resolution);
+        }
+        found.decided = Decided::Difference(is_significant);
+    }
+}
+
+/// A difference and its interval as fractions of `centre`; `None` unless that is positive.
+fn relative(difference: f64, interval: Interval, centre: f64) -> Option<Estimate> {
+    (centre > 0.0).then(|| Estimate {
+        estimate: difference / centre,
+        lower: interval.lower / centre,
+        upper: interval.upper / centre,
+    })
+}
+
+fn is_constant(values: &[f64]) -> bool {
+    values.iter().all(|value| *value == values[0])
+}
+
+/// Neither side varies: the difference is exact, and no statistics; one below a step of the clock is none.
+fn without_spread(candidate: f64, base: f64, resolution: f64, found: &mut Found) {
+    let change = candidate / base - 1.0;
+    if !change.is_finite() {
+        return;
+    }
+    found.notes.push(Note::NoVariance);
+    found.change = Some(Estimate {
+        estimate: change,
+        lower: change,
+        upper: change,
+    });
+    found.decided = if change == 0.0 {
+        Decided::ByP(Some(1.0))
+    } else {
+        Decided::Difference(change.abs() > resolution)
+    };
+}
+
+/// What a p says at `level`, and what the rule says that has none.
+pub(super) fn significance(
+    found: &Found,
+    adjusted: Option<f64>,
+    setting: &Setting<'_>,
+) -> Significance {
+    let of = |significant: bool| {
+        if significant {
+            Significance::Significant
+        } else {
+            Significance::NotSignificant
+        }
+    };
+    match found.decided {
+        Decided::NotTested => Significance::NotTested,
+        Decided::Bounds(verdict) => of(verdict != RatioVerdict::Same),
+        Decided::Difference(significant) => of(significant),
+        Decided::ByP(_) => {
+            let smaller = found.counts.0.min(found.counts.1);
+            let fewest = setting.fewest();
+            let said = Significance::of(adjusted, setting.level, smaller, fewest);
+            match found.delta {
+                Some(delta) => said.unless_below(delta, setting.thresholds.practical_effect),
+                None => said,
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Allocations of two sides: numbers that do not vary differ or do not; others are tested by launch.
+
+use serde::{Deserialize, Serialize};
+
+use super::rules::BesideRules;
+use crate::model::{Allocations, Measurement, Verdict};
+use perfcheck_stats::{MannWhitney, mean};
+
+/// How the allocations of an iteration differ.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AllocationComparison {
+    /// How often memory was allocated.
+    pub count: CountChange,
+    /// How many bytes.
+    pub bytes: CountChange,
+    /// How many bytes were alive at once, at most.
+    pub peak_bytes: CountChange,
+}
+
+/// One number per iteration on both sides, each the mean of the means of the launches.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CountChange {
+    /// That of the reference.
+    pub base: f64,
+    /// That of the run.
+    pub candidate: f64,
+    /// Whether no iteration of either side differed from the others of its side: then a difference is a difference, whatever its size.
+    pub exact: bool,
+    /// p of the two-sided permutation test over launches; `None` where the numbers are exact.
+    pub p_value: Option<f64>,
+    /// `regressed`: more; `improved`: fewer.
+    pub verdict: Verdict,
+}
+
+impl AllocationComparison {
+    /// Compares with the newest of the runs in `base` that counted: code does not drift, and an older run may be another state of it.
+    /// `None` where a side has counted nothing.
+    pub(super) fn of(
+        base: &[&Measurement],
+        candidate: &Measurement,
+        rules: &BesideRules,
+    ) -> Option<Self> {
+        let base = base
+            .iter()
+            .map(|run| counted(run))
+            .find(|found| !found.is_empty())?;
+        let candidate = counted(candidate);
+        if candidate.is_empty() {
+            return None;
+        }
+        let change =
+            |pick: fn(&Allocations) -> u64| CountChange::of(&base, &candidate, pick, rules);
+        Some(Self {
+            count: change(|found| found.count)?,
+            bytes: change(|found| found.bytes)?,
+            peak_bytes: change(|found| found.peak_bytes)?,
+        })
+    }
+
+    /// Its numbers, most telling first, with their names.
+    pub fn named(&self) -> [(&'static str, CountChange); 3] {
+        [
+            ("allocations", self.count),
+            ("bytes", self.bytes),
+            ("peak bytes", self.peak_bytes),
+        ]
+    }
+
+    /// Whether anything is more or less than it was.
+    pub fn has_changed(&self) -> bool {
+        self.named().iter().any(|(_, found)| found.has_changed())
+    }
+}
+
+impl CountChange {
+    /// Whether it is more or less than it was.
+    pub fn has_changed(&self) -> bool {
+        matches!(self.verdict, Verdict::Regressed | Verdict::Improved)
+    }
+
+    /// new / base - 1, a fraction; 0 where both are 0, infinite where only the reference is.
+    pub fn relative(&self) -> f64 {
+        if self.candidate == self.base {
+            0.0
+        } else {
+            self.candidate / self.base - 1.0
+        }
+    }
+
+    fn of(
+        base: &[&[Allocations]],
+        candidate: &[&[Allocations]],
+        pick: fn(&Allocations) -> u64,
+        rules: &BesideRules,
+    ) -> Option<Self> {
+        let sides = [base, candidate];
+        let [base, candidate] = sides.map(|side| launch_means(side, pick));
+        let found = Self {
+            base: mean(&base)?,
+            candidate: mean(&candidate)?,
+            exact: sides.iter().all(|side| is_constant(side, pick)),
+            p_value: None,
+            verdict: Verdict::Unchanged,
+        };
+        if found.exact {
+            return Some(Self {
+                verdict: found.direction(),
+                ..found
+            });
+        }
+        let p = MannWhitney::permutation_p(&candidate, &base)?;
+        let beyond = found.relative().abs() > rules.noise_threshold;
+        let verdict = if p < rules.significance_level && beyond {
+            found.direction()
+        } else if all_within(&base, &candidate, rules.noise_threshold) {
+            Verdict::Unchanged
+        } else {
+            Verdict::Inconclusive
+        };
+        Some(Self {
+            p_value: Some(p),
+            verdict,
+            ..found
+        })
+    }
+
+    fn direction(&self) -> Verdict {
+        if self.candidate > self.base {
+            Verdict::Regressed
+        } else if self.candidate < self.base {
+            Verdict::Improved
+        } else {
+            Verdict::Unchanged
+        }
+    }
+}
+
+/// The launches that counted.
+pub(super) fn counted(measurement: &Measurement) -> Vec<&[Allocations]> {
+    measurement
+        .launches
+        .iter()
+        .map(|launch| &launch.beside.allocations[..])
+        .filter(|found| !found.is_empty())
+        .collect()
+}
+
+pub(super) fn launch_means(launches: &[&[Allocations]], pick: fn(&Allocations) -> u64) -> Vec<f64> {
+    launches
+        .iter()
+        .filter_map(|launch| {
+            mean(
+                &launch
+                    .iter()
+                    .map(|found| pick(found) as f64)
+                    .collect::<Vec<_>>(),
+            )
+        })
+        .collect()
+}
+
+fn is_constant(launches: &[&[Allocations]], pick: fn(&Allocations) -> u64) -> bool {
+    let mut values = launches.iter().copied().flatten().map(pick);
+    let first = values.next();
+    values.all(|value| Some(value) == first)
+}
+
+/// Whether no launch of the one side is further than the threshold from any of the other.
+fn all_within(base: &[f64], candidate: &[f64], noise_threshold: f64) -> bool {
+    let ends = |values: &[f64]| {
+        let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        (lowest, highest)
+    };
+    let ((base_low, base_high), (candidate_low, candidate_high)) = (ends(base), ends(candidate));
+    candidate_high <= base_low * (1.0 + noise_threshold)
+        && candidate_low >= base_high * (1.0 - noise_threshold)
+}

@@ -1,0 +1,393 @@
+//! The course of a benchmark over runs: its levels, where they changed, and where the next value is to be expected.
+//!
+//! Pure: values in the order of their runs, no matter where they come from. It describes a history and decides no verdict. The method
+//! stands in docs/STATISTICS.md, section 12.
+
+use serde::Serialize;
+use std::ops::RangeInclusive;
+
+use super::estimate::Estimate;
+use perfcheck_stats::{ChangePointRules, Stream, TukeyFences, change_points, mean, student_t};
+
+/// A band rests on at most so many runs of a level, the newest.
+const MOST_RUNS: usize = 30;
+/// There is none with fewer degrees of freedom: ten runs of one level.
+const FEWEST_DF: usize = 9;
+/// With fewer values of a level none is called a stray.
+const FEWEST_FOR_FENCES: usize = 8;
+/// One-sided probability of a value beyond either side of the band.
+const BAND_LEVEL: f64 = 0.001;
+
+/// A run's value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CoursePoint {
+    /// ln of nanoseconds per iteration, or of whatever the benchmark measures.
+    pub value: f64,
+    /// Whether the user accepted the run's level as a new one.
+    pub accepted: bool,
+}
+
+/// How a course is described.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CourseRules {
+    /// A step that is not larger does not matter, a fraction.
+    pub noise_threshold: f64,
+    /// Of the intervals of steps.
+    pub confidence_level: f64,
+    /// Of the permutations, together with a name.
+    pub seed: u64,
+}
+
+/// Levels, band, and where the newest value stands.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Course {
+    /// Oldest first; without gaps and never empty unless there are no values.
+    pub levels: Vec<Level>,
+    /// Where the newest value was to be expected; `None` before ten runs are known.
+    pub band: Option<Band>,
+    /// Where it is.
+    pub newest: Position,
+    /// Places of values that lie so far from the others of their level that neither level nor noise are taken from them: disturbed runs.
+    pub strays: Vec<usize>,
+    /// Standard deviation between the runs of a level, of logarithms; `None` with one run in each level.
+    pub run_sd: Option<f64>,
+    #[serde(skip)]
+    df: usize,
+}
+
+/// Runs without a change between them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Level {
+    /// Place of its first value.
+    pub first: usize,
+    /// Place of its last value.
+    pub last: usize,
+    /// The geometric mean of its values.
+    pub value: f64,
+    /// How it began; `None`: with the first run.
+    pub step: Option<Step>,
+}
+
+/// The beginning of a level.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Step {
+    /// Against the level before, a fraction with its interval.
+    pub change: Estimate,
+    /// p of the change point; `None` where the user accepted a step that the series does not show by itself.
+    pub p_value: Option<f64>,
+    /// Whether the user accepted it.
+    pub accepted: bool,
+}
+
+/// Where a value is to be expected if nothing has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Band {
+    /// The middle: the level's value without the run in question.
+    pub value: f64,
+    /// Lower end.
+    pub lower: f64,
+    /// Upper end.
+    pub upper: f64,
+    /// Runs of the level that it rests on.
+    pub runs: usize,
+}
+
+/// Where the newest value lies. Outside is only what is outside by more than the noise threshold, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Position {
+    /// There is no band.
+    Unknown,
+    /// Within the band.
+    Within,
+    /// Above it, for the first time.
+    AboveOnce,
+    /// Above it, as the value before.
+    AboveTwice,
+    /// Below it, for the first time.
+    BelowOnce,
+    /// Below it, as the value before.
+    BelowTwice,
+}
+
+/// A place at which a level begins.
+#[derive(Debug, Clone, Copy)]
+struct Border {
+    at: usize,
+    p_value: Option<f64>,
+    accepted: bool,
+}
+
+impl Course {
+    /// The course of `points`, oldest first; `name` keeps the random numbers of benchmarks apart. The time that it takes grows with the square of
+    /// their number: a hundred are a tenth of a second at most.
+    pub fn of(points: &[CoursePoint], rules: &CourseRules, name: &str) -> Self {
+        let values: Vec<f64> = points.iter().map(|point| point.value).collect();
+        let borders = borders(points, &values, rules, name);
+        let spans = spans(&borders, values.len());
+        let tolerance = rules.noise_threshold.ln_1p();
+        let noise = Noise::of(spans.iter().map(|span| of_span(&values, *span)), tolerance);
+        let mut levels: Vec<Level> = Vec::new();
+        for (place, (first, last)) in spans.iter().copied().enumerate() {
+            let here = settled(&values[first..=last], tolerance);
+            let step = borders.get(place.wrapping_sub(1)).map(|border| {
+                let before = settled(of_span(&values, spans[place - 1]), tolerance);
+                let half = noise.half_width(
+                    1.0 / before.len() as f64 + 1.0 / here.len() as f64,
+                    (1.0 - rules.confidence_level) / 2.0,
+                );
+                Step {
+                    change: change(level_of(&here) - level_of(&before), half),
+                    p_value: border.p_value,
+                    accepted: border.accepted,
+                }
+            });
+            levels.push(Level {
+                first,
+                last,
+                value: level_of(&here).exp(),
+                step,
+            });
+        }
+        let (band, newest) = position(&values, &spans, tolerance);
+        let mut strays = Vec::new();
+        for span in &spans {
+            let fences = fences(of_span(&values, *span), tolerance);
+            strays.extend((span.0..=span.1).filter(|place| !fences.contains(&values[*place])));
+        }
+        Self {
+            levels,
+            band,
+            newest,
+            strays,
+            run_sd: noise.run_sd,
+            df: noise.df,
+        }
+    }
+
+    /// How far the present level, the newest 30 runs of it, is from the value of one run, such as a baseline's, with the interval at
+    /// `confidence_level`: creeping change, which no single run shows. `points` are those that the course is of.
+    pub fn change_since(
+        &self,
+        points: &[CoursePoint],
+        place: usize,
+        confidence_level: f64,
+    ) -> Option<Estimate> {
+        let present = self.levels.last()?;
+        let then = points.get(place)?.value;
+        let runs: Vec<f64> = (present.first..=present.last)
+            .rev()
+            .filter(|other| *other != place && !self.strays.contains(other))
+            .take(MOST_RUNS)
+            .map(|other| points[other].value)
+            .collect();
+        let noise = Noise {
+            run_sd: self.run_sd,
+            df: self.df,
+        };
+        let half = noise.half_width(
+            1.0 + 1.0 / runs.len() as f64,
+            (1.0 - confidence_level) / 2.0,
+        );
+        Some(change(mean(&runs)? - then, half))
+    }
+}
+
+/// The drift between runs, as far as it is known.
+#[derive(Debug, Clone, Copy)]
+struct Noise {
+    run_sd: Option<f64>,
+    df: usize,
+}
+
+impl Noise {
+    /// Pooled over levels: a step leaves the noise what it was.
+    fn of<'v>(levels: impl Iterator<Item = &'v [f64]>, tolerance: f64) -> Self {
+        let (mut squares, mut df) = (0.0, 0);
+        for level in levels {
+            let values = settled(level, tolerance);
+            let middle = level_of(&values);
+            squares += values.iter().map(|y| (y - middle).powi(2)).sum::<f64>();
+            df += values.len().saturating_sub(1);
+        }
+        Self {
+            run_sd: (df > 0).then(|| (squares / df as f64).sqrt()),
+            df,
+        }
+    }
+
+    /// t s sqrt(`variances`), where those are in units of one run's; infinite where nothing is known.
+    fn half_width(self, variances: f64, one_sided: f64) -> f64 {
+        let t = student_t::critical(one_sided, self.df as f64);
+        match (t, self.run_sd) {
+            (Some(t), Some(sd)) => t * sd * variances.sqrt(),
+            _ => f64::INFINITY,
+        }
+    }
+}
+
+fn change(difference: f64, half: f64) -> Estimate {
+    Estimate::from_logarithms(difference, difference - half, difference + half)
+}
+
+fn level_of(values: &[f64]) -> f64 {
+    mean(values).unwrap_or(f64::NAN)
+}
+
+/// Where levels begin: what the series shows by itself and what the user accepted, without steps that do not matter.
+fn borders(points: &[CoursePoint], values: &[f64], rules: &CourseRules, name: &str) -> Vec<Border> {
+    let search = ChangePointRules::default();
+    let stream = Stream {
+        seed: rules.seed,
+        name,
+    };
+    let mut borders: Vec<Border> = change_points(values, &search, stream)
+        .into_iter()
+        .map(|found| Border {
+            at: found.index,
+            p_value: Some(found.p_value),
+            accepted: false,
+        })
+        .collect();
+    for (at, _) in points
+        .iter()
+        .enumerate()
+        .skip(1)
+        .filter(|(_, point)| point.accepted)
+    {
+        // The place of a change point is uncertain by a run or two; the user knows better.
+        let near = |border: &Border| border.at.abs_diff(at) < search.least;
+        let p_value = borders
+            .iter()
+            .find(|border| near(border))
+            .and_then(|border| border.p_value);
+        borders.retain(|border| !near(border) || border.accepted);
+        borders.push(Border {
+            at,
+            p_value,
+            accepted: true,
+        });
+    }
+    borders.sort_by_key(|border| border.at);
+    let tolerance = rules.noise_threshold.ln_1p();
+    loop {
+        let spans = spans(&borders, values.len());
+        let level = |place: usize| level_of(&settled(of_span(values, spans[place]), tolerance));
+        let step = |place: usize| (level(place + 1) - level(place)).abs();
+        let smallest = (0..borders.len()).min_by(|a, b| step(*a).total_cmp(&step(*b)));
+        match smallest.filter(|place| step(*place) <= tolerance) {
+            None => return borders,
+            Some(place) => {
+                let gone = borders.remove(place);
+                // A level that was accepted some runs after it had begun.
+                if let (true, Some(before)) = (gone.accepted, place.checked_sub(1)) {
+                    borders[before].accepted = true;
+                }
+            }
+        }
+    }
+}
+
+/// First and last place of each level.
+fn spans(borders: &[Border], count: usize) -> Vec<(usize, usize)> {
+    let firsts = std::iter::once(0).chain(borders.iter().map(|border| border.at));
+    let ends = borders.iter().map(|border| border.at).chain([count]);
+    firsts
+        .zip(ends)
+        .filter(|(first, end)| first < end)
+        .map(|(first, end)| (first, end - 1))
+        .collect()
+}
+
+fn of_span(values: &[f64], (first, last): (usize, usize)) -> &[f64] {
+    &values[first..=last]
+}
+
+/// Between which values those of a level are believed: Tukey's outer fences (1977), three times the distance of the quartiles beyond them, but no
+/// nearer than `tolerance`. Of fewer than [`FEWEST_FOR_FENCES`] values all are.
+fn fences(values: &[f64], tolerance: f64) -> RangeInclusive<f64> {
+    let outer = TukeyFences::of(values).filter(|_| values.len() >= FEWEST_FOR_FENCES);
+    outer.map_or(f64::NEG_INFINITY..=f64::INFINITY, |fences| {
+        let beyond = (tolerance - (fences.high_severe - fences.low_severe) * 3.0 / 7.0).max(0.0);
+        fences.low_severe - beyond..=fences.high_severe + beyond
+    })
+}
+
+/// The values of a level that are no strays.
+fn settled(values: &[f64], tolerance: f64) -> Vec<f64> {
+    let fences = fences(values, tolerance);
+    let believed = values.iter().copied();
+    believed.filter(|value| fences.contains(value)).collect()
+}
+
+/// The band before the value at `place` from the runs before it: m +- t(df, .999) s sqrt(1 + 1 / runs), on logarithms.
+fn band_at(place: usize, values: &[f64], spans: &[(usize, usize)], tolerance: f64) -> Option<Band> {
+    let (first, _) = *spans
+        .iter()
+        .find(|(first, last)| (*first..=*last).contains(&place))?;
+    let runs = settled(
+        &values[first.max(place.saturating_sub(MOST_RUNS))..place],
+        tolerance,
+    );
+    let before = spans
+        .iter()
+        .filter(|(first, _)| *first < place)
+        .map(|(first, last)| &values[*first..=(*last).min(place - 1)]);
+    let noise = Noise::of(before, tolerance);
+    if noise.df < FEWEST_DF {
+        return None;
+    }
+    let half = noise.half_width(1.0 + 1.0 / runs.len() as f64, BAND_LEVEL);
+    let middle = mean(&runs)?;
+    Some(Band {
+        value: middle.exp(),
+        lower: (middle - half).exp(),
+        upper: (middle + half).exp(),
+        runs: runs.len(),
+    })
+}
+
+/// The band of the newest value, and where that stands.
+fn position(values: &[f64], spans: &[(usize, usize)], tolerance: f64) -> (Option<Band>, Position) {
+    // 1 above, -1 below, 0 within.
+    let side = |place: usize, band: &Band| {
+        let value = values[place].exp();
+        if value > band.upper.max(band.value * tolerance.exp()) {
+            1
+        } else if value < band.lower.min(band.value / tolerance.exp()) {
+            -1
+        } else {
+            0
+        }
+    };
+    let Some(newest) = values.len().checked_sub(1) else {
+        return (None, Position::Unknown);
+    };
+    let band_at = |place| band_at(place, values, spans, tolerance);
+    // The value before must not widen the band that it is outside of.
+    if let Some(band) = newest.checked_sub(1).and_then(band_at) {
+        match (side(newest - 1, &band), side(newest, &band)) {
+            (1, 1) => return (Some(band), Position::AboveTwice),
+            (-1, -1) => return (Some(band), Position::BelowTwice),
+            _ => {}
+        }
+    }
+    match band_at(newest) {
+        None => (None, Position::Unknown),
+        Some(band) => {
+            let position = match side(newest, &band) {
+                1 => Position::AboveOnce,
+                -1 => Position::BelowOnce,
+                _ => Position::Within,
+            };
+            (Some(band), position)
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "course_tests.rs"]
+mod tests;

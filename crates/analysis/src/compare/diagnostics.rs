@@ -1,0 +1,273 @@
+//! What the order and the spread of samples say of a measurement, where a threshold is exceeded: remarks for people, nothing decides by them.
+
+use serde::Serialize;
+use std::fmt;
+
+use super::summary::sample_times;
+use crate::model::{Measurement, Thresholds};
+use perfcheck_stats::{
+    Description, SlowMode, SplitHalves, between_to_within_ratio, lag_one_autocorrelation, median,
+    mvalue,
+};
+
+/// Something worth a look. `Display` gives a sentence without a full stop.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "diagnostic", rename_all = "kebab-case")]
+pub enum Diagnostic {
+    /// Launches differ by more than their samples let expect.
+    LaunchesDiffer {
+        /// Deviation of the launches' medians over their mean standard error.
+        ratio: f64,
+    },
+    /// Samples hang on the one before.
+    Dependent {
+        /// The highest lag-1 autocorrelation of a launch.
+        autocorrelation: f64,
+        /// Launches in which it is above the threshold.
+        launches: usize,
+    },
+    /// The halves of a launch are of different distributions.
+    HalvesDiffer {
+        /// The smallest p.
+        p_value: f64,
+        /// Launches in which it is below the threshold.
+        launches: usize,
+    },
+    /// The mean moves within a launch.
+    Drifts {
+        /// The largest change from the first half to the second, a fraction.
+        change: f64,
+        /// Launches that drift.
+        launches: usize,
+    },
+    /// There is a second, slower speed.
+    SlowCluster {
+        /// Samples in it.
+        samples: usize,
+        /// Their share of all.
+        share: f64,
+        /// Their mean over the median of all samples.
+        times_median: f64,
+    },
+    /// The samples have several modes.
+    SeveralModes {
+        /// Gregg's modal value.
+        modal_value: f64,
+    },
+    /// The mean is far from the median.
+    Absurd {
+        /// Mean over median.
+        ratio: f64,
+    },
+}
+
+/// What is worth a look in `measurement`.
+pub fn diagnostics(measurement: &Measurement, thresholds: &Thresholds) -> Vec<Diagnostic> {
+    let launches = sample_times(measurement);
+    let series: Vec<&[f64]> = launches.iter().map(Vec::as_slice).collect();
+    let pooled: Vec<f64> = launches.concat();
+    let mut found = Vec::new();
+    let ratio = between_to_within_ratio(&series);
+    if let Some(ratio) = ratio.filter(|ratio| *ratio > thresholds.process_variance_ratio) {
+        found.push(Diagnostic::LaunchesDiffer { ratio });
+    }
+    found.extend(of_series(&series, thresholds));
+    let slow = SlowMode::within(
+        &pooled,
+        thresholds.slow_cluster_min as usize,
+        thresholds.slow_cluster_share,
+        thresholds.slow_cluster_cv,
+    );
+    let centre = median(&pooled).filter(|centre| *centre > 0.0);
+    if let (Some(cluster), Some(centre)) = (slow, centre) {
+        found.push(Diagnostic::SlowCluster {
+            samples: cluster.count,
+            share: cluster.share,
+            times_median: cluster.mean / centre,
+        });
+    }
+    let modal = mvalue(&pooled).filter(|_| pooled.len() >= fewest(thresholds));
+    if let Some(modal_value) = modal.filter(|value| *value >= thresholds.several_modes) {
+        found.push(Diagnostic::SeveralModes { modal_value });
+    }
+    let ratio = Description::of(&pooled).and_then(|found| found.mean_over_median());
+    if let Some(ratio) = ratio.filter(|ratio| *ratio > thresholds.mean_over_median) {
+        found.push(Diagnostic::Absurd { ratio });
+    }
+    found
+}
+
+fn fewest(thresholds: &Thresholds) -> usize {
+    thresholds.series_min_samples as usize
+}
+
+/// What the order of the samples says; launches that are too short say nothing.
+fn of_series(launches: &[&[f64]], thresholds: &Thresholds) -> Vec<Diagnostic> {
+    let long: Vec<&[f64]> = launches
+        .iter()
+        .copied()
+        .filter(|launch| launch.len() >= fewest(thresholds))
+        .collect();
+    let mut found = Vec::new();
+    let dependent: Vec<f64> = long
+        .iter()
+        .filter_map(|launch| lag_one_autocorrelation(launch))
+        .filter(|r| *r > thresholds.autocorrelation)
+        .collect();
+    if let Some(autocorrelation) = dependent.iter().copied().reduce(f64::max) {
+        found.push(Diagnostic::Dependent {
+            autocorrelation,
+            launches: dependent.len(),
+        });
+    }
+    let halves: Vec<SplitHalves> = long
+        .iter()
+        .filter_map(|launch| SplitHalves::of(launch))
+        .collect();
+    let differing = halves.iter().map(|halves| halves.p);
+    let differing: Vec<f64> = differing.filter(|p| *p < thresholds.halves_level).collect();
+    if let Some(p_value) = differing.iter().copied().reduce(f64::min) {
+        found.push(Diagnostic::HalvesDiffer {
+            p_value,
+            launches: differing.len(),
+        });
+    }
+    let (change, errors) = (thresholds.drift_change, thresholds.drift_standard_errors);
+    let drifting: Vec<f64> = halves
+        .iter()
+        .filter(|halves| halves.drift_beyond(change, errors))
+        .filter_map(|halves| halves.change)
+        .collect();
+    let largest = drifting.iter().copied();
+    if let Some(change) = largest.max_by(|a, b| a.abs().total_cmp(&b.abs())) {
+        found.push(Diagnostic::Drifts {
+            change,
+            launches: drifting.len(),
+        });
+    }
+    found
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counted = |launches: &usize| {
+            let plural = if *launches == 1 { "launch" } else { "launches" };
+            format!("{launches} {plural}")
+        };
+        match self {
+            Self::LaunchesDiffer { ratio } => write!(
+                f,
+                "launches differ {ratio:.0} times as much as their samples let expect: the precision within one says little of the next"
+            ),
+            Self::Dependent {
+                autocorrelation,
+                launches,
+            } => write!(
+                f,
+                "samples resemble the one before (autocorrelation up to {autocorrelation:.2}, in {})",
+                counted(launches)
+            ),
+            Self::HalvesDiffer { p_value, launches } => write!(
+                f,
+                "the halves of {} differ (p down to {p_value:.1e})",
+                counted(launches)
+            ),
+            Self::Drifts { change, launches } => write!(
+                f,
+                "the time moves by up to {:+.0} % from the first half to the second in {}",
+                change * 100.0,
+                counted(launches)
+            ),
+            Self::SlowCluster {
+                samples,
+                share,
+                times_median,
+            } => write!(
+                f,
+                "a second speed: {samples} samples ({:.1} %) lie together at {times_median:.2} times the median",
+                share * 100.0
+            ),
+            Self::SeveralModes { modal_value } => write!(
+                f,
+                "the samples have several modes (modal value {modal_value:.1})"
+            ),
+            Self::Absurd { ratio } => write!(
+                f,
+                "the mean is {ratio:.0} times the median: look at the samples"
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::fixtures::{flat_launch, measurement};
+
+    fn found(launches: &[Vec<f64>], thresholds: &Thresholds) -> Vec<Diagnostic> {
+        let launches = launches
+            .iter()
+            .zip(0..)
+            .map(|(times, k)| flat_launch(k, 1000, times));
+        diagnostics(&measurement(launches.collect()), thresholds)
+    }
+
+    fn names(found: &[Diagnostic]) -> Vec<String> {
+        let name = |one: &Diagnostic| {
+            format!("{one:?}")
+                .split(' ')
+                .next()
+                .unwrap_or("")
+                .to_owned()
+        };
+        found.iter().map(name).collect()
+    }
+
+    /// Values that look random and are the same every time.
+    fn noise(n: u32) -> impl Iterator<Item = f64> {
+        (0..n).map(|i| f64::from(i.wrapping_mul(2_654_435_761) >> 16) / 65_536.0)
+    }
+
+    #[test]
+    fn quiet_samples_are_worth_no_word() {
+        let launch = |_| noise(60).map(|x| 100.0 + x).collect();
+        assert_eq!(found(&[0, 1, 2].map(launch), &Thresholds::default()), []);
+        assert_eq!(found(&[], &Thresholds::default()), []);
+    }
+
+    #[test]
+    fn each_thing_is_found_where_it_is_and_only_beyond_its_threshold() {
+        let apart: Vec<Vec<f64>> = [0.0, 5.0, 10.0]
+            .iter()
+            .map(|shift| noise(60).map(|x| 100.0 + shift + x).collect())
+            .collect();
+        let mut thresholds = Thresholds::default();
+        assert!(names(&found(&apart, &thresholds)).contains(&"LaunchesDiffer".to_owned()));
+        thresholds.set("process-variance-ratio", 1000.0).unwrap();
+        assert!(!names(&found(&apart, &thresholds)).contains(&"LaunchesDiffer".to_owned()));
+        let rising: Vec<f64> = noise(60)
+            .zip(0..)
+            .map(|(x, i)| 100.0 + f64::from(i) + x)
+            .collect();
+        let of_rising = names(&found(
+            std::slice::from_ref(&rising),
+            &Thresholds::default(),
+        ));
+        assert_eq!(&of_rising[..3], ["Dependent", "HalvesDiffer", "Drifts"]);
+        let mut lenient = Thresholds::default();
+        lenient.set("series-min-samples", 61.0).unwrap();
+        assert_eq!(found(&[rising], &lenient), []);
+        let mut slow: Vec<f64> = noise(60).map(|x| 100.0 + x).collect();
+        slow.extend([200.0, 200.5, 201.0]);
+        let of_slow = found(&[slow], &Thresholds::default());
+        assert!(
+            matches!(
+                of_slow[..],
+                [.., Diagnostic::SlowCluster { samples: 3, .. }]
+                    | [.., Diagnostic::SlowCluster { samples: 3, .. }, _]
+            ),
+            "{of_slow:?}"
+        );
+    }
+}

@@ -1,0 +1,347 @@
+//! What makes two measurements incomparable, and what merely calls for caution.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+use crate::model::{Environment, Metric, TargetFacts};
+
+/// A fact about how something was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Fact {
+    /// CPU model.
+    Cpu,
+    /// Instruction set.
+    Architecture,
+    /// Target triple.
+    Target,
+    /// Cargo profile.
+    Profile,
+    /// Features of the package.
+    Features,
+    /// Effective compiler flags.
+    Rustflags,
+    /// Compiler version.
+    Rustc,
+    /// The author's version of the benchmark.
+    BenchmarkVersion,
+    /// What its samples mean.
+    Metric,
+    /// Operating system.
+    Os,
+    /// Kernel release.
+    Kernel,
+    /// Frequency governor.
+    Governor,
+    /// Microcode revision.
+    Microcode,
+    /// Logical processors.
+    Cores,
+}
+
+impl Fact {
+    /// The facts that make measurements incomparable.
+    pub const BLOCKING: [Self; 9] = [
+        Self::Cpu,
+        Self::Architecture,
+        Self::Target,
+        Self::Profile,
+        Self::Features,
+        Self::Rustflags,
+        Self::Rustc,
+        Self::BenchmarkVersion,
+        Self::Metric,
+    ];
+
+    /// Whether users may let it differ: times and rates have no ratio.
+    fn may_differ(self) -> bool {
+        Self::BLOCKING.contains(&self) && self != Self::Metric
+    }
+
+    /// Its name, as users write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Architecture => "architecture",
+            Self::Target => "target",
+            Self::Profile => "profile",
+            Self::Features => "features",
+            Self::Rustflags => "rustflags",
+            Self::Rustc => "rustc",
+            Self::BenchmarkVersion => "benchmark-version",
+            Self::Metric => "metric",
+            Self::Os => "os",
+            Self::Kernel => "kernel",
+            Self::Governor => "governor",
+            Self::Microcode => "microcode",
+            Self::Cores => "cores",
+        }
+    }
+}
+
+impl fmt::Display for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Fact {
+    type Err = String;
+
+    /// Reads the name of a blocking fact: the others need no permission to differ.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wanted = text.trim();
+        Self::BLOCKING
+            .into_iter()
+            .find(|fact| fact.name() == wanted && fact.may_differ())
+            .ok_or_else(|| {
+                let names: Vec<&str> = (Self::BLOCKING.iter())
+                    .filter(|fact| fact.may_differ())
+                    .map(|fact| fact.name())
+                    .collect();
+                format!(
+                    "`{wanted}` is not a fact that can be allowed to differ; those are {}",
+                    names.join(", ")
+                )
+            })
+    }
+}
+
+/// A fact that is not the same on both sides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Difference {
+    /// Which one.
+    pub fact: Fact,
+    /// Its value in the new run.
+    pub candidate: String,
+    /// Its value in the reference.
+    pub base: String,
+}
+
+impl fmt::Display for Difference {
+    /// `rustc: 1.94.0 -> 1.95.0`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} -> {}", self.fact, self.base, self.candidate)
+    }
+}
+
+/// All facts that differ, and only those.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Differences {
+    /// Those that make the measurements incomparable.
+    pub blocking: Vec<Difference>,
+    /// Those that a reader should know.
+    pub warnings: Vec<Difference>,
+}
+
+impl Differences {
+    /// Turns the blocking differences in `facts` into warnings.
+    #[must_use]
+    pub fn allowing(mut self, facts: &[Fact]) -> Self {
+        let (allowed, blocking) = self
+            .blocking
+            .into_iter()
+            .partition(|difference| facts.contains(&difference.fact));
+        self.blocking = blocking;
+        self.warnings.splice(0..0, allowed);
+        self
+    }
+
+    /// Whether nothing stands against a comparison.
+    pub fn comparable(&self) -> bool {
+        self.blocking.is_empty()
+    }
+}
+
+/// What an absent value is called.
+const ABSENT: &str = "none";
+/// What a value is called that nobody told.
+const UNKNOWN: &str = "unknown";
+
+/// Under which circumstances a benchmark was or will be measured.
+#[derive(Debug, Clone, Copy)]
+pub struct Circumstances<'a> {
+    /// Machine and build.
+    pub environment: &'a Environment,
+    /// Facts of the bench target.
+    pub target: &'a TargetFacts,
+    /// The author's version of the benchmark.
+    pub version: Option<&'a str>,
+    /// What its samples mean.
+    pub metric: &'a Metric,
+}
+
+/// The facts that differ between two measurements of the same benchmark.
+pub fn differences(candidate: &Circumstances<'_>, base: &Circumstances<'_>) -> Differences {
+    let (candidate_facts, base_facts) = (facts(candidate), facts(base));
+    let mut found = Differences::default();
+    for ((fact, candidate), (_, base)) in candidate_facts.into_iter().zip(base_facts) {
+        if candidate != base {
+            let list = if Fact::BLOCKING.contains(&fact) {
+                &mut found.blocking
+            } else {
+                &mut found.warnings
+            };
+            list.push(Difference {
+                fact,
+                candidate,
+                base,
+            });
+        }
+    }
+    found
+}
+
+/// A fact that is always there; of an imported run only what its user stated is.
+fn known(text: &str) -> String {
+    if text.is_empty() { UNKNOWN } else { text }.to_owned()
+}
+
+/// Every fact with its value, always in the same order.
+fn facts(circumstances: &Circumstances<'_>) -> [(Fact, String); 14] {
+    let Environment { host, build } = circumstances.environment;
+    let or_absent = |text: &Option<String>| text.clone().unwrap_or_else(|| ABSENT.to_owned());
+    let listed = |text: String| {
+        if text.is_empty() {
+            ABSENT.to_owned()
+        } else {
+            text
+        }
+    };
+    let mut features = circumstances.target.features.clone();
+    features.sort_unstable();
+    [
+        (Fact::Cpu, known(&host.cpu)),
+        (Fact::Architecture, known(&host.architecture)),
+        (Fact::Target, known(&build.target)),
+        (Fact::Profile, known(&build.profile)),
+        (Fact::Features, listed(features.join(","))),
+        (Fact::Rustflags, listed(build.rustflags.clone())),
+        (Fact::Rustc, known(&build.rustc)),
+        (
+            Fact::BenchmarkVersion,
+            circumstances.version.unwrap_or(ABSENT).to_owned(),
+        ),
+        (Fact::Metric, circumstances.metric.to_string()),
+        (Fact::Os, known(&host.os)),
+        (Fact::Kernel, known(&host.kernel)),
+        (Fact::Governor, or_absent(&host.governor)),
+        (Fact::Microcode, or_absent(&host.microcode)),
+        (Fact::Cores, host.cores.to_string()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::fixtures::measurement;
+    use crate::model::Measurement;
+
+    type Change = fn(&mut Environment, &mut Measurement);
+
+    fn of<'a>(environment: &'a Environment, measurement: &'a Measurement) -> Circumstances<'a> {
+        Circumstances {
+            environment,
+            target: &measurement.target_facts,
+            version: measurement.benchmark.version.as_deref(),
+            metric: &measurement.benchmark.metric,
+        }
+    }
+
+    fn found(change: Change) -> Differences {
+        let (environment, base) = (Environment::default(), measurement(vec![]));
+        let (mut other, mut candidate) = (environment.clone(), base.clone());
+        change(&mut other, &mut candidate);
+        differences(&of(&other, &candidate), &of(&environment, &base))
+    }
+
+    #[test]
+    fn equal_measurements_have_no_differences() {
+        assert_eq!(found(|_, _| {}), Differences::default());
+    }
+
+    #[test]
+    fn each_blocking_fact_makes_incomparable_and_can_be_allowed() {
+        let changes: [(Fact, Change); 8] = [
+            (Fact::Cpu, |e, _| e.host.cpu = "x".into()),
+            (Fact::Architecture, |e, _| e.host.architecture = "x".into()),
+            (Fact::Target, |e, _| e.build.target = "x".into()),
+            (Fact::Profile, |e, _| e.build.profile = "x".into()),
+            (Fact::Features, |_, m| {
+                m.target_facts.features.push("x".into());
+            }),
+            (Fact::Rustflags, |e, _| e.build.rustflags = "x".into()),
+            (Fact::Rustc, |e, _| e.build.rustc = "x".into()),
+            (Fact::BenchmarkVersion, |_, m| {
+                m.benchmark.version = Some("x".into());
+            }),
+        ];
+        for (fact, change) in changes {
+            let differences = found(change);
+            assert_eq!(differences.blocking.len(), 1, "{fact}");
+            assert_eq!(
+                (
+                    differences.blocking[0].fact,
+                    &*differences.blocking[0].candidate
+                ),
+                (fact, "x")
+            );
+            assert!(!differences.comparable() && differences.warnings.is_empty());
+            let read: Fact = fact.name().parse().unwrap();
+            let allowed = differences.allowing(&[read]);
+            assert!(allowed.comparable());
+            assert_eq!(allowed.warnings[0].fact, fact);
+        }
+    }
+
+    #[test]
+    fn the_other_facts_only_warn() {
+        let changes: [(Fact, Change); 5] = [
+            (Fact::Os, |e, _| e.host.os = "x".into()),
+            (Fact::Kernel, |e, _| e.host.kernel = "x".into()),
+            (Fact::Governor, |e, _| e.host.governor = Some("x".into())),
+            (Fact::Microcode, |e, _| e.host.microcode = Some("x".into())),
+            (Fact::Cores, |e, _| e.host.cores = 3),
+        ];
+        for (fact, change) in changes {
+            let differences = found(change);
+            assert!(differences.comparable());
+            assert_eq!(differences.warnings.len(), 1, "{fact}");
+            assert_eq!(differences.warnings[0].fact, fact);
+        }
+    }
+
+    #[test]
+    fn an_unknown_fact_is_refused_with_the_names_that_there_are() {
+        let message = "compiler".parse::<Fact>().unwrap_err();
+        assert!(
+            message.contains("`compiler`") && message.contains("rustc, benchmark-version"),
+            "{message}"
+        );
+        assert!("kernel".parse::<Fact>().is_err());
+    }
+
+    #[test]
+    fn a_difference_reads_from_base_to_candidate() {
+        let differences = found(|e, _| e.host.governor = Some("schedutil".into()));
+        assert_eq!(
+            differences.warnings[0].to_string(),
+            "governor: none -> schedutil"
+        );
+    }
+
+    #[test]
+    fn times_and_rates_are_not_comparable_and_no_permission_changes_that() {
+        let differences = found(|_, m| {
+            m.benchmark.metric = Metric::Rate { unit: "ops".into() };
+        });
+        assert_eq!(
+            differences.blocking[0].to_string(),
+            "metric: time -> rate of ops"
+        );
+        assert!("metric".parse::<Fact>().is_err());
+    }
+}

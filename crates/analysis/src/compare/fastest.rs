@@ -1,0 +1,208 @@
+//! Which of several benchmarks of one run is the fastest, and which cannot be told from it.
+//!
+//! Describes and decides nothing: launches of one run say nothing of drift between runs, of other inputs, or of code layout.
+
+use serde::Serialize;
+
+use super::summary::sample_times;
+use crate::model::Measurement;
+use perfcheck_stats::{WelchDf, WelchTest, mean, median};
+
+/// How a contender stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Rank {
+    /// It has the smallest value of all.
+    Fastest,
+    /// It cannot be told from the fastest.
+    Open,
+    /// It is shown to be slower.
+    Slower,
+}
+
+impl Rank {
+    /// The word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Fastest => "fastest",
+            Self::Open => "open",
+            Self::Slower => "slower",
+        }
+    }
+}
+
+/// One of several benchmarks.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Contender {
+    /// The geometric mean of the launches' medians, nanoseconds per iteration or in the unit of the metric.
+    pub value_ns: f64,
+    /// The value over that of the fastest.
+    pub ratio: f64,
+    /// How it stands.
+    pub rank: Rank,
+    /// The p-value of being no slower than the fastest, adjusted for the contenders; null for the fastest and below two launches.
+    pub p_value: Option<f64>,
+}
+
+/// The median of each launch that has samples, in nanoseconds per iteration.
+pub fn launch_medians(measurement: &Measurement) -> Vec<f64> {
+    let launches = sample_times(measurement);
+    launches.iter().filter_map(|times| median(times)).collect()
+}
+
+/// Sets contenders, each with its launches' medians, beside the fastest of them. Those without values stay out.
+///
+/// Subset selection in the manner of Gupta (1965): a contender stays `Open` unless Welch's one-sided test of the logarithms shows it
+/// slower than the one that looks fastest, at `level` over the number of its rivals (Bonferroni). The truly fastest would be left out
+/// only if one of its rivals were wrongly shown faster, so it is among the fastest and the open ones with probability 1 - `level` at least,
+/// although the fastest was chosen for its numbers.
+pub fn against_fastest(contenders: &[Vec<f64>], level: f64) -> Vec<Option<Contender>> {
+    let logarithms: Vec<Vec<f64>> = contenders
+        .iter()
+        .map(|values| values.iter().map(|value| value.ln()).collect())
+        .collect();
+    let centers: Vec<Option<f64>> = logarithms
+        .iter()
+        .map(|values| mean(values).filter(|center| center.is_finite()))
+        .collect();
+    let known = centers.iter().zip(0..);
+    let fastest = known
+        .filter_map(|(center, at)| Some(((*center)?, at)))
+        .min_by(|(a, _), (b, _)| a.total_cmp(b));
+    let Some((smallest, fastest)) = fastest else {
+        return vec![None; contenders.len()];
+    };
+    let rivals = centers.iter().flatten().count() - 1;
+    let contender = |(center, at): (&Option<f64>, usize)| {
+        let center = (*center)?;
+        let (rank, p_value) = if at == fastest {
+            (Rank::Fastest, None)
+        } else {
+            slower(&logarithms[at], &logarithms[fastest], rivals, level)
+        };
+        Some(Contender {
+            value_ns: center.exp(),
+            ratio: (center - smallest).exp(),
+            rank,
+            p_value,
+        })
+    };
+    centers.iter().zip(0..).map(contender).collect()
+}
+
+/// Whether `own` is shown to be slower than `fastest`, and p for it.
+fn slower(own: &[f64], fastest: &[f64], rivals: usize, level: f64) -> (Rank, Option<f64>) {
+    let Some(test) = WelchTest::of(own, fastest, WelchDf::Fractional) else {
+        return (Rank::Open, None);
+    };
+    let one_sided = if test.t > 0.0 {
+        test.p / 2.0
+    } else {
+        1.0 - test.p / 2.0
+    };
+    let adjusted = (one_sided * rivals as f64).min(1.0);
+    let rank = if adjusted <= level {
+        Rank::Slower
+    } else {
+        Rank::Open
+    };
+    (rank, Some(adjusted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use perfcheck_stats::{Draws, Stream};
+
+    fn ranks(contenders: &[Vec<f64>]) -> Vec<Option<Rank>> {
+        let found = against_fastest(contenders, 0.05);
+        found.iter().map(|one| one.map(|one| one.rank)).collect()
+    }
+
+    #[test]
+    fn what_is_clearly_slower_is_told_from_the_fastest_and_what_is_not_stays_open() {
+        let found = against_fastest(
+            &[
+                vec![200.0, 201.0, 199.0],
+                vec![100.0, 101.0, 99.0],
+                vec![100.5, 101.5, 99.5],
+                vec![],
+            ],
+            0.05,
+        );
+        let ranks: Vec<Option<Rank>> = found.iter().map(|one| one.map(|one| one.rank)).collect();
+        assert_eq!(
+            ranks,
+            [
+                Some(Rank::Slower),
+                Some(Rank::Fastest),
+                Some(Rank::Open),
+                None
+            ]
+        );
+        let slow = found[0].expect("it has values");
+        assert!((slow.ratio - 2.0).abs() < 1e-4, "{slow:?}");
+        assert!(slow.p_value.expect("tested") < 0.001);
+    }
+
+    #[test]
+    fn p_is_that_of_welchs_test_times_the_number_of_rivals() {
+        // scipy.stats.ttest_ind(log([103, 104, 108]), log([100, 101, 103]), equal_var=False, alternative='greater').pvalue
+        let p = 0.059_492_921_068;
+        let two = against_fastest(
+            &[vec![103.0, 104.0, 108.0], vec![100.0, 101.0, 103.0]],
+            0.05,
+        );
+        let found = two[0].and_then(|one| one.p_value).expect("tested");
+        assert!((found - p).abs() < 1e-9, "{found}");
+        let three = against_fastest(
+            &[
+                vec![103.0, 104.0, 108.0],
+                vec![100.0, 101.0, 103.0],
+                vec![500.0, 501.0],
+            ],
+            0.05,
+        );
+        let of_three = three[0].and_then(|one| one.p_value).expect("tested");
+        assert!((of_three - 2.0 * found).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_launch_shows_nothing_and_alone_everybody_is_fastest() {
+        assert_eq!(
+            ranks(&[vec![1.0], vec![9.0]]),
+            [Some(Rank::Fastest), Some(Rank::Open)]
+        );
+        assert_eq!(ranks(&[vec![1.0, 2.0]]), [Some(Rank::Fastest)]);
+        assert_eq!(ranks(&[vec![], vec![0.0]]), [None, None]);
+    }
+
+    #[test]
+    fn the_truly_fastest_is_hardly_ever_left_out() {
+        let stream = Stream {
+            seed: 5,
+            name: "fastest",
+        };
+        let mut draws = Draws::new(stream, 0);
+        let mut unit = || draws.index(1 << 20) as f64 / f64::from(1 << 20);
+        let trials = 2_000;
+        let mut left_out = 0;
+        for _ in 0..trials {
+            // All are equally fast: the first stands for the one that is.
+            let contenders: Vec<Vec<f64>> = (0..5)
+                .map(|_| {
+                    let mut noise = || {
+                        let sum: f64 = (0..12).map(|_| unit()).sum();
+                        (0.01 * (sum - 6.0)).exp()
+                    };
+                    (0..5).map(|_| noise()).collect()
+                })
+                .collect();
+            left_out += usize::from(ranks(&contenders)[0] == Some(Rank::Slower));
+        }
+        let rate = left_out as f64 / f64::from(trials);
+        assert!(rate <= 0.05, "{rate}");
+    }
+}

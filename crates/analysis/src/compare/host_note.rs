@@ -1,0 +1,60 @@
+//! What the host did to a comparison, in words.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use crate::model::Side;
+
+/// What the host did to a comparison of stored runs. `Display` gives a sentence without a full stop.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "note", rename_all = "kebab-case")]
+pub enum HostNote {
+    /// The control workload moved in the direction of the change, and by more.
+    HostMoved {
+        /// Its change, a fraction.
+        change: f64,
+    },
+    /// Half of the launches of a side or more changed their speed while they were sampled.
+    LaunchesDrift {
+        /// Which side.
+        side: Side,
+        /// How many drifted.
+        drifting: usize,
+        /// Of how many.
+        launches: usize,
+    },
+    /// The processor was often taken away while a side was sampled.
+    SamplesInterrupted {
+        /// Which side.
+        side: Side,
+        /// At most this share of its samples was interrupted.
+        share: f64,
+    },
+}
+
+impl fmt::Display for HostNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::HostMoved { change } => write!(
+                f,
+                "the control workload, which no change of code touches, ran {:.1} % {} too: the host moved by more than this change (measured in turn, it would not matter)",
+                change.abs() * 100.0,
+                if *change < 0.0 { "faster" } else { "slower" }
+            ),
+            Self::LaunchesDrift {
+                side,
+                drifting,
+                launches,
+            } => write!(
+                f,
+                "{drifting} of {launches} launches of {side} changed their speed while they were sampled (a longer warm-up, or a quieter host)"
+            ),
+            Self::SamplesInterrupted { side, share } => write!(
+                f,
+                "the processor was taken away in up to {:.0} % of the samples of {side}: other work ran on the machine",
+                share * 100.0
+            ),
+        }
+    }
+}

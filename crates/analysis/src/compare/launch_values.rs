@@ -1,0 +1,168 @@
+//! From the samples of a launch to the one value that stands for it.
+//!
+//! Only samples that are long enough for the clock count. Both sides use the same number of samples per launch, the first ones
+//! in the order taken, and the same location, because a low quantile depends on the number it is taken from.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use super::run_level::RunValue;
+use crate::model::{LaunchSeries, Measurement, Sample};
+use perfcheck_stats::{Quantile, median};
+
+/// The quantile that is compared where there are samples enough: chosen by measurement, see docs/STATISTICS.md.
+pub const LOW_QUANTILE: f64 = 0.01;
+
+/// With fewer samples than this on a side the median is compared.
+pub const MIN_SAMPLES_FOR_LOW_QUANTILE: usize = 100;
+
+/// A sample must last this long, and this many steps of the clock.
+const MIN_SAMPLE_NS: f64 = 100_000.0;
+const MIN_SAMPLE_QUANTA: f64 = 512.0;
+
+/// What is taken of the samples of a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Location {
+    /// The quantile [`LOW_QUANTILE`], by nearest rank.
+    LowQuantile,
+    /// The second fastest sample.
+    SecondFastest,
+    /// The median.
+    Median,
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::LowQuantile => "1st percentile",
+            Self::SecondFastest => "second fastest sample",
+            Self::Median => "median",
+        })
+    }
+}
+
+impl Location {
+    /// ln of the location of positive `times`, in nanoseconds per iteration; `None` without times.
+    pub(super) fn logarithm(self, times: &[f64]) -> Option<f64> {
+        let value = match self {
+            Self::LowQuantile => Quantile::InvertedCdf.select(&mut times.to_vec(), LOW_QUANTILE),
+            Self::SecondFastest => {
+                let mut times = times.to_vec();
+                times.sort_by(f64::total_cmp);
+                times.get(1).copied()
+            }
+            Self::Median => median(times),
+        };
+        value.map(f64::ln)
+    }
+
+    /// What of launch values of this kind stands for a run. Noise makes low quantiles longer only, so the smallest of them is
+    /// the best; medians stray both ways, and whole runs of them do: see docs/STATISTICS.md.
+    pub(super) fn run_value(self) -> RunValue {
+        match self {
+            Self::LowQuantile | Self::SecondFastest => RunValue::Floor,
+            Self::Median => RunValue::Mean,
+        }
+    }
+}
+
+/// The usable samples of one launch.
+#[derive(Debug, Clone)]
+pub(super) struct LaunchTimes {
+    /// Nanoseconds per iteration, in the order taken.
+    pub times: Vec<f64>,
+    /// Typical length of a sample, in nanoseconds.
+    pub sample_ns: f64,
+    /// Smallest step of the clock, in nanoseconds.
+    pub quantum_ns: f64,
+    /// Whether they come from the linear phase.
+    pub from_ramp: bool,
+}
+
+/// Shortest sample that counts with a clock of this step, in nanoseconds. Where no clock is known (imported values, which another program
+/// answers for) every sample counts that has a logarithm.
+pub(super) fn needed_ns(quantum_ns: f64) -> f64 {
+    if quantum_ns == 0.0 {
+        return 1.0;
+    }
+    MIN_SAMPLE_NS.max(MIN_SAMPLE_QUANTA * quantum_ns)
+}
+
+impl LaunchTimes {
+    /// `None` where most of the samples are too short: the few long ones would be just the disturbed ones.
+    fn of(launch: &LaunchSeries) -> Option<Self> {
+        let quantum_ns = launch.quantum.as_f64();
+        let from_ramp = launch.series.flat.is_empty();
+        let mut samples = launch.series.alike();
+        samples.retain(|sample| sample.iterations > 0);
+        let candidates = samples.len();
+        samples.retain(|sample| sample.elapsed.as_f64() >= needed_ns(quantum_ns));
+        if samples.is_empty() || samples.len() * 2 < candidates {
+            return None;
+        }
+        let lengths: Vec<f64> = samples
+            .iter()
+            .map(|sample| sample.elapsed.as_f64())
+            .collect();
+        Some(Self {
+            times: samples.into_iter().map(Sample::per_iteration).collect(),
+            sample_ns: median(&lengths)?,
+            quantum_ns,
+            from_ramp,
+        })
+    }
+}
+
+/// The usable launches of one run.
+#[derive(Debug, Clone)]
+pub(super) struct RunTimes {
+    /// Launches with samples that count.
+    pub launches: Vec<LaunchTimes>,
+}
+
+impl RunTimes {
+    /// Reads what `measurement` has.
+    pub(super) fn of(measurement: &Measurement) -> Self {
+        Self {
+            launches: measurement
+                .launches
+                .iter()
+                .filter_map(LaunchTimes::of)
+                .collect(),
+        }
+    }
+
+    /// Samples of the shortest launch; `None` without launches.
+    pub(super) fn fewest_samples(&self) -> Option<usize> {
+        self.launches.iter().map(|launch| launch.times.len()).min()
+    }
+
+    /// The launch values of the first `count` samples of each launch.
+    pub(super) fn values(&self, location: Location, count: usize) -> Vec<f64> {
+        self.launches
+            .iter()
+            .filter_map(|launch| location.logarithm(first(&launch.times, count)))
+            .collect()
+    }
+}
+
+/// The first `count` of `times`, or all.
+pub(super) fn first(times: &[f64], count: usize) -> &[f64] {
+    &times[..count.min(times.len())]
+}
+
+/// Whether `measurement` has any samples at all.
+pub(super) fn has_samples(launch: &LaunchSeries) -> bool {
+    !launch.series.deciding().is_empty()
+}
+
+/// Shortest sample that would count for every launch of `measurement`, in nanoseconds.
+pub(super) fn needed_for(measurement: &Measurement) -> f64 {
+    let quantum = measurement
+        .launches
+        .iter()
+        .map(|launch| launch.quantum.as_f64());
+    needed_ns(quantum.fold(0.0, f64::max))
+}

@@ -1,0 +1,149 @@
+//! The one place where a comparison is concluded: from rows to limits, remarks on the whole, and the exit status.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use super::gates::{gates, has_worsened};
+use super::remark::RunRemark;
+use super::row::{FailedTarget, Findings, Method, Row, Verdicts};
+use super::stored::summarize_all;
+use crate::exit_code::ExitCode;
+use crate::findings::FailRule;
+use crate::model::{Measurement, Run, Tally, Verdict};
+
+/// Other layouts of the same code have been seen to differ by as much, a fraction.
+const SMALL_CHANGE: f64 = 0.03;
+
+/// What decides how a command ends.
+pub struct Terms<'a> {
+    /// The limits that benchmarks must keep.
+    pub limits: Vec<&'a FailRule>,
+    /// The verdicts that make the exit status 1.
+    pub fail_on: &'a [Verdict],
+    /// Whether the user named what is compared with: nothing comparable is no success then.
+    pub is_named: bool,
+    /// Bench targets of which not all benchmarks are known.
+    pub failed_targets: Vec<FailedTarget>,
+    /// Whether the run measured nothing at all.
+    pub measured_nothing: bool,
+}
+
+impl<'a> Terms<'a> {
+    /// Terms by which these verdicts alone decide.
+    pub fn of_verdicts(fail_on: &'a [Verdict]) -> Self {
+        Self {
+            limits: Vec::new(),
+            fail_on,
+            is_named: true,
+            failed_targets: Vec::new(),
+            measured_nothing: false,
+        }
+    }
+}
+
+/// What was concluded of a run. It is stored with the run, so that whoever reads the run later is told the same.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Conclusion<'m> {
+    /// The benchmarks, by key.
+    pub rows: Vec<Row<'m>>,
+    /// What the verdicts rest on, and what is said of them as a whole.
+    pub verdicts: Verdicts,
+    /// Bench targets of which not all benchmarks are in the rows.
+    pub failed_targets: Vec<FailedTarget>,
+    /// The status that the command ends with.
+    pub exit_code: ExitCode,
+}
+
+/// Concludes a comparison: `basis` says what the verdicts of `rows` rest on.
+pub fn conclude<'m>(rows: Vec<Row<'m>>, mut basis: Verdicts, terms: Terms<'_>) -> Conclusion<'m> {
+    basis.gates = gates(&rows, terms.limits.into_iter(), &basis.decision);
+    if basis.method == Method::Paired && rows.iter().any(is_small_change) {
+        basis.remarks.push(RunRemark::SmallChanges);
+    }
+    let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
+    let mut exit_code =
+        ExitCode::of_verdicts(&tally, terms.fail_on, terms.is_named).and(basis.gates.exit_code());
+    if !terms.failed_targets.is_empty() || terms.measured_nothing {
+        exit_code = exit_code.and(ExitCode::BenchmarkFailed);
+    }
+    Conclusion {
+        rows,
+        verdicts: basis,
+        failed_targets: terms.failed_targets,
+        exit_code,
+    }
+}
+
+/// Whether a row calls a change that another layout of the same code could make.
+fn is_small_change(row: &Row<'_>) -> bool {
+    let is_called = matches!(row.verdict, Some(Verdict::Regressed | Verdict::Improved));
+    is_called
+        && row
+            .change()
+            .is_some_and(|change| change.abs() < SMALL_CHANGE)
+}
+
+impl Conclusion<'_> {
+    /// Whether a benchmark became slower, looks slower, or changed more than a limit allows: such a run is no reference for later ones.
+    pub fn is_worse(&self) -> bool {
+        self.rows.iter().any(Row::looks_slower) || has_worsened(&self.verdicts.gates)
+    }
+
+    /// Whether nothing is wrong with the run.
+    pub fn is_good(&self) -> bool {
+        self.exit_code == ExitCode::Clean && !self.rows.iter().any(Row::looks_slower)
+    }
+
+    /// The conclusion as bytes, which the store keeps without reading them: CBOR, as bounds may be infinite.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        ciborium::into_writer(self, &mut bytes).expect("a vector takes everything");
+        bytes
+    }
+}
+
+/// Why stored bytes are no conclusion: another version of the tool wrote them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConclusionError(pub String);
+
+impl Conclusion<'static> {
+    /// Reads what [`Conclusion::to_bytes`] wrote; the rows have no measurements.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ConclusionError> {
+        ciborium::from_reader(bytes).map_err(|error| ConclusionError(error.to_string()))
+    }
+
+    /// The same with what the run measured, described as it was then.
+    pub fn with_measurements<'m>(
+        self,
+        measurements: &'m [Measurement],
+        run: &Run,
+    ) -> Conclusion<'m> {
+        let summaries = summarize_all(measurements, &run.decision, run.seed);
+        let mut known: BTreeMap<_, _> = measurements
+            .iter()
+            .zip(summaries)
+            .map(|(measurement, summary)| (&measurement.benchmark.key, (measurement, summary)))
+            .collect();
+        let mut concluded: Conclusion<'m> = self;
+        for row in &mut concluded.rows {
+            if let Some((measurement, summary)) = known.remove(&row.key) {
+                row.measurement = Some(measurement);
+                row.summary = summary;
+            }
+        }
+        concluded
+    }
+}
+
+impl<'a> Findings<'a> {
+    /// What was concluded of `run`, for whoever tells it.
+    pub fn of(run: &'a Run, concluded: Conclusion<'a>) -> Self {
+        Self {
+            run,
+            rows: concluded.rows,
+            verdicts: Some(concluded.verdicts),
+            failed_targets: concluded.failed_targets,
+            exit_code: concluded.exit_code.number(),
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! From comparisons to what is told of them: rows, remarks, limits that were kept or broken, and the outcome. Pure: data in, data out.
+//!
+//! Must not print, read a store or measure. Invariant: what is to be told is data here; words are made by whoever tells it.
+
+mod conclude;
+mod gates;
+mod in_turn;
+mod limit;
+mod order;
+mod references;
+mod remark;
+mod row;
+mod stored;
+mod violation;
+
+pub use conclude::{Conclusion, ConclusionError, Terms, conclude};
+pub use in_turn::{RoundsEvidence, SecondLook};
+pub use limit::{FailRule, Scope, fail_rule};
+pub use order::{Order, Rank};
+pub use references::{Chosen, References};
+pub use remark::{ChangedFile, FirstLook, Obstacle, Remark, RunRemark};
+pub use row::{FailedTarget, Findings, Method, Row, Verdicts};
+pub use stored::{StoredEvidence, summarize_all};
+pub use violation::{Gates, Violation};

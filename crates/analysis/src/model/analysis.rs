@@ -1,0 +1,234 @@
+//! Which of the published systems' statistics are wanted in place of the project's own: plain choices, each with the word that people write.
+//!
+//! What they mean is done in `compare::alternative`; nothing here computes.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+use super::statistic::Statistic;
+
+/// Words with what they mean.
+pub type Words = &'static [(&'static str, &'static str)];
+
+/// An enum whose variants are words.
+macro_rules! words {
+    ($(#[$doc:meta])+ $name:ident { $($(#[$variant_doc:meta])+ $variant:ident = $word:literal: $help:literal,)+ }) => {
+        $(#[$doc])+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        pub enum $name {
+            $($(#[$variant_doc])+ #[serde(rename = $word)] $variant,)+
+        }
+
+        impl $name {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$variant,)+];
+
+            /// The word.
+            pub fn word(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)+
+                }
+            }
+
+            /// Each word with what it means, for the help of a flag.
+            pub const WORDS: Words = &[$(($word, $help),)+];
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.word())
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                Self::ALL
+                    .iter()
+                    .copied()
+                    .find(|one| one.word() == text)
+                    .ok_or_else(|| {
+                        let words: Vec<&str> = Self::ALL.iter().map(|one| one.word()).collect();
+                        format!("`{text}` is none of {}", words.join(", "))
+                    })
+            }
+        }
+    };
+}
+
+words! {
+    /// Which test decides about stored runs.
+    Test {
+        /// The project's own procedure.
+        BootstrapT = "bootstrap-t": "The procedure of this tool: bootstrap t-score and prediction interval",
+        /// Welch's t-test of the means.
+        Welch = "welch": "Welch's t-test of the means (mmtests)",
+        /// Mann and Whitney's test of ranks.
+        MannWhitney = "mann-whitney": "Mann and Whitney's test of ranks (NBenchmark, the serializer methodology)",
+        /// Kruskal and Wallis's test of ranks.
+        Kruskal = "kruskal": "Kruskal and Wallis's test of ranks (NBenchmark, for three runs and more)",
+        /// The ratio of 95th percentiles and two bounds.
+        P95Ratio = "p95-ratio": "95th percentiles: faster up to 0.95, slower from 1.05 on (BenchForge)",
+        /// Intervals that do not overlap.
+        Interval = "interval": "Intervals that do not overlap (mmtests' comparison script)",
+    }
+}
+
+words! {
+    /// What counts as one observation.
+    Observations {
+        /// One value a launch: launches are independent of each other.
+        Launches = "launches": "One value a launch: processes are independent of each other",
+        /// Each sample, as if samples of one process were independent.
+        Samples = "samples": "Every sample, as NBenchmark and Criterion do: cries wolf where launches differ",
+    }
+}
+
+words! {
+    /// What is done about outliers before a summary; no test is of what is left.
+    Outliers {
+        /// Nothing.
+        Keep = "none": "All samples stay (Criterion, mmtests)",
+        /// The largest 5 % go.
+        Top5 = "top5": "The largest 5 % go (NBenchmark)",
+        /// The smallest and the largest 5 % go.
+        Both5 = "both5": "The smallest and the largest 5 % go (NBenchmark)",
+        /// What lies beyond fences at some interquartile ranges from the quartiles goes.
+        Iqr = "iqr": "What lies beyond 1.5 IQR from the quartiles goes (NBenchmark, serializers)",
+        /// What lies beyond some scaled MAD from the median goes.
+        Mad = "mad": "What lies beyond 3 scaled MAD from the median goes (NBenchmark)",
+        /// Values beyond the 5 and 95 % quantiles become those.
+        Winsorized = "winsorized": "Values beyond the 5 and 95 % quantiles become those (serializers)",
+    }
+}
+
+words! {
+    /// A definition of the sample quantile.
+    QuantileRule {
+        /// Nearest rank.
+        InvertedCdf = "inverted-cdf": "Nearest rank (NBenchmark, BenchForge)",
+        /// Linear interpolation.
+        Linear = "linear": "Linear interpolation (Criterion, serializers)",
+        /// The rank rounded down.
+        FloorRank = "floor-rank": "The rank rounded down (mmtests)",
+    }
+}
+
+words! {
+    /// What is kept at its level when many benchmarks are tested.
+    FamilyRule {
+        /// The chance of any false alarm.
+        Holm = "holm": "Holm: the chance of any false alarm (serializers)",
+        /// The share of false alarms among the alarms.
+        BenjaminiHochberg = "bh": "Benjamini and Hochberg: the share of false alarms among the alarms",
+        /// Nothing.
+        Unadjusted = "none": "Each benchmark by itself (NBenchmark, Criterion, mmtests)",
+    }
+}
+
+words! {
+    /// How the p of Mann and Whitney's test is found.
+    RankP {
+        /// Exact for up to 20 values without ties, else asymptotic with continuity correction.
+        Automatic = "auto": "Exact for up to 20 values without ties, else asymptotic-cc (NBenchmark, later)",
+        /// From all orders of the values; without ties.
+        Exact = "exact": "From all orders of the values; without ties",
+        /// Normal, corrected for ties.
+        Asymptotic = "asymptotic": "Normal, corrected for ties (NBenchmark, at first)",
+        /// The same with continuity correction.
+        AsymptoticCorrected = "asymptotic-cc": "The same with continuity correction (serializers)",
+    }
+}
+
+/// How stored runs are analysed, where it is not as the project does it. What is `None` follows from the test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct Analysis {
+    /// Which test decides.
+    pub test: Test,
+    /// What counts as one observation of it.
+    pub observations: Observations,
+    /// What is done about outliers before the summary.
+    pub outliers: Outliers,
+    /// Whether the first sample of each launch is left out of the summary, before anything else.
+    pub drop_first: bool,
+    /// What stands for a launch, and for a side in the summary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub center: Option<Statistic>,
+    /// The definition of quantiles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantile: Option<QuantileRule>,
+    /// What is done about many benchmarks.
+    pub correction: FamilyRule,
+    /// How the p of ranks is found.
+    pub p: RankP,
+    /// What the verdicts are about.
+    pub subject: Statistic,
+}
+
+impl Default for Analysis {
+    fn default() -> Self {
+        Self {
+            test: Test::BootstrapT,
+            observations: Observations::Launches,
+            outliers: Outliers::Keep,
+            drop_first: false,
+            center: None,
+            quantile: None,
+            correction: FamilyRule::Holm,
+            p: RankP::Automatic,
+            subject: Statistic::Time,
+        }
+    }
+}
+
+impl Analysis {
+    /// Whether all is as the project does it.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether a summary of its own was asked for.
+    pub fn summarizes(&self) -> bool {
+        self.outliers != Outliers::Keep
+            || self.drop_first
+            || self.center.is_some()
+            || self.quantile.is_some()
+    }
+
+    /// What stands for a launch: tests of ranks come from a system that states medians, the others from ones that state means.
+    pub fn center_in_force(&self) -> Statistic {
+        self.center.unwrap_or(match self.test {
+            Test::MannWhitney | Test::Kruskal => Statistic::Median,
+            _ => Statistic::Mean,
+        })
+    }
+
+    /// The definition of quantiles: the median of `Linear` is the mean of the middle two; percentiles are by nearest rank, as elsewhere.
+    pub fn quantile_in_force(&self) -> QuantileRule {
+        self.quantile.unwrap_or(match self.test {
+            Test::P95Ratio => QuantileRule::InvertedCdf,
+            _ => QuantileRule::Linear,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_read_as_it_is_written_and_another_one_names_those_there_are() {
+        for test in Test::ALL {
+            assert_eq!(test.word().parse(), Ok(*test));
+        }
+        let error = "anova".parse::<Test>().expect_err("unknown");
+        assert!(
+            error.contains("`anova` is none of bootstrap-t, welch,"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,180 @@
+//! What a benchmark is called and what one iteration of it processes.
+
+use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
+use std::fmt;
+
+use super::{AuthorSettings, Metric};
+
+/// The identity of a benchmark across runs: ids of two packages or targets never collide.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BenchmarkKey {
+    /// Name of the cargo package.
+    pub package: String,
+    /// Name of the bench target in the package.
+    pub target: String,
+    /// Id within the executable, e.g. `group/function/input`.
+    pub id: String,
+}
+
+impl BenchmarkKey {
+    /// The order in which people are shown benchmarks: by package, target and id, each [as they count](in_natural_order).
+    pub fn in_natural_order(&self, other: &Self) -> Ordering {
+        in_natural_order(&self.package, &other.package)
+            .then_with(|| in_natural_order(&self.target, &other.target))
+            .then_with(|| in_natural_order(&self.id, &other.id))
+    }
+}
+
+/// The order of names and labels: numbers by their values, before everything else; in other texts runs of digits by their values, and the
+/// rest by its letters. Two different texts are never equal.
+pub fn in_natural_order(a: &str, b: &str) -> Ordering {
+    let number = |text: &str| text.parse::<f64>().ok().filter(|value| value.is_finite());
+    let first = match (number(a), number(b)) {
+        (Some(x), Some(y)) => x.total_cmp(&y),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => by_runs_of_digits(a, b),
+    };
+    first.then_with(|| a.cmp(b))
+}
+
+fn by_runs_of_digits(a: &str, b: &str) -> Ordering {
+    let (mut a, mut b) = (a, b);
+    loop {
+        let (digits_a, digits_b) = (leading_digits(a), leading_digits(b));
+        let found = if digits_a.is_empty() || digits_b.is_empty() {
+            let (mut rest_a, mut rest_b) = (a.chars(), b.chars());
+            let (next_a, next_b) = (rest_a.next(), rest_b.next());
+            if next_a.is_none() && next_b.is_none() {
+                return Ordering::Equal;
+            }
+            (a, b) = (rest_a.as_str(), rest_b.as_str());
+            next_a.cmp(&next_b)
+        } else {
+            (a, b) = (&a[digits_a.len()..], &b[digits_b.len()..]);
+            // However many digits there are: without zeros in front, the longer one is the larger.
+            let value_a = digits_a.trim_start_matches('0');
+            let value_b = digits_b.trim_start_matches('0');
+            let longer = value_a.len().cmp(&value_b.len());
+            longer.then_with(|| value_a.cmp(value_b))
+        };
+        if found != Ordering::Equal {
+            return found;
+        }
+    }
+}
+
+fn leading_digits(text: &str) -> &str {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    &text[..text.len() - rest.len()]
+}
+
+impl fmt::Display for BenchmarkKey {
+    /// `package/target: id`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}: {}", self.package, self.target, self.id)
+    }
+}
+
+/// What one iteration processes; both may be known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Throughput {
+    /// Bytes per iteration.
+    #[serde(default)]
+    pub bytes: Option<u64>,
+    /// Elements per iteration.
+    #[serde(default)]
+    pub elements: Option<u64>,
+}
+
+/// A benchmark as its executable announces it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Benchmark {
+    /// Its identity.
+    pub key: BenchmarkKey,
+    /// The author's version string: benchmarks of different versions are not comparable.
+    pub version: Option<String>,
+    /// What one iteration processes.
+    pub throughput: Throughput,
+    /// The same in the author's words, where it is neither bytes nor elements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_throughput: Option<String>,
+    /// What the author set in code.
+    pub settings: AuthorSettings,
+    /// What its samples mean.
+    pub metric: Metric,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sorted<const N: usize>(mut texts: [&str; N]) -> [&str; N] {
+        texts.sort_by(|a, b| in_natural_order(a, b));
+        texts
+    }
+
+    #[test]
+    fn numbers_in_names_are_in_the_order_of_their_values() {
+        assert_eq!(
+            sorted(["hex/4096", "hex/64", "hex/512", "hex", "hex/64/b", "hash/7"]),
+            ["hash/7", "hex", "hex/64", "hex/64/b", "hex/512", "hex/4096"]
+        );
+        assert_eq!(
+            sorted([
+                "x/99999999999999999999999",
+                "x/100000000000000000000000",
+                "x/"
+            ]),
+            [
+                "x/",
+                "x/99999999999999999999999",
+                "x/100000000000000000000000"
+            ]
+        );
+    }
+
+    #[test]
+    fn labels_that_are_numbers_come_first_and_fractions_count() {
+        assert_eq!(
+            sorted(["b", "100", "9", "a", "0.5", "0.25", "10"]),
+            ["0.25", "0.5", "9", "10", "100", "a", "b"]
+        );
+    }
+
+    #[test]
+    fn different_names_are_never_equal_and_the_order_is_one() {
+        let names = [
+            "a01", "a1", "a1b", "a", "1", "01", "é2", "é10", "", "a-1", "1a", "2a",
+        ];
+        for a in names {
+            for b in names {
+                let order = in_natural_order(a, b);
+                assert_eq!(order == Ordering::Equal, a == b, "{a} {b}");
+                assert_eq!(order, in_natural_order(b, a).reverse(), "{a} {b}");
+                for c in names {
+                    if order == Ordering::Less && in_natural_order(b, c) == Ordering::Less {
+                        assert_eq!(in_natural_order(a, c), Ordering::Less, "{a} {b} {c}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn keys_are_ordered_by_package_then_target_then_id() {
+        let key = |package: &str, target: &str, id: &str| BenchmarkKey {
+            package: package.to_owned(),
+            target: target.to_owned(),
+            id: id.to_owned(),
+        };
+        let (first, second) = (key("a2", "z", "9"), key("a10", "a", "10"));
+        assert_eq!(first.in_natural_order(&second), Ordering::Less);
+        let (first, second) = (key("a", "t2", "10"), key("a", "t10", "9"));
+        assert_eq!(first.in_natural_order(&second), Ordering::Less);
+    }
+}

@@ -1,0 +1,195 @@
+//! A run: all launches of one invocation.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Benchmark, Beside, DecisionSettings, Environment, GitState, Nanos, SamplingSettings, Series,
+    Side, Source, Verdict,
+};
+
+/// Number of a run in its store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct RunId(pub i64);
+
+impl std::fmt::Display for RunId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// Nanoseconds since the Unix epoch, UTC.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Timestamp(pub i64);
+
+/// How far a run came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RunStatus {
+    /// Under way, interrupted or killed: what is stored is whole, but something may be missing.
+    Incomplete,
+    /// Ended by itself.
+    Complete,
+}
+
+/// Whether a run may serve as a reference by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Acceptance {
+    /// Not a reference: it ended with `regressed` or `suspect`, or has not ended.
+    Pending,
+    /// It ended without `regressed` or `suspect`.
+    Automatic,
+    /// The user said so; it starts a new segment of the history.
+    ByCommand,
+}
+
+/// What an A/B measurement was made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Purpose {
+    /// The user asked for it.
+    Comparison,
+    /// The same: both sides are the same executables, so that it tells how much the host differs from itself.
+    Control,
+    /// To confirm what a stored run seemed to say.
+    Confirmation,
+    /// A step of a search through the history.
+    Search,
+}
+
+/// The other side of an A/B measurement, seen from one of them: round r of the pair is launch r of both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Pair {
+    /// The run of the other side.
+    pub partner: RunId,
+    /// What this run is in the pair.
+    pub side: Side,
+}
+
+/// The head of a run, without its series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// Its number.
+    pub id: RunId,
+    /// When it began.
+    pub started: Timestamp,
+    /// When it ended, if it did.
+    pub finished: Option<Timestamp>,
+    /// How far it came.
+    pub status: RunStatus,
+    /// Whether it may be a reference.
+    pub acceptance: Acceptance,
+    /// The checkout, where there is one.
+    pub git: Option<GitState>,
+    /// Machine and build.
+    pub environment: Environment,
+    /// One-minute load average at the start, where the system tells.
+    pub load: Option<f64>,
+    /// Seed of everything random in the run.
+    pub seed: u64,
+    /// Settings of the decision at the level of the run.
+    pub decision: DecisionSettings,
+    /// Version of cargo-perfcheck.
+    pub tool_version: String,
+    /// The other side, if this run is one side of an A/B measurement.
+    pub pair: Option<Pair>,
+    /// The sequential plan of an A/B measurement as it was written down when it began.
+    pub plan: Option<String>,
+    /// Where its numbers come from, if another program measured them.
+    pub source: Option<Source>,
+}
+
+/// Facts of one bench target in a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetFacts {
+    /// Features of the package as cargo built it, sorted.
+    pub features: Vec<String>,
+}
+
+/// How the process of a launch ran, as the system told at its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conduct {
+    /// Threads that were alive.
+    pub threads: u32,
+    /// CPU time of the process and of those that it has waited for, nanoseconds; of these in clock ticks of 10 ms.
+    pub cpu: Nanos,
+    /// Time in which it worked on requests, nanoseconds.
+    pub asked: Nanos,
+    /// How often its threads had to leave their processor to others.
+    pub involuntary_switches: u64,
+    /// Time that the hypervisor gave to others meanwhile, nanoseconds summed over all processors.
+    pub stolen: Option<Nanos>,
+    /// The processor that it was bound to for those of its benchmarks for which one is enough.
+    pub processor: Option<u32>,
+    /// What the control workload took just before, where it ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<Control>,
+}
+
+/// A fixed amount of work that no change of code touches, done several times between two launches: what moves it is the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Control {
+    /// Median of the passes, nanoseconds.
+    pub pass: Nanos,
+    /// Median distance of a pass from that, nanoseconds.
+    pub spread: Nanos,
+}
+
+impl Control {
+    /// How unsteady the host was: spread over median, a fraction.
+    pub fn jitter(self) -> f64 {
+        self.spread.as_f64() / self.pass.as_f64().max(1.0)
+    }
+}
+
+/// Why a launch gave no series of a benchmark.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Failure {
+    /// Ordinal of the launch in the run, from 0.
+    pub launch: u32,
+    /// What happened, in words.
+    pub message: String,
+}
+
+/// A benchmark's series in one launch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaunchSeries {
+    /// Ordinal of the launch in the run, from 0.
+    pub launch: u32,
+    /// Smallest step of the child's clock; 0 where no clock is known, as of imported values.
+    pub quantum: Nanos,
+    /// How the process ran, where the system told.
+    pub conduct: Option<Conduct>,
+    /// What was measured.
+    pub series: Series,
+    /// What was noted beside the samples.
+    pub beside: Beside,
+}
+
+/// Everything that a run knows of one benchmark.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measurement {
+    /// The benchmark as announced.
+    pub benchmark: Benchmark,
+    /// Facts of its target.
+    pub target_facts: TargetFacts,
+    /// How it was sampled.
+    pub sampling: SamplingSettings,
+    /// Noise threshold in force for it, a fraction.
+    pub noise_threshold: f64,
+    /// Its series by launch, ascending.
+    pub launches: Vec<LaunchSeries>,
+    /// Launches that failed.
+    pub failures: Vec<Failure>,
+    /// The verdict of the run about it, once there is one.
+    pub verdict: Option<Verdict>,
+}

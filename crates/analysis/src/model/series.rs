@@ -1,0 +1,82 @@
+//! Samples: exact integers as the child reported them.
+
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Whole nanoseconds.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct Nanos(pub u64);
+
+impl Nanos {
+    /// As a float, for statistics.
+    pub fn as_f64(self) -> f64 {
+        self.0 as f64
+    }
+}
+
+impl From<Duration> for Nanos {
+    fn from(duration: Duration) -> Self {
+        Self(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+impl From<Nanos> for Duration {
+    fn from(nanos: Nanos) -> Self {
+        Self::from_nanos(nanos.0)
+    }
+}
+
+/// One timed window: the body ran `iterations` times in `elapsed`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sample {
+    /// How often the body ran, at least 1.
+    pub iterations: u64,
+    /// The time of the whole window.
+    pub elapsed: Nanos,
+}
+
+impl Sample {
+    /// Nanoseconds per iteration.
+    pub fn per_iteration(self) -> f64 {
+        self.elapsed.as_f64() / self.iterations as f64
+    }
+}
+
+/// What one launch measured of one benchmark.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Series {
+    /// Total of the warm-up rounds; never part of the samples.
+    pub warm_up: Sample,
+    /// The linear phase: d, 2d, ..., Nd iterations. May be empty.
+    pub linear: Vec<Sample>,
+    /// The flat phase: the same number of iterations in every sample. May be empty.
+    pub flat: Vec<Sample>,
+}
+
+impl Series {
+    /// The samples that decide: the flat phase, or the linear one where there is no flat phase.
+    pub fn deciding(&self) -> &[Sample] {
+        if self.flat.is_empty() {
+            &self.linear
+        } else {
+            &self.flat
+        }
+    }
+
+    /// The samples that can be set beside one another: those of the flat phase, or those of a ramp that are at least half
+    /// as long as its longest, because short samples have floors of their own.
+    pub fn alike(&self) -> Vec<Sample> {
+        let deciding = self.deciding().iter().copied();
+        if !self.flat.is_empty() {
+            return deciding.collect();
+        }
+        let longest = deciding.clone().map(|sample| sample.iterations).max();
+        deciding
+            .filter(|sample| Some(sample.iterations.saturating_mul(2)) >= longest)
+            .collect()
+    }
+}

@@ -1,0 +1,136 @@
+//! Settings of sampling and of decisions, with the defaults of the project.
+
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+use super::{Analysis, Nanos, Thresholds};
+
+/// A benchmark with fewer whole launches than this has no verdict.
+pub const MIN_LAUNCHES: usize = 3;
+
+/// How the iteration counts of a launch are laid out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum SamplingMode {
+    /// A linear ramp that ends near 1 ms, then flat samples near 1 ms.
+    #[default]
+    Standard,
+    /// One linear schedule over the whole measurement time.
+    Linear,
+    /// One flat schedule over the whole measurement time.
+    Flat,
+    /// Linear, but flat where linear would take more than twice the measurement time.
+    Auto,
+}
+
+/// What a bench author set in code; `None` where nothing was set.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct AuthorSettings {
+    /// Processes per run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launches: Option<u32>,
+    /// Samples per launch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<u32>,
+    /// Warm-up time per launch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_up_ns: Option<Nanos>,
+    /// Measurement time per launch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measurement_ns: Option<Nanos>,
+    /// Layout of the iteration counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampling_mode: Option<SamplingMode>,
+    /// Relative change that counts as noise, as a fraction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_threshold: Option<f64>,
+}
+
+/// Whose turn it is while two executables are compared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Turns {
+    /// There is only one.
+    #[default]
+    None,
+    /// Both are alive and take samples in turn: ABBA or BAAB.
+    Samples,
+    /// They are launched in turn.
+    Launches,
+}
+
+impl Turns {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+    fn is_none(&self) -> bool {
+        *self == Self::None
+    }
+}
+
+/// How a benchmark is sampled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SamplingSettings {
+    /// Processes per run.
+    pub launches: u32,
+    /// Samples per launch in the flat (or only) phase; `None`: as many as fit.
+    pub samples: Option<u32>,
+    /// Warm-up time per launch.
+    pub warm_up: Nanos,
+    /// Measurement time per launch.
+    pub measurement: Nanos,
+    /// Layout of the iteration counts.
+    pub mode: SamplingMode,
+    /// Whose turn it is, where two executables are compared.
+    #[serde(default, skip_serializing_if = "Turns::is_none")]
+    pub turns: Turns,
+}
+
+impl Default for SamplingSettings {
+    fn default() -> Self {
+        Self {
+            launches: 5,
+            samples: None,
+            warm_up: Duration::from_millis(100).into(),
+            measurement: Duration::from_millis(400).into(),
+            mode: SamplingMode::default(),
+            turns: Turns::None,
+        }
+    }
+}
+
+/// How a comparison is decided.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct DecisionSettings {
+    /// Relative change that counts as noise, as a fraction.
+    pub noise_threshold: f64,
+    /// One-sided, family-wise level of a run: for worsening, and again for improvement.
+    pub significance_level: f64,
+    /// Level of the descriptive bootstrap intervals.
+    pub confidence_level: f64,
+    /// Bootstrap resamples.
+    pub resamples: u32,
+    /// Which of the published systems' statistics decide, where it is not the project's own procedure.
+    #[serde(default, skip_serializing_if = "Analysis::is_default")]
+    pub analysis: Analysis,
+    /// Bounds that are conventions.
+    #[serde(default, skip_serializing_if = "Thresholds::is_default")]
+    pub thresholds: Thresholds,
+}
+
+impl DecisionSettings {
+    /// The noise threshold of two builds that are measured in turn: they do not drift apart as stored runs do.
+    pub const PAIRED_NOISE_THRESHOLD: f64 = 0.01;
+}
+
+impl Default for DecisionSettings {
+    fn default() -> Self {
+        Self {
+            noise_threshold: 0.02,
+            significance_level: 0.01,
+            confidence_level: 0.95,
+            resamples: 100_000,
+            analysis: Analysis::default(),
+            thresholds: Thresholds::default(),
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The two sides of a comparison, and a value for each of them.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// One of the two things that are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// What the candidate is compared with. In an A/B measurement it is never a reference for other runs.
+    Base,
+    /// What the verdicts are about.
+    Candidate,
+}
+
+impl Side {
+    /// Both sides, the base first.
+    pub const BOTH: [Self; 2] = [Self::Base, Self::Candidate];
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Base => "the reference",
+            Self::Candidate => "the new run",
+        })
+    }
+}
+
+/// A value for each side.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BySide<T> {
+    /// The value of the base.
+    pub base: T,
+    /// The value of the candidate.
+    pub candidate: T,
+}
+
+impl<T> BySide<T> {
+    /// The value of `side`.
+    pub fn of(&self, side: Side) -> &T {
+        match side {
+            Side::Base => &self.base,
+            Side::Candidate => &self.candidate,
+        }
+    }
+
+    /// The value of `side`, to be changed.
+    pub fn of_mut(&mut self, side: Side) -> &mut T {
+        match side {
+            Side::Base => &mut self.base,
+            Side::Candidate => &mut self.candidate,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Where the numbers of an imported run come from: another program measured them.
+
+use serde::{Deserialize, Serialize};
+
+/// Everything that is needed to understand and to repeat an import.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Source {
+    /// The format that was read, e.g. `csv`.
+    pub format: String,
+    /// The files, in the order given.
+    pub files: Vec<SourceFile>,
+    /// The column map as it was declared.
+    pub columns: String,
+    /// Names of the parts of each id, in order. An id is its parts with `/` between them; a `/` within a part is written `%2F`.
+    pub id_parts: Vec<String>,
+    /// The columns that were read as values, with their units.
+    pub values: Vec<SourceValue>,
+    /// Whether launches were told apart, by a column or by the file. Otherwise a run is one launch, and its repetitions are no
+    /// independent evidence.
+    pub launches_known: bool,
+    /// Whether the first repetition of each launch was kept apart as its warm-up.
+    pub drop_first: bool,
+    /// The named policy by which outliers were counted. None was left out of what is stored.
+    pub outliers: String,
+    /// Whether a row counts as an outlier in all of its values where it is one in any.
+    pub paired: bool,
+    /// What became of the values.
+    pub counts: SourceCounts,
+}
+
+/// A file that was read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SourceFile {
+    /// Its name without directories; `-` for the standard input.
+    pub name: String,
+    /// BLAKE3 of its content, in hexadecimal digits.
+    pub blake3: String,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// A column that was read as values.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SourceValue {
+    /// The part of the id that it gives, where it gives one.
+    pub label: Option<String>,
+    /// Its name, or its number as `#3`.
+    pub column: String,
+    /// Its unit: declared, `by row`, or `guessed`.
+    pub unit: String,
+}
+
+/// What became of the values of an import: `runs_raw = runs + warmup_skipped + outliers_removed`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SourceCounts {
+    /// Values read.
+    pub runs_raw: u64,
+    /// Values kept apart as warm-up.
+    pub warmup_skipped: u64,
+    /// Values that the policy would remove. They are stored and compared; only the summary of the import is without them.
+    pub outliers_removed: u64,
+    /// The others.
+    pub runs: u64,
+    /// Rows that could not be read and were skipped (`--lenient`).
+    pub rows_skipped: u64,
+}
+
+impl Source {
+    /// What it is, for people: `csv: a.csv, b.csv`.
+    pub fn summary(&self) -> String {
+        let names: Vec<&str> = self.files.iter().map(|file| file.name.as_str()).collect();
+        match names[..] {
+            [first, second, third, _, ..] => format!(
+                "{}: {first}, {second}, {third} and {} more",
+                self.format,
+                names.len() - 3
+            ),
+            _ => format!("{}: {}", self.format, names.join(", ")),
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! The statistics that have a name: one table of words for what people write and read, and which of them are for what.
+//!
+//! What they are of a measurement is computed in `compare`. A word means one thing within a [`StatisticSet`]; `p95` and `max` are of samples in columns and
+//! pivots, and of single operations everywhere else.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::fmt;
+
+/// A number that describes a measurement, or its change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Statistic {
+    /// The change that the verdict rests on; as a value, the median.
+    Time,
+    /// Smallest sample.
+    Min,
+    /// Largest sample.
+    Max,
+    /// Mean: in columns that of the launches' means, arithmetic, of rates harmonic.
+    Mean,
+    /// Median of all samples.
+    Median,
+    /// The 1 % quantile.
+    Floor,
+    /// The slope of the linear phase.
+    Slope,
+    /// Standard deviation of all samples; of rates that of their harmonic mean.
+    StdDev,
+    /// Standard deviation of the launches' means.
+    LaunchStdDev,
+    /// Standard deviation over mean, of all samples.
+    Variation,
+    /// Median absolute deviation of the samples, scaled.
+    Mad,
+    /// Mean of the best so many percent.
+    BestMean(u8),
+    /// The value that so many percent of the samples are at least as good as.
+    Percentile(u8),
+    /// The median of the means of random parts of a launch, averaged over launches.
+    Subselection,
+    /// The same with parts drawn with replacement.
+    SubselectionReplaced,
+    /// Half the width of the 95 % interval of the subselection.
+    SubselectionMargin,
+    /// Allocations of an iteration.
+    Allocations,
+    /// Bytes that an iteration allocates.
+    Bytes,
+    /// Bytes alive at once.
+    Peak,
+    /// A percentile of single operations, in thousandths; 1000 is the longest.
+    Latency(u16),
+}
+
+/// What a statistic is wanted for: only some are for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StatisticSet {
+    /// What columns of runs and pivots show.
+    Columns,
+    /// What stands for a launch, and for a side in the summary.
+    Centers,
+    /// What verdicts are about.
+    Metrics,
+    /// What has limits.
+    Limits,
+}
+
+/// What numbers of a statistic are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Unit {
+    /// Nanoseconds.
+    Time,
+    /// Bytes.
+    Bytes,
+    /// A number of things.
+    Count,
+}
+
+impl Statistic {
+    /// The median of single operations.
+    pub const P50: Self = Self::Latency(500);
+    /// Their 95th percentile.
+    pub const P95: Self = Self::Latency(950);
+    /// Their 99th percentile.
+    pub const P99: Self = Self::Latency(990);
+    /// Their 99.9th percentile.
+    pub const P999: Self = Self::Latency(999);
+    /// The longest of them.
+    pub const LONGEST: Self = Self::Latency(1000);
+
+    /// Reads the word of one of the statistics that are for this; the error names those that are.
+    pub fn read(text: &str, set: StatisticSet) -> Result<Self, String> {
+        let word = text.trim().to_ascii_lowercase();
+        let named = set.named().iter().find(|one| one.to_string() == word);
+        let found = named.copied().or_else(|| {
+            (set == StatisticSet::Columns)
+                .then(|| Self::of_columns(&word))
+                .flatten()
+        });
+        found.ok_or_else(|| {
+            format!(
+                "`{text}` is no statistic of {}; those are {}",
+                set.in_words(),
+                set.words().join(", ")
+            )
+        })
+    }
+
+    /// What columns know besides the named ones: any percentage, and the words of mmtests.
+    fn of_columns(word: &str) -> Option<Self> {
+        let percent = |digits: &str| {
+            let found = digits.parse().ok().filter(|percent| *percent <= 100_u8)?;
+            digits.bytes().all(|c| c.is_ascii_digit()).then_some(found)
+        };
+        match (word, word.strip_prefix("best-"), word.strip_prefix('p')) {
+            ("amean" | "hmean", ..) => Some(Self::Mean),
+            ("stddev", ..) => Some(Self::StdDev),
+            ("coeffvar", ..) => Some(Self::Variation),
+            (_, Some(digits), _) => percent(digits).map(Self::BestMean),
+            (_, None, Some(digits)) => percent(digits).map(Self::Percentile),
+            (_, None, None) => None,
+        }
+    }
+
+    /// What its numbers are.
+    pub fn unit(self) -> Unit {
+        match self {
+            Self::Allocations => Unit::Count,
+            Self::Bytes | Self::Peak => Unit::Bytes,
+            _ => Unit::Time,
+        }
+    }
+
+    /// Whether it says how far values lie apart: less of that is better, whatever the metric.
+    pub fn is_spread(self) -> bool {
+        matches!(
+            self,
+            Self::StdDev | Self::LaunchStdDev | Self::Variation | Self::SubselectionMargin
+        )
+    }
+
+    /// Whether its change has an interval: only then a limit in percent can be kept or not.
+    pub fn has_change(self) -> bool {
+        !matches!(self, Self::Slope | Self::StdDev | Self::Mad)
+    }
+
+    /// What it is, for the help of a flag.
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Time => "The time of an iteration",
+            Self::Min => "The smallest sample",
+            Self::Max => "The largest sample",
+            Self::Mean => "The mean",
+            Self::Median => "The median",
+            Self::Floor => "The 1 % quantile",
+            Self::Slope => "The slope of the linear phase (Criterion)",
+            Self::StdDev => "The standard deviation",
+            Self::LaunchStdDev => "The standard deviation of the launches' means",
+            Self::Variation => "Standard deviation over mean",
+            Self::Mad => "The median absolute deviation, scaled",
+            Self::BestMean(50) => "The mean of the best 50 % (mmtests)",
+            Self::BestMean(75) => "... of the best 75 %",
+            Self::BestMean(90) => "... of the best 90 %",
+            Self::BestMean(95) => "... of the best 95 %",
+            Self::BestMean(99) => "... of the best 99 %",
+            Self::BestMean(_) => "The mean of the best so many percent",
+            Self::Percentile(_) => "A percentile of the samples",
+            Self::Subselection => {
+                "Median of the means of 100 parts of 80 %, averaged over launches (mmtests)"
+            }
+            Self::SubselectionReplaced => "The same with parts drawn with replacement",
+            Self::SubselectionMargin => "Half the width of the subselection's interval",
+            Self::Allocations => "How often an iteration allocates",
+            Self::Bytes => "Bytes that it allocates",
+            Self::Peak => "Bytes alive at once",
+            Self::P50 => "The median of single operations (latency benchmarks)",
+            Self::P95 => "Their 95th percentile",
+            Self::P99 => "Their 99th percentile",
+            Self::P999 => "Their 99.9th percentile",
+            Self::LONGEST => "The longest one",
+            Self::Latency(_) => "A percentile of single operations",
+        }
+    }
+}
+
+impl StatisticSet {
+    /// The statistics in it that have a word of their own, in the order in which they are listed.
+    pub fn named(self) -> &'static [Statistic] {
+        use Statistic as S;
+        match self {
+            Self::Columns => &[
+                S::Min,
+                S::Mean,
+                S::Median,
+                S::StdDev,
+                S::LaunchStdDev,
+                S::Variation,
+                S::Max,
+                S::Subselection,
+                S::SubselectionReplaced,
+                S::SubselectionMargin,
+            ],
+            Self::Centers => &[
+                S::Mean,
+                S::Median,
+                S::Floor,
+                S::Slope,
+                S::Subselection,
+                S::BestMean(50),
+                S::BestMean(75),
+                S::BestMean(90),
+                S::BestMean(95),
+                S::BestMean(99),
+            ],
+            Self::Metrics => &[
+                S::Time,
+                S::Allocations,
+                S::Bytes,
+                S::Peak,
+                S::P50,
+                S::P95,
+                S::P99,
+                S::P999,
+                S::LONGEST,
+            ],
+            Self::Limits => &[
+                S::Time,
+                S::Mean,
+                S::Median,
+                S::Slope,
+                S::StdDev,
+                S::Mad,
+                S::Allocations,
+                S::Bytes,
+                S::Peak,
+                S::P50,
+                S::P95,
+                S::P99,
+                S::P999,
+                S::LONGEST,
+            ],
+        }
+    }
+
+    /// All that may be written, for help and errors.
+    pub fn words(self) -> Vec<String> {
+        let mut words: Vec<String> = self.named().iter().map(Statistic::to_string).collect();
+        if self == Self::Columns {
+            words.push("best-95 (any percentage)".to_owned());
+            words.push("p95 (any percentile)".to_owned());
+        }
+        words
+    }
+
+    fn in_words(self) -> &'static str {
+        match self {
+            Self::Columns => "columns",
+            Self::Centers => "what stands for a launch",
+            Self::Metrics => "what verdicts are about",
+            Self::Limits => "what has limits",
+        }
+    }
+}
+
+impl fmt::Display for Statistic {
+    /// The word that people write.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match *self {
+            Self::Time => "time",
+            Self::Min => "min",
+            Self::Max | Self::LONGEST => "max",
+            Self::Mean => "mean",
+            Self::Median => "median",
+            Self::Floor => "floor",
+            Self::Slope => "slope",
+            Self::StdDev => "std-dev",
+            Self::LaunchStdDev => "launch-std-dev",
+            Self::Variation => "cv",
+            Self::Mad => "mad",
+            Self::BestMean(percent) => return write!(f, "best-{percent}"),
+            Self::Percentile(percent) => return write!(f, "p{percent}"),
+            Self::Subselection => "subselection",
+            Self::SubselectionReplaced => "subselection-replaced",
+            Self::SubselectionMargin => "subselection-margin",
+            Self::Allocations => "allocations",
+            Self::Bytes => "bytes",
+            Self::Peak => "peak",
+            Self::Latency(thousandths) => return write!(f, "p{}", f64::from(thousandths) / 10.0),
+        })
+    }
+}
+
+impl Serialize for Statistic {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Statistic {
+    /// Centers, metrics and what has limits are stored, and no two of these have one word.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        Self::read(&word, StatisticSet::Limits)
+            .or_else(|_| Self::read(&word, StatisticSet::Centers))
+            .map_err(de::Error::custom)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Statistic {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Statistic".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string",
+            "description": "The word of a statistic, as options write it."
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::de::IntoDeserializer;
+    use serde::de::value::{Error as ValueError, StringDeserializer};
+
+    /// Shows a statistic as it is stored.
+    struct Written(Statistic);
+
+    impl fmt::Display for Written {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.0.serialize(f)
+        }
+    }
+
+    const SETS: [StatisticSet; 4] = [
+        StatisticSet::Columns,
+        StatisticSet::Centers,
+        StatisticSet::Metrics,
+        StatisticSet::Limits,
+    ];
+
+    #[test]
+    fn a_word_of_a_set_is_read_as_it_is_written_and_another_one_names_those_there_are() {
+        for set in SETS {
+            for statistic in set.named() {
+                assert_eq!(Statistic::read(&statistic.to_string(), set), Ok(*statistic));
+            }
+            let error = Statistic::read("meadian", set).expect_err("unknown");
+            assert!(
+                error.starts_with("`meadian` is no statistic of "),
+                "{error}"
+            );
+            assert!(error.ends_with(&set.words().join(", ")), "{error}");
+        }
+    }
+
+    #[test]
+    fn any_percentage_is_for_columns_alone() {
+        let columns = |word| Statistic::read(word, StatisticSet::Columns);
+        assert_eq!(columns("best-33"), Ok(Statistic::BestMean(33)));
+        assert_eq!(columns("p95"), Ok(Statistic::Percentile(95)));
+        assert_eq!(columns("HMean"), Ok(Statistic::Mean));
+        assert!(columns("p101").is_err() && columns("p+5").is_err() && columns("p99.9").is_err());
+        assert!(Statistic::read("best-33", StatisticSet::Centers).is_err());
+        let limits = |word| Statistic::read(word, StatisticSet::Limits);
+        assert_eq!(limits("p95"), Ok(Statistic::P95));
+        assert_eq!(limits("max"), Ok(Statistic::LONGEST));
+    }
+
+    #[test]
+    fn what_is_stored_is_read_again() {
+        for set in [
+            StatisticSet::Centers,
+            StatisticSet::Metrics,
+            StatisticSet::Limits,
+        ] {
+            for statistic in set.named() {
+                let written = Written(*statistic).to_string();
+                assert_eq!(written, statistic.to_string());
+                let reader: StringDeserializer<ValueError> = written.into_deserializer();
+                assert_eq!(Statistic::deserialize(reader), Ok(*statistic));
+            }
+        }
+    }
+}

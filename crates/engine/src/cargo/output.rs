@@ -1,0 +1,256 @@
+//! What a build left behind, as cargo's messages tell it: enough to launch its bench executables later, from another place.
+//!
+//! Plain data that can be written to a file. Paths are those of cargo until somebody copies the files and says so with
+//! [`BuildOutput::relocated`]; the environment of a launch is made anew each time, because it depends on ours.
+
+use cargo_metadata::{Artifact, BuildScript, CrateType, Package, TargetKind};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::bench_target::BenchTarget;
+use super::error::CargoError;
+use super::library_path::{Binary, LaunchSurroundings, directory, variables};
+use super::metadata::Workspace;
+use super::options::is_library;
+use super::toolchain::Toolchain;
+use perfcheck_analysis::model::TargetFacts;
+
+/// The parts of cargo's messages that matter for launching bench executables.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct BuildOutput {
+    packages: Vec<Package>,
+    artifacts: Vec<Artifact>,
+    scripts: Vec<BuildScript>,
+}
+
+/// A bench executable of a build.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BenchExecutable {
+    /// Name of the package.
+    pub package: String,
+    /// Name of the target.
+    pub target: String,
+    /// The target's main source file.
+    pub source: PathBuf,
+    /// The executable.
+    pub executable: PathBuf,
+}
+
+impl BuildOutput {
+    pub(super) fn new(
+        workspace: &Workspace,
+        mut artifacts: Vec<Artifact>,
+        scripts: Vec<BuildScript>,
+    ) -> Self {
+        artifacts.retain(|artifact| {
+            artifact.executable.is_some() || !dynamic_libraries(artifact).is_empty()
+        });
+        // Neither the order in which cargo came to them nor whether it had to build them is part of what was made.
+        for artifact in &mut artifacts {
+            artifact.fresh = false;
+        }
+        artifacts.sort_by(|a, b| order(a).cmp(&order(b)));
+        let mut packages: Vec<Package> = workspace.members().into_iter().cloned().collect();
+        packages.retain(|package| {
+            artifacts
+                .iter()
+                .any(|artifact| artifact.package_id == package.id)
+        });
+        Self {
+            packages,
+            artifacts,
+            scripts,
+        }
+    }
+
+    /// The bench executables, by package and target.
+    pub fn executables(&self) -> Vec<BenchExecutable> {
+        let mut found: Vec<BenchExecutable> = self
+            .benches()
+            .map(|(package, artifact, executable)| BenchExecutable {
+                package: package.name.to_string(),
+                target: target_name(artifact),
+                source: artifact.target.src_path.clone().into(),
+                executable: executable.to_owned(),
+            })
+            .collect();
+        found.sort_by(|a, b| (&a.package, &a.target).cmp(&(&b.package, &b.target)));
+        found
+    }
+
+    /// Ordinary binaries that were built beside the benches.
+    pub fn binaries(&self) -> Vec<PathBuf> {
+        self.artifacts
+            .iter()
+            .filter_map(binary)
+            .map(|binary| binary.executable)
+            .collect()
+    }
+
+    /// Dynamic libraries that were built, but for procedural macros.
+    pub fn libraries(&self) -> Vec<PathBuf> {
+        self.artifacts.iter().flat_map(dynamic_libraries).collect()
+    }
+
+    /// The output directories of the build scripts of packages that have bench executables.
+    pub fn output_directories(&self) -> Vec<PathBuf> {
+        self.scripts
+            .iter()
+            .filter(|script| self.benches().any(|bench| bench.0.id == script.package_id))
+            .map(|script| script.out_dir.clone().into_std_path_buf())
+            .filter(|directory| !directory.as_os_str().is_empty())
+            .collect()
+    }
+
+    /// Directories that build scripts asked the linker to search, inside `target_directory`.
+    pub fn linked_directories(&self, target_directory: &Path) -> Vec<PathBuf> {
+        let mut directories: Vec<PathBuf> = self
+            .scripts
+            .iter()
+            .flat_map(|script| &script.linked_paths)
+            .map(|path| super::library_path::without_kind(path.as_str()).into())
+            .filter(|path: &PathBuf| path.starts_with(target_directory))
+            .collect();
+        directories.sort();
+        directories.dedup();
+        directories
+    }
+
+    /// The same with every path that `moved` knows replaced: files that were copied, directories that stand elsewhere.
+    pub fn relocated(&self, moved: &dyn Fn(&Path) -> Option<PathBuf>) -> Result<Self, CargoError> {
+        let unreadable = |error: serde_json::Error| CargoError::Answer {
+            program: "cargo bench".to_owned(),
+            what: error.to_string(),
+        };
+        let mut value = serde_json::to_value(self).map_err(unreadable)?;
+        relocate(&mut value, moved);
+        serde_json::from_value(value).map_err(unreadable)
+    }
+
+    /// What it takes to launch the executables, by package and target.
+    pub fn targets(&self, cargo: &Path, toolchain: &Toolchain) -> Vec<BenchTarget> {
+        let binaries: Vec<Binary> = self.artifacts.iter().filter_map(binary).collect();
+        let surroundings = LaunchSurroundings {
+            cargo,
+            toolchain,
+            scripts: &self.scripts,
+            binaries: &binaries,
+        };
+        let mut targets: Vec<BenchTarget> = self
+            .benches()
+            .map(|(package, artifact, executable)| {
+                bench_target(&surroundings, package, artifact, executable)
+            })
+            .collect();
+        targets.sort_by(|a, b| (&a.package, &a.target).cmp(&(&b.package, &b.target)));
+        targets
+    }
+
+    fn benches(&self) -> impl Iterator<Item = (&Package, &Artifact, &Path)> {
+        self.artifacts
+            .iter()
+            .filter(|artifact| artifact.target.kind == [TargetKind::Bench] || is_unit(artifact))
+            .filter_map(|artifact| {
+                let executable = artifact.executable.as_ref()?;
+                let package = self
+                    .packages
+                    .iter()
+                    .find(|package| package.id == artifact.package_id)?;
+                Some((package, artifact, executable.as_std_path()))
+            })
+    }
+}
+
+fn order(artifact: &Artifact) -> (&str, &str, &[cargo_metadata::camino::Utf8PathBuf]) {
+    (
+        &artifact.package_id.repr,
+        &artifact.target.name,
+        &artifact.filenames,
+    )
+}
+
+fn relocate(value: &mut Value, moved: &dyn Fn(&Path) -> Option<PathBuf>) {
+    match value {
+        Value::String(text) => {
+            // Search paths carry the kind of library in front.
+            let path = super::library_path::without_kind(text);
+            let kind = &text[..text.len() - path.len()];
+            if path.starts_with('/')
+                && let Some(new) = moved(Path::new(path))
+            {
+                *text = format!("{kind}{}", new.display());
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| relocate(value, moved)),
+        Value::Object(fields) => fields.values_mut().for_each(|value| relocate(value, moved)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn dynamic_libraries(artifact: &Artifact) -> Vec<PathBuf> {
+    let dynamic = |kind: &CrateType| matches!(kind, CrateType::DyLib | CrateType::CDyLib);
+    if !artifact.target.crate_types.iter().any(dynamic) {
+        return Vec::new();
+    }
+    artifact
+        .filenames
+        .iter()
+        .filter(|name| matches!(name.extension(), Some("so" | "dylib")))
+        .map(|name| name.clone().into_std_path_buf())
+        .collect()
+}
+
+/// Whether it holds the unit tests and benches of a library or a binary.
+fn is_unit(artifact: &Artifact) -> bool {
+    artifact.profile.test
+        && (is_library(&artifact.target) || artifact.target.kind == [TargetKind::Bin])
+}
+
+/// The name by which a target is known in ids. A library, a binary and a bench target may have the same one, so the first two say what they
+/// are, with a colon that no target's own name has.
+fn target_name(artifact: &Artifact) -> String {
+    let name = &artifact.target.name;
+    match &artifact.target {
+        _ if !is_unit(artifact) => name.clone(),
+        target if is_library(target) => format!("lib:{name}"),
+        _ => format!("bin:{name}"),
+    }
+}
+
+fn binary(artifact: &Artifact) -> Option<Binary> {
+    let executable = artifact.executable.as_ref()?;
+    (artifact.target.kind == [TargetKind::Bin] && !is_unit(artifact)).then(|| Binary {
+        package: artifact.package_id.clone(),
+        name: artifact.target.name.clone(),
+        executable: executable.clone().into(),
+    })
+}
+
+fn bench_target(
+    surroundings: &LaunchSurroundings<'_>,
+    package: &Package,
+    artifact: &Artifact,
+    executable: &Path,
+) -> BenchTarget {
+    let mut features = artifact.features.clone();
+    features.sort();
+    let (program, first_arguments) = match surroundings.toolchain.runner.split_first() {
+        None => (executable.to_owned(), Vec::new()),
+        Some((runner, arguments)) => {
+            let mut arguments: Vec<OsString> = arguments.to_vec();
+            arguments.push(executable.into());
+            (runner.into(), arguments)
+        }
+    };
+    BenchTarget {
+        package: package.name.to_string(),
+        target: target_name(artifact),
+        program,
+        first_arguments,
+        directory: directory(package),
+        variables: variables(surroundings, package, executable),
+        facts: TargetFacts { features },
+    }
+}

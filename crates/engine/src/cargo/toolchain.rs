@@ -1,0 +1,110 @@
+//! The compiler, and what cargo's configuration says about how it is used.
+
+#![expect(clippy::disallowed_methods, reason = "asks rustc")]
+
+use cargo_config2::Config;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::error::CargoError;
+use super::options::CargoOptions;
+use perfcheck_analysis::model::BuildFacts;
+
+/// Compiler, target and effective configuration of a build.
+#[derive(Debug, Clone)]
+pub struct Toolchain {
+    /// What makes two builds comparable.
+    pub facts: BuildFacts,
+    /// Directory of the standard library of the target, for the library path.
+    pub(super) target_libraries: PathBuf,
+    /// The `[env]` table: name, value, whether it replaces a variable that is set.
+    pub(super) configured_environment: Vec<(String, OsString, bool)>,
+    /// A program that cargo would start executables with, and its arguments.
+    pub(super) runner: Vec<OsString>,
+}
+
+impl Toolchain {
+    /// Asks the compiler and reads cargo's configuration, as cargo would from the current directory.
+    pub fn detect(options: &CargoOptions) -> Result<Self, CargoError> {
+        let config = Config::load()?;
+        let rustc = config.rustc();
+        let version = run(&rustc.path, &rustc.args, &["-vV"])?;
+        let host = version
+            .lines()
+            .find_map(|line| line.strip_prefix("host: "))
+            .ok_or_else(|| CargoError::Answer {
+                program: "rustc -vV".to_owned(),
+                what: format!("no `host` line in {version:?}"),
+            })?
+            .to_owned();
+        let target = match &options.target {
+            Some(target) => target.clone(),
+            None => config
+                .build_target_for_config::<_, &str>([])?
+                .first()
+                .map_or(host, |target| target.triple().to_owned()),
+        };
+        let flags = config.rustflags(target.as_str())?;
+        let mut rustflags = flags.map_or_else(Vec::new, |flags| flags.flags);
+        rustflags.extend(
+            options
+                .config
+                .iter()
+                .map(|entry| format!("--config {entry}")),
+        );
+        let runner = config
+            .runner(target.as_str())?
+            .map_or_else(Vec::new, |runner| {
+                let mut words = vec![runner.path.into_os_string()];
+                words.extend(runner.args);
+                words
+            });
+        let target_flag = ["--print", "target-libdir", "--target", &target];
+        let target_libraries = run(&rustc.path, &rustc.args, &target_flag)?;
+        Ok(Self {
+            facts: BuildFacts {
+                rustc: version.lines().next().unwrap_or_default().to_owned(),
+                target,
+                profile: options.profile_name().to_owned(),
+                rustflags: rustflags.join(" "),
+            },
+            target_libraries: target_libraries.trim_end().into(),
+            configured_environment: config
+                .env
+                .iter()
+                .map(|(name, entry)| (name.clone(), entry.value.clone(), entry.force))
+                .collect(),
+            runner,
+        })
+    }
+
+    /// The name by which rustup knows the toolchain; `None` where it is none of rustup's.
+    pub fn rustup_name(&self) -> Option<&OsStr> {
+        // SYSROOT/lib/rustlib/TARGET/lib
+        let sysroot = self.target_libraries.ancestors().nth(4)?;
+        let is_rustups = sysroot.parent()?.file_name()? == "toolchains";
+        is_rustups.then(|| sysroot.file_name())?
+    }
+}
+
+fn run(program: &Path, first: &[OsString], then: &[&str]) -> Result<String, CargoError> {
+    let output = Command::new(program)
+        .args(first)
+        .args(then)
+        .output()
+        .map_err(|source| CargoError::Start {
+            program: program.to_owned(),
+            source,
+        })?;
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err(CargoError::Answer {
+            program: format!("{} {}", program.display(), then.join(" ")),
+            what: String::from_utf8_lossy(&output.stderr)
+                .trim_end()
+                .to_owned(),
+        })
+    }
+}

@@ -1,0 +1,339 @@
+//! Requests as lines of words, frames as JSON objects a line (docs/PROTOCOL.md, sections 2 to 4).
+
+use serde::Deserialize;
+use std::fmt;
+
+use super::answers::{CountedAnswer, ToldLatencies};
+use perfcheck_analysis::model::{AuthorSettings, Metric, Nanos, Sample, Throughput};
+
+/// The version of docs/PROTOCOL.md that we speak.
+pub const PROTOCOL_VERSION: u64 = 1;
+/// A frame longer than this is no frame.
+pub(super) const LONGEST_FRAME: usize = 64 << 20;
+
+/// How a child lets itself be driven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Capability {
+    /// Any id, any number of times, in any order.
+    Addressable,
+    /// Program order: run or skip.
+    Sequential,
+}
+
+/// What can be asked of a benchmark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestKind {
+    /// Samples.
+    Time,
+    /// Besides, what single operations took.
+    Latency,
+}
+
+impl RequestKind {
+    /// Kinds that we do not know give samples.
+    pub(super) fn of(word: Option<&str>) -> Self {
+        match word {
+            Some("latency") => Self::Latency,
+            _ => Self::Time,
+        }
+    }
+}
+
+/// The first frame.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Hello {
+    /// Version of the protocol that the child chose.
+    pub protocol: u64,
+    /// Name of the harness.
+    pub harness: String,
+    /// Version of the harness.
+    pub version: String,
+    /// What it can do, including words that we do not know.
+    pub capabilities: Vec<String>,
+    /// Smallest step of its clock.
+    pub quantum_ns: Nanos,
+}
+
+impl Hello {
+    /// Whether it counts allocations.
+    pub fn counts_allocations(&self) -> bool {
+        self.has("allocations")
+    }
+
+    fn has(&self, word: &str) -> bool {
+        self.capabilities
+            .iter()
+            .any(|capability| capability == word)
+    }
+
+    /// The capability to drive it by: addressable if it has it.
+    pub fn capability(&self) -> Option<Capability> {
+        if self.has("addressable") {
+            Some(Capability::Addressable)
+        } else if self.has("sequential") {
+            Some(Capability::Sequential)
+        } else {
+            None
+        }
+    }
+}
+
+/// A benchmark as its child announces it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Announcement {
+    /// Id within the executable.
+    pub id: String,
+    /// The author's version string.
+    #[serde(default)]
+    pub version: Option<String>,
+    /// What one iteration processes.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub throughput: Throughput,
+    /// What its samples mean: times, unless it says otherwise.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub metric: Metric,
+    /// What the author set in code.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub settings: AuthorSettings,
+}
+
+fn null_is_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// Everything that a child can say.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub(super) enum Frame {
+    Hello(Hello),
+    Benchmark(Announcement),
+    Broken {
+        message: String,
+    },
+    Listed {
+        count: usize,
+    },
+    Started {
+        id: String,
+        #[serde(default, deserialize_with = "null_is_default")]
+        throughput: Throughput,
+        #[serde(default)]
+        kind: Option<String>,
+    },
+    WarmedUp {
+        iterations: u64,
+        elapsed_ns: Nanos,
+        #[serde(default)]
+        total_ns: Option<Nanos>,
+    },
+    Samples {
+        iterations: Vec<u64>,
+        elapsed_ns: Vec<Nanos>,
+    },
+    Counted(CountedAnswer),
+    Latencies(ToldLatencies),
+    Finished {
+        id: String,
+    },
+    Skipped {
+        id: String,
+        reason: String,
+    },
+    Error {
+        message: String,
+        #[serde(default)]
+        fatal: bool,
+    },
+    End,
+    Bye,
+}
+
+impl Frame {
+    pub(super) fn parse(line: &[u8]) -> Result<Self, serde_json::Error> {
+        serde_json::from_slice(line)
+    }
+
+    /// Whether `line`, which is no frame, was meant to be a hello.
+    pub(super) fn attempts_hello(line: &[u8]) -> bool {
+        serde_json::from_slice::<serde_json::Value>(line)
+            .is_ok_and(|value| value.get("type").is_some_and(|kind| kind == "hello"))
+    }
+}
+
+/// What an addressable child has.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Listing {
+    /// Its benchmarks, in program order.
+    pub benchmarks: Vec<Announcement>,
+    /// What is wrong with the parts of it that cannot tell their benchmarks.
+    pub broken: Vec<String>,
+}
+
+/// What a warm-up came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WarmUp {
+    /// Iterations and the time of the body, over all rounds.
+    pub body: Sample,
+    /// What passed meanwhile, set-up and drops included.
+    pub total: Nanos,
+}
+
+impl WarmUp {
+    /// Nanoseconds that pass for each iteration, set-up and drops included.
+    pub fn total_per_iteration(self) -> f64 {
+        self.total.as_f64() / self.body.iterations as f64
+    }
+}
+
+/// A number of samples of the same number of iterations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SampleSpec {
+    /// Iterations of each sample.
+    pub iterations: u64,
+    /// How many samples.
+    pub count: u64,
+}
+
+impl fmt::Display for SampleSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.count {
+            1 => write!(f, "{}", self.iterations),
+            count => write!(f, "{}*{count}", self.iterations),
+        }
+    }
+}
+
+/// Everything that we can ask.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Request<'a> {
+    List,
+    Start(&'a str),
+    Begin,
+    Run,
+    Skip,
+    Next,
+    WarmUp(Nanos),
+    Sample(&'a [SampleSpec]),
+    /// Iterations, at most.
+    Count(u64),
+    /// Values of the reservoir, at most.
+    Latencies(u64),
+    Finish,
+    Bye,
+}
+
+impl fmt::Display for Request<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::List => f.write_str("list"),
+            Self::Start(id) => write!(f, "start {}", escape(id)),
+            Self::Begin => f.write_str("begin"),
+            Self::Run => f.write_str("run"),
+            Self::Skip => f.write_str("skip"),
+            Self::Next => f.write_str("next"),
+            Self::WarmUp(time) => write!(f, "warm-up {}", time.0),
+            Self::Sample(specs) => {
+                f.write_str("sample")?;
+                specs.iter().try_for_each(|spec| write!(f, " {spec}"))
+            }
+            Self::Count(iterations) => write!(f, "count {iterations}"),
+            Self::Latencies(values) => write!(f, "latencies {values}"),
+            Self::Finish => f.write_str("finish"),
+            Self::Bye => f.write_str("bye"),
+        }
+    }
+}
+
+fn escape(id: &str) -> String {
+    id.replace('\\', "\\\\")
+        .replace('\n', "\\n")
+        .replace('\r', "\\r")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_with_line_ends_stays_on_one_line_and_can_be_told_apart() {
+        assert_eq!(Request::Start("a b").to_string(), "start a b");
+        assert_eq!(Request::Start("a\nb\r").to_string(), "start a\\nb\\r");
+        assert_eq!(Request::Start("a\\nb").to_string(), "start a\\\\nb");
+    }
+
+    #[test]
+    fn a_schedule_is_written_in_its_short_form() {
+        let ramp = (1..=3).map(|step| SampleSpec {
+            iterations: 10 * step,
+            count: 1,
+        });
+        let flat = SampleSpec {
+            iterations: 30,
+            count: 400,
+        };
+        let schedule: Vec<SampleSpec> = ramp.chain([flat]).collect();
+        assert_eq!(
+            Request::Sample(&schedule).to_string(),
+            "sample 10 20 30 30*400"
+        );
+    }
+
+    #[test]
+    fn what_lies_beside_the_samples_is_asked_for_with_a_number() {
+        assert_eq!(Request::Count(16).to_string(), "count 16");
+        assert_eq!(Request::Latencies(0).to_string(), "latencies 0");
+    }
+
+    #[test]
+    fn a_benchmark_measures_times_unless_it_names_a_unit() {
+        let metric = |member: &str| {
+            let line = format!(r#"{{"type":"benchmark","id":"a"{member}}}"#);
+            match Frame::parse(line.as_bytes()) {
+                Ok(Frame::Benchmark(announcement)) => announcement.metric,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(metric(""), Metric::Time);
+        assert_eq!(metric(r#","metric":null"#), Metric::Time);
+        let steps = Metric::Amount {
+            unit: "steps".to_owned(),
+        };
+        assert_eq!(
+            metric(r#","metric":{"kind":"amount","unit":"steps"}"#),
+            steps
+        );
+    }
+
+    #[test]
+    fn a_hello_that_lacks_a_member_is_told_from_bench_output() {
+        for line in [r#"{"type":"hello"}"#, r#"{"type":"hello","protocol":"1"}"#] {
+            assert!(Frame::parse(line.as_bytes()).is_err());
+            assert!(Frame::attempts_hello(line.as_bytes()));
+        }
+        for line in ["hello", "[1]", r#"{"type":"bye"}"#, r#"{"hello":1}"#, ""] {
+            assert!(!Frame::attempts_hello(line.as_bytes()), "{line}");
+        }
+    }
+
+    #[test]
+    fn members_that_are_not_known_are_ignored_and_nulls_are_defaults() {
+        let line = br#"{"type":"benchmark","id":"x","version":null,"throughput":null,"settings":{"samples":5,"new":1},"more":[]}"#;
+        let Ok(Frame::Benchmark(announcement)) = Frame::parse(line) else {
+            panic!("a benchmark frame");
+        };
+        assert_eq!(announcement.settings.samples, Some(5));
+        assert_eq!(announcement.throughput, Throughput::default());
+    }
+
+    #[test]
+    fn times_that_are_negative_or_no_numbers_are_no_frames() {
+        for elapsed in ["-1", "NaN", "1.5", "1e400", "\"7\""] {
+            let line = format!(r#"{{"type":"samples","iterations":[1],"elapsed_ns":[{elapsed}]}}"#);
+            assert!(Frame::parse(line.as_bytes()).is_err(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! Greetings and messages on the socket: CBOR in frames of a known length. What comes may be anybody's, and is bounded.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::time::Duration;
+
+use perfcheck_analysis::model::{Declared, Throughput};
+
+/// What a runner says first: its name and a version, that of the cargo-criterion whose protocol this is.
+const RUNNER_GREETING: &[u8; 18] = b"cargo-criterion\x01\x01\x00";
+/// What a bench answers: this, its version, and two numbers.
+const BENCH_NAME: &[u8; 9] = b"Criterion";
+/// The version of the protocol, and the number of CBOR among its formats.
+const PROTOCOL: u16 = 1;
+const CBOR: u16 = 1;
+/// A frame longer than this is no frame: two numbers of nine bytes for each of a million samples have room.
+const LONGEST_FRAME: u32 = 64 << 20;
+/// Most frames are shorter than this: 800 samples are.
+const USUAL_FRAME: u32 = 16 << 10;
+
+/// The version of Criterion that a bench is linked with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CriterionVersion(pub u8, pub u8, pub u8);
+
+impl fmt::Display for CriterionVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.0, self.1, self.2)
+    }
+}
+
+/// What arrived on the socket in place of what should have.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::child) enum MessageError {
+    /// Not Criterion.
+    #[error("its greeting on the runner's socket is not Criterion's: {0}")]
+    Greeting(String),
+    /// A Criterion of the future.
+    #[error(
+        "its Criterion {version} speaks protocol {protocol} in format {format}; this cargo-perfcheck speaks protocol {PROTOCOL} in format {CBOR}"
+    )]
+    Protocol {
+        /// Of Criterion.
+        version: CriterionVersion,
+        /// Of the protocol.
+        protocol: u16,
+        /// Number of the format.
+        format: u16,
+    },
+    /// A length that no message has.
+    #[error("it announces a message of {0} bytes")]
+    Length(u32),
+    /// Bytes that are no message.
+    #[error("a message of {length} bytes cannot be read: {why}")]
+    Content {
+        /// Of the message.
+        length: u32,
+        /// What the reader says.
+        why: String,
+    },
+    /// The socket failed, or ended within a message.
+    #[error("its connection broke within a message: {0}")]
+    Broken(#[from] io::Error),
+}
+
+/// Greets a bench, which then goes on.
+pub(super) fn greet(socket: &mut impl Write) -> io::Result<()> {
+    socket.write_all(RUNNER_GREETING)
+}
+
+/// Reads the answer to the greeting; `None` if the bench has left without one.
+pub(super) fn read_greeting(
+    socket: &mut impl Read,
+) -> Result<Option<CriterionVersion>, MessageError> {
+    let mut greeting = [0; 16];
+    let length = read_up_to(socket, &mut greeting)?;
+    if length == 0 {
+        return Ok(None);
+    }
+    let (name, rest) = greeting.split_at(BENCH_NAME.len());
+    if length < greeting.len() || name != BENCH_NAME {
+        let said = greeting[..length].escape_ascii().to_string();
+        return Err(MessageError::Greeting(format!("`{said}`")));
+    }
+    let version = CriterionVersion(rest[0], rest[1], rest[2]);
+    let protocol = u16::from_be_bytes([rest[3], rest[4]]);
+    let format = u16::from_be_bytes([rest[5], rest[6]]);
+    if (protocol, format) != (PROTOCOL, CBOR) {
+        return Err(MessageError::Protocol {
+            version,
+            protocol,
+            format,
+        });
+    }
+    Ok(Some(version))
+}
+
+/// Reads the next message; `None` at the end between two messages.
+pub(super) fn read_message(socket: &mut impl Read) -> Result<Option<Message>, MessageError> {
+    let mut length = [0; 4];
+    match read_up_to(socket, &mut length)? {
+        0 => return Ok(None),
+        4 => {}
+        _ => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
+    }
+    let length = u32::from_be_bytes(length);
+    if length > LONGEST_FRAME {
+        return Err(MessageError::Length(length));
+    }
+    // Beyond a usual message it grows with what arrives, whatever was announced.
+    let mut body = Vec::with_capacity(length.min(USUAL_FRAME) as usize);
+    socket.take(u64::from(length)).read_to_end(&mut body)?;
+    if body.len() < length as usize {
+        return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+    }
+    ciborium::from_reader(&body[..])
+        .map(Some)
+        .map_err(|error| MessageError::Content {
+            length,
+            why: error.to_string(),
+        })
+}
+
+/// Sends a request.
+pub(super) fn send(socket: &mut impl Write, order: &RunnerOrder) -> io::Result<()> {
+    let mut frame = vec![0; 4];
+    ciborium::into_writer(order, &mut frame)
+        .map_err(|error| io::Error::other(error.to_string()))?;
+    let length = (frame.len() - 4) as u32;
+    frame[..4].copy_from_slice(&length.to_be_bytes());
+    socket.write_all(&frame)
+}
+
+/// Reads until `buffer` is full or the other end has closed; how much there was.
+fn read_up_to(socket: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut length = 0;
+    while length < buffer.len() {
+        match socket.read(&mut buffer[length..]) {
+            Ok(0) => break,
+            Ok(read) => length += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(length)
+}
+
+/// What a runner asks for while a bench waits.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) enum RunnerOrder {
+    /// In which unit are these values?
+    ScaleForMachines { values: Vec<f64> },
+    /// Go on.
+    Continue,
+}
+
+/// What a bench says.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(in crate::child) enum Message {
+    BeginningBenchmarkGroup {},
+    /// It waits for `Continue` after this.
+    FinishedBenchmarkGroup {},
+    BeginningBenchmark {
+        id: RawId,
+    },
+    SkippingBenchmark {
+        id: RawId,
+    },
+    Warmup {
+        nanos: f64,
+    },
+    MeasurementStart {
+        id: RawId,
+        estimate_ns: f64,
+        iter_count: u64,
+    },
+    /// It waits for `Continue` after this.
+    MeasurementComplete {
+        id: RawId,
+        iters: Vec<f64>,
+        times: Vec<f64>,
+        sampling_method: SamplingMethod,
+        benchmark_config: RawConfig,
+    },
+    FormattedValue {},
+    ScaledValues {
+        scaled_values: Vec<f64>,
+        unit: String,
+    },
+}
+
+/// The parts of a benchmark's name, and what one iteration processes.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(in crate::child) struct RawId {
+    pub(super) group_id: String,
+    pub(super) function_id: Option<String>,
+    pub(super) value_str: Option<String>,
+    /// At most one; of a shape that later versions extend.
+    #[serde(default)]
+    pub(super) throughput: Vec<Declared>,
+}
+
+/// How iteration counts were laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub(in crate::child) enum SamplingMethod {
+    Linear,
+    Flat,
+}
+
+/// Settings in force.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+pub(in crate::child) struct RawConfig {
+    pub(super) measurement_time: RawDuration,
+    pub(super) noise_threshold: f64,
+    pub(super) sample_size: u64,
+    pub(super) warm_up_time: RawDuration,
+}
+
+/// A duration as serde writes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub(in crate::child) struct RawDuration {
+    secs: u64,
+    nanos: u32,
+}
+
+impl From<RawDuration> for Duration {
+    fn from(raw: RawDuration) -> Self {
+        Self::from_secs(raw.secs).saturating_add(Self::from_nanos(raw.nanos.into()))
+    }
+}
+
+impl From<Duration> for RawDuration {
+    fn from(duration: Duration) -> Self {
+        Self {
+            secs: duration.as_secs(),
+            nanos: duration.subsec_nanos(),
+        }
+    }
+}
+
+impl RawId {
+    /// Criterion's full id: group, function and parameter, as far as they are there.
+    pub(super) fn full_id(&self) -> String {
+        let parts = [self.function_id.as_ref(), self.value_str.as_ref()];
+        let mut id = self.group_id.clone();
+        for part in parts.into_iter().flatten() {
+            id.push('/');
+            id.push_str(part);
+        }
+        id
+    }
+
+    /// What one iteration processes, and in words where we have no number for it.
+    pub(super) fn throughput(&self) -> (Throughput, Option<String>) {
+        let Some(declared) = self.throughput.first() else {
+            return (Throughput::default(), None);
+        };
+        declared.throughput().map_or_else(
+            || (Throughput::default(), Some(declared.in_words())),
+            |throughput| (throughput, None),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(throughput: &[u8]) -> RawId {
+        RawId {
+            group_id: "g".into(),
+            function_id: None,
+            value_str: Some("10".into()),
+            throughput: vec![ciborium::from_reader(throughput).expect("CBOR")],
+        }
+    }
+
+    #[test]
+    fn a_full_id_has_the_parts_that_are_there() {
+        let mut raw = id(b"\xf6");
+        assert_eq!(raw.full_id(), "g/10");
+        raw.function_id = Some("f".into());
+        assert_eq!(raw.full_id(), "g/f/10");
+        raw.value_str = None;
+        assert_eq!(raw.full_id(), "g/f");
+    }
+
+    #[test]
+    fn a_throughput_has_numbers_or_words() {
+        let bytes = Throughput {
+            bytes: Some(7),
+            elements: None,
+        };
+        assert_eq!(id(b"\xa1\x65Bytes\x07").throughput(), (bytes, None));
+        let unknown = (Throughput::default(), Some("Frames(3)".into()));
+        assert_eq!(id(b"\xa1\x66Frames\x03").throughput(), unknown);
+    }
+
+    #[test]
+    fn what_is_no_message_is_an_error_and_never_waited_for() {
+        let read = |bytes: &[u8]| read_message(&mut &bytes[..]);
+        assert!(matches!(read(b""), Ok(None)));
+        assert!(matches!(read(b"\0\0"), Err(MessageError::Broken(_))));
+        assert!(matches!(
+            read(b"\0\0\0\x09abc"),
+            Err(MessageError::Broken(_))
+        ));
+        assert!(matches!(
+            read(b"\xff\xff\xff\xff"),
+            Err(MessageError::Length(u32::MAX))
+        ));
+        assert!(matches!(
+            read(b"\0\0\0\x03abc"),
+            Err(MessageError::Content { length: 3, .. })
+        ));
+        let greeting = |bytes: &[u8]| read_greeting(&mut &bytes[..]);
+        assert!(matches!(greeting(b""), Ok(None)));
+        assert!(matches!(
+            greeting(b"HTTP/1.1 200 OK\r\n"),
+            Err(MessageError::Greeting(_))
+        ));
+        assert!(matches!(
+            greeting(b"Criterion\0\x08\x02\0\x02\0\x01"),
+            Err(MessageError::Protocol { protocol: 2, .. })
+        ));
+        let version = greeting(b"Criterion\0\x08\x02\0\x01\0\x01").expect("Criterion's own");
+        assert_eq!(version, Some(CriterionVersion(0, 8, 2)));
+    }
+
+    #[test]
+    fn floats_of_every_width_are_read() {
+        // {"Warmup": {"nanos": 1.5}} with the float in 2, 4 and 8 bytes.
+        let floats: [&[u8]; 3] = [
+            b"\xf9\x3e\x00",
+            b"\xfa\x3f\xc0\x00\x00",
+            b"\xfb\x3f\xf8\0\0\0\0\0\0",
+        ];
+        for float in floats {
+            let mut body = b"\xa1\x66Warmup\xa1\x65nanos".to_vec();
+            body.extend(float);
+            let mut frame = (body.len() as u32).to_be_bytes().to_vec();
+            frame.extend(body);
+            let message = read_message(&mut &frame[..]).expect("it is one");
+            assert_eq!(message, Some(Message::Warmup { nanos: 1.5 }));
+        }
+    }
+}

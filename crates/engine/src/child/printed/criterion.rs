@@ -1,0 +1,349 @@
+//! Criterion without a runner: benches whose Criterion is older than 0.3.3 (0.2, 0.3.0 to 0.3.2), or cannot reach us.
+//!
+//! They are told a directory of ours for their files, and what they write there of a benchmark is read: every sample. What they print tells no
+//! more than their names. Nothing is left of the directory. Of settings in code nothing is known.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Read as _};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+
+use crate::child::criterion::{
+    Config, Measured, Reported, UnitScale, beginning, exactly, without_count,
+};
+use perfcheck_analysis::model::{
+    AuthorSettings, CriterionBenchmark, CriterionSamples, Declared, SamplingMode, Series,
+};
+
+/// How the first line begins that it prints of a benchmark.
+const BEGINS: &str = "Benchmarking ";
+/// What it prints in every process.
+pub(super) const OF_EVERY_PROCESS: [&[u8]; 2] = [b"Benchmarking ", b"Gnuplot not found"];
+/// Group, function, parameter and `new`, with some to spare.
+const DEEPEST: usize = 8;
+/// No file of it is longer.
+const MOST_BYTES: u64 = 64 << 20;
+/// Where nothing was said: a ramp of more takes longer than the time for all that is slow.
+const USUAL_SAMPLES: u32 = 25;
+/// It resamples as often to analyse, which nobody reads.
+const RESAMPLES: &str = "100";
+
+/// What an executable understands on its command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Dialect {
+    /// Whether it takes its settings there: not before 0.3.
+    pub(super) has_settings: bool,
+    /// Whether its filter is a regular expression, and not a part of an id: not before 0.3.1.
+    pub(super) has_expressions: bool,
+}
+
+/// Whether this is the first line of a benchmark.
+pub(super) fn begins(line: &str) -> bool {
+    line.strip_prefix(BEGINS).is_some_and(|id| !id.is_empty())
+}
+
+/// How benchmarks are sampled, as far as it can be told.
+pub(super) fn config(warm_up: Duration, measurement: Duration, samples: Option<u32>) -> Config {
+    let wanted = Config {
+        warm_up,
+        measurement,
+        samples: samples.unwrap_or(USUAL_SAMPLES),
+    };
+    wanted.as_said_to(None)
+}
+
+impl Dialect {
+    /// What makes it measure the benchmark that it lists as `title`, and as few others as it can be told.
+    pub(super) fn arguments(self, title: &str, config: &Config) -> Vec<String> {
+        let mut arguments = vec!["--noplot".to_owned()];
+        if self.has_settings {
+            for (flag, value) in [
+                ("--warm-up-time", config.warm_up.as_secs().to_string()),
+                (
+                    "--measurement-time",
+                    config.measurement.as_secs().to_string(),
+                ),
+                ("--sample-size", config.samples.to_string()),
+                ("--nresamples", RESAMPLES.to_owned()),
+            ] {
+                arguments.extend([flag.to_owned(), value]);
+            }
+        }
+        // The title is the full id, but for a count behind the second of two equal ones and for the end of a long one.
+        let counted = without_count(title);
+        let full_id = counted.unwrap_or(title);
+        let names = [title].into_iter().chain(counted);
+        let cut = full_id.strip_suffix("...");
+        arguments.extend(match cut {
+            Some(cut) if self.has_expressions => Some(beginning(cut)),
+            None if self.has_expressions => exactly(names),
+            // What looks like a flag is no filter: then all are run.
+            _ => Some(cut.unwrap_or(full_id).to_owned()).filter(|part| !part.starts_with('-')),
+        });
+        arguments
+    }
+}
+
+/// A directory of ours for one process. Dropping it removes it with all that is in it.
+pub(super) struct ProcessFolder(PathBuf);
+
+impl ProcessFolder {
+    /// A new one that nobody else can read or write.
+    pub(super) fn create() -> io::Result<Self> {
+        static CREATED: AtomicU32 = AtomicU32::new(0);
+        let parent = std::env::temp_dir();
+        loop {
+            let number = CREATED.fetch_add(1, Ordering::Relaxed);
+            let name = format!("cargo-perfcheck-{}-{number}", std::process::id());
+            let path = parent.join(name);
+            // Fails where there is something of that name, be it a link.
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(Self(path)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The variables that lead all versions to it.
+    pub(super) fn variables(&self) -> [(&'static str, PathBuf); 2] {
+        [
+            ("CRITERION_HOME", self.home()),
+            ("CARGO_TARGET_DIR", self.0.clone()),
+        ]
+    }
+
+    fn home(&self) -> PathBuf {
+        self.0.join("criterion")
+    }
+
+    /// What is there of the benchmark of this title, if anything.
+    pub(super) fn read(&self, title: &str, config: &Config) -> Result<Option<Reported>, String> {
+        let mut found = Vec::new();
+        newest(&self.home(), 0, &mut found);
+        for directory in found {
+            let benchmark: CriterionBenchmark = read_json(&directory.join("benchmark.json"))?;
+            let its_title = benchmark.title.as_ref().unwrap_or(&benchmark.full_id);
+            if its_title == title {
+                let samples = read_json(&directory.join("sample.json"))?;
+                let scale = scale(&directory.join("raw.csv"), &samples);
+                return reported(title, &benchmark, &samples, &scale, config).map(Some);
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Drop for ProcessFolder {
+    fn drop(&mut self) {
+        // A file that stays is the system's to remove.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The directories `new` with a benchmark that was written to its end.
+fn newest(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    for entry in entries {
+        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        let path = entry.path();
+        if entry.file_name() == "new" && path.join("benchmark.json").is_file() {
+            found.push(path);
+        } else if depth < DEEPEST {
+            newest(&path, depth + 1, found);
+        }
+    }
+}
+
+fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, String> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let failed = |why: &dyn std::fmt::Display| format!("its `{name}` cannot be read: {why}");
+    let text = bounded(path).map_err(|error| failed(&error))?;
+    serde_json::from_str(&text).map_err(|error| failed(&error))
+}
+
+fn bounded(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?
+        .take(MOST_BYTES)
+        .read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// What its values mean: the last row of its table of samples has the last value once more, in a unit with a name. Without that
+/// table (0.2 times alone, and later versions need a feature for it) values are nanoseconds.
+fn scale(table: &Path, samples: &CriterionSamples) -> UnitScale {
+    let named = bounded(table).ok().and_then(|table| {
+        let (head, last) = (table.lines().next()?, table.lines().next_back()?);
+        head.ends_with(",sample_measured_value,unit,iteration_count")
+            .then_some(())?;
+        let mut cells = last.rsplit(',');
+        let unit = cells.nth(1)?.trim_matches('"');
+        let value: f64 = cells.next()?.parse().ok()?;
+        UnitScale::of(value / samples.times.last()?, unit)
+    });
+    named.unwrap_or_else(UnitScale::nanoseconds)
+}
+
+fn reported(
+    title: &str,
+    benchmark: &CriterionBenchmark,
+    samples: &CriterionSamples,
+    scale: &UnitScale,
+    config: &Config,
+) -> Result<Reported, String> {
+    let (counts, times) = (&samples.iters, &samples.times);
+    if counts.len() != times.len() || counts.is_empty() {
+        return Err(format!(
+            "it wrote {} counts of iterations and {} times",
+            counts.len(),
+            times.len()
+        ));
+    }
+    let taken = scale.samples(counts, times).ok_or(
+        "it wrote numbers that no measurement has: negative, infinite, or of no iterations",
+    )?;
+    let in_force = Config {
+        samples: u32::try_from(taken.len()).unwrap_or(u32::MAX),
+        ..*config
+    };
+    let (linear, flat, mode) = match samples.sampling_mode.as_str() {
+        "Flat" => (Vec::new(), taken, SamplingMode::Flat),
+        _ => (taken, Vec::new(), SamplingMode::Linear),
+    };
+    let declared = benchmark.throughput.as_ref();
+    let throughput = declared.and_then(Declared::throughput);
+    Ok(Reported {
+        id: title.to_owned(),
+        throughput: throughput.unwrap_or_default(),
+        throughput_words: declared
+            .filter(|_| throughput.is_none())
+            .map(Declared::in_words),
+        set_up: Duration::ZERO,
+        measured: Some(Measured {
+            series: Series {
+                warm_up: super::value::NO_WARM_UP,
+                linear,
+                flat,
+            },
+            metric: scale.metric.clone(),
+            settings: AuthorSettings::default(),
+            in_force,
+            mode,
+        }),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[track_caller]
+    fn check(has_settings: bool, has_expressions: bool, title: &str, expected: &str) {
+        let dialect = Dialect {
+            has_settings,
+            has_expressions,
+        };
+        let config = config(SECOND / 10, SECOND * 3 / 2, None);
+        assert_eq!(dialect.arguments(title, &config).join(" "), expected);
+    }
+
+    #[test]
+    fn each_version_is_told_what_it_understands() {
+        let settings =
+            "--noplot --warm-up-time 1 --measurement-time 2 --sample-size 25 --nresamples 100";
+        check(true, true, "a.b", &format!(r"{settings} ^(?:a\.b)$"));
+        check(true, false, "a.b", &format!("{settings} a.b"));
+        check(false, false, "a.b", "--noplot a.b");
+        check(false, false, "--help", "--noplot");
+    }
+
+    #[test]
+    fn a_title_that_is_counted_or_cut_is_led_back_to_its_id() {
+        check(false, false, "same #2", "--noplot same");
+        check(false, false, "a very long...", "--noplot a very long");
+        check(false, true, "same #2", r"--noplot ^(?:same \#2|same)$");
+        check(false, true, "a (long)...", r"--noplot ^(?:a \(long\))");
+    }
+
+    #[test]
+    fn a_folder_is_read_by_title_and_gone_with_its_owner() {
+        let folder = ProcessFolder::create().expect("a directory");
+        let [(_, home), (_, target)] = folder.variables();
+        let directory = home.join("group/same_2/new");
+        fs::create_dir_all(&directory).expect("a directory");
+        let write = |name: &str, text: &str| {
+            fs::write(directory.join(name), text).expect("it can be written");
+        };
+        let config = config(SECOND, SECOND, None);
+        write(
+            "sample.json",
+            r#"{"sampling_mode":"Flat","iters":[2.0],"times":[9.0]}"#,
+        );
+        assert_eq!(folder.read("same #2", &config), Ok(None), "unfinished");
+        let benchmark = r#"{"full_id":"same","title":"same #2","throughput":{"Frames":3}}"#;
+        write("benchmark.json", benchmark);
+        assert_eq!(folder.read("same", &config), Ok(None), "another one");
+        let found = folder.read("same #2", &config).expect("it is whole");
+        let found = found.expect("it is there");
+        assert_eq!(found.throughput_words.as_deref(), Some("Frames(3)"));
+        let measured = found.measured.expect("it has samples");
+        assert_eq!(measured.mode, SamplingMode::Flat);
+        assert_eq!(measured.in_force.samples, 1);
+        drop(folder);
+        assert!(!target.exists());
+    }
+
+    fn declared(json: &str) -> Declared {
+        serde_json::from_str(json).expect("JSON")
+    }
+
+    #[test]
+    fn throughputs_of_all_kinds_are_read_and_unknown_ones_kept_in_words() {
+        let read = |json| {
+            let found = declared(json).throughput()?;
+            Some((found.bytes, found.elements))
+        };
+        assert_eq!(read(r#"{"Bytes":7}"#), Some((Some(7), None)));
+        assert_eq!(read(r#"{"BytesDecimal":7}"#), Some((Some(7), None)));
+        assert_eq!(read(r#"{"Bits":16}"#), Some((Some(2), None)));
+        assert_eq!(read(r#"{"Elements":5}"#), Some((None, Some(5))));
+        let both = r#"{"ElementsAndBytes":{"elements":3,"bytes":9}}"#;
+        assert_eq!(read(both), Some((Some(9), Some(3))));
+        for (json, words) in [
+            (r#"{"Frames":3}"#, "Frames(3)"),
+            (r#"{"Bits":9}"#, "Bits(9)"),
+            (r#""Free""#, "Free"),
+            (
+                r#"{"Ratio":{"of":-1.5,"to":[1]}}"#,
+                "Ratio(of(-1.5), to(?))",
+            ),
+        ] {
+            assert_eq!(read(json), None, "{json}");
+            assert_eq!(declared(json).in_words(), words);
+        }
+    }
+
+    #[test]
+    fn samples_are_an_object_or_two_columns() {
+        let object = r#"{"sampling_mode":"Flat","iters":[2.0],"times":[3.5]}"#;
+        let read = |json| serde_json::from_str::<CriterionSamples>(json);
+        let samples = read(object).expect("0.3.3 and later");
+        assert_eq!(samples.sampling_mode, "Flat");
+        let columns = read("[[1.0,2.0],[3.0,6.5]]").expect("earlier");
+        assert_eq!(columns.sampling_mode, "Linear");
+        assert_eq!(
+            (columns.iters, columns.times),
+            (vec![1.0, 2.0], vec![3.0, 6.5])
+        );
+        assert!(read("[[1.0]]").is_err());
+    }
+}

@@ -1,0 +1,567 @@
+//! The benchmarks of an executable that prints its results, how each is addressed, and one launch of one of them.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::time::Duration;
+
+use super::process::{Call, Printed, run};
+use super::value::{NO_WARM_UP, PrintedTime};
+use super::{criterion, divan, libtest};
+use crate::child::criterion::Reported;
+use crate::child::error::ChildError;
+use crate::child::launch_spec::LaunchSpec;
+use crate::child::means::Means;
+use crate::child::running::{PATIENCE, quote};
+use crate::process::Usage;
+use perfcheck_analysis::model::Sample;
+
+/// A time that is fewer steps of what is printed than this cannot be compared at 1 %.
+const FEWEST_STEPS: f64 = 100.0;
+/// Where nothing is known of how long a benchmark takes, so many times the timeout is allowed.
+const UNKNOWN: u32 = 10;
+
+/// What divan tells about its clock, in every process.
+const OF_THE_CLOCK: &[u8] = b"Timer precision: ";
+
+/// Who prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Printer {
+    /// Rust's own `#[bench]`.
+    Libtest,
+    /// The crate divan.
+    Divan,
+    /// Criterion that does not come to its runner.
+    Criterion,
+}
+
+/// How a benchmark is named to its executable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Address {
+    /// Its name there.
+    name: String,
+    /// Where it runs with several numbers of threads: this one of them.
+    threads: Option<usize>,
+}
+
+/// The benchmarks of an executable, by id, in program order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PrintedHarness {
+    printer: Printer,
+    ids: Vec<String>,
+    addresses: BTreeMap<String, Address>,
+    /// Of Criterion.
+    dialect: Option<criterion::Dialect>,
+}
+
+/// How a launch is sampled, as far as the bench can be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PrintedRequest<'r> {
+    /// Which benchmark.
+    pub id: &'r str,
+    /// Time before its samples.
+    pub warm_up: Duration,
+    /// Time of its samples.
+    pub measurement: Duration,
+    /// Its samples, where that was said.
+    pub samples: Option<u32>,
+}
+
+/// What a launch of a benchmark came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// The result.
+    pub reported: PrintedValue,
+    /// How the process ran, where the system tells.
+    pub usage: Option<Usage>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// What a benchmark reported.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PrintedValue {
+    /// The value that stands for the launch.
+    Value(Sample),
+    /// Every sample of the launch.
+    Samples(Box<Reported>),
+    /// Nothing that can be compared, for this reason.
+    Nothing(String),
+}
+
+/// Who begins its output with this line, if any of them does.
+pub(in crate::child) fn printer_of(line: &[u8]) -> Option<Printer> {
+    let line = std::str::from_utf8(line).ok()?;
+    if libtest::begins(line) {
+        Some(Printer::Libtest)
+    } else if divan::begins(line) {
+        Some(Printer::Divan)
+    } else if criterion::begins(line) {
+        Some(Printer::Criterion)
+    } else {
+        None
+    }
+}
+
+impl Printer {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Libtest => "libtest",
+            Self::Divan => "divan",
+            Self::Criterion => "criterion",
+        }
+    }
+
+    /// Asks an executable of the bench target `target` for its benchmarks. Those that are ignored are none.
+    pub fn list(
+        self,
+        target: &str,
+        spec: &LaunchSpec,
+        means: &Means<'_>,
+    ) -> Result<PrintedHarness, ChildError> {
+        let mut harness = PrintedHarness {
+            printer: self,
+            ids: Vec::new(),
+            addresses: BTreeMap::new(),
+            dialect: None,
+        };
+        match self {
+            Self::Libtest => harness.list_libtest(spec, means)?,
+            Self::Divan => harness.list_divan(target, spec, means)?,
+            Self::Criterion => harness.list_criterion(spec, means)?,
+        }
+        Ok(harness)
+    }
+}
+
+impl PrintedHarness {
+    /// Who prints.
+    pub fn printer(&self) -> Printer {
+        self.printer
+    }
+
+    /// The ids of its benchmarks, in program order.
+    pub fn ids(&self) -> &[String] {
+        &self.ids
+    }
+
+    /// Runs one benchmark in a process of its own.
+    pub fn measure(
+        &self,
+        request: &PrintedRequest<'_>,
+        spec: &LaunchSpec,
+        means: &Means<'_>,
+    ) -> Result<Report, ChildError> {
+        let Some(address) = self.addresses.get(request.id) else {
+            return Err(failed("the executable has no such benchmark"));
+        };
+        if let Some(dialect) = self.dialect {
+            return self.measure_criterion(dialect, request, spec, means);
+        }
+        let mut arguments = vec!["--exact".to_owned(), address.name.clone()];
+        let mut allowed = means.timeout.saturating_mul(UNKNOWN);
+        if self.printer == Printer::Divan {
+            let seconds = request.measurement.as_secs_f64().max(1e-6).to_string();
+            arguments.extend(["--min-time".to_owned(), seconds.clone()]);
+            arguments.extend(["--max-time".to_owned(), seconds]);
+            if let Some(samples) = request.samples {
+                arguments.extend(["--sample-count".to_owned(), samples.to_string()]);
+            }
+            if let Some(threads) = address.threads {
+                arguments.extend(["--threads".to_owned(), threads.to_string()]);
+            }
+            allowed = allowed.saturating_add(request.measurement.saturating_mul(PATIENCE));
+        }
+        let call = Call {
+            arguments: &arguments,
+            variables: &[],
+            purpose: "measure",
+            allowed,
+            dropped: &[OF_THE_CLOCK],
+        };
+        let printed = run(spec, &call, means)?;
+        if !printed.is_well {
+            return Err(self.failure(printed));
+        }
+        Ok(Report {
+            reported: self.reported(&printed)?,
+            usage: printed.usage,
+            took: printed.took,
+        })
+    }
+
+    /// Criterion's: what it wrote of the benchmark.
+    fn measure_criterion(
+        &self,
+        dialect: criterion::Dialect,
+        request: &PrintedRequest<'_>,
+        spec: &LaunchSpec,
+        means: &Means<'_>,
+    ) -> Result<Report, ChildError> {
+        let config = criterion::config(request.warm_up, request.measurement, request.samples);
+        let folder = criterion::ProcessFolder::create().map_err(|error| {
+            failed(&format!(
+                "no directory could be made for its results: {error}"
+            ))
+        })?;
+        let variables = folder.variables();
+        let variables = variables
+            .each_ref()
+            .map(|(name, path)| (*name, path.as_os_str()));
+        let sampling = config.warm_up.saturating_add(config.measurement);
+        let call = Call {
+            arguments: &dialect.arguments(request.id, &config),
+            variables: &variables,
+            purpose: "measure",
+            allowed: (means.timeout.saturating_mul(UNKNOWN))
+                .saturating_add(sampling.saturating_mul(PATIENCE)),
+            dropped: &criterion::OF_EVERY_PROCESS,
+        };
+        let printed = run(spec, &call, means)?;
+        if !printed.is_well {
+            return Err(self.failure(printed));
+        }
+        match folder.read(request.id, &config) {
+            Ok(Some(reported)) => Ok(Report {
+                reported: PrintedValue::Samples(Box::new(reported)),
+                usage: printed.usage,
+                took: printed.took,
+            }),
+            Ok(None) => Err(failed(
+                "it wrote no result where it was told to (the variables CRITERION_HOME and CARGO_TARGET_DIR)",
+            )),
+            Err(message) => Err(failed(&message)),
+        }
+    }
+
+    fn reported(&self, printed: &Printed) -> Result<PrintedValue, ChildError> {
+        let found = match self.printer {
+            Printer::Libtest => libtest::result(&printed.stdout),
+            Printer::Divan => match divan::medians(&printed.stdout)[..] {
+                [] => None,
+                [median] => Some(median),
+                // Before 0.1.19 its list has no arguments.
+                _ => {
+                    return Err(failed(
+                        "it printed several results for one benchmark; where it takes arguments, update the crate divan to 0.1.19 or later",
+                    ));
+                }
+            },
+            // What it prints is a summary.
+            Printer::Criterion => None,
+        };
+        let Some(time) = found else {
+            let mut said = printed.stdout.lines().chain(printed.stderr.lines()).rev();
+            let said = said
+                .find(|line| !line.trim().is_empty())
+                .unwrap_or_default();
+            let message = format!(
+                "it printed no result; its output: `{}`",
+                quote(said.as_bytes())
+            );
+            return Err(failed(&message));
+        };
+        Ok(match time.sample() {
+            None => PrintedValue::Nothing(
+                "it took no time at all: the loop was not run, or nothing is left of its body"
+                    .to_owned(),
+            ),
+            Some(sample) if self.steps(time) < FEWEST_STEPS => PrintedValue::Nothing(format!(
+                "its {} ns are too few digits to be compared: let an iteration do more",
+                sample.per_iteration()
+            )),
+            Some(sample) => PrintedValue::Value(sample),
+        })
+    }
+
+    fn steps(&self, time: PrintedTime) -> f64 {
+        match self.printer {
+            Printer::Libtest => libtest::steps(time),
+            Printer::Divan => divan::steps(time),
+            Printer::Criterion => f64::INFINITY,
+        }
+    }
+
+    /// Why a process that was to measure ended ill: what the panic said, or how it ended.
+    fn failure(&self, printed: Printed) -> ChildError {
+        let captured = match self.printer {
+            Printer::Libtest => libtest::failure(&printed.stdout),
+            Printer::Divan | Printer::Criterion => None,
+        };
+        let panic = captured.and_then(panic).or_else(|| panic(&printed.stderr));
+        match (panic, printed.error) {
+            (Some(message), _) => failed(&message),
+            (None, Some(error)) => error,
+            (None, None) => failed("it failed"),
+        }
+    }
+
+    fn add(&mut self, id: String, address: Address) {
+        self.ids.push(id.clone());
+        self.addresses.insert(id, address);
+    }
+
+    fn list_libtest(&mut self, spec: &LaunchSpec, means: &Means<'_>) -> Result<(), ChildError> {
+        let list = |more: &[&str]| {
+            let arguments = ["--list", "--format", "terse"].iter().chain(more);
+            let arguments: Vec<String> = arguments.map(|word| (*word).to_owned()).collect();
+            listed(&arguments, &[], spec, means)
+        };
+        let all = list(&[])?;
+        let mut benchmarks = libtest::benchmarks(&all).peekable();
+        if benchmarks.peek().is_none() {
+            return Ok(());
+        }
+        let ignored = list(&["--ignored"])?;
+        let ignored: Vec<&str> = libtest::benchmarks(&ignored).collect();
+        for name in benchmarks.filter(|name| !ignored.contains(name)) {
+            let address = Address {
+                name: name.to_owned(),
+                threads: None,
+            };
+            self.add(name.to_owned(), address);
+        }
+        Ok(())
+    }
+
+    /// What it lists, and which of two questions it understands.
+    fn list_criterion(&mut self, spec: &LaunchSpec, means: &Means<'_>) -> Result<(), ChildError> {
+        let list = |more: &[&str], means: &Means<'_>| {
+            let arguments = [&["--list"], more].concat();
+            let arguments: Vec<String> = arguments.into_iter().map(str::to_owned).collect();
+            listed(&arguments, &[], spec, means)
+        };
+        let all = list(&[], means)?;
+        for title in libtest::benchmarks(&all) {
+            let address = Address {
+                name: title.to_owned(),
+                threads: None,
+            };
+            self.add(title.to_owned(), address);
+        }
+        if self.ids.is_empty() {
+            return Err(ChildError::NoHello {
+                what: "it prints like Criterion, and lists no benchmarks".to_owned(),
+                first_line: all.lines().next().map(|line| quote(line.as_bytes())),
+            });
+        }
+        // What it did not understand is nothing to the user.
+        let quiet = Means {
+            on_output: &|_| (),
+            ..*means
+        };
+        let has_expressions = libtest::benchmarks(&list(&["^"], &quiet)?).next().is_some();
+        let has_settings = match list(&["--sample-size", "10"], &quiet) {
+            Ok(listed) => libtest::benchmarks(&listed).next().is_some(),
+            Err(ChildError::Interrupted) => return Err(ChildError::Interrupted),
+            Err(_) => false,
+        };
+        self.dialect = Some(criterion::Dialect {
+            has_settings,
+            has_expressions,
+        });
+        Ok(())
+    }
+
+    /// Three questions: which functions there are, with which arguments, and (which only a run shows) with which numbers of threads.
+    fn list_divan(
+        &mut self,
+        target: &str,
+        spec: &LaunchSpec,
+        means: &Means<'_>,
+    ) -> Result<(), ChildError> {
+        let functions = listed(&["--list".to_owned()], &[], spec, means)?;
+        let functions = divan::tree(&functions, &|_| true);
+        let terse = ["--list", "--format", "terse"].map(str::to_owned);
+        let names = listed(&terse, &[("NEXTEST", OsStr::new("1"))], spec, means).map_err(|error| match error {
+            ChildError::Interrupted => error,
+            _ => failed(&format!("it cannot name its benchmarks ({error})\n  help: update the crate divan to 0.1.19 or later")),
+        })?;
+        let root = target.replace('-', "_");
+        let owner = |name: &str| {
+            let owners = functions.iter().filter(|node| {
+                let rest = name.strip_prefix(&node.name());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+            });
+            owners.max_by_key(|node| node.path.len())
+        };
+        let names = divan::benchmarks(&names);
+        let wanted: Vec<(&str, String)> = names
+            .filter_map(|name| match owner(name) {
+                Some(node) if node.is_ignored => None,
+                node => Some((name, id(name, node, &root))),
+            })
+            .collect();
+        let roots = functions.iter().filter(|node| node.path.len() == 1);
+        let roots: Vec<&str> = roots.map(|node| node.path[0].as_str()).collect();
+        let names: Vec<&str> = wanted.iter().map(|(name, _)| *name).collect();
+        let ran = try_out(&names, &roots, spec, means)?;
+        for (name, id) in wanted {
+            let address = |threads| Address {
+                name: name.to_owned(),
+                threads,
+            };
+            let branches = ran.get(name).map_or(&[][..], Vec::as_slice);
+            if branches.is_empty() {
+                self.add(id.clone(), address(None));
+            }
+            for threads in branches {
+                self.add(format!("{id}/t={threads}"), address(Some(*threads)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Our id of a benchmark of divan: its path without the crate, where that is named as the target, and `/` before an argument.
+fn id(name: &str, function: Option<&divan::Node>, root: &str) -> String {
+    let (path, argument) = match function {
+        Some(node) => {
+            let path = node.name();
+            let argument = name
+                .strip_prefix(&path)
+                .and_then(|it| it.strip_prefix("::"));
+            (path, argument)
+        }
+        None => (name.to_owned(), None),
+    };
+    let path = path
+        .strip_prefix(root)
+        .and_then(|rest| rest.strip_prefix("::"))
+        .unwrap_or(&path);
+    match argument {
+        Some(argument) => format!("{path}/{argument}"),
+        None => path.to_owned(),
+    }
+}
+
+/// Runs every benchmark once, untimed, as `cargo test --benches` does: the numbers of threads of those that have several. One that
+/// panics ends its process; those after it have another one.
+fn try_out(
+    names: &[&str],
+    roots: &[&str],
+    spec: &LaunchSpec,
+    means: &Means<'_>,
+) -> Result<BTreeMap<String, Vec<usize>>, ChildError> {
+    let mut branches: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    let mut left: Vec<&str> = names.to_vec();
+    while !left.is_empty() {
+        let mut arguments = vec!["--test".to_owned(), "--exact".to_owned()];
+        if left.len() < names.len() {
+            arguments.extend(left.iter().map(|name| (*name).to_owned()));
+        }
+        let call = Call {
+            arguments: &arguments,
+            variables: &[],
+            purpose: "run each benchmark once",
+            allowed: means.timeout.saturating_mul(UNKNOWN),
+            dropped: &[OF_THE_CLOCK],
+        };
+        // What panics here panics again where it counts, and is said there.
+        let quiet = Means {
+            on_output: &|_| (),
+            ..*means
+        };
+        let printed = match run(spec, &call, &quiet) {
+            Ok(printed) => printed,
+            Err(ChildError::Interrupted) => return Err(ChildError::Interrupted),
+            Err(_) => break,
+        };
+        let nodes = divan::tree(&printed.stdout, &|name| roots.contains(&name));
+        for node in &nodes {
+            let Some((last, above)) = node.path.split_last() else {
+                continue;
+            };
+            let threads = last.strip_prefix("t=").and_then(|count| count.parse().ok());
+            let above = above.join("::");
+            if let Some(threads) = threads
+                && names.contains(&above.as_str())
+            {
+                branches.entry(above).or_default().push(threads);
+            }
+        }
+        let reached: Vec<String> = nodes.iter().map(divan::Node::name).collect();
+        let before = left.len();
+        left.retain(|name| !reached.iter().any(|reached| reached == name));
+        if printed.is_well || left.len() == before {
+            break;
+        }
+    }
+    Ok(branches)
+}
+
+/// What it prints when it is asked for a list.
+fn listed(
+    arguments: &[String],
+    variables: &[(&str, &OsStr)],
+    spec: &LaunchSpec,
+    means: &Means<'_>,
+) -> Result<String, ChildError> {
+    let call = Call {
+        arguments,
+        variables,
+        purpose: "list its benchmarks",
+        allowed: means.timeout,
+        dropped: &[OF_THE_CLOCK],
+    };
+    let printed = run(spec, &call, means)?;
+    match printed.error {
+        None => Ok(printed.stdout),
+        Some(error) => Err(error),
+    }
+}
+
+/// `thread 'main' panicked at PLACE:` and the line after it, as one line.
+fn panic(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once(" panicked at ")?;
+    let mut lines = rest.lines();
+    let place = lines.next()?.trim_end_matches(':');
+    let message = lines.next().unwrap_or_default();
+    Some(quote(format!("panicked at {place}: {message}").as_bytes()))
+}
+
+fn failed(message: &str) -> ChildError {
+    ChildError::Bench {
+        message: message.to_owned(),
+    }
+}
+
+impl PrintedValue {
+    /// What is timed before: nobody tells.
+    pub const NO_WARM_UP: Sample = NO_WARM_UP;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_the_path_in_the_target_and_then_the_argument() {
+        let node = |path: &str| divan::Node {
+            path: path.split("::").map(str::to_owned).collect(),
+            is_ignored: false,
+        };
+        let with_args = node("my_bench::grp::with_args");
+        let name = "my_bench::grp::with_args::a::b";
+        assert_eq!(
+            id(name, Some(&with_args), "my_bench"),
+            "grp::with_args/a::b"
+        );
+        assert_eq!(
+            id("lib::plain", Some(&node("lib::plain")), "my_bench"),
+            "lib::plain"
+        );
+        assert_eq!(id("my_bench::plain", None, "my_bench"), "plain");
+    }
+
+    #[test]
+    fn a_panic_is_told_in_one_line() {
+        let text =
+            "\nthread 'main' (32295) panicked at benches/lt.rs:8:37:\nno data\nnote: run with";
+        assert_eq!(
+            panic(text).as_deref(),
+            Some("panicked at benches/lt.rs:8:37: no data")
+        );
+        assert_eq!(panic("it went well"), None);
+    }
+}

@@ -1,0 +1,116 @@
+//! A time as such benches print it, kept exactly: digits and a power of ten become iterations and nanoseconds.
+
+use perfcheck_analysis::model::{Nanos, Sample};
+
+/// Whoever prints a time has timed for longer than this, but does not say how long: so many nanoseconds at least stand for it, so that no comparison
+/// takes the value for one of a moment.
+const TIMED_NS: u64 = 1_000_000;
+
+/// What is timed before, of which nobody tells.
+pub(super) const NO_WARM_UP: Sample = Sample {
+    iterations: 1,
+    elapsed: Nanos(0),
+};
+
+/// A printed time per iteration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct PrintedTime {
+    /// The number without its point: so many of the smallest step that it shows.
+    steps: u64,
+    /// Digits behind the point.
+    decimals: u32,
+    /// Nanoseconds of the unit.
+    unit_ns: u64,
+}
+
+impl PrintedTime {
+    /// Reads `1,234.56` of a unit of so many nanoseconds.
+    pub(super) fn read(number: &str, unit_ns: u64) -> Option<Self> {
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        let mut steps: u64 = 0;
+        let mut digits = 0;
+        for character in whole.chars().chain(fraction.chars()) {
+            if character == ',' {
+                continue;
+            }
+            let digit = u64::from(character.to_digit(10)?);
+            steps = steps.checked_mul(10)?.checked_add(digit)?;
+            digits += 1;
+        }
+        (digits > 0 && !fraction.contains(',')).then_some(Self {
+            steps,
+            decimals: u32::try_from(fraction.len()).ok()?,
+            unit_ns,
+        })
+    }
+
+    /// The same time as a sample, without loss; `None` where it is zero or no counter holds it.
+    pub(super) fn sample(self) -> Option<Sample> {
+        let mut iterations = 10_u64.checked_pow(self.decimals)?;
+        let mut elapsed = self.steps.checked_mul(self.unit_ns)?;
+        while iterations > 1 && elapsed > 0 && elapsed.is_multiple_of(10) {
+            iterations /= 10;
+            elapsed /= 10;
+        }
+        while 0 < elapsed && elapsed < TIMED_NS {
+            iterations = iterations.checked_mul(10)?;
+            elapsed *= 10;
+        }
+        (0 < elapsed && elapsed < 1 << 63).then_some(Sample {
+            iterations,
+            elapsed: Nanos(elapsed),
+        })
+    }
+
+    /// How many steps of so many decimals of its unit it is.
+    pub(super) fn steps_of(self, decimals: u32) -> f64 {
+        self.steps as f64 * 10_f64.powf(f64::from(decimals) - f64::from(self.decimals))
+    }
+
+    /// Nanoseconds of its unit.
+    pub(super) fn unit_ns(self) -> u64 {
+        self.unit_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(number: &str, unit_ns: u64) -> Option<(u64, u64)> {
+        let sample = PrintedTime::read(number, unit_ns)?.sample()?;
+        Some((sample.iterations, sample.elapsed.0))
+    }
+
+    #[test]
+    fn a_time_keeps_every_digit_that_was_printed() {
+        assert_eq!(sample("1,234.56", 1), Some((1000, 1_234_560)));
+        assert_eq!(sample("12,345,678", 1), Some((1, 12_345_678)));
+        assert_eq!(sample("1,234,567.8", 1), Some((10, 12_345_678)));
+        assert_eq!(sample("0.31", 1), Some((10_000_000, 3_100_000)));
+        assert_eq!(sample("1.323", 1000), Some((1000, 1_323_000)));
+        assert_eq!(sample("10.50", 1), Some((100_000, 1_050_000)));
+        assert_eq!(
+            sample("59.98", 60_000_000_000),
+            Some((1, 3_598_800_000_000))
+        );
+    }
+
+    #[test]
+    fn what_is_no_time_is_none() {
+        for number in [
+            "",
+            ".",
+            "-1",
+            "1e3",
+            "1.2.3",
+            "NaN",
+            "1.2,3",
+            "99999999999999999999",
+        ] {
+            assert_eq!(PrintedTime::read(number, 1), None, "{number}");
+        }
+        assert_eq!(sample("0.00", 1), None);
+        assert_eq!(sample("18446744073709551615", 1), None);
+    }
+}

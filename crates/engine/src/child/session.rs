@@ -1,0 +1,443 @@
+//! The conversation with one child: start, hello, requests and their answers, the end.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "starts benches, through the supervisor; deadlines"
+)]
+
+use crossbeam_channel::{Receiver, never};
+use std::convert::Infallible;
+use std::io::Write;
+use std::process::{ChildStdin, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::answers::LIMIT;
+use super::codec::{
+    Announcement, Frame, Hello, Listing, PROTOCOL_VERSION, Request, RequestKind, SampleSpec, WarmUp,
+};
+use super::criterion::{CriterionVersion, Runner};
+use super::error::ChildError;
+use super::launch_spec::{LaunchSpec, bench_command};
+use super::means::Means;
+use super::pipes::Incoming;
+use super::printed::Printer;
+use super::running::{PATIENCE, Running, Wait, quote};
+use super::stranger::{Greeting, Stranger};
+use crate::process::Usage;
+use perfcheck_analysis::model::{Allocations, Latencies, Nanos, Sample, Throughput};
+
+/// What `start` and `run` lead to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Started {
+    /// The benchmark waits for requests.
+    Ready(Ready),
+    /// The bench declined, for this reason.
+    Skipped(String),
+}
+
+/// A benchmark that waits for requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ready {
+    /// What one iteration processes.
+    pub throughput: Throughput,
+    /// What can be asked of it.
+    pub kind: RequestKind,
+}
+
+/// What an executable is written against.
+pub enum Recognised<'a> {
+    /// Our protocol: it waits for requests.
+    Ours(Box<Session<'a>>),
+    /// Criterion, of this version.
+    Criterion(CriterionVersion),
+    /// Something that knows no runner and prints its results.
+    Printed(Printer),
+}
+
+/// A child, from its start to its end. Dropping it kills it.
+pub struct Session<'a> {
+    running: Running<'a>,
+    requests: ChildStdin,
+    frames: Receiver<Incoming>,
+    timeout: Duration,
+    /// The beginning of the last frame, to be quoted where it is the wrong one.
+    last_frame: String,
+    hello: Hello,
+    /// Time from requests to their answers.
+    asked: Duration,
+    /// Whether a sequential child was told to begin.
+    begun: bool,
+    /// Iterations of all samples of the benchmark under way.
+    sampled: u64,
+}
+
+impl<'a> Session<'a> {
+    /// Starts the executable and waits for its `hello`.
+    pub fn start(spec: &LaunchSpec, means: &Means<'a>) -> Result<Self, ChildError> {
+        let mut stranger = Stranger::spawn(&mut command(spec), spec, means, |_| ())?;
+        match stranger.wait_for_greeting(&never::<Infallible>())? {
+            Greeting::Hello(hello) => Self::greeted(stranger, hello, means.timeout),
+            Greeting::Printed(_, line) => Err(ChildError::NoHello {
+                what: "it is a bench of another kind by now".to_owned(),
+                first_line: Some(line),
+            }),
+            Greeting::Runner(nobody) => match nobody {},
+        }
+    }
+
+    /// Starts the executable without knowing what it is written against; finds out from the way in which it makes itself known.
+    pub fn recognise(spec: &LaunchSpec, means: &Means<'a>) -> Result<Recognised<'a>, ChildError> {
+        let spawn_error = |source| ChildError::Spawn {
+            path: spec.program.clone(),
+            source,
+        };
+        let mut runner = Runner::listen().map_err(spawn_error)?;
+        let mut command = command(spec);
+        runner.invite(&mut command);
+        let mut stranger =
+            Stranger::spawn(&mut command, spec, means, |leader| runner.admit(leader))?;
+        match stranger.wait_for_greeting(runner.incoming())? {
+            Greeting::Hello(hello) => {
+                let session = Self::greeted(stranger, hello, means.timeout)?;
+                Ok(Recognised::Ours(Box::new(session)))
+            }
+            Greeting::Printed(printer, _) => Ok(Recognised::Printed(printer)),
+            Greeting::Runner(incoming) => {
+                let version = runner.version(incoming, &mut stranger.running, means.timeout)?;
+                Ok(Recognised::Criterion(version))
+            }
+        }
+    }
+
+    fn greeted(
+        stranger: Stranger<'a>,
+        hello: Hello,
+        timeout: Duration,
+    ) -> Result<Self, ChildError> {
+        if hello.protocol != PROTOCOL_VERSION {
+            return Err(ChildError::Version {
+                theirs: hello.protocol,
+                harness: hello.harness,
+                harness_version: hello.version,
+            });
+        }
+        Ok(Self {
+            running: stranger.running,
+            requests: stranger.requests,
+            frames: stranger.frames,
+            timeout,
+            last_frame: String::new(),
+            hello,
+            asked: Duration::ZERO,
+            sampled: 0,
+            begun: false,
+        })
+    }
+
+    /// What the child said of itself.
+    pub fn hello(&self) -> &Hello {
+        &self.hello
+    }
+
+    /// The number of its process.
+    pub fn id(&mut self) -> u32 {
+        self.running.id()
+    }
+
+    /// How the child has run so far, where the system tells.
+    pub fn usage(&mut self) -> Option<Usage> {
+        Usage::of(self.id())
+    }
+
+    /// How long the child has worked on requests so far.
+    pub fn asked(&self) -> Duration {
+        self.asked
+    }
+
+    /// All benchmarks of an addressable child, in program order.
+    pub fn list(&mut self) -> Result<Listing, ChildError> {
+        let request = Request::List;
+        self.send(&request)?;
+        let mut found = Listing::default();
+        loop {
+            match self.answer(&request, Duration::ZERO)? {
+                Frame::Benchmark(announcement) => found.benchmarks.push(announcement),
+                Frame::Broken { message } => found.broken.push(message),
+                Frame::Listed { count } => {
+                    let announced = found.benchmarks.len();
+                    if count == announced {
+                        return Ok(found);
+                    }
+                    let what = format!("it announced {announced} benchmarks and counts {count}");
+                    return Err(ChildError::Protocol { what });
+                }
+                _ => return Err(self.unexpected(&request)),
+            }
+        }
+    }
+
+    /// Starts a benchmark of an addressable child.
+    pub fn start_benchmark(&mut self, id: &str) -> Result<Started, ChildError> {
+        self.started(&Request::Start(id), id)
+    }
+
+    /// The first benchmark of a sequential child, if it has any.
+    pub fn begin(&mut self) -> Result<Option<Announcement>, ChildError> {
+        self.begun = true;
+        self.announced(&Request::Begin)
+    }
+
+    /// The benchmark of a sequential child that comes first now: at the beginning, or after one has ended.
+    pub fn advance(&mut self) -> Result<Option<Announcement>, ChildError> {
+        if self.begun {
+            self.next_benchmark()
+        } else {
+            self.begin()
+        }
+    }
+
+    /// Passes over the benchmark that a sequential child has announced; gives the next.
+    pub fn skip(&mut self) -> Result<Option<Announcement>, ChildError> {
+        self.announced(&Request::Skip)
+    }
+
+    /// The next benchmark of a sequential child, after one has ended.
+    pub fn next_benchmark(&mut self) -> Result<Option<Announcement>, ChildError> {
+        self.announced(&Request::Next)
+    }
+
+    /// Starts the benchmark that a sequential child has announced.
+    pub fn run_announced(&mut self, id: &str) -> Result<Started, ChildError> {
+        self.started(&Request::Run, id)
+    }
+
+    /// Warms up for more than `time`; gives the totals.
+    pub fn warm_up(&mut self, time: Nanos) -> Result<WarmUp, ChildError> {
+        let request = Request::WarmUp(time);
+        // The last round may take as long as all rounds before it.
+        let expected = Duration::from(time) * 2;
+        match self.ask(&request, expected)? {
+            Frame::WarmedUp {
+                iterations,
+                elapsed_ns,
+                total_ns,
+            } if iterations > 0 => Ok(WarmUp {
+                body: Sample {
+                    iterations,
+                    elapsed: elapsed_ns,
+                },
+                total: total_ns.unwrap_or(elapsed_ns).max(elapsed_ns),
+            }),
+            _ => Err(self.unexpected(&request)),
+        }
+    }
+
+    /// Takes the samples of a schedule, which is expected to take `expected`.
+    pub fn sample(
+        &mut self,
+        schedule: &[SampleSpec],
+        expected: Duration,
+    ) -> Result<Vec<Sample>, ChildError> {
+        let request = Request::Sample(schedule);
+        match self.ask(&request, expected)? {
+            Frame::Samples {
+                iterations,
+                elapsed_ns,
+            } => {
+                let asked = schedule
+                    .iter()
+                    .flat_map(|spec| (0..spec.count).map(|_| spec.iterations));
+                if let Some(time) = elapsed_ns.iter().find(|time| time.0 >= LIMIT) {
+                    let what = format!(
+                        "a time of {} ns in its answer to `{request}` is not below 2^63",
+                        time.0
+                    );
+                    return Err(ChildError::Protocol { what });
+                }
+                if !asked.eq(iterations.iter().copied()) || elapsed_ns.len() != iterations.len() {
+                    let what = format!(
+                        "its answer to `{request}` has {} counts and {} times that are not those asked for",
+                        iterations.len(),
+                        elapsed_ns.len()
+                    );
+                    return Err(ChildError::Protocol { what });
+                }
+                let taken = iterations.iter().copied();
+                self.sampled = taken.fold(self.sampled, u64::saturating_add);
+                Ok(iterations
+                    .into_iter()
+                    .zip(elapsed_ns)
+                    .map(|(iterations, elapsed)| Sample {
+                        iterations,
+                        elapsed,
+                    })
+                    .collect())
+            }
+            _ => Err(self.unexpected(&request)),
+        }
+    }
+
+    /// What each of at most `iterations` iterations allocated, in the order run, which is expected to take `expected`. Only for
+    /// children that count.
+    pub fn count(
+        &mut self,
+        iterations: u64,
+        expected: Duration,
+    ) -> Result<Vec<Allocations>, ChildError> {
+        let request = Request::Count(iterations);
+        match self.ask(&request, expected)? {
+            Frame::Counted(counted) => {
+                let checked = counted.checked(iterations);
+                checked.map_err(|what| wrong(&request, &what))
+            }
+            _ => Err(self.unexpected(&request)),
+        }
+    }
+
+    /// What the operations of all samples since the start took, with at most `reservoir` single times. Only for benchmarks of that kind.
+    pub fn latencies(&mut self, reservoir: u64) -> Result<Latencies, ChildError> {
+        let request = Request::Latencies(reservoir);
+        match self.ask(&request, Duration::ZERO)? {
+            Frame::Latencies(told) => {
+                let checked = told.checked(reservoir, self.sampled);
+                checked.map_err(|what| wrong(&request, &what))
+            }
+            _ => Err(self.unexpected(&request)),
+        }
+    }
+
+    /// Tears the started benchmark down.
+    pub fn finish(&mut self, id: &str) -> Result<(), ChildError> {
+        match self.ask(&Request::Finish, Duration::ZERO)? {
+            Frame::Finished { id: finished } if finished == id => Ok(()),
+            _ => Err(self.unexpected(&Request::Finish)),
+        }
+    }
+
+    /// Lets the child end by itself. What it does wrong now changes nothing that was measured.
+    pub fn bye(mut self) -> Result<(), ChildError> {
+        match self.ask(&Request::Bye, Duration::ZERO)? {
+            Frame::Bye => {
+                let _ = self.running.end();
+                Ok(())
+            }
+            _ => Err(self.unexpected(&Request::Bye)),
+        }
+    }
+
+    fn started(&mut self, request: &Request<'_>, id: &str) -> Result<Started, ChildError> {
+        match self.ask(request, Duration::ZERO)? {
+            Frame::Started {
+                id: started,
+                throughput,
+                kind,
+            } if started == id => Ok(Started::Ready(Ready {
+                throughput,
+                kind: RequestKind::of(kind.as_deref()),
+            })),
+            Frame::Skipped {
+                id: skipped,
+                reason,
+            } if skipped == id => Ok(Started::Skipped(reason)),
+            _ => Err(self.unexpected(request)),
+        }
+    }
+
+    fn announced(&mut self, request: &Request<'_>) -> Result<Option<Announcement>, ChildError> {
+        match self.ask(request, Duration::ZERO)? {
+            Frame::Benchmark(announcement) => Ok(Some(announcement)),
+            Frame::End => Ok(None),
+            _ => Err(self.unexpected(request)),
+        }
+    }
+
+    fn ask(&mut self, request: &Request<'_>, expected: Duration) -> Result<Frame, ChildError> {
+        let began = Instant::now();
+        self.send(request)?;
+        let answer = self.answer(request, expected);
+        self.asked += began.elapsed();
+        answer
+    }
+
+    fn send(&mut self, request: &Request<'_>) -> Result<(), ChildError> {
+        if matches!(request, Request::Start(_) | Request::Run) {
+            // What was printed before is another benchmark's.
+            self.running.forget_output();
+            self.sampled = 0;
+        }
+        let line = format!("{request}\n");
+        // A failed write means that the child is gone: how it went is worth more than the write's own error.
+        match self.requests.write_all(line.as_bytes()) {
+            Ok(()) => Ok(()),
+            Err(_) => Err(self.running.exited(&request.to_string())),
+        }
+    }
+
+    fn answer(&mut self, request: &Request<'_>, expected: Duration) -> Result<Frame, ChildError> {
+        let allowed = self
+            .timeout
+            .saturating_add(expected.saturating_mul(PATIENCE));
+        let request = request.to_string();
+        let line = match self.wait(Instant::now().checked_add(allowed)) {
+            Wait::Came(Incoming::Line(line)) => line,
+            Wait::Came(Incoming::TooLong(start)) => {
+                let what = format!("a line of more than 64 MiB, `{}`", quote(&start));
+                return Err(ChildError::Protocol { what });
+            }
+            Wait::Closed => return Err(self.running.exited(&request)),
+            Wait::Late => {
+                let after = allowed;
+                return Err(ChildError::Timeout { request, after });
+            }
+            Wait::Interrupted => return Err(ChildError::Interrupted),
+        };
+        match Frame::parse(&line) {
+            Ok(Frame::Error {
+                message,
+                fatal: true,
+                ..
+            }) => Err(ChildError::Exited {
+                status: format!("{}; {message}", self.running.status()),
+                request,
+                last_output: None,
+            }),
+            Ok(Frame::Error { message, .. }) => Err(ChildError::Bench { message }),
+            Ok(frame) => {
+                self.last_frame = quote(&line);
+                Ok(frame)
+            }
+            Err(error) => Err(ChildError::Protocol {
+                what: format!(
+                    "`{}` in answer to `{request}` is no frame ({error})",
+                    quote(&line)
+                ),
+            }),
+        }
+    }
+
+    fn wait(&mut self, deadline: Option<Instant>) -> Wait<Incoming> {
+        self.running.wait(&self.frames, deadline)
+    }
+
+    /// That the last frame is not what the request wants.
+    fn unexpected(&self, request: &Request<'_>) -> ChildError {
+        ChildError::Protocol {
+            what: format!("`{}` is no answer to `{request}`", self.last_frame),
+        }
+    }
+}
+
+/// That an answer to `request` contradicts the protocol or itself.
+fn wrong(request: &Request<'_>, what: &str) -> ChildError {
+    ChildError::Protocol {
+        what: format!("its answer to `{request}` {what}"),
+    }
+}
+
+fn command(spec: &LaunchSpec) -> Command {
+    let mut command = bench_command(spec);
+    command
+        .stdin(Stdio::piped())
+        .env("PERFCHECK_PROTOCOL", PROTOCOL_VERSION.to_string());
+    command
+}

@@ -1,0 +1,114 @@
+//! Wall time for the record, and whether the machine slept.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the place that reads the wall clock"
+)]
+
+use jiff::Timestamp as Instant;
+use std::time::Duration;
+
+use perfcheck_analysis::model::Timestamp;
+
+/// The time now, UTC.
+pub fn now() -> Timestamp {
+    let nanoseconds = Instant::now().as_nanosecond();
+    Timestamp(i64::try_from(nanoseconds).unwrap_or(i64::MAX))
+}
+
+/// A stored time as people and machines read it, to the second, e.g. `2026-11-21T03:04:05Z`.
+pub fn to_rfc3339(time: Timestamp) -> String {
+    Instant::from_nanosecond(i128::from(time.0))
+        .map_or_else(|_| time.0.to_string(), |instant| format!("{instant:.0}"))
+}
+
+/// The moment that people write as a date, as a time in RFC 3339, or as how long ago it was: `2026-11-21`, `90d`. The error says what was expected.
+pub fn moment(text: &str) -> Result<Timestamp, String> {
+    moment_before(text, now())
+}
+
+fn moment_before(text: &str, now: Timestamp) -> Result<Timestamp, String> {
+    let trimmed = text.trim();
+    let of_instant = |instant: Instant| i64::try_from(instant.as_nanosecond()).ok();
+    let ago = || {
+        let unit_at = trimmed.find(|c: char| c.is_alphabetic())?;
+        let (number, unit) = trimmed.split_at(unit_at);
+        let hours = match unit {
+            "h" => 1,
+            "d" => 24,
+            "w" => 7 * 24,
+            "y" => 365 * 24,
+            _ => return None,
+        };
+        let number: u32 = number.trim_end().parse().ok()?;
+        let nanoseconds = i64::from(number).checked_mul(hours * 3_600_000_000_000)?;
+        now.0.checked_sub(nanoseconds)
+    };
+    let date = || {
+        let date: jiff::civil::Date = trimmed.parse().ok()?;
+        let start = date.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+        of_instant(start.timestamp())
+    };
+    let exact = || of_instant(trimmed.parse::<Instant>().ok()?);
+    ago().or_else(exact).or_else(date).map(Timestamp).ok_or_else(|| {
+        format!(
+            "`{text}` is neither a date such as `2026-01-31` nor a time ago such as `90d` (units: h, d, w, y)"
+        )
+    })
+}
+
+/// How long the machine has been suspended since it was started; zero where the system does not tell.
+///
+/// A jump between two calls means that it slept in between.
+pub fn suspended() -> Duration {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::time::{ClockId, clock_gettime};
+        let read = |clock| Duration::try_from(clock_gettime(clock)).unwrap_or_default();
+        let monotonic = read(ClockId::Monotonic);
+        read(ClockId::Boottime).saturating_sub(monotonic)
+    }
+    #[cfg(not(target_os = "linux"))]
+    Duration::ZERO
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_a_date_a_time_or_so_long_ago() {
+        let now = Timestamp(400 * 86_400_000_000_000);
+        for (text, days) in [
+            ("90d", 310),
+            ("2w", 386),
+            ("1y", 35),
+            ("48h", 398),
+            ("1970-01-11", 10),
+            ("1970-01-11T00:00:00Z", 10),
+            (" 1 d ", 399),
+        ] {
+            let expected = Timestamp(days * 86_400_000_000_000);
+            assert_eq!(moment_before(text, now), Ok(expected), "{text}");
+        }
+        for bad in [
+            "",
+            "d",
+            "90",
+            "-1d",
+            "1.5d",
+            "3 months",
+            "yesterday",
+            "2026-13-01",
+        ] {
+            let message = moment_before(bad, now).expect_err("refused");
+            assert!(message.contains("90d"), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_time_is_written_to_the_second_in_utc() {
+        assert_eq!(to_rfc3339(Timestamp(1_000_000_000)), "1970-01-01T00:00:01Z");
+        assert_eq!(to_rfc3339(Timestamp(1_999_999_999)), "1970-01-01T00:00:01Z");
+    }
+}

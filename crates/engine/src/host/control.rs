@@ -1,0 +1,128 @@
+//! The control workload: a fixed amount of work in this process, done between two launches, never while one measures.
+//!
+//! What moves its time is the host, as no change of a user's code touches it. One pass is a chain of dependent integer operations, so
+//! that its time follows the clock frequency and whatever takes the processor away, and hangs neither on memory nor on the optimiser.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the place that times the control workload"
+)]
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use super::Variables;
+use perfcheck_analysis::model::{Control, Nanos};
+
+/// Passes of one look at the host; together they take about 3 ms.
+const PASSES: usize = 40;
+
+/// Steps of a pass.
+const STEPS: u32 = 25_000;
+
+/// Looks at the host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ControlProbe {
+    /// What is reported in place of what was measured: launch by launch, in turn.
+    script: Option<Vec<Control>>,
+}
+
+impl ControlProbe {
+    /// As the environment says: where the clock of the benches is scripted, that of the control is too (docs/PROTOCOL.md, section 7).
+    pub fn of(variables: &Variables) -> Self {
+        let script = variables.scripted_clock.as_ref().map(|_| {
+            let text = variables.scripted_control.as_deref().unwrap_or_default();
+            text.split('/').filter_map(scripted).collect()
+        });
+        Self { script }
+    }
+
+    /// Whether times are made up, so that what the host does to the benches means nothing.
+    pub fn is_scripted(&self) -> bool {
+        self.script.is_some()
+    }
+
+    /// Runs the workload before launch `ordinal`; `None` where a script does not tell.
+    pub fn take(&self, ordinal: u32) -> Option<Control> {
+        match &self.script {
+            Some(script) if script.is_empty() => None,
+            Some(script) => Some(script[ordinal as usize % script.len()]),
+            None => Some(of_passes(std::array::from_fn(|_| timed_pass()))),
+        }
+    }
+}
+
+/// `PASS` or `PASS~SPREAD`, nanoseconds.
+fn scripted(text: &str) -> Option<Control> {
+    let (pass, spread) = text.split_once('~').unwrap_or((text, "0"));
+    Some(Control {
+        pass: Nanos(pass.parse().ok()?),
+        spread: Nanos(spread.parse().ok()?),
+    })
+}
+
+fn timed_pass() -> u64 {
+    let start = Instant::now();
+    let mut state = black_box(0x9E37_79B9_7F4A_7C15_u64);
+    for _ in 0..STEPS {
+        // One step of xorshift64* (Marsaglia 2003; Vigna 2016), each needing the one before.
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state = state.wrapping_mul(0x2545_F491_4F6C_DD1D);
+    }
+    black_box(state);
+    Nanos::from(start.elapsed()).0
+}
+
+/// Median, and median distance from it.
+fn of_passes(mut passes: [u64; PASSES]) -> Control {
+    let pass = middle(&mut passes);
+    let mut distances = passes.map(|one| one.abs_diff(pass));
+    Control {
+        pass: Nanos(pass),
+        spread: Nanos(middle(&mut distances)),
+    }
+}
+
+/// The upper one of the two middles.
+fn middle(values: &mut [u64; PASSES]) -> u64 {
+    values.sort_unstable();
+    values[PASSES / 2]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_is_median_and_median_distance_whatever_a_few_passes_met() {
+        let mut passes = [1000; PASSES];
+        passes[..5].fill(9_000_000);
+        passes[5..30].fill(1010);
+        let control = of_passes(passes);
+        assert_eq!((control.pass, control.spread), (Nanos(1010), Nanos(0)));
+        let even = of_passes(std::array::from_fn(|i| 1000 + i as u64));
+        // |x - 1020| of 1000..=1039: 0, then 1 to 19 twice, and 20.
+        assert_eq!((even.pass, even.spread), (Nanos(1020), Nanos(10)));
+        assert!((even.jitter() - 10.0 / 1020.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_workload_takes_time_and_its_passes_are_alike() {
+        let control = ControlProbe { script: None }.take(0).unwrap();
+        assert!(control.pass > Nanos(0));
+        assert!(control.spread <= control.pass);
+    }
+
+    #[test]
+    fn with_a_script_launches_take_its_times_in_turn_and_an_empty_one_gives_none() {
+        let script = |text: &str| ControlProbe {
+            script: Some(text.split('/').filter_map(scripted).collect()),
+        };
+        let looks = script("70000/75000~3000");
+        let found = [0, 1, 2].map(|launch| looks.take(launch).map(|x| (x.pass.0, x.spread.0)));
+        assert_eq!(found, [(70_000, 0), (75_000, 3000), (70_000, 0)].map(Some));
+        assert_eq!(script("").take(0), None);
+    }
+}

@@ -1,0 +1,99 @@
+//! The timer: where the kernel reads it from, its step, and what a reading takes.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the place that times the timer itself"
+)]
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use super::files::SystemFiles;
+use perfcheck_analysis::model::{Nanos, TimerState};
+
+const SOURCES: &str = "/sys/devices/system/clocksource/clocksource0";
+/// Of so many differences the smallest is the step.
+const DIFFERENCES: usize = 32;
+/// After so many readings without a difference there is none to be had.
+const MOST_READINGS: usize = 1_000_000;
+/// Readings of a batch, and batches of which the fastest counts.
+const BATCH: u32 = 2_000;
+const BATCHES: usize = 10;
+
+/// Names from the system, and two short measurements.
+pub(super) fn timer(files: &dyn SystemFiles) -> TimerState {
+    TimerState {
+        step_ns: step(),
+        reading_ns: reading(),
+        ..named(files)
+    }
+}
+
+fn named(files: &dyn SystemFiles) -> TimerState {
+    let available = files.line(&format!("{SOURCES}/available_clocksource"));
+    let words = available.iter().flat_map(|line| line.split_whitespace());
+    TimerState {
+        source: files.line(&format!("{SOURCES}/current_clocksource")),
+        available: words.map(str::to_owned).collect(),
+        ..TimerState::default()
+    }
+}
+
+/// The smallest of some first differences of readings that are not zero.
+fn step() -> Option<Nanos> {
+    let mut found = Vec::with_capacity(DIFFERENCES);
+    let mut before = Instant::now();
+    for _ in 0..MOST_READINGS {
+        let now = Instant::now();
+        let difference = now - before;
+        before = now;
+        if !difference.is_zero() {
+            found.push(Nanos::from(difference));
+            if found.len() == DIFFERENCES {
+                break;
+            }
+        }
+    }
+    found.into_iter().min()
+}
+
+fn reading() -> Option<f64> {
+    let batch = || {
+        let start = Instant::now();
+        for _ in 0..BATCH {
+            black_box(Instant::now());
+        }
+        start.elapsed().as_nanos() as f64 / f64::from(BATCH)
+    };
+    (0..BATCHES).map(|_| batch()).reduce(f64::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::files::tests::Texts;
+    use super::*;
+
+    #[test]
+    fn the_source_and_its_alternatives_are_named_where_the_system_names_them() {
+        let texts = Texts::of([
+            (
+                "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                "hpet\n",
+            ),
+            (
+                "/sys/devices/system/clocksource/clocksource0/available_clocksource",
+                "tsc hpet acpi_pm \n",
+            ),
+        ]);
+        let found = named(&texts);
+        assert_eq!(found.source.as_deref(), Some("hpet"));
+        assert_eq!(found.available, ["tsc", "hpet", "acpi_pm"]);
+        assert_eq!(named(&Texts::of([])), TimerState::default());
+    }
+
+    #[test]
+    fn a_reading_takes_time_and_the_timer_moves() {
+        assert!(reading().is_some_and(|nanoseconds| nanoseconds > 0.0));
+        assert!(step().is_some_and(|step| step > Nanos(0)));
+    }
+}

@@ -1,0 +1,143 @@
+//! What git says about a directory. Every question may have no answer: no git, no repository, no commit.
+
+#![expect(clippy::disallowed_methods, reason = "asks git")]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use perfcheck_analysis::model::GitState;
+
+/// A git work tree that contains a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkout {
+    directory: PathBuf,
+    /// The repository's common directory: the same for all its work trees.
+    pub common_directory: PathBuf,
+    /// Where in the work tree the directory lies; empty at its top.
+    pub prefix: PathBuf,
+}
+
+impl Checkout {
+    /// The checkout that `directory` lies in.
+    pub fn find(directory: &Path) -> Option<Self> {
+        let question = [
+            "rev-parse",
+            "--path-format=absolute",
+            "--git-common-dir",
+            "--show-prefix",
+        ];
+        let answer = git(directory, &question)?;
+        // At the top the prefix is an empty line, which the answer may have lost.
+        let (common, prefix) = answer.split_once('\n').unwrap_or((&answer, ""));
+        Some(Self {
+            directory: directory.to_owned(),
+            common_directory: PathBuf::from(common).canonicalize().ok()?,
+            prefix: prefix.trim_end_matches('/').into(),
+        })
+    }
+
+    /// Commit, branch and whether tracked files differ; `None` before the first commit.
+    pub fn state(&self) -> Option<GitState> {
+        let commit = self.ask(&["rev-parse", "--verify", "HEAD"])?;
+        let status = self.ask(&["status", "--porcelain", "--untracked-files=no"])?;
+        Some(GitState {
+            commit,
+            branch: self.ask(&["symbolic-ref", "--quiet", "--short", "HEAD"]),
+            dirty: !status.is_empty(),
+        })
+    }
+
+    /// The full hash that a revision stands for.
+    pub fn resolve(&self, revision: &str) -> Option<String> {
+        let commit = format!("{revision}^{{commit}}");
+        self.ask(&[
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            "--end-of-options",
+            &commit,
+        ])
+    }
+
+    /// How many commits lie between `HEAD` and the point where it left `branch`; `None`: they share no history.
+    pub fn commits_since(&self, branch: &str) -> Option<u64> {
+        let branch = self.resolve(branch)?;
+        self.ask(&["merge-base", "HEAD", &branch])?;
+        let range = format!("{branch}..HEAD");
+        self.ask(&["rev-list", "--count", &range])?.parse().ok()
+    }
+
+    /// Whether `commit` is `HEAD` or one of its ancestors.
+    pub fn is_ancestor(&self, commit: &str) -> bool {
+        self.ask(&["merge-base", "--is-ancestor", commit, "HEAD"])
+            .is_some()
+    }
+
+    /// The names of all branches, those of remotes without the remote; `None` where git has none to tell.
+    pub fn branches(&self) -> Option<BTreeSet<String>> {
+        let refs = self.ask(&[
+            "for-each-ref",
+            "--format=%(refname)",
+            "refs/heads",
+            "refs/remotes",
+        ])?;
+        let name = |reference: &str| {
+            reference
+                .strip_prefix("refs/heads/")
+                .or_else(|| {
+                    let of_remote = reference.strip_prefix("refs/remotes/")?;
+                    of_remote.split_once('/').map(|(_, branch)| branch)
+                })
+                .map(str::to_owned)
+        };
+        let names: BTreeSet<String> = refs.lines().filter_map(name).collect();
+        (!names.is_empty()).then_some(names)
+    }
+
+    /// The directory that was asked about.
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    pub(super) fn ask(&self, arguments: &[&str]) -> Option<String> {
+        git(&self.directory, arguments)
+    }
+}
+
+/// What git tells its hooks about their repository: in a hook, other directories are to be found as everywhere.
+pub const HOOK_VARIABLES: [&str; 6] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+];
+
+/// Git, asked about `directory`.
+pub(super) fn git_command(directory: &Path) -> Command {
+    let mut command = Command::new("git");
+    for name in HOOK_VARIABLES {
+        command.env_remove(name);
+    }
+    command
+        .arg("-C")
+        .arg(directory)
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .stdin(Stdio::null());
+    command
+}
+
+fn git(directory: &Path, arguments: &[&str]) -> Option<String> {
+    let output = git_command(directory)
+        .args(arguments)
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output
+        .status
+        .success()
+        .then(|| text.trim_end_matches('\n').to_owned())
+}

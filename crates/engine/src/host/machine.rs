@@ -1,0 +1,96 @@
+//! Facts about the machine.
+
+use std::fs;
+use std::thread;
+
+use perfcheck_analysis::model::HostFacts;
+
+/// What the system tells about itself. `ci`: this is a CI runner, whose machine is shared.
+pub fn detect(ci: bool) -> HostFacts {
+    let cpu_info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let uname = rustix::system::uname();
+    let flags = field(&cpu_info, "flags").unwrap_or_default();
+    let virtual_machine = flags.split_whitespace().any(|flag| flag == "hypervisor");
+    HostFacts {
+        cpu: cpu_model(&cpu_info),
+        architecture: std::env::consts::ARCH.to_owned(),
+        os: std::env::consts::OS.to_owned(),
+        cores: thread::available_parallelism()
+            .ok()
+            .and_then(|cores| u32::try_from(cores.get()).ok())
+            .unwrap_or(1),
+        kernel: uname.release().to_string_lossy().into_owned(),
+        governor: line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        microcode: field(&cpu_info, "microcode"),
+        shared: ci || virtual_machine,
+    }
+}
+
+/// What the system calls this machine, the same after every start (machine-id(5)). It is confidential: hash it before
+/// it goes anywhere.
+pub(super) fn identity() -> Option<String> {
+    ["/etc/machine-id", "/var/lib/dbus/machine-id"]
+        .into_iter()
+        .filter_map(line)
+        .find(|identity| identity != "uninitialized")
+}
+
+/// One-minute load average, where the system tells.
+pub fn load() -> Option<f64> {
+    line("/proc/loadavg")?.split(' ').next()?.parse().ok()
+}
+
+fn cpu_model(cpu_info: &str) -> String {
+    // On Arm there is no model name, but implementer and part say as much.
+    field(cpu_info, "model name")
+        .or_else(|| {
+            let implementer = field(cpu_info, "CPU implementer")?;
+            let part = field(cpu_info, "CPU part")?;
+            Some(format!("implementer {implementer} part {part}"))
+        })
+        .or_else(sysctl_cpu_model)
+        .unwrap_or_else(|| "unknown".to_owned())
+}
+
+#[cfg(target_os = "macos")]
+#[expect(clippy::disallowed_methods, reason = "asks sysctl")]
+fn sysctl_cpu_model() -> Option<String> {
+    let output = std::process::Command::new("/usr/sbin/sysctl")
+        .args(["-n", "machdep.cpu.brand_string"])
+        .output()
+        .ok()?;
+    let model = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+    (!model.is_empty()).then_some(model)
+}
+
+#[cfg(not(target_os = "macos"))]
+fn sysctl_cpu_model() -> Option<String> {
+    None
+}
+
+/// The first value of `name : value` lines.
+fn field(text: &str, name: &str) -> Option<String> {
+    text.lines()
+        .filter_map(|line| line.split_once(':'))
+        .find(|(key, _)| key.trim() == name)
+        .map(|(_, value)| value.trim().to_owned())
+}
+
+fn line(path: &str) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    let line = text.lines().next()?.trim();
+    (!line.is_empty()).then(|| line.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cpu_is_named_by_its_model_or_by_implementer_and_part() {
+        let x86 = "processor\t: 0\nmodel name\t: Some CPU @ 3 GHz\nflags\t\t: fpu hypervisor\n";
+        assert_eq!(cpu_model(x86), "Some CPU @ 3 GHz");
+        let arm = "CPU implementer\t: 0x41\nCPU part\t: 0xd0c\n";
+        assert_eq!(cpu_model(arm), "implementer 0x41 part 0xd0c");
+    }
+}

@@ -1,0 +1,550 @@
+//! Revisions of a repository: which commit a name stands for, and the files of a commit written somewhere else.
+//!
+//! Nothing is ever written into the user's repository or checkout: files are written through an index of our own, so that `HEAD`,
+//! index, references and the list of work trees stay as they are. Unlike the questions of [`Checkout`], these must have an answer:
+//! every failure says what to do.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::git::{Checkout, git_command};
+use perfcheck_analysis::model::GitState;
+
+/// A commit, and the words that the user chose for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Revision {
+    /// What the user wrote.
+    pub name: String,
+    /// Full hash.
+    pub commit: String,
+}
+
+impl Revision {
+    /// The state of a checkout that is this commit and nothing else.
+    pub fn state(&self) -> GitState {
+        GitState {
+            commit: self.commit.clone(),
+            branch: None,
+            dirty: false,
+        }
+    }
+
+    /// The first digits of the commit.
+    pub fn short(&self) -> &str {
+        self.commit.get(..10).unwrap_or(&self.commit)
+    }
+}
+
+impl std::fmt::Display for Revision {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.commit.starts_with(&self.name) {
+            f.write_str(self.short())
+        } else {
+            write!(f, "{} ({})", self.name, self.short())
+        }
+    }
+}
+
+/// The files of a checkout as they are now, relative to its top.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PresentFiles {
+    /// Tracked ones, and untracked ones that are not ignored.
+    pub sources: Vec<PathBuf>,
+    /// What is ignored: files, and directories that hold nothing else.
+    pub ignored: Vec<PathBuf>,
+}
+
+/// Why git could not tell or do something.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    /// Git could not be started.
+    #[error("could not start `git`: {0}\n  help: a comparison with a revision takes git")]
+    Start(io::Error),
+    /// No repository.
+    #[error(
+        "`{}` is in no git repository\n  help: a revision can be measured in a clone only; `--baseline NAME` compares with a stored run",
+        directory.display()
+    )]
+    NotARepository {
+        /// Where one was looked for.
+        directory: PathBuf,
+    },
+    /// A name that stands for no commit.
+    #[error("there is no revision `{revision}` in this repository\n  help: {hint}")]
+    UnknownRevision {
+        /// What the user wrote.
+        revision: String,
+        /// What to do.
+        hint: String,
+    },
+    /// Two commits that share no history, as far as the clone has it.
+    #[error("HEAD and `{branch}` have no common ancestor\n  help: {hint}")]
+    NoMergeBase {
+        /// What the user wrote.
+        branch: String,
+        /// What to do.
+        hint: String,
+    },
+    /// The end of a range is no descendant of its beginning.
+    #[error(
+        "`{good}` is no ancestor of `{bad}`\n  help: the first is to be the older one of the two"
+    )]
+    NotAncestor {
+        /// The beginning.
+        good: String,
+        /// The end.
+        bad: String,
+    },
+    /// A submodule's commit that the user's clone does not have.
+    #[error(
+        "the submodule `{path}` has not got the commit {commit}\n  help: `git -C {path} fetch origin {commit}` brings it",
+        path = path.display()
+    )]
+    MissingSubmoduleCommit {
+        /// Where it lies in the checkout.
+        path: PathBuf,
+        /// The commit that is wanted.
+        commit: String,
+    },
+    /// Git refused something that should work.
+    #[error("`git {command}` failed\n{said}")]
+    Failed {
+        /// The subcommand and its arguments.
+        command: String,
+        /// What git wrote to stderr.
+        said: String,
+    },
+}
+
+/// Settings that could make git write elsewhere than told, or not all files.
+const PLAIN: [&str; 14] = [
+    "-c",
+    "core.sparseCheckout=false",
+    "-c",
+    "core.splitIndex=false",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.untrackedCache=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "submodule.recurse=false",
+    "-c",
+    "advice.detachedHead=false",
+];
+
+/// How a submodule appears in an index.
+const SUBMODULE_MODE: &str = "160000";
+
+impl Checkout {
+    /// The checkout that `directory` lies in; an error where there is none.
+    pub fn require(directory: &Path) -> Result<Self, GitError> {
+        if let Some(found) = Self::find(directory) {
+            return Ok(found);
+        }
+        match run(directory, &[], &["rev-parse", "--git-dir"]) {
+            // There is one, but git will not work in it, e.g. because it is somebody else's.
+            Err(GitError::Failed { command, said }) if !said.contains("not a git repository") => {
+                Err(GitError::Failed { command, said })
+            }
+            Err(GitError::Start(source)) => Err(GitError::Start(source)),
+            _ => Err(GitError::NotARepository {
+                directory: directory.to_owned(),
+            }),
+        }
+    }
+
+    /// The directory that holds everything that is checked out.
+    pub fn top(&self) -> Result<PathBuf, GitError> {
+        let top = run(self.directory(), &[], &["rev-parse", "--show-toplevel"])?;
+        Ok(path_of(trimmed(&top)))
+    }
+
+    /// The commit that `name` stands for.
+    pub fn revision(&self, name: &str) -> Result<Revision, GitError> {
+        match self.resolve(name) {
+            Some(commit) => Ok(Revision {
+                name: name.to_owned(),
+                commit,
+            }),
+            None => Err(GitError::UnknownRevision {
+                revision: name.to_owned(),
+                hint: self.hint_for(name),
+            }),
+        }
+    }
+
+    /// The commit at which `HEAD` left `branch`. A branch that only `origin` has is found there.
+    pub fn merge_base(&self, branch: &str) -> Result<Revision, GitError> {
+        let remote = format!("origin/{branch}");
+        let other = match self.resolve(branch).or_else(|| self.resolve(&remote)) {
+            Some(other) => other,
+            None => self.revision(branch)?.commit,
+        };
+        match self.ask(&["merge-base", "HEAD", &other]) {
+            Some(commit) => Ok(Revision {
+                name: format!("merge base with {branch}"),
+                commit,
+            }),
+            None => Err(GitError::NoMergeBase {
+                branch: branch.to_owned(),
+                hint: if self.is_shallow() {
+                    SHALLOW.to_owned()
+                } else {
+                    format!("`--against {branch}` compares with its tip")
+                },
+            }),
+        }
+    }
+
+    /// The commits after `good` up to `bad`, oldest first, along the first parents.
+    pub fn commits_between(&self, good: &str, bad: &str) -> Result<Vec<String>, GitError> {
+        let not_ancestor = || GitError::NotAncestor {
+            good: good.to_owned(),
+            bad: bad.to_owned(),
+        };
+        self.ask(&["merge-base", "--is-ancestor", good, bad])
+            .ok_or_else(not_ancestor)?;
+        let range = format!("{good}..{bad}");
+        let listed = run(
+            self.directory(),
+            &[],
+            &["rev-list", "--first-parent", "--reverse", &range],
+        )?;
+        let listed = String::from_utf8_lossy(&listed);
+        Ok(listed.lines().map(str::to_owned).collect())
+    }
+
+    /// Whether `HEAD` is all that is checked out: nothing modified, nothing untracked that is not ignored.
+    pub fn is_clean(&self) -> Result<bool, GitError> {
+        let status = run(
+            self.directory(),
+            &[],
+            &["status", "--porcelain", "--untracked-files=normal"],
+        )?;
+        Ok(status.is_empty())
+    }
+
+    /// Whether `commit` has a file at `path`, seen from the top.
+    pub fn has_file(&self, commit: &str, path: &Path) -> bool {
+        let object = format!("{commit}:{}", path.display());
+        self.ask(&["cat-file", "-e", &object]).is_some()
+    }
+
+    /// What is checked out now, submodules included.
+    pub fn present_files(&self) -> Result<PresentFiles, GitError> {
+        let mut found = PresentFiles::default();
+        list_present(&self.top()?, Path::new(""), &mut found)?;
+        found.sources.sort();
+        found.sources.dedup();
+        found.ignored.sort();
+        Ok(found)
+    }
+
+    /// Writes the files of `commit` to `directory`, which we own, and returns them; what an earlier commit left there is made right.
+    ///
+    /// `index` is a directory for git's notes about what it wrote. Submodules come from the user's own copies, never from the network;
+    /// those that were never fetched stay empty.
+    pub fn export(
+        &self,
+        commit: &str,
+        directory: &Path,
+        index: &Path,
+    ) -> Result<Vec<PathBuf>, GitError> {
+        let git_directory = run(self.directory(), &[], &["rev-parse", "--absolute-git-dir"])?;
+        let writer = Writer {
+            git_directories: vec![
+                path_of(trimmed(&git_directory)),
+                self.common_directory.clone(),
+            ],
+            checked_out: self.top()?,
+            directory: directory.to_owned(),
+            index: index.to_owned(),
+        };
+        let mut files = Vec::new();
+        writer.write(commit, Path::new(""), &mut files)?;
+        files.sort();
+        Ok(files)
+    }
+
+    /// Makes `directory` look like a checkout of `commit` to build scripts that ask git: with the user's objects and tags, which stay where
+    /// they are, and without branches. What is the same already keeps its time.
+    pub fn stand_in(&self, directory: &Path, commit: &str) -> Result<(), GitError> {
+        let failed = |source: io::Error| GitError::Failed {
+            command: "init".to_owned(),
+            said: source.to_string(),
+        };
+        let repository = directory.join(".git");
+        let environment = [
+            ("GIT_DIR", repository.as_path()),
+            ("GIT_WORK_TREE", directory),
+        ];
+        if !repository.join("HEAD").exists() {
+            let format = self.ask(&["rev-parse", "--show-object-format"]);
+            let format = format!("--object-format={}", format.as_deref().unwrap_or("sha1"));
+            let init = [
+                "init",
+                "--quiet",
+                "--template=",
+                &format,
+                "--ref-format=files",
+            ];
+            // Older ones know the one format only.
+            run(directory, &environment, &init)
+                .or_else(|_| run(directory, &environment, &["init", "--quiet", "--template="]))?;
+        }
+        let mut objects = self.common_directory.join("objects").into_os_string();
+        objects.push("\n");
+        let tags = [
+            "for-each-ref",
+            "--format=%(objectname) %(refname)",
+            "refs/tags",
+        ];
+        let tags = run(self.directory(), &[], &tags)?;
+        let mut head = commit.as_bytes().to_vec();
+        head.push(b'\n');
+        let shallow = std::fs::read(self.common_directory.join("shallow")).unwrap_or_default();
+        let files: [(&str, &[u8]); 4] = [
+            ("shallow", &shallow),
+            ("objects/info/alternates", objects.as_encoded_bytes()),
+            ("packed-refs", &tags),
+            ("HEAD", &head),
+        ];
+        let mut is_new = false;
+        for (name, content) in files {
+            let path = repository.join(name);
+            if std::fs::read(&path).is_ok_and(|old| old == content) {
+                continue;
+            }
+            is_new = true;
+            if let Some(parent) = path.parent() {
+                std::fs::create_dir_all(parent).map_err(failed)?;
+            }
+            std::fs::write(&path, content).map_err(failed)?;
+        }
+        if is_new || !repository.join("index").exists() {
+            let _ = std::fs::remove_file(repository.join("index.lock"));
+            let mut arguments = PLAIN.to_vec();
+            arguments.extend(["read-tree", commit]);
+            run(directory, &environment, &arguments)?;
+        }
+        Ok(())
+    }
+
+    fn is_shallow(&self) -> bool {
+        self.ask(&["rev-parse", "--is-shallow-repository"])
+            .is_some_and(|answer| answer == "true")
+    }
+
+    fn hint_for(&self, name: &str) -> String {
+        let remote = format!("origin/{name}");
+        if self.resolve(&remote).is_some() {
+            return format!("there is a `{remote}`");
+        }
+        if self.is_shallow() {
+            return SHALLOW.to_owned();
+        }
+        if self.ask(&["rev-parse", "--verify", "HEAD"]).is_none() {
+            return "it has no commits yet".to_owned();
+        }
+        "`git fetch --all --tags` brings what the remote repository has".to_owned()
+    }
+}
+
+const SHALLOW: &str = "this clone is shallow: `git fetch --unshallow` brings the history (on CI, ask the checkout step for all of it: `fetch-depth: 0`)";
+
+/// Writes one repository's commit, and its submodules'.
+struct Writer {
+    /// Where `modules/` may lie; the first one has the objects.
+    git_directories: Vec<PathBuf>,
+    /// The user's own copy, which may hold submodules with repositories inside.
+    checked_out: PathBuf,
+    directory: PathBuf,
+    index: PathBuf,
+}
+
+impl Writer {
+    fn write(&self, commit: &str, below: &Path, files: &mut Vec<PathBuf>) -> Result<(), GitError> {
+        let mut arguments = PLAIN.to_vec();
+        arguments.extend(["read-tree", "--reset", "-u", commit]);
+        self.git(&arguments)?;
+        let listed = self.git(&["ls-files", "--stage", "-z"])?;
+        for entry in listed.split(|byte| *byte == 0) {
+            let mut halves = entry.splitn(2, |byte| *byte == b'\t');
+            let (Some(facts), Some(name)) = (halves.next(), halves.next()) else {
+                continue;
+            };
+            let facts = String::from_utf8_lossy(facts);
+            let mut facts = facts.split(' ');
+            let (mode, object) = (facts.next(), facts.next().unwrap_or_default());
+            let path = path_of(name);
+            if mode == Some(SUBMODULE_MODE) {
+                if let Some(inner) = self.submodule(&path, object, below)? {
+                    inner.write(object, &below.join(&path), files)?;
+                }
+            } else {
+                files.push(below.join(path));
+            }
+        }
+        Ok(())
+    }
+
+    /// What writes the submodule at `path`; `None` where the user has not fetched it at all.
+    fn submodule(&self, path: &Path, commit: &str, below: &Path) -> Result<Option<Self>, GitError> {
+        let mut places: Vec<PathBuf> = Vec::new();
+        if let Some(name) = self.submodule_name(path) {
+            let modules = |directory: &PathBuf| directory.join("modules").join(&name);
+            places.extend(self.git_directories.iter().map(modules));
+        }
+        places.push(self.checked_out.join(path).join(".git"));
+        places.retain(|place| place.is_dir());
+        if places.is_empty() {
+            return Ok(None);
+        }
+        let wanted = format!("{commit}^{{commit}}");
+        let has_it = |place: &PathBuf| {
+            let environment = [("GIT_DIR", place.as_path())];
+            run(place, &environment, &["cat-file", "-e", &wanted]).is_ok()
+        };
+        let Some(place) = places.into_iter().find(has_it) else {
+            return Err(GitError::MissingSubmoduleCommit {
+                path: below.join(path),
+                commit: commit.to_owned(),
+            });
+        };
+        Ok(Some(Self {
+            git_directories: vec![place],
+            checked_out: self.checked_out.join(path),
+            directory: self.directory.join(path),
+            index: self.index.join("submodules").join(path),
+        }))
+    }
+
+    fn submodule_name(&self, path: &Path) -> Option<PathBuf> {
+        let modules = self.directory.join(".gitmodules");
+        let question = [
+            OsStr::new("config"),
+            OsStr::new("--file"),
+            modules.as_os_str(),
+            OsStr::new("--null"),
+            OsStr::new("--get-regexp"),
+            OsStr::new(r"^submodule\..*\.path$"),
+        ];
+        let answer = run(&self.directory, &[], &question).ok()?;
+        answer
+            .split(|byte| *byte == 0)
+            .filter_map(|entry| {
+                let mut halves = entry.splitn(2, |byte| *byte == b'\n');
+                let key = halves.next()?;
+                (path_of(halves.next()?) == path).then_some(key)
+            })
+            .find_map(|key| {
+                let name = key.strip_prefix(b"submodule.")?.strip_suffix(b".path")?;
+                Some(path_of(name))
+            })
+    }
+
+    fn git(&self, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
+        let failed = |source: io::Error| GitError::Failed {
+            command: arguments.join(" "),
+            said: source.to_string(),
+        };
+        for directory in [&self.directory, &self.index] {
+            std::fs::create_dir_all(directory).map_err(failed)?;
+        }
+        let index = self.index.join("index");
+        // Left by one who was killed: we alone write here.
+        let _ = std::fs::remove_file(self.index.join("index.lock"));
+        let environment = [
+            ("GIT_DIR", self.git_directories[0].as_path()),
+            ("GIT_WORK_TREE", &self.directory),
+            ("GIT_INDEX_FILE", &index),
+        ];
+        run(&self.directory, &environment, arguments)
+    }
+}
+
+/// Adds what is checked out in `top`, which lies `below` the top of all.
+fn list_present(top: &Path, below: &Path, found: &mut PresentFiles) -> Result<(), GitError> {
+    let sources = [
+        "ls-files",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+        "-z",
+    ];
+    let listed = run(top, &[], &sources)?;
+    for name in listed
+        .split(|byte| *byte == 0)
+        .filter(|name| !name.is_empty())
+    {
+        let path = path_of(name);
+        let here = top.join(&path);
+        match here.symlink_metadata() {
+            // A submodule, or a repository inside: those have a list of their own.
+            Ok(metadata) if metadata.is_dir() => {
+                if here.join(".git").exists() {
+                    list_present(&here, &below.join(&path), found)?;
+                }
+            }
+            Ok(_) => found.sources.push(below.join(path)),
+            // Deleted, but not yet in the index.
+            Err(_) => {}
+        }
+    }
+    let ignored = [
+        "ls-files",
+        "--others",
+        "--ignored",
+        "--exclude-standard",
+        "--directory",
+        "-z",
+    ];
+    let listed = run(top, &[], &ignored)?;
+    let names = listed
+        .split(|byte| *byte == 0)
+        .filter(|name| !name.is_empty());
+    found
+        .ignored
+        .extend(names.map(|name| below.join(path_of(name))));
+    Ok(())
+}
+
+fn run(
+    directory: &Path,
+    environment: &[(&str, &Path)],
+    arguments: &[impl AsRef<OsStr>],
+) -> Result<Vec<u8>, GitError> {
+    let output = git_command(directory)
+        .args(arguments)
+        .envs(environment.iter().copied())
+        .env("LC_ALL", "C")
+        .output()
+        .map_err(GitError::Start)?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    let words: Vec<_> = arguments
+        .iter()
+        .map(|argument| argument.as_ref().to_string_lossy())
+        .collect();
+    Err(GitError::Failed {
+        command: words.join(" "),
+        said: String::from_utf8_lossy(&output.stderr)
+            .trim_end()
+            .to_owned(),
+    })
+}
+
+fn trimmed(answer: &[u8]) -> &[u8] {
+    answer.strip_suffix(b"\n").unwrap_or(answer)
+}
+
+/// Names are bytes to git; a directory's may end with a slash.
+fn path_of(name: &[u8]) -> PathBuf {
+    let name = name.strip_suffix(b"/").unwrap_or(name);
+    PathBuf::from(OsStr::from_bytes(name))
+}

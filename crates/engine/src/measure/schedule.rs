@@ -1,0 +1,288 @@
+//! Iteration counts of a launch, from the time of one iteration (pure).
+
+use std::time::Duration;
+
+use crate::child::SampleSpec;
+use perfcheck_analysis::model::{SamplingMode, SamplingSettings};
+
+/// A sample should take about this long: shorter ones drown in the clock, longer ones meet more interruptions.
+const SAMPLE_NS: f64 = 1e6;
+/// Steps of the ramp in the standard mode.
+const RAMP_STEPS: u64 = 10;
+/// Samples of the other modes where the user says nothing (Criterion's default).
+const CLASSIC_SAMPLES: u64 = 100;
+/// A pinned schedule is kept while its samples stay within this factor of the length that they should have.
+const PIN_LENGTH_FACTOR: f64 = 4.0;
+/// A pinned schedule may take up to this many measurement times; then samples are left out at its end.
+const PIN_TIME_FACTOR: f64 = 2.5;
+
+/// With set-up and drops a launch may take this many times as long as without.
+const TOTAL_TIME_FACTOR: f64 = 4.0;
+
+/// The flat phase: `samples` samples of `iterations` iterations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlatSchedule {
+    /// Iterations of each sample.
+    pub iterations: u64,
+    /// How many samples.
+    pub samples: u64,
+}
+
+/// The schedule of a launch, after its warm-up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    /// Counts of the linear phase: d, 2d, ..., Nd; may be empty.
+    pub linear: Vec<u64>,
+    /// The flat phase, if there is one.
+    pub flat: Option<FlatSchedule>,
+}
+
+impl Layout {
+    /// The request for the linear phase.
+    pub fn linear_request(&self) -> Vec<SampleSpec> {
+        self.linear
+            .iter()
+            .map(|iterations| SampleSpec {
+                iterations: *iterations,
+                count: 1,
+            })
+            .collect()
+    }
+
+    /// The request for the flat phase.
+    pub fn flat_request(&self) -> Vec<SampleSpec> {
+        self.flat
+            .iter()
+            .map(|flat| SampleSpec {
+                iterations: flat.iterations,
+                count: flat.samples,
+            })
+            .collect()
+    }
+}
+
+/// The time of an iteration that a schedule is laid out for, in nanoseconds: that of the body, unless set-up and drops take
+/// so much longer that the launch would go on for ever; then there are fewer iterations.
+pub fn planned_iteration_ns(body_ns: f64, total_ns: f64) -> f64 {
+    body_ns.max(total_ns / TOTAL_TIME_FACTOR)
+}
+
+/// How long a request should take at `iteration_ns` per iteration.
+pub fn expected(request: &[SampleSpec], iteration_ns: f64) -> Duration {
+    let iterations: f64 = request
+        .iter()
+        .map(|spec| spec.iterations as f64 * spec.count as f64)
+        .sum();
+    Duration::try_from_secs_f64(iterations * iteration_ns / 1e9).unwrap_or(Duration::MAX)
+}
+
+/// Lays a launch out. `iteration_ns`: time of one iteration as the warm-up had it; `pinned`: the flat phase of the
+/// run that this one will be compared with, which is followed as far as it still fits.
+pub fn lay_out(
+    settings: &SamplingSettings,
+    iteration_ns: f64,
+    pinned: Option<FlatSchedule>,
+) -> Layout {
+    let iteration_ns = iteration_ns.max(1e-3);
+    let time_ns = settings.measurement.as_f64();
+    let samples = settings.samples.map(u64::from);
+    let classic = samples.unwrap_or(CLASSIC_SAMPLES).max(2);
+    match settings.mode {
+        SamplingMode::Standard => {
+            let linear = ramp(iteration_ns);
+            let ramp_ns = linear.iter().sum::<u64>() as f64 * iteration_ns;
+            let iterations = (SAMPLE_NS / iteration_ns).round().max(1.0);
+            let fitting = (time_ns - ramp_ns) / (iterations * iteration_ns);
+            let own = FlatSchedule {
+                iterations: iterations as u64,
+                samples: samples.unwrap_or(fitting.floor().max(1.0) as u64),
+            };
+            let flat = pinned.map_or(own, |pinned| {
+                pin(own, pinned, samples, iteration_ns, time_ns)
+            });
+            Layout {
+                linear,
+                flat: Some(flat),
+            }
+        }
+        SamplingMode::Linear => linear_layout(classic, time_ns, iteration_ns),
+        SamplingMode::Flat => flat_layout(classic, time_ns, iteration_ns, pinned),
+        SamplingMode::Auto => {
+            let linear = linear_layout(classic, time_ns, iteration_ns);
+            let linear_ns = linear.linear.iter().sum::<u64>() as f64 * iteration_ns;
+            if linear_ns > 2.0 * time_ns {
+                flat_layout(classic, time_ns, iteration_ns, pinned)
+            } else {
+                linear
+            }
+        }
+    }
+}
+
+pub(super) fn ramp(iteration_ns: f64) -> Vec<u64> {
+    let steps = ((SAMPLE_NS / iteration_ns) as u64).min(RAMP_STEPS);
+    if steps < 2 {
+        return Vec::new();
+    }
+    let first = ((SAMPLE_NS / (steps as f64 * iteration_ns)) as u64).max(1);
+    (1..=steps).map(|step| step * first).collect()
+}
+
+/// Criterion's linear sampling: d = max(1, ceil(T / t / (N (N + 1) / 2))).
+fn linear_layout(samples: u64, time_ns: f64, iteration_ns: f64) -> Layout {
+    let total = samples as f64 * (samples + 1) as f64 / 2.0;
+    let first = (time_ns / iteration_ns / total).ceil().max(1.0) as u64;
+    Layout {
+        linear: (1..=samples).map(|step| step * first).collect(),
+        flat: None,
+    }
+}
+
+/// Criterion's flat sampling: max(1, ceil(T / N / t)) iterations in each sample.
+fn flat_layout(
+    samples: u64,
+    time_ns: f64,
+    iteration_ns: f64,
+    pinned: Option<FlatSchedule>,
+) -> Layout {
+    let iterations = (time_ns / samples as f64 / iteration_ns).ceil().max(1.0) as u64;
+    let own = FlatSchedule {
+        iterations,
+        samples,
+    };
+    let flat = pinned.map_or(own, |pinned| {
+        pin(own, pinned, Some(samples), iteration_ns, time_ns)
+    });
+    Layout {
+        linear: Vec::new(),
+        flat: Some(flat),
+    }
+}
+
+fn pin(
+    own: FlatSchedule,
+    pinned: FlatSchedule,
+    samples: Option<u64>,
+    iteration_ns: f64,
+    time_ns: f64,
+) -> FlatSchedule {
+    let ratio = pinned.iterations as f64 / own.iterations as f64;
+    if !(1.0 / PIN_LENGTH_FACTOR..=PIN_LENGTH_FACTOR).contains(&ratio) {
+        return own;
+    }
+    let sample_ns = pinned.iterations as f64 * iteration_ns;
+    let most = (PIN_TIME_FACTOR * time_ns / sample_ns).floor().max(1.0) as u64;
+    FlatSchedule {
+        iterations: pinned.iterations,
+        samples: samples.unwrap_or(pinned.samples.min(most)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use perfcheck_analysis::model::Nanos;
+
+    fn settings(mode: SamplingMode, seconds: u64) -> SamplingSettings {
+        SamplingSettings {
+            mode,
+            measurement: Nanos(seconds * 1_000_000_000),
+            ..SamplingSettings::default()
+        }
+    }
+
+    #[test]
+    fn the_standard_launch_is_a_ramp_that_ends_near_a_millisecond_and_flat_samples_of_it() {
+        let layout = lay_out(&SamplingSettings::default(), 100.0, None);
+        assert_eq!(
+            layout.linear,
+            (1..=10).map(|step| step * 1000).collect::<Vec<_>>()
+        );
+        let flat = layout.flat.expect("a flat phase");
+        assert_eq!((flat.iterations, flat.samples), (10_000, 394));
+        let all = [layout.linear_request(), layout.flat_request()].concat();
+        assert!(expected(&all, 100.0) <= Duration::from_millis(400));
+    }
+
+    #[test]
+    fn an_iteration_longer_than_a_millisecond_is_one_sample_and_there_is_no_ramp() {
+        let layout = lay_out(&SamplingSettings::default(), 30e6, None);
+        assert_eq!(layout.linear, [0; 0]);
+        assert_eq!(
+            layout.flat,
+            Some(FlatSchedule {
+                iterations: 1,
+                samples: 13
+            })
+        );
+        let endless = lay_out(&SamplingSettings::default(), 2e9, None);
+        assert_eq!(
+            endless.flat,
+            Some(FlatSchedule {
+                iterations: 1,
+                samples: 1
+            })
+        );
+    }
+
+    #[test]
+    fn c4_c5_linear_counts_are_criterions() {
+        let layout = lay_out(&settings(SamplingMode::Linear, 5), 1000.0, None);
+        assert_eq!(layout.linear[0], 991);
+        assert_eq!(layout.linear[99], 99_100);
+        assert_eq!(layout.flat, None);
+        let slow = lay_out(&settings(SamplingMode::Linear, 5), 30e6, None);
+        assert_eq!(slow.linear[99], 100);
+    }
+
+    #[test]
+    fn auto_is_linear_until_that_takes_more_than_twice_the_time() {
+        let quick = lay_out(&settings(SamplingMode::Auto, 5), 1e6, None);
+        assert_eq!(quick.linear[0], 1);
+        let slow = lay_out(&settings(SamplingMode::Auto, 5), 30e6, None);
+        assert_eq!(slow.linear, [0; 0]);
+        assert_eq!(
+            slow.flat,
+            Some(FlatSchedule {
+                iterations: 2,
+                samples: 100
+            })
+        );
+    }
+
+    #[test]
+    fn a_pinned_schedule_is_followed_while_it_fits() {
+        let pinned = Some(FlatSchedule {
+            iterations: 10_000,
+            samples: 394,
+        });
+        let twice = lay_out(&SamplingSettings::default(), 200.0, pinned);
+        assert_eq!(twice.flat, pinned);
+        let thrice = lay_out(&SamplingSettings::default(), 300.0, pinned);
+        assert_eq!(
+            thrice.flat,
+            Some(FlatSchedule {
+                iterations: 10_000,
+                samples: 333
+            })
+        );
+        let tenfold = lay_out(&SamplingSettings::default(), 1000.0, pinned);
+        assert_eq!(tenfold.flat.map(|flat| flat.iterations), Some(1000));
+    }
+
+    #[test]
+    fn long_set_up_makes_for_fewer_iterations() {
+        assert_eq!(planned_iteration_ns(100.0, 100.0), 100.0);
+        assert_eq!(planned_iteration_ns(100.0, 400.0), 100.0);
+        assert_eq!(planned_iteration_ns(100.0, 40_000.0), 10_000.0);
+        let layout = lay_out(&SamplingSettings::default(), 10_000.0, None);
+        let all = [layout.linear_request(), layout.flat_request()].concat();
+        assert!(expected(&all, 40_000.0) <= Duration::from_millis(1600));
+    }
+
+    #[test]
+    fn a_body_without_a_time_still_gets_a_schedule() {
+        let layout = lay_out(&SamplingSettings::default(), 0.0, None);
+        assert_eq!(layout.flat.map(|flat| flat.iterations), Some(1_000_000_000));
+    }
+}

@@ -1,0 +1,138 @@
+//! What comes out: two sides, target by target.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::cargo::BenchTarget;
+use crate::host::Revision;
+use perfcheck_analysis::model::BuildFacts;
+
+/// Both sides, ready to be launched.
+#[derive(Debug, Clone)]
+pub struct PreparedSides {
+    /// The old state.
+    pub base: BuiltSide,
+    /// The work tree.
+    pub candidate: BuiltSide,
+    /// Compiler, target, profile and flags, the same for both.
+    pub facts: BuildFacts,
+    /// Dependencies whose locked versions differ.
+    pub dependencies: Vec<Dependency>,
+}
+
+/// One side. Its executables stay in place for as long as a clone of this value lives.
+#[derive(Debug, Clone)]
+pub struct BuiltSide {
+    /// The commit; `None`: the work tree with changes of its own.
+    pub commit: Option<Revision>,
+    /// By package and target name.
+    pub targets: Vec<SideTarget>,
+    /// Built now, or before.
+    pub provenance: Provenance,
+    /// What laying out the sources took.
+    pub checkout_time: Duration,
+    /// What the build took, now or when it was made.
+    pub build_time: Duration,
+    pub(super) _in_use: [Arc<File>; 2],
+}
+
+/// Where executables come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Provenance {
+    /// Cargo was called.
+    Built,
+    /// They were built earlier and kept.
+    Cached,
+}
+
+/// A bench executable of one side.
+#[derive(Debug, Clone)]
+pub struct SideTarget {
+    /// How it is launched.
+    pub target: BenchTarget,
+    /// The executable itself, behind any runner.
+    pub executable: PathBuf,
+    /// Hash of its content as it was built, before paths in it were led to the files of its side.
+    pub executable_hash: String,
+    /// Hash over the private dynamic libraries of the build and the binaries beside it.
+    pub companions_hash: String,
+    /// The bench target's own sources and the data files beside them, seen from the top of the repository, with their hashes.
+    pub sources: BTreeMap<PathBuf, String>,
+}
+
+/// What stands for one package and target name on the two sides.
+#[derive(Debug, Clone, Copy)]
+pub enum TargetPair<'a> {
+    /// It exists on both.
+    Both {
+        /// Of the old state.
+        base: &'a SideTarget,
+        /// Of the work tree.
+        candidate: &'a SideTarget,
+    },
+    /// The old state has not got it.
+    CandidateOnly(&'a SideTarget),
+    /// The work tree has not got it.
+    BaseOnly(&'a SideTarget),
+}
+
+/// A dependency whose locked versions differ between the sides.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Dependency {
+    /// Name of the package.
+    pub name: String,
+    /// Versions of the old state; empty: it is new.
+    pub base: Vec<String>,
+    /// Versions of the work tree; empty: it is gone.
+    pub candidate: Vec<String>,
+}
+
+impl PreparedSides {
+    /// All targets, by package and name.
+    pub fn pairs(&self) -> Vec<TargetPair<'_>> {
+        let by_name = |side: &'_ BuiltSide| -> BTreeMap<(String, String), usize> {
+            let name =
+                |target: &SideTarget| (target.target.package.clone(), target.target.target.clone());
+            let targets = side.targets.iter().enumerate();
+            targets.map(|(at, target)| (name(target), at)).collect()
+        };
+        let (base, candidate) = (by_name(&self.base), by_name(&self.candidate));
+        let names: BTreeSet<_> = base.keys().chain(candidate.keys()).collect();
+        names
+            .into_iter()
+            .filter_map(|name| {
+                let base = base.get(name).map(|at| &self.base.targets[*at]);
+                let candidate = candidate.get(name).map(|at| &self.candidate.targets[*at]);
+                match (base, candidate) {
+                    (Some(base), Some(candidate)) => Some(TargetPair::Both { base, candidate }),
+                    (None, Some(candidate)) => Some(TargetPair::CandidateOnly(candidate)),
+                    (Some(base), None) => Some(TargetPair::BaseOnly(base)),
+                    (None, None) => None,
+                }
+            })
+            .collect()
+    }
+}
+
+impl SideTarget {
+    /// Whether both are the same program, byte by byte, with the same companions.
+    ///
+    /// What it reads when it runs may differ all the same: see [`Self::differing_sources`].
+    pub fn is_identical_to(&self, other: &Self) -> bool {
+        self.executable_hash == other.executable_hash
+            && self.companions_hash == other.companions_hash
+    }
+
+    /// The bench target's own files (sources and data beside them) that are not the same on both sides.
+    pub fn differing_sources<'a>(&'a self, other: &'a Self) -> Vec<&'a Path> {
+        let names: BTreeSet<&PathBuf> = self.sources.keys().chain(other.sources.keys()).collect();
+        names
+            .into_iter()
+            .filter(|name| self.sources.get(*name) != other.sources.get(*name))
+            .map(PathBuf::as_path)
+            .collect()
+    }
+}

@@ -1,0 +1,239 @@
+//! Allocations and latencies as checked bytes, in the layout of `codec`: format, checksum, postcard.
+//!
+//! Both are run lengths of differences: iterations that allocate the same take one entry however many there are, and an ascending reservoir an
+//! entry a distinct time. Differences wrap, so that every number survives. Nothing noted is NULL, not an empty blob.
+
+use rusqlite::ToSql;
+use rusqlite::types::{Null, ToSqlOutput, ValueRef};
+use serde::{Deserialize, Serialize};
+
+use super::codec::{seal, unseal};
+use perfcheck_analysis::model::{Allocations, Latencies, LatencyWindow, Nanos};
+
+/// More entries than this are no launch of ours: a few bytes must not ask for all memory.
+const MOST_ENTRIES: u64 = 1 << 24;
+
+#[derive(Serialize, Deserialize)]
+struct StoredLatencies {
+    /// (difference to the previous index, operations).
+    counts: Vec<(u32, u64)>,
+    clamped: u64,
+    errors: u64,
+    messages: Vec<String>,
+    /// (difference to the previous time, how many in a row have it).
+    reservoir: Vec<(i64, u64)>,
+    windows: Vec<LatencyWindow>,
+}
+
+/// The column `series.allocations`.
+pub(super) struct AllocationsColumn<'a>(pub(super) &'a [Allocations]);
+
+impl ToSql for AllocationsColumn<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        if self.0.is_empty() {
+            return Ok(Null.into());
+        }
+        Ok(encode_allocations(self.0).into())
+    }
+}
+
+/// The column `series.latencies`.
+pub(super) struct LatenciesColumn<'a>(pub(super) Option<&'a Latencies>);
+
+impl ToSql for LatenciesColumn<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self
+            .0
+            .map_or_else(|| Null.into(), |found| encode_latencies(found).into()))
+    }
+}
+
+/// What the column `series.allocations` says, or what is wrong with it.
+pub(super) fn allocations_of(value: ValueRef<'_>) -> Result<Vec<Allocations>, String> {
+    match blob(value)? {
+        Some(bytes) => decode_allocations(bytes),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// What the column `series.latencies` says, or what is wrong with it.
+pub(super) fn latencies_of(value: ValueRef<'_>) -> Result<Option<Latencies>, String> {
+    blob(value)?.map(decode_latencies).transpose()
+}
+
+fn blob(value: ValueRef<'_>) -> Result<Option<&[u8]>, String> {
+    value.as_blob_or_null().map_err(|error| error.to_string())
+}
+
+fn encode_allocations(allocations: &[Allocations]) -> Vec<u8> {
+    let runs: Vec<(Allocations, u64)> = allocations
+        .chunk_by(|a, b| a == b)
+        .map(|same| (same[0], same.len() as u64))
+        .collect();
+    seal(&runs)
+}
+
+fn decode_allocations(bytes: &[u8]) -> Result<Vec<Allocations>, String> {
+    let runs: Vec<(Allocations, u64)> = unseal(bytes, "a count of allocations")?;
+    if !is_plausible(runs.iter().map(|(_, count)| *count)) {
+        return Err("a count of allocations has too many entries".into());
+    }
+    let repeated = runs
+        .into_iter()
+        .flat_map(|(found, count)| std::iter::repeat_n(found, count as usize));
+    Ok(repeated.collect())
+}
+
+fn encode_latencies(latencies: &Latencies) -> Vec<u8> {
+    let mut last_index = 0_u32;
+    let counts = latencies.counts.iter().map(|(index, count)| {
+        let step = index.wrapping_sub(last_index);
+        last_index = *index;
+        (step, *count)
+    });
+    let mut last_time = 0_u64;
+    let reservoir = latencies.reservoir.chunk_by(|a, b| a == b).map(|same| {
+        let step = same[0].0.wrapping_sub(last_time).cast_signed();
+        last_time = same[0].0;
+        (step, same.len() as u64)
+    });
+    seal(&StoredLatencies {
+        counts: counts.collect(),
+        clamped: latencies.clamped,
+        errors: latencies.errors,
+        messages: latencies.messages.clone(),
+        reservoir: reservoir.collect(),
+        windows: latencies.windows.clone(),
+    })
+}
+
+fn decode_latencies(bytes: &[u8]) -> Result<Latencies, String> {
+    let stored: StoredLatencies = unseal(bytes, "a record of latencies")?;
+    if !is_plausible(stored.reservoir.iter().map(|(_, count)| *count)) {
+        return Err("a record of latencies has too many single times".into());
+    }
+    let mut index = 0_u32;
+    let counts = stored.counts.into_iter().map(|(step, count)| {
+        index = index.wrapping_add(step);
+        (index, count)
+    });
+    let mut time = 0_u64;
+    let reservoir = stored.reservoir.into_iter().flat_map(|(step, count)| {
+        time = time.wrapping_add_signed(step);
+        std::iter::repeat_n(Nanos(time), count as usize)
+    });
+    Ok(Latencies {
+        counts: counts.collect(),
+        clamped: stored.clamped,
+        errors: stored.errors,
+        messages: stored.messages,
+        reservoir: reservoir.collect(),
+        windows: stored.windows,
+    })
+}
+
+fn is_plausible(mut lengths: impl Iterator<Item = u64>) -> bool {
+    lengths
+        .try_fold(0_u64, u64::checked_add)
+        .is_some_and(|all| all <= MOST_ENTRIES)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::store::codec::crc;
+
+    fn number() -> impl Strategy<Value = u64> + Clone {
+        prop_oneof![any::<u64>(), 0_u64..300, Just(0), Just(u64::MAX)]
+    }
+
+    prop_compose! {
+        fn counted()(
+            count in number(), bytes in number(), peak_bytes in number(), other_count in number(), other_bytes in number(),
+        ) -> Allocations {
+            Allocations { count, bytes, peak_bytes, other_count, other_bytes }
+        }
+    }
+
+    prop_compose! {
+        fn window()(operations in number(), errors in number(), p50 in number(), p95 in number(), p99 in number()) -> LatencyWindow {
+            LatencyWindow { operations, errors, p50: Nanos(p50), p95: Nanos(p95), p99: Nanos(p99) }
+        }
+    }
+
+    prop_compose! {
+        fn latencies()(
+            counts in prop::collection::vec((any::<u32>(), number()), 0..30),
+            clamped in number(), errors in number(),
+            messages in prop::collection::vec(any::<String>(), 0..5),
+            reservoir in prop::collection::vec(number().prop_map(Nanos), 0..40),
+            windows in prop::collection::vec(window(), 0..5),
+        ) -> Latencies {
+            Latencies { counts, clamped, errors, messages, reservoir, windows }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn allocations_come_back_as_they_were(found in prop::collection::vec(counted(), 1..20), repeats in 1_usize..5) {
+            let found: Vec<Allocations> = found.into_iter().flat_map(|one| vec![one; repeats]).collect();
+            prop_assert_eq!(decode_allocations(&encode_allocations(&found)), Ok(found));
+        }
+
+        #[test]
+        fn latencies_come_back_as_they_were(found in latencies()) {
+            prop_assert_eq!(decode_latencies(&encode_latencies(&found)), Ok(found));
+        }
+
+        #[test]
+        fn a_changed_byte_is_an_error_and_never_another_record(
+            found in latencies(), place in any::<prop::sample::Index>(), change in 1_u8..,
+        ) {
+            let mut bytes = encode_latencies(&found);
+            let place = place.index(bytes.len());
+            bytes[place] ^= change;
+            prop_assert!(decode_latencies(&bytes).is_err());
+        }
+
+        #[test]
+        fn arbitrary_bytes_with_a_right_checksum_neither_panic_nor_ask_for_all_memory(
+            body in prop::collection::vec(any::<u8>(), 0..80),
+        ) {
+            let mut bytes = vec![1];
+            bytes.extend(crc(&body).to_le_bytes());
+            bytes.extend(body);
+            if let Ok(found) = decode_latencies(&bytes) {
+                prop_assert_eq!(decode_latencies(&encode_latencies(&found)), Ok(found));
+            }
+            if let Ok(found) = decode_allocations(&bytes) {
+                prop_assert_eq!(decode_allocations(&encode_allocations(&found)), Ok(found));
+            }
+        }
+    }
+
+    #[test]
+    fn iterations_that_allocate_the_same_take_one_entry_and_an_ascending_reservoir_one_a_distinct_time()
+     {
+        let same = Allocations {
+            count: 12,
+            bytes: 4_096,
+            peak_bytes: 1_024,
+            ..Allocations::default()
+        };
+        assert!(encode_allocations(&[same; 16]).len() <= 16);
+        let found = Latencies {
+            reservoir: (0..10_000).map(|i| Nanos(5_000 + i / 20)).collect(),
+            ..Latencies::default()
+        };
+        assert!(encode_latencies(&found).len() < 1_100);
+    }
+
+    #[test]
+    fn a_claim_of_more_entries_than_a_launch_can_have_is_refused() {
+        let claim = seal(&vec![(Allocations::default(), u64::MAX)]);
+        let what = decode_allocations(&claim).expect_err("too many");
+        assert!(what.contains("too many"), "{what}");
+    }
+}

@@ -1,0 +1,259 @@
+//! A series as bytes: exact, about two to three bytes a sample, and checked.
+//!
+//! Layout: one byte of format (1), four bytes of CRC-32 (little endian) over the rest, then the postcard form of
+//! [`StoredSeries`]. Each phase is two columns: iteration counts as run lengths of their differences (a linear ramp is one
+//! run, a flat phase two), elapsed times as differences. Postcard writes signed integers as zigzag varints.
+//! Differences wrap, so that every `u64` survives. The file format has no checksums of its own: without the CRC a
+//! flipped bit in a sample would be a wrong verdict in place of an error.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use perfcheck_analysis::model::{Nanos, Sample, Series};
+
+/// The format that is written; all formats up to it are read.
+const FORMAT: u8 = 1;
+/// Format byte and checksum.
+const PREFIX_BYTES: usize = 5;
+/// CRC-32 of ISO-HDLC, ITU-T V.42: polynomial `0x04C11DB7`, reflected.
+const CRC_TABLE: [u32; 256] = crc_table();
+
+#[derive(Serialize, Deserialize)]
+struct StoredSeries {
+    warm_up_iterations: u64,
+    warm_up_elapsed: u64,
+    linear: StoredPhase,
+    flat: StoredPhase,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredPhase {
+    /// (difference to the previous iteration count, how many samples in a row have it); the first is against 0.
+    iterations: Vec<(i64, u64)>,
+    /// Difference to the previous elapsed time; the first is against 0.
+    elapsed: Vec<i64>,
+}
+
+/// The bytes of a series.
+pub(super) fn encode(series: &Series) -> Vec<u8> {
+    let stored = StoredSeries {
+        warm_up_iterations: series.warm_up.iterations,
+        warm_up_elapsed: series.warm_up.elapsed.0,
+        linear: StoredPhase::of(&series.linear),
+        flat: StoredPhase::of(&series.flat),
+    };
+    seal(&stored)
+}
+
+/// The series of the bytes, or what is wrong with them.
+pub(super) fn decode(bytes: &[u8]) -> Result<Series, String> {
+    let stored: StoredSeries = unseal(bytes, "a series")?;
+    Ok(Series {
+        warm_up: Sample {
+            iterations: stored.warm_up_iterations,
+            elapsed: Nanos(stored.warm_up_elapsed),
+        },
+        linear: stored.linear.samples()?,
+        flat: stored.flat.samples()?,
+    })
+}
+
+/// Format, checksum and postcard form of a value.
+pub(super) fn seal(value: &impl Serialize) -> Vec<u8> {
+    let mut bytes = vec![FORMAT, 0, 0, 0, 0];
+    bytes = postcard::to_extend(value, bytes)
+        .expect("integers and vectors of known length always serialize into memory");
+    let sum = crc(&bytes[PREFIX_BYTES..]);
+    bytes[1..PREFIX_BYTES].copy_from_slice(&sum.to_le_bytes());
+    bytes
+}
+
+/// The value of sealed bytes, or what is wrong with them; `what` says in words what they are.
+pub(super) fn unseal<T: DeserializeOwned>(bytes: &[u8], what: &str) -> Result<T, String> {
+    let (prefix, body) = bytes
+        .split_at_checked(PREFIX_BYTES)
+        .ok_or_else(|| format!("{what} is cut short"))?;
+    if prefix[0] != FORMAT {
+        return Err(format!("{what} has the unknown format {}", prefix[0]));
+    }
+    if prefix[1..] != crc(body).to_le_bytes() {
+        return Err(format!("the checksum of {what} is wrong"));
+    }
+    let (value, rest) = postcard::take_from_bytes(body)
+        .map_err(|error| format!("{what} cannot be read: {error}"))?;
+    if !rest.is_empty() {
+        return Err(format!("{what} has bytes left over"));
+    }
+    Ok(value)
+}
+
+impl StoredPhase {
+    fn of(samples: &[Sample]) -> Self {
+        let mut phase = Self {
+            iterations: Vec::new(),
+            elapsed: Vec::with_capacity(samples.len()),
+        };
+        let (mut last_iterations, mut last_elapsed) = (0_u64, 0_u64);
+        for sample in samples {
+            let step = sample
+                .iterations
+                .wrapping_sub(last_iterations)
+                .cast_signed();
+            match phase.iterations.last_mut() {
+                Some((same, count)) if *same == step => *count += 1,
+                _ => phase.iterations.push((step, 1)),
+            }
+            let difference = sample.elapsed.0.wrapping_sub(last_elapsed).cast_signed();
+            phase.elapsed.push(difference);
+            (last_iterations, last_elapsed) = (sample.iterations, sample.elapsed.0);
+        }
+        phase
+    }
+
+    fn samples(&self) -> Result<Vec<Sample>, String> {
+        let count = self
+            .iterations
+            .iter()
+            .try_fold(0_u64, |sum, (_, count)| sum.checked_add(*count));
+        if count != Some(self.elapsed.len() as u64) {
+            return Err("the columns of a series differ in length".into());
+        }
+        let steps = self
+            .iterations
+            .iter()
+            .flat_map(|(step, count)| std::iter::repeat_n(*step, *count as usize));
+        let (mut iterations, mut elapsed) = (0_u64, 0_u64);
+        let samples = steps.zip(&self.elapsed).map(|(step, difference)| {
+            iterations = iterations.wrapping_add_signed(step);
+            elapsed = elapsed.wrapping_add_signed(*difference);
+            Sample {
+                iterations,
+                elapsed: Nanos(elapsed),
+            }
+        });
+        Ok(samples.collect())
+    }
+}
+
+pub(super) fn crc(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(u32::MAX, |crc, byte| {
+        CRC_TABLE[((crc ^ u32::from(*byte)) & 0xff) as usize] ^ (crc >> 8)
+    })
+}
+
+const fn crc_table() -> [u32; 256] {
+    let mut table = [0; 256];
+    let mut index = 0;
+    while index < 256 {
+        let mut crc = index as u32;
+        let mut bit = 0;
+        while bit < 8 {
+            crc = (crc >> 1) ^ (0xEDB8_8320 * (crc & 1));
+            bit += 1;
+        }
+        table[index] = crc;
+        index += 1;
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{crc, decode, encode};
+    use perfcheck_analysis::model::{Nanos, Sample, Series};
+
+    fn sample(iterations: u64, elapsed: u64) -> Sample {
+        Sample {
+            iterations,
+            elapsed: Nanos(elapsed),
+        }
+    }
+
+    fn samples() -> impl Strategy<Value = Vec<Sample>> {
+        let number = prop_oneof![any::<u64>(), 0_u64..2000, Just(0), Just(u64::MAX)];
+        prop::collection::vec(
+            (number.clone(), number).prop_map(|(i, e)| sample(i, e)),
+            0..60,
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn every_series_comes_back_bit_for_bit(
+            warm_up in (any::<u64>(), any::<u64>()), linear in samples(), flat in samples(),
+        ) {
+            let series = Series { warm_up: sample(warm_up.0, warm_up.1), linear, flat };
+            prop_assert_eq!(decode(&encode(&series)), Ok(series));
+        }
+
+        #[test]
+        fn a_changed_byte_is_an_error_and_never_another_series(
+            flat in samples(), place in any::<prop::sample::Index>(), change in 1_u8..,
+        ) {
+            let series = Series { warm_up: sample(1, 1), linear: vec![], flat };
+            let mut bytes = encode(&series);
+            let place = place.index(bytes.len());
+            bytes[place] ^= change;
+            prop_assert!(decode(&bytes).is_err());
+        }
+
+        #[test]
+        fn arbitrary_bytes_with_a_right_checksum_do_not_panic(body in prop::collection::vec(any::<u8>(), 0..80)) {
+            let mut bytes = vec![1];
+            bytes.extend(crc(&body).to_le_bytes());
+            bytes.extend(body);
+            // Whether it is a series is up to the bytes; what comes out must encode and decode as itself.
+            if let Ok(series) = decode(&bytes) {
+                prop_assert_eq!(decode(&encode(&series)), Ok(series));
+            }
+        }
+    }
+
+    #[test]
+    fn the_checksum_is_the_common_crc_32() {
+        // The check value of CRC-32/ISO-HDLC in the catalogue of parametrised CRC algorithms.
+        assert_eq!(crc(b"123456789"), 0xCBF4_3926);
+    }
+
+    #[test]
+    fn a_default_launch_takes_at_most_three_bytes_a_sample() {
+        // 400 flat samples of 1 ms that scatter by +-2 %, and a ramp of 20, as a launch of 0.4 s gives.
+        let mut state = 1_u64;
+        let mut noise = |span: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) % span
+        };
+        let linear: Vec<Sample> = (1..=20)
+            .map(|i| sample(i * 50, i * 50_000 + noise(2000 * i)))
+            .collect();
+        let flat: Vec<Sample> = (0..380)
+            .map(|_| sample(1000, 980_000 + noise(40_000)))
+            .collect();
+        let series = Series {
+            warm_up: sample(131_071, 131_071_000),
+            linear,
+            flat,
+        };
+        let bytes = encode(&series).len();
+        assert!(bytes <= 3 * 400, "{bytes} bytes");
+    }
+
+    #[test]
+    fn a_format_of_a_later_version_is_named() {
+        let mut bytes = encode(&Series {
+            warm_up: sample(1, 1),
+            linear: vec![],
+            flat: vec![],
+        });
+        bytes[0] = 9;
+        assert_eq!(
+            decode(&bytes),
+            Err("a series has the unknown format 9".into())
+        );
+        assert!(decode(&[]).is_err());
+    }
+}

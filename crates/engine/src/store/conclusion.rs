@@ -1,0 +1,73 @@
+//! What was concluded of a run: bytes of somebody else's format, compressed and checked, which nobody reads here.
+
+use std::io::Read;
+
+use rusqlite::OptionalExtension;
+
+use super::codec::{seal, unseal};
+use super::error::{Attempt, Fault};
+use super::{Store, StoreError};
+use perfcheck_analysis::model::RunId;
+
+/// zstd's own default: docs/STORE.md.
+const LEVEL: i32 = 3;
+/// More bytes than this are no conclusion: 100,000 benchmarks with all that is said of them take a fifth of it.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// The column of these bytes.
+pub(super) fn packed(bytes: &[u8]) -> Attempt<Vec<u8>> {
+    let compressed =
+        zstd::encode_all(bytes, LEVEL).map_err(|error| Fault::Content(error.to_string()))?;
+    Ok(seal(&compressed))
+}
+
+/// The bytes of the column, or what is wrong with them.
+fn unpacked(column: &[u8]) -> Result<Vec<u8>, String> {
+    let compressed: Vec<u8> = unseal(column, "a conclusion")?;
+    let decoder = zstd::Decoder::new(&compressed[..]).map_err(|error| error.to_string())?;
+    let mut bytes = Vec::new();
+    let mut bounded = decoder.take(MOST_BYTES + 1);
+    bounded
+        .read_to_end(&mut bytes)
+        .map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err("a conclusion is too large".to_owned());
+    }
+    Ok(bytes)
+}
+
+impl Store {
+    /// What was concluded of a run at its end, as it was handed in; `None` where nothing was.
+    pub fn conclusion(&self, run: RunId) -> Result<Option<Vec<u8>>, StoreError> {
+        self.read(|connection| {
+            let column: Option<Option<Vec<u8>>> = connection
+                .prepare_cached("SELECT conclusion FROM runs WHERE id = ?1")?
+                .query_row([run.0], |row| row.get(0))
+                .optional()?;
+            let column = column.ok_or(StoreError::NoSuchRun { run })?;
+            let bytes = column.map(|column| unpacked(&column)).transpose();
+            bytes.map_err(|detail| Fault::Content(format!("the conclusion of run {run}: {detail}")))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{packed, unpacked};
+
+    #[test]
+    fn bytes_come_back_and_damaged_ones_are_refused() {
+        let bytes: Vec<u8> = (0..10_000_u32).flat_map(u32::to_le_bytes).collect();
+        let Ok(column) = packed(&bytes) else {
+            panic!("packed")
+        };
+        assert!(column.len() < bytes.len());
+        assert_eq!(unpacked(&column), Ok(bytes));
+        for at in [0, 1, column.len() / 2, column.len() - 1] {
+            let mut damaged = column.clone();
+            damaged[at] ^= 1;
+            assert!(unpacked(&damaged).is_err(), "byte {at}");
+        }
+        assert!(unpacked(&column[..7]).is_err());
+    }
+}

@@ -1,0 +1,290 @@
+//! What can go wrong with the store, one variant a situation, and what SQLite's result codes mean here.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::ffi;
+
+use super::KeptError;
+use perfcheck_analysis::model::RunId;
+
+/// An error of the store. Nothing that was stored before is lost by any of them.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The system names no data directory for this user.
+    #[error("the system names no data directory for this user")]
+    NoDataDirectory,
+    /// The file system refused.
+    #[error("cannot {action} `{}`: {source}", path.display())]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// What was attempted, as a verb.
+        action: &'static str,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// A directory, a pipe or a device.
+    #[error("`{}` is not a regular file", path.display())]
+    NotAFile {
+        /// The path that was to be the store.
+        path: PathBuf,
+    },
+    /// A file that is no SQLite database. It was not touched.
+    #[error("`{}` is not a database", path.display())]
+    NotADatabase {
+        /// The file.
+        path: PathBuf,
+    },
+    /// An SQLite database of another program. It was not touched.
+    #[error(
+        "`{}` is an SQLite database of another program (application id {application_id:#010x})",
+        path.display()
+    )]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// The application id in its header; 0 where none is set.
+        application_id: u32,
+    },
+    /// Written by a newer cargo-perfcheck. It was not touched.
+    #[error(
+        "the store `{}` has schema version {found}, this cargo-perfcheck knows versions up to {supported}",
+        path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its schema version.
+        found: u32,
+        /// The newest schema version that this program knows.
+        supported: u32,
+    },
+    /// The content contradicts itself.
+    #[error("the store `{}` is damaged: {detail}", path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        detail: String,
+    },
+    /// Another process held the store for longer than the busy timeout.
+    #[error("the store `{}` was locked by another process for {:.1} s", path.display(), waited.as_secs_f64())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+        /// How long was waited.
+        waited: Duration,
+    },
+    /// No space on the device, or a quota or size limit was reached.
+    #[error("no space left for the store `{}`", path.display())]
+    Full {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It can be read but not written.
+    #[error("the store `{}` cannot be written", path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file was moved or deleted while it was open.
+    #[error("the store `{}` was moved or deleted while in use", path.display())]
+    Moved {
+        /// The file as it was opened.
+        path: PathBuf,
+    },
+    /// Any other failure that SQLite reports.
+    #[error("the store `{}` failed: {detail}", path.display())]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// SQLite's words.
+        detail: String,
+    },
+    /// There is no such run.
+    #[error("there is no run {run}")]
+    NoSuchRun {
+        /// The number asked for.
+        run: RunId,
+    },
+    /// A launch was to be added to a run that has ended.
+    #[error("run {run} has ended")]
+    RunEnded {
+        /// The run.
+        run: RunId,
+    },
+    /// The base side of an A/B measurement was to become a reference.
+    #[error("run {run} is the base side of an A/B measurement")]
+    BaseSide {
+        /// The run.
+        run: RunId,
+    },
+    /// A commit prefix that fits several commits.
+    #[error("`@{prefix}` fits several commits: {}", commits.join(", "))]
+    AmbiguousCommit {
+        /// The prefix asked for.
+        prefix: String,
+        /// The commits that it fits, sorted.
+        commits: Vec<String>,
+    },
+    /// There is no baseline of this name.
+    #[error("there is no baseline `{name}`")]
+    NoSuchBaseline {
+        /// The name asked for.
+        name: String,
+        /// The baselines that there are, sorted.
+        existing: Vec<String>,
+    },
+    /// A baseline of this name exists.
+    #[error("a baseline `{name}` exists already")]
+    BaselineExists {
+        /// The name.
+        name: String,
+    },
+    /// Not a name for a baseline.
+    #[error("`{name}` cannot name a baseline: {reason}")]
+    BadName {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// Two workspaces that were to become one have baselines of the same name. Nothing was moved.
+    #[error("both workspaces have baselines named {}", names.join(", "))]
+    NameClash {
+        /// The names, sorted.
+        names: Vec<String>,
+    },
+    /// A kept executable that cannot be kept or must not be run.
+    #[error(transparent)]
+    Kept(#[from] KeptError),
+    /// A value that the store cannot give back as it is.
+    #[error("{what} is not a finite number")]
+    NotFinite {
+        /// Which value.
+        what: &'static str,
+    },
+}
+
+impl StoreError {
+    /// The error of a failed file operation. A full device is the store's, whichever of its files met it.
+    pub(super) fn of_file(path: &Path, action: &'static str, source: io::Error) -> Self {
+        use io::ErrorKind::{FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+        let path = path.to_owned();
+        match source.kind() {
+            StorageFull | QuotaExceeded | FileTooLarge => Self::Full { path },
+            ReadOnlyFilesystem => Self::ReadOnly { path },
+            _ => Self::Io {
+                path,
+                action,
+                source,
+            },
+        }
+    }
+
+    /// What to do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NoDataDirectory => "name a store with `--store PATH` or PERFCHECK_STORE".into(),
+            Self::Io { .. } => "check the path and its permissions, or name another store with `--store PATH`".into(),
+            Self::NotAFile { .. } | Self::NotADatabase { .. } | Self::Foreign { .. } => {
+                "it was left as it is; name another file with `--store PATH` or PERFCHECK_STORE".into()
+            }
+            Self::Newer { .. } => {
+                "it was left as it is; update cargo-perfcheck, or name another file with `--store PATH`".into()
+            }
+            Self::Corrupt { .. } => {
+                "it was not overwritten; restore a backup, or try `sqlite3 FILE .recover`, or move it away and start anew".into()
+            }
+            Self::Locked { .. } => "wait for the other cargo-perfcheck to end, then try again".into(),
+            Self::Full { .. } => "what was stored before is still there; free some space and run again".into(),
+            Self::ReadOnly { .. } => {
+                "check the permissions of the file and of its directory, or name another store with `--store PATH`".into()
+            }
+            Self::Moved { .. } => "put the file back and run again".into(),
+            Self::Sqlite { .. } => "if it happens again, `sqlite3 FILE 'pragma integrity_check'` tells more".into(),
+            Self::NoSuchRun { .. } => "`cargo perfcheck runs` lists the runs".into(),
+            Self::RunEnded { .. } => "start a new run".into(),
+            Self::BaseSide { .. } => "name the candidate side, or another run; `cargo perfcheck runs` lists them".into(),
+            Self::AmbiguousCommit { .. } => "give more digits of the commit".into(),
+            Self::NoSuchBaseline { existing, .. } if existing.is_empty() => {
+                "there are none yet; `cargo perfcheck --save-baseline NAME` makes one".into()
+            }
+            Self::NoSuchBaseline { existing, .. } => format!("there are: {}", existing.join(", ")),
+            Self::BaselineExists { .. } => "remove it first, or choose another name".into(),
+            Self::BadName { .. } => "letters, digits and `.`, `_`, `/`, `-` make a name".into(),
+            Self::NameClash { .. } => "nothing was moved; rename or remove those of one side first".into(),
+            Self::Kept(error) => error.hint(),
+            Self::NotFinite { .. } => "this is a bug of the caller; please report it".into(),
+        }
+    }
+}
+
+/// A failure inside a transaction, before the path is known.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// Already complete.
+    Store(StoreError),
+    /// SQLite's.
+    Sqlite(rusqlite::Error),
+    /// Stored content that cannot be what was written.
+    Content(String),
+}
+
+/// The result of work inside a transaction.
+pub(super) type Attempt<T> = Result<T, Fault>;
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl Fault {
+    /// Completes the fault with the store that it happened to.
+    pub(super) fn at(self, path: &Path, busy_timeout: Duration) -> StoreError {
+        let path = path.to_owned();
+        match self {
+            Self::Store(error) => error,
+            Self::Content(detail) => StoreError::Corrupt { path, detail },
+            Self::Sqlite(error) => from_sqlite(&error, path, busy_timeout),
+        }
+    }
+}
+
+fn from_sqlite(error: &rusqlite::Error, path: PathBuf, busy_timeout: Duration) -> StoreError {
+    use rusqlite::Error;
+    let detail = error.to_string();
+    match error {
+        Error::SqliteFailure(failure, _) => {
+            match (failure.extended_code, failure.extended_code & 0xff) {
+                (ffi::SQLITE_READONLY_DBMOVED, _) => StoreError::Moved { path },
+                // The shared-memory file could not be extended: in practice the device is full.
+                (ffi::SQLITE_IOERR_SHMSIZE, _) | (_, ffi::SQLITE_FULL) => StoreError::Full { path },
+                (_, ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED) => StoreError::Locked {
+                    path,
+                    waited: busy_timeout,
+                },
+                (_, ffi::SQLITE_CORRUPT | ffi::SQLITE_NOTADB) => {
+                    StoreError::Corrupt { path, detail }
+                }
+                (_, ffi::SQLITE_READONLY | ffi::SQLITE_PERM) => StoreError::ReadOnly { path },
+                _ => StoreError::Sqlite { path, detail },
+            }
+        }
+        // The columns are STRICT and checked: a value that does not convert is not what was written.
+        Error::FromSqlConversionFailure(..)
+        | Error::IntegralValueOutOfRange(..)
+        | Error::InvalidColumnType(..)
+        | Error::Utf8Error(..) => StoreError::Corrupt { path, detail },
+        _ => StoreError::Sqlite { path, detail },
+    }
+}

@@ -1,0 +1,389 @@
+//! Questions about many runs: which of them measured a benchmark, and what is there at all.
+//!
+//! Every query here is served by an index; none counts or scans the history.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::columns::{Count, Json, WordColumn};
+use super::conditions::{KnownConditions, find_benchmark};
+use super::error::Attempt;
+use super::runs::{RUN_COLUMNS, key_at, run_at};
+use super::{Store, StoreError, WorkspaceId};
+use perfcheck_analysis::model::{
+    Benchmark, BenchmarkKey, Environment, Metric, Run, RunId, SamplingSettings, TargetFacts,
+    Throughput, Timestamp, Verdict,
+};
+
+/// Runs of which branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BranchFilter<'a> {
+    /// Of any branch.
+    Any,
+    /// Of this one; `None`: of a detached `HEAD` or outside of git.
+    Only(Option<&'a str>),
+}
+
+/// Runs in which state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunFilter {
+    /// All of them.
+    Any,
+    /// Those that may serve as a reference: accepted, as a whole or for this benchmark, and no side of an A/B measurement.
+    Accepted,
+    /// Complete ones that are no side of an A/B measurement, which samples in another way.
+    Alone,
+}
+
+/// Which part of the history is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HistoryQuery<'a> {
+    /// Of which branch.
+    pub branch: BranchFilter<'a>,
+    /// In which state.
+    pub runs: RunFilter,
+    /// Only runs older than this one.
+    pub before: Option<RunId>,
+    /// At most so many runs of each benchmark, the newest.
+    pub limit: usize,
+}
+
+/// What runs found about some benchmarks.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct History {
+    /// The heads of all runs that occur.
+    pub runs: BTreeMap<RunId, Run>,
+    /// Of each benchmark that was measured, newest first.
+    pub benchmarks: BTreeMap<BenchmarkKey, Vec<PastMeasurement>>,
+}
+
+/// A benchmark in an earlier run, without its series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PastMeasurement {
+    /// The run.
+    pub run: RunId,
+    /// The author's version string.
+    pub version: Option<String>,
+    /// What its samples mean.
+    pub metric: Metric,
+    /// Facts of its target.
+    pub target_facts: TargetFacts,
+    /// How it was sampled.
+    pub sampling: SamplingSettings,
+    /// The verdict, once there is one.
+    pub verdict: Option<Verdict>,
+    /// The run's value: nanoseconds of one iteration.
+    pub typical_ns: Option<f64>,
+    /// Relative change against the run's reference, a fraction.
+    pub change: Option<f64>,
+    /// Whether the user accepted what this run measured of it as a new level.
+    pub accepted: bool,
+}
+
+/// A benchmark and when it was last measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BenchmarkSummary {
+    /// The benchmark.
+    pub key: BenchmarkKey,
+    /// How many runs measured it.
+    pub runs: usize,
+    /// The newest of them that came to its end; without any, the newest.
+    pub last_run: RunId,
+    /// When that began.
+    pub last_started: Timestamp,
+    /// Its verdict.
+    pub verdict: Option<Verdict>,
+    /// Its value: nanoseconds of one iteration.
+    pub typical_ns: Option<f64>,
+    /// Its relative change against its reference, a fraction.
+    pub change: Option<f64>,
+    /// What one iteration processes.
+    pub throughput: Throughput,
+    /// What its samples mean.
+    pub metric: Metric,
+}
+
+impl Store {
+    /// Which runs measured these benchmarks, newest first, and under which conditions: what references are chosen from.
+    pub fn history(
+        &self,
+        workspace: WorkspaceId,
+        benchmarks: &[BenchmarkKey],
+        query: &HistoryQuery<'_>,
+    ) -> Result<History, StoreError> {
+        self.read(|connection| {
+            let mut history = History::default();
+            let mut known = KnownConditions::default();
+            for key in benchmarks {
+                let Some(benchmark) = find_benchmark(connection, workspace, key)? else {
+                    continue;
+                };
+                let past = past_of(connection, &mut known, workspace, benchmark, query)?;
+                if !past.is_empty() {
+                    history.benchmarks.insert(key.clone(), past);
+                }
+            }
+            let runs: BTreeSet<RunId> = history
+                .benchmarks
+                .values()
+                .flatten()
+                .map(|past| past.run)
+                .collect();
+            for run in runs {
+                history.runs.insert(run, head_of(connection, run)?);
+            }
+            Ok(history)
+        })
+    }
+
+    /// The changes, fractions, that a benchmark in this version has shown against itself in A/B measurements of the same executable (controls), on
+    /// hosts with this processor and from builds like this one; newest first, at most `limit` of them.
+    pub fn controls(
+        &self,
+        workspace: WorkspaceId,
+        benchmark: &Benchmark,
+        environment: &Environment,
+        limit: usize,
+    ) -> Result<Vec<f64>, StoreError> {
+        self.read(|connection| {
+            let Some(id) = find_benchmark(connection, workspace, &benchmark.key)? else {
+                return Ok(Vec::new());
+            };
+            let mut known = KnownConditions::default();
+            let mut statement = connection.prepare_cached(CONTROLS)?;
+            let mut rows = statement.query(params![id, workspace.0])?;
+            let mut changes = Vec::new();
+            while let Some(row) = rows.next()?
+                && changes.len() < limit
+            {
+                let Json(then) = row.get::<_, Json<Environment>>(1)?;
+                let conditions = known.get(connection, row.get(2)?)?;
+                if (&then.host.cpu, &then.host.architecture)
+                    == (&environment.host.cpu, &environment.host.architecture)
+                    && then.build == environment.build
+                    && conditions.version == benchmark.version
+                {
+                    changes.push(row.get(0)?);
+                }
+            }
+            Ok(changes)
+        })
+    }
+
+    /// The newest complete run that a user asked for and that has a verdict about a benchmark, also one without measurement; of an A/B
+    /// measurement the candidate.
+    pub fn newest_verdict(
+        &self,
+        workspace: WorkspaceId,
+        key: &BenchmarkKey,
+    ) -> Result<Option<RunId>, StoreError> {
+        self.read(|connection| {
+            let Some(benchmark) = find_benchmark(connection, workspace, key)? else {
+                return Ok(None);
+            };
+            let mut statement = connection.prepare_cached(NEWEST_VERDICT)?;
+            let found =
+                statement.query_row(params![benchmark, workspace.0], |row| row.get(0).map(RunId));
+            Ok(found.optional()?)
+        })
+    }
+
+    /// The A/B measurements, by their candidates, that were made while `run` was under way to confirm what it had found.
+    pub fn confirmations(&self, run: RunId) -> Result<Vec<RunId>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(CONFIRMATIONS)?;
+            let runs = statement.query_map(params![run.0, MOST_CONFIRMATIONS], |row| {
+                row.get(0).map(RunId)
+            })?;
+            Ok(runs.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// The benchmarks of a workspace that were ever measured, sorted by key.
+    pub fn benchmarks(&self, workspace: WorkspaceId) -> Result<Vec<BenchmarkSummary>, StoreError> {
+        self.read(|connection| {
+            let mut known = KnownConditions::default();
+            let mut statement = connection.prepare(LIST)?;
+            let mut rows = statement.query([workspace.0])?;
+            let mut benchmarks = Vec::new();
+            while let Some(row) = rows.next()? {
+                let conditions = known.get(connection, row.get(9)?)?;
+                benchmarks.push(BenchmarkSummary {
+                    key: key_at(row, 0)?,
+                    runs: row.get::<_, Count>(3)?.0,
+                    last_run: RunId(row.get(4)?),
+                    last_started: Timestamp(row.get(5)?),
+                    verdict: row
+                        .get::<_, Option<WordColumn<_>>>(6)?
+                        .map(|WordColumn(verdict)| verdict),
+                    typical_ns: row.get(7)?,
+                    change: row.get(8)?,
+                    throughput: conditions.throughput,
+                    metric: conditions.metric.clone(),
+                });
+            }
+            Ok(benchmarks)
+        })
+    }
+}
+
+/// The query for the controls of one benchmark: (benchmark, workspace).
+pub(super) const CONTROLS: &str = "
+    SELECT rb.change, e.facts, rb.conditions
+    FROM runs r INDEXED BY controls
+    CROSS JOIN run_benchmarks rb ON rb.benchmark = ?1 AND rb.run = r.id
+    JOIN environments e ON e.id = r.environment
+    WHERE r.workspace = ?2 AND r.purpose = 'control' AND r.role = 'candidate' AND r.status = 'complete'
+      AND rb.change IS NOT NULL
+    ORDER BY r.id DESC";
+
+/// The query for the newest run with a verdict: (benchmark, workspace). It walks the runs, newest first, and looks the benchmark up.
+pub(super) const NEWEST_VERDICT: &str = "
+    SELECT r.id
+    FROM runs r INDEXED BY runs_by_workspace
+    WHERE r.workspace = ?2 AND r.status = 'complete' AND r.role IS NOT 'base'
+      AND coalesce(r.purpose, 'comparison') IN ('comparison', 'control')
+      AND (EXISTS (SELECT 1 FROM run_benchmarks rb
+                   WHERE rb.benchmark = ?1 AND rb.run = r.id AND rb.verdict IS NOT NULL)
+           OR EXISTS (SELECT 1 FROM unmeasured u WHERE u.run = r.id AND u.benchmark = ?1))
+    ORDER BY r.id DESC LIMIT 1";
+
+/// So many runs after a run are looked at for its confirmations: they begin before it ends.
+const MOST_CONFIRMATIONS: i64 = 64;
+
+/// The query for the confirmations of a run: (run, how many runs after it are looked at). They have its seed.
+pub(super) const CONFIRMATIONS: &str = "
+    SELECT c.id
+    FROM runs r JOIN runs c ON c.id > r.id AND c.id <= r.id + ?2
+    WHERE r.id = ?1 AND c.workspace = r.workspace AND c.purpose = 'confirmation' AND c.role = 'candidate'
+      AND c.status = 'complete' AND c.seed = r.seed AND c.started <= coalesce(r.finished, c.started)
+    ORDER BY c.id";
+
+/// The query for all benchmarks of a workspace. What they measured last is of a run that came to its end, where there is one: until then
+/// there are no values and no verdicts.
+pub(super) const LIST: &str = "
+    SELECT b.package, b.target, b.name, b.runs, rb.run, r.started, rb.verdict, rb.typical_ns, rb.change, rb.conditions
+    FROM benchmarks b
+    JOIN run_benchmarks rb ON rb.benchmark = b.id
+        AND rb.run = coalesce(
+            (SELECT c.run FROM run_benchmarks c CROSS JOIN runs cr ON cr.id = c.run
+             WHERE c.benchmark = b.id AND cr.status = 'complete' ORDER BY c.run DESC LIMIT 1),
+            (SELECT max(run) FROM run_benchmarks WHERE benchmark = b.id))
+    JOIN runs r ON r.id = rb.run
+    WHERE b.workspace = ?1 ORDER BY b.package, b.target, b.name";
+
+/// The query for the past of one benchmark: (benchmark, workspace, before, limit, branch).
+///
+/// It walks the runs that fit, newest first, and looks each up among the benchmark's; it ends where the benchmark
+/// began, so that neither a rare branch nor a young benchmark makes it walk everything.
+pub(super) fn past_sql(branch: BranchFilter<'_>, runs: RunFilter) -> String {
+    // Left alone, SQLite prefers the general indexes to the partial ones.
+    let index = match (branch, runs) {
+        (BranchFilter::Any, RunFilter::Any | RunFilter::Alone) => "runs_by_workspace",
+        (BranchFilter::Any, RunFilter::Accepted) => "accepted_runs",
+        (BranchFilter::Only(_), RunFilter::Any | RunFilter::Alone) => "runs_by_branch",
+        (BranchFilter::Only(_), RunFilter::Accepted) => "accepted_runs_by_branch",
+    };
+    let branch = branch_sql(branch);
+    let accepted = match runs {
+        RunFilter::Any => "",
+        RunFilter::Alone => "AND r.status = 'complete' AND r.partner IS NULL",
+        // Word for word the condition of the partial indexes.
+        RunFilter::Accepted => "AND r.acceptance <> 'pending' AND r.partner IS NULL",
+    };
+    format!(
+        "SELECT {PAST_COLUMNS}
+         FROM runs r INDEXED BY {index}
+         CROSS JOIN run_benchmarks rb ON rb.benchmark = ?1 AND rb.run = r.id
+         WHERE r.workspace = ?2 AND r.id < ?3
+           AND r.id >= (SELECT min(run) FROM run_benchmarks WHERE benchmark = ?1)
+           {branch} {accepted}
+         ORDER BY r.id DESC LIMIT ?4"
+    )
+}
+
+/// The query for what was accepted of one benchmark alone, in runs that were not: parameters as of [`past_sql`].
+pub(super) fn accepted_steps_sql(branch: BranchFilter<'_>) -> String {
+    let branch = branch_sql(branch);
+    format!(
+        "SELECT {PAST_COLUMNS}
+         FROM accepted_steps s
+         CROSS JOIN run_benchmarks rb ON rb.benchmark = s.benchmark AND rb.run = s.run
+         CROSS JOIN runs r ON r.id = s.run
+         WHERE s.benchmark = ?1 AND r.workspace = ?2 AND s.run < ?3
+           AND r.acceptance = 'pending' AND r.partner IS NULL {branch}
+         ORDER BY s.run DESC LIMIT ?4"
+    )
+}
+
+/// The columns that [`past_at`] reads, with `run_benchmarks` as `rb`.
+const PAST_COLUMNS: &str = "rb.run, rb.conditions, rb.verdict, rb.typical_ns, rb.change, \
+     EXISTS (SELECT 1 FROM accepted_steps a WHERE a.benchmark = rb.benchmark AND a.run = rb.run)";
+
+fn branch_sql(branch: BranchFilter<'_>) -> &'static str {
+    match branch {
+        // Every parameter has to occur: this is always true.
+        BranchFilter::Any => "AND ?5 IS NULL",
+        BranchFilter::Only(_) => "AND r.git_branch IS ?5",
+    }
+}
+
+fn past_of(
+    connection: &Connection,
+    known: &mut KnownConditions,
+    workspace: WorkspaceId,
+    benchmark: i64,
+    query: &HistoryQuery<'_>,
+) -> Attempt<Vec<PastMeasurement>> {
+    let before = query.before.map_or(i64::MAX, |run| run.0);
+    let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
+    let branch = match query.branch {
+        BranchFilter::Any => None,
+        BranchFilter::Only(branch) => branch,
+    };
+    let mut past = Vec::new();
+    let mut add = |sql: &str| -> Attempt<()> {
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut rows = statement.query(params![benchmark, workspace.0, before, limit, branch])?;
+        while let Some(row) = rows.next()? {
+            past.push(past_at(connection, known, row)?);
+        }
+        Ok(())
+    };
+    add(&past_sql(query.branch, query.runs))?;
+    if query.runs == RunFilter::Accepted {
+        add(&accepted_steps_sql(query.branch))?;
+        past.sort_by_key(|past| std::cmp::Reverse(past.run));
+        past.truncate(query.limit);
+    }
+    Ok(past)
+}
+
+fn past_at(
+    connection: &Connection,
+    known: &mut KnownConditions,
+    row: &Row<'_>,
+) -> Attempt<PastMeasurement> {
+    let conditions = known.get(connection, row.get(1)?)?;
+    Ok(PastMeasurement {
+        run: RunId(row.get(0)?),
+        version: conditions.version.clone(),
+        metric: conditions.metric.clone(),
+        target_facts: conditions.target.clone(),
+        sampling: conditions.sampling,
+        verdict: row
+            .get::<_, Option<WordColumn<_>>>(2)?
+            .map(|WordColumn(verdict)| verdict),
+        typical_ns: row.get(3)?,
+        change: row.get(4)?,
+        accepted: row.get(5)?,
+    })
+}
+
+fn head_of(connection: &Connection, run: RunId) -> Attempt<Run> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {RUN_COLUMNS} FROM runs r JOIN environments e ON e.id = r.environment WHERE r.id = ?1"
+    ))?;
+    Ok(statement.query_row([run.0], run_at)?)
+}

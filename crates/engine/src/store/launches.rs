@@ -1,0 +1,166 @@
+//! Launches: each is recorded whole, in one transaction, as soon as it has ended.
+
+use rusqlite::{Connection, params};
+
+use super::access::Survives;
+use super::beside::{AllocationsColumn, LatenciesColumn};
+use super::codec;
+use super::columns::{FlagColumn, Json, Unsigned};
+use super::conditions::{Conditions, intern_benchmark};
+use super::error::Attempt;
+use super::runs::workspace_of_open_run;
+use super::{Store, StoreError, WorkspaceId};
+use perfcheck_analysis::model::{
+    Harness, LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark, Nanos, RunId, TargetFacts,
+    Timestamp,
+};
+
+impl Store {
+    /// Adds a launch to a run that has not ended. When this returns the launch survives the death of this process.
+    pub fn record_launch(&mut self, run: RunId, launch: &LaunchRecord) -> Result<(), StoreError> {
+        self.write(Survives::Kill, |connection| {
+            let workspace = workspace_of_open_run(connection, run)?;
+            insert_launch(connection, workspace, run, launch)
+        })
+    }
+
+    /// The launches of a run by target, ordinal and attempt.
+    pub fn launches(&self, run: RunId) -> Result<Vec<LaunchHead>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT package, target, ordinal, attempt, started, padding_bytes,
+                        harness, harness_version, quantum_ns, failure, conduct
+                 FROM launches WHERE run = ?1 ORDER BY package, target, ordinal, attempt",
+            )?;
+            let heads = statement.query_map([run.0], |row| {
+                let harness = match row.get(6)? {
+                    Some(name) => Some(Harness {
+                        name,
+                        version: row.get(7)?,
+                        quantum: Nanos(row.get::<_, Unsigned>(8)?.0),
+                    }),
+                    None => None,
+                };
+                Ok(LaunchHead {
+                    package: row.get(0)?,
+                    target: row.get(1)?,
+                    ordinal: row.get(2)?,
+                    attempt: row.get(3)?,
+                    started: Timestamp(row.get(4)?),
+                    padding_bytes: row.get(5)?,
+                    harness,
+                    failure: row.get(9)?,
+                    conduct: row
+                        .get::<_, Option<Json<_>>>(10)?
+                        .map(|Json(conduct)| conduct),
+                })
+            })?;
+            Ok(heads.collect::<Result<_, _>>()?)
+        })
+    }
+}
+
+/// Adds a launch with all that it gave.
+pub(super) fn insert_launch(
+    connection: &Connection,
+    workspace: WorkspaceId,
+    run: RunId,
+    launch: &LaunchRecord,
+) -> Attempt<()> {
+    let launch_id = insert_head(connection, run, &launch.head)?;
+    for (position, launched) in (0_i64..).zip(&launch.benchmarks) {
+        let benchmark = intern_benchmark(connection, workspace, &launched.benchmark.key)?;
+        let run_benchmark =
+            note_benchmark(connection, run, benchmark, &launch.target_facts, launched)?;
+        insert_outcome(connection, [run_benchmark, launch_id, position], launched)?;
+    }
+    Ok(())
+}
+
+fn insert_head(connection: &Connection, run: RunId, head: &LaunchHead) -> Attempt<i64> {
+    let harness = head.harness.as_ref();
+    Ok(connection
+        .prepare_cached(
+            "INSERT INTO launches (run, package, target, ordinal, attempt, started, padding_bytes,
+                                   harness, harness_version, quantum_ns, failure, conduct)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        )?
+        .insert(params![
+            run.0,
+            head.package,
+            head.target,
+            head.ordinal,
+            head.attempt,
+            head.started.0,
+            head.padding_bytes,
+            harness.map(|harness| &harness.name),
+            harness.map(|harness| &harness.version),
+            harness.map(|harness| Unsigned::from(harness.quantum)),
+            head.failure,
+            head.conduct.map(Json),
+        ])?)
+}
+
+/// The row of the benchmark in the run. Where launches differ, the last one that measured tells the conditions: an
+/// executable may know more about a benchmark once it has started it.
+fn note_benchmark(
+    connection: &Connection,
+    run: RunId,
+    benchmark: i64,
+    target_facts: &TargetFacts,
+    launched: &LaunchedBenchmark,
+) -> Attempt<i64> {
+    let announced = &launched.benchmark;
+    let conditions = Conditions {
+        version: announced.version.clone(),
+        throughput: announced.throughput,
+        other_throughput: announced.other_throughput.clone(),
+        settings: announced.settings,
+        target: target_facts.clone(),
+        sampling: launched.sampling,
+        noise_threshold: launched.noise_threshold,
+        metric: announced.metric.clone(),
+    };
+    let conditions = conditions.intern(connection)?;
+    let measured = matches!(launched.outcome, LaunchOutcome::Measured(_));
+    Ok(connection
+        .prepare_cached(
+            "INSERT INTO run_benchmarks (run, benchmark, conditions) VALUES (?1, ?2, ?3)
+             ON CONFLICT (benchmark, run)
+             DO UPDATE SET conditions = iif(?4, excluded.conditions, conditions) RETURNING id",
+        )?
+        .query_row(params![run.0, benchmark, conditions, measured], |row| {
+            row.get(0)
+        })?)
+}
+
+/// Inserts what came of a benchmark at (row of the benchmark in the run, launch, position).
+fn insert_outcome(
+    connection: &Connection,
+    place: [i64; 3],
+    launched: &LaunchedBenchmark,
+) -> Attempt<()> {
+    let [run_benchmark, launch, position] = place;
+    match &launched.outcome {
+        LaunchOutcome::Measured(series) => connection
+            .prepare_cached(
+                "INSERT INTO series (run_benchmark, launch, position, samples, led, allocations, latencies)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?
+            .execute(params![
+                run_benchmark,
+                launch,
+                position,
+                codec::encode(series),
+                FlagColumn(&launched.beside.led),
+                AllocationsColumn(&launched.beside.allocations),
+                LatenciesColumn(launched.beside.latencies.as_ref()),
+            ])?,
+        LaunchOutcome::Failed(message) => connection
+            .prepare_cached(
+                "INSERT INTO failures (run_benchmark, launch, position, message) VALUES (?1, ?2, ?3, ?4)",
+            )?
+            .execute(params![run_benchmark, launch, position, message])?,
+    };
+    Ok(())
+}

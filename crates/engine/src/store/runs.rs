@@ -1,0 +1,364 @@
+//! Runs: begun as incomplete, ended once, accepted by result or by command.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::access::Survives;
+use super::columns::{Count, Json, Unsigned, WordColumn};
+use super::conclusion::packed;
+use super::conditions::{intern_benchmark, intern_json};
+use super::error::Attempt;
+use super::{Store, StoreError, WorkspaceId};
+use perfcheck_analysis::model::{
+    Acceptance, BenchmarkKey, GitState, NewRun, Pair, Run, RunEnd, RunId, RunStatus, RunVerdict,
+    Side, Tally, Timestamp, Verdict,
+};
+
+/// A run and what came out of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunSummary {
+    /// The workspace that it belongs to.
+    pub workspace: WorkspaceId,
+    /// The head of the run.
+    pub run: Run,
+    /// The exit code, once it has ended.
+    pub exit_code: Option<u8>,
+    /// How many benchmarks it launched.
+    pub benchmarks: usize,
+    /// How often each verdict was given.
+    pub tally: Tally,
+}
+
+impl Store {
+    /// Begins a run: incomplete until [`Store::finish_run`].
+    pub fn begin_run(&mut self, workspace: WorkspaceId, run: &NewRun) -> Result<RunId, StoreError> {
+        self.write(Survives::Kill, |connection| {
+            insert_run(connection, workspace, run)
+        })
+    }
+
+    /// Ends a run: it is complete, with its verdicts. When this returns the whole run survives a loss of power.
+    pub fn finish_run(&mut self, run: RunId, end: &RunEnd) -> Result<(), StoreError> {
+        self.write(Survives::PowerLoss, |connection| {
+            end_run(connection, run, end)
+        })
+    }
+
+    /// The head of a run.
+    pub fn run(&self, run: RunId) -> Result<Run, StoreError> {
+        self.run_summary(run).map(|summary| summary.run)
+    }
+
+    /// A run and what came out of it.
+    pub fn run_summary(&self, run: RunId) -> Result<RunSummary, StoreError> {
+        self.read(|connection| {
+            let mut runs = summaries(connection, "r.id = ?1 LIMIT ?2", run.0, 1)?;
+            Ok(runs.pop().ok_or(StoreError::NoSuchRun { run })?)
+        })
+    }
+
+    /// The runs of a workspace, newest first, at most `limit` of them.
+    pub fn runs(
+        &self,
+        workspace: WorkspaceId,
+        limit: Option<usize>,
+    ) -> Result<Vec<RunSummary>, StoreError> {
+        let limit = limit
+            .and_then(|limit| i64::try_from(limit).ok())
+            .unwrap_or(-1);
+        self.read(|connection| {
+            summaries(
+                connection,
+                "r.workspace = ?1 ORDER BY r.id DESC LIMIT ?2",
+                workspace.0,
+                limit,
+            )
+        })
+    }
+
+    /// The newest complete run of a workspace that a user asked for; of an A/B measurement the candidate.
+    pub fn latest_run(&self, workspace: WorkspaceId) -> Result<Option<RunId>, StoreError> {
+        self.read(|connection| {
+            Ok(connection
+                .query_row(
+                    "SELECT id FROM runs WHERE workspace = ?1 AND status = 'complete'
+                     AND role IS NOT 'base' AND coalesce(purpose, 'comparison') IN ('comparison', 'control')
+                     ORDER BY id DESC LIMIT 1",
+                    [workspace.0],
+                    |row| row.get(0).map(RunId),
+                )
+                .optional()?)
+        })
+    }
+
+    /// The newest complete run of a commit, given by the first digits of its hash. A run of a clean checkout is
+    /// preferred to one of a dirty checkout, which is not quite that commit; then a run of its own to a side of an A/B
+    /// measurement, which is sampled in another way.
+    pub fn run_of_commit(
+        &self,
+        workspace: WorkspaceId,
+        prefix: &str,
+    ) -> Result<Option<RunId>, StoreError> {
+        let prefix = prefix.to_ascii_lowercase();
+        if prefix.is_empty() || !prefix.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Ok(None);
+        }
+        self.read(|connection| {
+            // `g` follows the last hexadecimal digit: a range, so that the index serves.
+            let mut statement = connection.prepare(
+                "SELECT DISTINCT git_commit FROM runs WHERE workspace = ?1 AND status = 'complete'
+                 AND git_commit >= ?2 AND git_commit < ?2 || 'g' ORDER BY git_commit",
+            )?;
+            let mut commits: Vec<String> = statement
+                .query_map(params![workspace.0, prefix], |row| row.get(0))?
+                .collect::<Result<_, _>>()?;
+            if commits.len() > 1 {
+                return Err(StoreError::AmbiguousCommit { prefix: prefix.clone(), commits }.into());
+            }
+            let Some(commit) = commits.pop() else {
+                return Ok(None);
+            };
+            Ok(connection
+                .query_row(
+                    "SELECT id FROM runs WHERE workspace = ?1 AND git_commit = ?2 AND status = 'complete'
+                     ORDER BY git_dirty, partner IS NOT NULL, id DESC LIMIT 1",
+                    params![workspace.0, commit],
+                    |row| row.get(0).map(RunId),
+                )
+                .optional()?)
+        })
+    }
+
+    /// What a run found, sorted by benchmark: those it measured and has a verdict about, and those it only missed.
+    pub fn verdicts(&self, run: RunId) -> Result<Vec<RunVerdict>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT b.package, b.target, b.name, v.verdict, v.typical_ns, v.change, v.reference
+                 FROM (SELECT benchmark, verdict, typical_ns, change, reference FROM run_benchmarks
+                       WHERE run = ?1 AND verdict IS NOT NULL
+                       UNION ALL
+                       SELECT benchmark, verdict, NULL, NULL, reference FROM unmeasured WHERE run = ?1) v
+                 JOIN benchmarks b ON b.id = v.benchmark ORDER BY 1, 2, 3",
+            )?;
+            let verdicts = statement.query_map([run.0], |row| {
+                Ok(RunVerdict {
+                    key: key_at(row, 0)?,
+                    verdict: row.get::<_, WordColumn<_>>(3)?.0,
+                    typical_ns: row.get(4)?,
+                    change: row.get(5)?,
+                    reference: row.get::<_, Option<_>>(6)?.map(RunId),
+                })
+            })?;
+            Ok(verdicts.collect::<Result<_, _>>()?)
+        })
+    }
+}
+
+/// Inserts a run that has just begun.
+pub(super) fn insert_run(
+    connection: &Connection,
+    workspace: WorkspaceId,
+    run: &NewRun,
+) -> Attempt<RunId> {
+    let decision = &run.decision;
+    let levels = [
+        decision.noise_threshold,
+        decision.significance_level,
+        decision.confidence_level,
+    ];
+    if !levels.into_iter().all(f64::is_finite) {
+        return Err(StoreError::NotFinite {
+            what: "a setting of the decision",
+        }
+        .into());
+    }
+    let environment = intern_json(connection, "environments", &run.environment)?;
+    let git = run.git.as_ref();
+    Ok(connection.query_row(
+        "INSERT INTO runs (workspace, environment, started, git_commit, git_branch, git_dirty,
+                           load, seed, decision, tool_version)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) RETURNING id",
+        params![
+            workspace.0,
+            environment,
+            run.started.0,
+            git.map(|git| &git.commit),
+            git.and_then(|git| git.branch.as_ref()),
+            git.map(|git| git.dirty),
+            run.load,
+            Unsigned(run.seed),
+            Json(decision),
+            run.tool_version,
+        ],
+        |row| row.get(0).map(RunId),
+    )?)
+}
+
+/// Writes down the end of a run. A base side stays `pending`, whatever `end` says.
+pub(super) fn end_run(connection: &Connection, run: RunId, end: &RunEnd) -> Attempt<()> {
+    let workspace = workspace_of_open_run(connection, run)?;
+    for verdict in &end.verdicts {
+        record_verdict(connection, workspace, run, verdict)?;
+    }
+    let acceptance = match side_of(connection, run)? {
+        Some(Side::Base) => Acceptance::Pending,
+        Some(Side::Candidate) | None => end.acceptance,
+    };
+    connection.execute(
+        "UPDATE runs SET status = ?2, finished = ?3, acceptance = ?4, exit_code = ?5, conclusion = ?6
+         WHERE id = ?1",
+        params![
+            run.0,
+            WordColumn(RunStatus::Complete),
+            end.finished.0,
+            WordColumn(acceptance),
+            end.exit_code,
+            end.conclusion.as_deref().map(packed).transpose()?,
+        ],
+    )?;
+    Ok(())
+}
+
+/// Which side of a pair the run is, if it is one.
+pub(super) fn side_of(connection: &Connection, run: RunId) -> Attempt<Option<Side>> {
+    let side: Option<WordColumn<Side>> = connection
+        .prepare_cached("SELECT role FROM runs WHERE id = ?1")?
+        .query_row([run.0], |row| row.get(0))
+        .optional()?
+        .ok_or(StoreError::NoSuchRun { run })?;
+    Ok(side.map(|WordColumn(side)| side))
+}
+
+/// The workspace of a run that has not ended.
+pub(super) fn workspace_of_open_run(connection: &Connection, run: RunId) -> Attempt<WorkspaceId> {
+    let (workspace, WordColumn(status)) = connection
+        .prepare_cached("SELECT workspace, status FROM runs WHERE id = ?1")?
+        .query_row([run.0], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?
+        .ok_or(StoreError::NoSuchRun { run })?;
+    match status {
+        RunStatus::Incomplete => Ok(WorkspaceId(workspace)),
+        RunStatus::Complete => Err(StoreError::RunEnded { run }.into()),
+    }
+}
+
+fn record_verdict(
+    connection: &Connection,
+    workspace: WorkspaceId,
+    run: RunId,
+    found: &RunVerdict,
+) -> Attempt<()> {
+    let benchmark = intern_benchmark(connection, workspace, &found.key)?;
+    let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
+    let measured = connection
+        .prepare_cached(
+            "UPDATE run_benchmarks SET verdict = ?3, typical_ns = ?4, change = ?5, reference = ?6
+             WHERE benchmark = ?1 AND run = ?2",
+        )?
+        .execute(params![
+            benchmark,
+            run.0,
+            WordColumn(found.verdict),
+            finite(found.typical_ns),
+            finite(found.change),
+            found.reference.map(|run| run.0),
+        ])?;
+    if measured == 0 {
+        connection
+            .prepare_cached(
+                "INSERT INTO unmeasured (run, benchmark, verdict, reference) VALUES (?1, ?2, ?3, ?4)",
+            )?
+            .execute(params![run.0, benchmark, WordColumn(found.verdict), found.reference.map(|run| run.0)])?;
+    }
+    Ok(())
+}
+
+/// The key in three columns from `first` on.
+pub(super) fn key_at(row: &Row<'_>, first: usize) -> rusqlite::Result<BenchmarkKey> {
+    Ok(BenchmarkKey {
+        package: row.get(first)?,
+        target: row.get(first + 1)?,
+        id: row.get(first + 2)?,
+    })
+}
+
+/// The columns that [`run_at`] reads, with `runs` as `r` and `environments` as `e`.
+pub(super) const RUN_COLUMNS: &str = "r.id, r.started, r.finished, r.status, r.acceptance, r.git_commit, r.git_branch, \
+     r.git_dirty, r.load, r.seed, r.decision, r.tool_version, e.facts, r.partner, r.role, r.plan, \
+     r.source";
+
+/// The head of a run in [`RUN_COLUMNS`].
+pub(super) fn run_at(row: &Row<'_>) -> rusqlite::Result<Run> {
+    let commit: Option<String> = row.get(5)?;
+    let git = match commit {
+        Some(commit) => Some(GitState {
+            commit,
+            branch: row.get(6)?,
+            dirty: row.get(7)?,
+        }),
+        None => None,
+    };
+    let pair = match row.get(13)? {
+        Some(partner) => Some(Pair {
+            partner: RunId(partner),
+            side: row.get::<_, WordColumn<_>>(14)?.0,
+        }),
+        None => None,
+    };
+    Ok(Run {
+        id: RunId(row.get(0)?),
+        started: Timestamp(row.get(1)?),
+        finished: row.get::<_, Option<_>>(2)?.map(Timestamp),
+        status: row.get::<_, WordColumn<_>>(3)?.0,
+        acceptance: row.get::<_, WordColumn<_>>(4)?.0,
+        git,
+        load: row.get(8)?,
+        seed: row.get::<_, Unsigned>(9)?.0,
+        decision: row.get::<_, Json<_>>(10)?.0,
+        tool_version: row.get(11)?,
+        environment: row.get::<_, Json<_>>(12)?.0,
+        pair,
+        plan: row.get(15)?,
+        source: row
+            .get::<_, Option<Json<_>>>(16)?
+            .map(|Json(source)| source),
+    })
+}
+
+fn summaries(
+    connection: &Connection,
+    which: &str,
+    number: i64,
+    limit: i64,
+) -> Attempt<Vec<RunSummary>> {
+    let mut heads = connection.prepare(&format!(
+        "SELECT {RUN_COLUMNS}, r.workspace, r.exit_code
+         FROM runs r JOIN environments e ON e.id = r.environment WHERE {which}",
+    ))?;
+    let mut counts = connection.prepare(
+        "SELECT verdict, count(*), 1 FROM run_benchmarks WHERE run = ?1 GROUP BY verdict
+         UNION ALL SELECT verdict, count(*), 0 FROM unmeasured WHERE run = ?1 GROUP BY verdict",
+    )?;
+    let mut runs = Vec::new();
+    let mut rows = heads.query([number, limit])?;
+    while let Some(row) = rows.next()? {
+        let run = run_at(row)?;
+        let mut benchmarks = 0;
+        let mut verdicts = Vec::new();
+        let mut groups = counts.query([run.id.0])?;
+        while let Some(group) = groups.next()? {
+            let Count(count) = group.get(1)?;
+            benchmarks += count * group.get::<_, Count>(2)?.0;
+            if let Some(WordColumn(verdict)) = group.get::<_, Option<WordColumn<Verdict>>>(0)? {
+                verdicts.extend(std::iter::repeat_n(verdict, count));
+            }
+        }
+        runs.push(RunSummary {
+            workspace: WorkspaceId(row.get(17)?),
+            run,
+            exit_code: row.get(18)?,
+            benchmarks,
+            tally: verdicts.into_iter().collect(),
+        });
+    }
+    Ok(runs)
+}
