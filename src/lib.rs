@@ -1,10 +1,8 @@
 //! `cargo perfcheck`: benchmarks with stored baselines, a trustworthy verdict and an exit code.
 //!
-//! The data flow: `cli` parses, `app` directs; `cargo` builds the bench targets, `measure` drives them through
-//! `child`, `store` keeps every launch, `compare` reaches verdicts by means of the crate `perfcheck-stats`, `findings` puts together what is
-//! to be told, `report` writes it down and
-//! `exit_code` says what the process ends with. docs/ARCHITECTURE.md explains why it is so, and
-//! tests/architecture.rs keeps the directions of the imports.
+//! The data flow: `cli` parses, `app` directs. The crate `perfcheck-engine` builds the bench targets, drives them and stores every launch.
+//! The crate `perfcheck-analysis` reaches the verdicts, puts together what is to be told, and says what the process ends with. `report`
+//! writes it down. docs/ARCHITECTURE.md explains why it is so, and tests/architecture.rs keeps the directions of the imports.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

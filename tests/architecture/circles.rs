@@ -45,3 +45,31 @@ pub fn described(imports: &Imports, circle: &BTreeSet<&str>) -> String {
     }
     lines.join("\n")
 }
+
+mod tests {
+    use super::super::imports::imports_of;
+    use super::*;
+
+    #[test]
+    fn a_circle_is_found_however_long_and_a_line_is_none() {
+        let there_and_back = imports_of(&[
+            ("src/lib.rs", "mod a; mod b; mod c; mod d; mod e;"),
+            ("src/a.rs", "use crate::b::B; pub struct A;"),
+            ("src/b.rs", "use crate::c::C; pub struct B;"),
+            ("src/c.rs", "pub struct C(crate::a::A); use crate::d::D;"),
+            ("src/d.rs", "pub struct D; fn f(_: D) -> D { D }"),
+            ("src/e.rs", "use crate::a::A;"),
+        ]);
+        let found = circles(&there_and_back);
+        assert_eq!(
+            found,
+            [BTreeSet::from(["src/a.rs", "src/b.rs", "src/c.rs"])]
+        );
+        let described = described(&there_and_back, &found[0]);
+        assert!(
+            described.contains("src/c.rs imports\n    src/a.rs  (crate::a::A)"),
+            "{described}"
+        );
+        assert!(!described.contains("src/d.rs"), "{described}");
+    }
+}

@@ -39,3 +39,25 @@ pub fn forgotten(paths: &[String], text: impl Fn(&str) -> String) -> Vec<&str> {
         .filter(|path| !is_executable(path) && !declared(path))
         .collect()
 }
+
+mod tests {
+    use super::forgotten;
+
+    #[test]
+    fn a_test_file_that_nothing_declares_is_found() {
+        let files = [
+            ("cli.rs", "mod commands;"),
+            ("commands/mod.rs", "pub mod flags;\n// mod gone;"),
+            ("commands/flags.rs", ""),
+            ("commands/gone.rs", ""),
+            ("page/mod.rs", "mod flags;"),
+            ("page/flags.rs", ""),
+        ];
+        let paths = files.map(|(path, _)| path.to_owned());
+        let text = |path: &str| {
+            let found = files.iter().find(|(known, _)| *known == path);
+            found.unwrap().1.to_owned()
+        };
+        assert_eq!(forgotten(&paths, text), ["commands/gone.rs", "page/mod.rs"]);
+    }
+}

@@ -1,7 +1,7 @@
 //! Which file of a crate imports which: every path leads to the file that defines the item at its end.
 
-use super::Source;
 use super::modules::{Meaning, Segments, Tree};
+use super::sources::Source;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// For each file, the files whose items it names, with the longest of the paths that lead there.
@@ -154,4 +154,82 @@ fn module_at(tree: &Tree, module: usize, path: &[String], depth: usize) -> Optio
         rest = following;
     }
     Some(at)
+}
+
+/// The imports of a crate of these files.
+pub fn imports_of(files: &[(&str, &str)]) -> Imports {
+    let files: Vec<Source> = files
+        .iter()
+        .map(|(path, text)| Source::new(path, text))
+        .collect();
+    imports(&files)
+}
+
+mod tests {
+    use super::imports_of;
+
+    /// What the file `src/user.rs` imports, if this is its text, in a crate with two folders.
+    fn imported_by(user: &str) -> Vec<String> {
+        let all = imports_of(&[
+            ("src/lib.rs", "pub mod shelf; pub mod plain; mod user;"),
+            (
+                "src/shelf/mod.rs",
+                "mod books; mod prints; pub use books::{Book as Volume, open}; pub use prints::*; pub mod made;",
+            ),
+            (
+                "src/shelf/books.rs",
+                "use super::Print; pub struct Book(Print); pub fn open() {} #[cfg(test)] mod tests { use crate::user; fn f() { user::f() } }",
+            ),
+            ("src/shelf/prints.rs", "pub enum Print { Large }"),
+            ("src/shelf/made.rs", "newtype!(Made);"),
+            (
+                "src/plain.rs",
+                "pub use crate::shelf::open; pub mod deep { pub fn f() {} }",
+            ),
+            ("src/user.rs", user),
+        ]);
+        assert_eq!(
+            all["src/shelf/books.rs"].keys().collect::<Vec<_>>(),
+            ["src/shelf/prints.rs"]
+        );
+        let of_user = all.get("src/user.rs").cloned().unwrap_or_default();
+        of_user.into_keys().collect()
+    }
+
+    #[test]
+    fn imports_lead_to_the_file_that_defines_the_item() {
+        let books: &[&str] = &["src/shelf/books.rs"];
+        let prints: &[&str] = &["src/shelf/prints.rs"];
+        let made: &[&str] = &["src/shelf/made.rs"];
+        for (planted, expected) in [
+            ("use crate::shelf::Volume;", books),
+            ("use crate::{shelf::{self, open}};", books),
+            ("use super::shelf; fn f() { shelf::open() }", books),
+            ("fn f() { call!(crate::shelf::open()) }", books),
+            ("fn f() { use crate::shelf::Volume; }", books),
+            ("mod inner { use super::super::shelf::Volume; }", books),
+            ("use crate::shelf as s; type V = s::Volume;", books),
+            ("use crate::shelf::Print::{self, Large};", prints),
+            ("use crate::shelf::*; type P = Print;", prints),
+            ("use crate::shelf::made::Made;", made),
+            // What a file that is no map hands on is imported from both.
+            (
+                "use crate::plain::open;",
+                &["src/plain.rs", "src/shelf/books.rs"],
+            ),
+            ("fn f() { crate::plain::deep::f() }", &["src/plain.rs"]),
+            // Nothing is used.
+            ("use crate::shelf;", &[]),
+            ("use crate::shelf::*;", &[]),
+            ("pub(in crate::shelf) fn f() {}", &[]),
+            ("#[cfg(test)] use crate::shelf::Volume;", &[]),
+            ("#[cfg(test)] mod tests { use crate::shelf::open; }", &[]),
+            (
+                "use std::{fs, io::{self, Write}}; fn f(open: u8) { self.open(); }",
+                &[],
+            ),
+        ] {
+            assert_eq!(imported_by(planted), expected, "{planted}");
+        }
+    }
 }

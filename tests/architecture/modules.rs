@@ -2,8 +2,8 @@
 //!
 //! Macro calls are read like other code; what is compiled for tests alone is left out.
 
-use super::Source;
 use super::scanner::contains;
+use super::sources::Source;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The segments of a path, e.g. `crate`, `store`, `Store`.

@@ -39,3 +39,21 @@ pub fn page_faults(page: &str, folders: &[String], exists: impl Fn(&str) -> bool
     }
     faults
 }
+
+mod tests {
+    use super::page_faults;
+
+    #[test]
+    fn a_folder_without_a_sentence_and_a_list_of_files_are_found() {
+        let folders = ["src/app/".to_owned(), "src/store/".to_owned()];
+        let exists = |path: &str| path != "src/gone/";
+        let page = |text: &str| page_faults(text, &folders, exists);
+        let whole = "`src/app/` and `src/store/`, `src/store/open.rs`, `cargo test`, `src/*.rs`";
+        assert_eq!(page(whole), [""; 0]);
+        assert_eq!(page("`src/app/` alone").len(), 1);
+        assert_eq!(page(&format!("{whole} `src/gone/`")).len(), 1);
+        assert_eq!(page(&format!("{whole}{}", "long ".repeat(4000))).len(), 1);
+        let files: Vec<String> = (0..20).map(|n| format!("`src/{n}.rs`")).collect();
+        assert_eq!(page(&format!("{whole} {}", files.join(" "))).len(), 1);
+    }
+}

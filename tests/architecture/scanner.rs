@@ -181,3 +181,22 @@ pub fn contains(tokens: &[String], wanted: &[&str]) -> bool {
 fn is(tokens: &[String], at: usize, wanted: &str) -> bool {
     tokens.get(at).is_some_and(|token| token == wanted)
 }
+
+mod tests {
+    use super::{crate_modules, tokens};
+
+    #[test]
+    fn comments_strings_characters_and_lifetimes_name_nothing() {
+        let source = r##"
+            // crate::store
+            /* crate::store /* nested */ crate::store */
+            const A: &str = "crate::store \" crate::store";
+            const B: &str = r#"crate::store " crate::store"#;
+            const C: (char, char, u8) = ('"', '\'', b'"');
+            fn f<'a>(x: &'a str) -> &'a str { x }
+            use crate::model;
+        "##;
+        let found = crate_modules(&tokens(source), 2, &[]);
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), ["model"]);
+    }
+}

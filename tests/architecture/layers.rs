@@ -1,0 +1,160 @@
+//! Which module may import which. Between crates the manifests say it, and the compiler keeps it; this table is about the modules within a crate,
+//! and about the modules of the root package that may know the crates below.
+
+use super::scanner::{crate_modules, names_crate};
+use super::sources::Source;
+
+/// A crate's modules from the bottom up, each with what it may import.
+type Layers = &'static [(&'static str, &'static [&'static str])];
+
+/// The crates that consist of layers.
+pub const LAYERS: [(&str, Layers); 3] = [
+    (
+        "crates/analysis/src",
+        &[
+            ("model", &[]),
+            ("exit_code", &["model"]),
+            ("compare", &["model"]),
+            ("findings", &["model", "exit_code", "compare"]),
+        ],
+    ),
+    (
+        "crates/engine/src",
+        &[
+            ("process", &[]),
+            ("cargo", &["process"]),
+            ("child", &["process"]),
+            ("host", &[]),
+            ("store", &[]),
+            ("measure", &["process", "cargo", "child", "host"]),
+            ("sides", &["process", "cargo", "host"]),
+        ],
+    ),
+    (
+        "src",
+        &[
+            ("escape", &[]),
+            ("settings", &["perfcheck_analysis"]),
+            (
+                "exchange",
+                &["escape", "perfcheck_analysis", "perfcheck_stats"],
+            ),
+            ("report", &["escape", "perfcheck_analysis"]),
+            (
+                "app",
+                &[
+                    "escape",
+                    "settings",
+                    "exchange",
+                    "report",
+                    "perfcheck_analysis",
+                    "perfcheck_engine",
+                    "perfcheck_stats",
+                ],
+            ),
+            // Option types alone: the command line is translated into them.
+            (
+                "cli",
+                &[
+                    "settings",
+                    "exchange",
+                    "report",
+                    "app",
+                    "perfcheck_analysis",
+                    "perfcheck_engine",
+                ],
+            ),
+            // The binary names the library by the crate's name.
+            ("main", &["perfcheck_analysis", "perfcheck_engine"]),
+        ],
+    ),
+];
+
+/// The crates of the workspace whose use by a module of the root package is for the table to say.
+const CRATES: [&str; 3] = ["perfcheck_analysis", "perfcheck_engine", "perfcheck_stats"];
+
+/// Imports of `source` that its layer forbids.
+pub fn forbidden_imports(source: &Source) -> Vec<String> {
+    if source.module() == "lib" {
+        return Vec::new();
+    }
+    let layers = LAYERS
+        .iter()
+        .find(|(root, _)| *root == source.root())
+        .map_or(&[][..], |(_, layers)| layers);
+    let Some((_, allowed)) = layers.iter().find(|(name, _)| *name == source.module()) else {
+        return vec![format!(
+            "{}: its module has no layer: add it to LAYERS",
+            source.path
+        )];
+    };
+    let modules: Vec<&str> = layers.iter().map(|(module, _)| *module).collect();
+    let mut imported = crate_modules(&source.tokens, source.depth(), &modules);
+    if source.root() == "src" {
+        let crates = CRATES.iter();
+        let named = crates.filter(|name| names_crate(&source.tokens, name));
+        imported.extend(named.map(|name| (*name).to_owned()));
+    }
+    imported
+        .into_iter()
+        .filter(|module| module != source.module() && !allowed.contains(&module.as_str()))
+        .map(|module| {
+            format!(
+                "{} imports `{module}`, which its layer forbids",
+                source.path
+            )
+        })
+        .collect()
+}
+
+mod tests {
+    use super::super::sources::Source;
+    use super::forbidden_imports;
+
+    #[test]
+    fn an_upward_import_is_found_in_every_spelling() {
+        for planted in [
+            "use crate::findings::Row;",
+            "use crate::{model::Run, findings};",
+            "use crate::{\n    model::{Run, RunId},\n    findings::{self, Row},\n};",
+            "fn f() { crate::findings::open(); }",
+            "fn f() { call!(crate::findings::open()); }",
+            "pub use super::super::findings::Row;",
+            "use super::super::{model::Run, findings::Row};",
+        ] {
+            let complaints = forbidden_imports(&Source::new(
+                "crates/analysis/src/compare/decide.rs",
+                planted,
+            ));
+            assert_eq!(
+                complaints,
+                [
+                    "crates/analysis/src/compare/decide.rs imports `findings`, which its layer forbids"
+                ],
+                "{planted}"
+            );
+        }
+        for harmless in [
+            "use crate::model::Run;",
+            "use super::clock;",
+            "pub(in super::super) fn f() {}",
+            "use crate::compare::SCHEMA;",
+        ] {
+            let complaints = forbidden_imports(&Source::new(
+                "crates/analysis/src/compare/decide.rs",
+                harmless,
+            ));
+            assert_eq!(complaints, [""; 0], "{harmless}");
+        }
+        let everything = forbidden_imports(&Source::new(
+            "crates/analysis/src/compare/decide.rs",
+            "use crate::*;",
+        ));
+        assert_eq!(everything.len(), 1);
+        let of_report = |planted| forbidden_imports(&Source::new("src/report/table.rs", planted));
+        assert_eq!(of_report("use perfcheck_engine::store::Store;").len(), 1);
+        assert_eq!(of_report("use perfcheck_analysis::model::Run;").len(), 0);
+        let nowhere = forbidden_imports(&Source::new("src/helpers.rs", ""));
+        assert!(nowhere[0].contains("has no layer"), "{nowhere:?}");
+    }
+}

@@ -1,0 +1,125 @@
+//! The source files that the rules are about.
+
+use super::scanner::tokens;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// A source file of one of [`crates`].
+pub struct Source {
+    /// Relative to the repository, with `/`.
+    pub path: String,
+    pub text: String,
+    pub tokens: Vec<String>,
+}
+
+impl Source {
+    pub fn new(path: &str, text: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            text: text.to_owned(),
+            tokens: tokens(text),
+        }
+    }
+
+    /// The folder of the crate's sources, e.g. `crates/engine/src`.
+    pub fn root(&self) -> &str {
+        let end = self.path.find("src/").map_or(0, |at| at + "src".len());
+        &self.path[..end]
+    }
+
+    /// The path within the crate without `.rs`, e.g. `store/open`; for `mod.rs` that of its directory.
+    pub fn module_path(&self) -> &str {
+        let inner = self.path[self.root().len()..].trim_start_matches('/');
+        let inner = inner.strip_suffix(".rs").unwrap_or(inner);
+        inner.strip_suffix("/mod").unwrap_or(inner)
+    }
+
+    /// The child of the crate's root that the file belongs to.
+    pub fn module(&self) -> &str {
+        let path = self.module_path();
+        path.split_once('/').map_or(path, |(module, _)| module)
+    }
+
+    pub fn depth(&self) -> usize {
+        match self.module_path() {
+            "lib" | "main" => 0,
+            path => path.split('/').count(),
+        }
+    }
+}
+
+pub fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The Rust files below a folder, relative to the repository, with `/`.
+pub fn rust_files(below: &str) -> Vec<String> {
+    fn collect(directory: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                collect(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    let mut paths = Vec::new();
+    collect(&repository().join(below), &mut paths);
+    paths.sort();
+    let relative = paths.iter().map(|path| {
+        let path = path.strip_prefix(repository()).unwrap();
+        let parts = path.components().map(Component::as_os_str);
+        let parts: Vec<&str> = parts.map(|part| part.to_str().unwrap()).collect();
+        parts.join("/")
+    });
+    relative.collect()
+}
+
+pub fn sources(below: &str) -> Vec<Source> {
+    let sources: Vec<Source> = rust_files(below)
+        .iter()
+        .map(|path| Source::new(path, &fs::read_to_string(repository().join(path)).unwrap()))
+        .collect();
+    assert!(
+        sources.len() > 10,
+        "only {} files below {below}",
+        sources.len()
+    );
+    sources
+}
+
+/// The folders with the sources of all crates.
+pub fn crates() -> Vec<String> {
+    let mut found: Vec<String> = ["src", "harness/src", "harness/criterion/src"]
+        .map(str::to_owned)
+        .into();
+    for entry in fs::read_dir(repository().join("crates"))
+        .into_iter()
+        .flatten()
+    {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        found.push(format!("crates/{name}/src"));
+    }
+    found
+}
+
+/// The files of all crates.
+pub fn all_sources() -> Vec<Source> {
+    crates().iter().flat_map(|below| sources(below)).collect()
+}
+
+/// The folder `below` and all within it that hold Rust, each with a `/` at its end; none if there is no such folder.
+pub fn folders(below: &str) -> BTreeSet<String> {
+    let files = if repository().join(below).is_dir() {
+        rust_files(below)
+    } else {
+        Vec::new()
+    };
+    files
+        .iter()
+        .filter_map(|file| file.rsplit_once('/'))
+        .map(|(folder, _)| format!("{folder}/"))
+        .collect()
+}
