@@ -7,7 +7,7 @@ use super::error::AppError;
 use crate::report::{Arrangement, MessageFormat, Verbosity, View};
 use crate::settings::{Tables, WorkspaceOnly};
 use perfcheck_analysis::compare::{Decider, Fact};
-use perfcheck_analysis::findings::FailRule;
+use perfcheck_analysis::findings::Limit;
 use perfcheck_analysis::findings::Order;
 use perfcheck_analysis::model::{
     Analysis, DecisionSettings, Observations, Statistic, Test, Verdict,
@@ -92,7 +92,7 @@ pub struct ComparisonOptions {
     /// Which of the published systems' statistics decide.
     pub analysis: Analysis,
     /// Rules that benchmarks must keep, beside those of the workspace.
-    pub fail: Vec<FailRule>,
+    pub fail: Vec<Limit>,
     /// Verdicts that make the exit status 1.
     pub fail_on: Option<FailOn>,
     /// Facts that may differ.
@@ -150,10 +150,7 @@ impl ComparisonOptions {
     }
 
     /// Rules that benchmarks must keep: those of the workspace, then those of the command line.
-    pub(super) fn fail_rules<'a>(
-        &'a self,
-        tables: &'a Tables,
-    ) -> impl Iterator<Item = &'a FailRule> {
+    pub(super) fn limits<'a>(&'a self, tables: &'a Tables) -> impl Iterator<Item = &'a Limit> {
         tables.fail.iter().chain(&self.fail)
     }
 

@@ -20,7 +20,7 @@ pub fn write_json(writer: &mut dyn Write, findings: &Findings<'_>) -> io::Result
         }
     }
     let verdicts = findings.verdicts.as_ref();
-    for violation in verdicts.map_or(&[][..], |verdicts| &verdicts.gates.violations) {
+    for violation in verdicts.map_or(&[][..], |verdicts| &verdicts.limits.exceeded) {
         let message = RuleViolated::of(findings.run.id, violation);
         write_message(writer, Message::RuleViolated(message))?;
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::layer::{Layer, Layers};
 use super::values::{confidence_level, fraction_below_one, positive_duration, significance_level};
-use perfcheck_analysis::findings::{FailRule, Scope};
+use perfcheck_analysis::findings::{Limit, Scope};
 use perfcheck_analysis::model::{Nanos, SamplingMode, Thresholds, Verdict, parse_duration};
 
 /// A table that cannot be obeyed.
@@ -68,7 +68,7 @@ pub struct Tables {
     /// The rest, laid over one another; the command line is still empty.
     pub layers: Layers,
     /// Rules that benchmarks must keep: all that apply do.
-    pub fail: Vec<FailRule>,
+    pub fail: Vec<Limit>,
 }
 
 const LAYER_KEYS: [&str; 6] = [
@@ -147,7 +147,7 @@ struct TablePlace<'a> {
 }
 
 type SettingsTable = Map<String, Value>;
-type Override = (globset::GlobMatcher, Layer, Vec<FailRule>);
+type Override = (globset::GlobMatcher, Layer, Vec<Limit>);
 
 impl<'a> TablePlace<'a> {
     fn new(table: &str, file: &'a Path) -> Self {
@@ -283,12 +283,12 @@ impl<'a> TablePlace<'a> {
     }
 
     /// Rules that benchmarks within `scope` must keep.
-    fn fail(&self, table: &SettingsTable, scope: &Scope) -> Result<Vec<FailRule>, SettingsError> {
+    fn fail(&self, table: &SettingsTable, scope: &Scope) -> Result<Vec<Limit>, SettingsError> {
         let rule = |text: &Value| {
             let text = text
                 .as_str()
                 .ok_or_else(|| self.wrong(FAIL, format!("{text} is not a string")))?;
-            FailRule::read(text, scope.clone()).map_err(|why| self.wrong(FAIL, why))
+            Limit::read(text, scope.clone()).map_err(|why| self.wrong(FAIL, why))
         };
         match table.get(FAIL) {
             None => Ok(Vec::new()),

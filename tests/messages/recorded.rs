@@ -18,12 +18,14 @@ use perfcheck_analysis::compare::{
     Comparison, Decider, Difference, Estimate, Fact, HostClass, Question, Reference, Rules,
     SharedLevel, compare, summarize_by,
 };
-use perfcheck_analysis::findings::{Findings, Gates, Method, Row, RunRemark, Verdicts, Violation};
+use perfcheck_analysis::findings::{
+    Exceeded, Findings, LimitRemark, Limits, Method, Row, RunRemark, Verdicts,
+};
 use perfcheck_analysis::model::{
     Acceptance, Allocations, AuthorSettings, Benchmark, BenchmarkKey, Beside, BuildFacts,
     DecisionSettings, Environment, Failure, GitState, HostFacts, Latencies, LaunchSeries,
-    Measurement, Metric, Nanos, Run, RunId, RunStatus, Sample, SamplingSettings, Series,
-    TargetFacts, Throughput, Timestamp, Unit, Verdict,
+    Measurement, Metric, Nanos, Run, RunId, RunStatus, Sample, SamplingSettings, Series, Statistic,
+    TargetFacts, Throughput, Timestamp, Verdict,
 };
 
 /// Text that would do harm in a terminal, in Markdown, in HTML, in XML, in a spreadsheet or in a log of GitHub.
@@ -344,15 +346,14 @@ impl Recorded {
     }
 
     /// The same with a broken rule of `--fail`, a rule that said nothing, a remark and advice.
-    pub fn findings_with_gates(&self) -> Findings<'_> {
+    pub fn findings_with_limits(&self) -> Findings<'_> {
         let mut findings = self.findings();
         if let Some(verdicts) = &mut findings.verdicts {
-            verdicts.gates = Gates {
-                violations: vec![Violation {
+            verdicts.limits = Limits {
+                exceeded: vec![Exceeded {
                     key: self.measurements[0].benchmark.key.clone(),
-                    rule: "median:5%".into(),
-                    statistic: "median".into(),
-                    unit: Unit::Time,
+                    text: "median:5%".into(),
+                    statistic: Statistic::Median,
                     is_change: true,
                     limit: 0.05,
                     found: Estimate {
@@ -362,9 +363,7 @@ impl Recorded {
                     },
                     shared_level: Some(SharedLevel::of_interval(0.95, 3)),
                 }],
-                remarks: vec![
-                    "rule `p99:1ms` says nothing: no benchmark times single operations".into(),
-                ],
+                remarks: vec![LimitRemark::ForNothing("p99:1ms".into())],
             };
             verdicts.remarks = vec![RunRemark::StoredAlone {
                 reason: "run 41 has no kept executables".into(),
@@ -485,7 +484,7 @@ mod tests {
     #[test]
     fn the_recorded_runs_have_every_verdict() {
         let recorded = Recorded::all_verdicts();
-        let tally = recorded.findings_with_gates().tally();
+        let tally = recorded.findings_with_limits().tally();
         for verdict in Verdict::ALL {
             assert!(tally.count(verdict) > 0, "no {verdict}: {tally:?}");
         }

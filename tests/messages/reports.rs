@@ -6,7 +6,9 @@ use super::recorded::{HOSTILE, Recorded};
 use cargo_perfcheck::report::{ReportKind, Surroundings, write_report};
 use comrak::nodes::NodeValue;
 use comrak::{Arena, Options, markdown_to_html, parse_document};
-use perfcheck_analysis::findings::{FailedTarget, Findings, Obstacle, Remark, RunRemark};
+use perfcheck_analysis::findings::{
+    FailedTarget, Findings, LimitRemark, Obstacle, Remark, RunRemark,
+};
 use perfcheck_analysis::model::{BenchmarkKey, RunStatus, Source, Verdict};
 use roxmltree::Document;
 use serde_json::Value;
@@ -72,7 +74,7 @@ fn hostile_runs() -> Recorded {
 
 /// Lends the findings of [`hostile_runs`].
 fn hostile_findings(recorded: &Recorded) -> Findings<'_> {
-    let mut findings = recorded.findings_with_gates();
+    let mut findings = recorded.findings_with_limits();
     rename(&mut findings, hostile);
     if let Some(verdicts) = &mut findings.verdicts {
         // Once as a name that we know to be one, once as whatever it is.
@@ -88,7 +90,7 @@ fn rename(findings: &mut Findings<'_>, name: impl Fn(usize) -> String) {
         row.key.id = name(at);
     }
     if let Some(verdicts) = &mut findings.verdicts {
-        for violation in &mut verdicts.gates.violations {
+        for violation in &mut verdicts.limits.exceeded {
             violation.key.id = name(0);
         }
     }
@@ -100,7 +102,7 @@ fn each_report_of_all_verdicts() {
     for kind in ReportKind::ALL {
         snapshot(
             &format!("report_{kind}"),
-            &written(kind, &recorded.findings_with_gates()),
+            &written(kind, &recorded.findings_with_limits()),
         );
     }
 }
@@ -121,7 +123,7 @@ fn each_report_of_nothing_and_of_one_benchmark() {
 #[test]
 fn markdown_renders_as_tables_and_folded_parts() {
     let recorded = Recorded::all_verdicts();
-    let markdown = written(ReportKind::Markdown, &recorded.findings_with_gates());
+    let markdown = written(ReportKind::Markdown, &recorded.findings_with_limits());
     assert!(markdown.starts_with("<!-- cargo-perfcheck: ci/bench -->\n"));
     let html = markdown_to_html(&markdown, &github());
     snapshot("report_markdown_rendered", &html);
@@ -227,7 +229,7 @@ fn markdown_fits_into_a_comment_when_every_part_is_as_long_as_can_be() {
         }
         recorded.run.environment.host.cpu = text.clone();
         recorded.run.environment.build.rustflags = text.clone();
-        let mut findings = recorded.findings_with_gates();
+        let mut findings = recorded.findings_with_limits();
         rename(&mut findings, |at| format!("{text}{at}"));
         for (at, row) in findings.rows.iter_mut().enumerate() {
             row.verdict = Some(Verdict::Regressed);
@@ -236,8 +238,8 @@ fn markdown_fits_into_a_comment_when_every_part_is_as_long_as_can_be() {
         }
         let verdicts = findings.verdicts.as_mut().expect("verdicts");
         verdicts.reference = format!("`{text}` (run 1)");
-        verdicts.gates.violations = vec![verdicts.gates.violations[0].clone(); 500];
-        verdicts.gates.remarks = vec![text.clone(); 100];
+        verdicts.limits.exceeded = vec![verdicts.limits.exceeded[0].clone(); 500];
+        verdicts.limits.remarks = vec![LimitRemark::ForNothing(text.clone()); 100];
         let remark = RunRemark::StoredAlone {
             reason: text.clone(),
         };
@@ -325,7 +327,7 @@ fn a_step_shows_ten_annotations_of_a_kind_and_the_last_counts_the_rest() {
 #[test]
 fn what_could_not_be_measured_is_annotated_first() {
     let recorded = Recorded::all_verdicts();
-    let text = written(ReportKind::GitHub, &recorded.findings_with_gates());
+    let text = written(ReportKind::GitHub, &recorded.findings_with_limits());
     let places = ["title=failed", "title=regressed"].map(|title| text.find(title));
     assert!(places[0].is_some() && places[0] < places[1], "{text}");
 }
@@ -334,7 +336,7 @@ fn what_could_not_be_measured_is_annotated_first() {
 fn an_incomplete_run_is_called_so_in_reports_for_people() {
     let mut recorded = Recorded::all_verdicts();
     recorded.run.status = RunStatus::Incomplete;
-    let findings = recorded.findings_with_gates();
+    let findings = recorded.findings_with_limits();
     let sentence = "run 42 is incomplete: it was stopped before its end";
     for kind in [ReportKind::Markdown, ReportKind::JUnit, ReportKind::GitHub] {
         let text = written(kind, &findings);
@@ -477,7 +479,7 @@ fn junit_keeps_to_the_schemas_in_use() {
     );
     for findings in [
         hostile_findings(&hostile),
-        plain.findings_with_gates(),
+        plain.findings_with_limits(),
         many.findings(),
     ] {
         let text = written(ReportKind::JUnit, &findings);

@@ -30,7 +30,7 @@ fn columns_of(line: &str) -> usize {
 #[test]
 fn every_verdict_has_its_row_at_every_width() {
     let recorded = Recorded::all_verdicts();
-    let findings = recorded.findings_with_gates();
+    let findings = recorded.findings_with_limits();
     layout().bind(|| {
         insta::assert_snapshot!("terminal-60", plain(&findings, &View::of_terminal(60)));
         insta::assert_snapshot!("terminal-80", plain(&findings, &View::of_terminal(80)));
@@ -47,7 +47,7 @@ fn every_verdict_has_its_row_at_every_width() {
 #[test]
 fn no_line_is_longer_than_the_terminal_but_those_with_a_command() {
     let recorded = Recorded::all_verdicts();
-    let findings = recorded.findings_with_gates();
+    let findings = recorded.findings_with_limits();
     for columns in [60, 72, 80, 100, 120, 160, 200] {
         for verbosity in [Verbosity::Quiet, Verbosity::Usual, Verbosity::Verbose] {
             for arrangement in [Arrangement::Groups, Arrangement::List] {
@@ -103,7 +103,7 @@ fn colours_only_repeat_what_words_and_symbols_say() {
 #[test]
 fn a_terminal_without_utf_8_gets_ascii() {
     let recorded = Recorded::all_verdicts();
-    let text = plain(&recorded.findings_with_gates(), &View::of_terminal(80));
+    let text = plain(&recorded.findings_with_limits(), &View::of_terminal(80));
     let mut bytes = Vec::new();
     InCharset::new(&mut bytes, Charset::Ascii)
         .write_all(text.as_bytes())
@@ -116,7 +116,7 @@ fn a_terminal_without_utf_8_gets_ascii() {
 #[test]
 fn more_and_less_can_be_asked_for_and_the_counts_stay_those_of_all() {
     let recorded = Recorded::all_verdicts();
-    let findings = recorded.findings_with_gates();
+    let findings = recorded.findings_with_limits();
     let with = |verbosity, only| {
         let view = View {
             verbosity,

@@ -11,7 +11,7 @@ use perfcheck_analysis::compare::{
     BenchmarkRecord, ChangeShape, Course, CoursePoint, CourseRules, Detail, HostSigns, Location,
     Shape, summarize_by,
 };
-use perfcheck_analysis::findings::{Gates, RunRemark};
+use perfcheck_analysis::findings::{Limits, RunRemark};
 use perfcheck_analysis::model::{
     Acceptance, BenchmarkKey, GitState, Measurement, Metric, RunId, Verdict,
 };
@@ -98,7 +98,7 @@ fn written_with(
         remarks: vec![RunRemark::StoredAlone {
             reason: HOSTILE.to_owned(),
         }],
-        gates: Gates::default(),
+        limits: Limits::default(),
         omissions: vec![HOSTILE.to_owned()],
         benchmarks,
     };

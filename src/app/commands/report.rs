@@ -13,7 +13,7 @@ use crate::app::stored::conclusions::findings_of;
 use crate::app::stored::sides::run_with_verdicts;
 use crate::report::{write_page, write_page_place, write_warning};
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::findings::{Findings, Gates};
+use perfcheck_analysis::findings::{Findings, Limits};
 use perfcheck_analysis::model::RunId;
 use perfcheck_engine::host;
 use perfcheck_engine::measure::Filter;
@@ -134,7 +134,7 @@ fn of_two(
         format!("`{base_word}` (run {base})")
     };
     // A page about two runs is about their verdicts: limits are those of a run.
-    concluded.verdicts.gates = Gates::default();
+    concluded.verdicts.limits = Limits::default();
     let findings = Findings::of(&both.heads.candidate, concluded);
     Ok(PageSubject::of(store, &findings)?.gather(store, workspace)?)
 }

@@ -15,7 +15,7 @@ use perfcheck_analysis::compare::{
     BenchmarkRecord, ChangeShape, Circumstances, Detail, Difference, HostSigns, Plan, Shape,
     differences, summarize_by,
 };
-use perfcheck_analysis::findings::{Findings, Gates, Method, Order, Row, RunRemark};
+use perfcheck_analysis::findings::{Findings, Limits, Method, Order, Row, RunRemark};
 use perfcheck_analysis::model::{BenchmarkKey, Measurement, Metric, Run, RunId};
 use perfcheck_engine::host;
 use perfcheck_engine::store::{BranchFilter, Store, StoreError, WorkspaceId};
@@ -49,7 +49,7 @@ pub(in crate::app) struct PageSubject {
     method: Option<Method>,
     warnings: Vec<Difference>,
     remarks: Vec<RunRemark>,
-    gates: Gates,
+    limits: Limits,
 }
 
 impl PageSubject {
@@ -78,7 +78,7 @@ impl PageSubject {
             method: None,
             warnings: Vec::new(),
             remarks: Vec::new(),
-            gates: Gates::default(),
+            limits: Limits::default(),
             rows,
             head,
         };
@@ -88,7 +88,7 @@ impl PageSubject {
             subject.reference = subject.reference.map(|_| verdicts.reference);
             subject.warnings = verdicts.warnings;
             subject.remarks = verdicts.remarks;
-            subject.gates = verdicts.gates;
+            subject.limits = verdicts.limits;
         }
         Order::WorstFirst.sort(&mut subject.rows);
         Ok(subject)
@@ -234,7 +234,7 @@ impl GatheredPage {
                 subject.warnings.clone()
             },
             remarks: subject.remarks.clone(),
-            gates: subject.gates.clone(),
+            limits: subject.limits.clone(),
             omissions: self.omissions(points, &benchmarks),
             benchmarks,
         }

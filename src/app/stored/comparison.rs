@@ -91,7 +91,7 @@ impl StoredComparison<'_> {
         let tables = &self.context.tables;
         let fail_on = self.options.fail_on(&tables.workspace);
         let terms = Terms {
-            limits: self.options.fail_rules(tables).collect(),
+            limits: self.options.limits(tables).collect(),
             ..Terms::of_verdicts(&fail_on)
         };
         Ok(conclude(rows, basis, terms))

@@ -9,9 +9,9 @@ use super::surroundings::Surroundings;
 use crate::escape;
 use crate::report::theme;
 use crate::report::units;
-use crate::report::words::analysis;
 use crate::report::words::remarks::run_remark;
 use crate::report::words::sentences::{self, Gravity, InTurnShare};
+use crate::report::words::{analysis, limits};
 use perfcheck_analysis::compare::Decider;
 use perfcheck_analysis::findings::{Findings, Method, Row, Verdicts};
 use perfcheck_analysis::model::{Statistic, Verdict};
@@ -191,8 +191,8 @@ fn add_first_rows(
     } else {
         add_table(text, &first, findings, MOST_WITH_FIRST);
     }
-    let violations = &verdicts.gates.violations;
-    let broken = violations.iter().map(analysis::broken);
+    let violations = &verdicts.limits.exceeded;
+    let broken = violations.iter().map(limits::exceeded);
     let sentences = broken.map(|broken| format!("- {}", remark(&broken)));
     let more = add_sentences(text, sentences, MOST_WITH_RULES);
     if more > 0 {
@@ -330,7 +330,7 @@ fn add_remarks(text: &mut String, findings: &Findings<'_>) {
         .map(|found| format!("the sides differ in {found}"));
     let warnings: Vec<String> = differences
         .chain(verdicts.remarks.iter().map(run_remark))
-        .chain(verdicts.gates.remarks.iter().cloned())
+        .chain(verdicts.limits.remarks.iter().map(limits::limit_remark))
         .collect();
     let paragraphs = warnings
         .iter()

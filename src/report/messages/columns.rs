@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::compared::decided_by;
 use super::run::VerdictCounts;
 use crate::report::text::columns::{ColumnCell, ColumnsLine, RunColumn, SideBySide, Together};
+use crate::report::words::limits::limit_remark;
 use crate::report::words::remarks::run_remark;
 use perfcheck_analysis::compare::{Difference, Estimate, GateGroup};
 use perfcheck_analysis::model::{BenchmarkKey, Metric, RunId, Statistic, Verdict};
@@ -153,7 +154,7 @@ impl<'a> ColumnSummary<'a> {
             verdicts: (&column.tally).into(),
             warnings: &column.warnings,
             remarks: remarks
-                .chain(column.gates.remarks.iter().cloned())
+                .chain(column.limits.remarks.iter().map(limit_remark))
                 .collect(),
             geometric_mean: column.together,
         }

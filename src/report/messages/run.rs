@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use crate::report::words::remarks::run_remark;
 use perfcheck_analysis::compare::{Difference, Estimate, HostSigns, SharedLevel};
-use perfcheck_analysis::findings::{Findings, Violation};
+use perfcheck_analysis::findings::{Exceeded, Findings};
 use perfcheck_analysis::model::{
-    BenchmarkKey, Environment, GitState, Nanos, RunId, RunStatus, Source, Tally, Thresholds,
-    Verdict,
+    BenchmarkKey, Environment, GitState, Nanos, RunId, RunStatus, Source, Statistic, Tally,
+    Thresholds, Verdict,
 };
 
 /// A rule (`--fail`, `fail` in Cargo.toml) that a benchmark did not keep.
@@ -22,7 +22,7 @@ pub(in crate::report) struct RuleViolated<'a> {
     /// The rule as it was written.
     rule: &'a str,
     /// The statistic that it is about.
-    statistic: &'a str,
+    statistic: Statistic,
     /// What of the statistic it limits.
     of: Limited,
     /// What is allowed: a fraction, nanoseconds, bytes or a number.
@@ -115,12 +115,12 @@ pub(in crate::report) struct VerdictCounts {
 pub(in crate::report) struct ChangedThresholds(BTreeMap<&'static str, f64>);
 
 impl<'a> RuleViolated<'a> {
-    pub fn of(run: RunId, violation: &'a Violation) -> Self {
+    pub fn of(run: RunId, violation: &'a Exceeded) -> Self {
         Self {
             run,
             benchmark: &violation.key,
-            rule: &violation.rule,
-            statistic: &violation.statistic,
+            rule: &violation.text,
+            statistic: violation.statistic,
             of: if violation.is_change {
                 Limited::Change
             } else {
@@ -148,7 +148,7 @@ impl<'a> From<&'a Findings<'_>> for RunFinished<'a> {
             reference: verdicts.map(|verdicts| verdicts.reference.as_str()),
             warnings: verdicts.map_or(&[], |verdicts| &verdicts.warnings),
             remarks: remarks.map(run_remark).collect(),
-            violations: verdicts.map_or(0, |verdicts| verdicts.gates.violations.len()),
+            violations: verdicts.map_or(0, |verdicts| verdicts.limits.exceeded.len()),
             thresholds: (&findings.thresholds()).into(),
             seed: run.seed,
             git: run.git.as_ref(),

@@ -4,7 +4,7 @@ use crate::report::text::history::BenchmarkHistory;
 use perfcheck_analysis::compare::{
     BenchmarkRecord, ChangeShape, Comparison, Difference, Estimate, HostSigns, Shape,
 };
-use perfcheck_analysis::findings::{Gates, Method, Remark, RunRemark};
+use perfcheck_analysis::findings::{Limits, Method, Remark, RunRemark};
 use perfcheck_analysis::model::{BenchmarkKey, Measurement, Metric, Run, RunId, Verdict};
 
 /// Everything that a page shows.
@@ -25,7 +25,7 @@ pub struct Page<'a> {
     /// What else a reader must know of the whole.
     pub remarks: Vec<RunRemark>,
     /// What the rules of `--fail` made of it.
-    pub gates: Gates,
+    pub limits: Limits,
     /// What the page leaves out so that its size stays within bounds, a sentence each.
     pub omissions: Vec<String>,
     /// In the order in which they are shown first.

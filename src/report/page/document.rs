@@ -12,9 +12,9 @@ use super::phrases::Phrasebook;
 use crate::escape::{html, json_in_script, one_line};
 use crate::report::messages::{Message, PageFormat, ReportWritten, SCHEMA, write_message};
 use crate::report::view::MessageFormat;
-use crate::report::words::analysis;
 use crate::report::words::remarks::{IDENTICAL, run_remark};
 use crate::report::words::sentences;
+use crate::report::words::{analysis, limits};
 use crate::report::{theme, units};
 use perfcheck_analysis::compare::{Decider, PROBABILITIES};
 use perfcheck_analysis::findings::{Method, Remark};
@@ -140,8 +140,8 @@ fn head(page: &Page<'_>, timeline: &Timeline<'_>) -> Value {
         "how": how(page),
         "symbols": Verdict::ALL.map(|verdict| (verdict, theme::symbol(verdict))),
         "warnings": differences(&page.warnings),
-        "broken": page.gates.violations.iter().map(|found| one_line(&analysis::broken(found))).collect::<Vec<_>>(),
-        "remarks": page.gates.remarks.iter().cloned().chain(page.remarks.iter().map(run_remark)).map(|text| one_line(&text)).collect::<Vec<_>>(),
+        "broken": page.limits.exceeded.iter().map(|found| one_line(&limits::exceeded(found))).collect::<Vec<_>>(),
+        "remarks": page.limits.remarks.iter().map(limits::limit_remark).chain(page.remarks.iter().map(run_remark)).map(|text| one_line(&text)).collect::<Vec<_>>(),
         "notes": notes(page).iter().map(|text| one_line(text)).collect::<Vec<_>>(),
         "omissions": page.omissions.iter().map(|text| one_line(text)).collect::<Vec<_>>(),
         "probabilities": &PROBABILITIES[..],

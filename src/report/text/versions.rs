@@ -6,8 +6,8 @@ use super::table::p_value;
 use crate::escape;
 use crate::report::layout::{Cell, Table, TableFormat};
 use crate::report::units;
-use crate::report::words::analysis;
 use crate::report::words::remarks::run_remark;
+use crate::report::words::{analysis, limits};
 use perfcheck_analysis::compare::Decider;
 use perfcheck_analysis::findings::{Findings, Method, Row, Verdicts};
 use perfcheck_analysis::model::{Metric, Observations, Statistic};
@@ -124,15 +124,11 @@ pub fn write_versions(
 
 /// What else is to be known, a paragraph each.
 fn write_remarks(writer: &mut dyn Write, verdicts: &Verdicts) -> io::Result<()> {
-    for violation in &verdicts.gates.violations {
-        writeln!(
-            writer,
-            "\n{}",
-            escape::markdown(&analysis::broken(violation))
-        )?;
+    for found in &verdicts.limits.exceeded {
+        writeln!(writer, "\n{}", escape::markdown(&limits::exceeded(found)))?;
     }
-    let limits = verdicts.gates.remarks.iter().cloned();
-    for remark in limits.chain(verdicts.remarks.iter().map(run_remark)) {
+    let undecided = verdicts.limits.remarks.iter().map(limits::limit_remark);
+    for remark in undecided.chain(verdicts.remarks.iter().map(run_remark)) {
         writeln!(writer, "\n{}", escape::markdown(&remark))?;
     }
     for warning in &verdicts.warnings {

@@ -2,6 +2,7 @@
 
 pub(super) mod analysis;
 pub(super) mod beside;
+pub(super) mod limits;
 pub(super) mod remarks;
 pub(super) mod sentences;
 pub(super) mod source;

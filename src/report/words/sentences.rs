@@ -2,11 +2,12 @@
 
 use super::analysis;
 use super::beside;
+use super::limits;
 use super::remarks;
 use crate::escape;
 use crate::report::units;
 use perfcheck_analysis::compare::{Comparison, Note};
-use perfcheck_analysis::findings::{FailedTarget, Findings, Row, Violation};
+use perfcheck_analysis::findings::{Exceeded, FailedTarget, Findings, Row};
 use perfcheck_analysis::model::{Metric, Run, RunStatus, Verdict};
 
 /// A sentence that somebody else wrote (a panic, say) is cut after so many characters.
@@ -46,9 +47,9 @@ impl Gravity {
 pub(in crate::report) fn violations<'f>(
     row: &'f Row<'_>,
     findings: &'f Findings<'_>,
-) -> impl Iterator<Item = &'f Violation> {
+) -> impl Iterator<Item = &'f Exceeded> {
     let all = findings.verdicts.iter();
-    all.flat_map(|verdicts| &verdicts.gates.violations)
+    all.flat_map(|verdicts| &verdicts.limits.exceeded)
         .filter(|violation| violation.key == row.key)
 }
 
@@ -155,8 +156,8 @@ pub(in crate::report) fn complaint(
 }
 
 /// A rule that was not kept, without the benchmark's name.
-fn rule(violation: &Violation) -> String {
-    let sentence = analysis::broken(violation);
+fn rule(violation: &Exceeded) -> String {
+    let sentence = limits::exceeded(violation);
     let name = escape::terminal_lines(&violation.key.id);
     let rest = sentence
         .strip_prefix(&name)

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use super::gates::{gates, has_worsened};
+use super::limit::Limit;
+use super::limits::check_limits;
 use super::remark::RunRemark;
 use super::row::{FailedTarget, Findings, Method, Row, Verdicts};
 use super::stored::summarize_all;
 use crate::exit_code::ExitCode;
-use crate::findings::FailRule;
 use crate::model::{Measurement, Run, Tally, Verdict};
 
 /// Other layouts of the same code have been seen to differ by as much, a fraction.
@@ -17,7 +17,7 @@ const SMALL_CHANGE: f64 = 0.03;
 /// What decides how a command ends.
 pub struct Terms<'a> {
     /// The limits that benchmarks must keep.
-    pub limits: Vec<&'a FailRule>,
+    pub limits: Vec<&'a Limit>,
     /// The verdicts that make the exit status 1.
     pub fail_on: &'a [Verdict],
     /// Whether the user named what is compared with: nothing comparable is no success then.
@@ -56,13 +56,13 @@ pub struct Conclusion<'m> {
 
 /// Concludes a comparison: `basis` says what the verdicts of `rows` rest on.
 pub fn conclude<'m>(rows: Vec<Row<'m>>, mut basis: Verdicts, terms: Terms<'_>) -> Conclusion<'m> {
-    basis.gates = gates(&rows, terms.limits.into_iter(), &basis.decision);
+    basis.limits = check_limits(&rows, terms.limits.into_iter(), &basis.decision);
     if basis.method == Method::Paired && rows.iter().any(is_small_change) {
         basis.remarks.push(RunRemark::SmallChanges);
     }
     let tally: Tally = rows.iter().filter_map(|row| row.verdict).collect();
     let mut exit_code =
-        ExitCode::of_verdicts(&tally, terms.fail_on, terms.is_named).and(basis.gates.exit_code());
+        ExitCode::of_verdicts(&tally, terms.fail_on, terms.is_named).and(basis.limits.exit_code());
     if !terms.failed_targets.is_empty() || terms.measured_nothing {
         exit_code = exit_code.and(ExitCode::BenchmarkFailed);
     }
@@ -86,7 +86,7 @@ fn is_small_change(row: &Row<'_>) -> bool {
 impl Conclusion<'_> {
     /// Whether a benchmark became slower, looks slower, or changed more than a limit allows: such a run is no reference for later ones.
     pub fn is_worse(&self) -> bool {
-        self.rows.iter().any(Row::looks_slower) || has_worsened(&self.verdicts.gates)
+        self.rows.iter().any(Row::looks_slower) || self.verdicts.limits.has_worsened()
     }
 
     /// Whether nothing is wrong with the run.

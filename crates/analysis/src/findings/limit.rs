@@ -1,45 +1,82 @@
-//! Rules that benchmarks must keep, with the benchmarks that each is for.
+//! A limit that benchmarks must keep: `[PATTERN=]STATISTIC:LIMIT`, as people write it behind `--fail` and in Cargo.toml.
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use crate::model::{BenchmarkKey, Gate};
+use crate::model::{BenchmarkKey, Statistic, StatisticSet, Unit, parse_fraction};
 
-/// Where a rule was written: it is for the benchmarks there.
+/// How much is too much: anything above.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Ceiling {
+    /// A change against the reference, as a fraction: the limit was written in percent.
+    Change(f64),
+    /// A value in the statistic's unit; times in nanoseconds.
+    Value(f64),
+}
+
+/// Where a limit was written: it is for the benchmarks there.
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
-    /// Only those of this package.
+    /// The one package that the limit is for.
     pub package: Option<String>,
-    /// Only those whose ids match.
+    /// The ids of the benchmarks that the limit is for.
     pub within: Option<GlobMatcher>,
 }
 
-/// A rule and the benchmarks that it is for.
+/// A limit and the benchmarks that it is for.
 #[derive(Debug, Clone)]
-pub struct FailRule {
-    /// What must be kept.
-    pub gate: Gate,
+pub struct Limit {
+    /// The statistic that is limited.
+    pub statistic: Statistic,
+    /// How much is too much.
+    pub ceiling: Ceiling,
+    /// The limit as it was written.
+    pub text: String,
     scope: Scope,
     pattern: Option<GlobMatcher>,
 }
 
-impl FailRule {
+impl Limit {
     /// Reads `[PATTERN=]STATISTIC:LIMIT`. The error says what was expected.
     pub fn read(text: &str, scope: Scope) -> Result<Self, String> {
-        let gate: Gate = text.parse()?;
-        let pattern = gate.pattern.as_deref().map(|pattern| {
-            GlobBuilder::new(pattern)
-                .build()
-                .map(|glob| glob.compile_matcher())
+        let (head, limit) = text.rsplit_once(':').ok_or_else(|| {
+            format!("`{text}` is no rule such as `median:5%`, `parse/*=p99:2ms` or `allocations:0`")
+        })?;
+        let (pattern, word) = match head.rsplit_once('=') {
+            Some((pattern, word)) => (Some(pattern.trim()), word.trim()),
+            None => (None, head.trim()),
+        };
+        if pattern.is_some_and(str::is_empty) {
+            return Err(format!(
+                "`{text}` has no pattern before `=`: leave out the `=` to mean all benchmarks"
+            ));
+        }
+        let statistic = Statistic::read(word, StatisticSet::Limits)?;
+        let limit = limit.trim();
+        let ceiling = if limit.ends_with('%') {
+            if !statistic.has_change() {
+                return Err(format!(
+                    "a limit of `{word}` is a value such as `2ms`: its change has no interval to rely on (`mean` and `median` have one)"
+                ));
+            }
+            Ceiling::Change(parse_fraction(limit)?)
+        } else {
+            Ceiling::Value(value(limit, statistic.unit())?)
+        };
+        let glob = |pattern: &str| {
+            let glob = GlobBuilder::new(pattern).build();
+            glob.map(|glob| glob.compile_matcher())
                 .map_err(|error| error.to_string())
-        });
+        };
         Ok(Self {
-            pattern: pattern.transpose()?,
-            gate,
+            statistic,
+            ceiling,
+            text: text.trim().to_owned(),
             scope,
+            pattern: pattern.map(glob).transpose()?,
         })
     }
 
-    /// Whether it is for this benchmark.
+    /// Whether the limit is for this benchmark.
     pub fn is_for(&self, key: &BenchmarkKey) -> bool {
         let Scope { package, within } = &self.scope;
         let matches =
@@ -52,14 +89,124 @@ impl FailRule {
     }
 }
 
-/// Reads a rule of the command line: it is for all benchmarks that it matches.
-pub fn fail_rule(text: &str) -> Result<FailRule, String> {
-    FailRule::read(text, Scope::default())
+/// Reads a limit of the command line: it is for all benchmarks that it matches.
+pub fn limit(text: &str) -> Result<Limit, String> {
+    Limit::read(text, Scope::default())
+}
+
+/// A number with its unit. Times must have one: a plain `2` could be seconds as well as nanoseconds.
+fn value(text: &str, unit: Unit) -> Result<f64, String> {
+    let unit_at = text
+        .find(|c: char| c.is_alphabetic() || c == 'µ')
+        .unwrap_or(text.len());
+    let (number, suffix) = text.split_at(unit_at);
+    let scale = match (unit, suffix) {
+        (Unit::Time, "ns") | (Unit::Count, "") | (Unit::Bytes, "" | "B") => Some(1.0),
+        (Unit::Time, "us" | "µs") | (Unit::Bytes, "kB") => Some(1e3),
+        (Unit::Time, "ms") | (Unit::Bytes, "MB") => Some(1e6),
+        (Unit::Time, "s") | (Unit::Bytes, "GB") => Some(1e9),
+        (Unit::Bytes, "KiB") => Some(1024.0),
+        (Unit::Bytes, "MiB") => Some(1024.0 * 1024.0),
+        (Unit::Bytes, "GiB") => Some(1024.0 * 1024.0 * 1024.0),
+        _ => None,
+    };
+    let number = number.trim_end().parse::<f64>().ok();
+    let limit = number.zip(scale).map(|(number, scale)| number * scale);
+    limit
+        .filter(|limit| limit.is_finite() && *limit >= 0.0)
+        .ok_or_else(|| {
+            let usual = match unit {
+                Unit::Time => "a time with its unit such as `2ms` or `350ns`",
+                Unit::Bytes => "bytes such as `0`, `64B` or `1KiB`",
+                Unit::Count => "a number such as `0`",
+            };
+            format!("`{text}` is neither a percentage such as `5%` nor {usual}")
+        })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rule_is_a_statistic_and_a_limit_behind_a_pattern_if_it_has_one() {
+        for (text, pattern, statistic, ceiling) in [
+            ("median:5%", None, Statistic::Median, Ceiling::Change(0.05)),
+            (
+                "parse/*=p99:2ms",
+                Some("parse/*"),
+                Statistic::Latency(990),
+                Ceiling::Value(2e6),
+            ),
+            (
+                "a=b:c=mean:350ns",
+                Some("a=b:c"),
+                Statistic::Mean,
+                Ceiling::Value(350.0),
+            ),
+            (
+                "allocations:0",
+                None,
+                Statistic::Allocations,
+                Ceiling::Value(0.0),
+            ),
+            (
+                "bytes: 1KiB",
+                None,
+                Statistic::Bytes,
+                Ceiling::Value(1024.0),
+            ),
+            ("peak:1.5MB", None, Statistic::Peak, Ceiling::Value(1.5e6)),
+            (
+                "p99.9:0.5%",
+                None,
+                Statistic::Latency(999),
+                Ceiling::Change(0.005),
+            ),
+            (
+                "max:1.5 s",
+                None,
+                Statistic::Latency(1000),
+                Ceiling::Value(1.5e9),
+            ),
+            ("slope:2us", None, Statistic::Slope, Ceiling::Value(2e3)),
+        ] {
+            let read = limit(text).expect(text);
+            assert_eq!(
+                (read.statistic, read.ceiling, read.text.as_str()),
+                (statistic, ceiling, text),
+                "{text}"
+            );
+            let glob = read.pattern.as_ref().map(|pattern| pattern.glob().glob());
+            assert_eq!(glob, pattern, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_rule_says_what_one_looks_like() {
+        for (text, words) in [
+            ("median", "no rule such as `median:5%`"),
+            (
+                "meadian:5%",
+                "no statistic of what has limits; those are time, mean, median",
+            ),
+            (
+                "median:5",
+                "neither a percentage such as `5%` nor a time with its unit",
+            ),
+            ("median:-5%", "neither a percentage"),
+            ("median:5h", "a time with its unit"),
+            ("bytes:5ms", "bytes such as `0`"),
+            ("allocations:1KiB", "a number such as `0`"),
+            ("slope:5%", "`mean` and `median` have one"),
+            ("=median:5%", "no pattern before `=`"),
+            ("median:", "neither"),
+            ("p99:NaNms", "neither"),
+        ] {
+            let error = limit(text).expect_err(text);
+            assert!(error.contains(words), "{text}: {error}");
+        }
+    }
 
     #[test]
     fn a_rule_is_for_what_its_place_and_its_pattern_are_for() {
@@ -68,9 +215,9 @@ mod tests {
             target: "t".into(),
             id: id.into(),
         };
-        let all = fail_rule("median:5%").expect("well formed");
+        let all = limit("median:5%").expect("well formed");
         assert!(all.is_for(&key("p", "x")));
-        let parse = fail_rule("parse/*=median:5%").expect("well formed");
+        let parse = limit("parse/*=median:5%").expect("well formed");
         assert!(parse.is_for(&key("p", "parse/10")) && !parse.is_for(&key("p", "sort/10")));
         let scope = Scope {
             package: Some("p".into()),
@@ -78,11 +225,11 @@ mod tests {
                 .ok()
                 .map(|glob| glob.compile_matcher()),
         };
-        let both = FailRule::read("parse/*=median:5%", scope).expect("well formed");
+        let both = Limit::read("parse/*=median:5%", scope).expect("well formed");
         assert!(both.is_for(&key("p", "parse/10")));
         for (package, id) in [("q", "parse/10"), ("p", "parse/11"), ("p", "sort/10")] {
             assert!(!both.is_for(&key(package, id)), "{package} {id}");
         }
-        assert!(fail_rule("[=median:5%").is_err());
+        assert!(limit("[=median:5%").is_err());
     }
 }

@@ -3,22 +3,21 @@
 //! Must not print, read a store or measure. Invariant: what is to be told is data here; words are made by whoever tells it.
 
 mod conclude;
-mod gates;
 mod in_turn;
 mod limit;
+mod limits;
 mod order;
 mod references;
 mod remark;
 mod row;
 mod stored;
-mod violation;
 
 pub use conclude::{Conclusion, ConclusionError, Terms, conclude};
 pub use in_turn::{RoundsEvidence, SecondLook};
-pub use limit::{FailRule, Scope, fail_rule};
+pub use limit::{Ceiling, Limit, Scope, limit};
+pub use limits::{Exceeded, LimitRemark, Limits};
 pub use order::{Order, Rank};
 pub use references::{Chosen, References};
 pub use remark::{ChangedFile, FirstLook, Obstacle, Remark, RunRemark};
 pub use row::{FailedTarget, Findings, Method, Row, Verdicts};
 pub use stored::{StoredEvidence, summarize_all};
-pub use violation::{Gates, Violation};

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::limits::Limits;
 use super::remark::{Remark, RunRemark};
-use super::violation::Gates;
 use crate::compare::{Comparison, Decider, Difference, Fact, HostClass, Summary};
 use crate::model::{
     BenchmarkKey, DecisionSettings, Measurement, Run, RunId, Tally, Thresholds, Verdict,
@@ -144,7 +144,7 @@ pub struct Verdicts {
     #[serde(skip)]
     pub advice: Vec<String>,
     /// What the limits made of it.
-    pub gates: Gates,
+    pub limits: Limits,
 }
 
 impl Verdicts {
@@ -165,7 +165,7 @@ impl Verdicts {
             warnings: Vec::new(),
             remarks: Vec::new(),
             advice: Vec::new(),
-            gates: Gates::default(),
+            limits: Limits::default(),
         }
     }
 }

@@ -9,7 +9,6 @@ mod beside;
 mod criterion;
 mod event;
 mod facts;
-mod gate;
 mod kept;
 mod launch;
 mod machine_state;
@@ -34,7 +33,6 @@ pub use beside::{Allocations, Beside, Latencies, LatencyWindow};
 pub use criterion::{CriterionBenchmark, CriterionSamples, Declared};
 pub use event::{Bound, Course, Event, Observer};
 pub use facts::{BuildFacts, Commit, Environment, GitState, HostFacts};
-pub use gate::{Gate, Limit};
 pub use kept::{ContentHash, FileFact, KeptTarget, LIBRARY_PATH_VARIABLE, PrivateLibrary, Secret};
 pub use launch::{Harness, LaunchHead, LaunchOutcome, LaunchRecord, LaunchedBenchmark};
 pub use machine_state::{

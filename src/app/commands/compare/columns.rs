@@ -16,7 +16,7 @@ use perfcheck_analysis::compare::{
 };
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::{
-    Conclusion, Gates, Method, Order, Rank, Row, RunRemark, Verdicts,
+    Conclusion, Limits, Method, Order, Rank, Row, RunRemark, Verdicts,
 };
 use perfcheck_analysis::model::{
     BenchmarkKey, Measurement, Metric, Run, RunId, Statistic, Tally, Test, Verdict,
@@ -90,7 +90,7 @@ pub(in crate::app) fn columns(
             let of_verdicts = ExitCode::of_verdicts(&tally, &fail_on, true);
             exit_code = exit_code.and(of_verdicts);
             if let Some(verdicts) = &side.verdicts {
-                exit_code = exit_code.and(verdicts.gates.exit_code());
+                exit_code = exit_code.and(verdicts.limits.exit_code());
             }
         }
         columns.push(RunColumn {
@@ -101,8 +101,8 @@ pub(in crate::app) fn columns(
             warnings: (side.verdicts.as_ref())
                 .map_or_else(Vec::new, |verdicts| verdicts.warnings.clone()),
             remarks: side.remarks.clone(),
-            gates: (side.verdicts.as_ref())
-                .map_or_else(Gates::default, |verdicts| verdicts.gates.clone()),
+            limits: (side.verdicts.as_ref())
+                .map_or_else(Limits::default, |verdicts| verdicts.limits.clone()),
             together: if at > 0 {
                 together(&lines, at, shown)
             } else {

@@ -476,7 +476,7 @@ impl Command<'_> {
     ) -> Terms<'t> {
         let tables = &self.request.context.tables;
         Terms {
-            limits: self.options.comparison.fail_rules(tables).collect(),
+            limits: self.options.comparison.limits(tables).collect(),
             fail_on,
             is_named,
             failed_targets,

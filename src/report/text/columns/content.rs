@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use perfcheck_analysis::compare::{BLOCK, Difference, Estimate, GateGroup};
-use perfcheck_analysis::findings::{Gates, Method, RunRemark};
+use perfcheck_analysis::findings::{Limits, Method, RunRemark};
 use perfcheck_analysis::model::{
     BenchmarkKey, DecisionSettings, Metric, RunId, Statistic, Tally, Verdict,
 };
@@ -79,7 +79,7 @@ pub struct RunColumn {
     /// What else a reader must know of its comparison, a sentence each.
     pub remarks: Vec<RunRemark>,
     /// What the rules of `--fail` made of it.
-    pub gates: Gates,
+    pub limits: Limits,
     /// What all of its benchmarks changed by together.
     pub together: Option<Together>,
 }

@@ -56,7 +56,7 @@ pub(super) fn write_json(writer: &mut dyn Write, found: &SideBySide) -> io::Resu
         write_message(writer, Message::BenchmarkColumns(message))?;
     }
     for column in &found.columns {
-        for violation in &column.gates.violations {
+        for violation in &column.limits.exceeded {
             let message = RuleViolated::of(column.run, violation);
             write_message(writer, Message::RuleViolated(message))?;
         }

@@ -5,7 +5,7 @@ use super::*;
 use crate::report::layout::TableFormat;
 use crate::report::theme::without_colours;
 use perfcheck_analysis::compare::{BLOCK, Decider, Difference, Fact};
-use perfcheck_analysis::findings::{Gates, Method};
+use perfcheck_analysis::findings::{Limits, Method};
 use perfcheck_analysis::model::{
     BenchmarkKey, DecisionSettings, Metric, RunId, Statistic, Verdict,
 };
@@ -18,7 +18,7 @@ fn column(run: i64, name: &str, verdicts: &[Verdict]) -> RunColumn {
         tally: verdicts.iter().copied().collect(),
         warnings: Vec::new(),
         remarks: Vec::new(),
-        gates: Gates::default(),
+        limits: Limits::default(),
         together: None,
     }
 }

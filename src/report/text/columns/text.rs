@@ -8,8 +8,8 @@ use crate::report::text::status::write_warning_within;
 use crate::report::theme::{self, Ink};
 use crate::report::units;
 use crate::report::view::prose;
-use crate::report::words::analysis;
 use crate::report::words::remarks::run_remark;
+use crate::report::words::{analysis, limits};
 use perfcheck_analysis::compare::{Decider, Difference, column_label};
 use perfcheck_analysis::findings::Method;
 use perfcheck_analysis::model::{Metric, Statistic, Verdict};
@@ -433,7 +433,7 @@ fn write_column_sum(writer: &mut dyn Write, column: &RunColumn, room: usize) -> 
         counts.join(", ")
     };
     writeln!(writer, "{}: {counts}.", units::on_one_line(&column.title()))?;
-    analysis::write_gates(writer, &column.gates, room)
+    limits::write_limits(writer, &column.limits, room)
 }
 
 /// The table for Markdown: a line for each figure, a column for each run.

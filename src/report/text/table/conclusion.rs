@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use super::cells::metric;
 use crate::report::text::status::write_warning_within;
 use crate::report::view::{Verbosity, View};
-use crate::report::words::analysis;
 use crate::report::words::remarks::run_remark;
 use crate::report::words::sentences::{self, InTurnShare};
+use crate::report::words::{analysis, limits};
 use crate::report::{theme, units};
 use perfcheck_analysis::compare::Decider;
 use perfcheck_analysis::findings::{Findings, Method, Verdicts};
@@ -60,7 +60,7 @@ pub(super) fn write_conclusion(
         let text = format!("{hidden} benchmark{plural} not shown ({reason}).");
         writeln!(writer, "{}", theme::faint(text))?;
     }
-    analysis::write_gates(writer, &verdicts.gates, view.columns)?;
+    limits::write_limits(writer, &verdicts.limits, view.columns)?;
     for advice in &verdicts.advice {
         line(writer, &theme::printable(advice))?;
     }

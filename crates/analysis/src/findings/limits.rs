@@ -1,123 +1,160 @@
-//! Rules that benchmarks must keep (`--fail`, `fail = [...]`): which of them a comparison breaks, and which of them say nothing.
+//! What comes of the limits of a run (`--fail`, `fail = [...]`): which of them a benchmark exceeds, and which of them decide nothing.
 //!
-//! A rule never changes a verdict. It is broken only where the whole interval lies above its limit.
+//! A limit never changes a verdict. A benchmark exceeds it only where the whole interval lies above it.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
+use super::limit::{Ceiling, Limit};
 use super::row::Row;
-use super::violation::{Gates, Violation};
 use crate::compare::{
     Comparison, CountChange, DescribedChange, Estimate, Share, SharedLevel, Uncertainty, value_at,
 };
-use crate::findings::FailRule;
-use crate::model::{BenchmarkKey, DecisionSettings, Limit, Measurement, Metric, Statistic, Unit};
+use crate::exit_code::ExitCode;
+use crate::model::{BenchmarkKey, DecisionSettings, Measurement, Metric, Statistic, Unit};
 
-/// What `rules` make of `rows`. Rules of the workspace count beside those of the command line.
+/// What came of all limits of a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// The limits that a benchmark exceeds, in the order of the benchmarks.
+    pub exceeded: Vec<Exceeded>,
+    /// The limits that decided nothing, and why.
+    pub remarks: Vec<LimitRemark>,
+}
+
+/// A limit that a benchmark exceeds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Exceeded {
+    /// The benchmark.
+    pub key: BenchmarkKey,
+    /// The limit as it was written.
+    pub text: String,
+    /// The statistic that is limited.
+    pub statistic: Statistic,
+    /// Whether the limit is about the change, a fraction, or about the value.
+    pub is_change: bool,
+    /// The most that the limit allows.
+    pub limit: f64,
+    /// What was found, all of it above the limit.
+    pub found: Estimate,
+    /// The level of the interval or test that this rests on, and who shares it; `None` of counts that do not vary, and of the change that the
+    /// verdict rests on, which has its own.
+    pub shared_level: Option<SharedLevel>,
+}
+
+/// A limit that decided nothing about some benchmarks. Each has the limit as it was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitRemark {
+    /// The limit is for no benchmark that was compared.
+    ForNothing(String),
+    /// These benchmarks do not have the statistic.
+    WithoutStatistic(String, Statistic, Vec<BenchmarkKey>),
+    /// What was seen of these benchmarks lies above the limit, and the whole interval does not.
+    Undecided {
+        /// The limit.
+        text: String,
+        /// The benchmarks.
+        benchmarks: Vec<BenchmarkKey>,
+        /// How many numbers share the level.
+        family: usize,
+        /// Whether the limit is about the change: then measuring in turn helps.
+        is_change: bool,
+    },
+}
+
+impl Limits {
+    /// The status of a command whose limits these are.
+    pub fn exit_code(&self) -> ExitCode {
+        if self.exceeded.is_empty() {
+            ExitCode::Clean
+        } else {
+            ExitCode::Regression
+        }
+    }
+
+    /// Whether a change is more than a limit allows: such a run is no reference for later ones, or it would turn green by itself.
+    pub(super) fn has_worsened(&self) -> bool {
+        self.exceeded.iter().any(|exceeded| exceeded.is_change)
+    }
+}
+
+/// What comes of `limits` for `rows`. Limits of the workspace count beside those of the command line.
 ///
 /// All numbers that they ask for and that rest on an interval or a test share the level (Bonferroni).
-pub(super) fn gates<'r>(
+pub(super) fn check_limits<'r>(
     rows: &[Row<'_>],
-    rules: impl Iterator<Item = &'r FailRule>,
+    limits: impl Iterator<Item = &'r Limit>,
     decision: &DecisionSettings,
-) -> Gates {
-    let mut gates = Gates::default();
+) -> Limits {
+    let mut checked = Limits::default();
     let mut said = BTreeSet::new();
     let mut asked = Vec::new();
-    for rule in rules {
-        let mut meant = rows.iter().filter(|row| rule.is_for(&row.key)).peekable();
-        if meant.peek().is_none() && said.insert(rule.gate.text.clone()) {
-            gates.remarks.push(format!(
-                "the rule `{}` is for no benchmark that was compared",
-                rule.gate
-            ));
+    for limit in limits {
+        let mut meant = rows.iter().filter(|row| limit.is_for(&row.key)).peekable();
+        if meant.peek().is_none() && said.insert(limit.text.clone()) {
+            let remark = LimitRemark::ForNothing(limit.text.clone());
+            checked.remarks.push(remark);
         }
         let mut without = Vec::new();
         for row in meant {
-            match found(row, rule) {
-                Found::Number(number) => asked.push((row, rule, number)),
-                Found::Nothing => without.push(row.key.id.as_str()),
+            match found(row, limit) {
+                Found::Number(number) => asked.push((row, limit, number)),
+                Found::Nothing => without.push(row.key.clone()),
                 Found::NotCompared => {}
             }
         }
         if !without.is_empty() {
-            gates.remarks.push(format!(
-                "the rule `{}` says nothing of {}: {}",
-                rule.gate,
-                whom(&without),
-                why(rule.gate.statistic)
-            ));
+            let text = limit.text.clone();
+            let remark = LimitRemark::WithoutStatistic(text, limit.statistic, without);
+            checked.remarks.push(remark);
         }
     }
     let family = family(&asked, decision.confidence_level);
     let mut open = Vec::new();
-    for (row, rule, number) in asked {
-        let (is_change, limit) = match rule.gate.limit {
-            Limit::Change(limit) => (true, limit),
-            Limit::Value(limit) => (false, limit),
+    for (row, limit, number) in asked {
+        let (is_change, most) = match limit.ceiling {
+            Ceiling::Change(most) => (true, most),
+            Ceiling::Value(most) => (false, most),
         };
         let (found, shared_level) = number.within(family, decision);
-        if found.lower > limit {
-            gates.violations.push(Violation {
+        if found.lower > most {
+            checked.exceeded.push(Exceeded {
                 key: row.key.clone(),
-                rule: rule.gate.text.clone(),
-                statistic: rule.gate.statistic.to_string(),
-                unit: rule.gate.statistic.unit(),
+                text: limit.text.clone(),
+                statistic: limit.statistic,
                 is_change,
-                limit,
+                limit: most,
                 found,
                 shared_level,
             });
-        } else if found.estimate > limit && shared_level.is_some() {
-            open.push((rule, row));
+        } else if found.estimate > most && shared_level.is_some() {
+            open.push((limit, row));
         }
     }
     for together in open.chunk_by(|(a, _), (b, _)| std::ptr::eq(*a, *b)) {
-        let ids: Vec<&str> = together
-            .iter()
-            .map(|(_, row)| row.key.id.as_str())
-            .collect();
-        gates.remarks.push(undecided(together[0].0, &ids, family));
+        let limit = together[0].0;
+        checked.remarks.push(LimitRemark::Undecided {
+            text: limit.text.clone(),
+            benchmarks: together.iter().map(|(_, row)| row.key.clone()).collect(),
+            family,
+            is_change: matches!(limit.ceiling, Ceiling::Change(_)),
+        });
     }
-    gates
-        .violations
+    checked
+        .exceeded
         .sort_by(|a, b| a.key.in_natural_order(&b.key));
-    gates
+    checked
 }
 
-/// That what was seen is more than a rule allows and what is shown is not.
-fn undecided(rule: &FailRule, ids: &[&str], family: usize) -> String {
-    let share = match family {
-        1 => String::new(),
-        _ => format!(" where {family} numbers share the level"),
-    };
-    let way_out = match rule.gate.limit {
-        Limit::Change(_) => "more launches, or both builds in turn (`--against`), narrow it",
-        Limit::Value(_) => "more launches narrow it",
-    };
-    format!(
-        "the rule `{}` is neither kept nor broken by {}: what was seen lies above the limit, the whole interval does not{share}; {way_out}",
-        rule.gate,
-        whom(ids)
-    )
-}
-
-fn whom(ids: &[&str]) -> String {
-    match ids {
-        [first, others @ ..] if !others.is_empty() => {
-            format!("`{first}` and {} more", others.len())
-        }
-        _ => format!("`{}`", ids.concat()),
-    }
-}
-
-/// How many different numbers share the level: two rules about the same number of a benchmark ask for one interval.
-fn family(asked: &[(&Row<'_>, &FailRule, Number<'_>)], confidence_level: f64) -> usize {
+/// How many different numbers share the level: two limits about the same number of a benchmark ask for one interval.
+fn family(asked: &[(&Row<'_>, &Limit, Number<'_>)], confidence_level: f64) -> usize {
     let numbers: BTreeSet<(&BenchmarkKey, String, bool)> = asked
         .iter()
         .filter(|(_, _, number)| number.is_uncertain(confidence_level))
-        .map(|(row, rule, _)| {
-            let is_change = matches!(rule.gate.limit, Limit::Change(_));
-            let statistic = match rule.gate.statistic {
+        .map(|(row, limit, _)| {
+            let is_change = matches!(limit.ceiling, Ceiling::Change(_));
+            let statistic = match limit.statistic {
                 Statistic::Time => Statistic::Median,
                 other => other,
             };
@@ -125,11 +162,6 @@ fn family(asked: &[(&Row<'_>, &FailRule, Number<'_>)], confidence_level: f64) ->
         })
         .collect();
     numbers.len()
-}
-
-/// Whether a change is more than a rule allows: such a run is no reference for later ones, or it would turn green by itself.
-pub(super) fn has_worsened(gates: &Gates) -> bool {
-    gates.violations.iter().any(|violation| violation.is_change)
 }
 
 enum Found<'a> {
@@ -141,7 +173,7 @@ enum Found<'a> {
     NotCompared,
 }
 
-/// What a rule is about, before it is known how many share the level.
+/// What a limit is about, before it is known how many share the level.
 enum Number<'a> {
     /// The change that the verdict rests on, at the level of the verdict; or what varies nowhere.
     Settled(Estimate),
@@ -201,19 +233,19 @@ impl Number<'_> {
     }
 }
 
-fn found<'a>(row: &'a Row<'_>, rule: &FailRule) -> Found<'a> {
-    let number = match rule.gate.limit {
-        Limit::Change(_) => {
+fn found<'a>(row: &'a Row<'_>, limit: &Limit) -> Found<'a> {
+    let number = match limit.ceiling {
+        Ceiling::Change(_) => {
             let Some(comparison) = &row.comparison else {
                 return Found::NotCompared;
             };
-            change(comparison, rule.gate.statistic)
+            change(comparison, limit.statistic)
         }
-        Limit::Value(_) => {
+        Ceiling::Value(_) => {
             if row.summary.is_none() {
                 return Found::NotCompared;
             }
-            of_run(row, rule.gate.statistic)
+            of_run(row, limit.statistic)
         }
     };
     number.map_or(Found::Nothing, Found::Number)
@@ -261,25 +293,12 @@ fn of_run<'a>(row: &'a Row<'_>, statistic: Statistic) -> Option<Number<'a>> {
     Some(Number::Value(measurement, statistic))
 }
 
-fn why(statistic: Statistic) -> &'static str {
-    match statistic {
-        Statistic::Allocations | Statistic::Bytes | Statistic::Peak => {
-            "its allocations were not counted (the bench needs the counting allocator of `perfcheck`)"
-        }
-        Statistic::Latency(_) => {
-            "it is no latency benchmark (`iter_latency` times single operations)"
-        }
-        Statistic::Slope => "it has no linear phase",
-        _ => "its samples do not give it, or are no times",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::compare::fixtures::{ITERATIONS, flat_launch, measurement};
     use crate::compare::{Decider, HostClass, Question, Reference, Rules, compare, summarize};
-    use crate::findings::Scope;
+    use crate::findings::limit::limit;
     use crate::model::Verdict;
 
     const LAUNCHES: [f64; 5] = [-0.01, 0.01, 0.0, 0.02, -0.02];
@@ -298,11 +317,11 @@ mod tests {
     }
 
     /// What rules make of benchmarks that are slower by these factors than one stored run on a machine of their own.
-    fn kept(rules: &[&str], factors: &[f64]) -> Gates {
-        kept_where(rules, factors, |_| ())
+    fn kept(limits: &[&str], factors: &[f64]) -> Limits {
+        kept_where(limits, factors, |_| ())
     }
 
-    fn kept_where(rules: &[&str], factors: &[f64], alter: impl Fn(&mut Comparison)) -> Gates {
+    fn kept_where(limits: &[&str], factors: &[f64], alter: impl Fn(&mut Comparison)) -> Limits {
         let candidate: Vec<Measurement> = factors
             .iter()
             .enumerate()
@@ -350,11 +369,11 @@ mod tests {
                 )
             })
             .collect();
-        let rules: Vec<FailRule> = rules
+        let limits: Vec<Limit> = limits
             .iter()
-            .map(|rule| FailRule::read(rule, Scope::default()).expect("a rule"))
+            .map(|text| limit(text).expect("a limit"))
             .collect();
-        gates(&rows, rules.iter(), &decision)
+        check_limits(&rows, limits.iter(), &decision)
     }
 
     /// One that is 12 % slower, and so many that are not slower.
@@ -364,38 +383,42 @@ mod tests {
         factors
     }
 
+    /// What is told of the one that is 12 % slower among fifty.
+    fn undecided(limit: &str, is_change: bool) -> LimitRemark {
+        LimitRemark::Undecided {
+            text: limit.to_owned(),
+            benchmarks: vec![measured("b0", 1.0).benchmark.key],
+            family: 50,
+            is_change,
+        }
+    }
+
     #[test]
-    fn what_breaks_a_rule_alone_is_open_where_fifty_benchmarks_share_the_level_and_is_told() {
+    fn what_exceeds_a_limit_alone_is_open_where_fifty_benchmarks_share_the_level_and_is_told() {
         let alone = kept(&["median:5%"], &one_of(0));
-        assert_eq!(alone.violations.len(), 1);
-        assert_eq!(alone.violations[0].shared_level.unwrap().family, 1);
+        assert_eq!(alone.exceeded.len(), 1);
+        assert_eq!(alone.exceeded[0].shared_level.unwrap().family, 1);
         let among = kept(&["median:5%"], &one_of(49));
-        assert_eq!(among.violations, []);
-        assert!(
-            among.remarks[0].contains("neither kept nor broken by `b0`")
-                && among.remarks[0].contains("50 numbers share the level"),
-            "{:?}",
-            among.remarks
-        );
-        assert_eq!(among.remarks.len(), 1);
+        assert_eq!(among.exceeded, []);
+        assert_eq!(among.remarks, [undecided("median:5%", true)]);
     }
 
     #[test]
     fn only_benchmarks_that_a_rule_is_for_share_its_level_and_two_rules_about_one_number_ask_once()
     {
         let found = kept(&["b0=median:5%", "median:900%", "b0=median:1%"], &one_of(0));
-        assert_eq!(found.violations.len(), 2);
+        assert_eq!(found.exceeded.len(), 2);
         assert!(
             found
-                .violations
+                .exceeded
                 .iter()
                 .all(|one| one.shared_level.unwrap().family == 1)
         );
         let found = kept(&["b0=median:5%"], &one_of(49));
-        assert_eq!(found.violations.len(), 1);
+        assert_eq!(found.exceeded.len(), 1);
         let found = kept(&["b0=median:5%", "b0=mean:5%", "b0=mean:1us"], &one_of(49));
         let families: BTreeSet<usize> = found
-            .violations
+            .exceeded
             .iter()
             .map(|one| one.shared_level.unwrap().family)
             .collect();
@@ -406,14 +429,10 @@ mod tests {
     fn limits_of_values_share_the_level_too() {
         let limit = "median:106ns";
         let alone = kept(&[limit], &one_of(0));
-        assert_eq!(alone.violations.len(), 1);
+        assert_eq!(alone.exceeded.len(), 1);
         let among = kept(&[limit], &one_of(49));
-        assert_eq!(among.violations, []);
-        assert!(
-            !among.remarks[0].contains("--against"),
-            "{:?}",
-            among.remarks
-        );
+        assert_eq!(among.exceeded, []);
+        assert_eq!(among.remarks, [undecided(limit, false)]);
     }
 
     #[test]
@@ -421,9 +440,12 @@ mod tests {
         // As with `--metric p95`, where nothing was found of the medians.
         let of_another = |comparison: &mut Comparison| comparison.description.median = None;
         let found = kept_where(&["median:5%"], &[1.4], of_another);
-        assert_eq!(found.violations, []);
+        assert_eq!(found.exceeded, []);
         assert!(
-            found.remarks[0].contains("says nothing of `b0`"),
+            matches!(
+                &found.remarks[..],
+                [LimitRemark::WithoutStatistic(_, Statistic::Median, of)] if of[0].id == "b0"
+            ),
             "{:?}",
             found.remarks
         );
@@ -432,7 +454,7 @@ mod tests {
     #[test]
     fn the_change_of_the_verdict_has_its_own_level() {
         let found = kept(&["time:5%", "median:900%"], &[1.4, 1.0]);
-        assert_eq!(found.violations.len(), 1);
-        assert_eq!(found.violations[0].shared_level, None);
+        assert_eq!(found.exceeded.len(), 1);
+        assert_eq!(found.exceeded[0].shared_level, None);
     }
 }

@@ -1,0 +1,237 @@
+//! The limits of a run (`--fail`) in words: which of them benchmarks exceed, and which of them decide nothing.
+
+use std::io::{self, Write};
+
+use crate::report::text::status::write_warning_within;
+use crate::report::theme;
+use crate::report::units;
+use crate::report::view::prose;
+use perfcheck_analysis::compare::{Estimate, Share, SharedLevel};
+use perfcheck_analysis::findings::{Exceeded, LimitRemark, Limits};
+use perfcheck_analysis::model::{BenchmarkKey, Statistic, Unit};
+
+/// Writes the limits that benchmarks exceed, and those that decided nothing, in lines that fit into so many columns.
+pub(in crate::report) fn write_limits(
+    writer: &mut dyn Write,
+    limits: &Limits,
+    columns: usize,
+) -> io::Result<()> {
+    for found in &limits.exceeded {
+        let text = format!("{}: {}", theme::error(), exceeded(found));
+        writeln!(writer, "{}", prose(&text, columns, "  "))?;
+    }
+    for remark in &limits.remarks {
+        write_warning_within(writer, &limit_remark(remark), columns)?;
+    }
+    Ok(())
+}
+
+/// Says what was found of a benchmark, and which limit it exceeds.
+pub(in crate::report) fn exceeded(limit: &Exceeded) -> String {
+    let number = |value: f64| {
+        if limit.is_change {
+            units::change(value)
+        } else {
+            in_unit(value, limit.statistic.unit())
+        }
+    };
+    let Estimate {
+        estimate,
+        lower,
+        upper,
+    } = limit.found;
+    let interval = if lower == upper {
+        String::new()
+    } else {
+        let upper = if upper.is_finite() {
+            number(upper)
+        } else {
+            "?".to_owned()
+        };
+        format!(" [{}, {upper}]{}", number(lower), share(limit.shared_level))
+    };
+    let found = match (limit.is_change, estimate.is_finite()) {
+        (true, true) => format!("changed by {}{interval}", number(estimate)),
+        // More than any percentage.
+        (true, false) => "changed from none to some".to_owned(),
+        (false, _) => format!("{}{interval}", number(estimate)),
+    };
+    theme::printable(&format!(
+        "{}: {} {found}, more than `{}` allows",
+        limit.key.id, limit.statistic, limit.text
+    ))
+}
+
+/// How wide an interval is because others share its level.
+fn share(shared: Option<SharedLevel>) -> String {
+    match shared {
+        Some(SharedLevel {
+            family,
+            share:
+                Share::Interval {
+                    confidence_level,
+                    interval_level,
+                },
+        }) if family > 1 => format!(
+            " ({}: {family} numbers share {})",
+            units::percent(interval_level),
+            units::percent(confidence_level)
+        ),
+        _ => String::new(),
+    }
+}
+
+fn in_unit(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Time => units::time(value),
+        Unit::Bytes => format!("{} B", rounded(value)),
+        Unit::Count => rounded(value),
+    }
+}
+
+/// A mean of counts, with two decimals where it needs them.
+fn rounded(value: f64) -> String {
+    let hundredths = (value * 100.0).round() / 100.0;
+    format!("{hundredths}")
+}
+
+/// Says why a limit decided nothing.
+pub(in crate::report) fn limit_remark(remark: &LimitRemark) -> String {
+    match remark {
+        LimitRemark::ForNothing(text) => {
+            format!("the rule `{text}` is for no benchmark that was compared")
+        }
+        LimitRemark::WithoutStatistic(text, statistic, benchmarks) => format!(
+            "the rule `{text}` says nothing of {}: {}",
+            whom(benchmarks),
+            why(*statistic)
+        ),
+        LimitRemark::Undecided {
+            text,
+            benchmarks,
+            family,
+            is_change,
+        } => {
+            let share = match family {
+                1 => String::new(),
+                _ => format!(" where {family} numbers share the level"),
+            };
+            let way_out = if *is_change {
+                "more launches, or both builds in turn (`--against`), narrow it"
+            } else {
+                "more launches narrow it"
+            };
+            format!(
+                "the rule `{text}` is neither kept nor broken by {}: what was seen lies above the limit, the whole interval does not{share}; {way_out}",
+                whom(benchmarks)
+            )
+        }
+    }
+}
+
+fn whom(benchmarks: &[BenchmarkKey]) -> String {
+    let first = benchmarks.first().map_or("", |key| &key.id);
+    match benchmarks.len() {
+        0 | 1 => format!("`{first}`"),
+        several => format!("`{first}` and {} more", several - 1),
+    }
+}
+
+fn why(statistic: Statistic) -> &'static str {
+    match statistic {
+        Statistic::Allocations | Statistic::Bytes | Statistic::Peak => {
+            "its allocations were not counted (the bench needs the counting allocator of `perfcheck`)"
+        }
+        Statistic::Latency(_) => {
+            "it is no latency benchmark (`iter_latency` times single operations)"
+        }
+        Statistic::Slope => "it has no linear phase",
+        _ => "its samples do not give it, or are no times",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exceeded_limit_says_what_was_found_also_where_there_was_nothing_before() {
+        let said = |found: Estimate| {
+            exceeded(&Exceeded {
+                key: BenchmarkKey {
+                    package: "crate".into(),
+                    target: "bench".into(),
+                    id: "parse".into(),
+                },
+                text: "allocations:10%".into(),
+                statistic: Statistic::Allocations,
+                is_change: true,
+                limit: 0.1,
+                found,
+                shared_level: Some(SharedLevel::of_interval(0.95, 50)),
+            })
+        };
+        let all = |value| Estimate {
+            estimate: value,
+            lower: value,
+            upper: value,
+        };
+        assert_eq!(
+            said(all(0.5)),
+            "parse: allocations changed by +50.0 %, more than `allocations:10%` allows"
+        );
+        assert_eq!(
+            said(all(f64::INFINITY)),
+            "parse: allocations changed from none to some, more than `allocations:10%` allows"
+        );
+        let apart = Estimate {
+            estimate: 0.3,
+            lower: 0.2,
+            upper: 0.4,
+        };
+        assert_eq!(
+            said(apart),
+            "parse: allocations changed by +30.0 % [+20.0 %, +40.0 %] (99.9 %: 50 numbers share 95 %), more than `allocations:10%` allows"
+        );
+    }
+
+    #[test]
+    fn a_limit_that_decides_nothing_says_why() {
+        let key = |id: &str| BenchmarkKey {
+            package: "crate".into(),
+            target: "bench".into(),
+            id: id.into(),
+        };
+        let without = |benchmarks| {
+            limit_remark(&LimitRemark::WithoutStatistic(
+                "p99:1ms".into(),
+                Statistic::Latency(990),
+                benchmarks,
+            ))
+        };
+        assert!(
+            without(vec![key("a")]).contains("says nothing of `a`: it is no latency benchmark")
+        );
+        assert!(without(vec![key("a"), key("b"), key("c")]).contains("`a` and 2 more: "));
+        let undecided = |family, is_change| {
+            limit_remark(&LimitRemark::Undecided {
+                text: "median:5%".into(),
+                benchmarks: vec![key("a")],
+                family,
+                is_change,
+            })
+        };
+        let among = undecided(50, true);
+        assert!(
+            among.contains("neither kept nor broken by `a`")
+                && among.contains("50 numbers share the level")
+                && among.contains("--against"),
+            "{among}"
+        );
+        let alone = undecided(1, false);
+        assert!(
+            !alone.contains("share the level") && !alone.contains("--against"),
+            "{alone}"
+        );
+    }
+}
