@@ -2,43 +2,38 @@
 //!
 //! Second-order accurate where the percentile interval is first-order; of few clusters it is as blind as that one.
 
-use super::bootstrap::{Resampling, resample};
+use super::bootstrap::{Resampling, finite_majority, resample};
 use super::cluster_statistic::ClusterStatistic;
 use super::description::mean;
 use super::interval::Interval;
+use super::jackknife::leave_one_out;
 use super::normal;
 use super::quantile::Quantile;
 
-/// The `BCa` interval of `statistic` at `level` over resampled clusters.
+/// The bias-corrected and accelerated bootstrap interval of `statistic` at `level` over resampled clusters, in the unit of the samples (Efron 1987;
+/// Efron and Tibshirani 1993, section 14.3).
 ///
-/// `None` below two clusters, for a level outside 0..1, where the statistic or one of its jackknife values is not finite, where more than half of the
+/// It takes one evaluation a cluster more than [`percentile_interval`](crate::percentile_interval). `None` below two clusters, for a level outside 0..1, where the statistic or one of its jackknife values is not finite, where more than half of the
 /// resamples have no value, or where the observed value lies beyond all of them. Constant data have a point interval.
 pub fn bca_interval(
     statistic: &impl ClusterStatistic,
     level: f64,
     resampling: Resampling<'_>,
 ) -> Option<Interval> {
-    let clusters = statistic.clusters();
-    if clusters < 2 {
+    if statistic.clusters() < 2 {
         return None;
     }
-    let jackknife: Vec<f64> = (0..clusters)
-        .map(|left_out| {
-            let mut weights = vec![1; clusters];
-            weights[left_out] = 0;
-            statistic.of(&weights)
-        })
-        .collect();
-    let mut values = resample(statistic, resampling);
-    let drawn = values.len();
-    values.retain(|value| value.is_finite());
-    if values.len() * 2 < drawn {
-        return None;
-    }
-    bca_bounds(values, statistic.observed(), &jackknife, level)
+    let values = finite_majority(resample(statistic, resampling))?;
+    bca_bounds(
+        values,
+        statistic.observed(),
+        &leave_one_out(statistic),
+        level,
+    )
 }
 
-/// The bounds from what they rest on: the bootstrap distribution, the observed value and the values with one cluster left out each.
+/// The bounds of a `BCa` interval from what they rest on: the bootstrap distribution in any order, the observed value and the values with one cluster
+/// left out each, in any order.
 ///
 /// With z0 = `Phi^-1`(share of resamples below the observed value, equal ones counting half) and
 /// a = sum d^3 / (6 (sum d^2)^(3/2)), d = mean - value of the jackknife, the bounds are the `Linear` quantiles at

@@ -1,22 +1,22 @@
-//! Values in order of preference, as mmtests looks at them: best first, whichever way "better" points.
+//! Values in order of preference, best first, whichever way "better" points: as mmtests looks at them.
 //!
 //! A 95th percentile of rates is then the rate that 95 % of the samples reach, and a best-95 % mean leaves out the slowest samples of times
 //! and the lowest of rates alike.
 
 use super::description::mean;
 
-/// Which values are better.
+/// Which values are better: the direction in which means of the best, percentiles and improvements look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
-    /// Times, sizes.
+    /// Smaller values are better, as of times and sizes.
     Lower,
-    /// Rates.
+    /// Larger values are better, as of rates.
     Higher,
 }
 
 impl Better {
-    /// `values`, best first.
-    pub fn best_first(self, values: &[f64]) -> Vec<f64> {
+    /// Returns `values`, best first.
+    fn best_first(self, values: &[f64]) -> Vec<f64> {
         let mut sorted = values.to_vec();
         match self {
             Self::Lower => sorted.sort_unstable_by(f64::total_cmp),
@@ -25,22 +25,22 @@ impl Better {
         sorted
     }
 
-    /// The mean of the best `percent` of `values`: of the first max(1, floor(n percent / 100)) in order of preference.
-    /// `None` without values, with one that is not finite, or beyond 100.
+    /// The mean of the best `percent` of `values`, in any order and in their unit: of the first max(1, floor(n percent / 100)) in order of preference
+    /// (mmtests). `None` without values, with one that is not finite, or beyond 100.
     pub fn best_mean(self, values: &[f64], percent: u32) -> Option<f64> {
         let best = self.best_first(values);
         mean(&best[..rank(&best, percent)?]).filter(|mean| mean.is_finite())
     }
 
-    /// The value of rank max(1, floor(n percent / 100)) in order of preference; `None` as for [`Self::best_mean`].
+    /// The value of rank max(1, floor(n percent / 100)) in order of preference (mmtests); `None` as for [`Self::best_mean`].
     ///
-    /// In whole numbers, where a fraction such as 0.29 times 100 would fall short of 29.
+    /// The rank is found in whole numbers: a fraction such as 0.29 times 100 would fall short of 29.
     pub fn percentile(self, values: &[f64], percent: u32) -> Option<f64> {
         let best = self.best_first(values);
         Some(best[rank(&best, percent)? - 1])
     }
 
-    /// By how much `new` is better than `base`, as a fraction: 1 - new / base where lower is better, new / base - 1 where higher is. Positive is
+    /// By how much `new` is better than `base`, as a fraction: 1 - new / base where lower is better, new / base - 1 where higher is (mmtests). Positive is
     /// always better.
     ///
     /// Equal values, zeros too, differ by 0; a base of 0 has no other answer (`None`), nor have values that are negative or not finite.

@@ -17,12 +17,12 @@ pub(super) const TABULATED: usize = 5;
 const STEPS: usize = 2_000_000;
 const FEWEST: usize = 1_000;
 
-/// How much is drawn, and from which stream.
+/// How many resamples are drawn, and from which stream.
 #[derive(Debug, Clone, Copy)]
 pub struct Resampling<'a> {
-    /// Resamples wanted.
+    /// How many resamples are wanted. Where 2 million elementary steps would not do for so many, fewer are drawn, but never below 1000.
     pub resamples: usize,
-    /// Where the random numbers come from.
+    /// The stream of random numbers that they are drawn from.
     pub stream: Stream<'a>,
 }
 
@@ -122,10 +122,13 @@ impl<'a, S: ClusterStatistic> ResampledStatistic<'a, S> {
     }
 }
 
-/// The percentile interval of `statistic` at `level` over resampled clusters.
+/// The percentile bootstrap interval of `statistic` at `level` over resampled clusters, in the unit of the samples (Efron 1979; Efron and Tibshirani
+/// 1993, chapter 13).
 ///
-/// `None` without clusters, for a level outside 0..1, or where more than half of the resamples have no finite value.
-/// With a single cluster the interval is a point: resample its samples as clusters instead.
+/// Bounds are the `Linear` quantiles of the resamples at (1 - level) / 2 and (1 + level) / 2. Resamples without a finite value are dropped. `None`
+/// without clusters, for a level outside 0..1, or where more than half of the resamples have no finite value. Constant data have a point; so has a
+/// single cluster, whose samples should then be clusters of their own. Below [`FEWEST_FOR_BOOTSTRAP`](crate::FEWEST_FOR_BOOTSTRAP) clusters it covers
+/// less often than its level says.
 pub fn percentile_interval(
     statistic: &impl ClusterStatistic,
     level: f64,
@@ -134,7 +137,8 @@ pub fn percentile_interval(
     percentile_interval_by(statistic, level, PercentileRule::Interpolated, resampling)
 }
 
-/// The percentile interval by a rule of one's choice; otherwise as [`percentile_interval`].
+/// The percentile bootstrap interval with bounds by `rule`; in everything else as [`percentile_interval`], whose rule is
+/// [`PercentileRule::Interpolated`].
 pub fn percentile_interval_by(
     statistic: &impl ClusterStatistic,
     level: f64,
@@ -147,7 +151,10 @@ pub fn percentile_interval_by(
     percentiles(resample(statistic, resampling), level, rule)
 }
 
-/// Values of `statistic`, which has clusters, for resampled clusters.
+/// Draws resamples of the clusters and returns the value of `statistic` for each, in the order drawn: the bootstrap distribution. Values may be not
+/// finite.
+///
+/// Up to five clusters all k^k sequences of draws are evaluated beforehand, and a resample is one draw from that table: the distribution is the same.
 pub fn resample(statistic: &impl ClusterStatistic, resampling: Resampling<'_>) -> Vec<f64> {
     let sampler = ResampledStatistic::new(statistic);
     let count = resampling.within(STEPS, sampler.cost());
@@ -156,7 +163,22 @@ pub fn resample(statistic: &impl ClusterStatistic, resampling: Resampling<'_>) -
     })
 }
 
-/// The percentile interval of `new` / `base` - 1; both sides are resampled every time. `None` as for [`percentile_interval`].
+/// The number of distinct resamples of k clusters, C(2 k - 1, k): 10 for three, 126 for five; 0 for none.
+///
+/// Below some hundreds a percentile bootstrap covers less often than its level says.
+pub fn distinct_resamples(clusters: u32) -> f64 {
+    // Each factor keeps the product whole: C(k + i - 1, i) for i = 1, 2, ...
+    let choose = |k: u32| {
+        (1..=k).fold(1.0, |product, i| {
+            product * f64::from(k + i - 1) / f64::from(i)
+        })
+    };
+    if clusters == 0 { 0.0 } else { choose(clusters) }
+}
+
+/// The percentile bootstrap interval of the relative change `new` / `base` - 1 of two independent sides, a fraction; both are resampled every time.
+///
+/// `None` as for [`percentile_interval`]. Where clusters of both sides belong together, take [`PairedRatio`](crate::PairedRatio) instead.
 pub fn relative_change_interval(
     new: &impl ClusterStatistic,
     base: &impl ClusterStatistic,
@@ -173,7 +195,8 @@ pub fn relative_change_interval(
     )
 }
 
-/// Values of `new` / `base` - 1 for resampled clusters of both sides, which have some.
+/// Draws resamples of the clusters of both independent sides, which each have some, and returns `new` / `base` - 1 for each, in the order drawn. Values
+/// may be not finite.
 pub fn relative_change_resamples(
     new: &impl ClusterStatistic,
     base: &impl ClusterStatistic,
@@ -190,9 +213,9 @@ pub fn relative_change_resamples(
 /// Which of the sorted resamples bound an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PercentileRule {
-    /// Their `Linear` quantiles at (1 - level) / 2 and (1 + level) / 2.
+    /// Bounds are the `Linear` quantiles at (1 - level) / 2 and (1 + level) / 2.
     Interpolated,
-    /// Those at the indices floor(B (1 - level) / 2) and floor(B (1 + level) / 2) - 1, from 0: `BenchForge`'s rule, 250 and 9749 of 10,000.
+    /// Bounds are the resamples at the indices floor(B (1 - level) / 2) and floor(B (1 + level) / 2) - 1, from 0: `BenchForge`'s rule, 250 and 9749 of 10,000.
     WholeIndices,
 }
 
@@ -219,13 +242,19 @@ impl PercentileRule {
 }
 
 /// The central interval of the finite values.
-fn percentiles(mut values: Vec<f64>, level: f64, rule: PercentileRule) -> Option<Interval> {
-    let drawn = values.len();
-    values.retain(|value| value.is_finite());
-    if !(level > 0.0 && level < 1.0) || values.is_empty() || values.len() * 2 < drawn {
+fn percentiles(values: Vec<f64>, level: f64, rule: PercentileRule) -> Option<Interval> {
+    let mut values = finite_majority(values)?;
+    if !(level > 0.0 && level < 1.0) {
         return None;
     }
     rule.bounds(&mut values, level)
+}
+
+/// The finite ones of `values`; `None` where there are none, or more that are not finite.
+pub(super) fn finite_majority(mut values: Vec<f64>) -> Option<Vec<f64>> {
+    let drawn = values.len();
+    values.retain(|value| value.is_finite());
+    (!values.is_empty() && values.len() * 2 >= drawn).then_some(values)
 }
 
 #[cfg(test)]
@@ -380,5 +409,11 @@ mod tests {
             assert_eq!(one.lower.to_bits(), more.lower.to_bits());
             assert_eq!(one.upper.to_bits(), more.upper.to_bits());
         }
+    }
+
+    #[test]
+    fn resamples_of_few_clusters_are_few() {
+        let counts = [0, 1, 2, 3, 5, 10].map(distinct_resamples);
+        assert_eq!(counts, [0.0, 1.0, 3.0, 10.0, 126.0, 92_378.0]);
     }
 }

@@ -8,14 +8,14 @@
 
 use super::random::{Draws, Stream};
 
-/// How change points are looked for.
+/// How [`change_points`] are looked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChangePointRules {
-    /// The probability of finding any change in a series without one that is allowed for.
+    /// The level of the whole search, a fraction: at most about so many series without a change get one.
     pub level: f64,
-    /// How many permutations a split has to stand against.
+    /// How many permutations a split has to stand against. p cannot fall below 2 / (permutations + 1).
     pub permutations: u32,
-    /// Fewest values on each side of a change.
+    /// How many values each side of a change has at least; less than 2 counts as 2.
     pub least: usize,
 }
 
@@ -33,9 +33,9 @@ impl Default for ChangePointRules {
 /// A change of level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChangePoint {
-    /// The first value of the new level.
+    /// The index of the first value of the new level.
     pub index: usize,
-    /// p of a split this clear in the part of the series that it splits.
+    /// The permutation p of a split so clear in the part of the series that it splits.
     pub p_value: f64,
 }
 
@@ -51,7 +51,11 @@ enum RightPart {
     Any,
 }
 
-/// The change points of `values`, which are finite, oldest first.
+/// Finds where the level of the series `values` changed (E-divisive: Matteson and James 2014), in order of their index.
+///
+/// Order matters: `values` are in order of time, in any unit. Values are expected to be finite. A series shorter than twice the values of a side, and one of equal
+/// values, has none. Each part of n values that is searched takes up to permutations times n^2 steps; sampling of permutations ends early where a split is not
+/// significant (Besag and Clifford 1991).
 pub fn change_points(
     values: &[f64],
     rules: &ChangePointRules,

@@ -1,22 +1,22 @@
-//! From the launches of one benchmark to one cleaned series, with a count of everything that is not in it.
+//! From clusters to one cleaned sample, with a count of everything that is not in it.
 
 use super::outlier_policy::{OutlierPolicy, TreatmentSkipped};
 
-/// What becomes of the first sample of each launch, which may hold the warm-up of what the harness cannot warm up.
+/// What becomes of the first value of each cluster, which may hold a warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FirstSample {
-    /// It counts like the others.
+    /// The first value counts like the others.
     Used,
-    /// It is left out, before any other treatment.
+    /// The first value is left out, before any other treatment.
     Dropped,
 }
 
-/// Where the values went: raw = skipped + removed + used.
+/// Where the values of a [`CleanedSample`] went: raw = skipped + removed + used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CleaningCounts {
     /// Values measured.
     pub raw: usize,
-    /// First samples left out.
+    /// First values left out.
     pub warm_up_skipped: usize,
     /// Outliers removed.
     pub outliers_removed: usize,
@@ -24,12 +24,12 @@ pub struct CleaningCounts {
     pub used: usize,
 }
 
-/// A cleaned series.
+/// The pooled values of several clusters, without warm-up values and treated by an [`OutlierPolicy`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct CleanedSample {
-    /// All values, launch after launch.
+    /// All values, cluster after cluster.
     pub raw: Vec<f64>,
-    /// All but the first samples left out, before any other treatment.
+    /// The values without the first ones left out, before any other treatment.
     pub warm: Vec<f64>,
     /// The values used, in the same order.
     pub used: Vec<f64>,
@@ -46,20 +46,21 @@ pub struct CleanedSample {
 }
 
 impl FirstSample {
-    /// How many samples a launch of `count` loses at its beginning. A launch of one sample keeps it.
+    /// How many values a cluster of `count` loses at its beginning: 0 or 1. A cluster of one value keeps it.
     pub fn skipped(self, count: usize) -> usize {
         usize::from(self == Self::Dropped && count > 1)
     }
 }
 
 impl CleanedSample {
-    /// Pools `launches`, without their first samples if so wished, and applies `policy` to the pool: fences belong to a benchmark, not to a launch.
-    /// `None` without values or with one that is not finite.
-    pub fn of(launches: &[&[f64]], first: FirstSample, policy: OutlierPolicy) -> Option<Self> {
-        let raw: Vec<f64> = launches.concat();
-        let warm = launches
+    /// Pools `clusters`, without their first values if so wished, and applies `policy` to the pool: fences belong to the whole, not to a cluster.
+    ///
+    /// The order within a cluster matters only for the first value. `None` without values or with one that is not finite.
+    pub fn of(clusters: &[&[f64]], first: FirstSample, policy: OutlierPolicy) -> Option<Self> {
+        let raw: Vec<f64> = clusters.concat();
+        let warm = clusters
             .iter()
-            .flat_map(|launch| &launch[first.skipped(launch.len())..]);
+            .flat_map(|cluster| &cluster[first.skipped(cluster.len())..]);
         let warm: Vec<f64> = warm.copied().collect();
         if !raw.iter().all(|value| value.is_finite()) {
             return None;
@@ -82,8 +83,8 @@ impl CleanedSample {
         })
     }
 
-    /// Makes a row that is an outlier in one of `columns`, of which all have the same rows, an outlier in all of them; unless nothing
-    /// would be left.
+    /// Makes a row that is an outlier in one of `columns`, of which all have the same number of rows, an outlier in all of them; where nothing
+    /// would be left, no row is one.
     pub fn pair(columns: &mut [Self]) {
         let rows = columns.first().map_or(0, |column| column.outlier.len());
         let any = |row: usize| columns.iter().any(|column| column.outlier[row]);

@@ -1,17 +1,19 @@
 //! Any function of samples as a statistic of clusters: each resample is written out.
 //!
-//! Slower than the statistics of `statistic` and `ranked`, which need not do so; for those that are asked for rarely.
+//! This is slower than the statistics of `cluster_statistic` and `cluster_ranks`, which write nothing out.
 
 use super::cluster_statistic::ClusterStatistic;
 
-/// A function of the pooled samples of resampled clusters.
+/// Any function of the pooled samples, as a statistic that can be resampled.
+///
+/// Each evaluation copies the samples of the clusters drawn and calls the function: its time is at least linear in the samples.
 pub struct ClusterFunction<'a, F> {
     clusters: &'a [&'a [f64]],
     function: F,
 }
 
 impl<'a, F: Fn(&mut [f64]) -> Option<f64> + Sync> ClusterFunction<'a, F> {
-    /// `function` may reorder what it is given; `None` is a resample without a value.
+    /// Takes `function`, which may reorder the samples that it is given; `None` says that a resample has no value.
     pub fn new(clusters: &'a [&'a [f64]], function: F) -> Self {
         Self { clusters, function }
     }

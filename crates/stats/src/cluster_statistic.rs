@@ -1,19 +1,23 @@
 //! Statistics of clustered samples as functions of how often each cluster was drawn.
 //!
-//! A resample draws clusters (launches) with replacement and pools their samples; the statistic only needs the number of times
-//! each cluster was drawn. Here are those that sums per cluster give; those of ranks are in `ranked`.
+//! A resample draws clusters with replacement and pools their samples; the statistic only needs the number of times
+//! each cluster was drawn. Here are those that sums per cluster give; those of ranks are in `cluster_ranks`.
 
 use super::quantile::median;
 
-/// A statistic of the pooled samples of resampled clusters.
+/// A statistic of the pooled samples of resampled clusters: what the bootstrap and the jackknife evaluate.
+///
+/// A cluster holds the samples of one independent unit, such as a process; independent single values are clusters of one sample. An implementation must
+/// be a function of the weights alone.
 pub trait ClusterStatistic: Sync {
-    /// Number of clusters.
+    /// Returns the number of clusters.
     fn clusters(&self) -> usize;
-    /// About how many elementary steps one evaluation takes.
+    /// Returns about how many elementary steps one evaluation takes. The bootstrap draws fewer resamples of what is expensive, so this number is part
+    /// of the results.
     fn cost(&self) -> usize;
-    /// The statistic when cluster i enters `weights[i]` times. Not finite where it has no value.
+    /// Evaluates the statistic with cluster i entering `weights[i]` times; there are as many weights as clusters. The value is not finite where there is none.
     fn of(&self, weights: &[u32]) -> f64;
-    /// The statistic of the data themselves.
+    /// Evaluates the statistic of the data themselves: every cluster enters once.
     fn observed(&self) -> f64 {
         self.of(&vec![1; self.clusters()])
     }
@@ -30,7 +34,7 @@ fn weighted<const N: usize>(weights: &[u32], terms: &[[f64; N]]) -> [f64; N] {
     sums
 }
 
-/// The mean of the pooled samples.
+/// The mean of the pooled samples. One evaluation takes as many steps as there are clusters; without samples it is NaN.
 #[derive(Debug, Clone)]
 pub struct ClusterMean {
     /// Per cluster: sum, count.
@@ -38,7 +42,7 @@ pub struct ClusterMean {
 }
 
 impl ClusterMean {
-    /// Prepares the clusters.
+    /// Sums up the samples of `clusters`, in any order; linear in their number.
     pub fn new(clusters: &[&[f64]]) -> Self {
         let terms = clusters
             .iter()
@@ -63,7 +67,7 @@ impl ClusterStatistic for ClusterMean {
     }
 }
 
-/// The standard deviation (n - 1) of the pooled samples.
+/// The standard deviation (n - 1) of the pooled samples. One evaluation takes as many steps as there are clusters; below two samples it is NaN.
 #[derive(Debug, Clone)]
 pub struct ClusterSd {
     /// Per cluster: count, sum and sum of squares of the samples less a common centre.
@@ -71,7 +75,7 @@ pub struct ClusterSd {
 }
 
 impl ClusterSd {
-    /// Prepares the clusters.
+    /// Sums up the samples of `clusters` about their common median, in any order; linear in their number.
     pub fn new(clusters: &[&[f64]]) -> Self {
         // Centred first: squares of raw nanoseconds would cancel. At the median, which a single outlier does not move away from the other values: those
         // are all that is left in a resample without it.
@@ -106,7 +110,8 @@ impl ClusterStatistic for ClusterSd {
     }
 }
 
-/// The slope through the origin of the pooled (iterations, time) points.
+/// The least-squares slope through the origin of the pooled points, sum xy / sum x^2. One evaluation takes as many steps as there are clusters; without
+/// points other than x = 0 it is not finite.
 #[derive(Debug, Clone)]
 pub struct ClusterSlope {
     /// Per cluster: sum xy, sum x^2.
@@ -114,7 +119,7 @@ pub struct ClusterSlope {
 }
 
 impl ClusterSlope {
-    /// Prepares the clusters of (x, y) points.
+    /// Sums up the points (x, y) of `clusters`, in any order; linear in their number.
     pub fn new(clusters: &[&[(f64, f64)]]) -> Self {
         let terms = clusters
             .iter()
@@ -143,7 +148,8 @@ impl ClusterStatistic for ClusterSlope {
     }
 }
 
-/// The ratio of a statistic of two sides whose clusters belong together and are drawn together: cluster i of the one and of the other.
+/// The ratio new / base of a statistic of two sides whose clusters belong together and are drawn together: cluster i of the one with cluster i of the
+/// other.
 #[derive(Debug, Clone)]
 pub struct PairedRatio<S> {
     new: S,
@@ -151,7 +157,7 @@ pub struct PairedRatio<S> {
 }
 
 impl<S: ClusterStatistic> PairedRatio<S> {
-    /// `None` for sides of different numbers of clusters.
+    /// Pairs the clusters of `new` and `base` by index; `None` for sides of different numbers of clusters.
     pub fn new(new: S, base: S) -> Option<Self> {
         (new.clusters() == base.clusters()).then_some(Self { new, base })
     }

@@ -1,18 +1,21 @@
 //! Corrections of a family of p-values, by name.
 
-/// What is kept at its level when many tests are made.
+/// How the p-values of a family of tests are corrected, by what is to be kept at its level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Correction {
-    /// Nothing: each test by itself.
+    /// Nothing is corrected: each test is judged by itself.
     Unadjusted,
-    /// The chance of any false alarm (Holm 1979).
+    /// Keeps the chance of any false alarm in the family (Holm 1979).
     Holm,
-    /// The expected share of false alarms among the alarms (Benjamini and Hochberg 1995).
+    /// Keeps the expected share of false alarms among the alarms (Benjamini and Hochberg 1995).
     BenjaminiHochberg,
 }
 
 impl Correction {
-    /// The adjusted values of `p`, in its order, at most 1.
+    /// Adjusts the p-values `p` of one family, from 0 to 1, in any order; the results come in the same order and are at most 1.
+    ///
+    /// Holm: p(i) (m - i + 1) of the i-th smallest of m, made monotone from the smallest up. Benjamini and Hochberg: p(i) m / i, made monotone from the largest
+    /// down. A test that could not be made stays in its family with p = 1. Without values the result is empty.
     pub fn adjusted(self, p: &[f64]) -> Vec<f64> {
         match self {
             Self::Unadjusted => p.to_vec(),
@@ -22,7 +25,7 @@ impl Correction {
     }
 }
 
-/// The level at which Holm's procedure decided each test, in input order.
+/// The level at which Holm's procedure decides each test of the family `p` at the family's `level`, in input order (Holm 1979).
 ///
 /// A rejected test has the level of its own step, level / (m - i + 1); those that are not rejected share the level of the step
 /// at which the procedure stopped. A one-sided bound at this level excludes the null exactly when the test rejects.

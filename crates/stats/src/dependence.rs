@@ -3,8 +3,9 @@
 use super::description::{mean, standard_error};
 use super::mann_whitney::{MannWhitney, MannWhitneyMethod};
 
-/// Lag-1 autocorrelation, `sum (x_i - m)(x_{i+1} - m) / sum (x_i - m)^2` (Box and Jenkins 1976). `None` below three values, without spread,
-/// or with a value that is not finite.
+/// The lag-1 autocorrelation of `values` in the order taken, from -1 to 1: `sum (x_i - m)(x_{i+1} - m) / sum (x_i - m)^2` (Box and Jenkins 1976).
+///
+/// `None` below three values, without spread, or with a value that is not finite.
 pub fn lag_one_autocorrelation(values: &[f64]) -> Option<f64> {
     if values.len() < 3 {
         return None;
@@ -22,19 +23,20 @@ pub fn lag_one_autocorrelation(values: &[f64]) -> Option<f64> {
         .filter(|r| r.is_finite())
 }
 
-/// The first half of a series against the second.
+/// The first half of a series against the second: has its level drifted?
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SplitHalves {
-    /// Mann-Whitney p of both halves, by its automatic rule.
+    /// The two-sided Mann-Whitney p of both halves, by [`MannWhitneyMethod::Automatic`].
     pub p: f64,
-    /// Mean of the second half over that of the first, less 1; `None` where the first is not positive.
+    /// The mean of the second half over that of the first, less 1; `None` where the first mean is not positive.
     pub change: Option<f64>,
-    /// The difference of the means in standard errors of it; `None` where neither half varies.
+    /// The difference of the means, second less first, in standard errors of it; `None` where neither half varies.
     pub standard_errors: Option<f64>,
 }
 
 impl SplitHalves {
-    /// Splits `values` in the middle (an odd one belongs to the second half). `None` below four values or with one that is not finite.
+    /// Splits `values`, in the order taken, in the middle (of an odd number the second half has one more). `None` below four values or with one that is not
+    /// finite.
     pub fn of(values: &[f64]) -> Option<Self> {
         if values.len() < 4 || !values.iter().all(|value| value.is_finite()) {
             return None;
@@ -50,7 +52,8 @@ impl SplitHalves {
         })
     }
 
-    /// Whether the means are further apart than this relative change and so many standard errors (or have none).
+    /// Whether the means are further apart than the relative `change`, a fraction, and than so many `standard_errors`. Halves without spread need only be further
+    /// apart than `change`.
     pub fn drift_beyond(&self, change: f64, standard_errors: f64) -> bool {
         let far = self
             .standard_errors

@@ -2,30 +2,31 @@
 
 use super::quantile::median;
 
-/// What makes the median absolute deviation estimate the standard deviation of normal data: 1 / Phi^-1(3/4).
+/// The factor with which the median absolute deviation estimates the standard deviation of normal data: 1 / Phi^-1(3/4) to four decimals (Hampel 1974).
 pub const MAD_TO_SD: f64 = 1.4826;
 
-/// Location and spread of one sample, in its unit.
+/// Location and spread of one sample, in its unit. [`FullDescription`](crate::FullDescription) adds percentiles and an outlier policy.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Description {
-    /// Number of values.
+    /// The number of values n.
     pub count: usize,
-    /// Arithmetic mean.
+    /// The arithmetic mean.
     pub mean: f64,
-    /// Standard deviation with n - 1; `None` for one value.
+    /// The standard deviation, sqrt(sum (x - mean)^2 / (n - 1)); `None` for one value.
     pub sd: Option<f64>,
-    /// Median, mean of the middle two.
+    /// The median; the mean of the middle two for an even number.
     pub median: f64,
-    /// Median absolute deviation from the median, unscaled.
+    /// The median absolute deviation from the median, unscaled.
     pub mad: f64,
-    /// Smallest value.
+    /// The smallest value.
     pub min: f64,
-    /// Largest value.
+    /// The largest value.
     pub max: f64,
 }
 
 impl Description {
-    /// Describes `values`; `None` without values or with one that is not finite.
+    /// Describes `values` in any order, at least one; linear in their number. `None` without values or with one that is not finite. Constant values have a spread
+    /// of 0.
     pub fn of(values: &[f64]) -> Option<Self> {
         if values.iter().any(|value| !value.is_finite()) {
             return None;
@@ -44,22 +45,22 @@ impl Description {
         })
     }
 
-    /// The MAD times 1.4826: an estimate of the standard deviation that outliers hardly move.
+    /// The MAD times [`MAD_TO_SD`]: an estimate of the standard deviation that outliers hardly move.
     pub fn mad_scaled(&self) -> f64 {
         self.mad * MAD_TO_SD
     }
 
-    /// Mean over median; `None` for a median that is not positive. Far above 1 the values are to be looked at.
+    /// The mean over the median, without a unit; `None` for a median that is not positive. Far above 1 the values are to be looked at.
     pub fn mean_over_median(&self) -> Option<f64> {
         (self.median > 0.0).then(|| self.mean / self.median)
     }
 
-    /// Standard error of the mean, sd / sqrt(n); `None` for one value.
+    /// The standard error of the mean, sd / sqrt(n); `None` for one value.
     pub fn standard_error(&self) -> Option<f64> {
         self.sd.map(|sd| sd / (self.count as f64).sqrt())
     }
 
-    /// Coefficient of variation, sd / mean; `None` for one value or a mean of 0.
+    /// The coefficient of variation, sd / mean, a fraction; `None` for one value or a mean of 0.
     pub fn cv(&self) -> Option<f64> {
         self.sd
             .filter(|_| self.mean != 0.0)
@@ -67,12 +68,12 @@ impl Description {
     }
 }
 
-/// Arithmetic mean; `None` without values.
+/// The arithmetic mean of `values`, in their unit; `None` without values. A NaN among them makes it NaN.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Variance with n - 1; `None` below two values.
+/// The sample variance of `values`, sum (x - mean)^2 / (n - 1), in their unit squared; `None` below two values. A value that is not finite makes it NaN.
 pub fn sample_variance(values: &[f64]) -> Option<f64> {
     if values.len() < 2 {
         return None;
@@ -82,24 +83,25 @@ pub fn sample_variance(values: &[f64]) -> Option<f64> {
     Some(squares / (values.len() - 1) as f64)
 }
 
-/// Standard error of the mean, sd / sqrt(n); `None` below two values.
+/// The standard error of the mean of `values`, sd / sqrt(n), in their unit; `None` below two values. A value that is not finite makes it NaN.
 pub fn standard_error(values: &[f64]) -> Option<f64> {
     sample_variance(values).map(|variance| (variance / values.len() as f64).sqrt())
 }
 
-/// What a coefficient of variation says of a benchmark.
+/// What a coefficient of variation says of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variability {
-    /// At most the lower bound.
+    /// It is at most the lower bound.
     Stable,
-    /// Between.
+    /// It lies between the bounds.
     Ordinary,
-    /// At least the upper bound: worth a warning.
+    /// It is at least the upper bound: worth a warning.
     High,
 }
 
 impl Variability {
-    /// Of a coefficient of variation; its sign, that of the mean, does not matter.
+    /// Labels the coefficient of variation `cv` by the bounds `stable` and `high`, all fractions (`NBenchmark`: 0.05 and 0.5). Its sign, that of the mean, does not
+    /// matter; NaN is high.
     pub fn within(cv: f64, stable: f64, high: f64) -> Self {
         match cv.abs() {
             cv if cv <= stable => Self::Stable,

@@ -5,22 +5,22 @@ use serde::{Deserialize, Serialize};
 use super::description::{mean, sample_variance};
 use super::mann_whitney::MannWhitney;
 
-/// In words (Romano et al. 2006).
+/// How large a Cliff's delta is, in words (Romano et al. 2006, whose bounds are .147, .33 and .474).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EffectSize {
-    /// Below the first bound; .147.
+    /// The delta is below the first bound.
     Negligible,
-    /// Below the second; .33.
+    /// The delta is below the second bound.
     Small,
-    /// Below the third; .474.
+    /// The delta is below the third bound.
     Medium,
-    /// Beyond.
+    /// The delta is at or beyond the third bound.
     Large,
 }
 
 impl EffectSize {
-    /// The label of a Cliff's delta of either sign, with bounds in ascending order: below the first negligible, small, medium.
+    /// Labels the Cliff's `delta`, of either sign, by three bounds in ascending order. NaN is large.
     pub fn within(delta: f64, [negligible, small, medium]: [f64; 3]) -> Self {
         match delta.abs() {
             size if size < negligible => Self::Negligible,
@@ -30,7 +30,7 @@ impl EffectSize {
         }
     }
 
-    /// The label in small letters.
+    /// Returns the label in small letters.
     pub fn label(self) -> &'static str {
         match self {
             Self::Negligible => "negligible",
@@ -41,13 +41,16 @@ impl EffectSize {
     }
 }
 
-/// Cliff's delta, P(new > base) - P(new < base) over all pairs (Cliff 1993). `None` for an empty side or a value that is not a number.
+/// Cliff's delta, P(new > base) - P(new < base) over all pairs, from -1 to 1 (Cliff 1993).
+///
+/// Sides are in any order and of any length; n log n steps. Equal sides have 0. `None` for an empty side or a value that is not a number.
 pub fn cliffs_delta(new: &[f64], base: &[f64]) -> Option<f64> {
     Some(MannWhitney::of(new, base)?.delta())
 }
 
-/// Cohen's d: the difference of means over the pooled deviation, `sqrt(((n1 - 1) s1^2 + (n2 - 1) s2^2) / (n1 + n2 - 2))` (Cohen 1988).
-/// `None` below two values a side or where neither side varies.
+/// Cohen's d: the difference of means, new - base, in pooled standard deviations, `sqrt(((n1 - 1) s1^2 + (n2 - 1) s2^2) / (n1 + n2 - 2))` (Cohen 1988).
+///
+/// Sides are in any order. `None` below two values a side, where neither side varies, or for values that are not finite.
 pub fn cohens_d(new: &[f64], base: &[f64]) -> Option<f64> {
     let (a, b) = (new.len() as f64 - 1.0, base.len() as f64 - 1.0);
     let pooled = (a * sample_variance(new)? + b * sample_variance(base)?) / (a + b);
@@ -55,7 +58,9 @@ pub fn cohens_d(new: &[f64], base: &[f64]) -> Option<f64> {
     d.is_finite().then_some(d)
 }
 
-/// Hedges' g: d (1 - 3 / (4 df - 1)), df = n1 + n2 - 2 (Hedges 1981, his approximation). `None` as for [`cohens_d`].
+/// Hedges' g: Cohen's d without its bias of small samples, d (1 - 3 / (4 df - 1)), df = n1 + n2 - 2 (Hedges 1981, his approximation).
+///
+/// `None` as for [`cohens_d`].
 pub fn hedges_g(new: &[f64], base: &[f64]) -> Option<f64> {
     let df = (new.len() + base.len()) as f64 - 2.0;
     cohens_d(new, base).map(|d| d * (1.0 - 3.0 / (4.0 * df - 1.0)))

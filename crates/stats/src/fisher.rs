@@ -11,7 +11,7 @@ fn log_factorials(most: usize) -> Vec<f64> {
     logs
 }
 
-/// Fisher's test for two groups of equal size, prepared for many questions.
+/// Fisher's exact test of two proportions in groups of equal size, prepared for many questions (Fisher 1935).
 #[derive(Debug, Clone)]
 pub struct FisherExact {
     size: usize,
@@ -19,7 +19,7 @@ pub struct FisherExact {
 }
 
 impl FisherExact {
-    /// For groups of `size` each.
+    /// Prepares the test for groups of `size` trials each; linear in it.
     pub fn new(size: usize) -> Self {
         Self {
             size,
@@ -27,7 +27,8 @@ impl FisherExact {
         }
     }
 
-    /// P(at least `first` hits in the first group | `first` + `second` hits in both). Hits beyond the size count as the size.
+    /// The one-sided p of "the first group has the larger proportion": P(at least `first` hits in the first group | `first` + `second` hits in both). Hits beyond the
+    /// size count as the size; without hits it is 1.
     pub fn upper_tail(&self, first: usize, second: usize) -> f64 {
         let (first, second) = (first.min(self.size), second.min(self.size));
         let hits = first + second;

@@ -1,4 +1,4 @@
-//! The full record of one series: `NBenchmark`'s, with the centre and spread of what an outlier policy left and the tail of all that was measured.
+//! The full description of one sample, as `NBenchmark` gives it: centre and spread of what an outlier policy left, and the tail of all that was measured.
 
 use super::description::Description;
 use super::outlier_policy::{OutlierPolicy, TreatedSample};
@@ -6,62 +6,63 @@ use super::quantile::Quantile;
 use super::t_interval::TInterval;
 use super::trimmed_mean::TrimmedMean;
 
-/// Which values percentiles and extremes are of.
+/// Which values the percentiles and extremes of a [`FullDescription`] are of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TailBasis {
-    /// All values: a policy hides no tail.
+    /// They are of all values: a policy hides no tail.
     Raw,
-    /// Those that the policy left.
+    /// They are of the values that the policy left.
     TreatedSample,
 }
 
-/// How a series is described.
+/// How [`FullDescription::of`] describes a sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FullDescriptionRules {
     /// What is done about outliers before mean, deviation and median.
     pub outliers: OutlierPolicy,
     /// The definition of median and percentiles; the median of `Linear` is the mean of the middle two.
     pub quantile: Quantile,
-    /// What percentiles and extremes are of.
+    /// Which values percentiles and extremes are of.
     pub tail: TailBasis,
-    /// Level of the interval of the mean.
+    /// The level of the interval of the mean, between 0 and 1.
     pub level: f64,
 }
 
-/// What a series says. `None` where the values do not give it.
+/// Location, spread, tail and the mean's interval of one sample, in its unit. What the values do not give is `None`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FullDescription {
-    /// Values measured.
+    /// How many values were measured.
     pub measured: usize,
-    /// Values left by the policy.
+    /// How many of them the policy left.
     pub used: usize,
-    /// Mean of those.
+    /// The mean of the values left.
     pub mean: f64,
-    /// Their median.
+    /// The median of the values left.
     pub median: f64,
-    /// Their standard deviation.
+    /// The standard deviation of the values left.
     pub sd: Option<f64>,
-    /// Standard error of the mean, which knows of what was taken away.
+    /// The standard error of the mean, which knows of what was taken away ([`TrimmedMean`]).
     pub standard_error: Option<f64>,
-    /// The interval of the mean, margin and bounds.
+    /// Student's interval of the mean.
     pub interval: Option<TInterval>,
-    /// Coefficient of variation.
+    /// The coefficient of variation of the values left, a fraction.
     pub cv: Option<f64>,
-    /// Median absolute deviation, unscaled.
+    /// The median absolute deviation of the values left, unscaled.
     pub mad: f64,
-    /// 5, 25, 75, 95 and 99 % quantiles.
+    /// The 5, 25, 75, 95 and 99 % quantiles.
     pub percentiles: [f64; 5],
-    /// Smallest value.
+    /// The smallest value.
     pub min: f64,
-    /// Largest value.
+    /// The largest value.
     pub max: f64,
 }
 
 impl FullDescription {
-    /// Fractions of [`Self::percentiles`].
+    /// The fractions of [`Self::percentiles`].
     pub const FRACTIONS: [f64; 5] = [0.05, 0.25, 0.75, 0.95, 0.99];
 
-    /// Describes `raw`; `None` without values or with one that is not finite.
+    /// Describes the sample `raw` in any order; n log n steps. `None` without values or with one that is not finite. One value has a location and no
+    /// spread.
     pub fn of(raw: &[f64], rules: FullDescriptionRules) -> Option<Self> {
         let treated = rules.outliers.apply(raw)?;
         let described = Description::of(&treated.values)?;

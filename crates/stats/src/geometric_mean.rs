@@ -1,18 +1,18 @@
 //! The geometric mean of ratios: what many benchmarks changed by, all together.
 
-/// A geometric mean, and of how many ratios.
+/// The geometric mean of some ratios, and of how many.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GeometricMean {
-    /// exp(mean of ln ratio) over the ratios used.
+    /// The geometric mean, exp(mean of ln ratio), of the ratios used.
     pub mean: f64,
-    /// Ratios used.
+    /// How many ratios were used.
     pub used: usize,
-    /// Ratios left out: zero, negative or not finite.
+    /// How many were left out because they are zero, negative or not finite.
     pub excluded: usize,
 }
 
 impl GeometricMean {
-    /// Of `ratios`; those without a logarithm are left out and counted. `None` where none is left.
+    /// Takes the mean of `ratios`, in any order; those without a logarithm are left out and counted. `None` where none is left.
     pub fn of(ratios: &[f64]) -> Option<Self> {
         let logs: Vec<f64> = ratios
             .iter()

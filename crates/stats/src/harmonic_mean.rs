@@ -1,16 +1,16 @@
 //! The harmonic mean: the mean of rates over equal amounts of work.
 
-/// Harmonic mean of rates, and its deviation.
+/// The harmonic mean of some rates, and its deviation, in their unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HarmonicMean {
-    /// H = n / sum(1 / x).
+    /// The harmonic mean, H = n / sum(1 / x).
     pub mean: f64,
-    /// sqrt(sum (1 / x - 1 / H)^2 H^4 / n): by the delta method, from the population deviation of 1 / x, as mmtests has it.
+    /// The deviation, sqrt(sum (1 / x - 1 / H)^2 H^4 / n): by the delta method, from the population deviation of 1 / x, as mmtests has it.
     pub deviation: f64,
 }
 
 impl HarmonicMean {
-    /// Of `rates`; `None` without any, or with one that is not positive and finite.
+    /// Takes the mean of `rates`, in any order. The deviation of one rate is 0. `None` without any, or with one that is not positive and finite.
     pub fn of(rates: &[f64]) -> Option<Self> {
         if rates.is_empty() || !rates.iter().all(|rate| *rate > 0.0 && rate.is_finite()) {
             return None;

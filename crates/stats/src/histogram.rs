@@ -1,17 +1,19 @@
-//! Histograms of whole nanoseconds with a bounded relative error: counters whose width grows with the value.
+//! Histograms of whole numbers with a bounded relative error: counters whose width grows with the value.
 //!
 //! The geometry is that of an HDR histogram of three digits (Tene 2012, as `BenchForge` uses it): 2048 counters of width 1, then 1024 for each
-//! further power of two. docs/PROTOCOL.md gives it in words. Only counters enter: single values are gone, which is what the error bound is about.
+//! further power of two. Only counters enter: single values are gone, which is what the error bound is about.
 
 /// Values below this have a counter each.
 const EXACT: u64 = 2048;
 /// Counters of each further power of two.
 const HALF: u32 = 1024;
 
-/// What a value is taken to be, and how often it occurred.
+/// A high-dynamic-range histogram of whole numbers, such as latencies in nanoseconds: it counts each value to three digits (Tene 2012).
+///
+/// Values below 2048 have a counter each; above, 1024 counters share each power of two. Counters have indices from 0 to [`Self::last_index`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HdrHistogram {
-    /// (index, operations), ascending, without zeros.
+    /// Index and count of each counter, ascending, without zeros.
     counters: Vec<(u32, u64)>,
     total: u64,
 }
@@ -19,10 +21,10 @@ pub struct HdrHistogram {
 impl HdrHistogram {
     /// No percentile lies below the true order statistic by more than this fraction of itself.
     pub const ERROR: f64 = 1.0 / 1024.0;
-    /// The largest value that has a place, an hour in nanoseconds; larger ones go where it goes.
+    /// The largest value that has a counter, an hour in nanoseconds; larger ones count as it.
     pub const HIGHEST: u64 = 3_600_000_000_000;
 
-    /// The index of the counter of `value`.
+    /// Returns the index of the counter of `value`.
     pub fn index_of(value: u64) -> u32 {
         let value = value.min(Self::HIGHEST);
         if value < EXACT {
@@ -32,7 +34,7 @@ impl HdrHistogram {
         HALF * shift + (value >> shift) as u32
     }
 
-    /// The index of the last counter that there is.
+    /// Returns the index of the last counter.
     pub fn last_index() -> u32 {
         Self::index_of(Self::HIGHEST)
     }
@@ -46,12 +48,12 @@ impl HdrHistogram {
         (u64::from(index - HALF * shift) << shift, 1 << shift)
     }
 
-    /// The smallest value that goes into the counter `index`; `None` where there is no such counter.
+    /// Returns the smallest value that the counter `index` counts; `None` where there is no such counter.
     pub fn lowest_of(index: u32) -> Option<u64> {
         (index <= Self::last_index()).then(|| Self::span(index).0)
     }
 
-    /// From counters in any order; those of the same index are added. `None` for an index without a counter, or more than 2^64 operations.
+    /// Builds a histogram from (index, count) in any order; counts of the same index are added. `None` for an index without a counter, or 2^64 values or more.
     pub fn of_counters(counters: impl IntoIterator<Item = (u32, u64)>) -> Option<Self> {
         let mut sorted: Vec<(u32, u64)> = counters.into_iter().filter(|(_, n)| *n > 0).collect();
         sorted.sort_unstable_by_key(|(index, _)| *index);
@@ -69,23 +71,23 @@ impl HdrHistogram {
         Some(histogram)
     }
 
-    /// From single values.
+    /// Builds a histogram from single values in any order; n log n steps.
     pub fn of_values(values: impl IntoIterator<Item = u64>) -> Option<Self> {
         Self::of_counters(values.into_iter().map(|value| (Self::index_of(value), 1)))
     }
 
-    /// All of both: counters are added. `None` beyond 2^64 operations.
+    /// Returns the histogram of the values of both: counters are added. `None` for 2^64 values or more.
     pub fn merged(&self, other: &Self) -> Option<Self> {
         Self::of_counters(self.counters.iter().chain(&other.counters).copied())
     }
 
-    /// Number of operations.
+    /// Returns how many values were counted.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// The `quantile` (0.99 for the 99th percentile): the smallest value of the counter that holds the operation of rank
-    /// max(1, ceil(`quantile` total)). `None` without operations, or for a quantile outside 0..=1.
+    /// The quantile of fraction `quantile` (0.99 for the 99th percentile): the smallest value of the counter that holds the value of rank
+    /// max(1, ceil(`quantile` total)). `None` without values, or for a fraction outside 0..=1.
     pub fn percentile(&self, quantile: f64) -> Option<u64> {
         if self.total == 0 || !(0.0..=1.0).contains(&quantile) {
             return None;
@@ -99,14 +101,14 @@ impl HdrHistogram {
         })
     }
 
-    /// The mean, every operation standing in the middle of its counter; `None` without operations.
+    /// The mean, every value standing in the middle of its counter; `None` without values.
     pub fn mean(&self) -> Option<f64> {
         let sum: f64 = self.middles().map(|(value, count)| value * count).sum();
         (self.total > 0).then(|| sum / self.total as f64)
     }
 
-    /// The deviation of the population (over n) about [`Self::mean`], every operation in the middle of its counter; 0 for one.
-    /// `None` without operations.
+    /// The standard deviation of the population (over n) about [`Self::mean`], every value in the middle of its counter; 0 for one value.
+    /// `None` without values.
     pub fn population_deviation(&self) -> Option<f64> {
         let mean = self.mean()?;
         let squares: f64 = self
@@ -116,7 +118,7 @@ impl HdrHistogram {
         Some((squares / self.total as f64).sqrt())
     }
 
-    /// (middle of the counter, operations).
+    /// The counters as (middle, count).
     fn middles(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         self.counters.iter().map(|(index, count)| {
             let (lowest, width) = Self::span(*index);

@@ -5,19 +5,21 @@ use super::interval::Interval;
 use super::quantile::median;
 use super::{normal, u_distribution};
 
-/// How the ranks of the bounds are found.
+/// How the ranks of the bounds of [`HodgesLehmann::interval`] are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HodgesLehmannRanks {
-    /// From the distribution of U over all orders: covers the level for any continuous distribution; up to 10,000 pairs.
+    /// The ranks are from the distribution of U over all orders: the interval covers the level for any continuous distribution; up to 10,000 pairs.
     Exact,
-    /// floor(m n / 2 - z sqrt(m n (m + n + 1) / 12)).
+    /// The lower rank is floor(m n / 2 - z sqrt(m n (m + n + 1) / 12)), by the normal approximation.
     Normal,
 }
 
 /// A level that a rank has exactly is not missed by the rounding of 1 - level.
 const ROUNDING: f64 = 1e-12;
 
-/// All pairwise differences of two groups, found by rank: never written out, as there may be millions.
+/// The shift between two independent groups: the median of all pairwise differences new - base, with its interval (Hodges and Lehmann 1963).
+///
+/// The differences, of which there may be millions, are found by rank and never written out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HodgesLehmann {
     /// Both groups, ascending.
@@ -26,7 +28,7 @@ pub struct HodgesLehmann {
 }
 
 impl HodgesLehmann {
-    /// Of `new` against `base`. `None` for an empty side or a value that is not finite.
+    /// Sorts the groups `new` (m values) and `base` (n values), in any order and of one unit. `None` for an empty side or a value that is not finite.
     pub fn of(new: &[f64], base: &[f64]) -> Option<Self> {
         let finite = new.iter().chain(base).all(|value| value.is_finite());
         if new.is_empty() || base.is_empty() || !finite {
@@ -43,7 +45,7 @@ impl HodgesLehmann {
         })
     }
 
-    /// The median of the differences.
+    /// Returns the median of the differences, in the unit of the values. It takes at most 128 (m + n) steps.
     pub fn estimate(&self) -> Option<f64> {
         let pairs = self.pairs();
         let (low, high) = (
@@ -92,7 +94,8 @@ impl HodgesLehmann {
         Some(number(low) + 0.0)
     }
 
-    /// The differences of ranks k and m n + 1 - k. `None` where the groups are too small for `level` (k < 1), too large for exact ranks,
+    /// The interval of the shift at `level`: the differences of ranks k and m n + 1 - k (Hollander, Wolfe and Chicken 2014, section 4.3), so that it excludes
+    /// exactly the shifts that the Mann-Whitney test rejects. `None` where the groups are too small for `level` (k < 1), too large for exact ranks,
     /// or for a level outside 0..1. With ties the interval covers more than its level.
     pub fn interval(&self, level: f64, ranks: HodgesLehmannRanks) -> Option<Interval> {
         if !(level > 0.0 && level < 1.0) {

@@ -1,11 +1,11 @@
 //! Intervals, and estimates with one.
 
-/// A two-sided interval.
+/// A two-sided interval, in the unit of what it is of.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// Lower bound.
+    /// The lower bound.
     pub lower: f64,
-    /// Upper bound.
+    /// The upper bound.
     pub upper: f64,
 }
 

@@ -1,18 +1,19 @@
-//! mmtests' rule: two values differ if their intervals do not overlap. Weaker than a test, but it works for any value with an interval.
+//! The rule of mmtests: two estimates differ if their intervals do not overlap. It is weaker than a test, but works for any estimate with an interval.
 
 use super::interval::{Interval, IntervalEstimate};
 
-/// How far apart two bracketed values are.
+/// How far apart two estimates are, in units of their intervals (mmtests).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum IntervalDistance {
-    /// (new - base) / (sum of the half-intervals that face each other).
+    /// The difference new - base over the sum of the half-intervals that face each other: beyond 1 in size they do not overlap.
     Finite(f64),
-    /// Different values without any interval: exact ones.
+    /// The estimates differ and neither has a width: they are exact.
     Exact,
 }
 
 impl IntervalDistance {
-    /// The distance; 0 for equal values. `None` where a value or bound is not finite or a value lies outside of its interval.
+    /// Measures the distance of two estimates of one unit; 0 for equal ones. `None` where an estimate or bound is not finite, or an estimate lies outside of its
+    /// interval.
     pub fn between(new: IntervalEstimate, base: IntervalEstimate) -> Option<Self> {
         for side in [new, base] {
             let Interval { lower, upper } = side.interval;

@@ -11,16 +11,17 @@ use super::description::mean;
 use super::interval::Interval;
 use super::student_t;
 
-/// Below so many clusters on a side an interval is Student's.
+/// Below so many clusters or values on a side the bootstrap has too few distinct resamples: intervals are Student's ([`IntervalMethod::for_clusters`]), and
+/// Student's t guards a [`TScore`](crate::TScore).
 pub const FEWEST_FOR_BOOTSTRAP: usize = 8;
 
 /// Where an interval over clusters comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum IntervalMethod {
-    /// Jackknife and Student's t.
+    /// The interval is Student's, with the jackknife's standard error.
     #[serde(rename = "t")]
     StudentT,
-    /// Percentile bootstrap.
+    /// The interval is that of the percentile bootstrap.
     #[serde(rename = "bootstrap")]
     Bootstrap,
 }
@@ -28,14 +29,14 @@ pub enum IntervalMethod {
 /// On which scale a statistic is taken to vary symmetrically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IntervalScale {
-    /// Its own: locations, slopes.
+    /// The statistic varies symmetrically on its own scale, as locations and slopes do.
     Plain,
-    /// That of logarithms: deviations, which are never negative. Where one is 0, its own after all, cut off at 0.
+    /// The logarithm of the statistic does, as that of deviations, which are never negative. Where one is 0, the own scale is taken after all, cut off at 0.
     Logarithmic,
 }
 
 impl IntervalMethod {
-    /// The one that is better for so many clusters: the smaller number, where there are two sides.
+    /// Returns the method that is better for so many clusters (with two sides: on the smaller one): the bootstrap from [`FEWEST_FOR_BOOTSTRAP`] on.
     pub fn for_clusters(clusters: usize) -> Self {
         if clusters < FEWEST_FOR_BOOTSTRAP {
             Self::StudentT
@@ -44,7 +45,7 @@ impl IntervalMethod {
         }
     }
 
-    /// Its name beside an interval.
+    /// Returns the name to print beside an interval.
     pub fn name(self) -> &'static str {
         match self {
             Self::StudentT => "t interval",
@@ -52,7 +53,8 @@ impl IntervalMethod {
         }
     }
 
-    /// The interval of `statistic`, whose scale matters to Student's; `None` as for [`jackknife_t_interval`] or [`percentile_interval`].
+    /// The interval of `statistic` at `level`; `scale` matters to Student's, `resampling` to the bootstrap. `None` as for [`jackknife_t_interval`] or
+    /// [`percentile_interval`].
     pub fn interval(
         self,
         statistic: &impl ClusterStatistic,
@@ -66,7 +68,8 @@ impl IntervalMethod {
         }
     }
 
-    /// The interval of `new` / `base` - 1; `None` as for [`jackknife_t_relative_change_interval`] or [`relative_change_interval`].
+    /// The interval of the relative change `new` / `base` - 1 of two independent sides at `level`, a fraction. `None` as for
+    /// [`jackknife_t_relative_change_interval`] or [`relative_change_interval`].
     pub fn relative_change_interval(
         self,
         new: &impl ClusterStatistic,
@@ -81,6 +84,19 @@ impl IntervalMethod {
     }
 }
 
+/// The values of `statistic` without each of the clusters in turn.
+pub(super) fn leave_one_out(statistic: &impl ClusterStatistic) -> Vec<f64> {
+    let mut weights = vec![1; statistic.clusters()];
+    (0..weights.len())
+        .map(|left_out| {
+            weights[left_out] = 0;
+            let value = statistic.of(&weights);
+            weights[left_out] = 1;
+            value
+        })
+        .collect()
+}
+
 /// The jackknife's standard error of f(statistic): `sqrt((k - 1) / k sum (v_i - mean v)^2)`, `v_i` without cluster i.
 ///
 /// `None` below two clusters, or where a value is not finite.
@@ -92,25 +108,19 @@ pub(super) fn jackknife_standard_error(
     if k < 2 {
         return None;
     }
-    let mut weights = vec![1; k];
-    let values: Vec<f64> = (0..k)
-        .map(|left_out| {
-            weights[left_out] = 0;
-            let value = f(statistic.of(&weights));
-            weights[left_out] = 1;
-            value
-        })
-        .collect();
+    let values: Vec<f64> = leave_one_out(statistic).into_iter().map(f).collect();
     let centre = mean(&values)?;
     let squares: f64 = values.iter().map(|value| (value - centre).powi(2)).sum();
     let error = ((k - 1) as f64 / k as f64 * squares).sqrt();
     error.is_finite().then_some(error)
 }
 
-/// `statistic` -+ t((1 + level) / 2, k - 1) times the jackknife's standard error, or the exponential of that of its logarithm.
+/// Student's interval of `statistic` at `level` over k clusters, in the unit of the samples: `statistic` -+ t((1 + level) / 2, k - 1) times the jackknife's
+/// standard error, `sqrt((k - 1) / k sum (v_i - mean v)^2)`, `v_i` without cluster i (Tukey 1958; Efron and Tibshirani 1993, chapter 11). On the logarithmic
+/// scale it is the exponential of the interval of its logarithm.
 ///
-/// `None` below two clusters, for a level outside 0..1, or where the statistic has no value for all clusters or without one of them.
-/// Clusters that are alike have a point.
+/// It takes k + 1 evaluations. `None` below two clusters, for a level outside 0..1, or where the statistic has no finite value for all clusters or without
+/// one of them. Clusters that are alike have a point.
 pub fn jackknife_t_interval(
     statistic: &impl ClusterStatistic,
     scale: IntervalScale,
@@ -118,28 +128,26 @@ pub fn jackknife_t_interval(
 ) -> Option<Interval> {
     let t = critical(level, statistic.clusters().checked_sub(1)? as f64)?;
     let observed = statistic.observed();
-    if scale == IntervalScale::Plain {
-        return around(
-            observed,
-            t * jackknife_standard_error(statistic, |value| value)?,
-        );
+    let plain = || {
+        let error = jackknife_standard_error(statistic, |value| value)?;
+        around(observed, t * error)
+    };
+    match scale {
+        IntervalScale::Plain => plain(),
+        IntervalScale::Logarithmic => jackknife_standard_error(statistic, f64::ln)
+            .and_then(|error| around(observed.ln(), t * error))
+            .map(|found| found.map(f64::exp))
+            .or_else(|| {
+                plain().map(|found| Interval {
+                    lower: found.lower.max(0.0),
+                    ..found
+                })
+            }),
     }
-    let logarithms = jackknife_standard_error(statistic, f64::ln)
-        .and_then(|error| around(observed.ln(), t * error))
-        .map(|found| found.map(f64::exp));
-    logarithms.or_else(|| {
-        let plain = around(
-            observed,
-            t * jackknife_standard_error(statistic, |value| value)?,
-        )?;
-        Some(Interval {
-            lower: plain.lower.max(0.0),
-            upper: plain.upper,
-        })
-    })
 }
 
-/// exp(ln(new / base) -+ t SE) - 1, SE^2 the sum of both sides' squared errors of the logarithm, with Welch's degrees of freedom (1947).
+/// Student's interval of the relative change `new` / `base` - 1 of two independent sides at `level`, a fraction: exp(ln(new / base) -+ t SE) - 1, SE^2 the
+/// sum of both sides' squared jackknife errors of the logarithm, with Welch's degrees of freedom (1947).
 ///
 /// `None` as for [`jackknife_t_interval`], or where a value is not positive.
 pub fn jackknife_t_relative_change_interval(

@@ -6,17 +6,17 @@ use super::correction::Correction;
 use super::mann_whitney::{MannWhitney, MannWhitneyMethod};
 use super::ranks::Ranks;
 
-/// H and its p.
+/// Kruskal and Wallis's test of several independent groups (Kruskal and Wallis 1952).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KruskalWallis {
-    /// `12 / (N (N + 1)) sum(R_i^2 / n_i) - 3 (N + 1)`, divided by `1 - ties / (N^3 - N)`.
+    /// The statistic H, `12 / (N (N + 1)) sum(R_i^2 / n_i) - 3 (N + 1)`, divided by `1 - ties / (N^3 - N)`.
     pub h: f64,
-    /// P(chi-square with k - 1 degrees of freedom >= H).
+    /// The asymptotic p, P(chi-square with k - 1 degrees of freedom >= H).
     pub p: f64,
 }
 
 impl KruskalWallis {
-    /// Tests whether all `groups` are of one distribution. Where all values are equal, H is 0 and p 1.
+    /// Tests whether all `groups`, each of any length and in any order, are of one distribution; N log N steps. Where all values are equal, H is 0 and p 1.
     /// `None` below two groups, with an empty one, or with a value that is not a number.
     pub fn of(groups: &[&[f64]]) -> Option<Self> {
         let ranks = Ranks::of(groups)?;
@@ -50,20 +50,20 @@ impl KruskalWallis {
     }
 }
 
-/// Each candidate against a reference, as one family.
+/// Many-to-one comparisons: each candidate against one reference, as one family of tests of ranks (`NBenchmark`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct ManyToOne {
-    /// The test of all groups together.
+    /// The test of all groups together, the reference among them.
     pub gate: KruskalWallis,
-    /// Mann-Whitney p of each candidate against the reference, as they are.
+    /// The Mann-Whitney p of each candidate against the reference, in the candidates' order, not corrected.
     pub raw: Vec<f64>,
-    /// The same, corrected by Holm's procedure where the gate rejects; 1 where it does not.
+    /// The same p-values, corrected by Holm's procedure where the gate rejects; 1 where it does not.
     pub adjusted: Vec<f64>,
 }
 
 impl ManyToOne {
-    /// Three groups or more: Kruskal-Wallis at `alpha` as a gate, then Mann-Whitney against `reference` with Holm's correction.
-    /// With a single candidate there is nothing to gate. `None` as for [`KruskalWallis::of`].
+    /// Tests `candidates`, at least one, against `reference`: Kruskal-Wallis at the level `alpha` as a gate (p strictly below it), then Mann-Whitney
+    /// ([`MannWhitneyMethod::Automatic`]) with Holm's correction. With a single candidate there is nothing to gate. `None` as for [`KruskalWallis::of`].
     pub fn of(reference: &[f64], candidates: &[&[f64]], alpha: f64) -> Option<Self> {
         let groups: Vec<&[f64]> = std::iter::once(reference)
             .chain(candidates.iter().copied())

@@ -1,10 +1,46 @@
-//! Statistics: slices in, values out.
+//! Statistics of benchmarks: slices in, values out, the same bytes every time.
 //!
-//! No I/O, no clock, nothing of the other crates. Everything random draws from a named generator seeded by
-//! (base seed, stream name, block), so that the same data give the same bytes for any number of threads.
-//! The formulas with their sources stand in docs/STATISTICS.md.
+//! | question | answers |
+//! |---|---|
+//! | What is in one sample? | [`Description`] (mean, SD, median, MAD, extremes), [`FullDescription`] (and percentiles, after an outlier policy), [`mean`], [`median`], [`sample_variance`], [`standard_error`], [`MAD_TO_SD`], [`Variability`] |
+//! | Which quantile, by which definition? | [`Quantile`] (nearest rank, linear, floor rank), [`Better`] (in order of preference), [`HdrHistogram`] (of whole numbers, by counters), [`WeightedEcdf`] (of several random samples) |
+//! | Which mean suits rates, ratios, values with outliers? | [`HarmonicMean`], [`OperationRates`], [`GeometricMean`], [`TrimmedMean`], [`SubsampledCentre`] |
+//! | How sure is an estimate? | [`percentile_interval`] and [`bca_interval`] (bootstrap), [`jackknife_t_interval`], [`IntervalMethod`] (which of them suits how many clusters), [`TInterval`] (of a mean), [`MedianInterval`] (distribution-free), [`binomial`] (of a probability) |
+//! | Do two independent groups differ? | [`WelchTest`], [`TScore`] (bootstrap t-test with a threshold), [`MannWhitney`], [`FisherExact`] (two proportions), [`IntervalDistance`] (overlap of intervals), [`RatioBounds`] (a rule of thumb); [`Significance`] words a p |
+//! | By how much do they differ? | [`relative_change_interval`], [`jackknife_t_relative_change_interval`], [`mean_ratio`], [`HodgesLehmann`], [`cliffs_delta`], [`hedges_g`], [`cohens_d`], [`EffectSize`], [`positive_ratio`], [`quantile_ratio`] |
+//! | Do the two sides of pairs differ, and by how much? | [`SignedRank`], [`sign_flip_upper_tail`], [`PairedLogRatio`], [`paired_mean_ratio`], [`PairedRatio`], [`paired_standard_error`] |
+//! | Do more than two groups differ? | [`KruskalWallis`], [`ManyToOne`] (each candidate against one reference) |
+//! | What is left of many tests? | [`Correction`] (Holm, Benjamini and Hochberg), [`holm_step_levels`], [`LogStandardError`] (for bounds far out) |
+//! | What is an outlier, and what becomes of it? | [`TukeyFences`], [`OutlierCounts`] (label and count), [`OutlierPolicy`], [`CleanedSample`] (remove or replace) |
+//! | How are the values distributed? | [`density_curve`], [`silverman_bandwidth`], [`HdrHistogram`]; several modes: [`mvalue`], [`SlowMode`] |
+//! | How does y grow with x? | [`slope_through_origin`], [`r_squared_through_origin`], [`LinearFit`], [`ClusterSlope`] |
+//! | When did a series change its level? | [`change_points`] |
+//! | Are the values of a series independent? | [`lag_one_autocorrelation`], [`SplitHalves`]; of clusters: [`between_to_within_ratio`], [`describe_cluster_means`] |
+//! | What is resampled? | [`ClusterStatistic`]: [`ClusterMean`], [`ClusterMedian`], [`ClusterMad`], [`ClusterSd`], [`ClusterSlope`], [`ClusterLowQuantile`], any [`ClusterFunction`]; by [`resample`], [`relative_change_resamples`], [`Resampling`] |
+//! | Where does chance come from? | [`Stream`], [`Draws`], [`derived_seed`]; distributions: [`normal`], [`student_t`], [`binomial`] |
+//!
+//! # Conventions
+//!
+//! - **Clusters.** `&[&[f64]]` are samples in independent clusters, such as the processes in which they were measured; samples of one cluster may depend on
+//!   each other. Independent single values are clusters of one: `values.chunks(1).collect()`.
+//! - **Sides.** `new` is compared with `base`: differences are new - base, ratios new / base, relative changes new / base - 1. Of times, more is slower.
+//! - **Units.** Values have any unit, the same for all of one call; results have it too, unless the function names another. Levels, shares and relative
+//!   changes are fractions (0.95, not 95). The `level` of an interval is its confidence; that of a test or of a one-sided bound is its probability of error.
+//! - **Order** of values does not matter unless a function says so.
+//! - **`None`** means that the data have no such value: too few of them, a value that is not finite, no spread, or a level outside 0 to 1. Each function says
+//!   which. Nothing is logged, and bad data are no reason to panic.
+//! - **Speed.** Unless a function says more, it takes at most n log n steps. What resamples runs on `rayon`'s threads.
+//!
+//! Formulas with their sources stand beside the code; the project's `docs/STATISTICS.md` has them in one place, with the full titles.
+//!
+//! It is not for this crate to do I/O, read a clock, or know any other crate of the project. Everything random draws from a named generator seeded by (base
+//! seed, stream name, block), so that the same data give the same bytes for any number of threads.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
 
 mod bca;
 mod better;
@@ -63,13 +99,13 @@ mod welch_test;
 pub use bca::{bca_bounds, bca_interval};
 pub use better::Better;
 pub use bootstrap::{
-    PercentileRule, Resampling, percentile_interval, percentile_interval_by,
+    PercentileRule, Resampling, distinct_resamples, percentile_interval, percentile_interval_by,
     relative_change_interval, relative_change_resamples, resample,
 };
 pub use change_points::{ChangePoint, ChangePointRules, change_points};
 pub use cleaned_sample::{CleanedSample, CleaningCounts, FirstSample};
 pub use cluster_function::ClusterFunction;
-pub use cluster_means::{between_to_within_ratio, describe_cluster_means, distinct_resamples};
+pub use cluster_means::{between_to_within_ratio, describe_cluster_means};
 pub use cluster_ranks::{ClusterMad, ClusterMedian};
 pub use cluster_statistic::{ClusterMean, ClusterSd, ClusterSlope, ClusterStatistic, PairedRatio};
 pub use correction::{Correction, holm_step_levels};

@@ -1,6 +1,6 @@
 //! How uncertain the logarithm of a statistic or of a ratio is: a standard error with its degrees of freedom, from which bounds at any level follow.
 //!
-//! What decides among many benchmarks asks for bounds far out, where the percentile bootstrap of few clusters covers far too seldom; Student's t
+//! Decisions about many comparisons ask for bounds far out, where the percentile bootstrap of few clusters covers far too seldom; Student's t
 //! does not.
 
 use serde::{Deserialize, Serialize};
@@ -13,29 +13,30 @@ use super::student_t;
 /// The standard error of a median of many normal values over that of their mean: sqrt(pi / 2).
 const OF_A_MEDIAN: f64 = 1.253_314_137_315_500_3;
 
-/// What is asked of the standard error besides the jackknife's.
+/// How smooth a statistic is, and so whether the jackknife's standard error is enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Smoothness {
-    /// Nothing: sums of clusters.
+    /// The statistic is a smooth function of sums over clusters, as a mean is: the jackknife's is enough.
     Smooth,
-    /// At least sqrt(pi / 2) SD / sqrt(k) of the k values that the clusters have alone: the jackknife of a median is not consistent
-    /// (Efron and Tibshirani 1993, section 10.6), and of few clusters it may be 0 by chance.
+    /// The statistic is a median: the error is at least sqrt(pi / 2) SD / sqrt(k) of the k values that the clusters have alone, as the jackknife of a median is
+    /// not consistent (Efron and Tibshirani 1993, section 10.6), and of few clusters it may be 0 by chance.
     Median,
 }
 
-/// The standard error of a logarithm.
+/// The standard error of the logarithm of a statistic or of a ratio: small ones are relative errors.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LogStandardError {
-    /// It.
+    /// The standard error, without a unit.
     pub standard_error: f64,
     /// Its degrees of freedom.
     pub df: f64,
 }
 
 impl LogStandardError {
-    /// Of the logarithm of `statistic`, by leaving out one cluster at a time (Tukey 1958), with one degree of freedom less than clusters.
+    /// Estimates the standard error of the logarithm of `statistic` by leaving out one cluster at a time (Tukey 1958), with one degree of freedom less than
+    /// clusters.
     ///
-    /// `None` below two clusters, or where a value is not positive.
+    /// `None` below two clusters, or where a value is not positive and finite. Clusters that are alike have 0.
     pub fn of(statistic: &impl ClusterStatistic, smoothness: Smoothness) -> Option<Self> {
         let error = jackknife_standard_error(statistic, f64::ln)?;
         let k = statistic.clusters();
@@ -49,9 +50,9 @@ impl LogStandardError {
         })
     }
 
-    /// Of the logarithm of the ratio of two independent ones, with the degrees of freedom of Welch (1947), but not more than (k - 1)(1 + k / K), k clusters
+    /// Estimates the standard error of the logarithm of the ratio of two independent statistics, with the degrees of freedom of Welch (1947), but not more than (k - 1)(1 + k / K), k clusters
     /// being those of the side with fewer: they are estimated, and a few values that lie close together by chance would leave the
-    /// variance to the other side.
+    /// variance to the other side. `None` as for [`Self::of`].
     pub fn of_ratio(
         new: &impl ClusterStatistic,
         base: &impl ClusterStatistic,
@@ -73,7 +74,8 @@ impl LogStandardError {
         })
     }
 
-    /// Half the width of the two-sided interval of the logarithm; infinite where there is none at this level.
+    /// Half the width of the two-sided interval of the logarithm at `level`: its exponential is the factor up and down. It is 0 for an error of 0, and infinite
+    /// for a level outside 0..1.
     pub fn margin(&self, level: f64) -> f64 {
         if self.standard_error == 0.0 {
             return 0.0;

@@ -2,11 +2,12 @@
 //!
 //! A low quantile needs only the lowest of the sorted samples: a resample walks up from the smallest until it has met its rank.
 
-use super::bootstrap::{Resampling, replicates};
+use super::bootstrap::{Resampling, finite_majority, replicates};
+use super::cluster_ranks::sorted_with_cluster;
 use super::cluster_statistic::ClusterStatistic;
 use super::quantile::Quantile;
 
-/// The sample of rank max(`least_rank`, ceil(p n)) of the pooled samples.
+/// A low quantile of the pooled samples: the sample of rank max(`least_rank`, ceil(p n)), counted from 1 among all n in ascending order.
 #[derive(Debug, Clone)]
 pub struct ClusterLowQuantile {
     /// All samples, ascending, each with its cluster.
@@ -17,23 +18,20 @@ pub struct ClusterLowQuantile {
 }
 
 impl ClusterLowQuantile {
-    /// Prepares the clusters. The rank is at least `least_rank`: what a single sample reached decides nothing.
+    /// Sorts the samples of `clusters`, in any order; `p` is a fraction from 0 to 1.
+    ///
+    /// The rank is at least `least_rank`, so that what a single sample reached need not decide. One evaluation walks up from the smallest sample: its
+    /// time grows with the rank. The value is NaN where fewer samples were drawn than the rank asks for.
     pub fn new(clusters: &[&[f64]], p: f64, least_rank: usize) -> Self {
-        let mut sorted: Vec<(f64, u32)> = clusters
-            .iter()
-            .zip(0_u32..)
-            .flat_map(|(samples, cluster)| samples.iter().map(move |x| (*x, cluster)))
-            .collect();
-        sorted.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         Self {
-            sorted,
+            sorted: sorted_with_cluster(clusters),
             sizes: clusters.iter().map(|samples| samples.len()).collect(),
             p,
             least_rank,
         }
     }
 
-    /// The samples, ascending.
+    /// Returns the samples of all clusters in ascending order.
     pub fn ascending(&self) -> impl Iterator<Item = f64> + '_ {
         self.sorted.iter().map(|(x, _)| *x)
     }
@@ -68,19 +66,20 @@ impl ClusterStatistic for ClusterLowQuantile {
     }
 }
 
-/// How the width of a bootstrap distribution becomes a standard error.
+/// How the spread of a bootstrap distribution becomes a standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BootstrapSpread {
-    /// Its standard deviation.
+    /// The standard error is the standard deviation of the resamples.
     Deviation,
-    /// The distance of its 2.5 and 97.5 % quantiles over 3.92, that of the normal distribution.
+    /// The standard error is the distance of the 2.5 and 97.5 % quantiles of the resamples over 3.92, that distance in the standard normal distribution.
     Range95,
 }
 
-/// The standard error of `new` - `base`, by drawing the clusters of both together (Davison and Hinkley 1997, section 3.8).
+/// Estimates the standard error of the difference `new` - `base` by a bootstrap that draws the clusters of both together (Davison and Hinkley 1997,
+/// section 3.8). Its unit is that of the samples.
 ///
-/// Cluster i of the one belongs with cluster i of the other. `None` with fewer than two clusters, with unequal numbers of them, or where
-/// more than half of the resamples have no value.
+/// Cluster i of the one belongs with cluster i of the other. All resamples asked for are drawn. `None` with fewer than two clusters, with unequal
+/// numbers of them, or where more than half of the resamples have no finite value. Where both move alike the error is 0.
 pub fn paired_standard_error<S: ClusterStatistic>(
     new: &S,
     base: &S,
@@ -91,7 +90,7 @@ pub fn paired_standard_error<S: ClusterStatistic>(
     if clusters < 2 || new.clusters() != clusters {
         return None;
     }
-    let mut differences = replicates(
+    let differences = replicates(
         resampling.stream,
         resampling.resamples,
         || vec![0_u32; clusters],
@@ -103,10 +102,7 @@ pub fn paired_standard_error<S: ClusterStatistic>(
             new.of(weights) - base.of(weights)
         },
     );
-    differences.retain(|x| x.is_finite());
-    if differences.len() * 2 < resampling.resamples || differences.len() < 2 {
-        return None;
-    }
+    let mut differences = finite_majority(differences).filter(|finite| finite.len() >= 2)?;
     match width {
         BootstrapSpread::Deviation => {
             super::description::sample_variance(&differences).map(f64::sqrt)

@@ -4,32 +4,33 @@ use super::normal;
 use super::ranks::Ranks;
 use super::u_distribution;
 
-/// How p is found.
+/// How the p of a [`MannWhitney`] test is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MannWhitneyMethod {
-    /// All orders of the values: without ties, up to 10,000 pairs.
+    /// p counts all orders of the values: without ties, up to 10,000 pairs (for ties see [`MannWhitney::permutation_p`]).
     Exact,
-    /// Normal with the variance corrected for ties, no continuity correction: `NBenchmark`'s first rule.
+    /// p is that of the normal distribution, with the variance corrected for ties and no continuity correction: `NBenchmark`'s first rule.
     Asymptotic,
-    /// The same with continuity correction: `SciPy`'s default.
+    /// p is asymptotic with continuity correction: `SciPy`'s asymptotic method.
     AsymptoticCorrected,
-    /// Exact for up to 20 values without ties, else asymptotic with continuity correction: `NBenchmark`'s later rule.
+    /// p is exact for up to 20 values without ties, else asymptotic with continuity correction: `NBenchmark`'s later rule.
     Automatic,
 }
 
-/// U of two groups.
+/// Mann and Whitney's test of two independent groups, also known as Wilcoxon's rank-sum test (Wilcoxon 1945; Mann and Whitney 1947).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MannWhitney {
     first: usize,
     second: usize,
-    /// U of the first group: pairs in which its value is the larger one, ties counting half.
+    /// U of the first group: the number of pairs in which its value is the larger one, ties counting half.
     pub u_first: f64,
     /// Sum of t^3 - t over groups of t tied values.
     ties: f64,
 }
 
 impl MannWhitney {
-    /// U1 = R1 - n1 (n1 + 1) / 2, R1 the sum of the mid-ranks of `first`. `None` for an empty group or a value that is not a number.
+    /// Ranks the two groups, in any order and of any length: U1 = R1 - n1 (n1 + 1) / 2, R1 the sum of the mid-ranks of `first`. N log N steps; `None` for an empty
+    /// group or a value that is not a number.
     pub fn of(first: &[f64], second: &[f64]) -> Option<Self> {
         let ranks = Ranks::of(&[first, second])?;
         let n = first.len() as f64;
@@ -41,27 +42,27 @@ impl MannWhitney {
         })
     }
 
-    /// U of the second group, n1 n2 - U1.
+    /// Returns U of the second group, n1 n2 - U1.
     pub fn u_second(&self) -> f64 {
         self.pairs() - self.u_first
     }
 
-    /// The smaller U.
+    /// Returns the smaller U.
     pub fn u(&self) -> f64 {
         self.u_first.min(self.u_second())
     }
 
     /// Whether no two values are equal.
-    pub fn is_without_ties(&self) -> bool {
+    fn is_without_ties(&self) -> bool {
         self.ties == 0.0
     }
 
-    /// The smaller group's size.
+    /// Returns the size of the smaller group.
     pub fn smaller_group(&self) -> usize {
         self.first.min(self.second)
     }
 
-    /// Cliff's delta, (U1 - U2) / (n1 n2): positive where the first group's values are larger.
+    /// Returns Cliff's delta, (U1 - U2) / (n1 n2): positive where the first group's values are larger.
     pub fn delta(&self) -> f64 {
         (self.u_first - self.u_second()) / self.pairs()
     }
@@ -70,7 +71,7 @@ impl MannWhitney {
         self.first as f64 * self.second as f64
     }
 
-    /// The two-sided p of "both groups are of one distribution".
+    /// The two-sided p of "both groups are of one distribution" by `method`.
     ///
     /// Exact: twice the smaller tail, at most 1; `None` with ties or too many pairs. Asymptotic: 2 P(Z >= z),
     /// z = (|U - mean| - correction) / sd, `mean = n1 n2 / 2`, `sd^2 = n1 n2 / 12 ((N + 1) - ties / (N (N - 1)))`, correction 0 or 1/2.
@@ -83,7 +84,7 @@ impl MannWhitney {
         }
     }
 
-    /// Whether that p is exact by this method, where it has one: automatically up to 20 values without ties.
+    /// Whether the p of `method`, where it has one, is exact.
     pub fn is_exact_by(&self, method: MannWhitneyMethod) -> bool {
         match method {
             MannWhitneyMethod::Exact => true,

@@ -4,7 +4,7 @@ use super::description::{mean, sample_variance};
 use super::interval::IntervalEstimate;
 use super::t_interval::TInterval;
 
-/// The ratio mean(new) / mean(base) of independent values, with its interval at `level`.
+/// The ratio mean(new) / mean(base) of independent values, each side in any order, with its interval at `level`.
 ///
 /// The logarithm of the ratio has the variance sum over sides of s^2 / (n mean^2) (delta method: Cox and Hinkley 1974,
 /// section 9.2) and the degrees of freedom of Welch (1947). `None` below two values a side, for a mean that is not positive, or a level

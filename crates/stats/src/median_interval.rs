@@ -14,19 +14,19 @@ const NORMAL_FROM: usize = 50;
 /// A level that a rank has exactly is not missed by the rounding of 1 - level.
 const ROUNDING: f64 = 1e-12;
 
-/// Two order statistics, and how often they enclose the median.
+/// A distribution-free interval of a median: two order statistics, and how often they enclose it (Thompson 1936; Conover 1999, section 3.2).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MedianInterval {
-    /// The order statistics.
+    /// The two order statistics, in the unit of the values.
     pub interval: Interval,
-    /// Ranks of the two, from 1.
+    /// The ranks of the two, from 1.
     pub ranks: (usize, usize),
     /// The probability that they enclose the median, at least (exactly, for a continuous distribution).
     pub coverage: f64,
 }
 
 impl MedianInterval {
-    /// The interval of the median of `values` at `level`.
+    /// The interval of the median of the population that `values`, in any order, are from, at `level`.
     ///
     /// Below 50 values the narrowest symmetric pair of ranks that covers `level`; from 50 on ranks floor((n - z sqrt n) / 2) and
     /// ceil(1 + (n + z sqrt n) / 2). `None` where even the extremes do not cover (below 6 values at 95 %, 8 at 99 %), with a value that

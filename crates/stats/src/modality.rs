@@ -1,4 +1,4 @@
-//! Does a benchmark have several speeds? Two ways to ask.
+//! Does a sample have several modes? Two ways to ask.
 
 use super::description::Description;
 use super::quantile::Quantile;
@@ -6,7 +6,7 @@ use super::quantile::Quantile;
 /// More bins than this are never laid out: a far outlier would ask for millions.
 const MOST_BINS: f64 = 10_000.0;
 
-/// Gregg's modal value, `sum |h_i - h_{i-1}| / max h` over the bins of a histogram with an empty bin at each end (Gregg 2014, "Frequency Trails:
+/// Gregg's mvalue of `values` in any order, without a unit: `sum |h_i - h_{i-1}| / max h` over the bins of a histogram with an empty bin at each end (Gregg 2014, "Frequency Trails:
 /// Modes and Modality"): 2 for one mode, about 4 for two equal ones.
 ///
 /// Bins are those of Freedman and Diaconis (1981), width 2 IQR / n^(1/3), `ceil(range / width)` of them over the range, at most 10,000. Without interquartile
@@ -37,22 +37,23 @@ pub fn mvalue(values: &[f64]) -> Option<f64> {
     Some(f64::from(steps) / f64::from(highest))
 }
 
-/// Slow values that lie so close together that they are a second speed and no noise.
+/// A second mode above the bulk of a sample: outlying large values that lie so close together that they are no noise (`NBenchmark`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SlowMode {
-    /// Values in it.
+    /// How many values it has.
     pub count: usize,
-    /// Their share of all values.
+    /// Their share of all values, a fraction.
     pub share: f64,
-    /// Their mean.
+    /// Their mean, in the unit of the values.
     pub mean: f64,
-    /// Their coefficient of variation.
+    /// Their coefficient of variation, a fraction.
     pub cv: f64,
 }
 
 impl SlowMode {
-    /// The values above the upper fence of `values` (Q3 + 1.5 IQR, quartiles of nearest rank), if they are a cluster: so many at least, at least
-    /// this share of all, with a coefficient of variation of at most so much. `None` where they are not.
+    /// Looks at the values above the upper fence of `values` (Q3 + 1.5 IQR, quartiles of nearest rank), in any order: they are a mode if there are `fewest`
+    /// at least, `least_share` of all at least, and if their coefficient of variation is at most `highest_cv`. `None` where they are none, without spread, or for
+    /// a value that is not finite.
     pub fn within(
         values: &[f64],
         fewest: usize,

@@ -2,12 +2,12 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// P(Z >= z), accurate in the far tail.
+/// P(Z >= z), accurate in the far tail; NaN for NaN.
 pub fn upper_tail(z: f64) -> f64 {
     Normal::standard().sf(z)
 }
 
-/// P(Z <= z).
+/// P(Z <= z), accurate in the far tail; NaN for NaN.
 pub fn cdf(z: f64) -> f64 {
     upper_tail(-z)
 }

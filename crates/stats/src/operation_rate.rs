@@ -2,20 +2,20 @@
 
 use super::description::Description;
 
-/// Operations per second.
+/// Operations per second, from times of one operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OperationRates {
-    /// 1e9 over the mean time.
+    /// The rate at the mean time, 1e9 / ns.
     pub mean: f64,
-    /// 1e9 over the longest time.
+    /// The rate at the longest time.
     pub least: f64,
-    /// 1e9 over the shortest time.
+    /// The rate at the shortest time.
     pub most: f64,
 }
 
 impl OperationRates {
-    /// Of times in nanoseconds. A time of 0 is no time that a clock saw: its rate is 0. `None` without values, with a negative one or one
-    /// that is not finite.
+    /// Turns `times_ns`, nanoseconds in any order, into rates. A time of 0 is no time that a clock saw: its rate is 0. `None` without values, with a negative one
+    /// or one that is not finite.
     pub fn of(times_ns: &[f64]) -> Option<Self> {
         let times = Description::of(times_ns).filter(|times| times.min >= 0.0)?;
         Some(Self {

@@ -1,23 +1,23 @@
-//! What may be done about outliers before a summary, by name. The raw series stays in the result: percentiles, extremes and every test are of
+//! What may be done about outliers before a summary, by name. The raw sample stays in the result, so that percentiles, extremes and every test can be of
 //! that, and no policy ever leaves nothing.
 
 use super::description::{Description, MAD_TO_SD};
 use super::quantile::Quantile;
 
-/// A policy.
+/// What is done about outliers before a summary. Tests should be of the raw values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum OutlierPolicy {
     /// All values stay.
     Keep,
-    /// The largest ceil(n / 20) go.
+    /// The largest ceil(n / 20) values go.
     TopFivePercent,
-    /// The smallest and the largest floor(n / 20) go.
+    /// The smallest and the largest floor(n / 20) values go.
     BothFivePercent,
-    /// What lies beyond fences at some IQR from the quartiles goes.
+    /// Values beyond fences at some IQR from the quartiles go (Tukey 1977).
     IqrFence(IqrFence),
-    /// What lies further from the median than `multiple` times 1.4826 MAD goes (3 values at least).
+    /// Values further from the median than `multiple` times 1.4826 MAD go (`NBenchmark`); below three values nothing does.
     Mad {
-        /// Deviations allowed; 3 is usual.
+        /// How many scaled MAD are allowed; 3 is usual.
         multiple: f64,
     },
     /// Values beyond the `Linear` 5 and 95 % quantiles become those.
@@ -27,11 +27,11 @@ pub enum OutlierPolicy {
 /// Fences in units of the interquartile range; a value on a fence is within it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IqrFence {
-    /// Definition of the quartiles.
+    /// The definition of the quartiles.
     pub quartiles: Quantile,
-    /// IQR from a quartile to its fence.
+    /// How many IQR a fence is from its quartile.
     pub multiple: f64,
-    /// Fewer values than this are left alone.
+    /// A sample of fewer values is left alone.
     pub fewest: usize,
 }
 
@@ -48,7 +48,7 @@ impl IqrFence {
         multiple: 1.5,
         fewest: 10,
     };
-    /// The same at 3 IQR.
+    /// The serializer methodology's wider one, at 3 IQR.
     pub const INTERPOLATED_WIDE: Self = Self {
         multiple: 3.0,
         ..Self::INTERPOLATED
@@ -58,47 +58,47 @@ impl IqrFence {
 /// Why a policy left all values as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreatmentSkipped {
-    /// Fewer values than it asks for.
+    /// There are fewer values than it asks for.
     TooFew,
-    /// No interquartile range, or no MAD.
+    /// The interquartile range or the MAD is 0.
     NoSpread,
     /// Nothing would be left.
     WouldRemoveAll,
 }
 
-/// A series after a policy.
+/// A sample after an [`OutlierPolicy`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct TreatedSample<'a> {
     /// All values as measured.
     pub raw: &'a [f64],
-    /// What is left of them, in the order measured; replaced values included.
+    /// The values left, in the order measured; replaced ones included.
     pub values: Vec<f64>,
-    /// Which of all are not among these.
+    /// For each of all values whether it was removed.
     pub gone: Vec<bool>,
-    /// Low values removed or replaced.
+    /// How many low values were removed or replaced.
     pub low: usize,
-    /// High values removed or replaced.
+    /// How many high values were removed or replaced.
     pub high: usize,
-    /// Bounds beyond which values were removed or replaced, where the policy has such.
+    /// The bounds beyond which values were removed or replaced, where the policy has such.
     pub bounds: Option<(f64, f64)>,
-    /// Why nothing was done, if a guard says so.
+    /// Why nothing was done, where a guard kept the policy from it.
     pub untouched: Option<TreatmentSkipped>,
 }
 
 impl TreatedSample<'_> {
-    /// Values that are gone.
+    /// Returns how many values were removed.
     pub fn removed(&self) -> usize {
         self.raw.len() - self.values.len()
     }
 
-    /// Values that were replaced.
+    /// Returns how many values were replaced.
     pub fn replaced(&self) -> usize {
         self.low + self.high - self.removed()
     }
 }
 
 impl OutlierPolicy {
-    /// Applies the policy. `None` without values or with one that is not finite.
+    /// Applies the policy to the sample `raw`, whose order it keeps; n log n steps. `None` without values or with one that is not finite.
     pub fn apply(self, raw: &[f64]) -> Option<TreatedSample<'_>> {
         if raw.is_empty() || !raw.iter().all(|value| value.is_finite()) {
             return None;

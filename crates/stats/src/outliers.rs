@@ -1,17 +1,17 @@
-//! Tukey's fences. Outliers are labelled and counted, never dropped before a test.
+//! Tukey's fences: outliers are labelled and counted, not dropped.
 
 use serde::Serialize;
 
 use super::quantile::Quantile;
 
-/// Where a value lies with respect to the fences.
+/// Where a value lies with respect to [`TukeyFences`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutlierLabel {
     /// Below Q1 - 3 IQR.
     LowSevere,
     /// Below Q1 - 1.5 IQR.
     LowMild,
-    /// Within the fences, their values included.
+    /// Within the fences or on one.
     Inside,
     /// Above Q3 + 1.5 IQR.
     HighMild,
@@ -32,7 +32,7 @@ pub struct TukeyFences {
     pub high_severe: f64,
 }
 
-/// How many values carry each outlier label.
+/// How many values of a sample carry each outlier label.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub struct OutlierCounts {
@@ -47,12 +47,12 @@ pub struct OutlierCounts {
 }
 
 impl TukeyFences {
-    /// The fences of `values` at 1.5 and 3 IQR; `None` without values.
+    /// The fences of `values`, in any order and in their unit, at 1.5 and 3 IQR; linear in their number. `None` without values; NaN counts as the largest.
     pub fn of(values: &[f64]) -> Option<Self> {
         Self::at(values, 1.5, 3.0)
     }
 
-    /// The fences of `values` at `mild` and `severe` IQR; `None` without values.
+    /// The fences at `mild` and `severe` IQR, in everything else as [`Self::of`].
     pub fn at(values: &[f64], mild: f64, severe: f64) -> Option<Self> {
         let mut values = values.to_vec();
         let q1 = Quantile::Linear.select(&mut values, 0.25)?;
@@ -85,12 +85,12 @@ impl TukeyFences {
 }
 
 impl OutlierCounts {
-    /// Counts the outliers of `values` by their own fences at 1.5 and 3 IQR.
+    /// Counts the outliers of `values`, in any order, by their own fences at 1.5 and 3 IQR; none without values.
     pub fn of(values: &[f64]) -> Self {
         Self::at(values, 1.5, 3.0)
     }
 
-    /// Counts the outliers of `values` by their own fences at `mild` and `severe` IQR.
+    /// Counts the outliers of `values` by their own fences at `mild` and `severe` IQR; none without values.
     pub fn at(values: &[f64], mild: f64, severe: f64) -> Self {
         let mut counts = Self::default();
         let Some(fences) = TukeyFences::at(values, mild, severe) else {
@@ -108,7 +108,7 @@ impl OutlierCounts {
         counts
     }
 
-    /// All outliers.
+    /// Returns the number of all outliers.
     pub fn total(&self) -> usize {
         self.low_severe + self.low_mild + self.high_mild + self.high_severe
     }

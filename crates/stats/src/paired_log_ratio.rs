@@ -3,22 +3,22 @@
 use super::interval::Interval;
 use super::t_interval::TInterval;
 
-/// A mean ratio over pairs.
+/// The geometric mean of the ratios new / base of pairs, with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairedLogRatio {
-    /// exp(mean of ln(new / base)): above 1 is slower.
+    /// The ratio, exp(mean of ln(new / base)); of times, above 1 is slower.
     pub ratio: f64,
-    /// Its interval, df = pairs - 1.
+    /// The interval of the ratio: Student's of the mean logarithm, with pairs - 1 degrees of freedom, as a ratio again.
     pub interval: Interval,
-    /// Pairs used.
+    /// How many pairs were used.
     pub pairs: usize,
-    /// Pairs dropped: a value that is not positive and finite, or without a partner.
+    /// How many pairs were dropped: for a value that is not positive and finite, or has no partner.
     pub dropped: usize,
 }
 
 impl PairedLogRatio {
-    /// Pairs `new` and `base` by index; what the longer one has more is dropped and counted. `None` below two usable pairs or for a level
-    /// outside 0..1.
+    /// Pairs `new` and `base` by index; what the longer one has more is dropped and counted. Constant ratios have a point. `None` below two usable pairs or for a
+    /// level outside 0..1.
     pub fn of(new: &[f64], base: &[f64], level: f64) -> Option<Self> {
         let usable = |value: f64| value > 0.0 && value.is_finite();
         let logs: Vec<f64> = new
@@ -36,7 +36,7 @@ impl PairedLogRatio {
         })
     }
 
-    /// The gate: slower by more than `threshold` (0.05: five percent), and an interval that excludes 1.
+    /// Whether the ratio exceeds 1 by more than `threshold`, a fraction, and the whole interval lies above 1: the gate of `NBenchmark`.
     pub fn is_beyond(&self, threshold: f64) -> bool {
         self.ratio > 1.0 + threshold && self.interval.lower > 1.0
     }

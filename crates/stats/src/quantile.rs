@@ -7,12 +7,12 @@ pub enum Quantile {
     InvertedCdf,
     /// Linear interpolation at position (n - 1) p (Hyndman and Fan 1996, definition 7).
     Linear,
-    /// The order statistic of rank max(1, floor(p n)).
+    /// The order statistic of rank max(1, floor(p n)), as mmtests takes it.
     FloorRank,
 }
 
 impl Quantile {
-    /// The `p` quantile of ascending `sorted`; `None` without values or with `p` outside 0..=1.
+    /// The `p` quantile of `sorted`, ascending, in its unit; constant time. `None` without values or with `p` outside 0..=1.
     pub fn of_sorted(self, sorted: &[f64], p: f64) -> Option<f64> {
         let last = sorted.len().checked_sub(1)?;
         let (below, weight) = self.position(sorted.len(), p)?;
@@ -23,7 +23,8 @@ impl Quantile {
         Some(interpolate(low, sorted[(below + 1).min(last)], weight))
     }
 
-    /// The `p` quantile of `values` in any order, which are reordered; linear in their number.
+    /// The `p` quantile of `values` in any order, which are reordered; linear in their number. NaN counts as the largest. `None` without values or with `p`
+    /// outside 0..=1.
     pub fn select(self, values: &mut [f64], p: f64) -> Option<f64> {
         let (below, weight) = self.position(values.len(), p)?;
         let (_, low, above) = values.select_nth_unstable_by(below, f64::total_cmp);
@@ -62,7 +63,8 @@ fn interpolate(low: f64, high: f64, weight: f64) -> f64 {
     }
 }
 
-/// The median as people know it: the mean of the two middle values for an even number.
+/// The median of `values` in any order, in their unit: the mean of the two middle ones for an even number. It is linear in their number; NaN counts as the
+/// largest. `None` without values.
 pub fn median(values: &[f64]) -> Option<f64> {
     Quantile::Linear.select(&mut values.to_vec(), 0.5)
 }

@@ -25,21 +25,21 @@ fn fnv1a(text: &str) -> u64 {
     })
 }
 
-/// The seed that belongs to `name` (a benchmark, a purpose) under the base seed.
+/// Derives the seed that belongs to `name`, such as a benchmark's, under the seed `base`: different names have unrelated seeds.
 pub fn derived_seed(base: u64, name: &str) -> u64 {
     mix(base ^ mix(fnv1a(name)))
 }
 
-/// A named sequence of random blocks.
+/// A named stream of random numbers, in numbered blocks that do not depend on each other.
 #[derive(Debug, Clone, Copy)]
 pub struct Stream<'a> {
-    /// Base seed.
+    /// The base seed.
     pub seed: u64,
     /// What the numbers are for: streams of different names are independent.
     pub name: &'a str,
 }
 
-/// Uniform indices of one block of a stream.
+/// Uniform random indices: those of one block of a [`Stream`], in order.
 #[derive(Debug, Clone)]
 pub struct Draws {
     generator: Xoshiro256PlusPlus,
@@ -47,7 +47,7 @@ pub struct Draws {
 }
 
 impl Draws {
-    /// The indices of `block`.
+    /// Starts at the first index of `block`.
     pub fn new(stream: Stream<'_>, block: u64) -> Self {
         let mut state = mix(derived_seed(stream.seed, stream.name).wrapping_add(block));
         let mut seed = [0; 32];
@@ -61,7 +61,7 @@ impl Draws {
         }
     }
 
-    /// An index below `count`, which must be at least 1.
+    /// Draws an index below `count`, which must be at least 1.
     ///
     /// Multiply and shift (Lemire 2019) without rejection: no index is off by more than `count` / 2^32 of its share.
     pub fn index(&mut self, count: u32) -> usize {
@@ -75,7 +75,7 @@ impl Draws {
         scaled(bits, count)
     }
 
-    /// Two indices below `count`: the same as two calls of [`Self::index`], only faster.
+    /// Draws two indices below `count`: the same as two calls of [`Self::index`], only faster.
     pub fn pair(&mut self, count: u32) -> (usize, usize) {
         if self.spare.is_some() {
             return (self.index(count), self.index(count));

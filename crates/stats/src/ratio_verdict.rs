@@ -1,29 +1,29 @@
-//! Ratios of new over base, and a verdict by fixed bounds alone: `BenchForge`'s rule for 95th percentiles.
+//! Ratios of new over base, and a verdict by fixed bounds alone: `BenchForge`'s rule for 95th percentiles. It is a rule of thumb and no test.
 
 use super::quantile::Quantile;
 
-/// What a ratio of times says.
+/// What a ratio of times says by [`RatioBounds`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RatioVerdict {
-    /// At most the lower bound.
+    /// The ratio is at most the lower bound.
     Faster,
-    /// Between.
+    /// The ratio lies between the bounds.
     Same,
-    /// At least the upper bound.
+    /// The ratio is at least the upper bound.
     Slower,
 }
 
-/// Bounds of a ratio, themselves included in what lies beyond.
+/// Bounds of a ratio of times, new / base, themselves included in what lies beyond (`BenchForge`: 0.95 and 1.05 of 95th percentiles).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RatioBounds {
-    /// Faster from here down.
+    /// A ratio from here down is faster.
     pub faster: f64,
-    /// Slower from here up.
+    /// A ratio from here up is slower.
     pub slower: f64,
 }
 
 impl RatioBounds {
-    /// The verdict on `ratio`; `None` unless it is a positive number.
+    /// Returns the verdict on `ratio`; `None` unless it is a positive number.
     pub fn judge(self, ratio: f64) -> Option<RatioVerdict> {
         if ratio.is_nan() || ratio <= 0.0 {
             None
@@ -37,13 +37,13 @@ impl RatioBounds {
     }
 }
 
-/// new / base; `None` unless both are positive and finite.
+/// The ratio new / base of two positive numbers of one unit; `None` unless both are positive and finite.
 pub fn positive_ratio(new: f64, base: f64) -> Option<f64> {
     let usable = |value: f64| value > 0.0 && value.is_finite();
     (usable(new) && usable(base)).then(|| new / base)
 }
 
-/// The ratio of the `p` quantiles of `new` and `base`; `None` as for [`positive_ratio`] or without values.
+/// The ratio of the `p` quantiles of `new` and `base`, each in any order; `None` as for [`positive_ratio`], without values or for `p` outside 0..=1.
 pub fn quantile_ratio(new: &[f64], base: &[f64], p: f64, definition: Quantile) -> Option<f64> {
     let at = |values: &[f64]| definition.select(&mut values.to_vec(), p);
     positive_ratio(at(new)?, at(base)?)

@@ -1,10 +1,10 @@
-//! Straight lines through a linear sampling ramp.
+//! Straight lines through points, by least squares: through the origin, or with an intercept.
 
 use super::description::mean;
 
-/// Least-squares slope of a line through the origin, sum xy / sum x^2.
+/// The least-squares slope of a line through the origin and the points (`x[i]`, `y[i]`), sum xy / sum x^2, in units of y per unit of x.
 ///
-/// `None` for unequal lengths, no points, all x zero, or a result that is not finite.
+/// Points are in any order. /// `None` for unequal lengths, no points, all x zero, or a result that is not finite.
 pub fn slope_through_origin(x: &[f64], y: &[f64]) -> Option<f64> {
     if x.len() != y.len() {
         return None;
@@ -14,9 +14,9 @@ pub fn slope_through_origin(x: &[f64], y: &[f64]) -> Option<f64> {
     Some(xy / xx).filter(|slope| slope.is_finite())
 }
 
-/// R^2 of the line through the origin: 1 - sum (y - b x)^2 / sum (y - mean y)^2.
+/// R^2 of the least-squares line through the origin, b x: 1 - sum (y - b x)^2 / sum (y - mean y)^2, without a unit and at most 1.
 ///
-/// Negative where the line fits worse than the mean; `None` where y does not vary.
+/// It is negative where the line fits worse than the mean. `None` where y does not vary, and as for [`slope_through_origin`].
 pub fn r_squared_through_origin(x: &[f64], y: &[f64]) -> Option<f64> {
     let slope = slope_through_origin(x, y)?;
     let centre = mean(y)?;
@@ -25,17 +25,18 @@ pub fn r_squared_through_origin(x: &[f64], y: &[f64]) -> Option<f64> {
     (total > 0.0).then(|| 1.0 - residual / total)
 }
 
-/// A least-squares line with an intercept.
+/// A straight line with an intercept.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinearFit {
-    /// Value at x = 0.
+    /// The value at x = 0, in units of y.
     pub intercept: f64,
-    /// Rise per unit of x.
+    /// The rise of y per unit of x.
     pub slope: f64,
 }
 
 impl LinearFit {
-    /// Ordinary least squares; `None` below three points, for unequal lengths or where x does not vary.
+    /// Fits the line to the points (`x[i]`, `y[i]`), in any order, by ordinary least squares. `None` below three points, for unequal lengths, where x does not vary
+    /// or for values that are not finite.
     pub fn fit(x: &[f64], y: &[f64]) -> Option<Self> {
         if x.len() != y.len() || x.len() < 3 {
             return None;

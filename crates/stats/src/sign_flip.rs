@@ -3,9 +3,11 @@
 //! Under exchange of the sides each difference keeps its size and takes either sign with probability 1/2, whatever its
 //! distribution (Fisher 1935, section 21). The distribution of the sum is computed whole, on a grid: nothing is drawn.
 
-/// P(sum of the flipped differences >= sum of `differences`), whole numbers.
+/// The one-sided p of "these differences are as likely to come out with the other sign", against larger ones: P(sum of the flipped differences >= sum of
+/// `differences`) (Fisher 1935, section 21).
 ///
-/// The time is the number of differences times the sum of their sizes. Without any difference 1.
+/// Differences are whole numbers in any order, such as multiples of a grid. Time and memory grow with the sum of their sizes, time with their number
+/// besides. Without differences, and for zeros alone, p is 1.
 pub fn sign_flip_upper_tail(differences: &[i64]) -> f64 {
     let span: i64 = differences.iter().map(|d| d.abs()).sum();
     let observed: i64 = differences.iter().sum();

@@ -6,16 +6,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Significance {
-    /// p < alpha.
+    /// There was a test, and p < alpha.
     Significant,
-    /// p >= alpha.
+    /// There was a test, and p >= alpha.
     NotSignificant,
-    /// Too few values, or none that could be tested.
+    /// There was no test: too few values, or none that could be tested.
     NotTested,
 }
 
 impl Significance {
-    /// Of a test of groups of which the smaller has `smaller_group` values; strictly below `alpha` is significant.
+    /// Reads the `p` of a two-sided test at the level `alpha`; p strictly below it is significant. Groups of which the smaller one has `smaller_group` values count as
+    /// not tested below `fewest`, as does a p that is `None` or NaN.
     pub fn of(p: Option<f64>, alpha: f64, smaller_group: usize, fewest: usize) -> Self {
         match p {
             Some(p) if smaller_group >= fewest && !p.is_nan() => {
@@ -29,7 +30,7 @@ impl Significance {
         }
     }
 
-    /// The practical gate: a significant difference whose effect is below `practical` is not significant.
+    /// Applies a practical gate: a significant difference whose effect size `delta`, of either sign, is below `practical` is not significant.
     #[must_use]
     pub fn unless_below(self, delta: f64, practical: f64) -> Self {
         match self {
@@ -43,7 +44,7 @@ impl Significance {
         self != Self::NotTested
     }
 
-    /// In words with hyphens.
+    /// Returns the outcome in words with hyphens.
     pub fn word(self) -> &'static str {
         match self {
             Self::Significant => "significant",

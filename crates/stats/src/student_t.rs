@@ -10,12 +10,12 @@ fn distribution(df: f64) -> Option<StudentsT> {
     StudentsT::new(0.0, 1.0, df).ok()
 }
 
-/// P(T <= t) with `df` degrees of freedom; `None` unless `df` is finite and positive and `t` is a number.
+/// P(T <= `t`) with `df` degrees of freedom; `None` unless `df` is finite and positive and `t` is a number.
 pub fn cdf(t: f64, df: f64) -> Option<f64> {
     upper_tail(-t, df)
 }
 
-/// P(T >= t), accurate in the far tail; `None` as for [`cdf`].
+/// P(T >= `t`) with `df` degrees of freedom, accurate in the far tail; `None` as for [`cdf`].
 pub fn upper_tail(t: f64, df: f64) -> Option<f64> {
     let distribution = distribution(df)?;
     if t.is_nan() {
@@ -58,7 +58,7 @@ pub fn quantile(p: f64, df: f64) -> Option<f64> {
     Some(t - excess / distribution.pdf(t)).filter(|t| t.is_finite())
 }
 
-/// The t that is exceeded with probability `level`, without the rounding of 1 - `level`.
+/// The t that is exceeded with probability `level`, with `df` degrees of freedom and without the rounding of 1 - `level`; `None` as for [`quantile`].
 pub fn critical(level: f64, df: f64) -> Option<f64> {
     quantile(level, df).map(|t| -t)
 }

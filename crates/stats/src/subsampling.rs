@@ -1,4 +1,4 @@
-//! The subselection centre of mmtests: the median of the means of many random parts of a launch, averaged over launches.
+//! A centre by subsampling, the "subselection" of mmtests: the median of the means of many random parts of a cluster, averaged over clusters.
 //!
 //! The parts damp single outliers without any rule of what an outlier is (Kalibera, Bulej and Tuma 2005).
 
@@ -11,70 +11,72 @@ use super::random::{Draws, Stream};
 /// Whether a part may hold a sample twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replacement {
-    /// Each sample at most once, as mmtests documents it.
+    /// A part holds each sample at most once, as mmtests documents it.
     Without,
-    /// As its script does: a bootstrap of a smaller size.
+    /// A part may hold a sample several times, as the script of mmtests has it: a bootstrap of a smaller size.
     With,
 }
 
-/// How parts are drawn.
+/// How the parts of a [`SubsampledCentre`] are drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Subsampling {
-    /// Parts per launch.
+    /// How many parts are drawn from a cluster.
     pub parts: usize,
-    /// Samples of a part, as a share of the launch's: max(1, floor(share n)) of them.
+    /// How many samples a part has, as a share of the cluster's n: max(1, floor(share n)) of them.
     pub share: f64,
-    /// Whether samples may be drawn twice.
+    /// Whether a part may hold a sample twice.
     pub replacement: Replacement,
 }
 
 impl Subsampling {
-    /// 100 parts of 80 %, without replacement.
+    /// 100 parts of 80 %, without replacement: what mmtests documents.
     pub const DOCUMENTED: Self = Self {
         parts: 100,
         share: 0.8,
         replacement: Replacement::Without,
     };
-    /// 1000 parts of 80 %, with replacement.
+    /// 1000 parts of 80 %, with replacement: what the script of mmtests does.
     pub const SCRIPTED: Self = Self {
         parts: 1_000,
         share: 0.8,
         replacement: Replacement::With,
     };
 
-    /// Samples of a part of `count` samples.
+    /// Returns how many samples a part of a cluster of `count` has.
     pub fn size(&self, count: usize) -> usize {
         // The addition keeps a whole number from falling below itself by rounding.
         ((self.share * count as f64 + 1e-9) as usize).clamp(1, count.max(1))
     }
 }
 
-/// The centre of a benchmark by subselection.
+/// A centre by subsampling, in the unit of the samples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SubsampledCentre {
-    /// Mean of the launches' medians.
+    /// The mean of the clusters' medians.
     pub centre: f64,
-    /// For each launch the median of the means of its parts.
+    /// For each cluster the median of the means of its parts.
     pub medians: Vec<f64>,
-    /// For each launch the median of the population variances of its parts.
+    /// For each cluster the median of the population variances of its parts.
     variances: Vec<f64>,
-    /// For each launch the number of its samples.
+    /// For each cluster the number of its samples.
     counts: Vec<usize>,
 }
 
 impl SubsampledCentre {
-    /// Draws from `stream`, a block a launch. `None` without launches, with an empty one, with a value that is not finite, or for a rule without parts
+    /// Draws the parts of all `clusters` from `stream`, a block a cluster. The order of samples matters only for which are drawn. `None` without clusters, with
+    /// an empty one, with a value that is not finite, or for a rule without parts
     /// or with a share outside 0..=1.
-    pub fn of(launches: &[&[f64]], rule: Subsampling, stream: Stream<'_>) -> Option<Self> {
+    pub fn of(clusters: &[&[f64]], rule: Subsampling, stream: Stream<'_>) -> Option<Self> {
         let valid = rule.parts > 0 && rule.share > 0.0 && rule.share <= 1.0;
-        let usable = |launch: &&[f64]| !launch.is_empty() && launch.iter().all(|x| x.is_finite());
-        if launches.is_empty() || !valid || !launches.iter().all(usable) {
+        let usable =
+            |cluster: &&[f64]| !cluster.is_empty() && cluster.iter().all(|x| x.is_finite());
+        if clusters.is_empty() || !valid || !clusters.iter().all(usable) {
             return None;
         }
-        let (medians, variances): (Vec<f64>, Vec<f64>) = launches
+        let (medians, variances): (Vec<f64>, Vec<f64>) = clusters
             .iter()
             .zip(0..)
-            .map(|(launch, block)| of_launch(launch, rule, &mut Draws::new(stream, block)))
+            .map(|(cluster, block)| of_cluster(cluster, rule, &mut Draws::new(stream, block)))
             .collect::<Option<Vec<_>>>()?
             .into_iter()
             .unzip();
@@ -82,12 +84,12 @@ impl SubsampledCentre {
             centre: mean(&medians)?,
             medians,
             variances,
-            counts: launches.iter().map(|launch| launch.len()).collect(),
+            counts: clusters.iter().map(|cluster| cluster.len()).collect(),
         })
     }
 
-    /// The interval of the centre at `level`, `centre -+ z sqrt((s + v) / N)`: s the sum of `n_j (median_j - centre)^2` over k - 1, v the mean of the
-    /// variances, N all samples. `None` below two launches or for a level outside 0..1.
+    /// The interval of the centre at `level` as mmtests has it, `centre -+ z sqrt((s + v) / N)`: s the sum of `n_j (median_j - centre)^2` over k - 1, v the mean of the
+    /// variances, N all samples. `None` below two clusters or for a level outside 0..1.
     pub fn interval(&self, level: f64) -> Option<Interval> {
         let z = normal::two_sided(level)?;
         if self.medians.len() < 2 {
@@ -106,16 +108,16 @@ impl SubsampledCentre {
     }
 }
 
-/// Medians of the means and of the variances of the parts of a launch.
-fn of_launch(launch: &[f64], rule: Subsampling, draws: &mut Draws) -> Option<(f64, f64)> {
-    let size = rule.size(launch.len());
-    let mut pool = launch.to_vec();
+/// Medians of the means and of the variances of the parts of a cluster.
+fn of_cluster(cluster: &[f64], rule: Subsampling, draws: &mut Draws) -> Option<(f64, f64)> {
+    let size = rule.size(cluster.len());
+    let mut pool = cluster.to_vec();
     let mut part = vec![0.0; size];
     let (mut means, mut variances) = (Vec::new(), Vec::new());
     for _ in 0..rule.parts {
         for at in 0..size {
             part[at] = match rule.replacement {
-                Replacement::With => launch[draws.index(launch.len() as u32)],
+                Replacement::With => cluster[draws.index(cluster.len() as u32)],
                 // Fisher and Yates: what was drawn goes to the front, whatever order the rest is in.
                 Replacement::Without => {
                     let drawn = at + draws.index((pool.len() - at) as u32);
@@ -144,7 +146,7 @@ mod tests {
 
     #[test]
     fn nothing_and_nonsense_have_no_centre() {
-        let of = |launches: &[&[f64]], rule| SubsampledCentre::of(launches, rule, STREAM);
+        let of = |clusters: &[&[f64]], rule| SubsampledCentre::of(clusters, rule, STREAM);
         assert_eq!(of(&[], Subsampling::DOCUMENTED), None);
         assert_eq!(of(&[&[1.0], &[]], Subsampling::DOCUMENTED), None);
         assert_eq!(of(&[&[f64::NAN]], Subsampling::DOCUMENTED), None);

@@ -4,21 +4,21 @@ use super::description::{mean, standard_error};
 use super::interval::Interval;
 use super::student_t;
 
-/// A mean with its margin of error.
+/// A mean with Student's interval (Student 1908).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TInterval {
-    /// The mean.
+    /// The mean, in the unit of the values.
     pub mean: f64,
-    /// Its standard error.
+    /// The standard error of the mean.
     pub standard_error: f64,
-    /// Degrees of freedom.
+    /// The degrees of freedom.
     pub df: f64,
-    /// Margin of error: t(1 - (1 - level) / 2, df) times the standard error.
+    /// The margin of error, half the width of the interval: t(1 - (1 - level) / 2, df) times the standard error.
     pub margin: f64,
 }
 
 impl TInterval {
-    /// The interval of the mean of `values` at `level`: s / sqrt(n) and n - 1 degrees of freedom.
+    /// The interval of the mean of `values`, in any order, at `level`: s / sqrt(n) and n - 1 degrees of freedom.
     ///
     /// `None` below two values, with one that is not finite, or for a level outside 0..1. Without spread it is a point.
     pub fn of(values: &[f64], level: f64) -> Option<Self> {
@@ -30,7 +30,7 @@ impl TInterval {
         )
     }
 
-    /// The interval about `mean`; `None` for a level outside 0..1, df that are not positive, or values that are not finite.
+    /// The interval about `mean` at `level` from its `standard_error`, with `df` degrees of freedom. `None` for a level outside 0..1, df that are not positive, or values that are not finite.
     pub fn with(mean: f64, standard_error: f64, df: f64, level: f64) -> Option<Self> {
         if !(level > 0.0 && level < 1.0) {
             return None;
@@ -44,7 +44,7 @@ impl TInterval {
         })
     }
 
-    /// Mean less and plus margin.
+    /// Returns the interval, mean -+ margin.
     pub fn interval(&self) -> Interval {
         Interval::around(self.mean, self.margin)
     }

@@ -11,25 +11,26 @@ use super::welch_test::standard_error_and_df;
 /// Elementary steps that the null distribution may take; beyond it, fewer resamples are drawn.
 const STEPS: usize = 4_000_000;
 
-/// The t-score of new against base and its null distribution.
+/// The bootstrap t-test of two independent means: the t-score of new against base with its null distribution (Efron and Tibshirani 1993, algorithm 16.2).
 ///
 /// `T = (mean_new - mean_base - shift) / sqrt(s_new^2 / k_new + s_base^2 / k_base)`. The null is that of both sides centred and
 /// resampled with replacement. `p = (1 + #{T* >= T}) / (B + 1)` for "larger by more than the shift", likewise for "smaller".
 /// With fewer than [`FEWEST_FOR_BOOTSTRAP`] values on a side, p is the larger one of this and Welch's, whose degrees of freedom are held
 /// to what the smaller side can give.
+/// Where more than 4 million elementary steps would be needed, fewer resamples are drawn, but never below 1000.
 #[derive(Debug, Clone)]
 pub struct TScore {
-    /// Mean of new less mean of base.
+    /// The mean of new less the mean of base, in the unit of the values.
     pub difference: f64,
-    /// Its standard error; 0 where neither side varies.
+    /// The standard error of the difference; 0 where neither side varies.
     pub standard_error: f64,
-    /// p of "new exceeds base by more than the threshold".
+    /// The one-sided p of "new exceeds base by more than the threshold".
     pub p_greater: f64,
-    /// p of "new falls below base by more than the threshold".
+    /// The one-sided p of "new falls below base by more than the threshold".
     pub p_less: f64,
-    /// Resamples with a finite score.
+    /// How many resamples have a finite score.
     pub kept: usize,
-    /// Resamples without one.
+    /// How many have none.
     pub dropped: usize,
     /// The largest scores, descending, and the smallest, ascending: as many as any level asked for needs.
     upper_tail: Vec<f64>,
@@ -41,7 +42,8 @@ pub struct TScore {
 }
 
 impl TScore {
-    /// Tests whether the means differ by more than `threshold`, at levels up to `max_level`.
+    /// Tests whether the means of `new` and `base`, each in any order, differ by more than `threshold`, in their unit; bounds can be asked for at levels up to
+    /// `max_level`, the probability of error on one side.
     ///
     /// `resolution` is the smallest difference that the clock can show; it matters only where neither side varies.
     /// `None` with fewer than two values on a side, a value that is not finite, or where more than half
@@ -99,13 +101,14 @@ impl TScore {
         self.standard_error == 0.0
     }
 
-    /// Lower confidence bound of the difference: beyond the threshold exactly when p(greater) is within `level`.
+    /// The one-sided lower confidence bound of the difference at `level`, its probability of error: it lies beyond the threshold exactly when p(greater) is within `level`.
     /// Minus infinity where the resamples are too few for the level.
     pub fn lower(&self, level: f64) -> f64 {
         self.difference - self.margin(level, &self.upper_tail, 1.0)
     }
 
-    /// Upper confidence bound of the difference, as [`Self::lower`].
+    /// The one-sided upper confidence bound of the difference at `level`: it lies beyond minus the threshold exactly when p(less) is within `level`. Infinity where
+    /// the resamples are too few.
     pub fn upper(&self, level: f64) -> f64 {
         self.difference + self.margin(level, &self.lower_tail, -1.0)
     }

@@ -4,20 +4,20 @@ use super::description::{mean, sample_variance};
 use super::outlier_policy::TreatedSample;
 use super::t_interval::TInterval;
 
-/// A trimmed (or winsorised) mean.
+/// The trimmed or winsorised mean of a [`TreatedSample`] (Tukey and McLaughlin 1963; Yuen 1974), in the unit of the values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrimmedMean {
-    /// Mean of the treated values.
+    /// The mean of the treated values.
     pub mean: f64,
-    /// `s_w sqrt(n) / h`: `s_w` the deviation of all n values with removed ones replaced by the nearest that stayed,
-    /// h the number of values that are as they were measured. s / sqrt(n) where nothing was done.
+    /// The standard error, `s_w sqrt(n) / h`: `s_w` the deviation of all n values with removed ones replaced by the nearest that stayed,
+    /// h the number of values that are as they were measured. It is s / sqrt(n) where nothing was done.
     pub standard_error: f64,
-    /// h - 1.
+    /// The degrees of freedom, h - 1.
     pub df: f64,
 }
 
 impl TrimmedMean {
-    /// Of a treated series; `None` where fewer than two values are left as measured.
+    /// Takes the mean of `treated`; `None` where fewer than two values are left as measured.
     pub fn of(treated: &TreatedSample<'_>) -> Option<Self> {
         let untouched = treated.raw.len() - treated.low - treated.high;
         if untouched < 2 {
@@ -42,7 +42,7 @@ impl TrimmedMean {
         })
     }
 
-    /// Student's interval of the mean; `None` for a level outside 0..1.
+    /// Student's interval of the mean at `level`; `None` for a level outside 0..1.
     pub fn t_interval(&self, level: f64) -> Option<TInterval> {
         TInterval::with(self.mean, self.standard_error, self.df, level)
     }

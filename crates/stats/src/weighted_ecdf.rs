@@ -1,9 +1,9 @@
 //! The empirical distribution of several random samples that stand for unequal numbers of operations.
 //!
-//! A reservoir holds as many values whether its launch had ten thousand operations or ten million. Pooled as they are, the values of the short
-//! launch would count too much; here each value stands for as many operations as its launch had per value.
+//! A reservoir holds as many values whether they were drawn from ten thousand operations or from ten million. Pooled as they are, the values of the short
+//! measurement would count too much; here each value stands for as many operations as were measured per value.
 
-/// A step function: which share of all operations took at most so long.
+/// The weighted empirical distribution function of several random samples: which share of all operations had at most which value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightedEcdf {
     /// (value, share of operations at or below it), ascending in both; each value once.
@@ -11,8 +11,8 @@ pub struct WeightedEcdf {
 }
 
 impl WeightedEcdf {
-    /// From (operations, values drawn from them); samples without values or operations are left out. `None` if none is left or a value is no
-    /// finite number.
+    /// Merges `samples`, each the number of operations and the values drawn from them, in any order and of one unit; n log n steps. Samples without values or
+    /// operations are left out. `None` if none is left or a value is not finite.
     pub fn of(samples: &[(u64, &[f64])]) -> Option<Self> {
         let mut weighted: Vec<(f64, f64)> = samples
             .iter()
@@ -43,13 +43,13 @@ impl WeightedEcdf {
         Some(Self { steps })
     }
 
-    /// The share of operations that took at most `value`.
+    /// Returns the share of operations with at most `value`, from 0 to 1; log n steps.
     pub fn at(&self, value: f64) -> f64 {
         let below = self.steps.partition_point(|(step, _)| *step <= value);
         below.checked_sub(1).map_or(0.0, |last| self.steps[last].1)
     }
 
-    /// The smallest value that at least the share `p` of operations took at most; `None` for p outside 0..=1.
+    /// Returns the smallest value that at least the share `p` of operations did not exceed; log n steps. `None` for `p` outside 0..=1.
     pub fn quantile(&self, p: f64) -> Option<f64> {
         if !(0.0..=1.0).contains(&p) {
             return None;

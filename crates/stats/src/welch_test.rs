@@ -5,33 +5,33 @@ use super::interval::Interval;
 use super::student_t;
 use super::t_interval::TInterval;
 
-/// How the degrees of freedom enter.
+/// How the degrees of freedom enter a [`WelchTest`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WelchDf {
-    /// As Welch has them.
+    /// They enter as Welch has them.
     Fractional,
-    /// Rounded down, as tables ask for and mmtests does.
+    /// They are rounded down, as tables ask for and mmtests does; 1 at least.
     Floored,
 }
 
-/// A difference of means and its test.
+/// Welch's two-sided t-test of the difference of two means of independent values (Welch 1947).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WelchTest {
-    /// Mean of new less mean of base.
+    /// The mean of new less the mean of base, in the unit of the values.
     pub difference: f64,
-    /// sqrt(s1^2 / n1 + s2^2 / n2).
+    /// The standard error of the difference, sqrt(s1^2 / n1 + s2^2 / n2).
     pub standard_error: f64,
-    /// Difference over standard error.
+    /// The statistic: difference over standard error.
     pub t: f64,
-    /// Degrees of freedom.
+    /// The degrees of freedom.
     pub df: f64,
-    /// 2 P(T >= |t|).
+    /// The two-sided p, 2 P(T >= |t|).
     pub p: f64,
 }
 
 impl WelchTest {
-    /// Tests whether the means differ. `None` below two values a side, for values that are not finite, and where neither side varies:
-    /// there the difference is exact, and no statistics.
+    /// Tests whether the means of `new` and `base`, each in any order and of one unit, differ; linear in their number. `None` below two values a side, for values that are not finite, and where neither side varies:
+    /// there the difference is exact, and needs no test.
     pub fn of(new: &[f64], base: &[f64], df: WelchDf) -> Option<Self> {
         let (standard_error, fractional) = standard_error_and_df(new, base)?;
         let difference = mean(new)? - mean(base)?;
@@ -51,7 +51,7 @@ impl WelchTest {
         })
     }
 
-    /// The interval of the difference at `level`; `None` for a level outside 0..1.
+    /// Student's interval of the difference at `level`; `None` for a level outside 0..1.
     pub fn interval(&self, level: f64) -> Option<Interval> {
         let interval = TInterval::with(self.difference, self.standard_error, self.df, level)?;
         Some(interval.interval())
