@@ -13,8 +13,9 @@ use super::quantile::Quantile;
 /// The bias-corrected and accelerated bootstrap interval of `statistic` at `level` over resampled clusters, in the unit of the samples (Efron 1987;
 /// Efron and Tibshirani 1993, section 14.3).
 ///
-/// It takes one evaluation a cluster more than [`percentile_interval`](crate::percentile_interval). `None` below two clusters, for a level outside 0..1, where the statistic or one of its jackknife values is not finite, where more than half of the
-/// resamples have no value, or where the observed value lies beyond all of them. Constant data have a point interval.
+/// It takes one evaluation a cluster more than [`percentile_interval`](crate::percentile_interval). `None` below two clusters, for a level outside
+/// 0..1, where the statistic or one of its jackknife values is not finite, where more than half of the resamples have no value, or where the observed
+/// value lies beyond all of them. Constant data have a point interval.
 pub fn bca_interval(
     statistic: &impl ClusterStatistic,
     level: f64,

@@ -40,8 +40,8 @@ impl Better {
         Some(best[rank(&best, percent)? - 1])
     }
 
-    /// By how much `new` is better than `base`, as a fraction: 1 - new / base where lower is better, new / base - 1 where higher is (mmtests). Positive is
-    /// always better.
+    /// By how much `new` is better than `base`, as a fraction: 1 - new / base where lower is better, new / base - 1 where higher is (mmtests).
+    /// Positive is always better.
     ///
     /// Equal values, zeros too, differ by 0; a base of 0 has no other answer (`None`), nor have values that are negative or not finite.
     pub fn improvement(self, new: f64, base: f64) -> Option<f64> {

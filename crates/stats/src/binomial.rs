@@ -5,8 +5,8 @@ use statrs::function::beta::checked_beta_reg;
 /// Halvings of the interval: as many as a float can tell apart near 1.
 const HALVINGS: u32 = 60;
 
-/// The one-sided upper bound at `level` of the probability of what came true `count` times in `trials`: the largest one under which so few are not less
-/// likely than 1 - `level`.
+/// The one-sided upper bound at `level` of the probability of what came true `count` times in `trials`: the largest one under which so few are not
+/// less likely than 1 - `level`.
 ///
 /// It solves `I_p(count + 1, trials - count) = level` for p, as `P(X <= k) = 1 - I_p(k + 1, n - k)`. 1 where all came true or nothing
 /// was tried; `None` unless 0 < `level` < 1 and `count` <= `trials`.

@@ -195,8 +195,8 @@ pub fn relative_change_interval(
     )
 }
 
-/// Draws resamples of the clusters of both independent sides, which each have some, and returns `new` / `base` - 1 for each, in the order drawn. Values
-/// may be not finite.
+/// Draws resamples of the clusters of both independent sides, which each have some, and returns `new` / `base` - 1 for each, in the order drawn.
+/// Values may be not finite.
 pub fn relative_change_resamples(
     new: &impl ClusterStatistic,
     base: &impl ClusterStatistic,
@@ -215,7 +215,8 @@ pub fn relative_change_resamples(
 pub enum PercentileRule {
     /// Bounds are the `Linear` quantiles at (1 - level) / 2 and (1 + level) / 2.
     Interpolated,
-    /// Bounds are the resamples at the indices floor(B (1 - level) / 2) and floor(B (1 + level) / 2) - 1, from 0: `BenchForge`'s rule, 250 and 9749 of 10,000.
+    /// Bounds are the resamples at the indices floor(B (1 - level) / 2) and floor(B (1 + level) / 2) - 1, from 0: `BenchForge`'s rule, 250 and 9749
+    /// of 10,000.
     WholeIndices,
 }
 

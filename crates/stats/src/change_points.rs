@@ -53,9 +53,9 @@ enum RightPart {
 
 /// Finds where the level of the series `values` changed (E-divisive: Matteson and James 2014), in order of their index.
 ///
-/// Order matters: `values` are in order of time, in any unit. Values are expected to be finite. A series shorter than twice the values of a side, and one of equal
-/// values, has none. Each part of n values that is searched takes up to permutations times n^2 steps; sampling of permutations ends early where a split is not
-/// significant (Besag and Clifford 1991).
+/// Order matters: `values` are in order of time, in any unit. Values are expected to be finite. A series shorter than twice the values of a side, and
+/// one of equal values, has none. Each part of n values that is searched takes up to permutations times n^2 steps; sampling of permutations ends
+/// early where a split is not significant (Besag and Clifford 1991).
 pub fn change_points(
     values: &[f64],
     rules: &ChangePointRules,

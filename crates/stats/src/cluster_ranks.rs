@@ -228,7 +228,8 @@ impl ClusterStatistic for ClusterMedian {
     }
 }
 
-/// The median absolute deviation of the pooled samples from their median, unscaled ([`MAD_TO_SD`](crate::MAD_TO_SD) scales it). Without samples it is NaN.
+/// The median absolute deviation of the pooled samples from their median, unscaled ([`MAD_TO_SD`](crate::MAD_TO_SD) scales it). Without samples it is
+/// NaN.
 ///
 /// One evaluation over n samples in k clusters takes about (k + log n) log n steps: it neither copies nor sorts.
 #[derive(Debug, Clone)]

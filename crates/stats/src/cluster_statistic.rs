@@ -7,15 +7,16 @@ use super::quantile::median;
 
 /// A statistic of the pooled samples of resampled clusters: what the bootstrap and the jackknife evaluate.
 ///
-/// A cluster holds the samples of one independent unit, such as a process; independent single values are clusters of one sample. An implementation must
-/// be a function of the weights alone.
+/// A cluster holds the samples of one independent unit, such as a process; independent single values are clusters of one sample. An implementation
+/// must be a function of the weights alone.
 pub trait ClusterStatistic: Sync {
     /// Returns the number of clusters.
     fn clusters(&self) -> usize;
     /// Returns about how many elementary steps one evaluation takes. The bootstrap draws fewer resamples of what is expensive, so this number is part
     /// of the results.
     fn cost(&self) -> usize;
-    /// Evaluates the statistic with cluster i entering `weights[i]` times; there are as many weights as clusters. The value is not finite where there is none.
+    /// Evaluates the statistic with cluster i entering `weights[i]` times; there are as many weights as clusters. The value is not finite where there
+    /// is none.
     fn of(&self, weights: &[u32]) -> f64;
     /// Evaluates the statistic of the data themselves: every cluster enters once.
     fn observed(&self) -> f64 {
@@ -110,8 +111,8 @@ impl ClusterStatistic for ClusterSd {
     }
 }
 
-/// The least-squares slope through the origin of the pooled points, sum xy / sum x^2. One evaluation takes as many steps as there are clusters; without
-/// points other than x = 0 it is not finite.
+/// The least-squares slope through the origin of the pooled points, sum xy / sum x^2. One evaluation takes as many steps as there are clusters;
+/// without points other than x = 0 it is not finite.
 #[derive(Debug, Clone)]
 pub struct ClusterSlope {
     /// Per cluster: sum xy, sum x^2.

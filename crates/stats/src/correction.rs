@@ -14,8 +14,8 @@ pub enum Correction {
 impl Correction {
     /// Adjusts the p-values `p` of one family, from 0 to 1, in any order; the results come in the same order and are at most 1.
     ///
-    /// Holm: p(i) (m - i + 1) of the i-th smallest of m, made monotone from the smallest up. Benjamini and Hochberg: p(i) m / i, made monotone from the largest
-    /// down. A test that could not be made stays in its family with p = 1. Without values the result is empty.
+    /// Holm: p(i) (m - i + 1) of the i-th smallest of m, made monotone from the smallest up. Benjamini and Hochberg: p(i) m / i, made monotone from
+    /// the largest down. A test that could not be made stays in its family with p = 1. Without values the result is empty.
     pub fn adjusted(self, p: &[f64]) -> Vec<f64> {
         match self {
             Self::Unadjusted => p.to_vec(),

@@ -3,8 +3,8 @@
 use super::description::Description;
 use super::quantile::Quantile;
 
-/// Silverman's bandwidth of `values` in any order, in their unit: `0.9 min(s, IQR / 1.34) n^(-1/5)` (Silverman 1986, equation 3.31), quartiles `Linear`; of the
-/// two spreads the one that is not zero. `None` without spread, below two values, or with one that is not finite.
+/// Silverman's bandwidth of `values` in any order, in their unit: `0.9 min(s, IQR / 1.34) n^(-1/5)` (Silverman 1986, equation 3.31), quartiles
+/// `Linear`; of the two spreads the one that is not zero. `None` without spread, below two values, or with one that is not finite.
 pub fn silverman_bandwidth(values: &[f64]) -> Option<f64> {
     let described = Description::of(values)?;
     let mut sorted = values.to_vec();
@@ -20,8 +20,8 @@ pub fn silverman_bandwidth(values: &[f64]) -> Option<f64> {
 
 /// The kernel density estimate `sum phi((x - x_i) / h) / (n h)` with the normal density as its kernel (Rosenblatt 1956; Parzen 1962).
 ///
-/// Returns (x, density) at `points` places, equally far apart from `lower` to `upper`; x is in the unit of `values`, the density in 1 over it. It takes
-/// `points` times n steps. Empty without values, with fewer than two points or a bandwidth that is not positive.
+/// Returns (x, density) at `points` places, equally far apart from `lower` to `upper`; x is in the unit of `values`, the density in 1 over it. It
+/// takes `points` times n steps. Empty without values, with fewer than two points or a bandwidth that is not positive.
 pub fn density_curve(
     values: &[f64],
     bandwidth: f64,

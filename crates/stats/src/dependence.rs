@@ -35,8 +35,8 @@ pub struct SplitHalves {
 }
 
 impl SplitHalves {
-    /// Splits `values`, in the order taken, in the middle (of an odd number the second half has one more). `None` below four values or with one that is not
-    /// finite.
+    /// Splits `values`, in the order taken, in the middle (of an odd number the second half has one more). `None` below four values or with one that
+    /// is not finite.
     pub fn of(values: &[f64]) -> Option<Self> {
         if values.len() < 4 || !values.iter().all(|value| value.is_finite()) {
             return None;
@@ -52,8 +52,8 @@ impl SplitHalves {
         })
     }
 
-    /// Whether the means are further apart than the relative `change`, a fraction, and than so many `standard_errors`. Halves without spread need only be further
-    /// apart than `change`.
+    /// Whether the means are further apart than the relative `change`, a fraction, and than so many `standard_errors`. Halves without spread need
+    /// only be further apart than `change`.
     pub fn drift_beyond(&self, change: f64, standard_errors: f64) -> bool {
         let far = self
             .standard_errors

@@ -2,7 +2,8 @@
 
 use super::quantile::median;
 
-/// The factor with which the median absolute deviation estimates the standard deviation of normal data: 1 / Phi^-1(3/4) to four decimals (Hampel 1974).
+/// The factor with which the median absolute deviation estimates the standard deviation of normal data: 1 / Phi^-1(3/4) to four decimals (Hampel
+/// 1974).
 pub const MAD_TO_SD: f64 = 1.4826;
 
 /// Location and spread of one sample, in its unit. [`FullDescription`](crate::FullDescription) adds percentiles and an outlier policy.
@@ -25,8 +26,8 @@ pub struct Description {
 }
 
 impl Description {
-    /// Describes `values` in any order, at least one; linear in their number. `None` without values or with one that is not finite. Constant values have a spread
-    /// of 0.
+    /// Describes `values` in any order, at least one; linear in their number. `None` without values or with one that is not finite. Constant values
+    /// have a spread of 0.
     pub fn of(values: &[f64]) -> Option<Self> {
         if values.iter().any(|value| !value.is_finite()) {
             return None;
@@ -73,7 +74,8 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The sample variance of `values`, sum (x - mean)^2 / (n - 1), in their unit squared; `None` below two values. A value that is not finite makes it NaN.
+/// The sample variance of `values`, sum (x - mean)^2 / (n - 1), in their unit squared; `None` below two values. A value that is not finite makes it
+/// NaN.
 pub fn sample_variance(values: &[f64]) -> Option<f64> {
     if values.len() < 2 {
         return None;
@@ -100,8 +102,8 @@ pub enum Variability {
 }
 
 impl Variability {
-    /// Labels the coefficient of variation `cv` by the bounds `stable` and `high`, all fractions (`NBenchmark`: 0.05 and 0.5). Its sign, that of the mean, does not
-    /// matter; NaN is high.
+    /// Labels the coefficient of variation `cv` by the bounds `stable` and `high`, all fractions (`NBenchmark`: 0.05 and 0.5). Its sign, that of the
+    /// mean, does not matter; NaN is high.
     pub fn within(cv: f64, stable: f64, high: f64) -> Self {
         match cv.abs() {
             cv if cv <= stable => Self::Stable,

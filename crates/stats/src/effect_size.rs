@@ -48,7 +48,8 @@ pub fn cliffs_delta(new: &[f64], base: &[f64]) -> Option<f64> {
     Some(MannWhitney::of(new, base)?.delta())
 }
 
-/// Cohen's d: the difference of means, new - base, in pooled standard deviations, `sqrt(((n1 - 1) s1^2 + (n2 - 1) s2^2) / (n1 + n2 - 2))` (Cohen 1988).
+/// Cohen's d: the difference of means, new - base, in pooled standard deviations, `sqrt(((n1 - 1) s1^2 + (n2 - 1) s2^2) / (n1 + n2 - 2))` (Cohen
+/// 1988).
 ///
 /// Sides are in any order. `None` below two values a side, where neither side varies, or for values that are not finite.
 pub fn cohens_d(new: &[f64], base: &[f64]) -> Option<f64> {

@@ -27,8 +27,8 @@ impl FisherExact {
         }
     }
 
-    /// The one-sided p of "the first group has the larger proportion": P(at least `first` hits in the first group | `first` + `second` hits in both). Hits beyond the
-    /// size count as the size; without hits it is 1.
+    /// The one-sided p of "the first group has the larger proportion": P(at least `first` hits in the first group | `first` + `second` hits in both).
+    /// Hits beyond the size count as the size; without hits it is 1.
     pub fn upper_tail(&self, first: usize, second: usize) -> f64 {
         let (first, second) = (first.min(self.size), second.min(self.size));
         let hits = first + second;

@@ -1,4 +1,5 @@
-//! The full description of one sample, as `NBenchmark` gives it: centre and spread of what an outlier policy left, and the tail of all that was measured.
+//! The full description of one sample, as `NBenchmark` gives it: centre and spread of what an outlier policy left, and the tail of all that was
+//! measured.
 
 use super::description::Description;
 use super::outlier_policy::{OutlierPolicy, TreatedSample};

@@ -53,7 +53,8 @@ impl HdrHistogram {
         (index <= Self::last_index()).then(|| Self::span(index).0)
     }
 
-    /// Builds a histogram from (index, count) in any order; counts of the same index are added. `None` for an index without a counter, or 2^64 values or more.
+    /// Builds a histogram from (index, count) in any order; counts of the same index are added. `None` for an index without a counter, or 2^64 values
+    /// or more.
     pub fn of_counters(counters: impl IntoIterator<Item = (u32, u64)>) -> Option<Self> {
         let mut sorted: Vec<(u32, u64)> = counters.into_iter().filter(|(_, n)| *n > 0).collect();
         sorted.sort_unstable_by_key(|(index, _)| *index);

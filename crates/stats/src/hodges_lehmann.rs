@@ -94,9 +94,9 @@ impl HodgesLehmann {
         Some(number(low) + 0.0)
     }
 
-    /// The interval of the shift at `level`: the differences of ranks k and m n + 1 - k (Hollander, Wolfe and Chicken 2014, section 4.3), so that it excludes
-    /// exactly the shifts that the Mann-Whitney test rejects. `None` where the groups are too small for `level` (k < 1), too large for exact ranks,
-    /// or for a level outside 0..1. With ties the interval covers more than its level.
+    /// The interval of the shift at `level`: the differences of ranks k and m n + 1 - k (Hollander, Wolfe and Chicken 2014, section 4.3), so that it
+    /// excludes exactly the shifts that the Mann-Whitney test rejects. `None` where the groups are too small for `level` (k < 1), too large for exact
+    /// ranks, or for a level outside 0..1. With ties the interval covers more than its level.
     pub fn interval(&self, level: f64, ranks: HodgesLehmannRanks) -> Option<Interval> {
         if !(level > 0.0 && level < 1.0) {
             return None;

@@ -1,4 +1,5 @@
-//! The rule of mmtests: two estimates differ if their intervals do not overlap. It is weaker than a test, but works for any estimate with an interval.
+//! The rule of mmtests: two estimates differ if their intervals do not overlap. It is weaker than a test, but works for any estimate with an
+//! interval.
 
 use super::interval::{Interval, IntervalEstimate};
 
@@ -12,8 +13,8 @@ pub enum IntervalDistance {
 }
 
 impl IntervalDistance {
-    /// Measures the distance of two estimates of one unit; 0 for equal ones. `None` where an estimate or bound is not finite, or an estimate lies outside of its
-    /// interval.
+    /// Measures the distance of two estimates of one unit; 0 for equal ones. `None` where an estimate or bound is not finite, or an estimate lies
+    /// outside of its interval.
     pub fn between(new: IntervalEstimate, base: IntervalEstimate) -> Option<Self> {
         for side in [new, base] {
             let Interval { lower, upper } = side.interval;

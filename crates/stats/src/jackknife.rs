@@ -11,8 +11,8 @@ use super::description::mean;
 use super::interval::Interval;
 use super::student_t;
 
-/// Below so many clusters or values on a side the bootstrap has too few distinct resamples: intervals are Student's ([`IntervalMethod::for_clusters`]), and
-/// Student's t guards a [`TScore`](crate::TScore).
+/// Below so many clusters or values on a side the bootstrap has too few distinct resamples: intervals are Student's
+/// ([`IntervalMethod::for_clusters`]), and Student's t guards a [`TScore`](crate::TScore).
 pub const FEWEST_FOR_BOOTSTRAP: usize = 8;
 
 /// Where an interval over clusters comes from.
@@ -31,7 +31,8 @@ pub enum IntervalMethod {
 pub enum IntervalScale {
     /// The statistic varies symmetrically on its own scale, as locations and slopes do.
     Plain,
-    /// The logarithm of the statistic does, as that of deviations, which are never negative. Where one is 0, the own scale is taken after all, cut off at 0.
+    /// The logarithm of the statistic does, as that of deviations, which are never negative. Where one is 0, the own scale is taken after all, cut
+    /// off at 0.
     Logarithmic,
 }
 
@@ -115,12 +116,12 @@ pub(super) fn jackknife_standard_error(
     error.is_finite().then_some(error)
 }
 
-/// Student's interval of `statistic` at `level` over k clusters, in the unit of the samples: `statistic` -+ t((1 + level) / 2, k - 1) times the jackknife's
-/// standard error, `sqrt((k - 1) / k sum (v_i - mean v)^2)`, `v_i` without cluster i (Tukey 1958; Efron and Tibshirani 1993, chapter 11). On the logarithmic
-/// scale it is the exponential of the interval of its logarithm.
+/// Student's interval of `statistic` at `level` over k clusters, in the unit of the samples: `statistic` -+ t((1 + level) / 2, k - 1) times the
+/// jackknife's standard error, `sqrt((k - 1) / k sum (v_i - mean v)^2)`, `v_i` without cluster i (Tukey 1958; Efron and Tibshirani 1993, chapter 11).
+/// On the logarithmic scale it is the exponential of the interval of its logarithm.
 ///
-/// It takes k + 1 evaluations. `None` below two clusters, for a level outside 0..1, or where the statistic has no finite value for all clusters or without
-/// one of them. Clusters that are alike have a point.
+/// It takes k + 1 evaluations. `None` below two clusters, for a level outside 0..1, or where the statistic has no finite value for all clusters or
+/// without one of them. Clusters that are alike have a point.
 pub fn jackknife_t_interval(
     statistic: &impl ClusterStatistic,
     scale: IntervalScale,
@@ -146,8 +147,8 @@ pub fn jackknife_t_interval(
     }
 }
 
-/// Student's interval of the relative change `new` / `base` - 1 of two independent sides at `level`, a fraction: exp(ln(new / base) -+ t SE) - 1, SE^2 the
-/// sum of both sides' squared jackknife errors of the logarithm, with Welch's degrees of freedom (1947).
+/// Student's interval of the relative change `new` / `base` - 1 of two independent sides at `level`, a fraction: exp(ln(new / base) -+ t SE) - 1,
+/// SE^2 the sum of both sides' squared jackknife errors of the logarithm, with Welch's degrees of freedom (1947).
 ///
 /// `None` as for [`jackknife_t_interval`], or where a value is not positive.
 pub fn jackknife_t_relative_change_interval(

@@ -16,8 +16,8 @@ pub struct KruskalWallis {
 }
 
 impl KruskalWallis {
-    /// Tests whether all `groups`, each of any length and in any order, are of one distribution; N log N steps. Where all values are equal, H is 0 and p 1.
-    /// `None` below two groups, with an empty one, or with a value that is not a number.
+    /// Tests whether all `groups`, each of any length and in any order, are of one distribution; N log N steps. Where all values are equal, H is 0
+    /// and p 1. `None` below two groups, with an empty one, or with a value that is not a number.
     pub fn of(groups: &[&[f64]]) -> Option<Self> {
         let ranks = Ranks::of(groups)?;
         if groups.len() < 2 {
@@ -63,7 +63,8 @@ pub struct ManyToOne {
 
 impl ManyToOne {
     /// Tests `candidates`, at least one, against `reference`: Kruskal-Wallis at the level `alpha` as a gate (p strictly below it), then Mann-Whitney
-    /// ([`MannWhitneyMethod::Automatic`]) with Holm's correction. With a single candidate there is nothing to gate. `None` as for [`KruskalWallis::of`].
+    /// ([`MannWhitneyMethod::Automatic`]) with Holm's correction. With a single candidate there is nothing to gate. `None` as for
+    /// [`KruskalWallis::of`].
     pub fn of(reference: &[f64], candidates: &[&[f64]], alpha: f64) -> Option<Self> {
         let groups: Vec<&[f64]> = std::iter::once(reference)
             .chain(candidates.iter().copied())

@@ -33,8 +33,8 @@
 //!
 //! Formulas with their sources stand beside the code; the project's `docs/STATISTICS.md` has them in one place, with the full titles.
 //!
-//! It is not for this crate to do I/O, read a clock, or know any other crate of the project. Everything random draws from a named generator seeded by (base
-//! seed, stream name, block), so that the same data give the same bytes for any number of threads.
+//! It is not for this crate to do I/O, read a clock, or know any other crate of the project. Everything random draws from a named generator seeded by
+//! (base seed, stream name, block), so that the same data give the same bytes for any number of threads.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

@@ -18,8 +18,8 @@ const OF_A_MEDIAN: f64 = 1.253_314_137_315_500_3;
 pub enum Smoothness {
     /// The statistic is a smooth function of sums over clusters, as a mean is: the jackknife's is enough.
     Smooth,
-    /// The statistic is a median: the error is at least sqrt(pi / 2) SD / sqrt(k) of the k values that the clusters have alone, as the jackknife of a median is
-    /// not consistent (Efron and Tibshirani 1993, section 10.6), and of few clusters it may be 0 by chance.
+    /// The statistic is a median: the error is at least sqrt(pi / 2) SD / sqrt(k) of the k values that the clusters have alone, as the jackknife of a
+    /// median is not consistent (Efron and Tibshirani 1993, section 10.6), and of few clusters it may be 0 by chance.
     Median,
 }
 
@@ -33,8 +33,8 @@ pub struct LogStandardError {
 }
 
 impl LogStandardError {
-    /// Estimates the standard error of the logarithm of `statistic` by leaving out one cluster at a time (Tukey 1958), with one degree of freedom less than
-    /// clusters.
+    /// Estimates the standard error of the logarithm of `statistic` by leaving out one cluster at a time (Tukey 1958), with one degree of freedom
+    /// less than clusters.
     ///
     /// `None` below two clusters, or where a value is not positive and finite. Clusters that are alike have 0.
     pub fn of(statistic: &impl ClusterStatistic, smoothness: Smoothness) -> Option<Self> {
@@ -50,9 +50,9 @@ impl LogStandardError {
         })
     }
 
-    /// Estimates the standard error of the logarithm of the ratio of two independent statistics, with the degrees of freedom of Welch (1947), but not more than (k - 1)(1 + k / K), k clusters
-    /// being those of the side with fewer: they are estimated, and a few values that lie close together by chance would leave the
-    /// variance to the other side. `None` as for [`Self::of`].
+    /// Estimates the standard error of the logarithm of the ratio of two independent statistics, with the degrees of freedom of Welch (1947), but not
+    /// more than (k - 1)(1 + k / K), k clusters being those of the side with fewer: they are estimated, and a few values that lie close together by
+    /// chance would leave the variance to the other side. `None` as for [`Self::of`].
     pub fn of_ratio(
         new: &impl ClusterStatistic,
         base: &impl ClusterStatistic,
@@ -74,8 +74,8 @@ impl LogStandardError {
         })
     }
 
-    /// Half the width of the two-sided interval of the logarithm at `level`: its exponential is the factor up and down. It is 0 for an error of 0, and infinite
-    /// for a level outside 0..1.
+    /// Half the width of the two-sided interval of the logarithm at `level`: its exponential is the factor up and down. It is 0 for an error of 0,
+    /// and infinite for a level outside 0..1.
     pub fn margin(&self, level: f64) -> f64 {
         if self.standard_error == 0.0 {
             return 0.0;

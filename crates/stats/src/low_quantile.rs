@@ -71,7 +71,8 @@ impl ClusterStatistic for ClusterLowQuantile {
 pub enum BootstrapSpread {
     /// The standard error is the standard deviation of the resamples.
     Deviation,
-    /// The standard error is the distance of the 2.5 and 97.5 % quantiles of the resamples over 3.92, that distance in the standard normal distribution.
+    /// The standard error is the distance of the 2.5 and 97.5 % quantiles of the resamples over 3.92, that distance in the standard normal
+    /// distribution.
     Range95,
 }
 

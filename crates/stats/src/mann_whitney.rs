@@ -29,8 +29,8 @@ pub struct MannWhitney {
 }
 
 impl MannWhitney {
-    /// Ranks the two groups, in any order and of any length: U1 = R1 - n1 (n1 + 1) / 2, R1 the sum of the mid-ranks of `first`. N log N steps; `None` for an empty
-    /// group or a value that is not a number.
+    /// Ranks the two groups, in any order and of any length: U1 = R1 - n1 (n1 + 1) / 2, R1 the sum of the mid-ranks of `first`. N log N steps; `None`
+    /// for an empty group or a value that is not a number.
     pub fn of(first: &[f64], second: &[f64]) -> Option<Self> {
         let ranks = Ranks::of(&[first, second])?;
         let n = first.len() as f64;

@@ -6,11 +6,11 @@ use super::quantile::Quantile;
 /// More bins than this are never laid out: a far outlier would ask for millions.
 const MOST_BINS: f64 = 10_000.0;
 
-/// Gregg's mvalue of `values` in any order, without a unit: `sum |h_i - h_{i-1}| / max h` over the bins of a histogram with an empty bin at each end (Gregg 2014, "Frequency Trails:
-/// Modes and Modality"): 2 for one mode, about 4 for two equal ones.
+/// Gregg's mvalue of `values` in any order, without a unit: `sum |h_i - h_{i-1}| / max h` over the bins of a histogram with an empty bin at each end
+/// (Gregg 2014, "Frequency Trails: Modes and Modality"): 2 for one mode, about 4 for two equal ones.
 ///
-/// Bins are those of Freedman and Diaconis (1981), width 2 IQR / n^(1/3), `ceil(range / width)` of them over the range, at most 10,000. Without interquartile
-/// range, or below two values, there is one mode: 2. `None` without values or with one that is not finite.
+/// Bins are those of Freedman and Diaconis (1981), width 2 IQR / n^(1/3), `ceil(range / width)` of them over the range, at most 10,000. Without
+/// interquartile range, or below two values, there is one mode: 2. `None` without values or with one that is not finite.
 pub fn mvalue(values: &[f64]) -> Option<f64> {
     let described = Description::of(values)?;
     let mut sorted = values.to_vec();
@@ -51,9 +51,9 @@ pub struct SlowMode {
 }
 
 impl SlowMode {
-    /// Looks at the values above the upper fence of `values` (Q3 + 1.5 IQR, quartiles of nearest rank), in any order: they are a mode if there are `fewest`
-    /// at least, `least_share` of all at least, and if their coefficient of variation is at most `highest_cv`. `None` where they are none, without spread, or for
-    /// a value that is not finite.
+    /// Looks at the values above the upper fence of `values` (Q3 + 1.5 IQR, quartiles of nearest rank), in any order: they are a mode if there are
+    /// `fewest` at least, `least_share` of all at least, and if their coefficient of variation is at most `highest_cv`. `None` where they are none,
+    /// without spread, or for a value that is not finite.
     pub fn within(
         values: &[f64],
         fewest: usize,

@@ -14,8 +14,8 @@ pub struct OperationRates {
 }
 
 impl OperationRates {
-    /// Turns `times_ns`, nanoseconds in any order, into rates. A time of 0 is no time that a clock saw: its rate is 0. `None` without values, with a negative one
-    /// or one that is not finite.
+    /// Turns `times_ns`, nanoseconds in any order, into rates. A time of 0 is no time that a clock saw: its rate is 0. `None` without values, with a
+    /// negative one or one that is not finite.
     pub fn of(times_ns: &[f64]) -> Option<Self> {
         let times = Description::of(times_ns).filter(|times| times.min >= 0.0)?;
         Some(Self {

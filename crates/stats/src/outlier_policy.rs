@@ -1,5 +1,5 @@
-//! What may be done about outliers before a summary, by name. The raw sample stays in the result, so that percentiles, extremes and every test can be of
-//! that, and no policy ever leaves nothing.
+//! What may be done about outliers before a summary, by name. The raw sample stays in the result, so that percentiles, extremes and every test can be
+//! of that, and no policy ever leaves nothing.
 
 use super::description::{Description, MAD_TO_SD};
 use super::quantile::Quantile;

@@ -47,7 +47,8 @@ pub struct OutlierCounts {
 }
 
 impl TukeyFences {
-    /// The fences of `values`, in any order and in their unit, at 1.5 and 3 IQR; linear in their number. `None` without values; NaN counts as the largest.
+    /// The fences of `values`, in any order and in their unit, at 1.5 and 3 IQR; linear in their number. `None` without values; NaN counts as the
+    /// largest.
     pub fn of(values: &[f64]) -> Option<Self> {
         Self::at(values, 1.5, 3.0)
     }

@@ -17,8 +17,8 @@ pub struct PairedLogRatio {
 }
 
 impl PairedLogRatio {
-    /// Pairs `new` and `base` by index; what the longer one has more is dropped and counted. Constant ratios have a point. `None` below two usable pairs or for a
-    /// level outside 0..1.
+    /// Pairs `new` and `base` by index; what the longer one has more is dropped and counted. Constant ratios have a point. `None` below two usable
+    /// pairs or for a level outside 0..1.
     pub fn of(new: &[f64], base: &[f64], level: f64) -> Option<Self> {
         let usable = |value: f64| value > 0.0 && value.is_finite();
         let logs: Vec<f64> = new

@@ -6,9 +6,10 @@ use super::mann_whitney::{MannWhitney, MannWhitneyMethod};
 const MOST_PAIRS: usize = 900;
 
 impl MannWhitney {
-    /// The two-sided permutation p of "both groups are of one distribution", given the tied values: the share of all assignments of the labels whose rank sum
-    /// lies at least as far from its mean as the one observed (Mann and Whitney 1947; for ties Pratt and Gibbons 1981, section 5.3). Without ties it is
-    /// their exact p. Above 900 pairs it is the asymptotic one with continuity correction. `None` for an empty group or a value that is no number.
+    /// The two-sided permutation p of "both groups are of one distribution", given the tied values: the share of all assignments of the labels whose
+    /// rank sum lies at least as far from its mean as the one observed (Mann and Whitney 1947; for ties Pratt and Gibbons 1981, section 5.3). Without
+    /// ties it is their exact p. Above 900 pairs it is the asymptotic one with continuity correction. `None` for an empty group or a value that is no
+    /// number.
     pub fn permutation_p(first: &[f64], second: &[f64]) -> Option<f64> {
         // Two-sided p is the same for either group; the sums of the smaller one need less room and time.
         let (first, second) = if first.len() <= second.len() {

@@ -23,8 +23,8 @@ impl Quantile {
         Some(interpolate(low, sorted[(below + 1).min(last)], weight))
     }
 
-    /// The `p` quantile of `values` in any order, which are reordered; linear in their number. NaN counts as the largest. `None` without values or with `p`
-    /// outside 0..=1.
+    /// The `p` quantile of `values` in any order, which are reordered; linear in their number. NaN counts as the largest. `None` without values or
+    /// with `p` outside 0..=1.
     pub fn select(self, values: &mut [f64], p: f64) -> Option<f64> {
         let (below, weight) = self.position(values.len(), p)?;
         let (_, low, above) = values.select_nth_unstable_by(below, f64::total_cmp);
@@ -63,8 +63,8 @@ fn interpolate(low: f64, high: f64, weight: f64) -> f64 {
     }
 }
 
-/// The median of `values` in any order, in their unit: the mean of the two middle ones for an even number. It is linear in their number; NaN counts as the
-/// largest. `None` without values.
+/// The median of `values` in any order, in their unit: the mean of the two middle ones for an even number. It is linear in their number; NaN counts
+/// as the largest. `None` without values.
 pub fn median(values: &[f64]) -> Option<f64> {
     Quantile::Linear.select(&mut values.to_vec(), 0.5)
 }

@@ -35,8 +35,8 @@ pub struct LinearFit {
 }
 
 impl LinearFit {
-    /// Fits the line to the points (`x[i]`, `y[i]`), in any order, by ordinary least squares. `None` below three points, for unequal lengths, where x does not vary
-    /// or for values that are not finite.
+    /// Fits the line to the points (`x[i]`, `y[i]`), in any order, by ordinary least squares. `None` below three points, for unequal lengths, where x
+    /// does not vary or for values that are not finite.
     pub fn fit(x: &[f64], y: &[f64]) -> Option<Self> {
         if x.len() != y.len() || x.len() < 3 {
             return None;

@@ -3,8 +3,8 @@
 //! Under exchange of the sides each difference keeps its size and takes either sign with probability 1/2, whatever its
 //! distribution (Fisher 1935, section 21). The distribution of the sum is computed whole, on a grid: nothing is drawn.
 
-/// The one-sided p of "these differences are as likely to come out with the other sign", against larger ones: P(sum of the flipped differences >= sum of
-/// `differences`) (Fisher 1935, section 21).
+/// The one-sided p of "these differences are as likely to come out with the other sign", against larger ones: P(sum of the flipped differences >= sum
+/// of `differences`) (Fisher 1935, section 21).
 ///
 /// Differences are whole numbers in any order, such as multiples of a grid. Time and memory grow with the sum of their sizes, time with their number
 /// besides. Without differences, and for zeros alone, p is 1.

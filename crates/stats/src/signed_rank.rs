@@ -1,14 +1,15 @@
 //! Wilcoxon's signed-rank test and the interval that is its inversion (Wilcoxon 1945; Hodges and Lehmann 1963).
 //!
-//! If differences are symmetric about a shift, the number of their Walsh averages above it has a distribution that does not depend on theirs: the test is
-//! exact for any number of them. Bounds are Walsh averages (Hollander, Wolfe and Chicken 2014, sections 3.1 to 3.3).
+//! If differences are symmetric about a shift, the number of their Walsh averages above it has a distribution that does not depend on theirs: the
+//! test is exact for any number of them. Bounds are Walsh averages (Hollander, Wolfe and Chicken 2014, sections 3.1 to 3.3).
 
 use super::sign_flip::chances_of_sums;
 
 /// Up to so many differences the distribution is computed whole; beyond, the normal one stands in, whose tails are longer.
 const MOST_EXACT: usize = 200;
 
-/// Wilcoxon's signed-rank test of paired differences and its inversion into bounds, prepared for many questions (Wilcoxon 1945; Hodges and Lehmann 1963).
+/// Wilcoxon's signed-rank test of paired differences and its inversion into bounds, prepared for many questions (Wilcoxon 1945; Hodges and Lehmann
+/// 1963).
 ///
 /// p-values are exact up to 200 differences; beyond, those of the normal distribution with continuity correction stand in.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,8 +21,8 @@ pub struct SignedRank {
 }
 
 impl SignedRank {
-    /// Prepares the test of n finite `differences`, in any order and of one unit; n^2 log n steps and n^2 / 2 numbers of memory. `None` without any or with one that
-    /// is not finite.
+    /// Prepares the test of n finite `differences`, in any order and of one unit; n^2 log n steps and n^2 / 2 numbers of memory. `None` without any
+    /// or with one that is not finite.
     pub fn new(differences: &[f64]) -> Option<Self> {
         if differences.is_empty() || !differences.iter().all(|x| x.is_finite()) {
             return None;
@@ -38,7 +39,8 @@ impl SignedRank {
         })
     }
 
-    /// Returns the Hodges-Lehmann estimate of the shift, in the unit of the differences: the median of the Walsh averages, which are the means of all pairs.
+    /// Returns the Hodges-Lehmann estimate of the shift, in the unit of the differences: the median of the Walsh averages, which are the means of all
+    /// pairs.
     pub fn estimate(&self) -> f64 {
         let middle = self.averages.len() / 2;
         if self.averages.len() % 2 == 1 {
@@ -48,19 +50,21 @@ impl SignedRank {
         }
     }
 
-    /// The one-sided p of "the shift lies above `shift`": P(as many averages above it as there are, or more | the differences are symmetric about `shift`).
+    /// The one-sided p of "the shift lies above `shift`": P(as many averages above it as there are, or more | the differences are symmetric about
+    /// `shift`).
     pub fn p_above(&self, shift: f64) -> f64 {
         let above = self.averages.len() - self.averages.partition_point(|x| *x <= shift);
         self.tails[above]
     }
 
-    /// The one-sided p of "the shift lies below `shift`": P(as many averages below it as there are, or more | the differences are symmetric about `shift`).
+    /// The one-sided p of "the shift lies below `shift`": P(as many averages below it as there are, or more | the differences are symmetric about
+    /// `shift`).
     pub fn p_below(&self, shift: f64) -> f64 {
         self.tails[self.averages.partition_point(|x| *x < shift)]
     }
 
-    /// The one-sided lower bound of the shift at `level`, its probability of error: it lies above a shift exactly if `p_above` of that is at most `level`. Minus infinity where the
-    /// differences are too few.
+    /// The one-sided lower bound of the shift at `level`, its probability of error: it lies above a shift exactly if `p_above` of that is at most
+    /// `level`. Minus infinity where the differences are too few.
     pub fn lower(&self, level: f64) -> f64 {
         match self.count(level) {
             Some(count) => self.averages[self.averages.len() - count],
@@ -68,8 +72,8 @@ impl SignedRank {
         }
     }
 
-    /// The one-sided upper bound of the shift at `level`: it lies below a shift exactly if `p_below` of that is at most `level`. Infinity where the differences
-    /// are too few.
+    /// The one-sided upper bound of the shift at `level`: it lies below a shift exactly if `p_below` of that is at most `level`. Infinity where the
+    /// differences are too few.
     pub fn upper(&self, level: f64) -> f64 {
         match self.count(level) {
             Some(count) => self.averages[count - 1],

@@ -15,8 +15,8 @@ pub enum Significance {
 }
 
 impl Significance {
-    /// Reads the `p` of a two-sided test at the level `alpha`; p strictly below it is significant. Groups of which the smaller one has `smaller_group` values count as
-    /// not tested below `fewest`, as does a p that is `None` or NaN.
+    /// Reads the `p` of a two-sided test at the level `alpha`; p strictly below it is significant. Groups of which the smaller one has
+    /// `smaller_group` values count as not tested below `fewest`, as does a p that is `None` or NaN.
     pub fn of(p: Option<f64>, alpha: f64, smaller_group: usize, fewest: usize) -> Self {
         match p {
             Some(p) if smaller_group >= fewest && !p.is_nan() => {

@@ -63,9 +63,8 @@ pub struct SubsampledCentre {
 }
 
 impl SubsampledCentre {
-    /// Draws the parts of all `clusters` from `stream`, a block a cluster. The order of samples matters only for which are drawn. `None` without clusters, with
-    /// an empty one, with a value that is not finite, or for a rule without parts
-    /// or with a share outside 0..=1.
+    /// Draws the parts of all `clusters` from `stream`, a block a cluster. The order of samples matters only for which are drawn. `None` without
+    /// clusters, with an empty one, with a value that is not finite, or for a rule without parts or with a share outside 0..=1.
     pub fn of(clusters: &[&[f64]], rule: Subsampling, stream: Stream<'_>) -> Option<Self> {
         let valid = rule.parts > 0 && rule.share > 0.0 && rule.share <= 1.0;
         let usable =
@@ -88,8 +87,8 @@ impl SubsampledCentre {
         })
     }
 
-    /// The interval of the centre at `level` as mmtests has it, `centre -+ z sqrt((s + v) / N)`: s the sum of `n_j (median_j - centre)^2` over k - 1, v the mean of the
-    /// variances, N all samples. `None` below two clusters or for a level outside 0..1.
+    /// The interval of the centre at `level` as mmtests has it, `centre -+ z sqrt((s + v) / N)`: s the sum of `n_j (median_j - centre)^2` over k - 1,
+    /// v the mean of the variances, N all samples. `None` below two clusters or for a level outside 0..1.
     pub fn interval(&self, level: f64) -> Option<Interval> {
         let z = normal::two_sided(level)?;
         if self.medians.len() < 2 {

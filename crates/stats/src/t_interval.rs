@@ -30,7 +30,8 @@ impl TInterval {
         )
     }
 
-    /// The interval about `mean` at `level` from its `standard_error`, with `df` degrees of freedom. `None` for a level outside 0..1, df that are not positive, or values that are not finite.
+    /// The interval about `mean` at `level` from its `standard_error`, with `df` degrees of freedom. `None` for a level outside 0..1, df that are not
+    /// positive, or values that are not finite.
     pub fn with(mean: f64, standard_error: f64, df: f64, level: f64) -> Option<Self> {
         if !(level > 0.0 && level < 1.0) {
             return None;

@@ -11,7 +11,8 @@ use super::welch_test::standard_error_and_df;
 /// Elementary steps that the null distribution may take; beyond it, fewer resamples are drawn.
 const STEPS: usize = 4_000_000;
 
-/// The bootstrap t-test of two independent means: the t-score of new against base with its null distribution (Efron and Tibshirani 1993, algorithm 16.2).
+/// The bootstrap t-test of two independent means: the t-score of new against base with its null distribution (Efron and Tibshirani 1993, algorithm
+/// 16.2).
 ///
 /// `T = (mean_new - mean_base - shift) / sqrt(s_new^2 / k_new + s_base^2 / k_base)`. The null is that of both sides centred and
 /// resampled with replacement. `p = (1 + #{T* >= T}) / (B + 1)` for "larger by more than the shift", likewise for "smaller".
@@ -42,8 +43,8 @@ pub struct TScore {
 }
 
 impl TScore {
-    /// Tests whether the means of `new` and `base`, each in any order, differ by more than `threshold`, in their unit; bounds can be asked for at levels up to
-    /// `max_level`, the probability of error on one side.
+    /// Tests whether the means of `new` and `base`, each in any order, differ by more than `threshold`, in their unit; bounds can be asked for at
+    /// levels up to `max_level`, the probability of error on one side.
     ///
     /// `resolution` is the smallest difference that the clock can show; it matters only where neither side varies.
     /// `None` with fewer than two values on a side, a value that is not finite, or where more than half
@@ -101,14 +102,14 @@ impl TScore {
         self.standard_error == 0.0
     }
 
-    /// The one-sided lower confidence bound of the difference at `level`, its probability of error: it lies beyond the threshold exactly when p(greater) is within `level`.
-    /// Minus infinity where the resamples are too few for the level.
+    /// The one-sided lower confidence bound of the difference at `level`, its probability of error: it lies beyond the threshold exactly when
+    /// p(greater) is within `level`. Minus infinity where the resamples are too few for the level.
     pub fn lower(&self, level: f64) -> f64 {
         self.difference - self.margin(level, &self.upper_tail, 1.0)
     }
 
-    /// The one-sided upper confidence bound of the difference at `level`: it lies beyond minus the threshold exactly when p(less) is within `level`. Infinity where
-    /// the resamples are too few.
+    /// The one-sided upper confidence bound of the difference at `level`: it lies beyond minus the threshold exactly when p(less) is within `level`.
+    /// Infinity where the resamples are too few.
     pub fn upper(&self, level: f64) -> f64 {
         self.difference + self.margin(level, &self.lower_tail, -1.0)
     }

@@ -4,7 +4,7 @@ use super::description::{mean, sample_variance};
 use super::outlier_policy::TreatedSample;
 use super::t_interval::TInterval;
 
-/// The trimmed or winsorised mean of a [`TreatedSample`] (Tukey and McLaughlin 1963; Yuen 1974), in the unit of the values.
+/// The trimmed or winsorised mean of a [`TreatedSample`] (Yuen 1974), in the unit of the values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrimmedMean {
     /// The mean of the treated values.

@@ -5,8 +5,8 @@ const MOST_PAIRS: usize = 10_000;
 
 /// P(U <= u) for u = 0, 1, ..., `m` `n`, U counting the pairs in which the value of the first group is the larger one.
 ///
-/// The largest value of all belongs to the first group with probability i / (i + j) and then exceeds all j others. `None` for an empty group or more than
-/// 10,000 pairs.
+/// The largest value of all belongs to the first group with probability i / (i + j) and then exceeds all j others. `None` for an empty group or more
+/// than 10,000 pairs.
 pub(super) fn distribution(m: usize, n: usize) -> Option<Vec<f64>> {
     // The distribution is symmetric in the groups; the table is as long as the smaller one.
     let (m, n) = (m.max(n), m.min(n));

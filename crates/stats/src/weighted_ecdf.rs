@@ -1,7 +1,7 @@
 //! The empirical distribution of several random samples that stand for unequal numbers of operations.
 //!
-//! A reservoir holds as many values whether they were drawn from ten thousand operations or from ten million. Pooled as they are, the values of the short
-//! measurement would count too much; here each value stands for as many operations as were measured per value.
+//! A reservoir holds as many values whether they were drawn from ten thousand operations or from ten million. Pooled as they are, the values of the
+//! short measurement would count too much; here each value stands for as many operations as were measured per value.
 
 /// The weighted empirical distribution function of several random samples: which share of all operations had at most which value.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,8 +11,8 @@ pub struct WeightedEcdf {
 }
 
 impl WeightedEcdf {
-    /// Merges `samples`, each the number of operations and the values drawn from them, in any order and of one unit; n log n steps. Samples without values or
-    /// operations are left out. `None` if none is left or a value is not finite.
+    /// Merges `samples`, each the number of operations and the values drawn from them, in any order and of one unit; n log n steps. Samples without
+    /// values or operations are left out. `None` if none is left or a value is not finite.
     pub fn of(samples: &[(u64, &[f64])]) -> Option<Self> {
         let mut weighted: Vec<(f64, f64)> = samples
             .iter()

@@ -30,8 +30,8 @@ pub struct WelchTest {
 }
 
 impl WelchTest {
-    /// Tests whether the means of `new` and `base`, each in any order and of one unit, differ; linear in their number. `None` below two values a side, for values that are not finite, and where neither side varies:
-    /// there the difference is exact, and needs no test.
+    /// Tests whether the means of `new` and `base`, each in any order and of one unit, differ; linear in their number. `None` below two values a
+    /// side, for values that are not finite, and where neither side varies: there the difference is exact, and needs no test.
     pub fn of(new: &[f64], base: &[f64], df: WelchDf) -> Option<Self> {
         let (standard_error, fractional) = standard_error_and_df(new, base)?;
         let difference = mean(new)? - mean(base)?;
