@@ -5,8 +5,8 @@ use statrs::function::beta::checked_beta_reg;
 /// Halvings of the interval: as many as a float can tell apart near 1.
 const HALVINGS: u32 = 60;
 
-/// The one-sided upper bound at `level` of the probability of what came true `count` times in `trials`: the largest one under which so few are not
-/// less likely than 1 - `level`.
+/// The one-sided upper bound of the probability of what came true `count` times in `trials`, at the confidence `level`: the largest one under which
+/// so few are not less likely than 1 - `level`.
 ///
 /// It solves `I_p(count + 1, trials - count) = level` for p, as `P(X <= k) = 1 - I_p(k + 1, n - k)`. 1 where all came true or nothing
 /// was tried; `None` unless 0 < `level` < 1 and `count` <= `trials`.
@@ -30,7 +30,7 @@ pub fn upper_bound(count: u32, trials: u32, level: f64) -> Option<f64> {
     Some(high)
 }
 
-/// The one-sided lower bound at `level`: 1 less the upper bound of what did not come true. 0 where nothing came true; `None` as for [`upper_bound`].
+/// The one-sided lower bound at the confidence `level`: 1 less the upper bound of what did not come true. 0 where nothing came true; `None` as for [`upper_bound`].
 pub fn lower_bound(count: u32, trials: u32, level: f64) -> Option<f64> {
     let missed = trials.checked_sub(count)?;
     upper_bound(missed, trials, level).map(|bound| 1.0 - bound)

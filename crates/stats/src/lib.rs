@@ -25,7 +25,7 @@
 //!   each other. Independent single values are clusters of one: `values.chunks(1).collect()`.
 //! - **Sides.** `new` is compared with `base`: differences are new - base, ratios new / base, relative changes new / base - 1. Of times, more is slower.
 //! - **Units.** Values have any unit, the same for all of one call; results have it too, unless the function names another. Levels, shares and relative
-//!   changes are fractions (0.95, not 95). The `level` of an interval is its confidence; that of a test or of a one-sided bound is its probability of error.
+//!   changes are fractions (0.95, not 95). The `level` of an interval is its confidence, that of a test its probability of error; a one-sided bound says which it takes.
 //! - **Order** of values does not matter unless a function says so.
 //! - **`None`** means that the data have no such value: too few of them, a value that is not finite, no spread, or a level outside 0 to 1. Each function says
 //!   which. Nothing is logged, and bad data are no reason to panic.
