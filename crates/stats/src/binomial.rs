@@ -30,7 +30,8 @@ pub fn upper_bound(count: u32, trials: u32, level: f64) -> Option<f64> {
     Some(high)
 }
 
-/// The one-sided lower bound at the confidence `level`: 1 less the upper bound of what did not come true. 0 where nothing came true; `None` as for [`upper_bound`].
+/// The one-sided lower bound at the confidence `level`: 1 less the upper bound of what did not come true. 0 where nothing came true; `None` as for
+/// [`upper_bound`].
 pub fn lower_bound(count: u32, trials: u32, level: f64) -> Option<f64> {
     let missed = trials.checked_sub(count)?;
     upper_bound(missed, trials, level).map(|bound| 1.0 - bound)

@@ -20,7 +20,7 @@ pub struct ChangePointRules {
 }
 
 impl Default for ChangePointRules {
-    /// At 0.1 %, against 3,999 permutations, with four values on each side.
+    /// The rules of a search at the level 0.1 %, against 3,999 permutations, with four values on each side.
     fn default() -> Self {
         Self {
             level: 0.001,
@@ -45,13 +45,18 @@ const ENOUGH_EXCEEDANCES: u32 = 10;
 /// Where the right part of a split ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RightPart {
-    /// At the end of the values.
+    /// It ends with the values.
     Whole,
-    /// Anywhere.
+    /// It may end anywhere.
     Any,
 }
 
 /// Finds where the level of the series `values` changed (E-divisive: Matteson and James 2014), in order of their index.
+///
+/// Of all splits into n and m values the one with the largest energy statistic, Q = n m / (n + m) (2 mean |x - y| - mean |x - x'| - mean |y - y'|),
+/// is tested by permutation; where it is significant both parts are searched in the same way. Nothing is assumed of the distribution. Each part is
+/// searched twice, each time at half of the level (Bonferroni): with a right part that reaches to the end, which sees late changes better, then with
+/// one that ends anywhere, as published, which sees a level that was left again.
 ///
 /// Order matters: `values` are in order of time, in any unit. Values are expected to be finite. A series shorter than twice the values of a side, and
 /// one of equal values, has none. Each part of n values that is searched takes up to permutations times n^2 steps; sampling of permutations ends

@@ -14,13 +14,13 @@ pub enum FirstSample {
 /// Where the values of a [`CleanedSample`] went: raw = skipped + removed + used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CleaningCounts {
-    /// Values measured.
+    /// How many values were measured.
     pub raw: usize,
-    /// First values left out.
+    /// How many first values were left out.
     pub warm_up_skipped: usize,
-    /// Outliers removed.
+    /// How many outliers were removed.
     pub outliers_removed: usize,
-    /// Values used, replaced ones included.
+    /// How many values are used, replaced ones included.
     pub used: usize,
 }
 
@@ -33,13 +33,13 @@ pub struct CleanedSample {
     pub warm: Vec<f64>,
     /// The values used, in the same order.
     pub used: Vec<f64>,
-    /// Where the others went.
+    /// How many values went where.
     pub counts: CleaningCounts,
-    /// Values that the policy replaced; they are used.
+    /// How many values the policy replaced; they are used.
     pub replaced: usize,
-    /// Bounds beyond which values were removed or replaced, where the policy has such.
+    /// The bounds beyond which values were removed or replaced, where the policy has such.
     pub bounds: Option<(f64, f64)>,
-    /// Why the policy did nothing, if a guard says so.
+    /// Why the policy did nothing, where a guard kept it from it.
     pub untouched: Option<TreatmentSkipped>,
     /// Which of `warm` are not used.
     outlier: Vec<bool>,

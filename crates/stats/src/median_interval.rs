@@ -28,7 +28,8 @@ pub struct MedianInterval {
 impl MedianInterval {
     /// The interval of the median of the population that `values`, in any order, are from, at `level`.
     ///
-    /// Below 50 values the narrowest symmetric pair of ranks that covers `level`; from 50 on ranks floor((n - z sqrt n) / 2) and
+    /// Order statistics of ranks l and n + 1 - l enclose the median with probability 1 - 2 P(Bin(n, 1/2) <= l - 1) or more.
+    /// Below 50 values they are the narrowest symmetric pair of ranks that covers `level`; from 50 on ranks floor((n - z sqrt n) / 2) and
     /// ceil(1 + (n + z sqrt n) / 2). `None` where even the extremes do not cover (below 6 values at 95 %, 8 at 99 %), with a value that
     /// is not a number, or for a level outside 0..1.
     pub fn of(values: &[f64], level: f64) -> Option<Self> {

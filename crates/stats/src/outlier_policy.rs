@@ -73,7 +73,7 @@ pub struct TreatedSample<'a> {
     pub raw: &'a [f64],
     /// The values left, in the order measured; replaced ones included.
     pub values: Vec<f64>,
-    /// For each of all values whether it was removed.
+    /// Says of each of all values whether it was removed.
     pub gone: Vec<bool>,
     /// How many low values were removed or replaced.
     pub low: usize,

@@ -7,15 +7,15 @@ use super::quantile::Quantile;
 /// Where a value lies with respect to [`TukeyFences`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutlierLabel {
-    /// Below Q1 - 3 IQR.
+    /// The value lies below Q1 - 3 IQR.
     LowSevere,
-    /// Below Q1 - 1.5 IQR.
+    /// The value lies below Q1 - 1.5 IQR.
     LowMild,
-    /// Within the fences or on one.
+    /// The value lies within the fences or on one.
     Inside,
-    /// Above Q3 + 1.5 IQR.
+    /// The value lies above Q3 + 1.5 IQR.
     HighMild,
-    /// Above Q3 + 3 IQR.
+    /// The value lies above Q3 + 3 IQR.
     HighSevere,
 }
 
@@ -36,13 +36,13 @@ pub struct TukeyFences {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub struct OutlierCounts {
-    /// Below Q1 - 3 IQR.
+    /// How many lie below Q1 - 3 IQR.
     pub low_severe: usize,
-    /// Below Q1 - 1.5 IQR, not severe.
+    /// How many lie below Q1 - 1.5 IQR and are not severe.
     pub low_mild: usize,
-    /// Above Q3 + 1.5 IQR, not severe.
+    /// How many lie above Q3 + 1.5 IQR and are not severe.
     pub high_mild: usize,
-    /// Above Q3 + 3 IQR.
+    /// How many lie above Q3 + 3 IQR.
     pub high_severe: usize,
 }
 

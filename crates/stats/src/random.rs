@@ -30,7 +30,10 @@ pub fn derived_seed(base: u64, name: &str) -> u64 {
     mix(base ^ mix(fnv1a(name)))
 }
 
-/// A named stream of random numbers, in numbered blocks that do not depend on each other.
+/// A named stream of random numbers, in numbered blocks that do not depend on each other: the results are the same for any number of threads.
+///
+/// The generator is xoshiro256++ (Blackman and Vigna 2019). `SplitMix64` (Steele, Lea and Flood 2014) fills its state for block b of the stream named
+/// s under the seed z from mix(mix(z ^ mix(fnv1a(s))) + b). These rules are part of the results.
 #[derive(Debug, Clone, Copy)]
 pub struct Stream<'a> {
     /// The base seed.
